@@ -10,6 +10,7 @@ export const areaSummaries: Readonly<Record<string, string>> = {
   objects: 'See files, batches and other objects stored at providers',
   policies: 'Manage policies: allowed models and lanes, limits, body capture',
   prices: 'See and set what models cost',
+  cost: 'Recompute recorded cost, and compare it with what a provider exported',
   operators: 'Manage the people who may sign in to the console',
   sessions: 'See and end console sessions',
   tokens: 'Manage API tokens, with which programs call the admin API',

@@ -66,9 +66,9 @@ async function askField(field: Field, io: Io, names: () => Promise<readonly stri
   return answer === '' ? undefined : readValue(field, answer)
 }
 
-type Source = NonNullable<ParsedFlags['secrets'][string]>
+type TypedSecretSource = NonNullable<ParsedFlags['secrets'][string]>
 
-async function fetchSecret(field: Field, source: Source, io: Io): Promise<string> {
+async function fetchSecret(field: Field, source: TypedSecretSource, io: Io): Promise<string> {
   const value = await readSource(field, source, io)
   // A trailing line end is `echo`'s, not the credential's; a whole document keeps its inner lines.
   const secret = value.trim()
@@ -77,7 +77,7 @@ async function fetchSecret(field: Field, source: Source, io: Io): Promise<string
   throw usageFault(`${place} contains no ${field.flag}.`, `Use ${secretFlags(field)}.`)
 }
 
-async function readSource(field: Field, source: Source, io: Io): Promise<string> {
+async function readSource(field: Field, source: TypedSecretSource, io: Io): Promise<string> {
   if (source.from === 'variable') return io.environment[source.name] ?? ''
   if (source.from === 'file')
     return await readFile(source.name, 'utf8').catch((error: unknown) => refuse(source, error))
@@ -85,7 +85,7 @@ async function readSource(field: Field, source: Source, io: Io): Promise<string>
   return io.stdin.readAll()
 }
 
-function refuse({ name }: Extract<Source, { name: string }>, error: unknown): never {
+function refuse({ name }: Extract<TypedSecretSource, { name: string }>, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   throw usageFault(`${name} cannot be read (${code}).`, 'Check the path and the permissions of the file.')
 }

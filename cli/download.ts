@@ -15,7 +15,7 @@ export interface FileTarget {
 }
 
 /** What the streams of `src/admin/contract/download.ts` say, read by its form alone. */
-interface DownloadEvent {
+interface DownloadProgress {
   kind: string
   stage?: string
   done?: number
@@ -72,11 +72,11 @@ async function receive(
 ): Promise<Received> {
   await using file = await open(part, 'w', 0o600).catch((error: unknown) => refusePlace(part, error))
   const hash = createHash('sha256')
-  let begin: DownloadEvent = { kind: 'begin' }
+  let begin: DownloadProgress = { kind: 'begin' }
   let done = 0
   /** Where the gateway does not know how much it will be, what it looks like now. */
   let estimate: number | null = null
-  for await (const event of (await start()) as AsyncIterable<DownloadEvent>) {
+  for await (const event of (await start()) as AsyncIterable<DownloadProgress>) {
     if (event.kind === 'progress') {
       estimate = event.total ?? null
       progress.show(event.stage ?? '', event.done ?? 0, estimate)
@@ -97,14 +97,14 @@ function refusePlace(part: string, error: unknown): never {
   throw new CommandFault(`${part} cannot be written (${reason}).`, 'Name a file in a directory that you can write to.')
 }
 
-async function append(file: FileHandle, hash: Hash, { base64 = '' }: DownloadEvent): Promise<number> {
+async function append(file: FileHandle, hash: Hash, { base64 = '' }: DownloadProgress): Promise<number> {
   const bytes = Buffer.from(base64, 'base64')
   hash.update(bytes)
   await file.writeFile(bytes)
   return bytes.length
 }
 
-function confirm(begin: DownloadEvent, bytes: number, found: string, sha256: string | undefined): Received {
+function confirm(begin: DownloadProgress, bytes: number, found: string, sha256: string | undefined): Received {
   if (sha256 === found && (begin.bytes === null || begin.bytes === bytes))
     return { summary: begin.summary ?? {}, bytes, sha256 }
   throw new CommandFault('The received file does not match what the gateway sent.', 'Try again.')

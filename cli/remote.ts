@@ -10,10 +10,10 @@ export interface Remote {
   token: string
 }
 
-type Settings = Pick<GlobalOptions, 'remote' | 'dataDir' | 'tokenEnv' | 'tokenStdin' | 'insecure'>
+type RemoteOptions = Pick<GlobalOptions, 'remote' | 'dataDir' | 'tokenEnv' | 'tokenStdin' | 'insecure'>
 
 /** The gateway that `--remote` or `$SPGW_REMOTE` names; null: the one of this machine. What was written beats the variable. */
-export async function chooseRemote(settings: Settings, io: Io): Promise<Remote | null> {
+export async function chooseRemote(settings: RemoteOptions, io: Io): Promise<Remote | null> {
   const { remote, dataDir } = settings
   if (remote !== null && dataDir !== null) {
     throw usageFault('--remote and --data-dir cannot be used together.', 'Remove one of them.')
@@ -55,7 +55,7 @@ function isLoopback(host: string): boolean {
   return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
 }
 
-async function readToken({ tokenEnv, tokenStdin }: Settings, io: Io): Promise<string> {
+async function readToken({ tokenEnv, tokenStdin }: RemoteOptions, io: Io): Promise<string> {
   if (tokenEnv !== null && tokenStdin) {
     throw usageFault('--token-env and --token-stdin cannot be used together.', 'Remove one of them.')
   }

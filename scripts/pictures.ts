@@ -20,6 +20,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     state: { type: 'string' },
     records: { type: 'string', default: '100000' },
+    requests: { type: 'string', default: '40' },
     readme: { type: 'boolean', default: false },
   },
 })
@@ -49,7 +50,7 @@ const scenes: Record<string, (browser: Browser, use: (scene: Scene) => Promise<v
     inGateway(undefined, async (gateway) => {
       const page = await openPage(browser)
       await signIn(page, gateway)
-      await use({ gateway, page, places: await makeHistory(gateway, 40) })
+      await use({ gateway, page, places: await makeHistory(gateway, Number(values.requests)) })
     }),
   viewer: (browser, use) =>
     inGateway(undefined, async (gateway) => {

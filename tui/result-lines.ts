@@ -1,5 +1,5 @@
 import type { Operation } from '../cli/operation.ts'
-import { renderAuditEntry } from '../cli/print/audit-entry.ts'
+import { renderAuditEntry, renderAuditVerdict } from '../cli/print/audit-entry.ts'
 import { renderExplanation } from '../cli/print/explanation.ts'
 import {
   type ConfigurationPlan,
@@ -22,6 +22,7 @@ import type { TextTheme } from './screen.ts'
 /** Results that the contract cannot describe; the command line has drawn them already. */
 const handMade: Record<string, (output: unknown, theme: TextTheme & { width: number }) => string> = {
   'audit.show': renderAuditEntry,
+  'audit.verify': renderAuditVerdict,
   status: renderStatus,
   'requests.show': renderRequest,
   'routes.explain': renderExplanation,

@@ -70,11 +70,11 @@ async function readModels(
   }
 }
 
-type Source = { from: 'nowhere' | 'stdin' } | { from: 'variable' | 'create'; name: string }
+type KeySource = { from: 'nowhere' | 'stdin' } | { from: 'variable' | 'create'; name: string }
 
-function readSource(options: Record<string, unknown>, write: boolean): Source {
+function readSource(options: Record<string, unknown>, write: boolean): KeySource {
   const { keyEnv, keyStdin, createKey: fresh } = options
-  const ways: Source[] = [
+  const ways: KeySource[] = [
     ...(typeof keyEnv === 'string' ? [{ from: 'variable', name: keyEnv } as const] : []),
     ...(keyStdin === true ? [{ from: 'stdin' } as const] : []),
     ...(typeof fresh === 'string' ? [{ from: 'create', name: fresh } as const] : []),
@@ -90,7 +90,7 @@ function readSource(options: Record<string, unknown>, write: boolean): Source {
 }
 
 /** null: no key was named. */
-async function fetchKey(source: Source, io: Io): Promise<string | null> {
+async function fetchKey(source: KeySource, io: Io): Promise<string | null> {
   if (source.from === 'nowhere' || source.from === 'create') return null
   const text = source.from === 'variable' ? (io.environment[source.name] ?? '') : await readStdin(io)
   const key = text.trim()
@@ -105,7 +105,7 @@ function readStdin(io: Io): Promise<string> {
 }
 
 async function createKey(
-  source: Source,
+  source: KeySource,
   scope: { project: string | null; environment: string | null },
   gateway: GatewayClient,
 ): Promise<string> {

@@ -29,14 +29,17 @@ async function print(diagnostics: readonly Diagnostic[], settings: GlobalOptions
     await io.stdout.write(await renderDocument(settings.output, undefined, diagnostics))
     return
   }
-  const { stdoutView } = await import('../operation-bundle.ts')
-  const { paint } = stdoutView(io, settings.utc)
+  const { hangingLines, stdoutView } = await import('../operation-bundle.ts')
+  const { paint, width: columns } = stdoutView(io, settings.utc)
   const { escapeControls } = await import('../../src/admin/contract/show-value.ts')
   const width = Math.max(...diagnostics.map(({ check }) => check.length))
   const lines = diagnostics.flatMap(({ check, state, message, remedy }) => {
     const head = paint(tones[state], `${signs[state]} ${state.padEnd('warning'.length)}`)
-    const more = remedy === null ? [] : [`${' '.repeat(13 + width)}${paint('quiet', `→ ${escapeControls(remedy)}`)}`]
-    return [`${head}  ${check.padEnd(width)}  ${escapeControls(message)}`, ...more]
+    const indent = 13 + width
+    const said = hangingLines(escapeControls(message), indent, columns)
+    const advice = remedy === null ? [] : hangingLines(`→ ${escapeControls(remedy)}`, indent + 2, columns)
+    const more = advice.map((line, index) => (index === 0 ? ' '.repeat(indent) : '') + paint('quiet', line))
+    return [`${head}  ${check.padEnd(width)}  ${said.join('\n')}`, ...more]
   })
   await io.stdout.write(`${lines.join('\n')}\n`)
   await io.stderr.write(`${summarise(diagnostics)}\n`)

@@ -1,4 +1,5 @@
 import { valueAt } from '../../src/admin/contract/show-value.ts'
+import { failsOften } from '../../src/core/attempt-figures.ts'
 import type { Diagnostic } from '../../src/core/diagnostic.ts'
 import { ok, problem, warning } from '../../src/core/diagnostic.ts'
 import type { GatewayClient } from '../operation.ts'
@@ -38,6 +39,7 @@ export async function checkGateway(
   )
   return [
     ...checkStatus(status, version),
+    ...checkTurns(valueAt(status, 'long_turns'), now),
     ...checkProviders(providers ?? []),
     ...checkRoutes(routes ?? [], providers ?? []),
     ...checkKeys(keys ?? [], now),
@@ -96,6 +98,25 @@ function checkStatus(status: unknown, version: string): Diagnostic[] {
   ]
 }
 
+const recentMs = 3600_000
+/** Shorter ones happen on a busy machine. */
+const longTurnMs = 2000
+
+/** Threads that something kept busy so long that requests or changes waited for it. */
+function checkTurns(turns: unknown, now: number): Diagnostic[] {
+  const recent = (Array.isArray(turns) ? (turns as unknown[]) : []).filter(
+    (turn) =>
+      Number(valueAt(turn, 'longest_ms')) >= longTurnMs &&
+      now - Date.parse(String(valueAt(turn, 'last_at'))) < recentMs,
+  )
+  return recent.map((turn) => {
+    const seconds = (Number(valueAt(turn, 'longest_ms')) / 1000).toFixed(1)
+    const work = valueAt(turn, 'last_work')
+    const said = `the ${valueAt(turn, 'thread')} was blocked for up to ${seconds} s${work ? ` (${work})` : ''}`
+    return warning('threads', said, "See the gateway's log for what ran, and report it: no input should do this.")
+  })
+}
+
 function checkProviders(providers: readonly unknown[]): Diagnostic[] {
   if (providers.length === 0) {
     return [warning('providers', 'none yet', 'Add one: spgw providers add openai --kind openai --credential-stdin')]
@@ -114,13 +135,33 @@ function checkProvider(provider: unknown): Diagnostic[] {
     const remedy = String(reason).includes('credential')
       ? `Replace its credential: spgw providers edit ${name} --credential-stdin`
       : look
-    return [problem('providers', `${name} is failing: ${reason}`, remedy)]
+    return [problem('providers', `${name} is failing: ${reason}${describeFailed(provider)}`, remedy)]
   }
   if (state === 'unchecked') return [warning('providers', `${name} has never been checked`, look)]
-  const seen = `See its requests: spgw requests list --provider ${name}`
-  if (state === 'recovering')
-    return [warning('providers', `${name} is recovering: ${valueAt(provider, 'state_reason')}`, seen)]
-  return checkTargets(provider, name, seen)
+  const seen = `See its requests: spgw requests list --failed-at ${name} --since 1h`
+  if (state === 'recovering') {
+    const said = `${name} is recovering: ${valueAt(provider, 'state_reason')}${describeFailed(provider)}`
+    return [warning('providers', said, seen)]
+  }
+  return [...checkAttempts(provider, name, seen), ...checkTargets(provider, name, seen)]
+}
+
+/** `; 36 of 36 attempts failed in the last hour` */
+function describeFailed(provider: unknown): string {
+  const { tried, failed } = attemptsOf(provider)
+  return failed === 0 ? '' : `; ${failed} of ${tried} attempts failed in the last hour`
+}
+
+/** One that is ready and fails often. */
+function checkAttempts(provider: unknown, name: string, remedy: string): Diagnostic[] {
+  return !failsOften(attemptsOf(provider))
+    ? []
+    : [warning('providers', `${name} is ready${describeFailed(provider)}`, remedy)]
+}
+
+function attemptsOf(provider: unknown): { tried: number; failed: number } {
+  const count = (name: string) => Number(valueAt(provider, `last_hour.${name}`)) || 0
+  return { tried: count('tried'), failed: count('failed') }
 }
 
 /** A provider may be ready and one of its models not. */

@@ -1,11 +1,14 @@
 import type { z } from 'zod'
-import type { auditShape } from '../../src/admin/contract/audit.ts'
-import { escapeControls, formatValue, guessFormat } from '../../src/admin/contract/show-value.ts'
+import type { auditShape, auditVerdictShape } from '../../src/admin/contract/audit.ts'
+import { escapeControls, formatValue, groupDigits, guessFormat } from '../../src/admin/contract/show-value.ts'
 import { alignText } from './table.ts'
 import { textWidth } from './text-width.ts'
 import type { View } from './view.ts'
+import { wrapWords } from './wrap.ts'
 
 type AuditEntry = z.infer<typeof auditShape>
+type PrintedVerdict = z.infer<typeof auditVerdictShape>
+type ChainHead = NonNullable<PrintedVerdict['head']>
 
 /** `audit show`: who did what to what, each field before and after, and where the line stands in the chain. */
 export function renderAuditEntry(output: unknown, view: View): string {
@@ -64,4 +67,29 @@ function fieldValues(value: unknown, path: readonly string[] = []): FieldValue[]
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return value === null || value === undefined ? [] : [[path.join('.') || 'value', value]]
   return Object.entries(value).flatMap(([name, member]) => fieldValues(member, [...path, name]))
+}
+
+/** `audit verify`: whether the chain is whole, and where it ends. */
+export function renderAuditVerdict(output: unknown, view: View): string {
+  const { ok, problem, lines, head, broken, noted } = output as PrintedVerdict
+  const entries = `${groupDigits(lines)} ${lines === 1 ? 'entry' : 'entries'}`
+  const said = ok
+    ? `✓ No entry of the audit log was changed, added or removed: ${entries}.`
+    : `× The audit log was changed: ${escapeControls(problem ?? '')}`
+  const marks = [...describeMark('First wrong entry', broken), ...describeMark('Noted entry', noted)]
+  const rows = [...marks, ...describeMark('Last entry', head)]
+  const width = Math.max(0, ...rows.map(([title]) => title.length))
+  return `${[
+    ...wrapWords(said, view.width).map((line) => view.paint(ok ? 'good' : 'bad', line)),
+    ...rows.map(([title, text]) => `${view.paint('quiet', alignText(title, width, false))}  ${text}`),
+  ].join('\n')}\n`
+
+  function describeMark(title: string, mark: ChainHead | null): [title: string, text: string][] {
+    if (mark === null) return []
+    const { sequence, id, time, hash } = mark
+    return [
+      [title, escapeControls(`${groupDigits(sequence)}, ${id}, ${formatValue(time, 'age', view)}`)],
+      ['Hash', escapeControls(hash)],
+    ]
+  }
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { explanationShape } from '../../src/admin/contract/routes/routes.ts'
-import { escapeControls } from '../../src/admin/contract/show-value.ts'
+import { escapeControls, formatMilliseconds, formatMoney } from '../../src/admin/contract/show-value.ts'
 import type { View } from './view.ts'
 
 type Explanation = z.infer<typeof explanationShape>
@@ -11,6 +11,7 @@ export function renderExplanation(output: unknown, view: View): string {
   return `${[
     describeRoute(explanation, view),
     ...describeTargets(explanation, view),
+    ...describePast(explanation),
     ...describeVerdict(explanation, view),
   ]
     .map((line) => line.trimEnd())
@@ -33,9 +34,22 @@ function describeTargets({ taken, skipped }: Explanation, view: View): string[] 
   const width = Math.max(0, ...names.map((name) => name.length))
   return all.map((target, index) => {
     const verdict = target.taken ? view.paint('good', index === 0 ? 'taken' : 'then') : view.paint('warning', 'skipped')
-    const reason = target.reason === '' ? '' : `: ${escapeControls(target.reason)}`
+    const said = [target.reason, ...describeFigures(target)].filter((text) => text !== '').join(', ')
+    const reason = said === '' ? '' : `: ${escapeControls(said)}`
     return `  ${index + 1} ${(names[index] ?? '').padEnd(width)}  ${verdict}${reason}`
   })
+}
+
+function describeFigures({ estimate_usd, latency_ms }: Explanation['taken'][number]): string[] {
+  const cost = estimate_usd === null ? [] : [`about ${formatMoney(estimate_usd)}`]
+  return latency_ms === null ? cost : [...cost, formatMilliseconds(latency_ms)]
+}
+
+function describePast({ request }: Explanation): string[] {
+  if (request === null) return []
+  const { id, provider, upstream_model } = request
+  const sent = provider === null ? 'was sent nowhere' : `was sent to ${provider}/${upstream_model ?? ''}`
+  return [escapeControls(`Request ${id} ${sent}.`)]
 }
 
 function describeVerdict(

@@ -86,6 +86,9 @@ const startWidths = {
   state: 6,
   list: 14,
   targets: 14,
+  limit: 18,
+  used: 14,
+  amount: 9,
   id: 30,
 } as const
 

@@ -10,6 +10,7 @@ import {
 import { alignText, renderTable } from './table.ts'
 import { titleWords } from './title-words.ts'
 import type { View } from './view.ts'
+import { hangingLines } from './wrap.ts'
 
 /**
  * One object as `title  value` lines; lists of objects in it become tables below. Without columns all its fields are
@@ -26,18 +27,19 @@ export function renderRecord(
     (column) => !isTable(valueAt(record, column.field)) && (whole || formatCell(record, column, view) !== absent),
   )
   const width = Math.max(0, ...plain.map((column) => column.title.length))
-  const lines = plain.map((column) => renderLine(column, record, width, view))
+  const lines = plain.flatMap((column) => renderLine(column, record, width, view))
   const tables = chosen
     .filter((column) => isTable(valueAt(record, column.field)))
     .map((column) => renderSection(column, valueAt(record, column.field), view))
   return [lines.length === 0 ? '' : `${lines.join('\n')}\n`, ...tables].filter((part) => part !== '').join('\n')
 }
 
-function renderLine(column: Column, record: unknown, width: number, view: View): string {
-  const text = formatCell(record, column, view)
+function renderLine(column: Column, record: unknown, width: number, view: View): string[] {
   const tone = toneOfCell(record, column)
   const title = view.paint('quiet', alignText(column.title, width, false))
-  return `${title}  ${tone === null ? text : view.paint(tone, text)}`
+  const lines = hangingLines(formatCell(record, column, view), width + 2, view.width)
+  const painted = tone === null ? lines : lines.map((line) => view.paint(tone, line))
+  return painted.map((line, index) => (index === 0 ? `${title}  ${line}` : line))
 }
 
 function renderSection(column: Column, rows: unknown, view: View): string {
@@ -49,14 +51,40 @@ function isTable(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'object' && item !== null)
 }
 
-/** Columns of an object that nobody described: its own fields in order, their format guessed from the stable names. */
+/**
+ * Columns of an object that nobody described: its own fields in order, their format guessed from the stable names. A state
+ * and its reason are one.
+ */
 export function deriveColumns(row: unknown): Column[] {
   if (typeof row !== 'object' || row === null) return []
-  return Object.keys(row).map((field) => ({ field, title: titleOf(field), format: guessFormat(field) }))
+  const isReasoned = Reflect.get(row, 'state') !== undefined && Reflect.get(row, 'state_reason') !== undefined
+  return Object.keys(row)
+    .filter((field) => !(isReasoned && field === 'state_reason'))
+    .map((field) => ({
+      field,
+      title: titleOf(field),
+      format: guessFormat(field),
+      ...(isReasoned && field === 'state' ? { also: { field: 'state_reason', join: ': ' } } : {}),
+    }))
 }
 
 /** Where the field's own name in the contract would not say it. */
-const titles: Record<string, string> = { attached_to: 'Applies to', held_by: 'Used by', owned: 'Managed by' }
+const titles: Record<string, string> = {
+  attached_to: 'Applies to',
+  broken: 'Cannot be opened',
+  budget_tokens_day: 'Tokens a day',
+  budget_tokens_month: 'Tokens a month',
+  budget_usd_day: 'USD a day',
+  budget_usd_month: 'USD a month',
+  concurrency: 'Requests at once',
+  held_by: 'Used by',
+  owned: 'Managed by',
+  per: 'Counts per',
+  rpm: 'Requests a minute',
+  tpm: 'Tokens a minute',
+  sealed: 'Sealed credentials',
+  to_replace: 'File to replace',
+}
 
 function titleOf(field: string): string {
   return titles[field] ?? titleWords(withoutUnit(field).replaceAll('_', ' '))

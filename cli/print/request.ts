@@ -5,9 +5,9 @@ import { describeRecord, summarizeRecord } from '../../src/admin/contract/reques
 import { absent, escapeControls, formatMoney, formatValue, toneOf } from '../../src/admin/contract/show-value.ts'
 import type { Signal } from '../../src/core/record.ts'
 import { renderBodies } from './bodies.ts'
-import { textWidth } from './text-width.ts'
 import { renderTimeline } from './timeline.ts'
 import type { View } from './view.ts'
+import { hangingLines, wrapWords } from './wrap.ts'
 
 type ShownRecord = z.infer<typeof recordShape>
 
@@ -24,7 +24,7 @@ export function renderRequest(output: unknown, view: View): string {
     ),
     section(
       'Policy',
-      record.policy_signals.map((signal) => renderSignal(signal, view)),
+      record.policy_signals.flatMap((signal) => renderSignal(signal, view)),
       view,
     ),
     section('Failures behind it', linksBehind(record), view),
@@ -42,14 +42,8 @@ function section(title: string, lines: readonly string[], view: View): string {
 
 /** In lines that fit; those that go on are set in. */
 function wrapSentence(text: string, { width }: View): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1)
-    const fits = line !== undefined && (width === null || textWidth(line) + 1 + textWidth(word) <= width - 2)
-    if (fits) lines[lines.length - 1] = `${line} ${word}`
-    else lines.push(line === undefined ? word : `  ${word}`)
-  }
-  return lines
+  const lines = wrapWords(text, width === null ? null : width - 4)
+  return lines.map((line, index) => (index === 0 ? line : `  ${line}`))
 }
 
 function renderHead(record: ShownRecord, view: View): string {
@@ -70,16 +64,18 @@ function describeCaller(record: ShownRecord): string {
   return `${scope}, ${call.filter(Boolean).join(' ')}${record.route === null ? '' : `, route ${record.route}`}`
 }
 
-function renderSignal({ verdict, rule, text }: Signal, view: View): string {
+function renderSignal({ verdict, rule, text }: Signal, view: View): string[] {
   const tone = verdict === 'deny' ? 'bad' : verdict === 'flag' ? 'warning' : null
   const word = verdict.padEnd(5)
-  return `${tone === null ? word : view.paint(tone, word)} ${escapeControls(`${rule}: ${text}`)}`
+  const room = view.width === null ? null : view.width - 2
+  const [first = '', ...more] = hangingLines(escapeControls(`${rule}: ${text}`), word.length + 1, room)
+  return [`${tone === null ? word : view.paint(tone, word)} ${first}`, ...more]
 }
 
 /** Where to look for what made the gateway refuse: only a request that no provider was asked for has this. */
 function linksBehind(record: ShownRecord): string[] {
   if (record.error?.code !== 'provider_not_ready') return []
-  return providersBehind(record).map((provider) => `spgw requests list --provider ${provider} --errors --since 1h`)
+  return providersBehind(record).map((provider) => `spgw requests list --failed-at ${provider} --since 1h`)
 }
 
 function renderTokens({ tokens, cost }: ShownRecord): string[] {

@@ -25,6 +25,7 @@ type Render = (output: unknown, view: View) => string
 /** Screens that the contract cannot say, by operation, loaded when they are shown; each is given the operation's own output. */
 const handMade: Record<string, () => Promise<Render>> = {
   'audit.show': async () => (await import('./audit-entry.ts')).renderAuditEntry,
+  'audit.verify': async () => (await import('./audit-entry.ts')).renderAuditVerdict,
   status: async () => (await import('./status.ts')).renderStatus,
   'requests.show': async () => (await import('./request.ts')).renderRequest,
   'routes.explain': async () => (await import('./explanation.ts')).renderExplanation,

@@ -9,8 +9,11 @@ import {
 } from '../../src/admin/contract/show-value.ts'
 import type { statusShape } from '../../src/admin/contract/status.ts'
 import type { View } from './view.ts'
+import { hangingLines } from './wrap.ts'
 
 type Status = z.infer<typeof statusShape>
+
+const titleWidth = 9
 
 /** `status`: whether it is well, since when it runs, what passes through it now, and what it stands on. */
 export function renderStatus(output: unknown, view: View): string {
@@ -30,7 +33,10 @@ export function renderStatus(output: unknown, view: View): string {
     ...describeTurns(status, view),
     ['data', status.data_directory],
   ]
-  const plain = lines.map(([title, text]) => `${view.paint('quiet', title.padEnd(9))}  ${escapeControls(text)}`)
+  const plain = lines.flatMap(([title, text]) => {
+    const [first = '', ...more] = hangingLines(escapeControls(text), titleWidth + 2, view.width)
+    return [`${view.paint('quiet', title.padEnd(titleWidth))}  ${first}`, ...more]
+  })
   return `${[...describeHealth(status, view), ...plain].join('\n')}\n`
 }
 
@@ -39,7 +45,8 @@ function describeHealth({ version, degraded }: Status, view: View): string[] {
   if (degraded.length === 0) return [`${name}  ${view.paint('good', '● healthy')}`]
   const parts = degraded.map(({ part, since, reason }) => {
     const ago = formatValue(since, 'age', view)
-    return `  ${view.paint('warning', part)}  since ${ago}: ${escapeControls(reason)}`
+    const [first = '', ...more] = hangingLines(`since ${ago}: ${escapeControls(reason)}`, part.length + 4, view.width)
+    return [`  ${view.paint('warning', part)}  ${first}`, ...more].join('\n')
   })
   return [`${name}  ${view.paint('warning', '▲ degraded, still serving')}`, ...parts]
 }

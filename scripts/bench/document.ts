@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const path = join(import.meta.dirname, '../../docs/performance.md')
+const pages = { bench: 'performance', soak: 'performance', hostile: 'reliability' } as const
 
-/** Puts the result between its marks in docs/performance.md. Throws when the marks are gone. */
-export async function writeDocument(name: 'bench' | 'soak', title: string, tables: readonly string[]): Promise<void> {
+/** Puts the result between its marks in its page. Throws when the marks are gone. */
+export async function writeDocument(name: keyof typeof pages, title: string, tables: readonly string[]): Promise<void> {
+  const path = join(import.meta.dirname, `../../docs/${pages[name]}.md`)
   const marks = [`<!-- ${name}: written by \`npm run ${name} -- --write\` -->`, `<!-- /${name} -->`] as const
   const text = await readFile(path, 'utf8')
   const from = text.indexOf(marks[0])

@@ -9,6 +9,7 @@ const programs = {
   taskset: 'util-linux',
   openssl: 'openssl',
   perf: 'linux-perf',
+  python3: 'python3-venv',
 } as const
 
 export type Program = keyof typeof programs
@@ -25,9 +26,10 @@ export function readMachine(): Machine {
   const has = Object.fromEntries(names.map((name) => [name, isThere(name)])) as Record<Program, boolean>
   const allowed = allowedCores()
   const cores = has.taskset && allowed.length > 1 ? { measured: allowed[0]!, load: allowed.slice(1).join(',') } : null
+  const description = describeMachine()
   // The bench itself is load: what it starts inherits its cores unless told otherwise.
   if (cores !== null) execFileSync('taskset', ['-a', '-p', '-c', cores.load, String(process.pid)], { stdio: 'ignore' })
-  return { has, cores, description: describe(allowed.length) }
+  return { has, cores, description }
 }
 
 /** What is missing, and what it costs. */
@@ -35,6 +37,7 @@ export function listMissing({ has, cores }: Machine): string[] {
   const losses: Partial<Record<Program, string>> = {
     nginx: 'nothing is compared with nginx, and no provider is reached over TLS',
     openssl: 'no provider is reached over TLS',
+    python3: 'LiteLLM has no column',
     perf: 'a profile does not show the kernel and the engine',
   }
   const missing = Object.entries(losses).filter(([name]) => !has[name as Program])
@@ -59,7 +62,8 @@ function allowedCores(): string[] {
   }
 }
 
-function describe(cores: number): string {
+export function describeMachine(): string {
+  const cores = allowedCores().length
   const memory = (totalmem() / 2 ** 30).toFixed(0)
   return `${cores} cores of ${cpus()[0]?.model.trim() ?? 'an unknown processor'}, ${memory} GiB, ${readSystem()}`
 }

@@ -73,7 +73,7 @@ function describe(results: Results, { machine, node, peerNode: peer }: Circumsta
   const rounds = fewest === most ? `${most}` : `${fewest} to ${most}`
   const date = new Date().toISOString().slice(0, 10)
   const what = beside === null ? '' : `; beside: ${beside}`
-  return `${date}, ${machine}, Node ${node}${peer === node ? '' : ` (Portkey: ${peer})`}; ${form} form, medians of ${rounds} round(s)${what}`
+  return `${date}, ${machine}, Node ${node}${peer === node ? '' : ` (portkey-image: ${peer})`}; ${form} form, medians of ${rounds} round(s)${what}`
 }
 
 process.exit(await main())

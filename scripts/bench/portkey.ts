@@ -13,15 +13,16 @@ export const peerNode = '20'
 
 /**
  * The peer: @portkey-ai/gateway, with the two versions of its web framework without which it answers 500 to every
- * streamed request. Too heavy for our own installation, so it is installed here, once, from a lock file of its own.
+ * streamed request. Under the Node that spgw runs on, and under that of its own image. Too heavy for our own installation, so it is installed here, once, from a lock file of its own.
  */
 export async function preparePortkey(
   machine: Machine,
   mock: Mock,
   tls: TlsFront | null,
   place: string,
+  name: 'portkey' | 'portkey-image',
 ): Promise<Starter> {
-  const node = await installPeerNode(machine, place)
+  const node = name === 'portkey' ? process.execPath : await installPeerNode(machine, place)
   const program = join(await installAside(machine, 'portkey', place), '@portkey-ai/gateway/build/start-server.js')
   return async () => {
     const port = await freePort()
@@ -42,7 +43,7 @@ export async function preparePortkey(
       }
       return { port, path: path.replace('/anthropic/v1', ''), headers }
     }
-    return { name: 'portkey', reach, pid: child.pid ?? 0, readyMs, stop: () => stop(child, 1000) }
+    return { name, reach, pid: child.pid ?? 0, readyMs, stop: () => stop(child, 1000) }
   }
 }
 

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { packageExecutable } from '../package.ts'
 import type { Order } from './command-line.ts'
+import { prepareLitellm } from './litellm.ts'
 import type { Machine } from './machine.ts'
 import { startMock } from './mock.ts'
 import { compile } from './native.ts'
@@ -33,6 +34,9 @@ export async function prepare(order: Order, machine: Machine, place: string, dir
   if (order.beside !== null)
     starters.beside = await prepareSpgw({ ...common, tls, name: 'beside', command: [resolve(order.beside)] })
   if (machine.has.nginx) starters.nginx = () => startNginx(common, tls)
-  if (order.form === 'full') starters.portkey = await preparePortkey(machine, mock, tls, place)
+  if (order.form !== 'full') return bench
+  starters.portkey = await preparePortkey(machine, mock, tls, place, 'portkey')
+  starters['portkey-image'] = await preparePortkey(machine, mock, tls, place, 'portkey-image')
+  if (machine.has.python3) starters.litellm = await prepareLitellm(machine, mock, place)
   return bench
 }

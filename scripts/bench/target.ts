@@ -8,7 +8,8 @@ import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
 import type { TlsFront } from './nginx.ts'
 
-export type TargetName = 'spgw' | 'beside' | 'nginx' | 'portkey'
+/** `portkey` runs under the same Node as spgw, `portkey-image` under that of its own image. */
+export type TargetName = 'spgw' | 'beside' | 'nginx' | 'portkey' | 'portkey-image' | 'litellm'
 
 export interface Address {
   port: number

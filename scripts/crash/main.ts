@@ -1,21 +1,39 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packageExecutable } from '../package.ts'
+import { runBudgetCrashes } from './budgets.ts'
 import { type CrashResult, runCrashes } from './run.ts'
 
-/** `npm run crash -- --kills 1000 --seed 7`: docs/reliability.md says what it proves. */
+/**
+ * `npm run crash -- --kills 1000 --seed 7`, and `npm run crash -- budgets --kills 5 --clients 200`: docs/reliability.md says what
+ * they prove.
+ */
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: { kills: { type: 'string', default: '100' }, seed: { type: 'string' }, executable: { type: 'string' } },
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      kills: { type: 'string' },
+      clients: { type: 'string', default: '200' },
+      seed: { type: 'string' },
+      executable: { type: 'string' },
+    },
   })
-  const kills = Number(values.kills)
+  const forBudgets = positionals[0] === 'budgets'
+  const kills = Number(values.kills ?? (forBudgets ? 5 : 100))
   const seed = Number(values.seed ?? Date.now() % 1_000_000)
-  const executable = values.executable ?? (await packageExecutable())
+  const executable = join(values.executable ?? (await packageExecutable()))
   const begun = performance.now()
+  if (forBudgets) {
+    const onRun = (done: number, problems: number) =>
+      process.stderr.write(`${done} of ${kills} kills, ${problems} problems\n`)
+    const result = await runBudgetCrashes({ kills, seed, clients: Number(values.clients), executable, onRun })
+    process.stdout.write(`${JSON.stringify(result, null, 2)}\n${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
+    return result.problems.length > 0 ? 1 : 0
+  }
   const onKill = (done: number, problems: number) => {
     if (done % 20 === 0) process.stderr.write(`${done} of ${kills} kills, ${problems} problems\n`)
   }
-  const result = await runCrashes({ kills, seed, executable: join(executable), onKill })
+  const result = await runCrashes({ kills, seed, executable, onKill })
   process.stdout.write(`${renderResult(result)}\n${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
   return result.problems.length + result.missed.length > 0 ? 1 : 0
 }

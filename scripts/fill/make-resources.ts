@@ -82,6 +82,7 @@ async function addRoute(store: StoreClient, model: string, projectId: string): P
     fallbackOn: [],
     timeouts: {},
     strict: false,
+    echoModel: false,
     createdAt: new Date().toISOString(),
   })
 }

@@ -11,6 +11,7 @@ export interface Places {
 const settings = [
   'projects',
   'policies',
+  'prices',
   'operators',
   'tokens',
   'sessions',

@@ -76,6 +76,8 @@ export function readLitellmEntry(key: string, entry: LitellmEntry, version: stri
     long_context: longContext(entry, ''),
     max_output: numberOf(entry.max_output_tokens) || null,
   })
+  // A write costs at least what is written: less is the price of storing it, or means that it is not charged apart.
+  if (price.input !== null && price.cache_write !== null && price.cache_write < price.input) price.cache_write = null
   // Models that write nothing but images or sound: what is not told apart is that.
   price.output ??= price.image_output ?? price.audio_output
   for (const variant of priceVariants) price[variant] = variantRates(entry, variant === 'batch' ? 'batches' : variant)

@@ -25,7 +25,7 @@ export interface CallerOptions {
 }
 
 /** Calls operations by their path. A stream's operation gives an async iterable. */
-export interface Caller {
+export interface ClientCaller {
   /** Rejects with `GatewayNotRunning`, `OperationFailed` and `AnswerLost`. */
   call(path: readonly string[], input: object, options?: { signal?: AbortSignal | undefined }): Promise<unknown>
 }
@@ -36,7 +36,7 @@ const retryMs = 50
  * The protocol of decision 0002 in plain calls: JSON to `/api/<noun>/<verb>`, JSON or server-sent events back. The typed
  * client (`client.ts`) speaks the same, but loading it and its schemas takes longer than a whole command may.
  */
-export function openCaller(options: CallerOptions): Caller {
+export function openCaller(options: CallerOptions): ClientCaller {
   return {
     async call(path, input, { signal } = {}) {
       const lose: Lose = (error) => asLost(error, options.lostHint?.(path))

@@ -6,13 +6,13 @@ import type { Contract } from './contract/index.ts'
 export type AdminClient = ContractRouterClient<Contract>
 
 /** How calls travel: `fetch` and the address below which operations stand (`http://…/api`). */
-export interface Transport {
+export interface ClientTransport {
   fetch(request: Request): Promise<Response>
   url: string
 }
 
 export interface AdminClientOptions {
-  transport: Transport
+  transport: ClientTransport
   /** Sent as `x-spgw-version`; the gateway answers with its own. */
   version: string
   /** Who calls, for the audit. */

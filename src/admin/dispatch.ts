@@ -1,18 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { OpenAPIHandler } from '@orpc/openapi/node'
 import { nowDoing } from '../core/turn-watch.ts'
-import type { AdminParts, Caller } from './handlers/context.ts'
+import type { AdminParts, OperationCaller } from './handlers/context.ts'
 import { router } from './handlers/index.ts'
 import { BadBody, readOperationBody } from './read-body.ts'
 
-export type { Caller }
+export type { OperationCaller }
 
 export interface Dispatcher {
   /**
    * Serves `/api/<noun>/<verb>`; false: the path is no operation's. The caller has been identified by whoever calls this. `x-spgw-degraded`
    * names parts of the gateway that are degraded.
    */
-  dispatch(request: IncomingMessage, response: ServerResponse, caller: Caller, closing: AbortSignal): Promise<boolean>
+  dispatch(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: OperationCaller,
+    closing: AbortSignal,
+  ): Promise<boolean>
 }
 
 /** The one way in to the operations, for every surface. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { errorStatus, type OperationErrorCode } from './contract/error-status.ts'
 import { socketHost } from './contract/socket-host.ts'
 import type { Dispatcher } from './dispatch.ts'
-import type { AdminParts, Caller } from './handlers/context.ts'
+import type { AdminParts, OperationCaller } from './handlers/context.ts'
 import { lazyDispatcher } from './lazy-dispatcher.ts'
 import { clearSocketPath, findGroup, processHeader } from './socket-file.ts'
 
@@ -129,7 +129,7 @@ function refuse(response: ServerResponse, code: OperationErrorCode, message: str
 }
 
 /** Whoever may open the socket is the owner of the gateway. The surface is the client's word, for the audit only. */
-function localOwner({ headers }: IncomingMessage): Caller {
+function localOwner({ headers }: IncomingMessage): OperationCaller {
   const named = headers['x-spgw-surface']
   const surface = named === 'cli' || named === 'tui' ? named : 'api'
   return { name: 'local owner', surface, id: null, grants: [{ project: null, role: 'owner' }] }

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent } from 'undici'
-import type { Transport } from './client.ts'
+import type { ClientTransport } from './client.ts'
 import { GatewayNotRunning } from './client-fault.ts'
 import { socketHost } from './contract/socket-host.ts'
 
 const retryMs = 50
 
-export interface SocketTransport extends Transport {
+export interface SocketTransport extends ClientTransport {
   close(): Promise<void>
 }
 

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { SettingsRefused } from './settings-refused.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
 /**
  * The data directory, absolute: `--data-dir`, `$SPGW_DATA_DIR`, systemd's `$STATE_DIRECTORY`, `$XDG_STATE_HOME/spgw`,
  * `~/.local/state/spgw`. It need not exist yet. Throws `SettingsRefused` for a user without a home.
  */
-export function findDataDirectory(flag: string | undefined, environment: Environment): string {
+export function findDataDirectory(flag: string | undefined, environment: ProcessEnvironment): string {
   const chosen = flag || environment.SPGW_DATA_DIR
   if (chosen) return resolve(chosen)
   // systemd may list several, separated by colons; the unit's first is ours.

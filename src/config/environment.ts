@@ -1,5 +1,5 @@
 import { closestName } from '../core/closest-names.ts'
-import type { Environment } from './data-directory.ts'
+import type { ProcessEnvironment } from './data-directory.ts'
 import { settingNames } from './schema.ts'
 import type { SettingProblem } from './settings-refused.ts'
 
@@ -19,7 +19,7 @@ const settingOfVariable = new Map([
 const sections = [...new Set(settingNames.map((name) => `${variableOf(name.split('.')[0] ?? '')}_`))]
 
 /** The settings that the environment makes: name, text, and the variable it stands in. An empty variable is not set. */
-export function readVariables(environment: Environment): { setting: string; value: string; variable: string }[] {
+export function readVariables(environment: ProcessEnvironment): { setting: string; value: string; variable: string }[] {
   return [...settingOfVariable].flatMap(([variable, setting]) => {
     const value = environment[variable]
     return value ? [{ setting, value, variable }] : []
@@ -27,7 +27,7 @@ export function readVariables(environment: Environment): { setting: string; valu
 }
 
 /** Variables that look like a setting and are none: a mistyped one must not be passed over in silence. */
-export function findUnknownVariables(environment: Environment): SettingProblem[] {
+export function findUnknownVariables(environment: ProcessEnvironment): SettingProblem[] {
   const known = [...settingOfVariable.keys(), ...otherVariables]
   return Object.keys(environment)
     .filter((variable) => sections.some((section) => variable.startsWith(section)) && !known.includes(variable))

@@ -5,11 +5,11 @@ import type { z } from 'zod'
 import { closestName } from '../core/closest-names.ts'
 import { Secret } from '../core/secret.ts'
 import { describeUnset, fileOfVariable, variablesIn } from '../core/variables.ts'
-import { type Environment, findDataDirectory } from './data-directory.ts'
+import { findDataDirectory, type ProcessEnvironment } from './data-directory.ts'
 import { findUnknownVariables, readVariables } from './environment.ts'
 import { readProxies } from './proxies.ts'
 import { type FileSettings, fileSchema, resourceSections, settingNames } from './schema.ts'
-import type { OidcSettings, Settings } from './settings.ts'
+import type { Settings, WrittenOidcSettings } from './settings.ts'
 import { isTree, readSettingsFile, type SettingsFile, type SettingTree } from './settings-file.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 import { fitSocketPath } from './socket-path.ts'
@@ -17,7 +17,7 @@ import { fitSocketPath } from './socket-path.ts'
 export interface SettingSources {
   /** `--config`; without it `<data dir>/config.yaml` where there is one. */
   file?: string | undefined
-  environment: Environment
+  environment: ProcessEnvironment
   flags: { dataDir?: string | undefined; listen?: string | undefined; consoleListen?: string | undefined }
 }
 
@@ -110,7 +110,7 @@ function unknownSetting(path: string[]): string {
 function toSettings(
   file: FileSettings,
   dataDirectory: string,
-  environment: Environment,
+  environment: ProcessEnvironment,
   locate: (setting: string, value: string) => string,
   place: Merged['place'],
 ): Settings {
@@ -177,9 +177,9 @@ function toSettings(
 
 function toOidc(
   oidc: FileSettings['console']['oidc'],
-  environment: Environment,
+  environment: ProcessEnvironment,
   place: Merged['place'],
-): OidcSettings | null {
+): WrittenOidcSettings | null {
   const { issuer, client_id: clientId, client_secret: secret } = oidc
   if (issuer === undefined || clientId === undefined) return null
   return {
@@ -194,7 +194,7 @@ function toOidc(
 }
 
 /** `${NAME}` stands for a variable of the environment, `${file:PATH}` for the content of a file, so that the settings hold no secret. */
-function readSecret(text: string | undefined, environment: Environment, place: string): Secret | null {
+function readSecret(text: string | undefined, environment: ProcessEnvironment, place: string): Secret | null {
   if (text === undefined) return null
   const [name = ''] = variablesIn(text)
   if (text !== `\${${name}}`) return new Secret(text)

@@ -1,10 +1,10 @@
 import { Secret } from '../core/secret.ts'
-import type { Environment } from './data-directory.ts'
+import type { ProcessEnvironment } from './data-directory.ts'
 import type { Settings } from './settings.ts'
 import { SettingsRefused } from './settings-refused.ts'
 
 /** The variables that programs agree on; written small they win, as everywhere. An empty one is not set. */
-export function readProxies(environment: Environment): Settings['proxies'] {
+export function readProxies(environment: ProcessEnvironment): Settings['proxies'] {
   return {
     http: readProxy(environment, 'HTTP_PROXY'),
     https: readProxy(environment, 'HTTPS_PROXY'),
@@ -12,7 +12,7 @@ export function readProxies(environment: Environment): Settings['proxies'] {
   }
 }
 
-function readProxy(environment: Environment, variable: string): Secret | null {
+function readProxy(environment: ProcessEnvironment, variable: string): Secret | null {
   const small = variable.toLowerCase()
   const place = environment[small] ? small : variable
   const text = environment[place]

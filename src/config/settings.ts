@@ -37,7 +37,7 @@ export interface Settings {
     readonly url: string | null
     readonly metricsToken: Secret | null
     /** null: nobody signs in through an identity provider. */
-    readonly oidc: OidcSettings | null
+    readonly oidc: WrittenOidcSettings | null
   }
   readonly admin: {
     /** Absolute path, never longer than a socket address holds. */
@@ -82,7 +82,7 @@ export interface Settings {
 }
 
 /** An identity provider by which operators sign in (OpenID Connect). */
-export interface OidcSettings {
+export interface WrittenOidcSettings {
   readonly issuer: string
   readonly clientId: string
   /** null: a public client. */

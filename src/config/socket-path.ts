@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Environment } from './data-directory.ts'
+import type { ProcessEnvironment } from './data-directory.ts'
 import type { Settings } from './settings.ts'
 import { SettingsRefused } from './settings-refused.ts'
 
@@ -9,7 +9,7 @@ import { SettingsRefused } from './settings-refused.ts'
 export const longestSocketPath = 103
 
 /** The path itself where it fits, else a short one of its own below `$XDG_RUNTIME_DIR`. */
-export function fitSocketPath(path: string, place: string, environment: Environment): string {
+export function fitSocketPath(path: string, place: string, environment: ProcessEnvironment): string {
   if (Buffer.byteLength(path) <= longestSocketPath) return path
   const short = join(environment.XDG_RUNTIME_DIR ?? '', `spgw-${shortHash(path)}.sock`)
   if (environment.XDG_RUNTIME_DIR && Buffer.byteLength(short) <= longestSocketPath) return short

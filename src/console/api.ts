@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Caller, Dispatcher } from '../admin/dispatch.ts'
+import type { Dispatcher, OperationCaller } from '../admin/dispatch.ts'
 import { type ApiToken, findToken, isGoodToken } from '../sign-in/find-token.ts'
 import type { SessionOfOperator } from '../sign-in/sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
@@ -19,7 +19,7 @@ export interface ApiParts {
 }
 
 interface AuthenticatedCall {
-  caller: Caller
+  caller: OperationCaller
   holder: CallHolder
 }
 
@@ -81,7 +81,11 @@ function expiryOf({ expiresAt }: { expiresAt: string | null }): number {
 }
 
 /** The client names its surface itself; it is used only in the audit log. */
-function callerOfToken({ id, name, role, projectId }: ApiToken, { headers }: IncomingMessage, address: string): Caller {
+function callerOfToken(
+  { id, name, role, projectId }: ApiToken,
+  { headers }: IncomingMessage,
+  address: string,
+): OperationCaller {
   const named = headers['x-spgw-surface']
   const surface = named === 'cli' || named === 'tui' ? named : 'api'
   // Operator names contain no blank, so this cannot be taken for one.
@@ -104,7 +108,7 @@ async function authenticateSession(
   return { caller: callerOf(found, source), holder: holderOf(found, parts.signIn) }
 }
 
-function callerOf({ operator }: SessionOfOperator, { address }: RequestSource): Caller {
+function callerOf({ operator }: SessionOfOperator, { address }: RequestSource): OperationCaller {
   const { id, name, grants } = operator
   return { id, name, grants, surface: 'console', address }
 }

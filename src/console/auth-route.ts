@@ -3,7 +3,7 @@ import type { LazyParts } from '../sign-in/lazy-parts.ts'
 import type { OidcSettings } from '../sign-in/oidc-settings.ts'
 import { type PasskeySite, passkeySite } from '../sign-in/passkey-site.ts'
 import { SignInRefused } from '../sign-in/refusal.ts'
-import type { Begun, Operator, SessionOfOperator } from '../sign-in/sessions.ts'
+import type { BegunSession, Operator, SessionOfOperator } from '../sign-in/sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import type { RequestSource } from './request-guard.ts'
 
@@ -29,7 +29,7 @@ export interface AuthCall extends AuthContext {
 
 export interface AuthAnswer {
   value?: object
-  begun?: Begun
+  begun?: BegunSession
   /** Removes the session cookie. */
   ended?: true
   cookies?: string[]

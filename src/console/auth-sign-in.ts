@@ -1,7 +1,7 @@
 import { oidcMinutes } from '../sign-in/oidc-settings.ts'
 import { passkeySite } from '../sign-in/passkey-site.ts'
 import { SignInRefused } from '../sign-in/refusal.ts'
-import type { Begun } from '../sign-in/sessions.ts'
+import type { BegunSession } from '../sign-in/sessions.ts'
 import type { AuthAnswer, AuthCall, AuthRoute } from './auth-route.ts'
 import { sessionOf, showOperator, siteOf } from './auth-route.ts'
 import { cookieName, writeCookie } from './cookies.ts'
@@ -98,7 +98,7 @@ async function signOut(call: AuthCall): Promise<AuthAnswer> {
   return { ended: true }
 }
 
-function welcome(begun: Begun): AuthAnswer {
+function welcome(begun: BegunSession): AuthAnswer {
   return { begun, value: { operator: showOperator(begun.operator) } }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { SignInRefused, signInStatus } from '../sign-in/refusal.ts'
-import { absoluteMs, type Begun, type SessionOfOperator } from '../sign-in/sessions.ts'
+import { absoluteMs, type BegunSession, type SessionOfOperator } from '../sign-in/sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import { accountRoutes } from './auth-account.ts'
 import type { AuthAnswer, AuthCall, AuthContext, AuthRoute } from './auth-route.ts'
@@ -84,7 +84,7 @@ function replyWith(answer: AuthAnswer, source: RequestSource): Reply {
   return { ...jsonReply(303, {}), headers: { ...headers, location: answer.location } }
 }
 
-function sessionCookie({ host }: RequestSource, { token }: Begun): string {
+function sessionCookie({ host }: RequestSource, { token }: BegunSession): string {
   return writeCookie(cookieName(host), token, absoluteMs / 1000, 'Strict')
 }
 

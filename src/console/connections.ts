@@ -7,7 +7,7 @@ const maxPerNetwork = 48
 /** In all. */
 const maxConnections = 512
 
-interface Connection {
+interface ConsoleConnection {
   socket: Socket
   network: string
   /** Number of responses in progress to authenticated clients. */
@@ -20,7 +20,7 @@ interface Connection {
  */
 export class Connections {
   /** By remote address and port, oldest first. The key is not the socket: TLS wraps it in another one. */
-  readonly #open = new Map<string, Connection>()
+  readonly #open = new Map<string, ConsoleConnection>()
   readonly #isProxy: (address: string) => boolean
 
   constructor(isProxy: (address: string) => boolean) {
@@ -51,7 +51,7 @@ export class Connections {
     response.once('close', () => connection.authenticated--)
   }
 
-  #drop(connection: Connection | undefined): void {
+  #drop(connection: ConsoleConnection | undefined): void {
     if (connection === undefined) return
     this.#open.delete(keyOf(connection.socket))
     connection.socket.destroy()

@@ -11,7 +11,7 @@ export interface GatewayState {
   requestsSinceStart: number
   /** The parts that can be degraded, and whether they are. `times`: how often since the start. */
   parts: { part: PartName; degraded: boolean; times: number }[]
-  providers: ProviderState[]
+  providers: MeasuredProvider[]
   routes: number
   /** Keys that are not revoked. */
   keys: number
@@ -28,7 +28,7 @@ export interface GatewayState {
   longTurns: readonly { thread: string; count: number; longestMs: number }[]
 }
 
-export interface ProviderState {
+export interface MeasuredProvider {
   name: string
   kind: string
   /** `inactive` is set by an operator. */

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { AddressSet, clientBehind } from '../addresses/address-set.ts'
 import { plainAddress } from '../sign-in/network.ts'
-import { cutUserAgent, type Place } from '../sign-in/place.ts'
+import { cutUserAgent, type RequestOrigin } from '../sign-in/place.ts'
 import { isLoopbackName, splitHost } from './access.ts'
 
 /** Where a request came from, and the address under which it reached the console. */
-export interface RequestSource extends Place {
+export interface RequestSource extends RequestOrigin {
   /** The `Host` header, in lower case, with the port. */
   host: string
   /** Why nobody can sign in over this connection; null: it is private. */

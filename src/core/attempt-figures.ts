@@ -1,4 +1,4 @@
-import type { AttemptRecord } from './record.ts'
+import type { AttemptRecord, RequestRecord } from './record.ts'
 
 /** What one attempt counts as in the figures of providers, targets and routes. Source: contract.md rule 24. */
 export interface AttemptFigure {
@@ -18,17 +18,30 @@ export interface AttemptCounts {
   fell_back: number
 }
 
+export function isFailure(outcome: AttemptFigure['outcome']): boolean {
+  return outcome === 'failed' || outcome === 'fell_back'
+}
+
 export function countAttempt(counts: AttemptCounts, outcome: AttemptFigure['outcome']): void {
   counts.tried++
-  if (outcome === 'failed' || outcome === 'fell_back') counts.failed++
+  if (isFailure(outcome)) counts.failed++
   if (outcome === 'fell_back') counts.fell_back++
 }
 
-export function figuresOf(attempts: readonly AttemptRecord[]): AttemptFigure[] {
+const fewAttempts = 5
+const highShare = 0.1
+
+/** Worth a word wherever somebody looks for what is wrong, also where the provider is ready. */
+export function failsOften({ tried, failed }: Pick<AttemptCounts, 'tried' | 'failed'>): boolean {
+  return tried >= fewAttempts && failed / tried >= highShare
+}
+
+/** `error` is the record's: it ended the last attempt, whose answer may have begun. */
+export function figuresOf(attempts: readonly AttemptRecord[], error: RequestRecord['error']): AttemptFigure[] {
   return attempts.map((attempt, place) => {
     const next = attempts[place + 1]
     const moved = next !== undefined && !isSameTarget(attempt, next)
-    const outcome = outcomeOf(attempt)
+    const outcome = outcomeOf(attempt, next === undefined ? error : null)
     return {
       provider: attempt.provider,
       model: attempt.upstream_model,
@@ -44,13 +57,22 @@ export function isPlain(figures: readonly AttemptFigure[]): boolean {
   return figures.length === 1 && figures[0]?.outcome === 'answered'
 }
 
-/** A provider's error that passes is the caller's own mistake, but for those that are worth another attempt. */
-function outcomeOf({ outcome, status }: AttemptRecord): AttemptFigure['outcome'] {
-  if (outcome === 'answered' || outcome === 'aborted') return outcome
-  if (outcome !== 'passed') return outcome === 'started' ? 'aborted' : 'failed'
-  return status !== null && (status >= 500 || status === 408 || status === 425 || status === 429)
-    ? 'failed'
-    : 'answered'
+/** Whether the provider ended a request with it, possibly in the middle of an answer. */
+export function isProvidersError(error: RequestRecord['error']): boolean {
+  return error !== null && (error.origin === 'provider' || error.origin === 'network')
+}
+
+/**
+ * What the client caused is no failure: it left, or the provider rejected its request. Credentials, quotas and limits are not
+ * the client's.
+ */
+const failingStatuses: readonly (number | null)[] = [null, 401, 402, 408, 425, 429]
+
+function outcomeOf({ outcome, status }: AttemptRecord, error: RequestRecord['error']): AttemptFigure['outcome'] {
+  if (outcome === 'answered') return isProvidersError(error) ? 'failed' : 'answered'
+  if (outcome === 'aborted' || outcome === 'started') return 'aborted'
+  if (outcome !== 'passed') return 'failed'
+  return failingStatuses.includes(status) || (status ?? 0) >= 500 ? 'failed' : 'answered'
 }
 
 function isSameTarget(one: AttemptRecord, other: AttemptRecord): boolean {

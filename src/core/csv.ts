@@ -18,3 +18,23 @@ function csvCell(value: unknown): string {
   const safe = (formula.test(text) ? `'${text}` : text).split('\n').map(escapeControls).join('\n')
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
+
+/** The rows of RFC 4180, with `\n` or `\r\n`, a byte order mark or none. A quotation mark that is never closed takes the rest. */
+export function parseCsv(text: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  const pattern = /(?:"((?:[^"]|"")*)(?:"|$)|([^,\r\n]*))[^,\r\n]*(,|\r?\n|\r|$)/gy
+  const source = text.replace(/^\uFEFF/, '')
+  while (pattern.lastIndex < source.length) {
+    const [, quoted, plain = '', end] = pattern.exec(source) ?? []
+    if (end === undefined) break
+    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
+    if (end === ',') {
+      if (pattern.lastIndex === source.length) row.push('')
+      else continue
+    }
+    if (row.length > 1 || row[0] !== '') rows.push(row)
+    row = []
+  }
+  return rows
+}

@@ -131,6 +131,8 @@ export interface Fault {
   param?: string
   /** Becomes `retry-after` (whole seconds, rounded up). */
   retryAfterMs?: number
+  /** RFC 3339: becomes `x-sp-reset`. */
+  resetsAt?: string
   /** Overrides the table's `final`. */
   shouldRetry?: boolean
 }

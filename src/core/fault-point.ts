@@ -3,7 +3,7 @@
  * only where chance strikes. In released builds every function here is empty, and its calls vanish from the bundle.
  * `SPGW_FAULT_POINT=name[:N[:action[:times]]]` strikes at every Nth passing, counted over all threads (default: the
  * first), so many times (default: once). It kills the process, or ends only the thread: `throw` by an error that nobody
- * catches, `heap` by using up its heap.
+ * catches, `heap` by using up its heap. `block` keeps the thread busy for some seconds, and goes on.
  */
 
 /** Set by the bundler: false in what is released, true in test builds. Sources that run unbundled have fault points. */
@@ -61,13 +61,16 @@ interface FaultPlan {
   passed: SharedArrayBuffer
 }
 
-const actions = ['kill', 'throw', 'heap'] as const
+const actions = ['kill', 'throw', 'heap', 'block'] as const
 type Action = (typeof actions)[number]
 
 /** Core does no I/O: what ends the process comes from the entry of each thread. */
 interface KillHook {
   kill(): void
 }
+
+/** Longer than the control plane may be silent (src/core/turn-watch.ts). */
+const blockMs = 12_000
 
 const planName = 'fault-plan'
 let armed: (FaultPlan & KillHook) | null = null
@@ -122,6 +125,7 @@ function pass(point: FaultPoint): void {
 function strike({ action, kill }: FaultPlan & KillHook): void {
   if (action === 'kill') kill()
   else if (action === 'throw') queueMicrotask(throwUncaught)
+  else if (action === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockMs)
   else fillHeap()
 }
 

@@ -284,9 +284,20 @@ function plain(name: string): string {
 function readHeaderLines(block: string): [name: string, value: string][] | null {
   const headers: [string, string][] = []
   for (const line of block.split('\r\n')) {
-    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/.exec(line) ?? []
+    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):([^\r\n\0]*)$/.exec(line) ?? []
     if (name === undefined || value === undefined) return null
-    headers.push([name.toLowerCase(), value])
+    headers.push([name.toLowerCase(), trimBlanks(value)])
   }
   return headers
+}
+
+const isBlank = (letter: string | undefined) => letter === ' ' || letter === '\t'
+
+/** Not by an expression: the blanks before, within and after a value could be shared out in too many ways. */
+function trimBlanks(value: string): string {
+  let start = 0
+  let end = value.length
+  while (start < end && isBlank(value[start])) start++
+  while (end > start && isBlank(value[end - 1])) end--
+  return value.slice(start, end)
 }

@@ -17,11 +17,17 @@ export const segmentBytes = 4 * 1024 * 1024
 export const entryHeaderBytes = 8
 const segmentForm = /^([0-9a-z]+)-(\d+)-(\d+)\.journal$/
 
+/**
+ * Counter of a budget, day or month (`2026-11-23`, `2026-11`), and whole nano-dollars or tokens: of an admitted request what it
+ * holds, of a settled one what it came to. It stands before the record, and only where a budget applies.
+ */
+export type BookedAmount = readonly [counter: string, period: string, amount: number]
+
 export type JournalEntry =
   /** Written before anything is sent to a provider. `record.state` is `admitted`. */
-  | { kind: 'admitted'; record: RequestRecord }
+  | { kind: 'admitted'; hold?: readonly BookedAmount[]; record: RequestRecord }
   /** Written before the terminal event or last byte is given to the client. Holds the whole record. */
-  | { kind: 'settled'; record: RequestRecord }
+  | { kind: 'settled'; booked?: readonly BookedAmount[]; record: RequestRecord }
   | ObjectsEntry
   | BatchUsageEntry
   | BodyEntry

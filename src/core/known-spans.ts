@@ -1,7 +1,7 @@
-import { isSpelledAs } from './bytes/member-name.ts'
+import { isSpelledAs } from './member-name.ts'
 import { foldsToAscii, WatchedNames } from './watched-names.ts'
 
-/** A shorter document is scanned in a few milliseconds, in one go. */
+/** A shorter document is scanned in a few milliseconds, in one go, and nothing is known of it. */
 export const slicedBytes = 4 * 1024 * 1024
 /** What ends sooner is scanned again. */
 const leastBytes = 128
@@ -115,7 +115,7 @@ export function rememberSpans(bytes: Buffer, spans: KnownSpans): void {
   documents.set(bytes, spans)
 }
 
-/** Undefined for nearly all documents, which are small. */
+/** Undefined for a document that was not scanned in slices. */
 export function knownSpans(bytes: Buffer): KnownSpans | undefined {
-  return bytes.length < slicedBytes ? undefined : documents.get(bytes)
+  return documents.get(bytes)
 }

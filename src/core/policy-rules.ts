@@ -1,5 +1,7 @@
 import { captureModes } from './capture.ts'
 import { laneNames } from './lane.ts'
+import { isNetwork } from './network.ts'
+import { parseOpening } from './opening.ts'
 import { formatSize, parseSize } from './units.ts'
 
 /**
@@ -10,21 +12,44 @@ import { formatSize, parseSize } from './units.ts'
 
 /** How a rule's value is written. A new form also needs its schemas in the contract and its form in configuration files. */
 export type RuleForm =
-  /** Texts; `choices` is null where any text will do. `sorted`: their order has no meaning. */
-  | { kind: 'list'; choices: readonly string[] | null; what: string; sorted: boolean }
+  /**
+   * Texts; `choices` is null where any text will do that `accepts` does. `sorted`: their order has no meaning.
+   * `whole`: a comma is part of a text.
+   */
+  | {
+      kind: 'list'
+      choices: readonly string[] | null
+      what: string
+      sorted: boolean
+      accepts?: (text: string) => boolean
+      whole?: true
+    }
   /** A number of bytes, written with its unit. */
   | { kind: 'size' }
+  /** A whole number. */
+  | { kind: 'count' }
+  /** In USD. */
+  | { kind: 'money' }
+  | { kind: 'switch' }
+  /** One of the words, or a rate in USD per million tokens. */
+  | { kind: 'rate'; words: readonly string[] }
   | { kind: 'choice'; choices: readonly string[] }
 
-/** As the store, the snapshot and answers have it. An empty list or null: the policy does not set the rule. */
+/** As the store, the snapshot and answers have it. An empty list, false or null: the policy does not set the rule. */
 export type ValueOf<Form extends RuleForm> = Form extends { kind: 'list'; choices: infer Choices }
   ? (Choices extends readonly (infer Item extends string)[] ? Item : string)[]
   : Form extends { kind: 'choice'; choices: readonly (infer Word extends string)[] }
     ? Word | null
-    : number | null
+    : Form extends { kind: 'switch' }
+      ? boolean
+      : Form extends { kind: 'rate'; words: readonly (infer Word extends string)[] }
+        ? Word | number | null
+        : number | null
 
 /** As a person or a program writes it. */
-export type WrittenOf<Form extends RuleForm> = Form extends { kind: 'size' } ? string : NonNullable<ValueOf<Form>>
+export type WrittenOf<Form extends RuleForm> = Form extends { kind: 'size' | 'rate' }
+  ? string
+  : NonNullable<ValueOf<Form>>
 
 /** Of a rule that is set. */
 export type RuleValue = NonNullable<ValueOf<RuleForm>>
@@ -40,8 +65,86 @@ export interface PolicyRule {
 export type RuleTable = Readonly<Record<string, PolicyRule>>
 
 const models = { kind: 'list', choices: null, what: 'model names or patterns', sorted: false } as const
+const networks = {
+  kind: 'list',
+  choices: null,
+  what: 'addresses or CIDR blocks, like 10.0.0.0/8 or ::1',
+  sorted: true,
+  accepts: isNetwork,
+} as const
+const openings = {
+  kind: 'list',
+  choices: null,
+  what: "hours, like 'Mon-Fri 08:00-18:00' or 22:00-06:00",
+  sorted: false,
+  accepts: (text: string) => parseOpening(text) !== null,
+  whole: true,
+} as const
 
 export const policyRules = {
+  rpm: {
+    form: { kind: 'count' },
+    title: 'REQUESTS/MIN',
+    meta: { description: 'Most requests in any 60 seconds', label: 'Requests per minute' },
+  },
+  tpm: {
+    form: { kind: 'count' },
+    title: 'TOKENS/MIN',
+    meta: { description: 'Most tokens in any 60 seconds, input and output together', label: 'Tokens per minute' },
+  },
+  concurrency: {
+    form: { kind: 'count' },
+    title: 'AT ONCE',
+    meta: { description: 'Most requests at once', label: 'Requests at once' },
+  },
+  budgetUsdDay: {
+    form: { kind: 'money' },
+    title: 'USD/DAY',
+    meta: { description: "Budget in USD for each day of the workspace's time zone", label: 'Budget per day in USD' },
+  },
+  budgetUsdMonth: {
+    form: { kind: 'money' },
+    title: 'USD/MONTH',
+    meta: {
+      description: "Budget in USD for each month of the workspace's time zone",
+      label: 'Budget per month in USD',
+    },
+  },
+  budgetTokensDay: {
+    form: { kind: 'count' },
+    title: 'TOKENS/DAY',
+    meta: {
+      description: "Budget in tokens for each day of the workspace's time zone",
+      label: 'Budget per day in tokens',
+    },
+  },
+  budgetTokensMonth: {
+    form: { kind: 'count' },
+    title: 'TOKENS/MONTH',
+    meta: {
+      description: "Budget in tokens for each month of the workspace's time zone",
+      label: 'Budget per month in tokens',
+    },
+  },
+  onBudget: {
+    form: { kind: 'choice', choices: ['refuse', 'warn'] },
+    title: 'ON BUDGET',
+    meta: {
+      description: 'Refuse what a budget has no room for, or only flag it (default: refuse)',
+      label: 'When a budget is used up',
+      help: 'Refuse requests, or let them pass with a warning on their records. Default: refuse',
+    },
+  },
+  per: {
+    form: { kind: 'choice', choices: ['key', 'user'] },
+    title: 'PER',
+    meta: {
+      description:
+        'Give each key or each end user limits of its own (default: shared by what the policy is attached to)',
+      label: 'Count per',
+      help: 'Each key or each end user has limits of its own. Default: what the policy is attached to shares them',
+    },
+  },
   allowModels: {
     form: models,
     title: 'ALLOWS',
@@ -76,6 +179,54 @@ export const policyRules = {
     form: { kind: 'size' },
     title: 'MAX BODY',
     meta: { description: 'Maximum size of a request body', label: 'Max body size' },
+  },
+  maxOutputTokens: {
+    form: { kind: 'count' },
+    title: 'MAX OUTPUT',
+    meta: {
+      description: 'Most tokens of an answer; a request must ask for no more',
+      label: 'Max output tokens',
+      help: 'Requests that allow longer answers, or set no limit, are refused, or changed where they are capped',
+    },
+  },
+  capOutput: {
+    form: { kind: 'switch' },
+    title: 'CAPS OUTPUT',
+    meta: {
+      description: 'Lower or set the output limit of requests instead of refusing them',
+      label: 'Cap output',
+      help: 'Lower or set the output limit of requests instead of refusing them',
+    },
+  },
+  addresses: {
+    form: networks,
+    title: 'ADDRESSES',
+    meta: {
+      flag: 'address',
+      description: 'Client address or CIDR block to allow (default: all)',
+      label: 'Allowed addresses',
+      help: 'Addresses or CIDR blocks of clients, like 10.0.0.0/8. Empty: all',
+    },
+  },
+  hours: {
+    form: openings,
+    title: 'HOURS',
+    meta: {
+      description:
+        "When requests are allowed, in the workspace's time zone, such as 'Mon-Fri 08:00-18:00' (default: always)",
+      label: 'Allowed hours',
+      help: "In the workspace's time zone, one per line, such as Mon-Fri 08:00-18:00 or 22:00-06:00. Empty: always",
+    },
+  },
+  unpriced: {
+    form: { kind: 'rate', words: ['allow', 'deny'] },
+    title: 'UNPRICED',
+    meta: {
+      description:
+        'What to do with models that have no price: allow, deny, or charge this rate in USD per million tokens',
+      label: 'Models without a price',
+      help: 'allow, deny, or a rate in USD per million tokens, input and output alike. Default: allowed, and denied by a budget in USD',
+    },
   },
   capture: {
     form: { kind: 'choice', choices: captureModes },
@@ -126,17 +277,30 @@ export function shownName(name: string, { kind }: RuleForm): string {
 }
 
 /** What a policy has that does not set the rule. */
-export function unsetValue({ kind }: RuleForm): null | [] {
+export function unsetValue({ kind }: RuleForm): null | [] | false {
+  if (kind === 'switch') return false
   return kind === 'list' ? [] : null
 }
 
 /** The value of what was written, which the contract's schema has accepted. */
-export function parseValue({ kind }: RuleForm, written: unknown): unknown {
-  return kind === 'size' ? parseSize(String(written)) : written
+export function parseValue(form: RuleForm, written: unknown): unknown {
+  if (form.kind === 'rate') return parseRate(form.words, String(written))
+  return form.kind === 'size' ? parseSize(String(written)) : written
+}
+
+/** More than this per million tokens is a mistake by a factor of a million. */
+const highestRate = 10_000
+
+/** Null: neither one of the words nor a rate. */
+export function parseRate(words: readonly string[], text: string): string | number | null {
+  if (words.includes(text)) return text
+  const rate = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  return rate <= highestRate ? rate : null
 }
 
 /** The value as one would write it; null where the rule is not set. */
 export function writeValue({ kind }: RuleForm, value: unknown): unknown {
+  if (kind === 'rate' && typeof value === 'number') return String(value)
   return kind === 'size' && typeof value === 'number' ? formatSize(value) : value
 }
 

@@ -78,9 +78,27 @@ export interface UsageDetail {
   seconds: number | null
   characters: number | null
   images: number | null
+  /** Of these images, as asked: `SIZE` or `SIZE/QUALITY`. */
+  image_size: string | null
   /** As the answer says, not the request. */
   tier: string | null
   batch: boolean | null
+}
+
+export const blankUsageDetail: Readonly<UsageDetail> = {
+  cache_write_1h: null,
+  audio_input: null,
+  audio_output: null,
+  audio_cached: null,
+  image_input: null,
+  image_output: null,
+  searches: null,
+  seconds: null,
+  characters: null,
+  images: null,
+  image_size: null,
+  tier: null,
+  batch: null,
 }
 
 export interface Cost {

@@ -22,10 +22,11 @@ function release(): void {
 }
 
 /** Acts on each, however many they are, without keeping the thread from anything else for long. */
-export async function inSlices<Item>(items: Iterable<Item>, act: (item: Item) => void): Promise<void> {
+export async function inSlices<Item>(items: Iterable<Item>, act: (item: Item) => void | Promise<void>): Promise<void> {
   let began = performance.now()
   for (const item of items) {
-    act(item)
+    const acting = act(item)
+    if (acting instanceof Promise) await acting
     if (performance.now() - began < sliceMs) continue
     await nextTurn()
     began = performance.now()

@@ -12,7 +12,7 @@ const tickMs = 100
 /** Longer turns are told. */
 const longMs = 500
 
-const idle = 'something that has no name here'
+const idle = 'unnamed work'
 
 let kind = idle
 let detail = ''

@@ -1,3 +1,8 @@
+/** Of one route: each is looked at for every request. */
+export const mostTargets = 256
+/** Longer than both names with all options: in longer texts the expression below looks for too many options. */
+const mostCharacters = 2000
+
 /** A route's target as people write it: `PROVIDER[:MODEL][,weight=N][,priority=N]`. */
 export interface WrittenTarget {
   provider: string
@@ -8,6 +13,7 @@ export interface WrittenTarget {
 
 /** null: the text is no target. A provider's name has no colon, so a model may (`llama3:8b`). */
 export function parseTarget(text: string): WrittenTarget | null {
+  if (text.length > mostCharacters) return null
   const match = /^([^:,]+)(?::(.*?))?((?:,(?:weight|priority)=\d+(?:\.\d+)?)*)$/.exec(text)
   const [, provider, model, options] = match ?? []
   if (provider === undefined || model === '') return null

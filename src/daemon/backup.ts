@@ -53,19 +53,19 @@ export class Backups {
     return this.#events(options, target)
   }
 
+  /** Without credentials, too, the head is proved by the recovery key, as long as there is one. */
   async #prepareSeal({ credentials }: BackupOptions): Promise<BackupSeal | null> {
     const { store, keyring } = this.#sources
-    if (!credentials) return null
     const sealed = await store.seal.recovery()
     // The key's public half travels too, so that the restored gateway goes on making backups for it.
-    if (sealed === null && (await store.seal.sealed()).length === 0) return null
+    if (sealed === null && (!credentials || (await store.seal.sealed()).length === 0)) return null
     if (sealed === null)
       throw await refused(
         'There is no recovery key to seal the credentials with.',
         'Create one: spgw seal recovery-key. Or leave the credentials out: --without-credentials.',
       )
     const { key, envelope } = makeBackupKey(keyring.open(sealed, 'recovery').reveal())
-    return { keyring: makeKeyring(key), envelope, resealed: 0, broken: [] }
+    return { keyring: makeKeyring(key), envelope, credentials, resealed: 0, broken: [] }
   }
 
   async *#events(options: BackupOptions, seal: BackupSeal | null): AsyncGenerator<BackupEvent> {
@@ -83,7 +83,13 @@ export class Backups {
 
   async *#copy(copyPath: string, options: BackupOptions, seal: BackupSeal | null) {
     const { databasePath, nativeBinding, keyring } = this.#sources
-    const task = { task: 'take', databasePath, copyPath, records: options.records, credentials: seal !== null }
+    const task = {
+      task: 'take',
+      databasePath,
+      copyPath,
+      records: options.records,
+      credentials: seal?.credentials ?? false,
+    }
     const worker = startThread('backup', { ...task, ...(nativeBinding === undefined ? {} : { nativeBinding }) })
     try {
       const following = followBackup(worker, {
@@ -133,6 +139,8 @@ type Contents = Awaited<ReturnType<typeof followBackup>>['contents']
 
 interface BackupSeal {
   keyring: Keyring
+  /** Whether they are in it. */
+  credentials: boolean
   envelope: ReturnType<typeof makeBackupKey>['envelope']
   /** Credentials under the backup's key. */
   resealed: number
@@ -141,7 +149,7 @@ interface BackupSeal {
 
 /** What no key of ours opens, no key of theirs should: it is left behind, whatever it was. */
 function resealFor(seal: BackupSeal | null, values: SealedValue[], from: Keyring) {
-  if (seal === null) return { changes: [], leave: [] }
+  if (seal === null || !seal.credentials) return { changes: [], leave: [] }
   const { changes, broken } = resealValues(values, from, seal.keyring)
   seal.resealed = changes.filter(({ identity }) => identity.startsWith('credential:')).length
   seal.broken = broken

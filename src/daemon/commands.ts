@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts'
-import type { CommandIo, LocalCommand } from './local-command.ts'
+import type { CommandIo, DaemonCommand } from './local-command.ts'
 import { createLog, type Log } from './log.ts'
 import type { Serving } from './serve.ts'
 import { hearSignals } from './signals.ts'
@@ -11,7 +11,7 @@ const dataDirectoryFlag = {
   description: 'Settings file (default: config.yaml in the data directory)',
 }
 
-export const initCommand: LocalCommand = {
+export const initCommand: DaemonCommand = {
   name: 'init',
   summary: 'Create the data directory, the machine key, the recovery key and the first project',
   options: [
@@ -33,7 +33,7 @@ export const initCommand: LocalCommand = {
   },
 }
 
-export const serveCommand: LocalCommand = {
+export const serveCommand: DaemonCommand = {
   name: 'serve',
   summary: 'Run the gateway',
   options: [
@@ -77,7 +77,7 @@ export const serveCommand: LocalCommand = {
   },
 }
 
-export const versionCommand: LocalCommand = {
+export const versionCommand: DaemonCommand = {
   name: 'version',
   summary: 'Show the version',
   options: [],

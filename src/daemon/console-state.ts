@@ -1,5 +1,5 @@
 import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
-import type { GatewayState, ProviderState } from '../console/metrics.ts'
+import type { GatewayState, MeasuredProvider } from '../console/metrics.ts'
 import { partNames } from '../core/degraded.ts'
 import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
@@ -38,7 +38,7 @@ function showParts({ degraded, degradedTimes }: RuntimeStatus): GatewayState['pa
 function showProvider(
   { name, kind, active, slot, credentials, readiness }: SnapshotProvider,
   runtime: Runtime,
-): ProviderState {
+): MeasuredProvider {
   const state = active ? showProviderState(readiness, runtime.health(slot, credentials.length)).state : 'inactive'
   return { name, kind, state }
 }

@@ -7,20 +7,24 @@ import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import { failureCause } from '../routing/failure-cause.ts'
+import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { Backups } from './backup.ts'
 import { DegradedParts } from './degraded-parts.ts'
 import { type Foundation, retentionOf } from './foundation.ts'
 import { ingestSoon } from './ingest-soon.ts'
 import { LazyTransport } from './lazy-transport.ts'
+import { limitUsage } from './limit-usage.ts'
 import type { Log } from './log.ts'
 import { attachShared, canSharePort, chooseHeldLimit, countWorkers, createSharedMemory } from './memory.ts'
+import { openBudgets } from './open-budgets.ts'
 import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
 import { TrafficWindow } from './recent-traffic.ts'
 import { followRecords } from './record-feed.ts'
 import { RequestLog } from './request-log.ts'
 import type { ScheduledBackups } from './scheduled-backups.ts'
+import { StateHistory, type StateHistoryOptions } from './state-history.ts'
 import { StoreWatch } from './store-watch.ts'
 import { type OwnAddress, tryRoute } from './try-route.ts'
 import { TurnLog } from './turn-log.ts'
@@ -57,6 +61,7 @@ export class ControlPlane {
   readonly #keeper: ReadinessKeeper
   readonly #degraded: DegradedParts
   readonly #storeWatch: StoreWatch
+  readonly #stateHistory: StateHistory
   /** By thread. */
   readonly #entriesLost = new Map<number, number>()
   readonly #startedAt = new Date().toISOString()
@@ -88,6 +93,7 @@ export class ControlPlane {
       setAsideDirectory: join(journalDirectory, 'set-aside'),
       onDegraded: (reason) => this.#degraded.report('store', 'store', reason),
     })
+    this.#stateHistory = new StateHistory({ store, states: () => this.#shownStates() })
     this.#workers = new WorkerPool({
       workers,
       settings: this.#gatewaySettings(),
@@ -162,7 +168,16 @@ export class ControlPlane {
     await this.#workers.start()
     await this.#keeper.start()
     await this.#workers.listen()
+    openBudgets(this.#options.foundation.store, this.#shared.limits, this.#options.log)
+    this.#stateHistory.start()
     await this.#scheduleBackups()
+  }
+
+  #shownStates(): ReturnType<StateHistoryOptions['states']> {
+    return this.#publisher.configuration.providers.map(({ id, slot, credentials, readiness }) => ({
+      id,
+      state: showProviderState(readiness, this.#shared.health.view(slot, Date.now(), credentials.length)),
+    }))
   }
 
   async #scheduleBackups(): Promise<void> {
@@ -182,6 +197,7 @@ export class ControlPlane {
   /** Open requests end, within the limit; their records are in the store when this resolves. */
   async stop(): Promise<void> {
     this.#keeper.stop()
+    this.#stateHistory.stop()
     await this.#workers.drain(this.#settings.gateway.drainMs)
     this.#storeWatch.stop()
     await (await this.#scheduled)?.stop()
@@ -217,6 +233,11 @@ export class ControlPlane {
       send: (call, signal) => this.#send(call, signal),
       health: (slot, credentials, target, keyId) =>
         this.#shared.health.view(slot, Date.now(), credentials, target, keyId),
+      // The lanes are the data plane's: here they are loaded when somebody asks.
+      inspect: async (...asked) => (await import('./inspect-request.ts')).inspectRequest(...asked),
+      latency: (target, streamed) => this.#shared.health.latency.find(target, streamed),
+      limitUsage: (limit) => limitUsage(this.#shared.limits, limit, this.#publisher.configuration.timeZone),
+      prices: () => this.#publisher.prices,
       targets: (slot) => this.#targets(slot),
       degraded: () => this.#degraded.list(),
       status: () => ({

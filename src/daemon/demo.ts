@@ -84,6 +84,7 @@ async function ensureRoute(store: StoreClient, project: Project, providerId: str
     fallbackOn: [],
     timeouts: {},
     strict: false,
+    echoModel: false,
     createdAt: new Date().toISOString(),
   }
   await audited(store, 'routes.add', route.id, model).routes.insert(route)

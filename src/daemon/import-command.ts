@@ -1,5 +1,5 @@
 import type { Converted, LeftOut } from '../import/converted.ts'
-import type { CommandIo, LocalCommand } from './local-command.ts'
+import type { CommandIo, DaemonCommand } from './local-command.ts'
 
 /** Refused, as far as exit statuses go. */
 const notAllCarried = 5
@@ -19,7 +19,7 @@ class ImportRefused extends Error {
 }
 
 /** From a file to a file: nothing is asked of a gateway, and nothing of it is changed. */
-export const importCommand: LocalCommand = {
+export const importCommand: DaemonCommand = {
   name: 'import',
   summary: 'Convert a LiteLLM or Portkey configuration into a file for spgw apply',
   arguments: [

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { LocalCommand } from './local-command.ts'
+import type { DaemonCommand } from './local-command.ts'
 
 declare const __BUNDLED__: boolean | undefined
 
@@ -12,7 +12,7 @@ export interface Notice {
   text: string
 }
 
-export const licensesCommand: LocalCommand = {
+export const licensesCommand: DaemonCommand = {
   name: 'licenses',
   summary: 'Show the licenses of spgw and of everything that it contains',
   options: [],

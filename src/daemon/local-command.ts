@@ -4,11 +4,11 @@ export interface CommandIo {
   stderr: { isTerminal: boolean; write(text: string): Promise<void> }
   stdin: { isTerminal: boolean; readAll(): Promise<string> }
   environment: Readonly<Record<string, string | undefined>>
-  prompter: { askHidden(question: string): Promise<string> }
+  prompter: { askHidden(question: string): Promise<string>; confirm(question: string): Promise<boolean> }
 }
 
 /** A command that works without a running gateway, in the shape that the command line takes. */
-export interface LocalCommand {
+export interface DaemonCommand {
   name: string
   summary: string
   /** Plain arguments, in order; each is required. */
@@ -19,6 +19,6 @@ export interface LocalCommand {
   run(
     options: Record<string, unknown>,
     io: CommandIo,
-    settings: { dataDir: string | null; output: string },
+    settings: { dataDir: string | null; output: string; yes: boolean },
   ): Promise<number>
 }

@@ -1,9 +1,11 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { Liveness } from '../core/turn-watch.ts'
 import { attachCounters, type CounterLayout, type Counters, createCounterMemory } from '../policy/counters.ts'
+import { LimitCounters } from '../policy/limits/limit-counters.ts'
+import { createLimitMemory, type LimitMemory } from '../policy/limits/limit-memory.ts'
 import { attachHealth, createHealthMemory, type Health } from '../routing/health.ts'
 
-/** Providers that one run of the gateway can know; the health table is made once, for the life of the process. */
+/** Providers that a gateway can have at once; the health table is made once, for the life of the process. */
 export const slotLimit = 4096
 const rowLimit = 16
 
@@ -12,6 +14,7 @@ export interface SharedMemory {
   health: SharedArrayBuffer
   counters: SharedArrayBuffer
   layout: CounterLayout
+  limits: LimitMemory
   /** The control plane's sign of life. */
   liveness: SharedArrayBuffer
 }
@@ -22,6 +25,7 @@ export function createSharedMemory(workers: number): SharedMemory {
     health: createHealthMemory(slotLimit),
     counters: createCounterMemory(layout),
     layout,
+    limits: createLimitMemory(layout.threads),
     liveness: Liveness.memory(),
   }
 }
@@ -31,9 +35,13 @@ export function columnsOf(workers: number): number[] {
   return Array.from({ length: 3 * workers }, (_, column) => column)
 }
 
-export function attachShared(memory: SharedMemory): { health: Health; counters: Counters } {
+export function attachShared(memory: SharedMemory): { health: Health; counters: Counters; limits: LimitCounters } {
   const own = memory.layout.threads - 1
-  return { health: attachHealth(memory.health), counters: attachCounters(memory.counters, memory.layout, own) }
+  return {
+    health: attachHealth(memory.health),
+    counters: attachCounters(memory.counters, memory.layout, own),
+    limits: new LimitCounters(memory.limits, own),
+  }
 }
 
 /**

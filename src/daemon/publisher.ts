@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { reachFaultPoint } from '../core/fault-point.ts'
+import type { ModelPrice } from '../core/model-price.ts'
 import { emptyConfiguration } from '../gateway/thread/empty-configuration.ts'
 import { listPrices } from '../policy/prices/list-prices.ts'
 import type { Keyring } from '../sealing/keyring.ts'
@@ -40,6 +41,9 @@ export class Publisher {
   #keyList: readonly SnapshotKey[] | null = null
   #keysVersion = 0
   readonly #slots = new Map<string, number>()
+  /** Of providers that are gone from every thread, the one that went first in front. */
+  readonly #freeSlots: number[] = []
+  #usedSlots = 0
   readonly #lent = new Map<string, SnapshotKey>()
   readonly #returned = new Set<string>()
   #storedKeysVersion: number | null = null
@@ -62,6 +66,10 @@ export class Publisher {
   get keys(): readonly SnapshotKey[] {
     this.#keyList ??= [...this.#keys.values()]
     return this.#keyList
+  }
+
+  get prices(): readonly ModelPrice[] {
+    return this.#prices.prices
   }
 
   whole(): WholeSnapshot {
@@ -119,6 +127,7 @@ export class Publisher {
     reachFaultPoint('publish.before-swap')
     await this.#audience.configuration(this.configuration)
     reachFaultPoint('publish.after-swap')
+    this.#releaseSlots()
   }
 
   async #publishPrices({ pricesRevision, providers }: StoredSnapshot): Promise<void> {
@@ -154,9 +163,26 @@ export class Publisher {
   #slotOf(providerId: string): number {
     const known = this.#slots.get(providerId)
     if (known !== undefined) return known
-    if (this.#slots.size >= slotLimit) throw new Error(`more than ${slotLimit} providers in one run of the gateway`)
-    this.#slots.set(providerId, this.#slots.size)
-    return this.#slots.size - 1
+    const slot = this.#usedSlots < slotLimit ? this.#usedSlots++ : this.#reuseSlot()
+    this.#slots.set(providerId, slot)
+    return slot
+  }
+
+  /** Only where no other is left, and then the one that was given up first: requests to a removed provider may go on for long. */
+  #reuseSlot(): number {
+    const slot = this.#freeSlots.shift()
+    if (slot === undefined) throw new Error(`more than ${slotLimit} providers`)
+    this.#audience.forgetHealth(slot)
+    return slot
+  }
+
+  #releaseSlots(): void {
+    const present = new Set(this.configuration.providers.map(({ id }) => id))
+    for (const [id, slot] of this.#slots) {
+      if (present.has(id)) continue
+      this.#slots.delete(id)
+      this.#freeSlots.push(slot)
+    }
   }
 }
 
@@ -171,6 +197,7 @@ function buildConfiguration(
     providers: stored.providers.map((provider) => buildProvider(provider, keyring, slotOf(provider.id))),
     routes: stored.routes,
     policies: stored.policies,
+    timeZone: stored.timeZone,
     defaultProviders: Object.fromEntries(stored.environments.map(({ id, defaultProviders }) => [id, defaultProviders])),
     tokenKey: keyring.tokenKey(),
   }

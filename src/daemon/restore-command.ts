@@ -2,7 +2,7 @@ import { Secret } from '../core/secret.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { Backup } from '../store/backup/backup-file.ts'
 import { readSettings } from './commands.ts'
-import type { CommandIo, LocalCommand } from './local-command.ts'
+import type { CommandIo, DaemonCommand } from './local-command.ts'
 import type { Restored } from './restore.ts'
 
 /** How a long task shows how far it is; the command line has one. */
@@ -27,21 +27,24 @@ const options = [
   { flags: '--config <file>', description: 'Settings file (default: config.yaml in the data directory)' },
   { flags: '--recovery-key-stdin', description: 'Read the recovery key from standard input (asked for on a terminal)' },
   { flags: '--recovery-key-env <variable>', description: 'Read the recovery key from an environment variable' },
-  { flags: '--without-credentials', description: 'Restore without the credentials; needs no recovery key' },
+  {
+    flags: '--without-credentials',
+    description: 'Restore without the credentials and the recovery key, once confirmed',
+  },
   { flags: '--force', description: 'Restore even if the directory holds a gateway; its data is kept beside it' },
 ]
 
-export function makeRestoreCommand(openProgress: (io: CommandIo) => ProgressBar): LocalCommand {
+export function makeRestoreCommand(openProgress: (io: CommandIo) => ProgressBar): DaemonCommand {
   return {
     name: 'restore',
     summary: 'Restore a gateway from a backup, on this machine or another',
     arguments: [{ name: 'file', description: 'Backup file written by spgw backup' }],
     options,
     examples: ['restore spgw.backup', 'restore spgw.backup --data-dir /var/lib/spgw --recovery-key-env RECOVERY_KEY'],
-    async run(given, io, { dataDir, output }) {
+    async run(given, io, { dataDir, output, yes }) {
       const progress = openProgress(io)
       try {
-        const answer = await restore(given, io, dataDir, progress)
+        const answer = await restore(given, io, { dataDir, yes }, progress)
         await progress.end()
         if (output === 'json') await io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
         else await io.stderr.write(report(answer))
@@ -53,14 +56,14 @@ export function makeRestoreCommand(openProgress: (io: CommandIo) => ProgressBar)
   }
 }
 
-type Answer = ReturnType<typeof describe>
+type RestoreAnswer = ReturnType<typeof describe>
 
 async function restore(
   given: Record<string, unknown>,
   io: CommandIo,
-  dataDir: string | null,
+  { dataDir, yes }: { dataDir: string | null; yes: boolean },
   progress: ProgressBar,
-): Promise<Answer> {
+): Promise<RestoreAnswer> {
   const source = readSource(given)
   const settings = await readSettings(given, io, dataDir)
   const { refuseOccupied, restoreBackup } = await import('./restore.ts')
@@ -72,6 +75,7 @@ async function restore(
   await progress.end()
   const withoutCredentials = source.from === 'nowhere'
   const keyring = withoutCredentials ? null : await openSealed(backup, source, io)
+  if (keyring === null && !yes) await confirmUnproved(io)
   const credentialsDirectory = io.environment.CREDENTIALS_DIRECTORY ?? null
   const show = (done: number, total: number) => progress.show('restoring', done, total)
   const opened = { file, backup, keyring, withoutCredentials }
@@ -80,16 +84,28 @@ async function restore(
 }
 
 /** Nothing is asked for where nothing is sealed; a key that is given all the same would prove nothing, and is refused. */
-async function openSealed(backup: Backup, source: Source, io: CommandIo): Promise<Keyring | null> {
+async function openSealed(backup: Backup, source: PassphraseSource, io: CommandIo): Promise<Keyring | null> {
   const { openBackup, refuseUnsealed } = await import('./restore.ts')
   refuseUnsealed(backup)
   if (backup.header.seal === null && source.from === 'terminal') return null
   return openBackup(backup, await readKey(source, io))
 }
 
-type Source = { from: 'nowhere' | 'stdin' | 'terminal' } | { from: 'variable'; name: string }
+/** Its checksums tell a damaged file; that nobody has written another with checksums of its own, only the recovery key tells. */
+async function confirmUnproved(io: CommandIo): Promise<void> {
+  const unproved = 'Without the recovery key nothing proves that this backup is unchanged since it was created'
+  if (!(io.stdin.isTerminal && io.stderr.isTerminal))
+    throw new RestoreMisused(
+      `Confirmation required: ${unproved}.`,
+      'Give the key with --recovery-key-stdin or --recovery-key-env VAR, or add --yes if you trust the file.',
+    )
+  if (await io.prompter.confirm(`${unproved}. Restore it?`)) return
+  throw new RestoreMisused('Nothing was restored.', 'Run the command again to confirm it.')
+}
 
-function readSource(given: Record<string, unknown>): Source {
+type PassphraseSource = { from: 'nowhere' | 'stdin' | 'terminal' } | { from: 'variable'; name: string }
+
+function readSource(given: Record<string, unknown>): PassphraseSource {
   const variable = given.recoveryKeyEnv
   const ways = [given.withoutCredentials === true, given.recoveryKeyStdin === true, typeof variable === 'string']
   if (ways.filter((way) => way).length > 1)
@@ -102,17 +118,17 @@ function readSource(given: Record<string, unknown>): Source {
   return { from: given.recoveryKeyStdin === true ? 'stdin' : 'terminal' }
 }
 
-async function readKey(source: Source, io: CommandIo): Promise<Secret> {
+async function readKey(source: PassphraseSource, io: CommandIo): Promise<Secret> {
   const text = (await readText(source, io)).trim()
   if (text === '')
     throw new RestoreMisused(
-      'The credentials in this backup require the recovery key.',
-      'Give it with --recovery-key-stdin or --recovery-key-env VAR, or restore without credentials: --without-credentials.',
+      'This backup requires the recovery key, which opens its credentials and proves that it is unchanged.',
+      'Give it with --recovery-key-stdin or --recovery-key-env VAR, or restore without it: --without-credentials.',
     )
   return new Secret(text)
 }
 
-async function readText(source: Source, io: CommandIo): Promise<string> {
+async function readText(source: PassphraseSource, io: CommandIo): Promise<string> {
   const canAsk = io.stdin.isTerminal && io.stderr.isTerminal
   if (source.from === 'variable') return io.environment[source.name] ?? ''
   if (source.from === 'stdin' && !io.stdin.isTerminal) return io.stdin.readAll()
@@ -124,7 +140,15 @@ function describe(dataDirectory: string, { header }: Backup, { contents, credent
   return { data_directory: dataDirectory, created_at, ...contents, credentials, set_aside: aside }
 }
 
-function report({ data_directory, created_at, providers, keys, records, credentials, set_aside }: Answer): string {
+function report({
+  data_directory,
+  created_at,
+  providers,
+  keys,
+  records,
+  credentials,
+  set_aside,
+}: RestoreAnswer): string {
   const lines = [
     `Restored into ${data_directory} as of ${created_at}:`,
     `${providers} providers, ${credentials} credentials, ${keys} keys, ${records} records.`,

@@ -156,6 +156,7 @@ export class WorkerPool implements SnapshotAudience {
       healthMemory: memory.health,
       counterMemory: memory.counters,
       counterLayout: memory.layout,
+      limitMemory: memory.limits,
       liveness: memory.liveness,
       column: this.#freeColumns()[0] ?? 0,
     }
@@ -210,8 +211,9 @@ export class WorkerPool implements SnapshotAudience {
   #remove(worker: WorkerHandle, reason: string): void {
     this.#workers = this.#workers.filter((each) => each !== worker)
     this.#wake()
-    const { counters, health } = attachShared(this.#options.memory)
+    const { counters, health, limits } = attachShared(this.#options.memory)
     counters.reverseThread(worker.column)
+    limits.reverseThread(worker.column)
     health.abandonAll(worker.column)
     this.#setWriters()
     if (worker.crashing === null) this.#lose(worker, reason)

@@ -4,6 +4,7 @@ import type { DegradedPart } from '../core/degraded.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { Liveness, LongTurn } from '../core/turn-watch.ts'
 import type { Counters } from '../policy/counters.ts'
+import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
@@ -36,6 +37,7 @@ export interface Gateway {
   transport: Transport
   health: Health
   counters: Counters
+  limits: LimitCounters
   /** Which lanes a provider kind answers without translation. */
   formatsOf(kind: string): readonly LaneName[]
   /** Whether a provider has such a call (`messages`) in the lanes that it speaks. */

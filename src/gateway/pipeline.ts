@@ -1,4 +1,4 @@
-import { isLarge } from '../core/sliced-json.ts'
+import { slicedBytes } from '../core/known-spans.ts'
 import { nextTurn } from '../core/slices.ts'
 import { nowDoing } from '../core/turn-watch.ts'
 import { answerModels } from './answer/model-answers.ts'
@@ -10,6 +10,7 @@ import type { Arrival } from './request/arrival.ts'
 import type { Call } from './request/call.ts'
 import { identify } from './request/identify.ts'
 import { admit, receive } from './request/receive.ts'
+import { holdBudgets } from './upstream/hold-budgets.ts'
 import { planFor } from './upstream/plan-call.ts'
 import { attemptAll } from './upstream/send.ts'
 
@@ -29,7 +30,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   const { served, object } = call.match.endpoint
   if (served !== 'provider') return answerModels(call)
   // Each step that looks at all of a large body has a turn of the event loop for itself.
-  const large = isLarge(arrival.body.bytes)
+  const large = arrival.body.bytes.length >= slicedBytes
   if (large) await nextTurn()
   if (call.mayNameObjects && !(await checkObjects(call))) return
   if (large) await nextTurn()
@@ -37,6 +38,8 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
 
   const planned = planFor(call)
   if (planned.fault !== null) return reject(arrival, planned.fault)
+  const unaffordable = arrival.limits === null ? null : holdBudgets(call, planned)
+  if (unaffordable !== null) return reject(arrival, unaffordable)
   await journalAdmitted(call)
   if (call.abort.aborted) return settleAborted(arrival)
   const outcome = await attemptAll(call, planned)

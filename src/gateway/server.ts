@@ -11,7 +11,7 @@ import { handleRequest } from './pipeline.ts'
 import { Arrival } from './request/arrival.ts'
 import { headTimeoutMs, maxHeadBytes, maxHeaders } from './request/explain-malformed.ts'
 import { closeSoon, rejectMalformed } from './server-malformed.ts'
-import type { Upgrade } from './sockets/handshake.ts'
+import type { SocketUpgrade } from './sockets/handshake.ts'
 import type { ServerCertificate } from './thread/messages.ts'
 import { answerProbe, isProbe } from './thread/probes.ts'
 import type { Traffic } from './thread/traffic.ts'
@@ -43,7 +43,7 @@ export function createGatewayServer(traffic: Traffic, certificate: ServerCertifi
   server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => track(traffic, socket))
   server.on('connection', (socket: Socket) => {
     const { descriptors } = traffic.gateway
-    if (certificate === null && descriptors.refuseLast(socket)) return
+    if (descriptors.refuseLast(socket, certificate === null)) return
     traffic.halfOpen.add(socket, descriptors.mostHalfOpen)
   })
   server.on('request', (request, response) => accept(traffic, request, response))
@@ -153,17 +153,17 @@ function accept(traffic: Traffic, request: IncomingMessage, response: ServerResp
   if (gateway.draining) response.shouldKeepAlive = false
   const arrival = new Arrival(gateway, request, response, clientAddress(gateway, request))
   const { path } = arrival
-  if (isProbe({ method: request.method, url: path })) return answerProbe(arrival)
   const lane = findLane(path)
-  if (request.method === 'OPTIONS' && answerPreflight(arrival)) return
   // A HEAD request gets the answer to a GET, whose body Node leaves out.
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
   if (lane !== null) arrival.matched(lane, lane.match(method, path.slice(lane.prefix.length)))
+  if (arrival.match === null && isProbe({ method: request.method, url: path })) return answerProbe(arrival)
+  if (request.method === 'OPTIONS' && answerPreflight(arrival)) return
   void runToEnd(traffic, arrival, isScarce(traffic, request) ? rejectScarce : handleRequest)
 }
 
 /** Node has no response for an upgrade: this one rejects it, or gives the connection on. */
-function acceptSocket(traffic: Traffic, upgrade: Upgrade): void {
+function acceptSocket(traffic: Traffic, upgrade: SocketUpgrade): void {
   const { request, socket } = upgrade
   const { gateway } = traffic
   traffic.halfOpen.remove(socket)

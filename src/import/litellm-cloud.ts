@@ -9,9 +9,13 @@ export const cloudParams = [
   ...['vertex_project', 'vertex_ai_project', 'vertex_location', 'vertex_ai_location', 'vertex_credentials'],
 ]
 
-type Read = (model: string, params: Tree, at: Path, source: Source) => Omit<CloudModel, 'kind'>
+type ReadCloudModel = (model: string, params: Tree, at: Path, source: Source) => Omit<CloudModel, 'kind'>
 
-const readers: Readonly<Record<string, Read>> = { 'azure-openai': readAzure, bedrock: readBedrock, vertex: readVertex }
+const readers: Readonly<Record<string, ReadCloudModel>> = {
+  'azure-openai': readAzure,
+  bedrock: readBedrock,
+  vertex: readVertex,
+}
 
 /** LiteLLM's models in clouds (docs.litellm.ai/docs/providers/azure, /bedrock and /vertex); null: the kind is none. */
 export function readCloudModel(

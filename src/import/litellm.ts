@@ -33,7 +33,7 @@ export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted
       'Nothing to do, or add targets.',
     )
   skipSections(tree, source)
-  return { providers: pool.all, routes: keepUsableRoutes(routes, source), left: source.left }
+  return { providers: pool.usable(source), routes: keepUsableRoutes(routes, source), left: source.left }
 }
 
 interface RouterSettings {

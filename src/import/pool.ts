@@ -1,13 +1,24 @@
+import { baseUrlProblem } from '../providers/wire/base-url.ts'
 import type { ConvertedProvider } from './converted.ts'
-import { longestSlug, slugOf } from './converted.ts'
+import { longestSlug, slugOf, variableOf } from './converted.ts'
+import type { Source } from './source.ts'
 
 /** The providers that a conversion comes to: what is the same in all but its name is one. */
 export class ProviderPool {
   readonly #byContent = new Map<string, ConvertedProvider>()
   readonly #names = new Set<string>()
 
-  get all(): ConvertedProvider[] {
-    return [...this.#byContent.values()]
+  /** A base URL that is none becomes a variable: without one the credential would go to the vendor's own server. */
+  usable(source: Source): ConvertedProvider[] {
+    return [...this.#byContent.values()].map((provider) => {
+      const { name, base_url } = provider
+      const problem = base_url === undefined || base_url.includes('${') ? null : baseUrlProblem(base_url)
+      if (problem === null) return provider
+      const variable = `${variableOf(name)}_BASE_URL`
+      const reason = problem.replace(/\.$/, '')
+      source.skip([], `the base URL of ${name}`, reason, `Put the address into the variable ${variable}.`)
+      return { ...provider, base_url: `\${${variable}}` }
+    })
   }
 
   /** Its name here: `wanted`, or with a number behind it where another provider has that. */

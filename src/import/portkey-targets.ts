@@ -6,7 +6,7 @@ import { isTree, listOf, numberOf, type Path, type Source, type Tree, textOf, te
 import { explainAbsence, type Vendor, type Vendors } from './vendors.ts'
 
 /** A target without targets of its own. */
-export interface Leaf {
+export interface TargetLeaf {
   provider: string
   upstreamModel: string | null
   weight: number
@@ -15,7 +15,7 @@ export interface Leaf {
 }
 
 /** The tree of targets as one list: a route has an order and weights, and no groups within groups. */
-export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, source: Source): Leaf[] {
+export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, source: Source): TargetLeaf[] {
   const inner = listOf(tree.targets)
   if (inner.length === 0) return convertLeaf(tree, path, pool, source)
   const mode = isTree(tree.strategy) ? textOf(tree.strategy.mode) : null
@@ -33,7 +33,7 @@ export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, sourc
 }
 
 /** What a group says of its targets holds for those that say nothing. */
-function convertInner(outer: Tree, target: Tree, path: Path, pool: ProviderPool, source: Source): Leaf[] {
+function convertInner(outer: Tree, target: Tree, path: Path, pool: ProviderPool, source: Source): TargetLeaf[] {
   const { override_params: above } = outer
   const own = isTree(target.override_params) ? target.override_params : {}
   const inherited = isTree(above) ? { override_params: { ...above, ...own } } : {}
@@ -51,7 +51,7 @@ function convertInner(outer: Tree, target: Tree, path: Path, pool: ProviderPool,
 
 const isFallback = ({ strategy }: Tree) => isTree(strategy) && strategy.mode === 'fallback'
 
-function share(leaves: Leaf[], weight: number): Leaf[] {
+function share(leaves: TargetLeaf[], weight: number): TargetLeaf[] {
   const sum = leaves.filter(({ priority }) => priority === 0).reduce((total, leaf) => total + leaf.weight, 0)
   return leaves.map((leaf) => ({
     ...leaf,
@@ -78,7 +78,7 @@ function skipLimits(target: Tree, path: Path, source: Source): void {
       )
 }
 
-function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source): Leaf[] {
+function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source): TargetLeaf[] {
   const overrides = isTree(tree.override_params) ? tree.override_params : {}
   const { slug, model } = readModel(textOf(overrides.model))
   const named = readVendor(tree, slug, model, source.vendors)

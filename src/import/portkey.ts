@@ -1,7 +1,7 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'
 import { ProviderPool } from './pool.ts'
-import { cloudMembers, convertTargets, type Leaf } from './portkey-targets.ts'
+import { cloudMembers, convertTargets, type TargetLeaf } from './portkey-targets.ts'
 import { isTree, listOf, numberOf, type Path, Source, type Tree, textOf, timeoutOf } from './source.ts'
 import { keepUsableRoutes } from './usable-routes.ts'
 import type { Vendors } from './vendors.ts'
@@ -13,7 +13,7 @@ export function convertPortkey(file: SettingsFile, model: string, vendors?: Vend
   const routes = configurationsIn(modernForm(file.tree), model).flatMap(({ tree, name, path }) =>
     convertConfiguration(tree, name, path, pool, source),
   )
-  return { providers: pool.all, routes: keepUsableRoutes(routes, source), left: source.left }
+  return { providers: pool.usable(source), routes: keepUsableRoutes(routes, source), left: source.left }
 }
 
 interface Named {
@@ -86,7 +86,13 @@ function pickLimits({ retry, request_timeout }: Tree): Tree {
   return { ...(retry === undefined ? {} : { retry }), ...(request_timeout === undefined ? {} : { request_timeout }) }
 }
 
-function makeRoute(model: string, tree: Tree, leaves: readonly Leaf[], path: Path, source: Source): ConvertedRoute {
+function makeRoute(
+  model: string,
+  tree: Tree,
+  leaves: readonly TargetLeaf[],
+  path: Path,
+  source: Source,
+): ConvertedRoute {
   const isOrdered = new Set(leaves.map(({ priority }) => priority)).size === leaves.length
   const targets = leaves.map(({ provider, upstreamModel, weight, priority }) => ({
     provider,

@@ -2,10 +2,13 @@ import { scanObject } from '../core/json-scan.ts'
 import { asObject, type JsonObject, readMembers } from '../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
-import type { AnswerReader, BodyReading, EventReading, Framing, Seen, StreamEvent } from './contract.ts'
+import type { AnswerFacts, AnswerReader, BodyReading, EventReading, Framing, StreamEvent } from './contract.ts'
 import { readLastMember } from './event-search.ts'
+import { holdsTooMuch } from './json-tree.ts'
 
 const noObjects: readonly ObjectName[] = []
+/** Fewer cannot hold too many values. */
+const manyBytes = 128 * 1024
 const usageNames = ['usage', 'usageMetadata']
 
 /** The common part of all lanes' readers: whole answers, and events that are too large to hold. */
@@ -46,6 +49,7 @@ export abstract class BaseReader implements AnswerReader {
   event(event: StreamEvent): EventReading {
     if (event.part === 'whole') {
       if (event.data.length > 0) this.events++
+      if (event.data.length > manyBytes && holdsTooMuch(event.data)) return unread(event)
       return this.readEvent(event)
     }
     if (event.part === 'cut') return this.#readCut(event)
@@ -55,8 +59,7 @@ export abstract class BaseReader implements AnswerReader {
       this.events++
       this.readHead(event)
     }
-    // An event too large to hold must be sent, so it counts as content.
-    return { content: true, terminal: false, error: null, pass: event.bytes }
+    return unread(event)
   }
 
   body(bytes: Buffer): BodyReading {
@@ -72,7 +75,7 @@ export abstract class BaseReader implements AnswerReader {
     }
   }
 
-  seen(): Seen {
+  seen(): AnswerFacts {
     return {
       model: this.model,
       responseId: this.responseId,
@@ -101,6 +104,11 @@ export abstract class BaseReader implements AnswerReader {
     const reading = this.readEvent(event)
     return this.end() === null ? reading : { ...reading, pass: null }
   }
+}
+
+/** An event too large to hold, or of too many values to be parsed, must be sent, so it counts as content. */
+function unread(event: StreamEvent): EventReading {
+  return { content: true, terminal: false, error: null, pass: event.bytes }
 }
 
 export function ordinary(event: StreamEvent, content = false): EventReading {

@@ -1,24 +1,28 @@
 import type { Fault } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
 import type { BackgroundWork } from '../core/journal-format.ts'
-import type { Span } from '../core/json-scan.ts'
+import type { Edit, Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
-import type { TokenUsage, UsageConvention } from '../core/record.ts'
+import type { LimitFigures } from '../core/policy-limits.ts'
+import type { TokenUsage, UsageConvention, UsageDetail } from '../core/record.ts'
 import type { CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
-import type { AnswerReader, Framing, SocketReader } from './reader-contract.ts'
+import type { OutputLimits } from './output-limit.ts'
+import type { AnswerReader, Framing, RequestContent, SocketReader } from './reader-contract.ts'
 
 export type { FormField } from '../core/form-scan.ts'
 export type { Span } from '../core/json-scan.ts'
 export type { StreamEvent } from '../core/stream-event.ts'
 export type {
+  AnswerFacts,
   AnswerReader,
   BodyReading,
   EventReading,
   Framing,
-  Seen,
+  RequestContent,
   SocketReader,
   SocketReading,
   StreamedError,
+  TurnUsage,
 } from './reader-contract.ts'
 
 /**
@@ -54,6 +58,8 @@ export interface Lane {
    * read none.
    */
   requestIdHeader: string | null
+  /** Names and values, as a flat list, in which the lane's SDKs look for the limits of their key. `now`: epoch milliseconds. */
+  limitHeaders(figures: LimitFigures, now: number): readonly string[]
   /** Whether its streams have an event after which nothing can follow, so that a terminal event may be sent at once. */
   endMark: boolean
   /** A keep-alive for a silent stream, sent between events; null where the lane's SDKs cannot handle one. */
@@ -107,6 +113,8 @@ export interface Endpoint {
    * allows that.
    */
   media?: 'webrtc'
+  /** Where the body limits the tokens of the answer. */
+  outputLimits?: OutputLimits
   /** Its body is small, and is read whole in whatever form it comes. */
   readWhole?: true
   /**
@@ -116,6 +124,10 @@ export interface Endpoint {
   reportsUsage?: 'results' | 'end'
   /** Its body may be, or contain, a batch's input file. */
   holdsBatchInput?: true
+  /** The provider charges for it: where neither answer nor request says how much, the record is flagged as unpriced. */
+  billed: boolean
+  /** What the request itself says of what it will use, where the answer reports no usage. */
+  readUnits?(content: RequestContent): UsageDetail | null
   /** Where `nobody` serves it: the reason, as half a sentence. */
   why?: string
   /**
@@ -233,7 +245,7 @@ export interface Inspection {
    * The patch that asks for usage (`stream_options.include_usage`); null when the client asks for it itself, or the
    * endpoint does not need it.
    */
-  usagePatch: { span: Span; text: string } | null
+  usagePatch: Edit | null
 }
 
 export interface BodyPatch {
@@ -242,6 +254,8 @@ export interface BodyPatch {
   /** The provider's names for `Inspection.additionalModels`, in the same order. */
   renameAdditionalTo?: readonly string[]
   askForUsage: boolean
+  /** The answer may have at most so many tokens. Absent: as many as the client allows. */
+  cap?: { limits: OutputLimits; most: number; written: string }
 }
 
 /**

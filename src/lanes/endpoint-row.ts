@@ -1,7 +1,7 @@
 import type { ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { BodyForm, Endpoint, ObjectUse } from './contract.ts'
 
-type Call = `${Endpoint['method']} /${string}`
+type RowPath = `${Endpoint['method']} /${string}`
 
 /** What a row says beyond its operation and path; it leaves out the lane's defaults. */
 export type RowFacts = Partial<Omit<Endpoint, 'operation' | 'method' | 'path'>>
@@ -10,14 +10,16 @@ export type RowFacts = Partial<Omit<Endpoint, 'operation' | 'method' | 'path'>>
 export type UsualReading = Pick<Endpoint, 'inspect' | 'formFields' | 'inspectForm' | 'reader' | 'createdObjects'> &
   RowFacts
 
-type Row = (operation: string, call: Call, facts?: RowFacts) => Endpoint
+type MakeRow = (operation: string, call: RowPath, facts?: RowFacts) => Endpoint
 
 /**
  * One endpoint. By default it names no model, has no request body, and the provider answers with JSON. Every member is
  * always set, in the same order, so that V8 keeps one hidden class for a lane's rows.
  */
-export function makeRow(operation: string, call: Call, usual: UsualReading, facts: RowFacts): Endpoint {
+export function makeRow(operation: string, call: RowPath, usual: UsualReading, facts: RowFacts): Endpoint {
   const [method, path] = call.split(' ') as [Endpoint['method'], string]
+  const { model = 'none', usesTokens = true, served = 'provider' } = { ...usual, ...facts }
+  const asksModel = method === 'POST' && model !== 'none' && usesTokens && served === 'provider'
   return {
     operation,
     method,
@@ -30,9 +32,12 @@ export function makeRow(operation: string, call: Call, usual: UsualReading, fact
     object: null,
     usesTokens: true,
     media: undefined,
+    outputLimits: undefined,
     readWhole: undefined,
     reportsUsage: undefined,
     holdsBatchInput: undefined,
+    billed: asksModel,
+    readUnits: undefined,
     why: undefined,
     resumedAs: undefined,
     issuesClientToken: undefined,
@@ -52,12 +57,12 @@ export function makeRow(operation: string, call: Call, usual: UsualReading, fact
 const none: readonly ObjectName[] = []
 
 /** Not served at any method, at the path and below it. */
-export function notServed(row: Row, operation: string, path: `/${string}`, why: string): Endpoint[] {
+export function notServed(row: MakeRow, operation: string, path: `/${string}`, why: string): Endpoint[] {
   return ([path, `${path}/*`] as const).map((form) => row(operation, `ANY ${form}`, { served: 'nobody', why }))
 }
 
 /** The list of models that a key may use, and one entry of it. The gateway answers both from its snapshot. */
-export function modelRows(row: Row, list: `/${string}`, entry: `/${string}`): Endpoint[] {
+export function modelRows(row: MakeRow, list: `/${string}`, entry: `/${string}`): Endpoint[] {
   return [
     row('models.list', `GET ${list}`, { served: 'model-list' }),
     row('models.get', `GET ${entry}`, { served: 'model-entry', model: 'path' }),

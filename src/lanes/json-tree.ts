@@ -1,7 +1,7 @@
-import { passString } from '../core/bytes/json-text.ts'
-import { decodeName, letterBytes, letters, mostLetters, wasAscii } from '../core/bytes/member-name.ts'
 import { type Fault, fault } from '../core/errors.ts'
-import { isPlain, maximumElements, skipSpace } from '../core/json-scan.ts'
+import { maximumElements } from '../core/json-scan.ts'
+import { passString, skipSpace } from '../core/json-walk.ts'
+import { decodeName, isPlain, letterBytes, letters, mostLetters, wasAscii } from '../core/member-name.ts'
 
 /**
  * A JSON value in which references to objects are searched. Unlike a parser's result it keeps every member of a
@@ -61,7 +61,7 @@ export class JsonMembers {
  * More values than any real request has. Each costs a multiple of its bytes in memory and time. Reads no further than
  * necessary.
  */
-export function holdsTooMuch(bytes: Buffer): boolean {
+export function holdsTooMuch(bytes: Buffer, most = maximumElements): boolean {
   let values = 0
   for (let at = 0; at < bytes.length; ) {
     const byte = bytes[at]
@@ -69,7 +69,7 @@ export function holdsTooMuch(bytes: Buffer): boolean {
       at = endOfString(bytes, at + 1)
       continue
     }
-    if ((byte === comma || byte === openBrace || byte === openBracket) && ++values > maximumElements) return true
+    if ((byte === comma || byte === openBrace || byte === openBracket) && ++values > most) return true
     at++
   }
   return false

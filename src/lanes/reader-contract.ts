@@ -1,10 +1,22 @@
 import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
+import type { FormField } from '../core/form-scan.ts'
 import type { JsonObject } from '../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 
 export type Framing = 'sse' | 'json-array'
+
+/** A request as it went up, as far as it is still known. */
+export interface RequestContent {
+  /** Empty where it went up as a stream. */
+  body: Buffer
+  /** Of a form. */
+  fields: readonly FormField[]
+  /** The beginning of what went up as a stream. */
+  head: Buffer
+  bytes: number
+}
 
 /**
  * Reads one answer while it is forwarded. It never changes bytes, except that `pass` may return less than it was given
@@ -23,7 +35,7 @@ export interface AnswerReader {
   usage(): TokenUsage | null
   /** What the usage says beyond token counts, and the tier that the answer states; null: nothing. */
   usageDetail(): UsageDetail | null
-  seen(): Seen
+  seen(): AnswerFacts
   /**
    * Whether an answer that ends without usage may be estimated by its content events: they are text, about a token
    * each, and no later call reports their usage.
@@ -31,7 +43,7 @@ export interface AnswerReader {
   readonly estimable: boolean
 }
 
-export interface Seen {
+export interface AnswerFacts {
   /** The model and the answer's id, as the answer shows them; null until they are seen. */
   model: string | null
   responseId: string | null
@@ -102,8 +114,15 @@ export interface SocketReader {
   /** The sum of the usage that the provider reported; null when it reported none. */
   usage(): TokenUsage | null
   usageDetail(): UsageDetail | null
+  /** What the answer that this frame ended used; null: it ended none. Each is priced by itself, since its length chooses the rates. */
+  readonly turn: TurnUsage | null
   /** Whether an answer is in progress, as far as the frames show. */
   busy(): boolean
+}
+
+export interface TurnUsage {
+  tokens: TokenUsage | null
+  detail: UsageDetail | null
 }
 
 export interface SocketReading {

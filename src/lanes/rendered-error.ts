@@ -6,6 +6,7 @@ export function renderAnswer(fault: Fault, body: object): RenderedError {
   const row = errorTable[fault.code]
   const headers: [string, string][] = [['content-type', 'application/json']]
   if (fault.retryAfterMs !== undefined) headers.push(['retry-after', String(retrySeconds(fault.retryAfterMs))])
+  if (fault.resetsAt !== undefined) headers.push(['x-sp-reset', fault.resetsAt])
   const mayRetry = fault.shouldRetry ?? row.final !== true
   if (!mayRetry) headers.push(['x-should-retry', 'false'])
   return { status: row.status, headers, body: Buffer.from(JSON.stringify(body)) }

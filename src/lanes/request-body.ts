@@ -1,15 +1,10 @@
 import { type Fault, fault } from '../core/errors.ts'
-import {
-  type Member,
-  maximumElements,
-  maximumValues,
-  type ObjectScan,
-  type Span,
-  scanObject,
-} from '../core/json-scan.ts'
+import { type Edit, type Member, maximumElements, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
+import { maximumValues } from '../core/json-walk.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { BodyPatch, Inspection } from './contract.ts'
+import { capOutput, type OutputLimits } from './output-limit.ts'
 
 /** An inspection with only model and query; a lane fills in the rest. A new object each time. */
 export function emptyInspection(model: string | null, query: string): Inspection {
@@ -29,14 +24,14 @@ export function emptyInspection(model: string | null, query: string): Inspection
 
 export type ScannedObject = Extract<ObjectScan, { ok: true }>
 
-type RequestBody = ScannedObject | Fault
+type ScannedBody = ScannedObject | Fault
 
 export function isFault(value: object): value is Fault {
   return 'code' in value
 }
 
 /** Finds the wanted top-level members of a request body, which must be one JSON object. */
-export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWatch | null = null): RequestBody {
+export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWatch | null = null): ScannedBody {
   if (body.length === 0) return fault('invalid_request', 'The body is empty; send a JSON object.')
   const scan = scanObject(body, wanted, undefined, watch, true)
   if (!scan.ok) return scan.tooMany ? tooManyToScan : notJson(body, scan.at)
@@ -131,31 +126,36 @@ export function readEndUser(body: Buffer, members: readonly Member[], names: rea
 const largestOutput = 10_000_000
 
 /**
- * The smallest limit that any of `limits` sets on an answer's tokens, times the choices that the last of `choices` asks
- * for. Null when none sets one. A value that is not a count sets none, and the provider may reject it.
+ * The most tokens that a request allows for its answer, all choices together; null when it sets no limit. Of several limits the largest
+ * counts, since servers disagree which one they go by. Where one is no count, nobody knows what a server makes of it.
  */
-export function readOutputLimit(
-  body: Buffer,
-  members: readonly Member[],
-  limits: readonly string[],
-  choices: readonly string[],
-): number | null {
+export function readOutputLimit(body: Buffer, members: readonly Member[], limits: OutputLimits): number | null {
+  const { within } = limits
+  if (within === null) return limitOf(body, members, limits)
+  let most: number | null = null
+  for (const holder of members) {
+    if (!within.includes(holder.name)) continue
+    const scan = scanObject(body, [...limits.names, ...limits.choices], holder)
+    const limit = scan.ok ? limitOf(body, scan.members, limits) : null
+    if (limit === null) return null
+    most = Math.max(most ?? 0, limit)
+  }
+  return most
+}
+
+function limitOf(body: Buffer, members: readonly Member[], { names, choices }: OutputLimits): number | null {
   let limit: number | null = null
   let times = 1
   for (const member of members) {
-    const isLimit = limits.includes(member.name)
+    const isLimit = names.includes(member.name)
     if (!isLimit && !choices.includes(member.name)) continue
     const value = readValue(body, member)
-    if (!isCount(value)) continue
-    if (isLimit) limit = Math.min(limit ?? value, value)
-    else times = Math.max(1, value)
+    if (value === null) continue
+    if (!isCount(value)) return null
+    if (isLimit) limit = Math.max(limit ?? 0, value)
+    else times = Math.max(times, value)
   }
   return limit === null ? null : Math.min(limit * times, largestOutput)
-}
-
-export interface Edit {
-  span: Span
-  text: string
 }
 
 export interface ByteEdit {
@@ -172,6 +172,7 @@ export function patchBody(body: Buffer, inspection: Inspection, change: BodyPatc
     if (to !== name) rename(spans, to, edits)
   }
   if (change.askForUsage && inspection.usagePatch !== null) edits.push(inspection.usagePatch)
+  if (change.cap !== undefined) edits.push(...capOutput(body, change.cap.limits, change.cap.most, change.cap.written))
   return applyEdits(body, edits)
 }
 

@@ -1,6 +1,7 @@
-import { skipSpace, skipValue } from '../core/json-scan.ts'
+import type { Edit } from '../core/json-scan.ts'
 import { readValue } from '../core/json-value.ts'
-import { applyEdits, type Edit } from './request-body.ts'
+import { skipSpace, skipValue } from '../core/json-walk.ts'
+import { applyEdits } from './request-body.ts'
 
 const colon = 0x3a
 const openBrace = 0x7b
@@ -11,7 +12,7 @@ const backslash = 0x5c
 const container = Symbol('container')
 
 /** The replacement; undefined: no change. `at`: where the value begins. */
-type Change = (value: unknown, at: number) => string | null | undefined
+type ChangeText = (value: unknown, at: number) => string | null | undefined
 
 /** `editMembers` for members whose value is a string; `change` returns null for no change. */
 export function editTexts(body: Buffer, names: readonly string[], change: (text: string) => string | null): Buffer {
@@ -23,7 +24,7 @@ export function editTexts(body: Buffer, names: readonly string[], change: (text:
  * nothing changes. Members are found by their name's bytes, without parsing: text that quotes such a member has its
  * quotes escaped.
  */
-export function editMembers(body: Buffer, names: readonly string[], change: Change): Buffer {
+export function editMembers(body: Buffer, names: readonly string[], change: ChangeText): Buffer {
   const escaped = body.includes('\\u00')
   const edits = names.flatMap((name) =>
     findEdits(body, escaped ? findEscaped(body, name) : findPlain(body, name), change),
@@ -53,7 +54,7 @@ function hexOf(letter: string): string {
 }
 
 /** A match within a value that is replaced is replaced with it. */
-function findEdits(body: Buffer, nameEnds: readonly number[], change: Change): Edit[] {
+function findEdits(body: Buffer, nameEnds: readonly number[], change: ChangeText): Edit[] {
   const edits: Edit[] = []
   let done = 0
   for (const nameEnd of nameEnds) {
@@ -65,7 +66,7 @@ function findEdits(body: Buffer, nameEnds: readonly number[], change: Change): E
   return edits
 }
 
-function findEdit(body: Buffer, nameEnd: number, change: Change): Edit[] {
+function findEdit(body: Buffer, nameEnd: number, change: ChangeText): Edit[] {
   const after = skipSpace(body, nameEnd, body.length)
   if (body[after] !== colon) return []
   const start = skipSpace(body, after + 1, body.length)

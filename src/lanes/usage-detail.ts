@@ -14,6 +14,7 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
     seconds: typeof found.seconds === 'number' && found.seconds >= 0 ? found.seconds : null,
     characters: count(found.characters),
     images: count(found.images),
+    image_size: typeof found.image_size === 'string' ? found.image_size : null,
     tier: typeof found.tier === 'string' ? found.tier : null,
     batch: found.batch === true ? true : null,
   }

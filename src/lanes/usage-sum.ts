@@ -26,7 +26,7 @@ function add(one: number, other: number): number {
 /** Counts are added; a tier, or being a batch, is what the last one says. */
 export function addUsageDetail(one: UsageDetail | null, other: UsageDetail | null): UsageDetail | null {
   if (one === null || other === null) return one ?? other
-  const sum = (name: Exclude<keyof UsageDetail, 'tier' | 'batch'>) =>
+  const sum = (name: Exclude<keyof UsageDetail, 'tier' | 'batch' | 'image_size'>) =>
     one[name] === null && other[name] === null ? null : add(one[name] ?? 0, other[name] ?? 0)
   return {
     cache_write_1h: sum('cache_write_1h'),
@@ -39,6 +39,7 @@ export function addUsageDetail(one: UsageDetail | null, other: UsageDetail | nul
     seconds: sum('seconds'),
     characters: sum('characters'),
     images: sum('images'),
+    image_size: other.image_size ?? one.image_size,
     tier: other.tier ?? one.tier,
     batch: other.batch ?? one.batch,
   }

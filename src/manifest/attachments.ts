@@ -1,14 +1,14 @@
-import { type Entry, type Identity, isObject, keyOf, type Problem, type Resource } from './resource.ts'
+import { type Identity, isObject, keyOf, type ManifestEntry, type ManifestResource, type Problem } from './resource.ts'
 
 /**
  * A policy's `key:NAME` in its full form, `key:PROJECT/ENVIRONMENT/NAME`: a key's name is unique in its environment only.
  * Gives the entries so; what cannot be told is a problem.
  */
 export function resolveAttachments(
-  entries: readonly Entry[],
-  resources: readonly Resource[],
+  entries: readonly ManifestEntry[],
+  resources: readonly ManifestResource[],
   problems: Problem[],
-): Entry[] {
+): ManifestEntry[] {
   const all = new Map([...resources, ...entries].filter(({ kind }) => kind === 'key').map((key) => [keyOf(key), key]))
   const keys = Map.groupBy(all.values(), ({ name }) => name)
   return entries.map((entry) => {
@@ -21,7 +21,7 @@ export function resolveAttachments(
 
 function fullWord(
   word: string,
-  entry: Entry,
+  entry: ManifestEntry,
   keys: ReadonlyMap<string, readonly Identity[]>,
   problems: Problem[],
 ): string {

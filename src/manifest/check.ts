@@ -1,9 +1,9 @@
-import { errorCodes } from '../core/errors.ts'
+import { isFallbackCondition, notACondition } from '../core/fallback-conditions.ts'
 import { inSlices, mapInSlices } from '../core/slices.ts'
 import { RouteIndex, validateRoute } from '../routing/plan.ts'
 import { readAttachment, targetProviders } from './attachments.ts'
 import { firstOf } from './bounded-problems.ts'
-import type { Change, Plan, Planned } from './plan.ts'
+import type { ManifestPlan, Planned, PlannedChange } from './plan.ts'
 import {
   describe,
   type Fields,
@@ -16,20 +16,20 @@ import {
 } from './resource.ts'
 
 /** What is wrong with the outcome of a plan: everything that it refers to must exist, and no two routes may tie. */
-export async function checkOutcome(plan: Plan): Promise<Problem[]> {
-  const outcome = new Outcome(plan)
+export async function checkOutcome(plan: ManifestPlan): Promise<Problem[]> {
+  const outcome = new ManifestCheck(plan)
   const problems = await mapInSlices(plan.changes, (change) => checkChange(outcome, change))
   return [...problems.flat(), ...(await checkUsers(outcome, plan))]
 }
 
-class Outcome {
+class ManifestCheck {
   readonly all: readonly Planned[]
   readonly routes: RouteIndex
-  readonly #plan: Plan
+  readonly #plan: ManifestPlan
   /** By provider: the projects that may use it; null: all. */
   readonly #projects = new Map<string, ReadonlySet<unknown> | null>()
 
-  constructor(plan: Plan) {
+  constructor(plan: ManifestPlan) {
     this.#plan = plan
     this.all = [...plan.outcome.values()]
     const routes = this.all.filter(({ kind }) => kind === 'route')
@@ -65,7 +65,7 @@ const environmentOf = (project: string, name: string): Identity => ({
   environment: null,
 })
 
-function checkChange(outcome: Outcome, { entry, after, kind }: Change): Problem[] {
+function checkChange(outcome: ManifestCheck, { entry, after, kind }: PlannedChange): Problem[] {
   if (entry === null || after === null) return []
   const say = (field: string, messages: string[]) =>
     messages.map((message) => ({
@@ -99,18 +99,18 @@ function checkChange(outcome: Outcome, { entry, after, kind }: Change): Problem[
   ]
 }
 
-function checkScope(outcome: Outcome, { kind, project, environment }: Identity): string[] {
+function checkScope(outcome: ManifestCheck, { kind, project, environment }: Identity): string[] {
   if (project === null) return []
   const missing = outcome.missing(workspaceOwn('project', project))
   if (missing.length > 0 || environment === null || kind === 'environment') return missing
   return outcome.missing(environmentOf(project, environment))
 }
 
-function checkProviders(outcome: Outcome, names: readonly string[]): string[] {
+function checkProviders(outcome: ManifestCheck, names: readonly string[]): string[] {
   return [...new Set(names)].flatMap((name) => outcome.missing(workspaceOwn('provider', name)))
 }
 
-function checkAttachment(outcome: Outcome, word: string): string[] {
+function checkAttachment(outcome: ManifestCheck, word: string): string[] {
   const identity = readAttachment(word)
   if (identity === null) return []
   return identity === undefined
@@ -118,22 +118,22 @@ function checkAttachment(outcome: Outcome, word: string): string[] {
     : outcome.missing(identity)
 }
 
-function checkTargets(outcome: Outcome, { project }: Identity, targets: Plain | undefined): string[] {
+function checkTargets(outcome: ManifestCheck, { project }: Identity, targets: Plain | undefined): string[] {
   const names = targetProviders(targets)
   const limited = names.filter((name) => !outcome.mayUse(project, name))
   return [...checkProviders(outcome, names), ...limited.map((name) => `provider ${name} is limited to other projects`)]
 }
 
-const statusForm = /^[45]\d\d$/
-const codes: ReadonlySet<string> = new Set(errorCodes)
-
 function checkFallback(words: Plain | undefined): string[] {
   return texts(words)
-    .filter((word) => !statusForm.test(word) && !codes.has(word))
-    .map((word) => `fallback_on: ${JSON.stringify(word)} is neither a status nor an error code`)
+    .filter((word) => !isFallbackCondition(word))
+    .map((word) => `fallback_on: ${JSON.stringify(word)} ${notACondition}`)
 }
 
-function checkRoute(outcome: Outcome, entry: Identity & { place: string; placeOf: Record<string, string> }): Problem[] {
+function checkRoute(
+  outcome: ManifestCheck,
+  entry: Identity & { place: string; placeOf: Record<string, string> },
+): Problem[] {
   const own = outcome.find(entry)
   if (own === null) return []
   const problem = validateRoute(routeShape(own), outcome.routes)
@@ -161,7 +161,7 @@ function routeShape(route: Planned) {
 const usersNamed = 5
 
 /** Nothing that remains may use what is removed. */
-async function checkUsers(outcome: Outcome, { changes }: Plan): Promise<Problem[]> {
+async function checkUsers(outcome: ManifestCheck, { changes }: ManifestPlan): Promise<Problem[]> {
   const removed = changes.filter(({ action }) => action === 'remove')
   if (removed.length === 0) return []
   const users = new Map<string, Planned[]>(removed.map((change) => [keyOf(change), []]))

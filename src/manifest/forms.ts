@@ -21,6 +21,12 @@ export const text: Form = {
   write: asItIs,
 }
 
+/** A text that has to be of some form. */
+export function textThat(accepts: (text: string) => boolean = () => true): Form {
+  const read = (value: unknown) => (typeof value === 'string' && value !== '' && accepts(value) ? value : undefined)
+  return { ...text, read }
+}
+
 export const scalar: Form = {
   expected: 'a text, a number, true or false',
   read: (value) =>
@@ -48,6 +54,18 @@ export function whole(least: number, most: number): Form {
       return typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most
         ? number
         : undefined
+    },
+    write: asItIs,
+  }
+}
+
+/** A number may come as text, out of a variable. */
+export function amount(most: number): Form {
+  return {
+    expected: `a number from 0 to ${most}`,
+    read(value) {
+      const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+      return typeof number === 'number' && number >= 0 && number <= most ? number : undefined
     },
     write: asItIs,
   }

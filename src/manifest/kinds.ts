@@ -121,6 +121,7 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
       fallback_on: field(forms.list('a list of statuses and error codes'), 'fallback_on', []),
       ...timeouts,
       strict: field(forms.flag, 'strict', false),
+      echo_model: field(forms.flag, 'echo_model', false),
     },
   },
 }

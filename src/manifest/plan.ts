@@ -5,18 +5,18 @@ import { defaultsOf, kindSpecs, shownPath, specOf } from './kinds.ts'
 import {
   compareIdentities,
   describe,
-  type Entry,
   type Fields,
   type Identity,
   isObject,
   keyOf,
+  type ManifestEntry,
+  type ManifestResource,
   type Plain,
   type Problem,
-  type Resource,
   same,
 } from './resource.ts'
 
-export interface Change extends Identity {
+export interface PlannedChange extends Identity {
   action: 'create' | 'change' | 'remove'
   /** null: this change creates it. */
   id: string | null
@@ -25,25 +25,25 @@ export interface Change extends Identity {
   /** null: it does not exist. */
   before: Fields | null
   after: Fields | null
-  entry: Entry | null
+  entry: ManifestEntry | null
 }
 
 /** The owner of files that claim nothing: an export describes what was, not what somebody wants to keep. */
 export const noOwner = 'none'
 
 /** A field that becomes this file's: `field` is a path into what `show` prints. */
-export interface Mark {
+export interface FieldClaim {
   key: string
   field: string
 }
 
-export interface Plan {
-  changes: Change[]
+export interface ManifestPlan {
+  changes: PlannedChange[]
   problems: Problem[]
   /** For people to know; nothing acts on them. */
   notes: string[]
-  own: Mark[]
-  release: Mark[]
+  own: FieldClaim[]
+  release: FieldClaim[]
   /** Every resource after the change, by its key. */
   outcome: Map<string, Planned>
 }
@@ -52,9 +52,9 @@ export interface Planned extends Identity {
   fields: Fields
 }
 
-export interface PlanInput {
-  resources: readonly Resource[]
-  entries: readonly Entry[]
+export interface ManifestPlanInput {
+  resources: readonly ManifestResource[]
+  entries: readonly ManifestEntry[]
   owner: string
   /** Removes what this owner's files no longer name. */
   prune: boolean
@@ -63,9 +63,9 @@ export interface PlanInput {
 }
 
 /** The changes that lead from the current state to what the files say. Their order does not depend on that of the files. */
-export async function makePlan(input: PlanInput): Promise<Plan> {
+export async function makePlan(input: ManifestPlanInput): Promise<ManifestPlan> {
   const state = new Map(input.resources.map((resource) => [keyOf(resource), resource]))
-  const plan: Plan = { changes: [], problems: [], notes: [], own: [], release: [], outcome: new Map(state) }
+  const plan: ManifestPlan = { changes: [], problems: [], notes: [], own: [], release: [], outcome: new Map(state) }
   const entries = [...input.entries].sort(compareIdentities)
   await inSlices(entries, (entry) => planEntry(plan, entry, state.get(keyOf(entry)) ?? null, input))
   planRemovals(plan, new Set(entries.map(keyOf)), input)
@@ -73,7 +73,12 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   return plan
 }
 
-function planEntry(plan: Plan, entry: Entry, current: Resource | null, input: PlanInput): void {
+function planEntry(
+  plan: ManifestPlan,
+  entry: ManifestEntry,
+  current: ManifestResource | null,
+  input: ManifestPlanInput,
+): void {
   const { kind, project, environment, name } = entry
   const before = current?.fields ?? null
   const after = complete(entry, before ?? defaultsOf(kind))
@@ -88,7 +93,7 @@ function planEntry(plan: Plan, entry: Entry, current: Resource | null, input: Pl
 }
 
 /** Fields that the file does not name stay unchanged; a priority that targets do not state follows from the strategy. */
-function complete(entry: Entry, base: Fields): Fields {
+function complete(entry: ManifestEntry, base: Fields): Fields {
   const fields = { ...base, ...entry.fields }
   if (!Array.isArray(fields.targets)) return fields
   fields.targets = fields.targets.map((target: Plain, place) =>
@@ -99,12 +104,12 @@ function complete(entry: Entry, base: Fields): Fields {
   return fields
 }
 
-function namesMade(entry: Entry, after: Fields): string[] {
+function namesMade(entry: ManifestEntry, after: Fields): string[] {
   const isNamed = (name: string) => name in entry.fields || !same(after[name], specOf(entry.kind, name)?.fallback)
   return Object.keys(after).filter((name) => isNamed(name) && after[name] !== null)
 }
 
-function namesChanged(plan: Plan, entry: Entry, before: Fields, after: Fields): string[] {
+function namesChanged(plan: ManifestPlan, entry: ManifestEntry, before: Fields, after: Fields): string[] {
   const differs = (name: string) =>
     name === 'secrets'
       ? firstHash(before[name]) !== firstHash(after[name])
@@ -121,7 +126,7 @@ function firstHash(secrets: Plain | undefined): unknown {
   return isObject(first) ? first.sha256 : null
 }
 
-function reportFixed(plan: Plan, entry: Entry, name: string): void {
+function reportFixed(plan: ManifestPlan, entry: ManifestEntry, name: string): void {
   if (name === 'secrets')
     plan.notes.push(`${describe(entry)} has a different secret than the file says; it stays unchanged`)
   else
@@ -131,7 +136,13 @@ function reportFixed(plan: Plan, entry: Entry, name: string): void {
     })
 }
 
-function planMarks(plan: Plan, entry: Entry, current: Resource | null, changed: string[], input: PlanInput): void {
+function planMarks(
+  plan: ManifestPlan,
+  entry: ManifestEntry,
+  current: ManifestResource | null,
+  changed: string[],
+  input: ManifestPlanInput,
+): void {
   const { owner, force } = input
   const key = keyOf(entry)
   const owned = current?.owned ?? {}
@@ -153,7 +164,7 @@ function planMarks(plan: Plan, entry: Entry, current: Resource | null, changed: 
     if (holder === owner && !kept.has(field)) plan.release.push({ key, field })
 }
 
-function takenBy(entry: Entry, name: string, owner: string): Problem {
+function takenBy(entry: ManifestEntry, name: string, owner: string): Problem {
   return {
     place: entry.placeOf[name] ?? entry.place,
     message: `${name} of ${describe(entry)} is owned by the file ${JSON.stringify(owner)}; remove it here, or add --force`,
@@ -163,7 +174,11 @@ function takenBy(entry: Entry, name: string, owner: string): Problem {
 /** As many resources that the files no longer name are listed; `--prune` shows them all. */
 const leftNamed = 20
 
-function planRemovals(plan: Plan, named: ReadonlySet<string>, { resources, owner, prune, force }: PlanInput): void {
+function planRemovals(
+  plan: ManifestPlan,
+  named: ReadonlySet<string>,
+  { resources, owner, prune, force }: ManifestPlanInput,
+): void {
   const left = resources.filter(
     (resource) => resource.owned[kindSpecs[resource.kind].nameField] === owner && !named.has(keyOf(resource)),
   )
@@ -195,16 +210,16 @@ function planRemovals(plan: Plan, named: ReadonlySet<string>, { resources, owner
 }
 
 /** Removing a project removes its environments, even those that were not created by a file. */
-function withEnvironments(left: readonly Resource[], all: readonly Resource[]): Resource[] {
+function withEnvironments(left: readonly ManifestResource[], all: readonly ManifestResource[]): ManifestResource[] {
   const projects = new Set(left.filter(({ kind }) => kind === 'project').map(({ name }) => name))
   const implied = all.filter(({ kind, project }) => kind === 'environment' && project !== null && projects.has(project))
   return [...new Set([...left, ...implied])]
 }
 
 /** A file cannot say that something had another name before. */
-function addRenameNote({ changes, notes }: Plan): void {
+function addRenameNote({ changes, notes }: ManifestPlan): void {
   for (const kind of new Set(changes.map((change) => change.kind))) {
-    const of = (action: Change['action']) =>
+    const of = (action: PlannedChange['action']) =>
       changes.filter((change) => change.kind === kind && change.action === action)
     if (of('create').length > 0 && of('remove').length > 0)
       notes.push(`A renamed ${kind} is created under its new name, and the old one is removed`)

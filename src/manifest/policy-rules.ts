@@ -1,5 +1,6 @@
 import {
   fileName,
+  parseRate,
   type RuleForm,
   type RuleTable,
   type RuleValues,
@@ -13,13 +14,30 @@ function formOf(form: RuleForm): forms.Form {
   switch (form.kind) {
     case 'list':
       return form.choices === null
-        ? forms.list(`a list of ${form.what}`, { sorted: form.sorted })
+        ? forms.list(`a list of ${form.what}`, { sorted: form.sorted, of: forms.textThat(form.accepts) })
         : forms.list(`a list of ${form.choices.join(', ')}`, { sorted: form.sorted, of: forms.choice(form.choices) })
     case 'size':
       return forms.orWord(forms.size, 'none')
+    case 'count':
+      return forms.orWord(forms.whole(0, Number.MAX_SAFE_INTEGER), 'none')
+    case 'money':
+      return forms.orWord(forms.amount(1e9), 'none')
+    case 'switch':
+      return forms.flag
+    case 'rate':
+      return forms.orWord(rateForm(form.words), 'default')
     case 'choice':
       // `none` may be one of the choices.
       return forms.orWord(forms.choice(form.choices), 'default')
+  }
+}
+
+function rateForm(words: readonly string[]): forms.Form {
+  return {
+    expected: `${words.join(', ')} or a rate in USD per million tokens`,
+    read: (value) =>
+      (typeof value === 'string' || typeof value === 'number' ? parseRate(words, String(value)) : null) ?? undefined,
+    write: (value) => value,
   }
 }
 

@@ -2,8 +2,8 @@ import { Secret } from '../core/secret.ts'
 import { describeUnset, variableForm } from '../core/variables.ts'
 import { moment } from './forms.ts'
 import { type KindSpec, kindSpecs, specOf } from './kinds.ts'
-import { below, type Place, type Reader, unknownName } from './reader.ts'
-import { type Entry, type Fields, isObject, type Plain, type ResourceKind } from './resource.ts'
+import { below, type Reader, type SourcePosition, unknownName } from './reader.ts'
+import { type Fields, isObject, type ManifestEntry, type Plain, type ResourceKind } from './resource.ts'
 
 /** Longer than any model's name; what the routes' own rules say of it comes later. */
 const slugForm = /^[a-z0-9][a-z0-9._-]{0,62}$/
@@ -21,9 +21,9 @@ export function readEntry(
   reader: Reader,
   kind: ResourceKind,
   value: unknown,
-  place: Place,
-  project?: Entry,
-): Entry | null {
+  place: SourcePosition,
+  project?: ManifestEntry,
+): ManifestEntry | null {
   const spec = kindSpecs[kind]
   if (!isObject(value)) {
     reader.reject(place, `expected a ${kind}, like ${spec.nameField}: … and its fields below`)
@@ -32,7 +32,7 @@ export function readEntry(
   const given = fill(reader, value, place)
   const name = readName(reader, kind, given.tree[spec.nameField], place)
   if (name === null) return null
-  const entry: Entry = {
+  const entry: ManifestEntry = {
     kind,
     ...readScope(reader, spec, given.tree, place),
     name,
@@ -48,16 +48,16 @@ export function readEntry(
   return entry
 }
 
-interface Given {
+interface GivenEntry {
   tree: Record<string, unknown>
   /** By the path below the entry. */
   missing: Map<string, string[]>
 }
 
 /** Fills in all variables. Only those of a credential may be unset. */
-function fill(reader: Reader, value: Record<string, unknown>, place: Place): Given {
+function fill(reader: Reader, value: Record<string, unknown>, place: SourcePosition): GivenEntry {
   const missing = new Map<string, string[]>()
-  const walk = (inner: unknown, at: Place): unknown => {
+  const walk = (inner: unknown, at: SourcePosition): unknown => {
     if (Array.isArray(inner)) return inner.map((member, index) => walk(member, below(at, String(index))))
     if (isObject(inner))
       return Object.fromEntries(Object.entries(inner).map(([name, member]) => [name, walk(member, below(at, name))]))
@@ -82,7 +82,7 @@ const missingNamed = 10
 
 const isCredential = (name: string) => name === 'credential' || name === 'credentials'
 
-function readName(reader: Reader, kind: ResourceKind, value: unknown, place: Place): string | null {
+function readName(reader: Reader, kind: ResourceKind, value: unknown, place: SourcePosition): string | null {
   const { nameField } = kindSpecs[kind]
   const at = below(place, nameField)
   if (value === undefined || value === null || value === '') {
@@ -99,7 +99,7 @@ function readName(reader: Reader, kind: ResourceKind, value: unknown, place: Pla
   return null
 }
 
-function readScope(reader: Reader, spec: KindSpec, tree: Record<string, unknown>, place: Place) {
+function readScope(reader: Reader, spec: KindSpec, tree: Record<string, unknown>, place: SourcePosition) {
   const read = (name: 'project' | 'environment', fallback: string): string | null => {
     if (!spec.scope.includes(name)) return null
     const value = tree[name] ?? fallback
@@ -113,7 +113,7 @@ function readScope(reader: Reader, spec: KindSpec, tree: Record<string, unknown>
   return { project: read('project', 'default'), environment: everywhere ? null : read('environment', 'production') }
 }
 
-function readFields(reader: Reader, entry: Entry, { tree, missing }: Given, place: Place): void {
+function readFields(reader: Reader, entry: ManifestEntry, { tree, missing }: GivenEntry, place: SourcePosition): void {
   const { kind } = entry
   const spec = kindSpecs[kind]
   const names = knownNames(kind)
@@ -151,14 +151,20 @@ function isSection(kind: ResourceKind, name: string): boolean {
   return openSection?.name === name || Object.keys(fields).some((field) => field.startsWith(`${name}.`))
 }
 
-function readSection(reader: Reader, entry: Entry, section: string, value: unknown, place: Place): void {
+function readSection(
+  reader: Reader,
+  entry: ManifestEntry,
+  section: string,
+  value: unknown,
+  place: SourcePosition,
+): void {
   if (!isObject(value)) return reader.reject(place, `${section}: expected its fields below it, one per line`)
   for (const [name, inner] of Object.entries(value)) {
     if (inner !== null && inner !== undefined) readField(reader, entry, `${section}.${name}`, inner, below(place, name))
   }
 }
 
-function readField(reader: Reader, entry: Entry, name: string, value: unknown, place: Place): void {
+function readField(reader: Reader, entry: ManifestEntry, name: string, value: unknown, place: SourcePosition): void {
   const spec = specOf(entry.kind, name)
   if (spec === null) return reader.reject(place, unknownName(name, Object.keys(kindSpecs[entry.kind].fields)))
   const read = spec.form.read(value)
@@ -166,13 +172,19 @@ function readField(reader: Reader, entry: Entry, name: string, value: unknown, p
   put(entry, name, read, place)
 }
 
-function put(entry: Entry, name: string, value: Plain, { file, path }: Place): void {
+function put(entry: ManifestEntry, name: string, value: Plain, { file, path }: SourcePosition): void {
   entry.fields[name] = value
   entry.placeOf[name] = file.place(path)
 }
 
 /** Credentials in clear text stay secrets here; the holder of the machine key makes what is compared of them. */
-function readCredentials(reader: Reader, entry: Entry, value: unknown, missing: string[], place: Place): void {
+function readCredentials(
+  reader: Reader,
+  entry: ManifestEntry,
+  value: unknown,
+  missing: string[],
+  place: SourcePosition,
+): void {
   const texts = Array.isArray(value) ? value : [value]
   if (texts.length === 0 || texts.some((text) => typeof text !== 'string'))
     return reader.reject(place, 'credentials: expected a text, preferably a variable, or a list of them')
@@ -182,7 +194,12 @@ function readCredentials(reader: Reader, entry: Entry, value: unknown, missing: 
 }
 
 /** `provider` and `upstream_model` are a route's one target. */
-function readSoleTarget(reader: Reader, entry: Entry, tree: Fields | Record<string, unknown>, place: Place): void {
+function readSoleTarget(
+  reader: Reader,
+  entry: ManifestEntry,
+  tree: Fields | Record<string, unknown>,
+  place: SourcePosition,
+): void {
   const { provider, upstream_model, targets } = tree
   if (provider === undefined || provider === null) {
     if (upstream_model !== undefined && upstream_model !== null)
@@ -203,7 +220,7 @@ function readSoleTarget(reader: Reader, entry: Entry, tree: Fields | Record<stri
 const hashForm = /^[0-9a-f]{64}$/
 
 /** What an carries of a key, so that a wiped gateway admits it again: `sha256`, `last_four`, and `former` while a rotation's grace runs. */
-function readSecrets(reader: Reader, entry: Entry, tree: Record<string, unknown>, place: Place): void {
+function readSecrets(reader: Reader, entry: ManifestEntry, tree: Record<string, unknown>, place: SourcePosition): void {
   const { former } = tree
   if (tree.sha256 === undefined && tree.last_four === undefined && former === undefined) return
   const current = readSecret(reader, tree, place)
@@ -223,7 +240,7 @@ function readSecrets(reader: Reader, entry: Entry, tree: Record<string, unknown>
 function readSecret(
   reader: Reader,
   { sha256, last_four }: Record<string, unknown>,
-  place: Place,
+  place: SourcePosition,
 ): { sha256: string; last_four: string } | null {
   const hash = typeof sha256 === 'string' ? sha256.toLowerCase() : ''
   if (!hashForm.test(hash)) {

@@ -2,8 +2,8 @@ import { resourceSections, sectionNames } from '../config/schema.ts'
 import { parseSettingsFile, type SettingsFile } from '../config/settings-file.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import { readEntry } from './read-entry.ts'
-import { below, type Place, Reader, TooManyProblems, unknownName } from './reader.ts'
-import { type Entry, isObject, type Problem, type ResourceKind } from './resource.ts'
+import { below, Reader, type SourcePosition, TooManyProblems, unknownName } from './reader.ts'
+import { isObject, type ManifestEntry, type Problem, type ResourceKind } from './resource.ts'
 
 export interface Document {
   /** As it is called in messages: the file's path. */
@@ -14,7 +14,7 @@ export interface Document {
 
 export interface Manifest {
   owner: string
-  entries: Entry[]
+  entries: ManifestEntry[]
   problems: Problem[]
 }
 
@@ -50,7 +50,7 @@ export function readDocuments(documents: readonly Document[], variables: Readonl
 
 function readFile(reader: Reader, file: SettingsFile, owners: Owner[]): void {
   for (const [name, value] of Object.entries(file.tree)) {
-    const place: Place = { file, path: [name] }
+    const place: SourcePosition = { file, path: [name] }
     const kind = Object.hasOwn(plainSections, name) ? plainSections[name] : undefined
     if (kind !== undefined) reader.eachOf(value, place, (member, at) => readEntry(reader, kind, member, at))
     else if (name === 'projects') reader.eachOf(value, place, (member, at) => readProject(reader, member, at))
@@ -60,7 +60,7 @@ function readFile(reader: Reader, file: SettingsFile, owners: Owner[]): void {
   }
 }
 
-function readOwner(reader: Reader, value: unknown, place: Place, owners: Owner[]): void {
+function readOwner(reader: Reader, value: unknown, place: SourcePosition, owners: Owner[]): void {
   if (typeof value !== 'string' || !ownerForm.test(value))
     return reader.reject(place, 'owner: expected a name of lower-case letters, digits, dots and hyphens')
   const other = owners.find(({ name }) => name !== value)
@@ -73,7 +73,7 @@ function readOwner(reader: Reader, value: unknown, place: Place, owners: Owner[]
 }
 
 /** A project may be just its name, and so may each of its environments. */
-function readProject(reader: Reader, value: unknown, place: Place): void {
+function readProject(reader: Reader, value: unknown, place: SourcePosition): void {
   const { environments, ...rest } = isObject(value) ? value : { name: value, environments: undefined }
   const project = readEntry(reader, 'project', rest, place)
   if (project === null) return

@@ -1,9 +1,9 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import { closestName } from '../core/closest-names.ts'
-import { type Entry, keyOf, type Problem } from './resource.ts'
+import { keyOf, type ManifestEntry, type Problem } from './resource.ts'
 
 /** A place in a file, for the problems that are found there. */
-export interface Place {
+export interface SourcePosition {
   file: SettingsFile
   path: readonly string[]
 }
@@ -23,19 +23,19 @@ export class TooManyProblems extends Error {}
 export class Reader {
   readonly variables: Readonly<Record<string, string>>
   readonly problems: Problem[] = []
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, ManifestEntry>()
   #characters = 0
 
   constructor(variables: Readonly<Record<string, string>>) {
     this.variables = variables
   }
 
-  get entries(): Entry[] {
+  get entries(): ManifestEntry[] {
     return [...this.#entries.values()]
   }
 
   /** Throws `TooManyProblems` once there are enough. */
-  reject({ file, path }: Place, message: string): void {
+  reject({ file, path }: SourcePosition, message: string): void {
     this.#reject(file.place(path), message)
   }
 
@@ -49,7 +49,7 @@ export class Reader {
     throw new TooManyProblems()
   }
 
-  add(entry: Entry): void {
+  add(entry: ManifestEntry): void {
     const key = keyOf(entry)
     const before = this.#entries.get(key)
     if (before !== undefined) this.#reject(entry.place, `${entry.kind} ${entry.name} is already at ${before.place}`)
@@ -62,7 +62,7 @@ export class Reader {
   }
 
   /** Texts as they are with their variables filled in. */
-  countFilled(characters: number, { file, path }: Place): void {
+  countFilled(characters: number, { file, path }: SourcePosition): void {
     this.#characters += characters
     if (this.#characters > maxCharacters)
       this.#stop(
@@ -72,7 +72,7 @@ export class Reader {
   }
 
   /** Reads each member of a list, and rejects what is not a list. */
-  eachOf(value: unknown, place: Place, read: (member: unknown, place: Place) => void): void {
+  eachOf(value: unknown, place: SourcePosition, read: (member: unknown, place: SourcePosition) => void): void {
     if (value === null || value === undefined) return
     if (!Array.isArray(value))
       return this.reject(place, `${place.path.join('.')}: expected a list, each with a dash before it`)
@@ -80,7 +80,7 @@ export class Reader {
   }
 }
 
-export function below({ file, path }: Place, name: string): Place {
+export function below({ file, path }: SourcePosition, name: string): SourcePosition {
   return { file, path: [...path, name] }
 }
 

@@ -19,7 +19,7 @@ export interface Identity {
 }
 
 /** As the gateway has it. */
-export interface Resource extends Identity {
+export interface ManifestResource extends Identity {
   id: string
   fields: Fields
   /** Which file owns a field, by the field's name. */
@@ -27,7 +27,7 @@ export interface Resource extends Identity {
 }
 
 /** As a file says it: the fields that it names, and no others. */
-export interface Entry extends Identity {
+export interface ManifestEntry extends Identity {
   fields: Fields
   /** `config.yaml:12:5` */
   place: string

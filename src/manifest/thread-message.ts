@@ -1,6 +1,6 @@
 import { Secret } from '../core/secret.ts'
 import type { Document, Manifest } from './read.ts'
-import type { Entry, Problem } from './resource.ts'
+import type { ManifestEntry, Problem } from './resource.ts'
 
 /** What the thread that reads files is given, and what it answers: secrets do not survive the way between threads. */
 export interface ReadRequest {
@@ -8,7 +8,7 @@ export interface ReadRequest {
   variables: Readonly<Record<string, string>>
 }
 
-interface SentEntry extends Omit<Entry, 'credentials'> {
+interface SentEntry extends Omit<ManifestEntry, 'credentials'> {
   credentials: string[] | null
 }
 

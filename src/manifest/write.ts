@@ -1,13 +1,14 @@
 import { Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
+import { inSlices } from '../core/slices.ts'
 import { kindSpecs, specOf } from './kinds.ts'
 import { noOwner } from './plan.ts'
 import {
   compareIdentities,
   type Fields,
   isObject as isTree,
+  type ManifestResource,
   objectsIn,
   type Plain,
-  type Resource,
   type ResourceKind,
   same,
 } from './resource.ts'
@@ -20,7 +21,11 @@ export interface Written {
 }
 
 /** A file that describes the resources. The same resources give the same text, in whatever order they come. */
-export function writeDocument(resources: readonly Resource[], owner: string | null, heading: string): Written {
+export async function writeDocument(
+  resources: readonly ManifestResource[],
+  owner: string | null,
+  heading: string,
+): Promise<Written> {
   const variables = nameVariables(resources)
   const sorted = [...resources].sort(compareIdentities)
   const of = (kind: ResourceKind) => sorted.filter((resource) => resource.kind === kind)
@@ -33,15 +38,41 @@ export function writeDocument(resources: readonly Resource[], owner: string | nu
     routes: of('route').map(writeResource),
   }
   for (const [name, entries] of Object.entries(sections)) if (entries.length > 0) tree[name] = entries
-  const document = new Document(tree)
-  document.commentBefore = heading
-  commentSections(document)
-  commentCredentials(document, of('provider'))
-  return { text: document.toString({ lineWidth: 0 }), tree }
+  const head = new Document({ owner: tree.owner })
+  head.commentBefore = heading
+  commentSection(head, 'owner')
+  const texts = [head.toString(style)]
+  for (const [name, entries] of Object.entries(sections))
+    await inSlices(groupsOf(entries), (from) => {
+      texts.push(writeGroup(name, entries.slice(from, from + groupSize), from === 0, of('provider').slice(from)))
+    })
+  return { text: texts.join(''), tree }
+}
+
+const style = { lineWidth: 0 } as const
+/** Entries that are written in one go: a few milliseconds' worth. */
+const groupSize = 100
+
+function* groupsOf(entries: readonly unknown[]): Generator<number> {
+  for (let from = 0; from < entries.length; from += groupSize) yield from
+}
+
+/** Entries of one section, the section's name before the first of them. */
+function writeGroup(
+  name: string,
+  entries: readonly unknown[],
+  first: boolean,
+  providers: readonly ManifestResource[],
+): string {
+  const document = new Document({ [name]: entries })
+  if (first) commentSection(document, name)
+  if (name === 'providers') commentCredentials(document, providers.slice(0, entries.length))
+  const text = document.toString(style)
+  return first ? `\n${text}` : text.slice(text.indexOf('\n') + 1)
 }
 
 /** Name, scope, and every field that differs from its default. */
-function writeResource({ kind, name, project, environment, fields }: Resource): Record<string, unknown> {
+function writeResource({ kind, name, project, environment, fields }: ManifestResource): Record<string, unknown> {
   const { nameField, scope } = kindSpecs[kind]
   const head: Record<string, unknown> = { [nameField]: name }
   if (scope.includes('project')) head.project = project
@@ -73,13 +104,13 @@ function writeFields(kind: ResourceKind, fields: Fields): Record<string, unknown
   return tree
 }
 
-function writeProject(project: Resource, environments: readonly Resource[]): Record<string, unknown> {
+function writeProject(project: ManifestResource, environments: readonly ManifestResource[]): Record<string, unknown> {
   const own = environments.filter((environment) => environment.project === project.name)
   const written = own.map((environment) => writeResource(environment))
   return { name: project.name, environments: written }
 }
 
-function writeProvider(provider: Resource, variables: Map<string, string>): Record<string, unknown> {
+function writeProvider(provider: ManifestResource, variables: Map<string, string>): Record<string, unknown> {
   const count = Array.isArray(provider.fields.credentials) ? provider.fields.credentials.length : 0
   const variable = variables.get(provider.name) ?? ''
   const { name, kind, active, base_url, ...rest } = {
@@ -99,7 +130,7 @@ function writeProvider(provider: Resource, variables: Map<string, string>): Reco
 }
 
 /** `azure-eu` → `AZURE_EU_CREDENTIAL`; two names that lead to the same variable get different ones. */
-function nameVariables(resources: readonly Resource[]): Map<string, string> {
+function nameVariables(resources: readonly ManifestResource[]): Map<string, string> {
   const names = resources
     .filter(({ kind }) => kind === 'provider')
     .map(({ name }) => name)
@@ -118,7 +149,7 @@ function nameVariables(resources: readonly Resource[]): Map<string, string> {
   return variables
 }
 
-function writeKey(key: Resource): Record<string, unknown> {
+function writeKey(key: ManifestResource): Record<string, unknown> {
   const [current, former] = objectsIn(key.fields.secrets)
   const secret = ({ sha256, last_four }: Record<string, Plain>) => ({ sha256, last_four })
   return {
@@ -138,18 +169,14 @@ const sectionComments: Record<string, string> = {
   routes: ' Which providers serve the model that a client names.',
 }
 
-function commentSections(document: Document): void {
-  if (!isMap(document.contents)) return
-  for (const pair of (document.contents as YAMLMap).items as Pair<Node, Node>[]) {
-    if (!isScalar(pair.key)) continue
-    const comment = sectionComments[String(pair.key.value)]
-    if (comment === undefined) continue
-    pair.key.commentBefore = comment
-    pair.key.spaceBefore = pair !== document.contents.items[0]
-  }
+function commentSection({ contents }: Document, name: string): void {
+  const comment = sectionComments[name]
+  if (comment === undefined || !isMap(contents)) return
+  const [pair] = (contents as YAMLMap).items as Pair<Node, Node>[]
+  if (isScalar(pair?.key)) pair.key.commentBefore = comment
 }
 
-function commentCredentials(document: Document, providers: readonly Resource[]): void {
+function commentCredentials(document: Document, providers: readonly ManifestResource[]): void {
   for (const [place, { fields }] of providers.entries()) {
     const endings = objectsIn(fields.credentials)
     for (const [index, { last_four }] of endings.entries()) {

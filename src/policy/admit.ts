@@ -4,14 +4,15 @@ import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import { formatSize } from '../core/units.ts'
 import type { SnapshotKey } from '../store/configuration/snapshot.ts'
+import type { OutputLimit, SourceCheck, SourceFacts } from './checks.ts'
 import { type Counters, requestsInFlight } from './counters.ts'
 import { type CompiledPolicies, type EffectivePolicy, findEffective, type Verdict } from './effective.ts'
 
 export { type CompiledPolicies, compilePolicies, type EffectivePolicy } from './effective.ts'
 
 /**
- * The checks, in their fixed order: the key's state, the scope that the request names, then by policy the lane, the
- * model and the size of the body, then the holds. The first refusal ends them. Each step is a function of its own, run
+ * The checks, in their fixed order: the key's state, the scope that the request names, then by policy the client's address, the
+ * hour, the lane, the model and the size of the body, then the holds. The first refusal ends them. Each step is a function of its own, run
  * when its facts are known; each rule looked at leaves a signal.
  */
 
@@ -43,6 +44,15 @@ export interface CallFacts {
   bytes: number
   /** The gateway's own limit for bodies. */
   bodyLimit: number
+  /** Absent or null: no policy limits it, or the call's answers have no length that could be limited. */
+  output?: OutputFacts | null
+}
+
+export interface OutputFacts {
+  /** The most tokens that the request allows for its answer; null: it sets no limit. */
+  asked: number | null
+  /** The member that sets the limit, or would; asked for only where a request is refused. */
+  member(): string
 }
 
 /** What applies to a key; worked out once a snapshot. */
@@ -67,6 +77,18 @@ export function admitKey(key: SnapshotKey, facts: KeyFacts): Verdict {
   return goodScope
 }
 
+/** Before the body is read: may the key be used from there, and now? */
+export function checkSource(checks: readonly SourceCheck[], facts: SourceFacts): Verdict {
+  const verdict: Verdict & { signals: Signal[] } = { fault: null, signals: [] }
+  for (const check of checks) {
+    const { fault: refused, signal } = check(facts)
+    verdict.signals.push(signal)
+    verdict.fault = refused
+    if (refused !== null) break
+  }
+  return verdict
+}
+
 /** After the body is read and before a provider is chosen. Takes the holds when nothing refuses. */
 export function admitCall(call: CallFacts, effective: EffectivePolicy, counters: Counters): Admission {
   const verdict = checkCall(call, effective)
@@ -83,8 +105,14 @@ export function checkCall(call: CallFacts, effective: EffectivePolicy): Verdict 
     (effective.missing === null ? null : checkMissing(signals, effective.missing)) ??
     addVerdict(signals, effective.checkLane(call.lane)) ??
     checkModels(signals, effective, call) ??
-    checkBody(signals, effective, call.bytes, call.bodyLimit)
+    checkBody(signals, effective, call.bytes, call.bodyLimit) ??
+    checkOutput(signals, effective.output, call.output ?? null)
   return { fault: refused, signals }
+}
+
+/** The output limit that takes the place of the request's own; null: its own may stay. */
+export function outputCap(limit: OutputLimit | null, asked: number | null): number | null {
+  return limit?.caps === true && (asked === null || asked > limit.most) ? limit.most : null
 }
 
 /** Whether the key may see and use a model: for model lists, and for the names that an error may show. */
@@ -173,6 +201,28 @@ function checkBody(signals: Signal[], { body }: EffectivePolicy, bytes: number, 
   const text = `The body is larger than the ${formatSize(limit)} that ${whose} allows; send a smaller one.`
   signals.push({ rule: 'body', verdict: 'deny', text, data })
   return fault('request_too_large', text)
+}
+
+function checkOutput(signals: Signal[], limit: OutputLimit | null, facts: OutputFacts | null): Fault | null {
+  if (limit === null || facts === null) return null
+  const { most, policy, caps } = limit
+  const { asked } = facts
+  const data = { policy, asked, limit: most }
+  const asks =
+    asked === null ? 'The request sets no limit for its answer' : `The request asks for ${asked} output tokens`
+  if (asked !== null && asked <= most) {
+    const text = `${asks}, and the policy ${policy} allows ${most}.`
+    signals.push({ rule: 'output', verdict: 'pass', text, data })
+    return null
+  }
+  if (caps) {
+    signals.push({ rule: 'output', verdict: 'note', text: `${asks}; the policy ${policy} caps it at ${most}.`, data })
+    return null
+  }
+  const member = facts.member()
+  const text = `${asks}, and the policy ${policy} allows ${most}. Set \`${member}\` to at most ${most}.`
+  signals.push({ rule: 'output', verdict: 'deny', text, data })
+  return fault('policy_denied', text, { param: member })
 }
 
 function refuse(before: readonly Signal[], rule: string, reason: Fault): Verdict {

@@ -1,11 +1,15 @@
+import { AddressSet } from '../addresses/address-set.ts'
 import { type CaptureMode, captureModes } from '../core/capture.ts'
 import { type Fault, fault } from '../core/errors.ts'
 import { flatText } from '../core/flat-text.ts'
+import { fillPrice, type ModelPrice } from '../core/model-price.ts'
+import { isOpen, nextOpening, parseOpening } from '../core/opening.ts'
 import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/pattern.ts'
 import type { PolicyRules, RuleName } from '../core/policy-rules.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import { formatSize } from '../core/units.ts'
+import { minuteOfWeek } from './calendar.ts'
 
 /** What one rule of one policy says of a request. */
 export interface RuleVerdict {
@@ -16,6 +20,18 @@ export interface RuleVerdict {
 /** Its verdict depends on the name alone, and is remembered by name. */
 export type NameCheck = (name: string) => RuleVerdict
 
+/** Known before any of the body is read. */
+export interface SourceFacts {
+  /** null: it has none; undefined: nobody has sent anything yet. */
+  address: string | null | undefined
+  /** Epoch milliseconds. */
+  now: number
+  /** Of the workspace. */
+  timeZone: string
+}
+
+export type SourceCheck = (facts: SourceFacts) => RuleVerdict
+
 export interface BodyLimit {
   bytes: number
   policy: string
@@ -23,21 +39,41 @@ export interface BodyLimit {
   within: string
 }
 
+export interface OutputLimit {
+  /** Tokens of an answer. */
+  most: number
+  policy: string
+  /** A request that allows more is changed and not refused. */
+  caps: boolean
+}
+
+/** Of models without a price. */
+export interface UnpricedRule {
+  policy: string
+  denies: boolean
+  /** What is charged for them; null: nothing. */
+  price: ModelPrice | null
+}
+
 /** `overrules`: other policies that apply would keep more. */
 export type CaptureChoice = (overrules: boolean) => { mode: CaptureMode; signal: Signal }
 
 /** One rule of one policy, ready to be used when a request has what it looks at. */
 export interface PreparedCheck {
+  source?: SourceCheck
   lane?: NameCheck
   model?: NameCheck
   body?: BodyLimit
+  output?: OutputLimit
+  unpriced?: UnpricedRule
   capture?: CaptureChoice
 }
 
 /** What a rule does to a request. `prepare` runs once for each policy of a snapshot that sets the rule. */
 export interface RuleCheck<Value> {
   strictest: Strictest<Value>
-  prepare(value: Value, policy: string): PreparedCheck
+  /** `rules`: the policy's other rules, for those that belong together. */
+  prepare(value: Value, policy: string, rules: Partial<PolicyRules>): PreparedCheck
 }
 
 /**
@@ -46,8 +82,53 @@ export interface RuleCheck<Value> {
  */
 export type Strictest<Value> = 'each' | { of(one: Value, other: Value): Value }
 
+/** Counters keep these: `limits/find-limits.ts`. */
+const counted = { strictest: 'each', prepare: () => ({}) } as const
+
 /** A row for each rule of `core/policy-rules.ts`, in the order of the checks. */
 export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<PolicyRules[Name]>> } = {
+  rpm: counted,
+  tpm: counted,
+  concurrency: counted,
+  budgetUsdDay: counted,
+  budgetUsdMonth: counted,
+  budgetTokensDay: counted,
+  budgetTokensMonth: counted,
+  onBudget: counted,
+  per: counted,
+  addresses: {
+    strictest: 'each',
+    prepare(networks, policy) {
+      const allowed = new AddressSet(networks)
+      // The address stands in no text: it is the operator's choice whether records have it.
+      const some = flatText('The policy ', policy, ' allows certain addresses of clients only.')
+      const good = flatText('The policy ', policy, " allows the client's address.")
+      const bad = flatText('The policy ', policy, " does not allow the client's address.")
+      return {
+        source({ address }) {
+          if (address === undefined) return pass('address', some, { policy, addresses: networks.join(' ') })
+          const isAllowed = address !== null && allowed.has(address)
+          return isAllowed ? pass('address', good, { policy }) : deny('address', bad, { policy })
+        },
+      }
+    },
+  },
+  hours: {
+    strictest: 'each',
+    prepare(hours, policy) {
+      const openings = hours.flatMap((text) => parseOpening(text) ?? [])
+      return {
+        source({ now, timeZone }) {
+          const minute = minuteOfWeek(timeZone, now)
+          const data = { policy, hours: hours.join('; '), time_zone: timeZone }
+          if (isOpen(openings, minute)) return pass('hours', `The policy ${policy} allows requests at this hour.`, data)
+          const next = nextOpening(openings, minute)
+          const text = `The policy ${policy} allows no requests at this hour; the next from ${next} (${timeZone}).`
+          return deny('hours', text, data)
+        },
+      }
+    },
+  },
   lanes: {
     strictest: 'each',
     prepare: (lanes, policy) => ({
@@ -96,6 +177,20 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
       return { body: { bytes, policy, within } }
     },
   },
+  maxOutputTokens: {
+    strictest: 'each',
+    prepare: (most, policy, { capOutput }) => ({ output: { most, policy, caps: capOutput === true } }),
+  },
+  // Says how the limits of its own policy are kept.
+  capOutput: counted,
+  unpriced: {
+    strictest: { of: (one, other) => (strictness(one) > strictness(other) ? one : other) },
+    prepare(choice, policy) {
+      const given = { model: '*', source: 'set', version: `policy ${policy}` } as const
+      const price = typeof choice === 'number' ? fillPrice({ ...given, input: choice, output: choice }) : null
+      return { unpriced: { policy, denies: choice === 'deny', price } }
+    },
+  },
   capture: {
     // The modes are listed from the one that keeps least.
     strictest: { of: (one, other) => (captureModes.indexOf(one) < captureModes.indexOf(other) ? one : other) },
@@ -108,6 +203,12 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
       },
     }),
   },
+}
+
+/** Nothing is stricter than a denial, and nothing less strict than an allowance. */
+function strictness(choice: 'allow' | 'deny' | number): number {
+  if (typeof choice === 'number') return choice
+  return choice === 'deny' ? Number.POSITIVE_INFINITY : -1
 }
 
 const captureTexts = {

@@ -2,17 +2,22 @@ import type { CaptureMode } from '../core/capture.ts'
 import type { Fault } from '../core/errors.ts'
 import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
+import type { Limit, LimitRules } from '../core/policy-limits.ts'
 import type { RuleValue } from '../core/policy-rules.ts'
 import type { Signal } from '../core/record.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/configuration/snapshot.ts'
 import {
   type BodyLimit,
   type NameCheck,
+  type OutputLimit,
   type PreparedCheck,
   type RuleCheck,
   ruleChecks,
+  type SourceCheck,
   type Strictest,
+  type UnpricedRule,
 } from './checks.ts'
+import { findLimits, type LimitPlace, type PlacedPolicy } from './limits/find-limits.ts'
 
 /** Each row knows the type of its value; here they stand together. */
 export type CheckTable = Readonly<Record<string, RuleCheck<RuleValue>>>
@@ -28,6 +33,8 @@ interface CompiledPolicy {
   name: string
   /** By the rule's name. */
   rules: Map<string, { value: RuleValue; check: PreparedCheck }>
+  /** What it limits in amounts. */
+  limits: LimitRules
 }
 
 /** All that applies to a key, sorted by name, so that neither verdict nor signals depend on where a policy is attached. */
@@ -35,14 +42,22 @@ export interface EffectivePolicy {
   policies: readonly CompiledPolicy[]
   /** The key names a policy that the snapshot does not have: refused, since nobody knows what it would have forbidden. */
   missing: string | null
+  /** Checks of where and when a request is sent; null for nearly all keys: no policy limits it. */
+  source: readonly SourceCheck[] | null
   checkLane(lane: LaneName): Verdict
   checkModel(model: string): Verdict
   /** Names of the policies that limit models. */
   modelLimits: readonly string[]
   /** The smallest limit that any policy sets. */
   body: BodyLimit | null
+  /** null: no policy sets it. */
+  unpriced: UnpricedRule | null
+  /** The smallest limit that any policy sets for an answer. */
+  output: OutputLimit | null
   /** null: no policy sets it, and nothing is kept. */
   capture: { mode: CaptureMode; signal: Signal } | null
+  /** Of this key, from narrow to wide; null: nothing is limited. */
+  limits: readonly Limit[] | null
 }
 
 export interface CompiledPolicies {
@@ -100,27 +115,51 @@ export function compilePolicies(
 
 function compilePolicy(policy: SnapshotPolicy, table: CheckTable): CompiledPolicy {
   const { id, name } = policy
+  const limits: LimitRules = policy
   const rules: CompiledPolicy['rules'] = new Map()
   for (const [rule, { prepare }] of Object.entries(table)) {
     const value: RuleValue | null | undefined = Reflect.get(policy, rule)
-    const isSet = value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0)
-    if (isSet) rules.set(rule, { value, check: prepare(value, name) })
+    const isUnset =
+      value === null || value === undefined || value === false || (Array.isArray(value) && value.length === 0)
+    if (!isUnset) rules.set(rule, { value, check: prepare(value, name, policy) })
   }
-  return { id, name, rules }
+  return { id, name, rules, limits }
 }
 
 /** What applies to a key: everything attached to the workspace, its project, its environment and itself. */
 export function findEffective(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
-  const found = new Set(compiled.workspace)
-  for (const id of [key.projectId, key.environmentId, key.id]) {
-    for (const policy of compiled.attached.get(id) ?? []) found.add(policy)
-  }
-  const own = key.policyId === null ? undefined : compiled.byId.get(key.policyId)
-  if (own) found.add(own)
-  const missing = own ? null : key.policyId
-  const policies = [...found].sort((one, other) => (one.name < other.name ? -1 : 1))
+  const { found, missing } = findPlaced(compiled, key)
+  const policies = [...found.keys()].sort((one, other) => (one.name < other.name ? -1 : 1))
   const set = [...policies.map(({ id }) => id), missing ?? ''].join(' ')
-  return compiled.bySet.getOrInsertComputed(set, () => ({ ...combine(policies, compiled.table), policies, missing }))
+  const shared = compiled.bySet.getOrInsertComputed(set, () => ({
+    ...combine(policies, compiled.table),
+    policies,
+    missing,
+    limits: null,
+  }))
+  const placed: PlacedPolicy[] = policies.flatMap((policy) =>
+    [...(found.get(policy) ?? [])].map((place) => ({ ...policy, place, rules: policy.limits })),
+  )
+  const limits = findLimits(placed, key)
+  return limits === null ? shared : { ...shared, limits }
+}
+
+/** A policy counts apart at each place where it is attached. */
+function findPlaced(
+  compiled: CompiledPolicies,
+  key: SnapshotKey,
+): { found: Map<CompiledPolicy, Set<LimitPlace>>; missing: string | null } {
+  const found = new Map<CompiledPolicy, Set<LimitPlace>>()
+  const add = (policies: readonly CompiledPolicy[], place: LimitPlace) => {
+    for (const policy of policies) found.getOrInsertComputed(policy, () => new Set()).add(place)
+  }
+  add(compiled.workspace, 'workspace')
+  add(compiled.attached.get(key.projectId) ?? [], 'project')
+  add(compiled.attached.get(key.environmentId) ?? [], 'environment')
+  add(compiled.attached.get(key.id) ?? [], 'key')
+  const own = key.policyId === null ? undefined : compiled.byId.get(key.policyId)
+  if (own) add([own], 'key')
+  return { found, missing: own ? null : key.policyId }
 }
 
 function combine(policies: readonly CompiledPolicy[], table: CheckTable) {
@@ -130,15 +169,24 @@ function combine(policies: readonly CompiledPolicy[], table: CheckTable) {
       return { ...check, overrules: set.some((other) => other.value !== value) }
     })
   })
+  const source = checks.flatMap((check) => check.source ?? [])
   return {
+    source: source.length === 0 ? null : source,
     checkLane: rememberVerdicts(checks.flatMap(({ lane }) => lane ?? [])),
     checkModel: rememberVerdicts(checks.flatMap(({ model }) => model ?? [])),
     modelLimits: policies.flatMap(({ name, rules }) =>
       [...rules.values()].some(({ check }) => check.model) ? name : [],
     ),
     body: checks.flatMap(({ body }) => body ?? []).sort((one, other) => one.bytes - other.bytes)[0] ?? null,
+    unpriced: checks.flatMap(({ unpriced }) => unpriced ?? [])[0] ?? null,
+    output: checks.flatMap(({ output }) => output ?? []).sort(strictestOutput)[0] ?? null,
     capture: checks.flatMap(({ capture, overrules }) => capture?.(overrules) ?? [])[0] ?? null,
   }
+}
+
+/** Of equal limits, one that refuses. */
+function strictestOutput(one: OutputLimit, other: OutputLimit): number {
+  return one.most - other.most || Number(one.caps) - Number(other.caps)
 }
 
 /** Which of the values that policies set apply: each of them, or the strictest. Of equals, the first counts. */

@@ -26,9 +26,9 @@ export type IssuedToken =
 /** The credential cannot be used; the message is half a sentence for operators, and holds no secret. */
 export class TokenRejected extends Error {}
 
-type Outcome = { token: string } | { refused: string } | { fault: TransportFault }
+type TokenOutcome = { token: string } | { refused: string } | { fault: TransportFault }
 
-interface Kept {
+interface KeptToken {
   token: string
   /** Epoch milliseconds. */
   renewAt: number
@@ -40,8 +40,8 @@ const aheadMs = 5 * 60_000
 const sourceLimit = 256
 
 /** Tokens of one thread, by source. A token near its end is renewed while it is still used; no token is fetched twice at once. */
-const kept = new Map<string, Kept>()
-const inFlight = new Map<string, Promise<Outcome>>()
+const kept = new Map<string, KeptToken>()
+const inFlight = new Map<string, Promise<TokenOutcome>>()
 
 /** Sends calls with a token of the source. `fresh`: a new one for this call, which proves the credential. */
 export function withToken(transport: Transport, source: TokenSource, fresh = false): Transport {
@@ -75,7 +75,8 @@ class TokenCall extends PendingSending implements ResponseSink {
   async begin(): Promise<void> {
     const { egress = null } = this.#request
     const found = takeKept(this.#transport, this.#source, egress, Date.now())
-    const outcome: Outcome = found === null ? await fetchToken(this.#transport, this.#source, egress) : { token: found }
+    const outcome: TokenOutcome =
+      found === null ? await fetchToken(this.#transport, this.#source, egress) : { token: found }
     if (this.aborted || !('token' in outcome)) dropBody(this.#request.body)
     if (this.aborted) return
     if ('fault' in outcome) return this.#sink.onError(outcome.fault)
@@ -140,7 +141,7 @@ function takeKept(transport: Transport, source: TokenSource, egress: EgressOptio
   return found.token
 }
 
-function fetchToken(transport: Transport, source: TokenSource, egress: EgressOptions | null): Promise<Outcome> {
+function fetchToken(transport: Transport, source: TokenSource, egress: EgressOptions | null): Promise<TokenOutcome> {
   const running = inFlight.get(source.key)
   if (running !== undefined) return running
   const fetching = fetchOnce(transport, source, egress).finally(() => inFlight.delete(source.key))
@@ -149,7 +150,11 @@ function fetchToken(transport: Transport, source: TokenSource, egress: EgressOpt
 }
 
 /** The token endpoint is called with the provider's own egress options. */
-async function fetchOnce(transport: Transport, source: TokenSource, egress: EgressOptions | null): Promise<Outcome> {
+async function fetchOnce(
+  transport: Transport,
+  source: TokenSource,
+  egress: EgressOptions | null,
+): Promise<TokenOutcome> {
   const ask: Ask = (request) => fetchWhole(transport, { egress, ...request }, limits)
   try {
     const issued = await source.issue(ask)

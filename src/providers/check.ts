@@ -56,7 +56,7 @@ function addressProblem(kind: ProviderKind, target: ProviderTarget): string | nu
   }
 }
 
-interface Caller {
+interface CheckRequest {
   kind: ProviderKind
   credential: Secret | null
   /** The operator gave one, be it a client certificate alone. */
@@ -66,7 +66,7 @@ interface Caller {
   egress: EgressOptions | null
 }
 
-async function ask(caller: Caller, plan: CheckPlan, target: ProviderTarget): Promise<CheckResult> {
+async function ask(caller: CheckRequest, plan: CheckPlan, target: ProviderTarget): Promise<CheckResult> {
   const { kind, credential, limits, egress } = caller
   const lane = firstLane(kind)
   const address = kind.address(target, lane, plan.path)

@@ -18,11 +18,11 @@ export interface ProviderKind {
   /** The only operations of those lanes that it has; absent: all. */
   serves?: readonly string[]
   /** Whether a provider with these settings has no such operation, although its kind may have it. */
-  isUnsupported?(settings: Settings, operation: string): boolean
+  isUnsupported?(settings: ProviderSettings, operation: string): boolean
   /** As it is shown, with settings in braces (`https://{region}.example`); '' where the operator must give one. */
   defaultBaseUrl: string
   /** The base URL that follows from the settings; '' where they do not determine it. Absent: `defaultBaseUrl`. */
-  baseUrlFor?(settings: Settings): string
+  baseUrlFor?(settings: ProviderSettings): string
   credential: 'required' | 'optional' | 'none'
   /** False: an API key is no credential, only JSON is. */
   apiKey?: false
@@ -57,11 +57,13 @@ export interface ProviderKind {
   wrapTransport?(transport: Transport, call: CallContext): Transport
   /** Body features that the vendor rejects (`stream_options`), from its preset. */
   unsupported(provider: ProviderTarget): readonly 'stream_options'[]
+  /** The member that all of its servers take for the limit of an answer, where some do not know the newer one. */
+  outputLimit?: 'max_tokens'
   /** What the vendor's usage leaves out, from its preset. Absent: nothing. */
   usageConvention?(provider: ProviderTarget): UsageConvention
 }
 
-export type Settings = Readonly<Record<string, unknown>>
+export type ProviderSettings = Readonly<Record<string, unknown>>
 
 export interface JsonCredential {
   /** `service account key` */
@@ -71,7 +73,7 @@ export interface JsonCredential {
   /** The value of its member `type`, where that tells it from another. */
   type?: string
   /** What else is wrong with it, in a sentence; null: nothing. */
-  validate?(document: Settings): string | null
+  validate?(document: ProviderSettings): string | null
 }
 
 /** What `spgw import` needs to recognise a provider of the kind in the files of LiteLLM and Portkey. */
@@ -140,7 +142,7 @@ export interface CheckPlan {
   /** Below the base URL. */
   path: string
   /** Whether a wrong credential fails it; absent: it does. */
-  provesCredential?(settings: Settings): boolean
+  provesCredential?(settings: ProviderSettings): boolean
   read(status: number, body: Buffer, provider: ProviderTarget): CheckResult
   /** The base URL that the operator probably meant (version segment added or removed); null: no guess. */
   otherSpelling(baseUrl: string): string | null

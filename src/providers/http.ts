@@ -29,8 +29,16 @@ export interface HttpTransportOptions {
   trusted?: string
   /** null or absent: none. */
   proxies?: Proxies | null
-  /** Whether a new connection took a descriptor that is kept for something else: it is closed again. */
-  isScarce?(socket: Socket): boolean
+  /** Some descriptors are kept for something else than new connections. */
+  descriptors?: DescriptorReserve
+}
+
+interface DescriptorReserve {
+  /** Whether a connection may be opened; if so, `opened` follows. */
+  open(): boolean
+  opened(): void
+  /** Whether it took one of those that are kept: it is closed again. */
+  isScarce(socket: Socket): boolean
 }
 
 /**
@@ -119,24 +127,28 @@ function connectTo(
   origin: string,
   egress: EgressOptions | null,
   timeout: number,
-  { trusted, oneself, isScarce }: HttpTransportOptions,
+  { trusted, oneself, descriptors }: HttpTransportOptions,
 ): buildConnector.connector {
   const options = { ...connectOptions(origin, egress, oneself ?? false), allowH2: false, timeout }
   const connect = buildConnectorOf(trusted === undefined ? options : { ...options, ...trustOnly(trusted) })
-  return reportAlerts(isScarce === undefined ? connect : leaveReserve(connect, isScarce))
+  return reportAlerts(descriptors === undefined ? connect : leaveReserve(connect, descriptors))
 }
 
-function leaveReserve(
-  connect: buildConnector.connector,
-  isScarce: (socket: Socket) => boolean,
-): buildConnector.connector {
-  return (options, callback) =>
+function leaveReserve(connect: buildConnector.connector, descriptors: DescriptorReserve): buildConnector.connector {
+  return (options, callback) => {
+    if (!descriptors.open()) return callback(noDescriptor(), null)
     connect(options, (...found) => {
+      descriptors.opened()
       const [error, socket] = found
-      if (error !== null || socket === null || !isScarce(socket)) return callback(...found)
+      if (error !== null || socket === null || !descriptors.isScarce(socket)) return callback(...found)
       socket.destroy()
-      callback(Object.assign(new Error('no descriptor left'), { code: 'EMFILE' }), null)
+      callback(noDescriptor(), null)
     })
+  }
+}
+
+function noDescriptor(): Error {
+  return Object.assign(new Error('no descriptor left'), { code: 'EMFILE' })
 }
 
 /**

@@ -2,7 +2,7 @@ import type { LaneName } from '../core/lane.ts'
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
 import { bedrock } from './bedrock.ts'
-import type { ProviderKind, Settings } from './contract.ts'
+import type { ProviderKind, ProviderSettings } from './contract.ts'
 import { demo } from './demo.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
@@ -35,7 +35,7 @@ export function formatsOf(name: string): readonly LaneName[] {
 }
 
 /** Whether a provider has such an operation (`messages`) in the formats that its kind takes. */
-export function servesOperation(provider: { kind: string; settings: Settings }, operation: string): boolean {
+export function servesOperation(provider: { kind: string; settings: ProviderSettings }, operation: string): boolean {
   const kind = byName.get(provider.kind)
   return (kind?.serves?.includes(operation) ?? true) && kind?.isUnsupported?.(provider.settings, operation) !== true
 }
@@ -51,11 +51,11 @@ export function indexKinds(kinds: readonly ProviderKind[]): ReadonlyMap<string, 
 }
 
 /** The base URL to store when the operator gives none; '' when one must be given. */
-export function defaultBaseUrl(kind: ProviderKind, settings: Settings): string {
+export function defaultBaseUrl(kind: ProviderKind, settings: ProviderSettings): string {
   return kind.baseUrlFor?.(settings) ?? kind.defaultBaseUrl
 }
 
 /** Whether this configuration needs a credential; a preset is more exact than its kind. */
-export function credentialNeed(kind: ProviderKind, settings: Settings): ProviderKind['credential'] {
+export function credentialNeed(kind: ProviderKind, settings: ProviderSettings): ProviderKind['credential'] {
   return kind.presets?.find(({ name }) => name === settings.preset)?.credential ?? kind.credential
 }

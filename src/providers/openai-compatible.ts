@@ -1,4 +1,4 @@
-import type { ProviderKind, Settings } from './contract.ts'
+import type { ProviderKind, ProviderSettings } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import type { Preset } from './presets.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
@@ -10,7 +10,7 @@ import { classifyStatus } from './wire/status.ts'
 export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
   const byName = new Map(rows.map((preset) => [preset.name, preset]))
   const exhausted = rows.flatMap((preset) => preset.exhausted)
-  const find = ({ preset }: Settings) => (typeof preset === 'string' ? byName.get(preset) : undefined)
+  const find = ({ preset }: ProviderSettings) => (typeof preset === 'string' ? byName.get(preset) : undefined)
   return {
     kind: 'openai-compatible',
     title: 'OpenAI-compatible server',
@@ -39,6 +39,7 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     check: openaiCheck((settings) => find(settings)?.listsModels !== false),
     transport: null,
     unsupported: ({ settings }) => find(settings)?.unsupported ?? [],
+    outputLimit: 'max_tokens',
     // Of a server that no preset names nobody knows.
     isUnsupported: (settings, operation) =>
       operation === 'responses.socket' && find(settings)?.responsesSocket === false,

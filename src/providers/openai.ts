@@ -13,7 +13,7 @@ export const openai: ProviderKind = {
   defaultBaseUrl: 'https://api.openai.com/v1',
   credential: 'required',
   settings: {
-    organization: { description: 'Organisation to bill calls to' },
+    organization: { description: 'Organization to bill calls to' },
     project: { description: 'Project to bill calls to' },
     ...egressSettings,
   },

@@ -33,6 +33,8 @@ export type Attempted<Answer> =
 
 export interface AttemptPorts<Candidate, Answer> {
   send(candidate: Candidate): Promise<Sent<Answer>>
+  /** Another answer, or none, goes to the client in its place. */
+  discard(answer: Answer): void
   /** False when the client disconnected while waiting. */
   wait(ms: number): Promise<boolean>
   describe(candidate: Candidate): string
@@ -55,6 +57,8 @@ export async function attempt<Candidate, Answer>(
   const asked: (number | null)[] = []
   for (const candidate of candidates) {
     const outcome = await tryTarget(candidate, retries, ports)
+    const replaces = outcome.kind !== 'failed' || wasTried(outcome.failure)
+    if (last !== null && last.answer !== null && replaces) ports.discard(last.answer)
     if (outcome.kind === 'gone') return outcome
     if (outcome.kind === 'answered') return { kind: 'answered', answer: outcome.answer, retryAfterMs: null }
     const { failure } = outcome

@@ -27,7 +27,7 @@ const word = {
  * How a call got in. It is handed back with the call's outcome: only the outcome of a probe or a trial moves an open breaker. A
  * `trial` is let in beside the probe and keeps nobody from probing: its client may never finish sending it.
  */
-export type Entry = 'pass' | 'probe' | 'trial'
+export type BreakerEntry = 'pass' | 'probe' | 'trial'
 
 /** What stands in the state word. `until` is when an open breaker may be probed, or a probe's lease ends. */
 export interface BreakerState {
@@ -92,7 +92,7 @@ export class Breaker {
   }
 
   /** Null: not now. A probe is granted to exactly one caller of all threads. */
-  enter(row: number, now: number, mayProbe = true): Entry | null {
+  enter(row: number, now: number, mayProbe = true): BreakerEntry | null {
     const found = this.#load(row, word.state)
     if (found === 0n) return 'pass'
     if (decode(found, now).phase !== 'half-open') return null
@@ -102,7 +102,7 @@ export class Breaker {
     return 'probe'
   }
 
-  recordSuccess(row: number, entry: Entry, now: number): void {
+  recordSuccess(row: number, entry: BreakerEntry, now: number): void {
     if (entry === 'probe' || (entry === 'trial' && this.#isHalfOpen(row, now))) this.close(row)
     if (this.#load(row, word.state) !== 0n) return
     if (this.#load(row, word.inARow) !== 0n)
@@ -111,7 +111,7 @@ export class Breaker {
   }
 
   /** True: it opens. `caller` of a single one whose failures do not open it by themselves; null: they do. */
-  recordFailure(row: number, entry: Entry, now: number, caller: bigint | null = null, cause = 0): boolean {
+  recordFailure(row: number, entry: BreakerEntry, now: number, caller: bigint | null = null, cause = 0): boolean {
     const found = this.#load(row, word.state)
     this.#store(row, word.cause, BigInt(cause))
     if (found !== 0n) {
@@ -137,7 +137,7 @@ export class Breaker {
   }
 
   /** The probe ended without saying anything: the next request may probe. */
-  abandon(row: number, entry: Entry): void {
+  abandon(row: number, entry: BreakerEntry): void {
     const found = this.#load(row, word.state)
     if (entry === 'probe' && isProbing(found)) this.#exchange(row, found, open(1))
   }

@@ -1,4 +1,4 @@
-import { Breaker, breakerWords, type Entry } from './breaker.ts'
+import { Breaker, type BreakerEntry, breakerWords } from './breaker.ts'
 import { RowTable, rowId } from './row-table.ts'
 
 /** As many callers with failures of their own are told apart; the one whose failures are oldest gives way. */
@@ -11,13 +11,14 @@ const rememberedMs = 330_000
 
 /** How a call got past a breaker that is shared, and past its caller's own. */
 export interface Passage {
-  shared: Entry
+  shared: BreakerEntry
   /** null: its caller has none. */
-  own: Entry | null
+  own: BreakerEntry | null
   ownRow: number
 }
 
-const plain: Passage = Object.freeze({ shared: 'pass', own: null, ownRow: -1 })
+/** Past breakers that are closed. */
+export const plain: Passage = Object.freeze({ shared: 'pass', own: null, ownRow: -1 })
 
 export type Outcome = 'success' | 'failure' | 'neutral'
 

@@ -24,7 +24,16 @@ export interface Candidate {
   additionalUpstreamModels?: readonly string[]
 }
 
-type SkipCode = 'missing' | 'limited' | 'format' | 'inactive' | 'failing' | 'cooling-down' | 'open' | 'probing'
+type SkipCode =
+  | 'missing'
+  | 'limited'
+  | 'weight'
+  | 'format'
+  | 'inactive'
+  | 'failing'
+  | 'cooling-down'
+  | 'open'
+  | 'probing'
 
 export interface Skipped {
   /** Its name; its id when the snapshot has no such provider. */
@@ -80,6 +89,12 @@ export function evaluateTarget(
 function watchedAs(watched: HealthTarget | null, slot: number, model: string): HealthTarget {
   if (watched === null) return { slot, model, pattern: model === '' ? null : '' }
   return watched.model === model ? watched : { slot, model, pattern: watched.pattern }
+}
+
+/** A target that the route keeps, and gives nothing. */
+export function skipUnweighted({ target, provider }: CompiledTarget, upstreamModel: string): Skipped {
+  const name = provider?.name ?? target.providerId
+  return { provider: name, upstreamModel, reason: 'its weight is 0', code: 'weight', until: null, formats: [] }
 }
 
 type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until'>

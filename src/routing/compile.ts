@@ -48,7 +48,7 @@ export interface CompiledRoutes {
 }
 
 /** Where a key stands. */
-export interface Scope {
+export interface KeyScope {
   projectId: string
   environmentId: string
 }
@@ -75,7 +75,7 @@ export function compileRoutes(configuration: ConfigurationSnapshot): CompiledRou
  */
 export function findRoute(
   compiled: CompiledRoutes,
-  { environmentId, projectId }: Scope,
+  { environmentId, projectId }: KeyScope,
   model: string,
   onDisabled: (route: CompiledRoute) => void,
 ): CompiledRoute | null {

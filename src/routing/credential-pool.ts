@@ -54,12 +54,7 @@ export class CredentialPool {
 
   /** Never shortens a cooldown: another thread may have been asked to wait longer. */
   coolDown(row: number, index: number, until: number): void {
-    const place = this.#at(row, 1 + index)
-    const wanted = BigInt(Math.ceil(until))
-    for (;;) {
-      const found = Atomics.load(this.#words, place)
-      if (found >= wanted || Atomics.compareExchange(this.#words, place, found, wanted) === found) return
-    }
+    raise(this.#words, this.#at(row, 1 + index), until)
   }
 
   /** True when every credential has been rejected. */
@@ -81,5 +76,14 @@ export class CredentialPool {
 
   #at(row: number, column: number): number {
     return row * this.#rowWords + this.#offset + column
+  }
+}
+
+/** Never shortens what stands there: another thread may have been asked to wait longer. */
+export function raise(words: BigInt64Array, place: number, until: number): void {
+  const wanted = BigInt(Math.ceil(until))
+  for (;;) {
+    const found = Atomics.load(words, place)
+    if (found >= wanted || Atomics.compareExchange(words, place, found, wanted) === found) return
   }
 }

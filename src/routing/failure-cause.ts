@@ -6,7 +6,7 @@ const texts: Readonly<Record<number, string>> = {
   [failureCause.cut]: 'broke off its answers',
   [failureCause.timeout]: 'did not answer in time',
   [failureCause.malformed]: 'sent answers that cannot be read',
-  [failureCause.check]: 'failed the free check after calls had failed',
+  [failureCause.check]: 'failed the free check as well',
   503: 'is overloaded (503)',
   529: 'is overloaded (529)',
 }

@@ -1,11 +1,21 @@
 import { breakerWords, type Trouble } from './breaker.ts'
-import { CallerBreakers, callerRows, callerWords, type Outcome, type Passage, type Trip } from './caller-breakers.ts'
-import { CredentialPool, poolLimit, poolWords } from './credential-pool.ts'
+import {
+  CallerBreakers,
+  callerRows,
+  callerWords,
+  type Outcome,
+  type Passage,
+  plain,
+  type Trip,
+} from './caller-breakers.ts'
+import { CredentialPool, poolLimit, poolWords, raise } from './credential-pool.ts'
+import { LatencyFigures, latencyWords } from './latency-figures.ts'
 import { rowId } from './row-table.ts'
-import { TargetTable } from './target-table.ts'
+import { type HealthTarget, TargetTable } from './target-table.ts'
 
 export type { Outcome, Trip } from './caller-breakers.ts'
 export { poolLimit } from './credential-pool.ts'
+export type { HealthTarget } from './target-table.ts'
 
 /** (provider, model) pairs that one run of the gateway watches, each in a row of its own. */
 const targetRows = 4096
@@ -17,16 +27,8 @@ const providerWords = breakerWords + poolWords + ownWords
 /** Columns of a target's row: its id, its provider, and until when callers may have breakers of their own; then breaker and limits. */
 const targetHead = 3
 const limitsAt = targetHead + breakerWords
-const targetWords = targetHead + breakerWords + poolLimit
-
-/** What a call goes to. */
-export interface HealthTarget {
-  slot: number
-  /** The provider's name for it; '' where the call names none. */
-  model: string
-  /** Of a name behind a pattern: the pattern, whose row it shares until it has succeeded once. */
-  pattern: string | null
-}
+const latencyAt = limitsAt + poolLimit
+const targetWords = latencyAt + latencyWords
 
 export type HealthView =
   | { state: 'ready' }
@@ -67,6 +69,7 @@ export interface CallOutcome {
  * failures count for all, as in a gateway with a single key.
  */
 export interface Health {
+  readonly latency: LatencyFigures
   /** What a request would meet now; changes nothing. `credentials` is the size of the pool, 0 for a provider without. */
   view(
     slot: number,
@@ -81,6 +84,8 @@ export interface Health {
   enter(target: HealthTarget, caller: string | null, now: number, mayProbe?: boolean): CallEntry | null
   /** Once for each entry. What it set off is for the control plane. */
   record(entry: CallEntry, target: HealthTarget, outcome: CallOutcome, caller: string | null, now: number): Trip
+  /** After `record`: the answer had begun well, and broke off. */
+  recordBreak(target: HealthTarget, outcome: CallOutcome, caller: string | null, now: number): Trip
   /** In its place, where the call ended without one. */
   abandon(entry: CallEntry): void
   /** Releases the probes of a dead thread. Never call it for one that runs. */
@@ -139,6 +144,7 @@ export function attachHealth(
 }
 
 class SharedHealth implements Health {
+  readonly latency: LatencyFigures
   readonly #words: BigInt64Array
   readonly #targetsAt: number
   readonly #providers: CallerBreakers
@@ -167,6 +173,7 @@ class SharedHealth implements Health {
     )
     this.#pool = new CredentialPool(words, providerWords, breakerWords)
     this.#table = new TargetTable(words, targets, onTarget)
+    this.latency = new LatencyFigures(words, this.#table, (row) => this.#inTarget(row, latencyAt))
   }
 
   view(
@@ -216,6 +223,12 @@ class SharedHealth implements Health {
     return trip === 'all' || modelTrip === null ? trip : modelTrip
   }
 
+  recordBreak(target: HealthTarget, outcome: CallOutcome, caller: string | null, now: number): Trip {
+    const row = this.#table.find(target)
+    const entry = { slot: target.slot, row, provider: plain, target: row < 0 ? null : plain }
+    return this.record(entry, target, outcome, caller, now)
+  }
+
   abandon({ slot, row, provider, target }: CallEntry): void {
     this.#providers.abandon(slot, provider)
     if (target !== null) this.#models.abandon(row, target)
@@ -241,6 +254,7 @@ class SharedHealth implements Health {
     for (let column = 0; column < ownWords; column++) this.#store(this.#inProvider(slot, column), 0n)
     for (const row of this.#table.rowsOf(slot)) {
       this.#models.close(row)
+      this.latency.clear(row)
       for (let index = 0; index < poolLimit; index++) this.#store(this.#inTarget(row, limitsAt + index), 0n)
     }
   }
@@ -358,15 +372,6 @@ function viewBreaker(breakers: CallerBreakers, row: number, now: number, caller:
       ? { state: 'open', until: paused, caller: true }
       : { state: 'open', until: paused, caller: true, trouble }
   return trouble === null ? ready : { state: 'doubtful', trouble }
-}
-
-/** Never shortens what stands there: another thread may have been asked to wait longer. */
-function raise(words: BigInt64Array, place: number, until: number): void {
-  const wanted = BigInt(Math.ceil(until))
-  for (;;) {
-    const found = Atomics.load(words, place)
-    if (found >= wanted || Atomics.compareExchange(words, place, found, wanted) === found) return
-  }
 }
 
 const suspicionsInARow = 5n

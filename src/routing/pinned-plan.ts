@@ -10,7 +10,7 @@ import {
   takenSignal,
   upstreamName,
 } from './candidates.ts'
-import { type CompiledRoute, type CompiledRoutes, findRoute, type Scope } from './compile.ts'
+import { type CompiledRoute, type CompiledRoutes, findRoute, type KeyScope } from './compile.ts'
 
 /** Why a call can go to one place only. */
 export interface Pin extends ObjectPlace {
@@ -20,7 +20,7 @@ export interface Pin extends ObjectPlace {
   once?: boolean
 }
 
-interface PinnedQuery extends TargetQuery, Scope {
+interface PinnedQuery extends TargetQuery, KeyScope {
   model: string | null
   providerName: string | null
 }

@@ -7,15 +7,16 @@ import {
   evaluateTarget,
   type Skipped,
   skippedSignal,
+  skipUnweighted,
   type TargetQuery,
   takenSignal,
   upstreamName,
 } from './candidates.ts'
-import { type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
+import { type CompiledRoutes, type CompiledTarget, findRoute, type KeyScope } from './compile.ts'
 import { findPinned, type Pin } from './pinned-plan.ts'
 import { chooseProvider } from './provider-choice.ts'
 import { modelNotFound, noneUsable } from './rejections.ts'
-import { orderCandidates } from './strategy.ts'
+import { type Figures, orderCandidates } from './strategy.ts'
 
 export type { Candidate } from './candidates.ts'
 export { type CompiledRoutes, compileRoutes } from './compile.ts'
@@ -23,7 +24,7 @@ export { RouteIndex, type RouteShape } from './route-index.ts'
 export { validateRoute } from './validate-route.ts'
 export { findVisibleModel, type ModelsQuery, type VisibleModel, visibleModels } from './visible-models.ts'
 
-export interface PlanQuery extends TargetQuery, Scope {
+export interface PlanQuery extends TargetQuery, KeyScope {
   /** null: the call names none (contract.md rule 2). */
   model: string | null
   /** Of many requests in one call, which goes to one provider: what they name besides. */
@@ -36,6 +37,7 @@ export interface PlanQuery extends TargetQuery, Scope {
   maySee?(model: string): boolean
   /** At least 0, less than 1. */
   random(): number
+  figures: Figures
 }
 
 export type Plan =
@@ -103,7 +105,7 @@ function planModel(query: PlanQuery, model: string, compiled: CompiledRoutes): P
     upstreamName(found.pattern, upstream, model),
   )
   if (evaluated.candidates.length > 1) {
-    const { ordered, signal } = orderCandidates(found.route.strategy, evaluated.candidates, query.random)
+    const { ordered, signal } = orderCandidates(found.route.strategy, evaluated.candidates, query)
     evaluated.candidates = lastResortsLast(ordered)
     if (signal !== null) signals.push(signal)
   }
@@ -152,7 +154,12 @@ function evaluateTargets(
 ): Evaluated {
   const evaluated: Evaluated = { candidates: [], skipped: [] }
   for (const target of targets) {
-    const evaluation = evaluateTarget(query, target, nameFor(target))
+    const name = nameFor(target)
+    if (target.target.weight === 0) {
+      evaluated.skipped.push(skipUnweighted(target, name))
+      continue
+    }
+    const evaluation = evaluateTarget(query, target, name)
     if ('taken' in evaluation) evaluated.candidates.push(evaluation.taken)
     else evaluated.skipped.push(evaluation.skipped)
   }

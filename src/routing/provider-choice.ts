@@ -3,9 +3,9 @@ import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { evaluateTarget, type TargetQuery } from './candidates.ts'
-import type { CompiledRoutes, Scope } from './compile.ts'
+import type { CompiledRoutes, KeyScope } from './compile.ts'
 
-interface ChoiceQuery extends TargetQuery, Scope {
+interface ChoiceQuery extends TargetQuery, KeyScope {
   providerName: string | null
 }
 

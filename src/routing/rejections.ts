@@ -4,9 +4,9 @@ import type { LaneName } from '../core/lane.ts'
 import { matchesPattern } from '../core/pattern.ts'
 import { quote } from '../core/quote.ts'
 import type { Skipped } from './candidates.ts'
-import { type CompiledRoute, type CompiledRoutes, describeScope, type Scope } from './compile.ts'
+import { type CompiledRoute, type CompiledRoutes, describeScope, type KeyScope } from './compile.ts'
 
-interface ModelQuery extends Scope {
+interface ModelQuery extends KeyScope {
   maySee?(model: string): boolean
 }
 
@@ -36,7 +36,7 @@ function* visibleNames(query: ModelQuery, compiled: CompiledRoutes): Iterable<st
   }
 }
 
-function findInOtherScope(query: Scope, model: string, compiled: CompiledRoutes): string | null {
+function findInOtherScope(query: KeyScope, model: string, compiled: CompiledRoutes): string | null {
   for (const [id, scope] of compiled.scopes) {
     if (id === query.environmentId || id === query.projectId) continue
     const found = scope.exact.get(model) ?? scope.patterns.find(({ pattern }) => matchesPattern(pattern, model))
@@ -56,7 +56,9 @@ export function noneUsable(
   skipped: readonly Skipped[],
 ): Fault {
   const what = query.model === null ? 'this call' : `the model ${quote(query.model)}`
-  const waiting = skipped.filter(({ code }) => code !== 'format' && code !== 'limited' && code !== 'missing')
+  const waiting = skipped.filter(
+    ({ code }) => code !== 'format' && code !== 'limited' && code !== 'missing' && code !== 'weight',
+  )
   const formats = skipped.filter(({ code }) => code === 'format')
   if (waiting.length === 0 && formats.length > 0) return notTranslatable(query.lane, what, formats)
   const message = `No provider for ${what} is active and ready; try again later, or ask the operator, who sees why.`

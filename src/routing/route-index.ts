@@ -46,7 +46,7 @@ export class RouteIndex {
   }
 }
 
-interface Listed {
+interface StarPattern {
   /** What stands on the star's other side, in an order in which its beginnings (or, turned around, its ends) lie together. */
   text: string
   route: RouteShape
@@ -58,9 +58,9 @@ interface Listed {
  */
 class PatternGroup {
   /** By what stands before the star; `text` is what stands behind it, turned around. */
-  readonly #byStart = new Map<string, Listed[]>()
+  readonly #byStart = new Map<string, StarPattern[]>()
   /** By what stands behind the star; `text` is what stands before it. */
-  readonly #byEnd = new Map<string, Listed[]>()
+  readonly #byEnd = new Map<string, StarPattern[]>()
   #sorted = false
 
   add(route: RouteShape, { parts: [before = '', after = ''] }: Pattern): void {
@@ -92,7 +92,7 @@ class PatternGroup {
 }
 
 /** The first in a sorted list whose text begins so, and that is not the route itself. */
-function firstWith(list: readonly Listed[] | undefined, start: string, id: string): RouteShape | null {
+function firstWith(list: readonly StarPattern[] | undefined, start: string, id: string): RouteShape | null {
   if (list === undefined) return null
   let from = 0
   for (let to = list.length; from < to; ) {

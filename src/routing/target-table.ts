@@ -1,9 +1,12 @@
 import type { BreakerPlace } from './breaker.ts'
 import { RowTable, rowId } from './row-table.ts'
 
-interface Named {
+/** What a call goes to. */
+export interface HealthTarget {
   slot: number
+  /** The provider's name for it; '' where the call names none. */
   model: string
+  /** Of a name behind a pattern: the pattern, whose row it shares until it has succeeded once. */
   pattern: string | null
 }
 
@@ -27,19 +30,19 @@ export class TargetTable {
   }
 
   /** -1: nothing is known of it yet. */
-  find({ slot, model, pattern }: Named): number {
+  find({ slot, model, pattern }: HealthTarget): number {
     const own = this.#find(slot, model)
     return own >= 0 || pattern === null ? own : this.#find(slot, pattern)
   }
 
   /** -1: every row is taken, and nothing is remembered of this pair. */
-  claim({ slot, model, pattern }: Named): number {
+  claim({ slot, model, pattern }: HealthTarget): number {
     const own = this.#find(slot, model)
     return own >= 0 ? own : this.#claim(slot, pattern ?? model)
   }
 
   /** From now on the name has a row of its own. */
-  part({ slot, model, pattern }: Named): void {
+  part({ slot, model, pattern }: HealthTarget): void {
     if (pattern !== null && this.#find(slot, model) < 0) this.#claim(slot, model)
   }
 

@@ -1,4 +1,5 @@
 import { quote } from '../core/quote.ts'
+import { mostTargets } from '../core/written-target.ts'
 import type { RouteIndex, RouteShape } from './route-index.ts'
 
 interface RouteProblem {
@@ -22,6 +23,7 @@ function validateModel(model: string): RouteProblem | null {
 
 function validateTargets({ model, targets }: RouteShape): RouteProblem | null {
   if (targets.length === 0) return reject('targets', 'The route has no target; name at least one provider.')
+  if (targets.length > mostTargets) return reject('targets', `A route has at most ${mostTargets} targets.`)
   for (const { upstreamModel, weight, priority } of targets) {
     if (!(Number.isFinite(weight) && weight >= 0)) return reject('targets', 'A weight is a number from 0 up.')
     if (!Number.isInteger(priority)) return reject('targets', 'A priority is a whole number; lower goes first.')

@@ -1,8 +1,8 @@
 import type { LaneName } from '../core/lane.ts'
 import { captureStar, fillStar, isExact, matchesPattern } from '../core/pattern.ts'
-import type { ProviderModel, SnapshotProvider } from '../store/configuration/snapshot.ts'
+import type { ProviderModel } from '../store/configuration/snapshot.ts'
 import { upstreamName } from './candidates.ts'
-import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
+import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type KeyScope } from './compile.ts'
 
 export interface VisibleModel {
   name: string
@@ -13,7 +13,7 @@ export interface VisibleModel {
   outputTokens: number | null
 }
 
-export interface ModelsQuery extends Scope {
+export interface ModelsQuery extends KeyScope {
   lane: LaneName
   formatsOf(kind: string): readonly LaneName[]
   /** Whether the key's policies let it see a model of that name; unset: all. */
@@ -50,7 +50,7 @@ function namesOf(query: ModelsQuery, { route, pattern, targets }: CompiledRoute)
   if (!route.enabled) return []
   if (isExact(pattern)) return [route.model]
   return targets
-    .filter((target) => canServe(query, target.provider))
+    .filter((target) => canServe(query, target))
     .flatMap(({ provider, upstream }) => {
       const asked = upstream ?? pattern
       // A pattern that is renamed to one fixed name says nothing about the names it is asked for.
@@ -60,13 +60,13 @@ function namesOf(query: ModelsQuery, { route, pattern, targets }: CompiledRoute)
     })
 }
 
-function canServe(query: ModelsQuery, provider: SnapshotProvider | null): provider is SnapshotProvider {
-  if (!provider?.active || !query.formatsOf(provider.kind).includes(query.lane)) return false
+function canServe(query: ModelsQuery, { target, provider }: CompiledTarget): boolean {
+  if (!provider?.active || target.weight === 0 || !query.formatsOf(provider.kind).includes(query.lane)) return false
   return provider.projects === null || provider.projects.includes(query.projectId)
 }
 
 function describe(query: ModelsQuery, route: CompiledRoute, name: string): VisibleModel | null {
-  const target = route.targets.find(({ provider }) => canServe(query, provider))
+  const target = route.targets.find((each) => canServe(query, each))
   if (!target?.provider) return null
   const known = knownModel(route, target, name)
   const { kind } = target.provider

@@ -1,8 +1,8 @@
 import type { Session } from '../store/operators/operator-tables.ts'
 import { operatorLine } from './audit-line.ts'
 import { hashPassword, refuseWeak, verifyPassword } from './password-hash.ts'
-import { Pending } from './pending.ts'
-import type { Place } from './place.ts'
+import { PendingValues } from './pending.ts'
+import type { RequestOrigin } from './place.ts'
 import { SignInRefused } from './refusal.ts'
 import type { SessionOfOperator } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
@@ -16,7 +16,7 @@ const freshMs = 15 * 60_000
 export class Account {
   readonly #signIn: SignIn
   /** Secrets of authenticators that have shown no code yet, by operator. */
-  readonly #unconfirmed = new Pending<string>(10 * 60_000)
+  readonly #unconfirmed = new PendingValues<string>(10 * 60_000)
   /** Each on its own: whoever knows one of them must not clear the way for guesses at another, or at the sign-in. */
   readonly #attempts = { password: new Throttle(), newCode: new Throttle(), code: new Throttle() }
 
@@ -25,7 +25,12 @@ export class Account {
   }
 
   /** Ends the operator's other sessions. */
-  async changePassword(who: SessionOfOperator, current: string | null, next: string, place: Place): Promise<void> {
+  async changePassword(
+    who: SessionOfOperator,
+    current: string | null,
+    next: string,
+    place: RequestOrigin,
+  ): Promise<void> {
     const { operator, session } = who
     if (operator.oidcIssuer !== null) {
       const hint = 'Change the password where you sign in.'
@@ -47,7 +52,7 @@ export class Account {
     return made
   }
 
-  async confirmTotp({ operator }: SessionOfOperator, code: string, place: Place): Promise<void> {
+  async confirmTotp({ operator }: SessionOfOperator, code: string, place: RequestOrigin): Promise<void> {
     const secret = this.#unconfirmed.peek(operator.id)
     if (secret === null) throw new SignInRefused('refused', 'There is no setup to confirm.', 'Start again.')
     const attempt = this.#attempts.newCode.begin(operator.id, place.address)
@@ -62,7 +67,7 @@ export class Account {
   }
 
   /** A session alone must not do it: whoever found a browser open would. */
-  async removeTotp({ operator }: SessionOfOperator, code: string, place: Place): Promise<void> {
+  async removeTotp({ operator }: SessionOfOperator, code: string, place: RequestOrigin): Promise<void> {
     if (operator.totpSealed === null)
       throw new SignInRefused('not_found', 'No authenticator is set up.', 'There is nothing to remove.')
     const attempt = this.#attempts.code.begin(operator.id, place.address)
@@ -81,7 +86,7 @@ export class Account {
     await tables.sessions.revoke([id], now)
   }
 
-  async #checkCurrent({ operator }: SessionOfOperator, current: string | null, place: Place): Promise<void> {
+  async #checkCurrent({ operator }: SessionOfOperator, current: string | null, place: RequestOrigin): Promise<void> {
     const attempt = this.#attempts.password.begin(operator.id, place.address)
     if (await verifyPassword(current ?? '', operator.passwordHash)) return attempt.succeed()
     const refusal = new SignInRefused('wrong', 'The current password is wrong.', 'Enter your current password.')

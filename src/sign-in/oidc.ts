@@ -3,10 +3,10 @@ import { newId } from '../core/ids.ts'
 import type { Grant, Operator } from '../store/operators/operator-tables.ts'
 import { type AuditLine, operatorLine } from './audit-line.ts'
 import { mapRoles, type OidcSettings, oidcMinutes } from './oidc-settings.ts'
-import { Pending } from './pending.ts'
-import type { Place } from './place.ts'
+import { PendingValues } from './pending.ts'
+import type { RequestOrigin } from './place.ts'
 import { SignInRefused } from './refusal.ts'
-import { type Begun, beginSession } from './sessions.ts'
+import { type BegunSession, beginSession } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 import { hashToken, mintToken } from './token.ts'
 
@@ -32,7 +32,7 @@ export interface OidcStart {
 export class Oidc {
   readonly #signIn: SignIn
   readonly #settings: OidcSettings
-  readonly #begun = new Pending<Begin>(oidcMinutes * 60_000)
+  readonly #begun = new PendingValues<Begin>(oidcMinutes * 60_000)
   #configuration: { read: Promise<client.Configuration>; at: number } | null = null
 
   constructor(signIn: SignIn, settings: OidcSettings) {
@@ -62,7 +62,7 @@ export class Oidc {
   }
 
   /** `query`: what the provider sent the browser back with. */
-  async finish(token: string, query: string, place: Place): Promise<Begun> {
+  async finish(token: string, query: string, place: RequestOrigin): Promise<BegunSession> {
     const begin = this.#begun.take(hashToken(token))
     if (begin === null)
       throw new SignInRefused('wrong', 'This sign-in was not started here, or took too long.', 'Start it again.')

@@ -11,10 +11,10 @@ import { newId } from '../core/ids.ts'
 import type { Operator, Passkey } from '../store/operators/operator-tables.ts'
 import { operatorLine } from './audit-line.ts'
 import type { PasskeySite } from './passkey-site.ts'
-import { Pending } from './pending.ts'
-import type { Place } from './place.ts'
+import { PendingValues } from './pending.ts'
+import type { RequestOrigin } from './place.ts'
 import { SignInRefused } from './refusal.ts'
-import { type Begun, beginSession, type SessionOfOperator } from './sessions.ts'
+import { type BegunSession, beginSession, type SessionOfOperator } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 
 /** ES256, EdDSA, RS256: what authenticators have. The library's own list holds one that Node still calls an experiment. */
@@ -25,7 +25,7 @@ const mostPasskeys = 20
 export class Passkeys {
   readonly #signIn: SignIn
   /** Each challenge is for one purpose, and once: an operator's id for a new passkey, '' for signing in. */
-  readonly #challenges = new Pending<string>(5 * 60_000)
+  readonly #challenges = new PendingValues<string>(5 * 60_000)
 
   constructor(signIn: SignIn) {
     this.#signIn = signIn
@@ -37,7 +37,7 @@ export class Passkeys {
     return options
   }
 
-  async signIn(answer: Record<string, unknown>, site: PasskeySite, place: Place): Promise<Begun> {
+  async signIn(answer: Record<string, unknown>, site: PasskeySite, place: RequestOrigin): Promise<BegunSession> {
     const attempt = this.#signIn.throttle.begin(null, place.address)
     const { store } = this.#signIn.parts
     const passkey = typeof answer.id === 'string' ? await store.passkeys.findByCredential(answer.id) : null

@@ -1,5 +1,5 @@
 /** What waits for the second half of an exchange: a challenge, a secret not confirmed. Each is taken once, or forgotten. */
-export class Pending<Value> {
+export class PendingValues<Value> {
   readonly #kept = new Map<string, { value: Value; until: number }>()
   readonly #lifeMs: number
   readonly #most: number

@@ -1,5 +1,5 @@
 /** Where a call to the console came from, and to. */
-export interface Place {
+export interface RequestOrigin {
   /** The console as the browser sees it: `https://console.example.com`. */
   origin: string
   /** Of the client. */

@@ -2,7 +2,7 @@ import { newId } from '../core/ids.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { Operator, Session, SessionOfOperator, SignInMethod } from '../store/operators/operator-tables.ts'
 import { operatorLine } from './audit-line.ts'
-import type { Place } from './place.ts'
+import type { RequestOrigin } from './place.ts'
 import { SignInRefused } from './refusal.ts'
 import { hashToken, isSame, isToken, mintToken } from './token.ts'
 
@@ -13,7 +13,7 @@ export const absoluteMs = 30 * 86_400_000
 /** A session's last use is written down no more often than this. */
 const touchEveryMs = 60_000
 
-export interface Begun {
+export interface BegunSession {
   /** For the cookie, and for nobody else. */
   token: string
   operator: Operator
@@ -24,9 +24,9 @@ export async function beginSession(
   store: StoreClient,
   operator: Operator,
   method: SignInMethod,
-  { address, userAgent }: Place,
+  { address, userAgent }: RequestOrigin,
   now = Date.now(),
-): Promise<Begun> {
+): Promise<BegunSession> {
   if (operator.state !== 'active')
     throw new SignInRefused('refused', 'This operator is disabled.', 'An owner can enable it again.')
   const token = mintToken()

@@ -4,10 +4,10 @@ import type { Operator, SessionOfOperator } from '../store/operators/operator-ta
 import { Failures } from './failures.ts'
 import { takeLink } from './links.ts'
 import { verifyPassword } from './password-hash.ts'
-import type { Place } from './place.ts'
+import type { RequestOrigin } from './place.ts'
 import { SignInRefused } from './refusal.ts'
-import { type Begun, beginSession, endSession, findSession, isAlive } from './sessions.ts'
-import { type Attempt, Throttle } from './throttle.ts'
+import { type BegunSession, beginSession, endSession, findSession, isAlive } from './sessions.ts'
+import { type SignInAttempt, Throttle } from './throttle.ts'
 import { takeCode } from './totp.ts'
 
 export interface SignInParts {
@@ -48,7 +48,7 @@ export class SignIn {
     await endSession(this.parts.store, session)
   }
 
-  async withPassword({ name, password, code }: PasswordInput, place: Place): Promise<Begun> {
+  async withPassword({ name, password, code }: PasswordInput, place: RequestOrigin): Promise<BegunSession> {
     const { store } = this.parts
     const operator = await store.operators.find(name)
     // Name and id lead to the same one: two counts would be twice as many guesses.
@@ -60,7 +60,7 @@ export class SignIn {
     return await beginSession(store, operator, 'password', place)
   }
 
-  async withLink(token: string, place: Place): Promise<Begun> {
+  async withLink(token: string, place: RequestOrigin): Promise<BegunSession> {
     const attempt = this.throttle.begin(null, place.address)
     const operator = await takeLink(this.parts.store, token).catch((error: unknown) => {
       throw error instanceof SignInRefused ? this.fail(null, 'link', place, error) : error
@@ -70,12 +70,17 @@ export class SignIn {
   }
 
   /** Notes the failure for the audit, and gives the refusal back. */
-  fail(operator: Operator | null, method: string, place: Place, refusal: SignInRefused): SignInRefused {
+  fail(operator: Operator | null, method: string, place: RequestOrigin, refusal: SignInRefused): SignInRefused {
     this.failures.note(operator, method, place.address)
     return refusal
   }
 
-  async #checkCode(operator: Operator, code: string | null, place: Place, attempt: Attempt): Promise<void> {
+  async #checkCode(
+    operator: Operator,
+    code: string | null,
+    place: RequestOrigin,
+    attempt: SignInAttempt,
+  ): Promise<void> {
     if (code === null) {
       // The page asks for it next. What was counted before stays counted, else codes could be guessed in between.
       attempt.cancel()

@@ -14,7 +14,7 @@ const byName: Pace = { free: 5, firstMs: 1000, longestMs: 60_000 }
 const byAddress: Pace = { free: 15, firstMs: 1000, longestMs: 15 * 60_000 }
 const mostKept = 10_000
 
-export interface Attempt {
+export interface SignInAttempt {
   succeed(): void
   /** It was none: neither failed nor done. */
   cancel(): void
@@ -29,7 +29,7 @@ export class Throttle {
    * Counts as failed until it is told otherwise, so that of many at once not one more gets through. Throws `SignInRefused`
    * when it is too early.
    */
-  begin(name: string | null, address: string, now = Date.now()): Attempt {
+  begin(name: string | null, address: string, now = Date.now()): SignInAttempt {
     const network = networkOf(address)
     const named = name?.toLowerCase() ?? null
     const waitMs = Math.max(this.#addresses.wait(network, now), named === null ? 0 : this.#names.wait(named, now))

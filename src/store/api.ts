@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
+import type { ShownState } from '../core/provider-state.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
@@ -13,14 +14,17 @@ import type { OperatorTables } from './operators/operator-tables.ts'
 import type { TokenTables } from './operators/token-tables.ts'
 import type { BodyTables } from './records/body-tables.ts'
 import type { RecordTables, Retention } from './records/record-tables.ts'
+import type { SpendTables } from './records/spend-tables.ts'
 
 export type { AuditEvent, AuditLine } from './operators/audit-tables.ts'
 export type { StoredBody } from './records/body-tables.ts'
 export type {
   AttemptPoint,
   AttemptQuestion,
+  AttemptSeries,
   AttemptSums,
   ProviderAttempts,
+  RecordCost,
   RecordFilter,
   RecordSums,
   SeriesGroup,
@@ -46,10 +50,11 @@ export interface StoreTables
     RecordTables,
     BodyTables,
     SealTables,
-    PriceTables {
+    PriceTables,
+    SpendTables {
   workspace: {
     get(): Workspace
-    rename(name: string): Workspace
+    update(change: Partial<Pick<Workspace, 'name' | 'timeZone'>>): Workspace
   }
   projects: {
     list(): Project[]
@@ -77,6 +82,8 @@ export interface StoreTables
     /** Not audited: what the gateway found, not what an operator did. */
     setReadiness(id: string, readiness: Readiness, models: ProviderModel[] | null): void
     /** What the gateway found, as it changed; oldest first, kept for 30 days. */
+    /** What every surface shows of it, where that is something new. */
+    noteShown(id: string, state: ShownState): void
     states(id: string, since: string): ProviderState[]
     revisions(id: string): ProviderRevision[]
     /** Adds the next revision and makes it the active one. */
@@ -126,6 +133,8 @@ export interface StoreTables
 export interface Workspace {
   id: string
   name: string
+  /** Days and months of budgets and sums are those of this time zone. */
+  timeZone: string
   createdAt: string
 }
 
@@ -205,6 +214,8 @@ export interface Route {
   fallbackOn: string[]
   timeouts: Partial<TimeLimits>
   strict: boolean
+  /** Answers show the name that the client asked for. */
+  echoModel: boolean
   createdAt: string
 }
 
@@ -272,7 +283,7 @@ type Asynchronous<Table> = {
 export type Tables = { [Name in keyof StoreTables]: Asynchronous<StoreTables[Name]> }
 
 /** A database of an older spgw that was brought to the present schema. */
-export interface Upgrade {
+export interface SchemaUpgrade {
   from: string
   to: string
   /** Path of the copy that was made before. */
@@ -282,7 +293,7 @@ export interface Upgrade {
 /** The store as seen from another thread. */
 export interface StoreClient extends Tables {
   /** What this start made of an older database. */
-  upgrade: Upgrade | null
+  upgrade: SchemaUpgrade | null
   /** The same tables, whose writes are committed together with this audit line (`before`/`after` included). */
   audited(event: AuditLine): Tables
   /** The same tables; when the signal fires, readings that take long end with `StoreStopped`. For what changes nothing. */
@@ -324,6 +335,7 @@ export interface StoreWitness {
 }
 
 export interface StoredSnapshot {
+  timeZone: string
   providers: Provider[]
   routes: (Route & { project: string; environment: string | null })[]
   policies: Policy[]

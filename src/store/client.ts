@@ -2,12 +2,12 @@ import type { MessagePort } from 'node:worker_threads'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
-import type { AuditLine, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables, Upgrade } from './api.ts'
+import type { AuditLine, SchemaUpgrade, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables } from './api.ts'
 import { storeAccess } from './operators/access.ts'
 import type { StoreNews, StoreRequest } from './protocol.ts'
 import { readRecord } from './records/record-json.ts'
 import { StoreDegraded, StoreStopped } from './store-error.ts'
-import { type Ask, firstLine, StoreLife, type StoreWorker } from './store-life.ts'
+import { type AskStore, firstLine, StoreLife, type StoreWorker } from './store-life.ts'
 
 /**
  * Resolves when the database is open and migrated. `onLocked` is waited for in between: this process has the data
@@ -19,7 +19,7 @@ export async function startStore(start: () => StoreWorker, onLocked = async () =
   return clientOf(calls, await calls.open(onLocked))
 }
 
-function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
+function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
   const { ask } = calls
   return {
     upgrade,
@@ -92,19 +92,19 @@ class Calls {
   }
 
   /** For the first thread: its failure is the caller's. */
-  async open(onLocked: () => Promise<void>): Promise<Upgrade | null> {
+  async open(onLocked: () => Promise<void>): Promise<SchemaUpgrade | null> {
     const { life, upgrade } = await this.#begin(onLocked)
     this.#life = Promise.resolve(life)
     return upgrade
   }
 
-  readonly ask: Ask = async (make) => {
+  readonly ask: AskStore = async (make) => {
     if (this.#closing !== null) throw new StoreDegraded('the store is closed')
     return await (await this.#life).ask(make)
   }
 
   /** The same; when the signal fires, a reading that goes on in pieces ends with `StoreStopped`. */
-  async askUntil(make: Parameters<Ask>[0], signal: AbortSignal): Promise<unknown> {
+  async askUntil(make: Parameters<AskStore>[0], signal: AbortSignal): Promise<unknown> {
     if (signal.aborted) throw new StoreStopped('the read was cancelled')
     const life = await this.#life
     let stop: () => void = ignore
@@ -166,7 +166,7 @@ class Calls {
     await life.ended
   }
 
-  async #begin(onLocked: () => Promise<void>): Promise<{ life: StoreLife; upgrade: Upgrade | null }> {
+  async #begin(onLocked: () => Promise<void>): Promise<{ life: StoreLife; upgrade: SchemaUpgrade | null }> {
     this.#begun = Date.now()
     const life = new StoreLife(this.#start(), (news) => this.#hear(news))
     const upgrade = await life.open(onLocked)

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Writers } from '../core/journal-format.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
-import type { AuditLine, Upgrade } from './api.ts'
+import type { AuditLine, SchemaUpgrade } from './api.ts'
 import type { Retention } from './records/record-tables.ts'
 import type { PlainError } from './store-error.ts'
 
@@ -42,7 +42,7 @@ export type StoreRequest =
 export type StoreMessage =
   /** This process is the one that has the database; it is opened when `open` is asked. */
   | { kind: 'locked' }
-  | { kind: 'ready'; upgrade: Upgrade | null }
+  | { kind: 'ready'; upgrade: SchemaUpgrade | null }
   | { kind: 'refused'; error: PlainError }
   /** The last message: a fault that nobody caught. */
   | { kind: 'crashing'; reason: string }

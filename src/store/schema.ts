@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely'
  * forms that every engine has.
  */
 export interface Schema {
-  workspace: { id: string; name: string; created_at: string }
+  workspace: { id: string; name: string; created_at: string; time_zone: string }
   projects: { id: string; name: string; created_at: string }
   environments: { id: string; project_id: string; name: string; created_at: string }
   environment_default_providers: { environment_id: string; lane: string; provider_id: string }
@@ -24,6 +24,9 @@ export interface Schema {
   prices: { model: string; provider_id: string; price_json: string }
   /** One row. `table_json`: what replaced the price table that shipped. */
   price_state: { revision: number; table_json: string | null }
+  spend: { counter: string; period: string; amount: number }
+  /** Of admitted requests, until they settle. */
+  open_holds: { record_id: string; hold_json: string }
   audit: AuditRow
   /** Fields that a configuration file decides. */
   owned_fields: { resource_id: string; field: string; owner: string }
@@ -95,6 +98,7 @@ export interface RouteRow {
   fallback_on_json: string
   timeouts_json: string
   strict: number
+  options_json: string
   created_at: string
 }
 

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { Upgrade } from './api.ts'
+import type { SchemaUpgrade } from './api.ts'
 import type { StoreMessage, StoreNews, StoreRequest } from './protocol.ts'
 import { fromPlainError, StoreDegraded } from './store-error.ts'
 
@@ -12,7 +12,7 @@ export interface StoreWorker {
   on(event: 'exit', listener: (code: number) => void): unknown
 }
 
-export type Ask = (make: (id: number) => StoreRequest) => Promise<unknown>
+export type AskStore = (make: (id: number) => StoreRequest) => Promise<unknown>
 
 /** One store thread, from its start to its end. Each call is answered by its number; those that its end finds fail. */
 export class StoreLife {
@@ -22,7 +22,7 @@ export class StoreLife {
   readonly #onNews: (news: StoreNews) => void
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   readonly #locking = Promise.withResolvers<void>()
-  readonly #opening = Promise.withResolvers<Upgrade | null>()
+  readonly #opening = Promise.withResolvers<SchemaUpgrade | null>()
   #lastId = 0
   #reason = 'the store thread has ended'
   #over = false
@@ -45,7 +45,7 @@ export class StoreLife {
   }
 
   /** `onLocked` is waited for between the lock and the opening of the database. Where this rejects, the thread is gone. */
-  async open(onLocked: () => Promise<void>): Promise<Upgrade | null> {
+  async open(onLocked: () => Promise<void>): Promise<SchemaUpgrade | null> {
     try {
       await this.#locking.promise
       await onLocked()
@@ -58,7 +58,7 @@ export class StoreLife {
     }
   }
 
-  readonly ask: Ask = async (make) => {
+  readonly ask: AskStore = async (make) => {
     if (this.#over) throw new StoreDegraded(firstLine(this.#reason))
     const id = ++this.#lastId
     const pending = Promise.withResolvers<unknown>()

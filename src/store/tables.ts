@@ -21,6 +21,7 @@ import { sessionsTable } from './operators/sessions.ts'
 import { linksTable } from './operators/sign-in-links.ts'
 import { bodiesTable } from './records/bodies.ts'
 import { recordsTable } from './records/records.ts'
+import { spendTable } from './records/spend.ts'
 import type { Database } from './schema.ts'
 import type { Connection } from './sqlite/connection.ts'
 
@@ -39,6 +40,7 @@ const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   objects: objectsTable,
   records: recordsTable,
   bodies: bodiesTable,
+  spend: spendTable,
   seal: sealTable,
   operators: operatorsTable,
   sessions: sessionsTable,

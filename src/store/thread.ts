@@ -74,14 +74,14 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   trimHeapAfterStart()
 }
 
-type Question = Exclude<
+type StoreQuestion = Exclude<
   StoreRequest,
   { kind: 'open' | 'stop' | 'objects' | 'records' | 'admitted' | 'traffic' | 'writers' | 'retention' }
 >
 
 async function answer(
   session: StoreSession,
-  question: Question,
+  question: StoreQuestion,
   post: (message: StoreMessage) => void,
   running: Map<number, CallLife>,
 ): Promise<void> {
@@ -97,7 +97,7 @@ async function answer(
   }
 }
 
-async function dispatch(session: StoreSession, question: Question): Promise<unknown> {
+async function dispatch(session: StoreSession, question: StoreQuestion): Promise<unknown> {
   if (question.kind === 'table') nowDoing(question.table, question.method)
   else nowDoing('store', question.kind)
   switch (question.kind) {

@@ -1,11 +1,11 @@
 import { call, isProcedure } from '@orpc/server'
 import type { RoleGrant } from '../../src/admin/contract/operators/roles.ts'
-import type { AdminParts, CallContext, Caller } from '../../src/admin/handlers/context.ts'
+import type { AdminParts, OperationCaller, OperationContext } from '../../src/admin/handlers/context.ts'
 import { router } from '../../src/admin/handlers/index.ts'
 
 export const everywhere = (role: RoleGrant['role']): RoleGrant[] => [{ project: null, role }]
 
-export const callerWith = (grants: readonly RoleGrant[]): Caller => ({
+export const callerWith = (grants: readonly RoleGrant[]): OperationCaller => ({
   name: 'somebody',
   surface: 'console',
   id: 'opr_somebody',
@@ -28,7 +28,7 @@ export async function callAs(
   input: object = {},
   closing = new AbortController().signal,
 ): Promise<unknown> {
-  const context: CallContext = { ...parts, caller: callerWith(grants), closing }
+  const context: OperationContext = { ...parts, caller: callerWith(grants), closing }
   const path = operation.split('.')
   return await call(procedureAt(path), input, { context, path })
 }

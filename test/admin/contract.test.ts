@@ -55,8 +55,12 @@ describe('every operation', () => {
   it('shows columns that its output has', () => {
     for (const { output, name, meta } of operations) {
       if (meta.show.as !== 'table' || !(output instanceof z.ZodArray)) continue
-      const row = output.element
-      if (!(row instanceof z.ZodObject)) throw new Error(`${name} lists no objects`)
+      const outer = output.element
+      if (!(outer instanceof z.ZodObject)) throw new Error(`${name} lists no objects`)
+      // Several lists in each object, whose rows follow one another: the first has all members.
+      const [inner] = meta.show.rows?.[0]?.split(' ') ?? []
+      const list: unknown = inner === undefined ? null : outer.shape[inner]
+      const row = list instanceof z.ZodArray && list.element instanceof z.ZodObject ? list.element : outer
       for (const { field } of meta.show.columns) expect(row.shape, name).toHaveProperty(field.split('.')[0] ?? '')
     }
   })
@@ -258,6 +262,17 @@ describe('the request record', () => {
       'Waited 2 ms and tried demo again, which responded after 12 ms and broke off after 66 ms.',
       'Ended with 200 provider_bad_response after 73 ms. Cause: provider. The connection was reset.',
     ])
+    // The attempt may have the code as its outcome.
+    const coded = {
+      ...cut,
+      attempts: cut.attempts.map((one, index) => (index === 1 ? { ...one, outcome: reset.code } : one)),
+    }
+    expect(describeRecord(coded)).toEqual(describeRecord(cut))
+    expect(summarizeRecord(coded)).toBe(summarizeRecord(cut))
+    const wrong = { ...reset, message: "The provider's answer is not what it promised: no JSON." }
+    expect(describeRecord({ ...coded, error: wrong })[1]).toBe(
+      'Waited 2 ms and tried demo again: 200, unusable response after 66 ms.',
+    )
     expect(summarizeRecord(cut)).toBe(
       'gpt-4o → openai/gpt-4o-mini · 200 provider_bad_response after retry, broke off · 73 ms · 10 → 5 tokens · key ci',
     )

@@ -9,6 +9,7 @@ import { startAdminServer } from '../../src/admin/server.ts'
 import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { Secret } from '../../src/core/secret.ts'
+import { inspectRequest } from '../../src/daemon/inspect-request.ts'
 import { readDocuments } from '../../src/manifest/read.ts'
 import type { CheckResult, ProviderKind } from '../../src/providers/contract.ts'
 import { providerKinds } from '../../src/providers/index.ts'
@@ -46,6 +47,8 @@ export interface TestGateway {
   /** Providers that a good check brought back. */
   ready: string[]
   faults: unknown[]
+  /** What is used of limits, by the names of their counters. */
+  used: Map<string, { used: number; held: number; resetsAt: number | null }>
   /** Says that a request has settled. */
   settle(record: RequestRecord): void
   tailing: () => number
@@ -73,7 +76,12 @@ export async function startTestGateway(
   const store = await startTestStore(paths)
   await addScope(store)
   const settled = new EventEmitter()
-  const state = { published: 0, changes: 0, snapshot: await store.snapshot() }
+  const state = {
+    published: 0,
+    changes: 0,
+    snapshot: await store.snapshot(),
+    used: new Map<string, { used: number; held: number; resetsAt: number | null }>(),
+  }
   store.onChange(() => state.changes++)
   const checks: TestGateway['checks'] = { result: good, results: new Map(), asked: [] }
   const faults: unknown[] = []
@@ -108,6 +116,10 @@ export async function startTestGateway(
     onChange: (listener) => store.onChange(listener),
     tryRoute: async () => ({ requestId: 'req_unknown', status: 200, body: '{}' }),
     async *send() {},
+    inspect: async (...asked) => inspectRequest(...asked),
+    limitUsage: (limit) => state.used.get(limit.counter) ?? { used: 0, held: 0, resetsAt: null },
+    latency: () => null,
+    prices: () => [],
     health: () => ({ state: 'ready' }),
     targets: () => [],
     degraded: () => [],
@@ -145,6 +157,7 @@ export async function startTestGateway(
       return state.published
     },
     closed,
+    used: state.used,
     ready,
     faults,
     settle: (record) => void settled.emit('record', record),
@@ -165,6 +178,7 @@ function readModel(stored: StoredSnapshot): { configuration: ConfigurationSnapsh
   return {
     configuration: {
       version: 1,
+      timeZone: stored.timeZone,
       providers: stored.providers.map(
         ({ revision, tags: _tags, activeRevision, createdAt: _at, ...provider }, slot) => ({
           ...provider,

@@ -52,9 +52,29 @@ describe('policies', () => {
       ['nonsense', 'invalid'],
       ['environment:default', 'invalid'],
       ['key:nobody', 'not_found'],
+      ['key:default/production', 'invalid'],
+      ['key:default/production/nobody', 'not_found'],
+      ['key:default/nowhere/ci', 'not_found'],
     ] as const)
       expect(await refusal(client.policies.edit({ name: 'small', attach: [word] })), word).toMatchObject({ code })
     expect(await client.policies.list({})).toEqual([edited])
     expect(await client.policies.remove({ name: 'small' })).toMatchObject({ removed: true })
+  })
+
+  it('are attached to a key by its scope, where several environments have one of its name', async () => {
+    const { client } = await startTestGateway()
+    await client.environments.add({ name: 'staging' })
+    const attach = ['key:default/production/ci']
+    await client.keys.create({ name: 'ci' })
+    const policy = await client.policies.add({ name: 'small', attach })
+    expect(policy.attached_to).toEqual(['key:ci'])
+    await client.keys.create({ name: 'ci', environment: 'staging', policy: 'small' })
+    const both = { attached_to: attach, held_by: ['key:default/staging/ci'] }
+    expect(await client.policies.show({ name: 'small' })).toMatchObject(both)
+    expect(await refusal(client.policies.edit({ name: 'small', attach: ['key:ci'] }))).toMatchObject({
+      code: 'invalid',
+      hint: 'Write key:P/E/ci.',
+    })
+    expect(await client.policies.edit({ name: 'small', attach })).toMatchObject(both)
   })
 })

@@ -2,7 +2,7 @@ import { call } from '@orpc/server'
 import { describe, expect, it } from 'vitest'
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import { mayCall, type RoleGrant, roleNames } from '../../src/admin/contract/operators/roles.ts'
-import type { CallContext } from '../../src/admin/handlers/context.ts'
+import type { OperationContext } from '../../src/admin/handlers/context.ts'
 import { callerWith, procedureAt } from './call-as.ts'
 import { refusal, startTestGateway } from './gateway.ts'
 
@@ -34,7 +34,7 @@ describe('every operation', () => {
       let writes = 0
       const looked = { ...parts, onWrite: () => void writes++ }
       const caller = { ...callerWith([]), id: null, grants: callers.owner ?? [] }
-      const context: CallContext = { ...looked, caller, closing: new AbortController().signal }
+      const context: OperationContext = { ...looked, caller, closing: new AbortController().signal }
       await refusal(call(procedureAt(path), { nonsense: true }, { context, path }))
       expect(writes, name).toBe(meta.effect === 'read' ? 0 : 1)
     }
@@ -44,7 +44,11 @@ describe('every operation', () => {
     const { parts } = await startTestGateway()
     for (const { name, path, meta } of listOperations()) {
       for (const [who, grants] of Object.entries(callers)) {
-        const context: CallContext = { ...parts, caller: callerWith(grants), closing: new AbortController().signal }
+        const context: OperationContext = {
+          ...parts,
+          caller: callerWith(grants),
+          closing: new AbortController().signal,
+        }
         if (meta.onMachine === true) continue
         // An input that is never valid: whoever is let in is told so, and nothing happens.
         const { code, message } = await refusal(call(procedureAt(path), { nonsense: true }, { context, path }))
@@ -78,7 +82,7 @@ it('tells the caller of a fault of our own only that there was one', async () =>
   const { parts, faults } = await startTestGateway()
   const runtime = { ...parts.runtime, publish: () => Promise.reject(new Error('inner workings')) }
   const caller = callerWith([{ project: null, role: 'owner' }])
-  const context: CallContext = { ...parts, runtime, caller, closing: new AbortController().signal }
+  const context: OperationContext = { ...parts, runtime, caller, closing: new AbortController().signal }
   const path = ['projects', 'add']
   const { code, message } = await refusal(call(procedureAt(path), { name: 'search' }, { context, path }))
   expect(code).toBe('INTERNAL_SERVER_ERROR')

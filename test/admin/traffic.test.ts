@@ -87,15 +87,6 @@ describe('routes', () => {
     ])
   })
 
-  it('say of a strategy without figures that it goes by priority', async () => {
-    const gateway = await startTestGateway()
-    const { client } = gateway
-    await addProviders(gateway)
-    const added = await client.routes.add({ model: 'gpt-4o', provider: 'openai', strategy: 'cost' })
-    expect(added).toMatchObject({ strategy: 'cost', note: expect.stringContaining('by priority') })
-    expect(await client.routes.edit({ model: 'gpt-4o', strategy: 'weighted' })).not.toHaveProperty('note')
-  })
-
   it('are explained, sending nothing', async () => {
     const gateway = await startTestGateway()
     const { client } = gateway

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderAuditEntry } from '../../cli/print/audit-entry.ts'
+import { renderAuditEntry, renderAuditVerdict } from '../../cli/print/audit-entry.ts'
 import { makePaint } from '../../cli/print/view.ts'
 import { sampleNow } from './fake-io.ts'
 
@@ -48,4 +48,25 @@ it.each([
   [{ ...line, after: 'a word', before: null }, 'After\n  value  a word'],
 ])('shows what there is: %#', (output, text) => {
   expect(renderAuditEntry(output, view)).toContain(text)
+})
+
+const mark = { sequence: 28, id: 'aud_28', time: new Date(sampleNow - 3000).toISOString(), hash: 'c'.repeat(64) }
+
+it('says in words whether the chain is whole', () => {
+  const whole = { ok: true, problem: null, lines: 28, head: mark, broken: null, noted: null }
+  expect(renderAuditVerdict(whole, view)).toBe(`✓ No entry of the audit log was changed, added or removed: 28 entries.
+Last entry  28, aud_28, 3 s ago
+Hash        ${'c'.repeat(64)}
+`)
+  const broken = {
+    ...whole,
+    ok: false,
+    problem: 'Line 3 (aud_3): its hash is wrong.',
+    broken: { ...mark, sequence: 3 },
+  }
+  const text = renderAuditVerdict(broken, view)
+  expect(text).toContain(
+    '× The audit log was changed: Line 3 (aud_3): its hash is wrong.\nFirst wrong entry  3, aud_28',
+  )
+  expect(text).not.toMatch(/head|sequence|=/i)
 })

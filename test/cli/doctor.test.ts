@@ -55,6 +55,26 @@ describe('doctor', () => {
 
   it.each<[string, Scene, string, number]>([
     [
+      'a thread that was blocked lately',
+      {
+        status: {
+          ...status,
+          long_turns: [
+            {
+              thread: 'store',
+              longest_ms: 15_000,
+              last_at: new Date(sampleNow - 60_000).toISOString(),
+              last_work: 'x',
+            },
+            { thread: 'data plane 1', longest_ms: 15_000, last_at: '2020-01-01T00:00:00Z', last_work: null },
+            { thread: 'control plane', longest_ms: 700, last_at: new Date(sampleNow).toISOString(), last_work: null },
+          ],
+        },
+      },
+      'the store was blocked for up to 15.0 s (x)',
+      0,
+    ],
+    [
       'a failing provider',
       { providers: [{ ...provider, state: 'failing', state_reason: 'credential rejected' }] },
       'providers edit openai --credential-stdin',
@@ -71,6 +91,22 @@ describe('doctor', () => {
       { providers: [{ ...provider, state: 'recovering', state_reason: '5 calls failed' }] },
       'openai is recovering: 5 calls failed',
       0,
+    ],
+    [
+      'a provider that is ready and often fails',
+      { providers: [{ ...provider, last_hour: { tried: 40, failed: 20 } }] },
+      'openai is ready; 20 of 40 attempts failed in the last hour',
+      0,
+    ],
+    [
+      'what a failing provider came to',
+      {
+        providers: [
+          { ...provider, state: 'failing', state_reason: 'could not be reached', last_hour: { tried: 7, failed: 7 } },
+        ],
+      },
+      'openai is failing: could not be reached; 7 of 7 attempts failed in the last hour',
+      1,
     ],
     [
       'a target that fails, of a provider that is ready',

@@ -14,7 +14,7 @@ function wordsOf(example: string, directory: string): string[] {
 
 /** Files are the test's own, and so is what a variable holds. */
 function inPlace(word: string, directory: string): string {
-  if (/\.(?:yaml|json)$|\/$/.test(word)) return join(directory, word)
+  if (/\.(?:yaml|json|csv)$|\/$/.test(word)) return join(directory, word)
   return word.replace('/mnt/safe', directory).replace('$NOTED_HASH', 'a'.repeat(64))
 }
 
@@ -22,7 +22,15 @@ function makeFiles(): string {
   const directory = mkdtempSync(join(tmpdir(), 'spgw-parity-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   mkdirSync(join(directory, 'projects'))
-  for (const file of ['gateway.yaml', 'shared.yaml', 'projects/one.yaml', 'prices.json', 'table.json'])
+  for (const file of [
+    'gateway.yaml',
+    'shared.yaml',
+    'projects/one.yaml',
+    'prices.json',
+    'table.json',
+    'usage.csv',
+    'request.json',
+  ])
     writeFileSync(join(directory, file), '{}')
   return directory
 }

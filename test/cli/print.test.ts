@@ -7,7 +7,13 @@ import { wantsColour } from '../../cli/io.ts'
 import { renderTable } from '../../cli/print/table.ts'
 import { prepareWidths } from '../../cli/print/text-width.ts'
 import { makePaint, type View } from '../../cli/print/view.ts'
-import { escapeControls, formatMilliseconds, formatMoney, formatValue } from '../../src/admin/contract/show-value.ts'
+import {
+  escapeControls,
+  formatMilliseconds,
+  formatMoney,
+  formatShare,
+  formatValue,
+} from '../../src/admin/contract/show-value.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { sampleRecord } from '../support/sample-record.ts'
 import { sampleNow } from './fake-io.ts'
@@ -34,7 +40,7 @@ const openai = {
   models: [{ name: 'gpt-4o-mini', context_tokens: 128_000, output_tokens: null }],
   revision: 2,
   routes: 4,
-  last_hour: { requests: 1204, errors: 3, duration_p95_ms: 1912 },
+  last_hour: { requests: 1204, errors: 3, tried: 1204, failed: 3, fell_back: 1, duration_p95_ms: 1912 },
   created_at: '2026-02-17T12:00:00.000Z',
 }
 const azure = {
@@ -43,7 +49,7 @@ const azure = {
   kind: 'azure-openai',
   state: 'failing',
   state_reason: 'credential rejected (401)',
-  last_hour: { requests: 0, errors: 0, duration_p95_ms: null },
+  last_hour: { requests: 0, errors: 0, tried: 0, failed: 0, fell_back: 0, duration_p95_ms: null },
 }
 
 const fallenBack: RequestRecord = sampleRecord({
@@ -99,15 +105,15 @@ const fallenBack: RequestRecord = sampleRecord({
   tags: { team: 'search' },
 })
 
+const target = (provider: string, upstream_model: string, reason: string) => ({
+  ...{ provider, upstream_model, reason, estimate_usd: null, latency_ms: null },
+})
 const explanation = {
-  model: 'gpt-4o',
-  lane: 'openai',
-  project: 'default',
-  environment: 'production',
+  ...{ model: 'gpt-4o', lane: 'openai', request: null, project: 'default', environment: 'production' },
   key: { id: 'key_1', name: 'ci' },
   route: { id: 'rte_1', model: 'gpt-4o-*', project: 'default', environment: 'production', strategy: 'priority' },
-  taken: [{ provider: 'openai', upstream_model: 'gpt-4o', reason: 'active and ready' }],
-  skipped: [{ provider: 'azure', upstream_model: 'gpt4o-eu', reason: 'failing since 14:02 (credential rejected)' }],
+  taken: [target('openai', 'gpt-4o', 'active and ready')],
+  skipped: [target('azure', 'gpt4o-eu', 'failing since 14:02 (credential rejected)')],
   policy_signals: [{ rule: 'models', verdict: 'pass', text: 'every model is allowed' }],
   routing_signals: [],
   error: null,
@@ -161,6 +167,24 @@ describe('what a person reads', () => {
     const said = name === 'requests-list-narrow' ? 'All projects and environments\n' : ''
     expect([status, io.err()]).toEqual([0, said])
     await expect(io.out()).toMatchFileSnapshot(`../fixtures/cli/${name}.txt`)
+  })
+
+  it('keeps to the width of a terminal, whatever its values are', async () => {
+    const reason = '5 calls in a row failed: it could not be reached, and the free check failed as well'
+    const failing = { ...openai, state: 'failing', state_reason: reason, targets: [] }
+    const { io } = await runLine(['providers', 'show', 'openai'], {
+      terminal: true,
+      columns: 60,
+      gateway: { ...gateway, 'providers.show': () => failing },
+    })
+    expect(io.out()).toMatch(/^State +failing: 5 calls in a row failed: it could not\n {13}be reached/m)
+    expect(io.out()).toMatch(/^Last hour +1,204 attempts, 3 failed \(0\.2%\), 1 fell back,\n {13}duration p95 1\.9 s$/m)
+    expect(
+      io
+        .out()
+        .split('\n')
+        .filter((text) => text.length > 60),
+    ).toEqual([])
   })
 
   it('of a request without a status says in which state it is', async () => {
@@ -332,6 +356,15 @@ describe('values', () => {
     expect(formatValue({ requests: 1204, errors: 0, duration_p95_ms: null }, 'text', view)).toBe(
       '1,204 requests, 0 errors',
     )
+    expect([0, 0.0004, 0.004, 0.38, 563 / 565, 0.99999, 1].map(formatShare)).toEqual([
+      '0%',
+      '< 0.1%',
+      '0.4%',
+      '38%',
+      '99.6%',
+      '> 99.9%',
+      '100%',
+    ])
     expect(formatValue({ code: 'model_not_found', message: 'No.' }, 'text', view)).toBe('model_not_found: No.')
     expect(formatValue({ first_byte_ms: 60_000 }, 'text', view)).toBe('first byte 1 min')
   })

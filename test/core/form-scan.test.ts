@@ -265,3 +265,15 @@ it('tells the content of the other parts, byte for byte, however the form is cut
     }),
   )
 })
+
+it('refuses a header of countless blanks at once, and trims those of others', () => {
+  const blanks = ' \t'.repeat(7500)
+  const part = (end: string) =>
+    Buffer.from(
+      `--${boundary}\r\ncontent-disposition:${blanks}form-data; name="model"${blanks.slice(16)}${end}\r\n\r\nm\r\n--${boundary}--\r\n`,
+    )
+  expect(scan(part('\0')).wrong).toBe('the headers of a part are longer than 16384 bytes')
+  const short = (end: string) => Buffer.from(part(end).toString().replaceAll(blanks.slice(4000), ''))
+  expect(scan(short('\0')).wrong).toBe('a part has no headers that name it')
+  expect(scan(short('')).fields).toMatchObject([{ name: 'model', value: 'm' }])
+})

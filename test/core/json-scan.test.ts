@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutSpan, maximumDepth, scanElements, scanObject, skipValue } from '../../src/core/json-scan.ts'
+import { cutSpan, scanElements, scanObject } from '../../src/core/json-scan.ts'
+import { maximumDepth, skipValue } from '../../src/core/json-walk.ts'
 
 const bytesOf = (text: string) => Buffer.from(text)
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SlicedScan, scanElements, scanObject } from '../../src/core/json-scan.ts'
+import { scanElements, scanObject } from '../../src/core/json-scan.ts'
+import { SlicedScan } from '../../src/core/json-walk.ts'
 import { scanInSlices } from '../../src/core/sliced-json.ts'
 import { nextTurn } from '../../src/core/slices.ts'
 import { WatchedNames } from '../../src/core/watched-names.ts'

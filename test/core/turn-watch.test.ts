@@ -20,7 +20,7 @@ it('tells of a turn that kept its thread for long, with the time that it had its
   watch.tick()
   time.now += TurnWatch.everyMs
   watch.tick()
-  expect(told).toEqual([{ ms: 700, cpuMs: 650, work: 'something that has no name here' }])
+  expect(told).toEqual([{ ms: 700, cpuMs: 650, work: 'unnamed work' }])
 })
 
 it('says what ran', () => {

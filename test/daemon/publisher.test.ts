@@ -77,6 +77,7 @@ beforeEach(() => {
     keys: [],
     keysVersion: 0,
     pricesRevision: 0,
+    timeZone: 'UTC',
     removedHashes: [],
   }
   configurations = []
@@ -305,4 +306,17 @@ describe('runs', () => {
     await next
     expect(names(publisher.keys)).toEqual(['web'])
   })
+})
+
+it('gives the slot of a provider that was removed to another one, once no other is left', async () => {
+  const slotOf = (name: string) => configurations.at(-1)?.providers.find((one) => one.name === name)?.slot
+  const kept = provider('kept')
+  const passing = provider('passing')
+  for (let number = 0; number < 4100; number++) {
+    stored.providers = [kept, { ...passing, id: `prv_${number}`, name: `p${number}` }]
+    await publisher.publish()
+    expect(slotOf(`p${number}`)).toBe(number < 4095 ? number + 1 : number - 4094)
+    expect(slotOf('kept')).toBe(0)
+  }
+  expect(forgotten).toEqual([1, 2, 3, 4, 5])
 })

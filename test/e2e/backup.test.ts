@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   chownSync,
   existsSync,
@@ -207,12 +208,14 @@ describe('a restore', () => {
     expect(existsSync(place('forged'))).toBe(false)
 
     forge((header) => ({ ...header, seal: null, credentials: 0 }))
-    for (const more of [[], ['--recovery-key-stdin']]) {
+    for (const more of [['--yes'], ['--recovery-key-stdin']]) {
       const { code, stderr } = await run('forged', more)
       expect([code, stderr]).toEqual([5, expect.stringContaining('its recovery data was removed')])
     }
     expect(existsSync(join(place('forged'), 'spgw.db'))).toBe(false)
-    expect((await run('forged', ['--without-credentials'])).code).toBe(0)
+    const unproved = await run('forged', ['--without-credentials'])
+    expect([unproved.code, unproved.stderr]).toEqual([2, expect.stringContaining('nothing proves')])
+    expect((await run('forged', ['--without-credentials', '--yes'])).code).toBe(0)
 
     forge((header) => {
       if (header.seal === null) throw new Error('nothing is sealed')
@@ -254,7 +257,7 @@ describe('a restore', () => {
   })
 
   it('without its credentials says which to enter anew, and takes them', async () => {
-    expect((await restore('bare', ['--without-credentials'])).code).toBe(0)
+    expect((await restore('bare', ['--without-credentials', '--yes'])).code).toBe(0)
     const bare = await startGateway({ dataDirectory: place('bare') })
     try {
       const [lane] = laneCalls
@@ -267,6 +270,38 @@ describe('a restore', () => {
       expect((await ask(bare, lane, 0)).status).toBe(200)
     } finally {
       await bare.stop()
+    }
+  })
+
+  it('proves a backup without credentials by the recovery key, and asks where nothing proves it', async () => {
+    const proved = place('proved.backup')
+    expect((await stage.gateway.spgw(['backup', proved, '--without-credentials'])).code).toBe(0)
+    const run = (path: string, more: string[]) =>
+      runCommand(['restore', path, '--data-dir', place('proved'), ...more], { input: recoveryKey })
+    const bytes = readFileSync(proved)
+    const [first, second] = [bytes.indexOf('\n') + 1, bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1]
+    const header: BackupHeader = JSON.parse(bytes.toString('utf8', first, second))
+    expect(header).toMatchObject({ credentials: 0, seal: { recovery_key_id: expect.any(String) } })
+    // Somebody else's database under a head with its checksum.
+    const database = Buffer.from(bytes.subarray(second))
+    database.write('changed', database.length - 100)
+    const sha256 = createHash('sha256').update(database).digest('hex')
+    const forged = { ...header, database: { ...header.database, sha256 } }
+    writeFileSync(place('unproved.backup'), Buffer.concat([formatHead(forged), database]))
+    const refused = await run(place('unproved.backup'), ['--recovery-key-stdin'])
+    expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('was changed after it was created')])
+    const asked = await run(proved, ['--without-credentials'])
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('--yes')])
+    expect(existsSync(place('proved'))).toBe(false)
+    const restored = await run(proved, ['--recovery-key-stdin', '--json'])
+    expect([restored.code, restored.stderr]).toEqual([0, ''])
+    expect(JSON.parse(restored.stdout)).toMatchObject({ credentials: 0, keys: 1 })
+    const gateway = await startGateway({ dataDirectory: place('proved') })
+    try {
+      const [lane] = laneCalls
+      expect(lane && (await ask(gateway, lane, 0)).status).toBe(503)
+    } finally {
+      await gateway.stop()
     }
   })
 

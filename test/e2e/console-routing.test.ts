@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       await visit(`/routing/${(await onlyRoute())?.id}`)
       const picture = page.getByRole('figure', { name: 'How requests for demo are routed' })
       await picture.getByRole('listitem').first().getByText('ready').waitFor()
-      await picture.getByText('No traffic in the last hour').first().waitFor()
+      await picture.getByText('No attempts in the last hour').first().waitFor()
 
       await page.getByRole('button', { name: 'Test', exact: true }).click()
       const dialog = page.getByRole('dialog', { name: 'Test route' })
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
 
       await stage.gateway.createKey('ci')
       await visit(`/routing/${(await onlyRoute())?.id}`)
-      await picture.getByText('100% of traffic in the last hour').waitFor()
+      await picture.getByText('100% of attempts in the last hour').waitFor()
       await page.getByRole('button', { name: 'Explain' }).click()
       const drawer = page.getByRole('dialog', { name: /^Explain/ })
       await drawer.getByLabel('Key').selectOption({ index: 1 })

@@ -63,6 +63,28 @@ describe('a gateway with few descriptors left', () => {
     await Promise.all(calls)
   })
 
+  it('says so to a burst as well, also where the requests come after their connections', async () => {
+    const { port } = new URL(gateway.baseUrl)
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n`
+    for (const late of [false, true]) {
+      const answers: string[] = []
+      const sockets = Array.from({ length: 600 }, () => {
+        const socket = net.connect(Number(port), '127.0.0.1').on('error', () => {})
+        const send = () => void socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`)
+        if (late) socket.once('connect', () => setTimeout(send, 5))
+        else send()
+        let text = ''
+        socket.on('data', (bytes) => (text += bytes))
+        socket.once('close', () => answers.push(text))
+        return socket
+      })
+      await expect.poll(() => answers.length).toBeGreaterThan(400)
+      for (const text of answers) expect(text).toMatch(/^HTTP\/1\.1 503 .*x-sp-error: overloaded/is)
+      for (const socket of sockets) socket.destroy()
+      await expect.poll(() => answers.length).toBe(600)
+    }
+  })
+
   it('serves again when they are free', async () => {
     provider.removeAllListeners('request')
     provider.on('request', (request, response) => {

@@ -1,10 +1,15 @@
 import http from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { hasBrowser, openBrowser, openPage, signIn } from '../support/browser.ts'
+import { hasProgram } from '../support/executable.ts'
+import { gatewayCommand, startGateway, type TestGateway } from '../support/gateway.ts'
+import { Pane } from '../support/pane.ts'
 import { send } from '../support/raw-http.ts'
 
-const names = ['dead', 'half', 'healthy'] as const
+/** `cut` breaks off every answer that it began. */
+const names = ['dead', 'half', 'healthy', 'cut'] as const
+const inOneRoute = ['dead', 'half', 'healthy'] as const
 type Name = (typeof names)[number]
 interface Figures {
   tried: number
@@ -15,7 +20,11 @@ interface Figures {
 let gateway: TestGateway
 const servers: http.Server[] = []
 /** What each provider was asked for, and what of it failed, as it knows itself. */
-const asked: Record<Name, number> = { dead: 0, half: 0, healthy: 0 }
+const asked: Record<Name, number> = { dead: 0, half: 0, healthy: 0, cut: 0 }
+/** Fewer than what pauses a provider. */
+const brokenOff = 4
+/** What every surface must say; read in the first test. */
+let expected: Record<string, Figures> = {}
 
 beforeAll(async () => {
   gateway = await startGateway()
@@ -23,6 +32,7 @@ beforeAll(async () => {
     dead: `http://127.0.0.1:${await closedPort()}/v1`,
     half: await listen('half', (count) => count % 2 === 1),
     healthy: await listen('healthy', () => false),
+    cut: await listen('cut', () => false),
   }
   for (const name of names)
     await gateway.admin.providers.add({
@@ -34,11 +44,13 @@ beforeAll(async () => {
     })
   await gateway.addRoute(
     'any',
-    names.map((name) => `${name}:${name}-model`),
+    inOneRoute.map((name) => `${name}:${name}-model`),
     { retries: 0 },
   )
+  await gateway.addRoute('broken', ['cut:cut-model'])
   const keys = await Promise.all(['one', 'two'].map(async (name) => (await gateway.createKey(name)).key))
-  for (let count = 0; count < 40; count++) expect(await call(keys[count % 2] ?? '')).toBe(200)
+  for (let count = 0; count < 40; count++) expect(await call(keys[count % 2] ?? '', 'any')).toBe(200)
+  for (let count = 0; count < brokenOff; count++) expect(await call(keys[count % 2] ?? '', 'broken')).toBe(200)
 })
 
 afterAll(async () => {
@@ -59,6 +71,12 @@ async function listen(name: Name, fails: (count: number) => boolean): Promise<st
   const server = http.createServer((request, response) => {
     request.resume()
     const list = request.url === '/v1/models'
+    if (name === 'cut' && !list) {
+      asked.cut++
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"he"}}]}\n\n', () => response.destroy())
+      return
+    }
     const status = list ? 200 : fails(++asked[name]) ? 500 : 200
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(list ? { object: 'list', data: [] } : { choices: [] }))
@@ -68,12 +86,12 @@ async function listen(name: Name, fails: (count: number) => boolean): Promise<st
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 }
 
-async function call(key: string): Promise<number> {
+async function call(key: string, model: string): Promise<number> {
   const headers: [string, string][] = [
     ['authorization', `Bearer ${key}`],
     ['content-type', 'application/json'],
   ]
-  const body = JSON.stringify({ model: 'any', messages: [] })
+  const body = JSON.stringify({ model, stream: model === 'broken', messages: [] })
   return (await send(`${gateway.baseUrl}/v1/chat/completions`, { headers, body })).status
 }
 
@@ -83,6 +101,11 @@ async function json<Answer>(...args: string[]): Promise<Answer> {
 }
 
 const only = ({ tried, failed, fell_back }: Figures): Figures => ({ tried, failed, fell_back })
+const addUp = (one: Figures, other: Figures): Figures => ({
+  tried: one.tried + other.tried,
+  failed: one.failed + other.failed,
+  fell_back: one.fell_back + other.fell_back,
+})
 const byName = <Row>(rows: readonly Row[], nameOf: (row: Row) => string) =>
   Object.fromEntries(names.map((name) => [name, rows.find((row) => nameOf(row) === name)]))
 
@@ -111,15 +134,17 @@ async function readMetrics(): Promise<{ figures: Record<string, Figures>; states
 
 type Shown = { name: string; state: string; last_hour: Figures & { requests: number; errors: number } }
 
-it('with a dead, a half-dead and a healthy provider every surface gives the same figures', async () => {
-  const traffic = await json<(Figures & { provider: string })[]>('routes', 'traffic', 'any')
+it('with a dead, a half-dead, a healthy and a cut-off provider every surface gives the same figures', async () => {
+  const trafficOf = (model: string) => json<(Figures & { provider: string })[]>('routes', 'traffic', model)
+  const traffic = [...(await trafficOf('any')), ...(await trafficOf('broken'))]
   const ofRoute = byName(traffic, ({ provider }) => provider)
-  const expected = Object.fromEntries(names.map((name) => [name, only(ofRoute[name] ?? failTest())]))
-  const { dead = failTest(), half = failTest(), healthy = failTest() } = expected
+  expected = Object.fromEntries(names.map((name) => [name, only(ofRoute[name] ?? failTest())]))
+  const { dead = failTest(), half = failTest(), healthy = failTest(), cut } = expected
   expect(dead.tried).toBeGreaterThanOrEqual(5)
   expect(dead).toEqual({ tried: dead.tried, failed: dead.tried, fell_back: dead.tried })
   expect(half).toEqual({ tried: asked.half, failed: Math.ceil(asked.half / 2), fell_back: Math.ceil(asked.half / 2) })
   expect(healthy).toEqual({ tried: asked.healthy, failed: 0, fell_back: 0 })
+  expect(cut).toEqual({ tried: brokenOff, failed: brokenOff, fell_back: 0 })
 
   const listed = async () => byName(await json<Shown[]>('providers', 'list'), ({ name }) => name)
   // A reading of a moment ago may still be good.
@@ -133,8 +158,20 @@ it('with a dead, a half-dead and a healthy provider every surface gives the same
     expect(list[name]?.last_hour).toEqual(shown.last_hour)
   }
   expect((await readMetrics()).figures).toEqual(expected)
-  // Requests are counted as requests: every one of them was answered.
-  expect(await gateway.admin.requests.stats({})).toMatchObject([{ requests: 40, errors: 0 }])
+  const series = await gateway.admin.providers.attempts({})
+  for (const name of names) {
+    const points = series.providers.find(({ provider }) => provider === name)?.points ?? []
+    expect({ name, ...only(points.map(only).reduce(addUp, { tried: 0, failed: 0, fell_back: 0 })) }).toEqual({
+      name,
+      ...expected[name],
+    })
+  }
+  // Requests are counted as requests: those of the first route were all answered, those of the second broke off.
+  expect(await gateway.admin.requests.stats({})).toMatchObject([{ requests: 40 + brokenOff, errors: brokenOff }])
+  const failedAt = async (name: Name) => (await gateway.admin.requests.list({ failedAt: name, limit: 100 })).length
+  expect(await failedAt('dead')).toBe(dead.failed)
+  expect(await failedAt('half')).toBe(half.failed)
+  expect(await failedAt('healthy')).toBe(0)
 })
 
 it('every surface tells the same states', async () => {
@@ -150,14 +187,62 @@ it('every surface tells the same states', async () => {
   for (const state of Object.values(states) as (keyof typeof counted)[]) counted[state]++
   expect(providers).toEqual(counted)
   const route = await gateway.admin.routes.show({ model: 'any' })
-  for (const name of names) {
+  for (const name of inOneRoute) {
     const { targets } = await gateway.admin.providers.show({ name })
     const target = route.targets.find(({ provider }) => provider === name)
     expect(targets).toMatchObject([{ provider: name, upstream_model: `${name}-model`, state: target?.state }])
   }
   const { stdout } = await gateway.spgw(['doctor'])
-  expect(stdout).toMatch(/dead is (failing|recovering)/)
+  const said = (name: Name) => `${expected[name]?.failed} of ${expected[name]?.tried} attempts failed in the last hour`
+  expect(stdout).toMatch(new RegExp(`dead is (failing|recovering): .*; ${said('dead')}`))
+  expect(stdout).toContain(`half is ready; ${said('half')}`)
   expect(stdout).not.toMatch(/(half|healthy) is (failing|recovering)/)
+})
+
+/** As the terminal and the browser write it. */
+const counted = (name: Name) => `${expected[name]?.failed} of ${expected[name]?.tried} attempts failed`
+
+it.skipIf(!hasProgram('tmux'))('the terminal interface shows these figures (needs tmux)', async () => {
+  const pane = await Pane.open({ columns: 140, rows: 50 })
+  try {
+    await pane.run(`${gatewayCommand().command} tui --data-dir ${gateway.dataDirectory}`)
+    const row = (name: Name) =>
+      new RegExp(`${name} .* ${expected[name]?.tried} tried +${expected[name]?.failed}(?: |$)`, 'm')
+    await pane.see('Needs attention', `dead: ${counted('dead')}`, `half: ${counted('half')}`, ...names.map(row))
+    await pane.press('2')
+    await pane.see('[2 Providers]', ...names.map(row))
+  } finally {
+    await pane.close()
+  }
+})
+
+it.skipIf(!hasBrowser)('the console shows these figures (needs chromium)', async () => {
+  const browser = await openBrowser()
+  try {
+    const page = await openPage(browser)
+    await signIn(page, gateway)
+    const attention = page.getByRole('region', { name: 'Needs attention' })
+    for (const name of ['dead', 'half'] as const)
+      await attention.getByText(`${name}: ${counted(name)} in the last hour`).waitFor()
+    expect(await attention.getByText('healthy: ').count()).toBe(0)
+    await page.goto(`${gateway.consoleUrl}/providers`)
+    for (const name of names) {
+      const { tried = 0, failed = 0 } = expected[name] ?? {}
+      await page
+        .getByRole('img', { name: `Attempts at ${name} in the last hour: ${tried} attempts, ${failed} failed` })
+        .waitFor()
+    }
+    for (const name of ['dead', 'half', 'cut'] as const) {
+      await page.goto(`${gateway.consoleUrl}/providers/${name}`)
+      await page.getByText(counted(name)).waitFor()
+    }
+    await page.goto(`${gateway.consoleUrl}/routing/any`)
+    for (const name of ['dead', 'half'] as const)
+      await page.getByText(`${expected[name]?.tried} tried, ${expected[name]?.failed} failed`).waitFor()
+    expect(page.faults()).toEqual([])
+  } finally {
+    await browser.close()
+  }
 })
 
 function failTest(): never {

@@ -25,7 +25,8 @@ it('one address leaves at most so many heads unfinished, and the oldest go', asy
   idle.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
   await once(idle, 'data')
   const more = Array.from({ length: 256 }, () => connect('127.0.0.1'))
-  await once(first, 'close')
+  // As soon as it is older than a burst.
+  for (; !first.destroyed; await new Promise((resolve) => setTimeout(resolve, 50))) more.push(connect('127.0.0.1'))
   const last = more.at(-1)
   for (const socket of [other, last]) {
     socket?.write(socket === other ? 'host: x\r\n\r\n' : 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -34,4 +35,15 @@ it('one address leaves at most so many heads unfinished, and the oldest go', asy
   }
   expect(idle.destroyed).toBe(false)
   for (const socket of [other, idle, ...more]) socket.destroy()
+})
+
+it('a burst of one address, as of a proxy, is answered whole', async () => {
+  const sockets = Array.from({ length: 600 }, () => connect('127.0.0.3'))
+  const answers = sockets.map(async (socket) => {
+    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+    const [answer]: (Buffer | undefined)[] = await Promise.race([once(socket, 'data'), once(socket, 'close')])
+    return String(answer).slice(0, 12)
+  })
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']))
+  for (const socket of sockets) socket.destroy()
 })

@@ -320,3 +320,16 @@ describe("a model's name in a path", () => {
     },
   )
 })
+
+it('a body that ends half-way leaves a record of how much came', async () => {
+  const own = await startDataPlane({ providers: [{ kind: 'openai', baseUrl: 'http://127.0.0.1:1/v1' }], routes: [] })
+  const { hostname, port } = new URL(own.baseUrl)
+  const socket = net.connect({ port: Number(port), host: hostname })
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${own.key}\r\nexpect: 100-continue\r\ncontent-length: 1000\r\n\r\n`
+  socket.write(head)
+  await once(socket, 'data')
+  socket.end('{"model":"m",')
+  await once(socket, 'close')
+  await expect.poll(() => own.records()).toMatchObject([{ status: 499, request_bytes: 13 }])
+  await own.stop()
+})

@@ -9,6 +9,7 @@ let provider: http.Server
 let plane: DataPlane
 /** What the provider answers next; an object as JSON, a list as the events of a stream. */
 let next: object | object[] = {}
+let nextHeaders: Record<string, string> = {}
 
 const price = (vendor: string | null, model: string, rates: Partial<ModelPrice>) =>
   fillPrice({ model, vendor, source: vendor === null ? 'set' : 'shipped', version: '2026-01-01', ...rates })
@@ -22,7 +23,7 @@ const prices = [
     output: 15,
     per_search: 0.01,
   }),
-  price('gemini', 'gemini-model', { input: 0.3, audio_input: 1, output: 2.5 }),
+  price('gemini', 'gemini-model', { input: 0.3, audio_input: 1, output: 2.5, flex: { input: 0.15 } }),
   price('groq', 'groq-model', { input: 0.1, output: 0.2 }),
   price('openai', 'local-model', { input: 99, output: 99 }),
 ]
@@ -31,6 +32,7 @@ beforeAll(async () => {
   provider = http.createServer((request, response) => {
     request.resume().on('end', () => {
       const events = Array.isArray(next) ? (next as object[]) : null
+      for (const [name, value] of Object.entries(nextHeaders)) response.setHeader(name, value)
       response.setHeader('content-type', events ? 'text/event-stream' : 'application/json')
       response.end(events ? events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') : JSON.stringify(next))
     })
@@ -107,6 +109,21 @@ describe('a settled request has its cost', () => {
     expect(record.usage_detail).toMatchObject({ cache_write_1h: 150, searches: 2 })
     // 100 × 3 + 50 × 3.75 + 150 × 6 + 20 × 15 millionths, and two searches.
     expect(record.cost?.usd).toBe(0.0216875)
+  })
+
+  it('in the tier that Gemini states in a header, which the client does not get', async () => {
+    nextHeaders = { 'x-gemini-service-tier': 'FLEX' }
+    const record = await ask(
+      '/v1/gemini/v1beta/models/gemini-model:generateContent',
+      { contents: [] },
+      {
+        candidates: [{ finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 0, totalTokenCount: 1000 },
+      },
+    )
+    nextHeaders = {}
+    expect(record.usage_detail).toMatchObject({ tier: 'flex' })
+    expect(record.cost?.usd).toBe(0.00015)
   })
 
   it('of audio', async () => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fillPrice } from '../../src/core/model-price.ts'
 import type { DataPlane } from '../support/data-plane.ts'
 import { live, openSocketStage, type SocketStage } from '../support/socket-stage.ts'
 import { dial, type End, type SocketProvider } from '../support/sockets.ts'
@@ -121,6 +122,28 @@ describe('a WebSocket through the gateway', () => {
     expect(record?.tokens).toEqual({
       ...{ input: 200, output: 40, cache_read: 80, cache_write: 0, reasoning: 0, source: 'reported' },
     })
+  })
+
+  it('prices each turn by itself, with audio and cached audio apart (litellm PR 38419)', async () => {
+    const long_context = { over: 1000, input: 100, output: 100 }
+    const rates = { input: 4, output: 16, audio_input: 32, audio_output: 64, cache_read: 0.4, long_context }
+    const price = fillPrice({ model: 'gpt-realtime', source: 'set', version: 'v', ...rates })
+    plane.tell({ type: 'prices', prices: { revision: 1, prices: [price] } })
+    const { client, provider: far } = await connect()
+    const usage = {
+      ...{ input_tokens: 800, output_tokens: 20, total_tokens: 820 },
+      input_token_details: { cached_tokens: 100, audio_tokens: 300, cached_tokens_details: { audio_tokens: 50 } },
+      output_token_details: { audio_tokens: 15 },
+    }
+    for (let time = 0; time < 2; time++) far.send({ type: 'response.done', response: { id: 'resp_1', usage } })
+    for (let time = 0; time < 2; time++) await client.next()
+    bye(client, 1000)
+    await client.closed
+    const record = plane.records().find(({ id }) => id === client.requestId)
+    // 450 text, 100 cached, 250 audio; 5 text and 15 audio out; in millionths. Together they would be long context.
+    const turn = 450 * 4 + 100 * 0.4 + 250 * 32 + 5 * 16 + 15 * 64
+    expect(record?.cost?.usd).toBeCloseTo((2 * turn) / 1e6, 9)
+    expect(record?.tokens).toMatchObject({ input: 1600, output: 40 })
   })
 
   it('renames the model wherever a session names it, and leaves all else as it is', async () => {

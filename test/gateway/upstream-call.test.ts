@@ -37,7 +37,7 @@ it('a stream of countless events gives others their turn', async () => {
   const call = open(seen)
   call.onData(Buffer.from(content.repeat(100)))
   expect(seen).toEqual([])
-  call.onData(Buffer.from(':\n\n'.repeat(5000)))
+  call.onData(Buffer.from(':\n\n'.repeat(2000)))
   expect(seen).toEqual(['pause'])
   await nextTurn()
   expect(seen).toEqual(['pause', 'resume'])
@@ -47,11 +47,39 @@ it('a stream of countless events gives others their turn', async () => {
 it('a stream that rests is not read while its client is waited for', async () => {
   const seen: string[] = []
   const call = open(seen)
-  call.onData(Buffer.from(content + ':\n\n'.repeat(5000)))
+  call.onData(Buffer.from(content + ':\n\n'.repeat(2000)))
   call.pause()
   await nextTurn()
   expect(seen).toEqual(['pause', 'pause'])
   call.resume()
   expect(seen).toEqual(['pause', 'pause', 'resume'])
   call.abort()
+})
+
+it('a chunk of countless events is read in several turns, in order, also where it ends meanwhile', async () => {
+  const seen: string[] = []
+  const call = open(seen)
+  const passed: Buffer[] = []
+  const attached = () =>
+    call.attach({
+      event: (event) => void passed.push(event.bytes),
+      chunk: () => {},
+      flush: () => {},
+      ended: () => void seen.push('ended'),
+      failed: () => void seen.push('failed'),
+      stalled: () => {},
+    })
+  const sent = content + Array.from({ length: 9000 }, (_, at) => `: ${at}\n\n`).join('')
+  call.onData(Buffer.from(sent))
+  attached()
+  expect(passed.length).toBeLessThan(2500)
+  const before = passed.length
+  await nextTurn()
+  expect(passed.length).toBeGreaterThan(before)
+  expect(passed.length).toBeLessThan(before + 2500)
+  // What comes meanwhile waits for its turn.
+  call.onData(Buffer.from('data: [DONE]\n\n'))
+  call.onEnd()
+  expect(Buffer.concat(passed).toString()).toBe(`${sent}data: [DONE]\n\n`)
+  expect(seen.at(-1)).toBe('ended')
 })

@@ -168,3 +168,21 @@ describe('secrets', () => {
     expect(variables).toEqual(['OPENAI_API_KEY', 'OPENAI_API_KEY_2'])
   })
 })
+
+describe('a base URL that is none', () => {
+  it.each([
+    ['not a url', 'is not a URL'],
+    ['ftp://models.example/v1', 'must begin with https'],
+    ['https://user:secret@models.example/v1', 'Leave user name and password out'],
+  ])('becomes a variable, and is reported: %s', (address, reason) => {
+    for (const converted of [
+      litellm({ model_list: [entry('gpt', { api_base: address })] }),
+      portkey({ provider: 'openai', custom_host: address, override_params: { model: 'gpt-4o' } }),
+    ]) {
+      expect(converted.providers).toMatchObject([{ base_url: expect.stringMatching(/^\$\{\w+_BASE_URL\}$/) }])
+      expect(converted.routes).toHaveLength(1)
+      expect(reasons(converted).join()).toContain(reason)
+      expect(JSON.stringify(converted)).not.toContain('secret')
+    }
+  })
+})

@@ -197,13 +197,14 @@ describe('the results of a batch', () => {
     expect(await counted('msgbatch_4')).toEqual([])
   })
 
-  it('say so where a line is too long to be read, and count the others', async () => {
+  it('say so where a line is too large to be read, and count the others', async () => {
     const path = await makeMessageBatch('msgbatch_3')
     const long = { ...message('claude-long', 9), padding: 'x'.repeat(4 * 2 ** 20) }
-    const body = lines([long, message('claude-a', 3)])
+    const crowded = { ...message('claude-long', 9), padding: Array(150_000).fill(0) }
+    const body = lines([long, crowded, message('claude-a', 3)])
     const { text, record } = await read(reader, path, { ...results, body })
     expect(text).toBe(body)
-    expect(record.routing_signals.map((signal) => signal.text).join('\n')).toContain('1 results were too long')
+    expect(record.routing_signals.map((signal) => signal.text).join('\n')).toContain('2 results were too large')
     expect(await counted('msgbatch_3')).toMatchObject([{ model: 'claude-a', tokens: { input: 15, output: 3 } }])
   })
 })

@@ -155,7 +155,14 @@ describe('inspect', () => {
 
   it.each([
     [chat, '"max_tokens":100', 100],
-    [chat, '"max_tokens":100,"max_completion_tokens":40,"max_output_tokens":50', 40],
+    // Servers disagree which one they go by.
+    [chat, '"max_tokens":1,"max_completion_tokens":40', 40],
+    [chat, '"max_tokens":40,"max_completion_tokens":null', 40],
+    [chat, '"max_tokens":1,"max_completion_tokens":"9000"', null],
+    [chat, '"max_tokens":1,"n":"9000"', null],
+    // Not a member of this call.
+    [chat, '"max_output_tokens":50', null],
+    ['POST /v1/responses', '"max_tokens":1,"max_output_tokens":7', 7],
     [chat, '"n":3,"max_completion_tokens":40', 120],
     [chat, '"max_tokens":9e15', 10_000_000],
     [chat, '"max_tokens":null', null],
@@ -168,6 +175,16 @@ describe('inspect', () => {
       'POST /v1/gemini/v1beta/models/g:generateContent',
       '"generation_config":{"max_output_tokens":9,"candidate_count":2}',
       18,
+    ],
+    [
+      'POST /v1/gemini/v1beta/models/g:generateContent',
+      '"generationConfig":{"maxOutputTokens":1},"generation_config":{"max_output_tokens":9}',
+      9,
+    ],
+    [
+      'POST /v1/gemini/v1beta/models/g:generateContent',
+      '"generationConfig":{"maxOutputTokens":1},"generation_config":{}',
+      null,
     ],
     ['POST /v1/gemini/v1beta/models/g:generateContent', '"generationConfig":[]', null],
     ['POST /v1/embeddings', '"input":"x"', null],

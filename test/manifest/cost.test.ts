@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { resolveAttachments } from '../../src/manifest/attachments.ts'
 import { boundProblems } from '../../src/manifest/bounded-problems.ts'
 import { checkOutcome } from '../../src/manifest/check.ts'
-import { makePlan, type Plan } from '../../src/manifest/plan.ts'
+import { type ManifestPlan, makePlan } from '../../src/manifest/plan.ts'
 import { readDocuments } from '../../src/manifest/read.ts'
-import type { Resource } from '../../src/manifest/resource.ts'
+import type { ManifestResource } from '../../src/manifest/resource.ts'
 import { growth } from '../support/count-steps.ts'
 import { outcomeOf } from './entries.ts'
 
@@ -35,7 +35,7 @@ const files: Record<string, (size: number) => string> = {
 
 const read = (text: string) => readDocuments([{ name: 'a.yaml', text }], {})
 
-async function planOf(text: string, resources: readonly Resource[] = []): Promise<Plan> {
+async function planOf(text: string, resources: readonly ManifestResource[] = []): Promise<ManifestPlan> {
   const { entries, problems } = read(text)
   const attached = resolveAttachments(entries, resources, problems)
   const plan = await makePlan({ resources, entries: attached, owner: 'file', prune: true, force: false })
@@ -51,7 +51,7 @@ describe.each(Object.keys(files))('%s', (name) => {
   })
 
   it('cost as much more to compare with a state of as many, and to remove', async () => {
-    const states = new Map<number, Resource[]>()
+    const states = new Map<number, ManifestResource[]>()
     for (const size of [200, 400]) states.set(size, outcomeOf(await planOf(file(size)), [], 'file'))
     expect(await growth((size) => planOf(file(size), states.get(size)), 200)).toBeLessThan(2.4)
     expect(await growth((size) => planOf('policies: []', states.get(size)), 200)).toBeLessThan(2.4)

@@ -1,11 +1,11 @@
 import { kindSpecs, shownPath } from '../../src/manifest/kinds.ts'
-import type { Plan } from '../../src/manifest/plan.ts'
+import type { ManifestPlan } from '../../src/manifest/plan.ts'
 import { readDocuments } from '../../src/manifest/read.ts'
-import type { Entry, Fields, Identity, Resource } from '../../src/manifest/resource.ts'
+import type { Fields, Identity, ManifestEntry, ManifestResource } from '../../src/manifest/resource.ts'
 import { keyOf } from '../../src/manifest/resource.ts'
 
 /** What a file says that has no mistakes. */
-export function entriesOf(text: string, variables: Record<string, string> = {}): Entry[] {
+export function entriesOf(text: string, variables: Record<string, string> = {}): ManifestEntry[] {
   const { entries, problems } = readDocuments([{ name: 'config.yaml', text }], variables)
   if (problems.length > 0) throw new Error(problems.map(({ place, message }) => `${place}: ${message}`).join('\n'))
   return entries
@@ -17,7 +17,7 @@ export function mistakesIn(text: string, variables: Record<string, string> = {})
 }
 
 /** The state that a plan leads to, as the gateway would have it: what a second plan starts from. */
-export function outcomeOf(plan: Plan, before: readonly Resource[], owner: string): Resource[] {
+export function outcomeOf(plan: ManifestPlan, before: readonly ManifestResource[], owner: string): ManifestResource[] {
   const known = new Map(before.map((resource) => [keyOf(resource), resource]))
   return [...plan.outcome.values()].map((planned) => {
     const key = keyOf(planned)
@@ -36,7 +36,7 @@ export function resource(
   identity: Partial<Identity> & Pick<Identity, 'kind' | 'name'>,
   fields: Fields,
   owner?: string,
-): Resource {
+): ManifestResource {
   const full = { project: null, environment: null, ...identity }
   const named = [kindSpecs[full.kind].nameField, ...Object.keys(fields).map((name) => shownPath(full.kind, name))]
   const owned = owner === undefined ? {} : Object.fromEntries(named.map((name) => [name, owner]))

@@ -1,17 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkOutcome } from '../../src/manifest/check.ts'
-import { makePlan, type Plan } from '../../src/manifest/plan.ts'
-import { type Entry, keyOf, type Resource } from '../../src/manifest/resource.ts'
+import { type ManifestPlan, makePlan } from '../../src/manifest/plan.ts'
+import { keyOf, type ManifestEntry, type ManifestResource } from '../../src/manifest/resource.ts'
 import { entriesOf, outcomeOf, resource } from './entries.ts'
 
 const plan = (
-  resources: Resource[],
-  entries: Entry[],
+  resources: ManifestResource[],
+  entries: ManifestEntry[],
   more: { prune?: boolean; force?: boolean; owner?: string } = {},
 ) => makePlan({ resources, entries, owner: 'file', prune: false, force: false, ...more })
 
-const told = ({ changes }: Plan) => changes.map(({ action, kind, name, changed }) => [action, kind, name, changed])
+const told = ({ changes }: ManifestPlan) =>
+  changes.map(({ action, kind, name, changed }) => [action, kind, name, changed])
 
 const openai = resource(
   { kind: 'provider', name: 'openai' },
@@ -112,7 +113,7 @@ projects: [{ name: search, environments: [production] }]
 })
 
 describe('the outcome of a plan', () => {
-  const problems = async (text: string, state: Resource[] = [], more = {}) => {
+  const problems = async (text: string, state: ManifestResource[] = [], more = {}) => {
     const made = await plan(state, entriesOf(text), more)
     return [...made.problems, ...(await checkOutcome(made))].map(({ message }) => message)
   }
@@ -190,7 +191,7 @@ const lines = fc.record({
   ),
 })
 
-const shuffled = (entries: Entry[], seed: number): Entry[] =>
+const shuffled = (entries: ManifestEntry[], seed: number): ManifestEntry[] =>
   entries
     .map((entry, place) => ({ entry, order: ((place + 1) * 7919 * (seed + 1)) % 104729 }))
     .sort((one, other) => one.order - other.order)

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { makePlan } from '../../src/manifest/plan.ts'
 import { readDocuments } from '../../src/manifest/read.ts'
-import type { Fields, Resource } from '../../src/manifest/resource.ts'
+import type { Fields, ManifestResource } from '../../src/manifest/resource.ts'
 import { writeDocument } from '../../src/manifest/write.ts'
+import { countTurns } from '../support/count-turns.ts'
 import { resource } from './entries.ts'
 
 /** Texts that YAML could take for something else, and that variables could be taken from. */
@@ -69,6 +70,14 @@ const policy = fc.record({
   allow_models: fc.uniqueArray(text),
   deny_models: fc.uniqueArray(text),
   lanes: fc.subarray(['anthropic', 'gemini', 'openai']),
+  budget_usd_month: fc.option(fc.integer({ min: 0, max: 9999 }).map((cents) => cents / 100)),
+  rpm: fc.option(fc.integer({ min: 0, max: 1_000_000 })),
+  unpriced: fc.option(fc.oneof(fc.constantFrom('allow', 'deny'), fc.integer({ min: 0, max: 100 }))),
+  per: fc.option(fc.constantFrom('key', 'user')),
+  max_output_tokens: fc.option(fc.integer({ min: 0, max: 1_000_000 })),
+  cap_output: fc.boolean(),
+  addresses: fc.subarray(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']),
+  hours: fc.subarray(['Mon-Fri 08:00-18:00', 'Sat,Sun 10:00-24:00', '22:00-06:00']),
   max_body: fc.option(fc.integer({ min: 1, max: 10_000_000_000 })),
   capture: fc.option(fc.constantFrom('none', 'redacted', 'full')),
 })
@@ -98,6 +107,7 @@ const route = fc.record({
   fallback_on: fc.uniqueArray(fc.constantFrom('500', '429', 'provider_timeout')),
   'timeouts.first_byte': timeout,
   strict: fc.boolean(),
+  echo_model: fc.boolean(),
 })
 
 const named = <T>(fields: fc.Arbitrary<T>, names: fc.Arbitrary<string> = slug) =>
@@ -107,7 +117,7 @@ const given = (fields: object): Fields =>
 
 const everything = fc
   .record({ providers: named(provider), policies: named(policy), keys: named(key), routes: named(route, text) })
-  .map(({ providers, policies, keys, routes }): Resource[] => {
+  .map(({ providers, policies, keys, routes }): ManifestResource[] => {
     const place = { project: 'default', environment: 'production' }
     return [
       resource({ kind: 'project', name: 'default' }, {}, 'file'),
@@ -127,7 +137,7 @@ describe('what is exported', () => {
   it('reads back as what it was, so that applying it changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(everything, async (resources) => {
-        const written = writeDocument(resources, 'file', ' Made by a test.').text
+        const { text: written } = await writeDocument(resources, 'file', ' Made by a test.')
         const variables = variablesIn(written)
         const { entries, owner, problems } = readDocuments([{ name: 'export.yaml', text: written }], variables)
         expect([problems, owner]).toEqual([[], 'file'])
@@ -145,11 +155,11 @@ describe('what is exported', () => {
     )
   })
 
-  it('is the same text for the same resources, in whatever order they come, as YAML and as JSON', () => {
-    fc.assert(
-      fc.property(everything, (resources) => {
-        const one = writeDocument(resources, 'file', '')
-        const other = writeDocument([...resources].reverse(), 'file', '')
+  it('is the same text for the same resources, in whatever order they come, as YAML and as JSON', async () => {
+    await fc.assert(
+      fc.asyncProperty(everything, async (resources) => {
+        const one = await writeDocument(resources, 'file', '')
+        const other = await writeDocument([...resources].reverse(), 'file', '')
         expect(other).toEqual(one)
         const variables = variablesIn(one.text)
         const entriesIn = (text: string) =>
@@ -160,13 +170,13 @@ describe('what is exported', () => {
     )
   })
 
-  it('has one variable per credential, and none of the credentials', () => {
+  it('has one variable per credential, and none of the credentials', async () => {
     const credentials = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ last_four: `end${index}`, fingerprint: 'f' }))
     const resources = ['azure-eu', 'azure.eu', '1st'].map((name, index) =>
       resource({ kind: 'provider', name }, { kind: 'demo', credentials: credentials(index + 1) }),
     )
-    const { text } = writeDocument(resources, null, ' Exported.')
+    const { text } = await writeDocument(resources, null, ' Exported.')
     expect(text).toBe(`# Exported.
 
 # The owner of these settings. With none, applying the file claims nothing, and others may change what it says.
@@ -189,5 +199,21 @@ providers:
       - \${AZURE_EU_CREDENTIAL_2_1} # ends in end0
       - \${AZURE_EU_CREDENTIAL_2_2} # ends in end1
 `)
+  })
+
+  it('is written in slices where it is large, and reads as one file', async () => {
+    const place = { project: 'default', environment: 'production' }
+    const routes = Array.from({ length: 450 }, (_, at) =>
+      resource({ kind: 'route', name: `m${at}`, ...place }, { targets: [] }),
+    )
+    const provider = resource({ kind: 'provider', name: 'p' }, { kind: 'demo', credentials: [] })
+    let text = ''
+    const turns = await countTurns(async () => {
+      text = (await writeDocument([provider, ...routes], 'file', ' Made by a test.')).text
+    })
+    expect(turns).toBeGreaterThanOrEqual(5)
+    expect(text.match(/^routes:$/gm)).toHaveLength(1)
+    const { entries } = readDocuments([{ name: 'x', text }], {})
+    expect(entries.map(({ name }) => name).sort()).toEqual(['p', ...routes.map(({ name }) => name)].sort())
   })
 })

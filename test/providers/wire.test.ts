@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { baseUrlProblem, joinBaseUrl } from '../../src/providers/wire/base-url.ts'
 import { openaiCheck } from '../../src/providers/wire/openai-format.ts'
+import { readReset } from '../../src/providers/wire/reset-headers.ts'
 import { readProtoDuration, readRetryAfter } from '../../src/providers/wire/retry-after.ts'
 import {
   anthropicRules,
@@ -36,6 +37,55 @@ describe('readRetryAfter', () => {
           new Map([
             ['retry-after-ms', exact],
             ['retry-after', text],
+          ]),
+          now,
+        )
+        return read === null || read >= 0
+      }),
+    )
+  })
+})
+
+describe('readReset', () => {
+  const now = Date.parse('2026-11-21T00:00:00Z')
+  const openai = (requests: string, tokens: string, remaining = ['0', '0']) => ({
+    'x-ratelimit-remaining-requests': remaining[0],
+    'x-ratelimit-reset-requests': requests,
+    'x-ratelimit-remaining-tokens': remaining[1],
+    'x-ratelimit-reset-tokens': tokens,
+  })
+  it.each([
+    [openai('1s', '6m0s'), 360_000],
+    [openai('8.64s', '17ms'), 8640],
+    [openai('1s', '6m0s', ['0', '900']), 1000],
+    [openai('1d2h', '40s', ['5', '900']), 40_000],
+    [openai('2m59.56s', ''), 179_560],
+    [openai('12', 'soon'), 12_000],
+    [openai('-1', '1e9s'), null],
+    [
+      {
+        'anthropic-ratelimit-input-tokens-remaining': '0',
+        'anthropic-ratelimit-input-tokens-reset': '2026-11-21T00:00:30Z',
+        'anthropic-ratelimit-requests-remaining': '10',
+        'anthropic-ratelimit-requests-reset': '2026-11-21T00:00:05Z',
+      },
+      30_000,
+    ],
+    [{ 'anthropic-ratelimit-requests-reset': '2026-11-20T23:59:05Z' }, 0],
+    [{ 'anthropic-ratelimit-requests-reset': '2026-99-99T00:00:00Z' }, null],
+    [{}, null],
+  ])('%j is %s', (headers, expected) => {
+    expect(readReset(new Map(Object.entries(headers).map(([name, value]) => [name, value ?? ''])), now)).toBe(expected)
+  })
+
+  it('never gives a negative or broken number', () => {
+    const moment = fc.stringMatching(/^[-0-9.dhmsTZ:]{0,20}$/)
+    fc.assert(
+      fc.property(moment, moment, (one, other) => {
+        const read = readReset(
+          new Map([
+            ['x-ratelimit-reset-tokens', one],
+            ['anthropic-ratelimit-tokens-reset', other],
           ]),
           now,
         )

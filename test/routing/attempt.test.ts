@@ -25,6 +25,7 @@ async function run(script: Script, retries = 1, hangUpAtWait = false) {
   const waits: number[] = []
   const notes: Signal[] = []
   const skipped: string[] = []
+  const discarded: string[] = []
   const ports: AttemptPorts<string, string> = {
     send: async (candidate) => {
       sent.push(candidate)
@@ -38,8 +39,10 @@ async function run(script: Script, retries = 1, hangUpAtWait = false) {
     record: (signal) => notes.push(signal),
     recordSkip: (candidate, reason) => skipped.push(`${candidate}: ${reason}`),
     random: () => 0,
+    discard: (answer) => discarded.push(answer),
   }
-  return { outcome: await attempt(Object.keys(script), retries, ports), sent, waits, notes, skipped }
+  const outcome = await attempt(Object.keys(script), retries, ports)
+  return { outcome, sent, waits, notes, skipped, discarded }
 }
 
 describe('attempt', () => {
@@ -47,6 +50,17 @@ describe('attempt', () => {
     const { outcome, sent } = await run({ a: [answered('yes')], b: [answered('never')] })
     expect(outcome).toEqual({ kind: 'answered', answer: 'yes', retryAfterMs: null })
     expect(sent).toEqual(['a'])
+  })
+
+  it('discards answers that another takes the place of, and not the one that goes out', async () => {
+    const own = (answer: string) => failed({ answer, next: 'target' })
+    expect((await run({ a: [own('a')], b: [own('b')], c: [answered('c')] })).discarded).toEqual(['a', 'b'])
+    const last = await run({ a: [own('a')], b: [own('b')] })
+    expect([last.discarded, last.outcome]).toEqual([['a'], { kind: 'answered', answer: 'b', retryAfterMs: null }])
+    const skipped = failed({ fault: fault('provider_not_ready'), next: 'target' })
+    const first = await run({ a: [own('a')], b: [skipped] })
+    expect([first.discarded, first.outcome]).toMatchObject([[], { answer: 'a' }])
+    expect((await run({ a: [own('a')], b: [{ kind: 'gone' }] })).discarded).toEqual(['a'])
   })
 
   it('retries one target before it falls back, and notes both', async () => {

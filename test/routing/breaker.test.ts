@@ -1,6 +1,6 @@
 import fc, { array, constantFrom, integer, oneof, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Breaker, breakerWords, type Entry } from '../../src/routing/breaker.ts'
+import { Breaker, type BreakerEntry, breakerWords } from '../../src/routing/breaker.ts'
 
 const start = 1_790_000_000_000
 
@@ -19,9 +19,9 @@ function attach(words: BigInt64Array, thread: number | null = null) {
   return {
     view,
     enter: (row: number, now: number) => breaker.enter(row, now),
-    recordSuccess: (row: number, entry: Entry, now: number) => breaker.recordSuccess(row, entry, now),
-    recordFailure: (row: number, entry: Entry, now: number) => breaker.recordFailure(row, entry, now),
-    abandon: (row: number, entry: Entry) => breaker.abandon(row, entry),
+    recordSuccess: (row: number, entry: BreakerEntry, now: number) => breaker.recordSuccess(row, entry, now),
+    recordFailure: (row: number, entry: BreakerEntry, now: number) => breaker.recordFailure(row, entry, now),
+    abandon: (row: number, entry: BreakerEntry) => breaker.abandon(row, entry),
     abandonAll: (dead: number) => breaker.abandonAll(dead),
   }
 }
@@ -170,7 +170,7 @@ it('whatever happens, lets at most one probe go at a time, and nobody in while i
       const health = make()
       let now = start
       let leasedUntil = 0
-      const underWay: Entry[] = []
+      const underWay: BreakerEntry[] = []
       for (const { act, wait } of steps) {
         now += wait
         const before = health.view(0, now)

@@ -35,6 +35,7 @@ function winner(routes: SnapshotRoute[], model: string): string | null {
     serves: () => true,
     health: () => ({ state: 'ready' as const }),
     random: () => 0,
+    figures: { latencyOf: () => null, costOf: () => null },
     now: 0,
   }
   return plan({ ...query, ...ports }, compiled).route?.id ?? null

@@ -26,6 +26,7 @@ function ask(parts: Partial<PlanQuery> = {}): PlanQuery {
     serves: ({ kind }, operation) => kind !== 'bedrock' || operation === 'messages',
     health: () => ({ state: 'ready' }),
     random: () => 0.5,
+    figures: { latencyOf: () => null, costOf: () => null },
     now,
     ...parts,
   }
@@ -145,10 +146,15 @@ const scenarios: { name: string; routes: SnapshotRoute[]; ask?: Partial<PlanQuer
   { name: "another project's route", routes: [makeRoute('gpt-4o', to('one'), elsewhere)], want: 'model_not_found' },
   { name: "another environment's route", routes: [makeRoute('gpt-*', to('one'), inStaging)], want: 'model_not_found' },
   {
-    name: 'a strategy that has no figures yet says so',
-    routes: [makeRoute('gpt-4o', to('one', 'two'), { strategy: 'latency' })],
-    want: 'one:gpt-4o two:gpt-4o',
-    says: 'The strategy latency has no figures to go by yet: targets are taken by priority.',
+    name: 'a target of weight 0 gets nothing, whatever the strategy',
+    routes: [makeRoute('gpt-4o', [makeTarget('one', { weight: 0 }), ...to('two')])],
+    want: 'two:gpt-4o',
+    says: 'one (gpt-4o): its weight is 0.',
+  },
+  {
+    name: 'a target of weight 0 is no last resort either',
+    routes: [makeRoute('gpt-4o', [makeTarget('one', { weight: 0 }), ...to('rejected')])],
+    want: 'provider_not_ready',
   },
   {
     name: 'the header names a provider in vain when the call names a model',
@@ -237,14 +243,14 @@ describe('weighted routes', () => {
     expect(first / 2000).toBeLessThan(0.79)
   })
 
-  it('keep priorities apart, and hold a weight of 0 in reserve', () => {
+  it('keep priorities apart, and give nothing to a weight of 0', () => {
     const routes = weighted([
-      makeTarget('one:reserve', { weight: 0 }),
+      makeTarget('one:off', { weight: 0 }),
       makeTarget('two:last', { weight: 100, priority: 1 }),
       makeTarget('two:first', { weight: 1 }),
     ])
     for (const drawn of [0, 0.5, 0.999]) {
-      expect(summary(run(routes, ask({ random: () => drawn })))).toBe('two:first one:reserve two:last')
+      expect(summary(run(routes, ask({ random: () => drawn })))).toBe('two:first two:last')
     }
   })
 })

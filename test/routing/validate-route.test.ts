@@ -23,6 +23,12 @@ const refused: [string, RouteShape, RouteShape[], RegExp][] = [
   ['an empty upstream model', shape('m', { upstream: '' }), [], /cannot be empty/],
   ['a negative weight', shape('m', { targets: [{ ...target, weight: -1 }] }), [], /weight/],
   ['a broken priority', shape('m', { targets: [{ ...target, priority: 0.5 }] }), [], /priority/],
+  [
+    'more targets than are looked at for a request',
+    shape('m', { targets: Array(257).fill(target) }),
+    [],
+    /at most 256/,
+  ],
   ['the same name twice', shape('m', { id: 'rte_new' }), [shape('m')], /already has a route/],
   ['a tie', shape('ab*'), [shape('*cd')], /equally exact/],
   ['a tie of nested ends', shape('a*cd'), [shape('ab*d')], /equally exact/],

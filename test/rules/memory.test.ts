@@ -12,7 +12,7 @@ const dataPlane = {
   entries: ['src/gateway/thread/thread.ts'],
   // Of these, 200 kB (WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files) lie there as text and are run by whoever
   // needs them first.
-  bytes: 1_060_000,
+  bytes: 1_115_000,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/kysely/', 'src/store/', ...undiciWhole],
 }
 const store = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseModule, readModules } from './checks/modules.ts'
+import { type Module, parseModule, readModules } from './checks/modules.ts'
 import { type BannedWord, findInNames, findInTexts, readWording } from './checks/words.ts'
 
 /** A word that the code shall not use, and how often it still stands: that may only become less. */
@@ -109,8 +109,18 @@ describe('banned words', () => {
   })
 })
 
+/** Names that several files give to types of their own, with the files. */
+function findSharedNames(modules: readonly Module[]): string[] {
+  const files = new Map<string, string[]>()
+  for (const { path, text } of modules)
+    for (const [, name = ''] of text.matchAll(/^(?:export )?(?:abstract )?(?:interface|type|class) (\w+)/gm))
+      files.set(name, [...(files.get(name) ?? []), path])
+  return [...files].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`)
+}
+
 describe('the code', () => {
-  const wordings = readModules('src', 'cli', 'tui', 'scripts').map(readWording)
+  const modules = readModules('src', 'cli', 'tui', 'scripts')
+  const wordings = modules.map(readWording)
 
   it.each(bannedNames.map((one) => [one.words.join(', '), one.instead, one] as const))(
     'has no name with %s (use: %s)',
@@ -127,4 +137,10 @@ describe('the code', () => {
       expect(found.length > one.standing ? found : []).toEqual([])
     },
   )
+
+  it('has no two types of the same name', () => {
+    // The console's own are about what the operations of the same names return.
+    const own = modules.filter(({ path }) => !path.startsWith('src/console/app/') && !path.startsWith('scripts/'))
+    expect(findSharedNames(own)).toEqual([])
+  })
 })

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { Pending } from '../../src/sign-in/pending.ts'
+import { PendingValues } from '../../src/sign-in/pending.ts'
 
 it('gives what waits once', () => {
-  const pending = new Pending<string>(1000)
+  const pending = new PendingValues<string>(1000)
   pending.put('a', 'first')
   expect([pending.peek('a'), pending.take('a'), pending.take('a')]).toEqual(['first', 'first', null])
 })
@@ -10,14 +10,14 @@ it('gives what waits once', () => {
 it('forgets what has waited for too long', () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
-  const pending = new Pending<string>(1000)
+  const pending = new PendingValues<string>(1000)
   pending.put('a', 'first')
   vi.advanceTimersByTime(1001)
   expect(pending.take('a')).toBeNull()
 })
 
 it('keeps no more than it is told, the newest', () => {
-  const pending = new Pending<number>(1000, 3)
+  const pending = new PendingValues<number>(1000, 3)
   for (let number = 0; number < 5; number++) pending.put(`key ${number}`, number)
   expect([0, 1, 2, 3, 4].map((number) => pending.peek(`key ${number}`))).toEqual([null, null, 2, 3, 4])
 })

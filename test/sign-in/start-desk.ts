@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
 import { makeKeyring } from '../../src/sealing/keyring.ts'
 import { createMachineKey } from '../../src/sealing/machine-key.ts'
-import type { Place } from '../../src/sign-in/place.ts'
+import type { RequestOrigin } from '../../src/sign-in/place.ts'
 import { SignIn } from '../../src/sign-in/sign-in.ts'
 import type { AuditEvent } from '../../src/store/api.ts'
 import type { Operator } from '../../src/store/operators/operator-tables.ts'
@@ -11,7 +11,7 @@ import { password, sampleOperator } from './sample-operator.ts'
 
 export { password }
 
-export function placeAt(address: string): Place {
+export function placeAt(address: string): RequestOrigin {
   return { origin: 'http://localhost:8788', address, userAgent: 'test' }
 }
 

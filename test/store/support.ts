@@ -94,6 +94,7 @@ export function sampleRoute(projectId: string, providerId: string, change: Parti
     fallbackOn: [],
     timeouts: {},
     strict: false,
+    echoModel: false,
     createdAt: now,
     ...change,
   }

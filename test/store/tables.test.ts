@@ -30,7 +30,7 @@ async function freshStore() {
 describe('tables', () => {
   it('keeps workspace, projects and environments, by name and by id', async () => {
     const store = await freshStore()
-    expect((await store.workspace.rename('acme')).name).toBe('acme')
+    expect((await store.workspace.update({ name: 'acme' })).name).toBe('acme')
     const { project, environment } = await addScope(store)
     expect(await store.projects.find('default')).toEqual(project)
     expect(await store.projects.find(project.id)).toEqual(project)
@@ -98,10 +98,11 @@ describe('tables', () => {
     expect(await store.routes.find(project.id, null, 'gpt-4o-mini')).toEqual(everywhere)
     expect(await store.routes.find(project.id, environment.id, 'gpt-4o-mini')).toEqual(own)
     expect(await store.routes.find(project.id, null, own.id)).toEqual(own)
-    expect(await store.routes.update(own.id, { enabled: false, strict: true })).toEqual({
+    expect(await store.routes.update(own.id, { enabled: false, strict: true, echoModel: true })).toEqual({
       ...own,
       enabled: false,
       strict: true,
+      echoModel: true,
     })
   })
 
@@ -206,10 +207,10 @@ describe('audit', () => {
 
   it('is found by operation, noun and resource', async () => {
     const store = await freshStore()
-    await store.audited(event).workspace.rename('a')
+    await store.audited(event).workspace.update({ name: 'a' })
     await store
       .audited({ ...event, operation: 'keys.create', resource: { kind: 'key', id: 'key_1', name: 'ci' } })
-      .workspace.rename('b')
+      .workspace.update({ name: 'b' })
     const operations = async (filter: object) =>
       (await store.audit.list({ limit: 9, ...filter })).map((line) => line.operation)
     expect(await operations({})).toEqual(['keys.create', 'projects.add'])

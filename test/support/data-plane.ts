@@ -10,6 +10,7 @@ import type { RequestRecord } from '../../src/core/record.ts'
 import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight } from '../../src/policy/counters.ts'
+import type { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
 import type { SnapshotKey, SnapshotPolicy, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { findEntries, recordText } from '../../src/store/ingest/segment-reader.ts'
@@ -21,6 +22,8 @@ export interface DataPlane {
   /** Of a second key, `key_2`; there is one where the options ask for it. */
   otherKey: string
   inFlight(): number
+  /** What counts in limits, as other threads see it. */
+  limits: LimitCounters
   /** Bytes of large bodies. */
   held(): number
   /** Of a provider, by its place among the providers; of a model there, as a key would meet it. */
@@ -75,6 +78,8 @@ export interface DataPlaneOptions {
   clientAddress?: AddressForm
   /** Default: plain HTTP. */
   certificate?: ServerCertificate | null
+  /** False: it is not known yet what budgets have spent. */
+  seeded?: boolean
   /** A module that runs the thread in its own way. */
   thread?: URL
 }
@@ -97,10 +102,12 @@ export async function startDataPlane({
   webrtc = false,
   clientAddress = 'full',
   certificate = null,
+  seeded = true,
   thread = new URL('../../src/gateway/thread/thread.ts', import.meta.url),
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
   const memory = createSharedMemory(1)
+  if (seeded) attachShared(memory).limits.seed([])
   const settings = {
     host: '127.0.0.1',
     port: 0,
@@ -125,6 +132,7 @@ export async function startDataPlane({
       healthMemory: memory.health,
       counterMemory: memory.counters,
       counterLayout: memory.layout,
+      limitMemory: memory.limits,
       liveness: memory.liveness,
       column: 0,
     } satisfies ThreadStart,
@@ -171,11 +179,12 @@ export async function startDataPlane({
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  const { counters, health } = attachShared(memory)
+  const { counters, health, limits: limitCounters } = attachShared(memory)
   return {
     baseUrl: `${certificate === null ? 'http' : 'https'}://127.0.0.1:${port}`,
     key,
     otherKey,
+    limits: limitCounters,
     inFlight: () => counters.read(requestsInFlight),
     held: () => counters.read(heldBytes),
     health: (slot, credentials, model, keyId) => {
@@ -256,6 +265,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
   const scope = { projectId: 'prj_1', project: 'default' }
   return {
     version: 1,
+    timeZone: 'UTC',
     defaultProviders: {},
     tokenKey: new Uint8Array(32),
     bodyKey: null,

@@ -14,6 +14,7 @@ export function makeConfiguration(parts: Partial<ConfigurationSnapshot> = {}): C
     providers: [],
     routes: [],
     policies: [],
+    timeZone: 'UTC',
     defaultProviders: {},
     tokenKey: new Uint8Array(32),
     bodyKey: null,
@@ -64,6 +65,7 @@ export function makeRoute(model: string, targets: SnapshotTarget[], parts: Parti
     fallbackOn: [],
     timeouts: {},
     strict: false,
+    echoModel: false,
     ...parts,
   }
 }

@@ -88,7 +88,7 @@ describe('danger', () => {
     await driven.press('x')
     const shown = await driven.see('Remove provider openai, its credentials and its revisions?')
     expect(shown).toMatch(/Routes +4/)
-    expect(shown).toMatch(/Last hour +1,204 req/)
+    expect(shown).toMatch(/Last hour +1,204 tried/)
     await driven.press('=opena', 'enter')
     await driven.see('That does not match openai. Nothing was changed.')
     expect(inputOf('providers.remove')).toBeUndefined()

@@ -78,6 +78,8 @@ const answers: Answers = {
   'routes.show': smart,
   'routes.traffic': traffic,
   'requests.series': series,
+  // Attempts at the provider, also those that another one stood in for.
+  'providers.attempts': { points: [{ tried: 0 }, { tried: 9 }, { tried: 36 }] },
   'requests.stats': [{ group: 'total', requests: 45, errors: 0, duration_p95_ms: 300 }],
 }
 
@@ -140,7 +142,7 @@ describe('the page of a provider', () => {
   it('stays of use where the gateway answers only some of it', async () => {
     const refused = Object.assign(new Error('No.'), { code: 'refused', status: 403, data: { hint: '' } })
     const refuse = () => Promise.reject(refused)
-    driven = drive({ ...answers, 'providers.history': refuse, 'requests.series': refuse, 'routes.list': refuse })
+    driven = drive({ ...answers, 'providers.history': refuse, 'providers.attempts': refuse, 'routes.list': refuse })
     await open('2', 'dead')
     const shown = await driven.see('36 attempts')
     expect(shown).toContain('Settings')
@@ -193,7 +195,6 @@ describe('the page of a route', () => {
     [{ strategy: 'weighted', retries: 0 }, ['by weighted, no retries', 'weight 1']],
     [{ enabled: false }, ['○ disabled: no requests are sent']],
     [{ environment: null }, ['default/all environments']],
-    [{ note: 'Uses priority until there is data.' }, ['Uses priority until there is data.']],
   ])('says %o', async (change, wanted) => {
     driven = drive({ ...answers, 'routes.show': { ...smart, ...change } })
     await open('3', 'smart')

@@ -27,7 +27,7 @@ const drawnAbove = [
 /** How a provider is and why, what its calls came to, who uses it, and since when. */
 export const providerPage: RecordPage = {
   questions: (provider) => [
-    { operation: 'requests.series', input: { since: '1h', step: '1m', provider: textAt(provider, 'name') ?? '' } },
+    { operation: 'providers.attempts', input: { since: '1h', step: '1m', name: textAt(provider, 'id') ?? '' } },
     { operation: 'providers.history', input: { name: textAt(provider, 'id') ?? '', since: '7d' } },
     { operation: 'routes.list', input: { all: true } },
   ],
@@ -45,7 +45,7 @@ export const providerPage: RecordPage = {
         'Last hour',
         [
           ...flow(describeAttempts(valueAt(provider, 'last_hour'), theme), width - 2),
-          ...drawTraffic(answers.get('requests.series'), width - 2, theme),
+          ...drawTraffic(answers.get('providers.attempts'), width - 2, theme),
         ],
         theme,
       ),

@@ -8,7 +8,7 @@ import { numberAt } from '../status-watch.ts'
 import { count, describeAttempts, describeState, listAt, type RecordPage, reasonOf, section, textAt } from './page.ts'
 import { drawTraffic } from './traffic.ts'
 
-const drawnAbove = ['model', 'project', 'environment', 'enabled', 'strategy', 'note', 'targets', 'retries']
+const drawnAbove = ['model', 'project', 'environment', 'enabled', 'strategy', 'targets', 'retries']
 const barWidth = 10
 
 /** Where a model's requests go: its targets in the order in which they are tried, each with its state and its share. */
@@ -27,7 +27,6 @@ export const routePage: RecordPage = {
     ]
   },
   draw(route, answers, { width, theme }) {
-    const note = textAt(route, 'note')
     const place = `${textAt(route, 'project') ?? ''}/${textAt(route, 'environment') ?? 'all environments'}`
     const isOn = valueAt(route, 'enabled') !== false
     return [
@@ -35,7 +34,6 @@ export const routePage: RecordPage = {
         isOn ? theme.paint('good', '● enabled') : theme.paint('quiet', '○ disabled: no requests are sent')
       }`,
       ...wrap(`${place}, ${describeStrategy(route)}`, width).map((line) => theme.paint('quiet', line)),
-      ...(note === null ? [] : wrap(note, width).map((line) => theme.paint('warning', line))),
       '',
       ...drawTargets(route, answers, { width, theme }),
       ...section(

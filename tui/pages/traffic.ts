@@ -5,7 +5,7 @@ import { numberAt } from '../status-watch.ts'
 const levels = '▁▂▃▄▅▆▇█'
 const mostBars = 60
 
-/** A bar a step of what `requests series` answers; no line where nothing came. */
+/** A bar a step of what `requests series` or `providers attempts` answers; no line where nothing came. */
 export function drawTraffic(series: unknown, width: number, theme: TextTheme): string[] {
   const bars = sparkline(pointsOf(series), Math.min(mostBars, width))
   return bars === '' ? [] : [paintBars(bars, theme)]
@@ -13,8 +13,9 @@ export function drawTraffic(series: unknown, width: number, theme: TextTheme): s
 
 function pointsOf(series: unknown): number[] {
   const groups = valueAt(series, 'groups')
-  const points = Array.isArray(groups) ? valueAt(groups[0], 'points') : undefined
-  return Array.isArray(points) ? points.map((point) => numberAt(point, 'requests') ?? 0) : []
+  const points = Array.isArray(groups) ? valueAt(groups[0], 'points') : valueAt(series, 'points')
+  if (!Array.isArray(points)) return []
+  return points.map((point) => numberAt(point, 'requests') ?? numberAt(point, 'tried') ?? 0)
 }
 
 /** Where nothing came, the line is only hinted at. */

@@ -7,6 +7,7 @@ import {
   formatValue,
   valueAt,
 } from '../../src/admin/contract/show-value.ts'
+import { failsOften } from '../../src/core/attempt-figures.ts'
 import { clip, pad } from '../clip.ts'
 import { drawSteps } from '../first-steps.ts'
 import type { Host } from '../host.ts'
@@ -20,7 +21,7 @@ import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
 import { numberAt } from '../status-watch.ts'
 import { TableLayout } from '../table-layout.ts'
 
-const providerFields = ['name', 'state', 'last_hour.requests', 'last_hour.duration_p95_ms']
+const providerFields = ['name', 'state', 'last_hour.requests', 'last_hour.failed', 'last_hour.duration_p95_ms']
 const modelFields = ['group', 'requests', 'errors', 'duration_p95_ms', 'usd']
 const requestFields = ['time', 'status', 'model', 'provider', 'key.name', 'first_byte_ms', 'duration_ms', 'cost.usd']
 
@@ -111,16 +112,17 @@ export class OverviewScreen implements Screen {
   #drawAttention({ width, theme }: DrawArea): string[] {
     const wrong = this.#rows(this.#providers).filter((provider) => {
       const state = valueAt(provider, 'state')
-      return valueAt(provider, 'active') !== false && (state === 'failing' || state === 'recovering')
+      const isOut = state === 'failing' || state === 'recovering'
+      return valueAt(provider, 'active') !== false && (isOut || failsOften(attemptsAt(provider)))
     })
     if (wrong.length === 0) return []
     const lines = wrong.slice(0, 5).flatMap((provider) => {
       const name = escapeControls(String(valueAt(provider, 'name')))
-      const lastHour = valueAt(provider, 'last_hour')
-      const failed = numberAt(lastHour, 'failed') ?? 0
-      const figures =
-        failed === 0 ? '' : `${failed} of ${numberAt(lastHour, 'tried') ?? 0} attempts failed in the last hour, `
-      const text = `${name}: ${figures}${String(valueAt(provider, 'state_reason') ?? valueAt(provider, 'state'))}`
+      const { tried, failed } = attemptsAt(provider)
+      const figures = failed === 0 ? [] : [`${failed} of ${tried} attempts failed in the last hour`]
+      const state = valueAt(provider, 'state')
+      const why = valueAt(provider, 'state_reason') ?? (state === 'ready' ? null : state)
+      const text = `${name}: ${[...figures, why].filter((part) => part !== null).join(', ')}`
       return wrap(text, width - 4).map((line, index) => `  ${index === 0 ? theme.paint('bad', '▲') : ' '} ${line}`)
     })
     const more = wrong.length > 5 ? [`  ${wrong.length - 5} more: press 2`] : []
@@ -214,6 +216,11 @@ export class OverviewScreen implements Screen {
     this.refresh()
     return true
   }
+}
+
+function attemptsAt(provider: unknown): { tried: number; failed: number } {
+  const count = (name: string) => numberAt(provider, `last_hour.${name}`) ?? 0
+  return { tried: count('tried'), failed: count('failed') }
 }
 
 const wideFrom = 120

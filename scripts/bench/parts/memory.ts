@@ -8,6 +8,8 @@ import type { Part, Target } from '../target.ts'
 /** Start, idle memory and the memory of an open stream, on a process that has done nothing before. */
 export const memory: Part = {
   name: 'start and memory',
+  // LiteLLM's worker would take minutes to open the streams.
+  only: ['spgw', 'beside', 'nginx', 'portkey', 'portkey-image'],
   fresh: {},
   async measure(target) {
     await sleep(2000)

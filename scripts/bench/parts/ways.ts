@@ -9,7 +9,7 @@ const chunks = 40
 
 /** The small request and the stream on the other lanes. */
 export const lanes: readonly Part[] = [
-  lanePart('anthropic', 'Anthropic lane', [...own, 'nginx', 'portkey']),
+  lanePart('anthropic', 'Anthropic lane', [...own, 'nginx', 'portkey', 'portkey-image']),
   lanePart('gemini', 'Gemini lane', [...own, 'nginx']),
 ]
 
@@ -29,6 +29,7 @@ function lanePart(way: Way, name: string, only: TargetName[]): Part {
 /** With the provider behind TLS. */
 export const overTls: Part = {
   name: 'provider over TLS',
+  only: [...own, 'nginx', 'portkey', 'portkey-image'],
   fullOnly: true,
   possible: ({ tls }) => tls !== null,
   async measure(target, bench) {

@@ -2,6 +2,7 @@ import { audit } from './audit.ts'
 import { backup } from './backup.ts'
 import { apply, diff, exportConfiguration } from './configuration.ts'
 import { console } from './console.ts'
+import { cost } from './cost.ts'
 import { keys } from './keys/keys.ts'
 import { objects } from './objects.ts'
 import { operators } from './operators/operators.ts'
@@ -33,6 +34,7 @@ export const contract = {
   objects,
   policies,
   prices,
+  cost,
   operators,
   sessions,
   tokens,

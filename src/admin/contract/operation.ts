@@ -56,6 +56,10 @@ export interface Column {
     | 'list'
     | 'targets'
     | 'id'
+    /** What a limit counts (`requests a minute`); what is used of it, with its share; another amount of it. */
+    | 'limit'
+    | 'used'
+    | 'amount'
   /** Shown in the same cell where there is one, behind `join`: what says why (`429 rate_limited`); `brief` says it in a word. */
   also?: { field: string; join: string; brief?: string }
   /** What a number counts: `req`. */

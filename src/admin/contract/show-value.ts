@@ -1,8 +1,10 @@
 import { escapeControls } from '../../core/escape-controls.ts'
 import { formatBytes } from '../../core/format-bytes.ts'
 import type { Column } from './operation.ts'
+import { formatAmount, formatLimitUsage, formatUsed, isLimitUsage, nameLimit } from './show-limit.ts'
+import { formatMilliseconds, formatMoney, formatShare, groupDigits } from './show-number.ts'
 
-export { escapeControls, formatBytes }
+export { escapeControls, formatBytes, formatMilliseconds, formatMoney, formatShare, groupDigits }
 
 /** How a person wants times. */
 export interface Clock {
@@ -49,10 +51,27 @@ export function formatValue(value: unknown, format: Format, view: Clock): string
 /** One cell of a row, in words. */
 export function formatCell(row: unknown, column: Column, view: Clock): string {
   const { also, unit, absent: missing = absent } = column
-  const text = formatValue(mainValue(row, column), column.format ?? 'text', view)
+  const text = formatLimitCell(row, column) ?? formatValue(mainValue(row, column), column.format ?? 'text', view)
   const main = text === absent ? missing : unit === undefined ? text : `${text} ${unit}`
   const more = also === undefined ? absent : formatValue(briefly(row, also), 'text', view)
   return also === undefined || more === absent ? main : `${main}${also.join}${more}`
+}
+
+/** Amounts of a limit are written as what it counts. */
+function formatLimitCell(row: unknown, column: Column): string | null {
+  if (!isLimitUsage(row)) return null
+  switch (column.format) {
+    case 'limit':
+      return nameLimit(row)
+    case 'used':
+      return formatUsed(row)
+    case 'amount': {
+      const amount = mainValue(row, column)
+      return typeof amount === 'number' ? formatAmount(row, amount) : null
+    }
+    default:
+      return null
+  }
 }
 
 /** A cell has room for a word, where there is one for what is otherwise a sentence. */
@@ -85,7 +104,33 @@ function formatObject(value: object, view: Clock): string {
   if (members.length === 0) return absent
   const { code, message } = value as { code?: unknown; message?: unknown }
   if (typeof code === 'string' && typeof message === 'string') return escapeControls(`${code}: ${message}`)
+  if (isAttempts(value)) return formatAttempts(value, view)
+  if (isLimitUsage(value)) return formatLimitUsage(value)
   return members.map(([name, member]) => formatMember(name, member, view)).join(', ')
+}
+
+interface ShownAttempts {
+  tried: number
+  failed: number
+  fell_back: number
+}
+
+function isAttempts(value: object): value is ShownAttempts {
+  return (['tried', 'failed', 'fell_back'] as const).every((name) => typeof Reflect.get(value, name) === 'number')
+}
+
+/** `36 attempts, 12 failed (33%), 3 fell back, duration p95 1.2 s`: other names of the same counts are left out. */
+function formatAttempts(figures: ShownAttempts, view: Clock): string {
+  const { tried, failed, fell_back: fellBack } = figures
+  if (tried === 0) return 'no attempts'
+  const counted = ['tried', 'failed', 'fell_back', 'requests', 'errors']
+  const more = Object.entries(figures).filter(([name, member]) => !counted.includes(name) && member !== null)
+  return [
+    `${groupDigits(tried)} ${tried === 1 ? 'attempt' : 'attempts'}`,
+    failed === 0 ? 'none failed' : `${groupDigits(failed)} failed (${formatShare(failed / tried)})`,
+    ...(fellBack === 0 ? [] : [`${groupDigits(fellBack)} fell back`]),
+    ...more.map(([name, member]) => formatMember(name, member, view)),
+  ].join(', ')
 }
 
 /** `3 requests`, `total 2 s`, `team=search` */
@@ -121,42 +166,6 @@ function formatNumber(value: number, format: Format): string {
   if (format === 'share') return formatShare(value)
   if (format === 'number') return groupDigits(value)
   return String(value)
-}
-
-/** Made by the first number: with it come 4 MB of tables, and `serve` reads this file too. */
-let grouped: Intl.NumberFormat | undefined
-
-/** `1,204` */
-export function groupDigits(value: number): string {
-  grouped ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 })
-  return grouped.format(value)
-}
-
-/** `310 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min` */
-export function formatMilliseconds(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
-  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`
-  const seconds = Math.round(milliseconds / 1000)
-  if (seconds < 3600) return joinUnits(Math.floor(seconds / 60), 'min', seconds % 60, 's')
-  return joinUnits(Math.floor(seconds / 3600), 'h', Math.floor((seconds % 3600) / 60), 'min')
-}
-
-function joinUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
-  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
-}
-
-/** `0.4%`, `38%`, `< 0.1%` */
-export function formatShare(share: number): string {
-  const percent = share * 100
-  if (percent > 0 && percent < 0.1) return '< 0.1%'
-  return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toFixed(1)}%`
-}
-
-/** As many digits as it needs to be non-zero: `$1.94`, `$0.0001`. */
-export function formatMoney(usd: number): string {
-  const size = Math.abs(usd)
-  const digits = size === 0 || size >= 0.01 ? 2 : Math.min(12, Math.ceil(-Math.log10(size)))
-  return `${usd < 0 ? '-' : ''}$${size.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`
 }
 
 function formatTime(text: string, { now, utc }: Clock): string {

@@ -1,6 +1,6 @@
 import type { AdminContext } from './context.ts'
 
-interface Change {
+interface AuditedChange {
   /** `providers.add` */
   operation: string
   resource: { kind: string; id: string; name: string }
@@ -12,7 +12,7 @@ interface Change {
 }
 
 /** The tables, whose writes are committed together with the line that says who changed what. */
-export function audited({ store, caller, force }: AdminContext, change: Change) {
+export function audited({ store, caller, force }: AdminContext, change: AuditedChange) {
   return store.audited({
     actor: caller.name,
     actorId: caller.id,

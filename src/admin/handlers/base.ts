@@ -1,7 +1,7 @@
 import { implement, ORPCError } from '@orpc/server'
 import { contract } from '../contract/index.ts'
 import type { OperationMeta } from '../contract/operation.ts'
-import type { CallContext } from './context.ts'
+import type { OperationContext } from './context.ts'
 import { translateFault } from './fault.ts'
 import { scopeOf } from './scope.ts'
 import { scopeRuntime } from './scoped-runtime.ts'
@@ -12,7 +12,7 @@ import { scopeStore } from './scoped-store.ts'
  * and runtime is no more than the caller may see and change. Faults get their code.
  */
 export const operations = implement(contract)
-  .$context<CallContext>()
+  .$context<OperationContext>()
   .use(async ({ context, path, procedure, next }, input: unknown) => {
     const name = path.join('.')
     const meta = procedure['~orpc'].meta as OperationMeta
@@ -38,7 +38,7 @@ function isStream(output: unknown): output is AsyncIterable<unknown> {
 async function* streamEvents(
   events: AsyncIterable<unknown>,
   name: string,
-  context: CallContext,
+  context: OperationContext,
 ): AsyncGenerator<unknown> {
   try {
     yield* events
@@ -53,7 +53,7 @@ function isForced(input: unknown): boolean {
 }
 
 /** Of a fault of our own the log is told, and the caller only that there was one. */
-function toFault(error: unknown, name: string, { onFault }: CallContext) {
+function toFault(error: unknown, name: string, { onFault }: OperationContext) {
   const known = translateFault(error)
   if (known !== null) return known
   onFault(error, name)

@@ -1,17 +1,20 @@
 import type { DegradedPart, PartName } from '../../core/degraded.ts'
 import type { LaneName } from '../../core/lane.ts'
+import type { ModelPrice } from '../../core/model-price.ts'
+import type { Limit } from '../../core/policy-limits.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Manifest } from '../../manifest/read.ts'
 import type { ReadRequest } from '../../manifest/thread-message.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
 import type { HealthTarget, HealthView } from '../../routing/health.ts'
+import type { LatencyFigure } from '../../routing/latency-figures.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
 import type { StoreClient, StoreHealth } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { BackupEvent } from '../contract/backup.ts'
 import type { RoleGrant } from '../contract/operators/roles.ts'
-import type { Scope } from './scope.ts'
+import type { GrantScope } from './scope.ts'
 
 /** What handlers may use, handed in by the composition root. */
 export interface AdminParts {
@@ -28,7 +31,7 @@ export interface AdminParts {
 }
 
 /** Who calls, through which surface, and what he was given. */
-export interface Caller {
+export interface OperationCaller {
   name: string
   surface: 'cli' | 'tui' | 'console' | 'api'
   /** Of the operator or the token; null: whoever holds the admin socket. */
@@ -39,20 +42,32 @@ export interface Caller {
 }
 
 /** What a call is made with. */
-export interface CallContext extends AdminParts {
-  caller: Caller
+export interface OperationContext extends AdminParts {
+  caller: OperationCaller
   /** Fires when the server closes: what streams must end. */
   closing: AbortSignal
 }
 
 /** What a handler gets: store and runtime show and change only what the caller may see and change. */
-export interface AdminContext extends CallContext {
-  scope: Scope
+export interface AdminContext extends OperationContext {
+  scope: GrantScope
   /** Writes although a configuration file owns what changes. */
   force?: boolean
 }
 
 /** The running gateway as its control plane sees it. */
+/** What of a request body decides where it goes, or why the gateway would reject it. */
+export type Inspected =
+  | {
+      lane: LaneName
+      operation: string
+      model: string | null
+      streamed: boolean
+      bytes: number
+      outputLimit: number | null
+    }
+  | { lane: LaneName; fault: { code: string; message: string } }
+
 export interface Runtime {
   version: string
   startedAt: string
@@ -90,6 +105,14 @@ export interface Runtime {
   send(call: SentCall, signal: AbortSignal): AsyncIterable<SentPiece>
   /** What a request to the provider in this slot, for a model there and of a key, would meet now; `credentials` is the size of its pool. */
   health(slot: number, credentials: number, target?: HealthTarget, keyId?: string | null): HealthView
+  /** A request body as the data plane would read it, on each lane that it may be meant for. */
+  inspect(body: string, lane: LaneName | null, model: string | null): Promise<Inspected[]>
+  /** How long calls of that kind took there; null: none has been measured, or no route goes by it. */
+  latency(target: HealthTarget, streamed: boolean): LatencyFigure | null
+  /** What is used of a limit at this moment, and held by requests in progress; epoch milliseconds of when all is free again. */
+  limitUsage(limit: Limit): { used: number; held: number; resetsAt: number | null }
+  /** As the data plane has them. */
+  prices(): readonly ModelPrice[]
   /** The same for each model that calls to this provider have named; behind a pattern only those that have succeeded. */
   targets(slot: number): { model: string; health: HealthView }[]
   status(): RuntimeStatus

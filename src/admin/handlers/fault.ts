@@ -48,7 +48,7 @@ function adviseConflict({ message }: StoreConflict): string {
   return message.includes(' exists already') ? 'Choose another name.' : 'Refresh and try again.'
 }
 
-interface Issue {
+interface InputIssue {
   message: string
   path?: readonly (PropertyKey | { key: PropertyKey })[]
 }
@@ -66,7 +66,7 @@ function invalidInput(error: ORPCError<string, unknown>) {
 }
 
 /** For forms, by the field at fault. */
-function describeFields(issues: readonly Issue[]): Record<string, string> {
+function describeFields(issues: readonly InputIssue[]): Record<string, string> {
   return Object.fromEntries(
     issues.flatMap(({ message, path: [step] = [] }) => {
       if (step === undefined) return []
@@ -76,13 +76,13 @@ function describeFields(issues: readonly Issue[]): Record<string, string> {
   )
 }
 
-function readIssues(data: unknown): Issue[] {
+function readIssues(data: unknown): InputIssue[] {
   if (typeof data !== 'object' || data === null || !('issues' in data) || !Array.isArray(data.issues)) return []
   return data.issues
 }
 
 /** Names the field and never its value, which may be a secret. */
-function describeIssue(issue: Issue): string {
+function describeIssue(issue: InputIssue): string {
   const path = (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
   if (path === '') return issue.message
   return issue.message.endsWith('received undefined') ? `${path} is missing` : `${path}: ${issue.message}`

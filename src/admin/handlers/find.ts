@@ -81,7 +81,7 @@ export interface RouteReference {
   allEnvironments: boolean
 }
 
-export interface RouteScope {
+export interface RoutePlace {
   project: Project
   /** null: all environments of the project. */
   environment: Environment | null
@@ -91,7 +91,7 @@ export interface RouteScope {
 export async function findRouteScope(
   context: Store,
   scope: Pick<RouteReference, 'project' | 'environment' | 'allEnvironments'>,
-): Promise<RouteScope> {
+): Promise<RoutePlace> {
   if (!scope.allEnvironments) return findScope(context, scope)
   return { project: await findProject(context, scope.project), environment: null }
 }

@@ -3,6 +3,7 @@ import { backup } from './backup.ts'
 import { operations } from './base.ts'
 import { apply, diff, exportConfiguration } from './configuration/operations.ts'
 import { console } from './console.ts'
+import { cost } from './cost/cost.ts'
 import { keys } from './keys/keys.ts'
 import { objects } from './objects.ts'
 import { operators } from './operators/operators.ts'
@@ -34,6 +35,7 @@ export const router = operations.router({
   objects,
   policies,
   prices,
+  cost,
   operators,
   sessions,
   tokens,

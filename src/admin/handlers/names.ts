@@ -2,14 +2,14 @@ import type { AdminContext } from './context.ts'
 import { loadOwners, type Owners } from './projects/owners.ts'
 
 /** Names by id, for showing what refers to others. */
-export interface Names {
+export interface NamesById {
   project(id: string): string
   environment(id: string): string
   provider(id: string): string
   owned: Owners
 }
 
-export async function loadNames(context: Pick<AdminContext, 'store'>): Promise<Names> {
+export async function loadNames(context: Pick<AdminContext, 'store'>): Promise<NamesById> {
   const { store } = context
   const [projects, environments, providers, owned] = await Promise.all([
     store.projects.list(),

@@ -6,13 +6,13 @@ import type { AdminContext } from './context.ts'
 import { conflict, invalid, notFound } from './fault.ts'
 import { findListScope, findProvider, findScope } from './find.ts'
 
-interface Names {
+interface ObjectOwners {
   projects: ReadonlyMap<string, Project>
   environments: ReadonlyMap<string, Environment>
   providers: ReadonlyMap<string, Provider>
 }
 
-async function loadNames({ store }: AdminContext): Promise<Names> {
+async function loadNames({ store }: AdminContext): Promise<ObjectOwners> {
   const [projects, environments, providers] = await Promise.all([
     store.projects.list(),
     store.environments.list(null),
@@ -26,7 +26,7 @@ function byId<Row extends { id: string }>(rows: readonly Row[]): Map<string, Row
 }
 
 /** A name that the caller may not know is its id. */
-function show(object: StoredObject, { projects, environments, providers }: Names) {
+function show(object: StoredObject, { projects, environments, providers }: ObjectOwners) {
   return {
     type: object.type,
     id: object.id,
@@ -95,7 +95,7 @@ function chooseCredential(provider: Provider, wanted: string | undefined): strin
   return only.id
 }
 
-async function refuseKnown({ store }: AdminContext, object: StoredObject, names: Names): Promise<void> {
+async function refuseKnown({ store }: AdminContext, object: StoredObject, names: ObjectOwners): Promise<void> {
   const { type, id, providerId, credentialId } = object
   const known = await store.objects.list({ type, id, providerId, limit: 1000 })
   const [other] = known.filter((each) => each.credentialId === credentialId)

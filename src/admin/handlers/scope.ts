@@ -2,7 +2,7 @@ import { projectsWith, type Requirement, type RoleGrant } from '../contract/oper
 import { refused } from './fault.ts'
 
 /** How far a caller's grants go in one operation. Projects by their ids. */
-export interface Scope {
+export interface GrantScope {
   /** Whose things the caller may know of; null: everybody's, and the workspace's own. What is of others does not exist for him. */
   seen: ReadonlySet<string> | null
   /** Where he may do what the operation does; null: anywhere. */
@@ -19,7 +19,11 @@ interface Holder {
 }
 
 /** Throws what the caller is told who may do this nowhere. */
-export function scopeOf({ grants, id }: Holder, operation: string, meta: Requirement & { onMachine?: true }): Scope {
+export function scopeOf(
+  { grants, id }: Holder,
+  operation: string,
+  meta: Requirement & { onMachine?: true },
+): GrantScope {
   const { role, reach, onMachine } = meta
   if (onMachine === true && id !== null)
     throw refused(
@@ -37,10 +41,10 @@ function refusedFor(operation: string, role: string, place: string) {
   return refused(`${operation} needs the role ${role} for ${place}, and you do not have it.`, 'Ask an owner.')
 }
 
-export function isSeen({ seen }: Scope, projectId: string): boolean {
+export function isSeen({ seen }: GrantScope, projectId: string): boolean {
   return seen === null || seen.has(projectId)
 }
 
-export function isAble({ able }: Scope, projectId: string): boolean {
+export function isAble({ able }: GrantScope, projectId: string): boolean {
   return able === null || able.has(projectId)
 }

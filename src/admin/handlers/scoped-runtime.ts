@@ -1,10 +1,10 @@
 import type { RequestRecord } from '../../core/record.ts'
 import type { ProjectName, StoreClient } from '../../store/api.ts'
 import type { Runtime } from './context.ts'
-import { isAble, isSeen, type Scope } from './scope.ts'
+import { type GrantScope, isAble, isSeen } from './scope.ts'
 
 /** The running gateway as far as the scope goes. Named one by one, so that nothing new is let through unthought of. */
-export function scopeRuntime(runtime: Runtime, scope: Scope, store: Pick<StoreClient, 'projects'>): Runtime {
+export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<StoreClient, 'projects'>): Runtime {
   if (scope.able === null) return runtime
   const { version, startedAt, gatewayUrl, consoleUrl, dataDirectory } = runtime
   const refuse = () => {
@@ -24,6 +24,11 @@ export function scopeRuntime(runtime: Runtime, scope: Scope, store: Pick<StoreCl
     changes: () => runtime.changes(),
     onChange: (listener) => runtime.onChange(listener),
     health: (...asked) => runtime.health(...asked),
+    inspect: (...asked) => runtime.inspect(...asked),
+    latency: (...asked) => runtime.latency(...asked),
+    // A limit that several projects share is met by the keys of each.
+    limitUsage: (limit) => runtime.limitUsage(limit),
+    prices: () => runtime.prices(),
     targets: (slot) => runtime.targets(slot),
     // What of it is a sum over all projects is left out where it is shown.
     status: () => runtime.status(),
@@ -46,7 +51,7 @@ export function scopeRuntime(runtime: Runtime, scope: Scope, store: Pick<StoreCl
 }
 
 /** Providers stay, since routes lead to them; whoever shows them asks the store. */
-function scopeSnapshot(runtime: Runtime, scope: Scope): ReturnType<Runtime['snapshot']> {
+function scopeSnapshot(runtime: Runtime, scope: GrantScope): ReturnType<Runtime['snapshot']> {
   const { configuration, keys } = runtime.snapshot()
   const seen = ({ projectId }: { projectId: string }) => isSeen(scope, projectId)
   return { configuration: { ...configuration, routes: configuration.routes.filter(seen) }, keys: keys.filter(seen) }

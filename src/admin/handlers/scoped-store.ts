@@ -1,13 +1,13 @@
 import type { Policy, Provider, RecordFilter, StoreClient, Tables } from '../../store/api.ts'
 import { storeAccess } from '../../store/operators/access.ts'
-import { isAble, isSeen, type Scope } from './scope.ts'
+import { type GrantScope, isAble, isSeen } from './scope.ts'
 import { hideOthers, isRecordSeen } from './scoped-runtime.ts'
 
 /**
  * The store as far as the scope goes: what is of other projects is not there, and what is the workspace's is refused,
  * whatever a handler asks. A table that nobody has thought about here is refused whole.
  */
-export function scopeStore(store: StoreClient, scope: Scope): StoreClient {
+export function scopeStore(store: StoreClient, scope: GrantScope): StoreClient {
   if (scope.able === null) return store
   const refuse = () => {
     throw scope.refuse()
@@ -32,7 +32,7 @@ export function scopeStore(store: StoreClient, scope: Scope): StoreClient {
   }
 }
 
-function scopeTables(read: Tables, write: Tables, scope: Scope): Tables {
+function scopeTables(read: Tables, write: Tables, scope: GrantScope): Tables {
   const closed = closeTables(scope)
   return {
     ...closed,
@@ -50,7 +50,7 @@ function scopeTables(read: Tables, write: Tables, scope: Scope): Tables {
   }
 }
 
-function closeTables(scope: Scope): Tables {
+function closeTables(scope: GrantScope): Tables {
   const refuse = () => Promise.reject(scope.refuse())
   const tables = Object.entries(storeAccess).map(([table, methods]) => [
     table,
@@ -60,13 +60,13 @@ function closeTables(scope: Scope): Tables {
   return Object.fromEntries(tables) as Tables
 }
 
-type Part<Name extends keyof Tables> = Partial<Tables[Name]>
+type TablePart<Name extends keyof Tables> = Partial<Tables[Name]>
 
-function requireAble(scope: Scope, projectId: string | undefined): void {
+function requireAble(scope: GrantScope, projectId: string | undefined): void {
   if (projectId === undefined || !isAble(scope, projectId)) throw scope.refuse()
 }
 
-function scopeProjects(read: Tables, scope: Scope): Part<'projects'> {
+function scopeProjects(read: Tables, scope: GrantScope): TablePart<'projects'> {
   return {
     list: async () => (await read.projects.list()).filter(({ id }) => isSeen(scope, id)),
     names: async () =>
@@ -80,7 +80,7 @@ function scopeProjects(read: Tables, scope: Scope): Part<'projects'> {
   }
 }
 
-function scopeEnvironments(read: Tables, write: Tables, scope: Scope): Part<'environments'> {
+function scopeEnvironments(read: Tables, write: Tables, scope: GrantScope): TablePart<'environments'> {
   const seen = ({ projectId }: { projectId: string }) => isSeen(scope, projectId)
   const requireOne = async (id: string) =>
     requireAble(scope, (await read.environments.list(null)).find((one) => one.id === id)?.projectId)
@@ -105,7 +105,7 @@ function scopeEnvironments(read: Tables, write: Tables, scope: Scope): Part<'env
 }
 
 /** Of a provider, whoever routes to it needs the name, the kind, the models and whether it is well: the rest is the workspace's. */
-function scopeProviders(read: Tables, scope: Scope): Part<'providers'> {
+function scopeProviders(read: Tables, scope: GrantScope): TablePart<'providers'> {
   const { seen } = scope
   if (seen === null)
     return { list: read.providers.list, find: read.providers.find, revisions: read.providers.revisions }
@@ -126,7 +126,7 @@ function scopeProviders(read: Tables, scope: Scope): Part<'providers'> {
   }
 }
 
-function scopeRoutes(read: Tables, write: Tables, scope: Scope): Part<'routes'> {
+function scopeRoutes(read: Tables, write: Tables, scope: GrantScope): TablePart<'routes'> {
   const requireOne = async (id: string) =>
     requireAble(scope, (await read.routes.list(null)).find((one) => one.id === id)?.projectId)
   return {
@@ -151,7 +151,7 @@ function scopeRoutes(read: Tables, write: Tables, scope: Scope): Part<'routes'> 
   }
 }
 
-function scopeObjects(read: Tables, write: Tables, scope: Scope): Part<'objects'> {
+function scopeObjects(read: Tables, write: Tables, scope: GrantScope): TablePart<'objects'> {
   return {
     list: (filter) =>
       read.objects.list(scope.seen === null ? filter : { ...filter, projects: within(filter, scope.seen) }),
@@ -167,7 +167,7 @@ function within({ projects }: { projects?: string[] }, seen: ReadonlySet<string>
   return projects === undefined ? [...seen] : projects.filter((id) => seen.has(id))
 }
 
-function scopeKeys(read: Tables, write: Tables, scope: Scope): Part<'keys'> {
+function scopeKeys(read: Tables, write: Tables, scope: GrantScope): TablePart<'keys'> {
   const requireOne = async (id: string) => requireAble(scope, (await read.keys.find(id, null, null))?.projectId)
   return {
     list: async (projectId, environmentId) =>
@@ -196,7 +196,7 @@ function scopeKeys(read: Tables, write: Tables, scope: Scope): Part<'keys'> {
 }
 
 /** A policy is of the projects that it holds for; what it holds for elsewhere does not show. */
-function scopePolicies(read: Tables, write: Tables, scope: Scope): Part<'policies'> {
+function scopePolicies(read: Tables, write: Tables, scope: GrantScope): TablePart<'policies'> {
   const requireInside = async (policy: Policy) => {
     const places = await placesOf(read, policy)
     if (policy.attachedTo.workspace || places.length === 0) throw scope.refuse()
@@ -233,13 +233,13 @@ function scopePolicies(read: Tables, write: Tables, scope: Scope): Part<'policie
   }
 }
 
-interface Place {
+interface PolicyTarget {
   id: string
   projectId: string
 }
 
 /** Everything that the policy holds for below the workspace: what it is attached to, and the keys that name it. */
-async function placesOf(read: Tables, policy: Policy): Promise<Place[]> {
+async function placesOf(read: Tables, policy: Policy): Promise<PolicyTarget[]> {
   const [projects, environments, keys] = await Promise.all([
     read.projects.list(),
     read.environments.list(null),
@@ -253,7 +253,7 @@ async function placesOf(read: Tables, policy: Policy): Promise<Place[]> {
   ]
 }
 
-async function showPolicy(read: Tables, scope: Scope, policy: Policy): Promise<Policy | null> {
+async function showPolicy(read: Tables, scope: GrantScope, policy: Policy): Promise<Policy | null> {
   const places = (await placesOf(read, policy)).filter(({ projectId }) => isSeen(scope, projectId))
   if (places.length === 0 && !policy.attachedTo.workspace && scope.seen !== null) return null
   const shown = new Set(places.map(({ id }) => id))
@@ -261,7 +261,7 @@ async function showPolicy(read: Tables, scope: Scope, policy: Policy): Promise<P
   return { ...policy, attachedTo: { ...policy.attachedTo, ids } }
 }
 
-function scopeAudit(read: Tables, write: Tables, scope: Scope): Part<'audit'> {
+function scopeAudit(read: Tables, write: Tables, scope: GrantScope): TablePart<'audit'> {
   const projects = scope.able === null ? null : [...scope.able]
   return {
     list: (filter) => read.audit.list(projects === null ? filter : { ...filter, projects }),
@@ -275,7 +275,7 @@ function scopeAudit(read: Tables, write: Tables, scope: Scope): Part<'audit'> {
   }
 }
 
-function scopeBodies(read: Tables, scope: Scope): Part<'bodies'> {
+function scopeBodies(read: Tables, scope: GrantScope): TablePart<'bodies'> {
   const records = scopeRecords(read, scope)
   return {
     find: async (id) => ((await records.get?.(id)) == null ? [] : await read.bodies.find(id)),
@@ -283,7 +283,7 @@ function scopeBodies(read: Tables, scope: Scope): Part<'bodies'> {
   }
 }
 
-function scopeRecords(read: Tables, scope: Scope): Part<'records'> {
+function scopeRecords(read: Tables, scope: GrantScope): TablePart<'records'> {
   const { seen } = scope
   if (seen === null) return read.records
   const narrow = (filter: RecordFilter): RecordFilter => ({ ...filter, projects: [...seen] })

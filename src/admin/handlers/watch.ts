@@ -10,7 +10,7 @@ export const watch = operations.watch.handler(async function* ({ context, signal
   yield* watchGateway(context, signal === undefined ? context.closing : AbortSignal.any([signal, context.closing]))
 })
 
-interface Watched {
+interface WatchedState {
   configuration: number
   status: ReturnType<typeof showStatus>
 }
@@ -19,7 +19,7 @@ interface Watched {
 async function* watchGateway(
   context: Pick<AdminContext, 'runtime' | 'scope'>,
   ends: AbortSignal,
-): AsyncGenerator<Watched> {
+): AsyncGenerator<WatchedState> {
   const { runtime } = context
   let wake: () => void = () => {}
   const stop = runtime.onChange(() => wake())
@@ -43,7 +43,7 @@ async function* watchGateway(
 }
 
 /** The store goes on looking for records when there are none: that alone is no change. */
-function whatCounts({ configuration, status }: Watched): string {
+function whatCounts({ configuration, status }: WatchedState): string {
   return JSON.stringify({ configuration, status: { ...status, records_stored_at: null } })
 }
 

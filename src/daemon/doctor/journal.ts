@@ -21,7 +21,7 @@ export function checkJournal(dataDirectory: string): Diagnostic[] {
     (sum, name) => sum + (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0),
     0,
   )
-  const amount = `${names.length} files, ${formatBytes(bytes)}`
+  const amount = `${names.length} ${names.length === 1 ? 'file' : 'files'}, ${formatBytes(bytes)}`
   const whole =
     bytes > muchBytes
       ? warning('journal', `${amount} wait for the store`, 'See what delays the store: spgw status.')

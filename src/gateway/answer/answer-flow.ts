@@ -2,12 +2,14 @@ import type { Fault } from '../../core/errors.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading } from '../../lanes/contract.ts'
+import type { TransportFault } from '../../providers/contract.ts'
 import type { Call } from '../request/call.ts'
 import type { RequestEnd } from '../request/trace.ts'
-import type { Answer } from '../upstream/evaluate.ts'
-import type { AnswerConsumer } from '../upstream/upstream-call.ts'
+import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
+import { applyBreak } from '../upstream/apply-evaluation.ts'
+import { type Answer, healthOfFault } from '../upstream/evaluate.ts'
 import type { ClientReply } from './reply.ts'
-import { clientClosed, estimateTokens, settle } from './settle.ts'
+import { clientClosed, estimateCut, estimateTokens, settle } from './settle.ts'
 
 /** What both kinds of flow share: back-pressure, the client's disconnect, and one end. */
 export abstract class AnswerFlow implements AnswerConsumer {
@@ -41,7 +43,13 @@ export abstract class AnswerFlow implements AnswerConsumer {
   abstract event(event: StreamEvent, reading: EventReading): void
   abstract chunk(chunk: Buffer): void
   abstract ended(missing: string | null): void
-  abstract failed(reason: Fault): void
+  /** Ends the answer in words, or in a cut connection where they have no place. */
+  protected abstract breakWith(reason: Fault): void
+
+  failed(reason: Fault, transport: TransportFault['kind'] | null): void {
+    if (!this.#finishing) applyBreak(this.answer.leg, healthOfFault(this.answer.leg, reason, transport))
+    this.breakWith(reason)
+  }
 
   /** Nothing more is read of the answer. */
   protected released(): void {}
@@ -108,7 +116,9 @@ export abstract class AnswerFlow implements AnswerConsumer {
     const { reader } = this.answer.leg
     const reported = reader.usage()
     const whole = complete && (reported !== null || !reader.estimable)
-    return whole ? reported : estimateTokens(this.call, reported, this.contentEvents)
+    if (whole) return reported
+    if (!complete && this.contentEvents === 0) return estimateCut(this.call, reported)
+    return estimateTokens(this.call, reported, this.contentEvents)
   }
 
   /** False when there is nobody left to write to, or another end was first. */
@@ -136,7 +146,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
     const { disconnected, reason } = this.call.abort
     this.answer.upstream.abort()
     if (!this.#finishing) this.answer.attempt.outcome = 'aborted'
-    if (!disconnected && reason !== null) this.failed(reason)
+    if (!disconnected && reason !== null) this.breakWith(reason)
     else void this.#settle({ status: 499, error: clientClosed, tokens: this.tokens(false) }, null)
   }
 }

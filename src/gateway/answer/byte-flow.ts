@@ -67,11 +67,19 @@ export class ByteFlow extends AnswerFlow {
     void this.finish({ status: head.status, error: null, tokens: this.tokens(true) }, this.#held)
   }
 
+  /** Of text that was cut, as much as has passed: a token for four bytes. */
+  protected override tokens(complete: boolean): ReturnType<AnswerFlow['tokens']> {
+    const { estimable } = this.answer.leg.reader
+    if (!complete && estimable && this.contentEvents === 0)
+      this.contentEvents = Math.ceil(this.call.trace.responseBytes / 4)
+    return super.tokens(complete)
+  }
+
   protected override released(): void {
     this.#encoded?.stop('its client disconnected')
   }
 
-  failed(reason: Fault): void {
+  protected breakWith(reason: Fault): void {
     void this.breakOff(endOfFault(reason, this.tokens(false), this.answer.gated.head.status))
   }
 }

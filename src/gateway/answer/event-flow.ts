@@ -3,7 +3,9 @@ import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading, StreamedError } from '../../lanes/contract.ts'
 import { StreamedObjects } from '../objects/created-objects.ts'
 import type { RequestEnd } from '../request/trace.ts'
-import { type Answer, hideAccount } from '../upstream/evaluate.ts'
+import { applyBreak } from '../upstream/apply-evaluation.ts'
+import { type Answer, healthOfEvent, hideAccount } from '../upstream/evaluate.ts'
+import { extendSlice } from '../upstream/hold-budgets.ts'
 import { AnswerFlow } from './answer-flow.ts'
 import { endOfFault } from './settle.ts'
 import type { AnswerStage } from './stage.ts'
@@ -31,6 +33,7 @@ export class EventFlow extends AnswerFlow {
     }
     this.#objects?.beforeEvent()
     if (reading.content) this.contentEvents++
+    if (this.call.slice !== null && this.#outspent()) return
     if (reading.error !== null) this.#providerError = this.#cleaned(reading.error)
     this.call.arrival.reply.betweenEvents = event.part === 'whole' || event.part === 'tail'
     const terminal = reading.terminal || reading.error !== null
@@ -50,10 +53,10 @@ export class EventFlow extends AnswerFlow {
   ended(missing: string | null): void {
     this.providerEnded()
     if (missing === null || this.#providerError !== null) return this.#complete(null)
-    this.#breakOff(fault('provider_bad_response', `The provider's stream broke off: ${missing}.`))
+    this.failed(fault('provider_bad_response', `The provider's stream broke off: ${missing}.`), null)
   }
 
-  failed(reason: Fault): void {
+  protected breakWith(reason: Fault): void {
     this.providerEnded()
     this.#breakOff(reason)
   }
@@ -62,6 +65,16 @@ export class EventFlow extends AnswerFlow {
     let { pass } = reading
     for (const stage of this.#stages) pass = stage.event(event, pass, reading)
     return reading.error === null || pass === null ? pass : hideAccount(this.answer.leg, pass)
+  }
+
+  /** The budgets have no room for more of a stream that nothing else limits: it ends, and is charged what has passed. */
+  #outspent(): boolean {
+    const written = Math.max(this.contentEvents, this.answer.leg.reader.usage()?.output ?? 0)
+    const reason = extendSlice(this.call, written)
+    if (reason === null) return false
+    this.answer.upstream.abort()
+    this.breakWith(reason)
+    return true
   }
 
   #cleaned(error: StreamedError): StreamedError {
@@ -88,6 +101,7 @@ export class EventFlow extends AnswerFlow {
     this.#hold(bytes)
     for (const stage of this.#stages) this.#hold(stage.end())
     const error = this.#providerError === null ? null : recordedError(this.#providerError)
+    if (this.#providerError !== null) applyBreak(this.answer.leg, healthOfEvent(this.#providerError.status))
     const { status } = this.answer.gated.head
     void this.finish({ status, error, tokens: this.tokens(error === null) }, this.#held)
   }

@@ -1,30 +1,91 @@
-import { usdOfNano } from '../../core/money.ts'
-import type { Cost } from '../../core/record.ts'
-import { costOf } from '../../policy/prices/cost.ts'
+import { flatText } from '../../core/flat-text.ts'
+import { roundUsd, usdOfNano } from '../../core/money.ts'
+import type { AttemptRecord, Cost } from '../../core/record.ts'
+import { usageDetail } from '../../lanes/usage-detail.ts'
+import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
+import type { Call } from '../request/call.ts'
 import type { RequestEnd } from '../request/trace.ts'
 
 /**
- * What the request cost, by the price of the model that its last attempt reached, on that attempt; nothing where nothing was
- * used that costs. A model without a price is never silently free: it leaves the signal `unpriced` (contract.md rule 7).
+ * What the request cost: the sum of its attempts, of which the last has what the answer used, by the price of the model that it
+ * reached; nothing where nothing was used that costs.
  */
-export function priceCall({ gateway, trace }: Arrival, end: RequestEnd): void {
-  const { provider, priced } = trace
+export function priceCall(arrival: Arrival, end: RequestEnd): void {
+  const { trace } = arrival
+  const { attempts } = trace
+  const last = attempts.at(-1)
+  const { statedTier } = trace
+  if (end.tokens === null && (end.detail ?? null) === null) addUnits(arrival, end)
+  if (statedTier !== null && end.tokens !== null && (end.detail?.tier ?? null) === null)
+    end.detail = usageDetail({ ...end.detail, tier: statedTier })
   const usage = { tokens: end.tokens, detail: end.detail ?? null }
-  if (provider === null || priced === null || (usage.tokens === null && usage.detail === null)) return
-  const price = gateway.model.prices.find({ provider, ...priced })
-  const nano = price === null ? null : costOf(usage, price)
-  if (price === null || nano === null) {
-    trace.policySignals.push({
-      rule: 'unpriced',
-      verdict: 'flag',
-      text: `The model ${priced.model} has no price, so this request has no cost.`,
-      data: { model: priced.model, provider },
-    })
-    return
+  if (usage.tokens !== null || usage.detail !== null) {
+    trace.cost = trace.turnsCost ?? priceUsage(arrival, usage)
+    if (last !== undefined) last.cost = trace.cost
   }
-  const cost: Cost = { usd: usdOfNano(nano), price_version: price.version }
-  const attempt = trace.attempts.at(-1)
-  if (attempt !== undefined) attempt.cost = cost
-  trace.cost = cost
+  if (attempts.length > 1 || trace.cutTokens !== null) trace.cost = sumCosts(attempts)
+}
+
+/** What the answer does not say, its request may; a call that costs something nobody can tell is never silently free. */
+function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
+  if (match === null || trace.priced === null || !mayCost(end, trace.attempts.at(-1))) return
+  const { endpoint } = match
+  if (endpoint.readUnits !== undefined) {
+    const { bytes, upload } = body
+    const content = {
+      body: bytes,
+      fields: upload?.fields ?? [],
+      head: upload?.head ?? noBytes,
+      bytes: trace.requestBytes,
+    }
+    end.detail = endpoint.readUnits(content)
+    if (upload !== null && end.detail?.seconds != null) end.tokens = { ...estimatedNone }
+  }
+  if ((end.detail ?? null) !== null || !endpoint.billed || end.error !== null) return
+  trace.policySignals.push({
+    rule: 'unpriced',
+    verdict: 'flag',
+    text: 'The answer does not say what it used, so this request has no cost.',
+    data: { model: trace.priced.model, provider: trace.provider },
+  })
+}
+
+const noBytes = Buffer.alloc(0)
+/** The length of an upload is estimated; tokens it has none. */
+const estimatedNone = { input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+
+/** It succeeded, or it reached the provider and was cut from this side. */
+function mayCost({ status, error }: RequestEnd, attempt: AttemptRecord | undefined): boolean {
+  if (error === null) return status >= 200 && status < 300
+  const cut = error.code === 'client_closed' || error.code === 'provider_timeout'
+  return cut && (attempt?.connected_ms ?? null) !== null
+}
+
+/** A model without a price is never silently free: it leaves the signal `unpriced` (contract.md rule 7). */
+export function priceUsage(arrival: Arrival, usage: PricedUsage): Cost | null {
+  const { gateway, trace, unpriced } = arrival
+  const { provider, priced, policySignals, attempts } = trace
+  if (provider === null || priced === null) return null
+  const price = gateway.model.prices.find({ provider, ...priced }) ?? unpriced?.price ?? null
+  const nano = price === null ? null : costOf(usage, price)
+  if (price !== null && nano !== null) return { usd: usdOfNano(nano), price_version: price.version }
+  const text = flatText('The model ', priced.model, ' has no price, so this request has no cost.')
+  const again = attempts.length > 1 || arrival.match?.endpoint.socket != null
+  const known = again && policySignals.some((signal) => signal.text === text)
+  if (!known) policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
+  return null
+}
+
+/** Long context is a matter of one answer, and no matter of all that a connection has seen. */
+export function chargeTurn({ arrival, trace }: Call, turn: PricedUsage): void {
+  const cost = priceUsage(arrival, turn)
+  if (cost !== null) trace.turnsCost = { ...cost, usd: roundUsd((trace.turnsCost?.usd ?? 0) + cost.usd) }
+}
+
+/** With the version of the last price. */
+function sumCosts(attempts: readonly AttemptRecord[]): Cost | null {
+  const costs = attempts.map(({ cost }) => cost).filter((cost) => cost !== null)
+  const last = costs.at(-1)
+  return last === undefined ? null : { ...last, usd: roundUsd(costs.reduce((sum, { usd }) => sum + usd, 0)) }
 }

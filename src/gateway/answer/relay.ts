@@ -4,10 +4,12 @@ import { UrlStage } from '../objects/url-stage.ts'
 import type { Call } from '../request/call.ts'
 import { ClientSecretStage } from '../sockets/client-secrets.ts'
 import { uploadHeaders } from '../upload/upload-url.ts'
+import type { Head } from '../upstream/answer-consumer.ts'
 import type { Answer } from '../upstream/evaluate.ts'
-import { findHeader, headersDown } from '../upstream/headers.ts'
-import type { Head } from '../upstream/upstream-call.ts'
+import { findHeader, headersDown, withoutRateLimits } from '../upstream/headers.ts'
+import type { Leg } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
+import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
 import { ownHeaders, reject } from './respond.ts'
 import { settle } from './settle.ts'
@@ -43,6 +45,13 @@ const noStages: readonly AnswerStage[] = []
 
 /** None for nearly every answer: it passes as it came. */
 function stagesFor({ leg }: Answer): readonly AnswerStage[] {
+  const { route, call } = leg
+  const { model } = call.inspection
+  const stages = stagesOfRow(leg)
+  return route?.echoModel === true && model !== null ? [...stages, new EchoModelStage(leg, model)] : stages
+}
+
+function stagesOfRow(leg: Leg): readonly AnswerStage[] {
   const { match } = leg
   const { issuesClientToken } = match.endpoint
   if (issuesClientToken !== undefined) return [new ClientSecretStage(leg, issuesClientToken)]
@@ -81,7 +90,8 @@ function writeHead(
   retryAfterMs: number | null = null,
 ): void {
   if (arrival.reply.opened || abort.disconnected) return
-  const headers = headersDown(head.headers, retryAfterMs)
+  const passed = headersDown(head.headers, retryAfterMs)
+  const headers = arrival.limits === null ? passed : withoutRateLimits(passed)
   arrival.response.writeHead(head.status, [...headers, ...ownHeaders(arrival), ...more])
 }
 

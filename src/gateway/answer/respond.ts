@@ -7,12 +7,13 @@ import { discardBody } from '../request/body.ts'
 import { clientClosed, endOfFault, settle } from './settle.ts'
 
 /** Headers that every answer carries. */
-export function ownHeaders({ gateway, id, request }: Arrival): string[] {
+export function ownHeaders({ gateway, id, request, lane, limits }: Arrival): string[] {
   const headers = ['x-sp-request-id', id]
   const { origin } = request.headers
   if (origin !== undefined && allowsOrigin(gateway, origin)) {
     headers.push('access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'origin')
   }
+  if (limits !== null && lane !== null) headers.push(...lane.limitHeaders(limits.figures, Date.now()))
   return headers
 }
 

@@ -107,7 +107,7 @@ class Capture implements BodyTap {
     return this.#entry('answer', { type: this.#answerType, bytes, total, head: null }, mask)
   }
 
-  async #entry(part: BodyPart, { type, bytes, total, head }: Kept, mask: BodyMask): Promise<BodyEntry> {
+  async #entry(part: BodyPart, { type, bytes, total, head }: TappedBody, mask: BodyMask): Promise<BodyEntry> {
     const masked = await mask.body(bytes, type)
     const cut = bytes.length < total
     const truncated = masked !== null && (cut || total > bodyBytes)
@@ -120,7 +120,7 @@ class Capture implements BodyTap {
   }
 }
 
-interface Kept {
+interface TappedBody {
   type: string | null
   bytes: Buffer
   /** Of the whole body. */

@@ -4,7 +4,8 @@ import { LineScanner } from '../../core/line-scan.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { Cost, TokenUsage } from '../../core/record.ts'
 import type { ObjectOwner, StoredObject } from '../../core/stored-object.ts'
-import type { EndedWork, Lane, Match, Seen } from '../../lanes/contract.ts'
+import type { AnswerFacts, EndedWork, Lane, Match } from '../../lanes/contract.ts'
+import { holdsTooMuch } from '../../lanes/json-tree.ts'
 import { usageDetail } from '../../lanes/usage-detail.ts'
 import { addUsage } from '../../lanes/usage-sum.ts'
 import { costOf } from '../../policy/prices/cost.ts'
@@ -14,6 +15,8 @@ import { findHeader } from '../upstream/headers.ts'
 
 /** A longer line is not read: so much is held for a moment, and parsed at once. */
 const lineBytes = 4 * 1024 * 1024
+/** Nor is one with more values, since parsing costs by them. */
+const lineValues = 100_000
 /** Results of more models are summed as if they named none. */
 const modelsLimit = 50
 const modelCharacters = 512
@@ -44,6 +47,7 @@ export class BatchResults {
   readonly #work: Work
   readonly #sums: Sums = new Map()
   readonly #ended: { work: Work; sums: Sums }[] = []
+  #crowded = 0
   readonly #lines = new LineScanner(lineBytes, (line) => this.#read(line))
 
   constructor(call: ResultsCall, object: BroughtObject, work: Work) {
@@ -60,8 +64,8 @@ export class BatchResults {
   end(): void {
     this.#lines.end()
     this.#ended.push({ work: this.#work, sums: this.#sums })
-    const { skipped } = this.#lines
-    if (skipped > 0) this.#note(`${skipped} results were too long to be read: what they used is not counted.`)
+    const unread = this.#lines.skipped + this.#crowded
+    if (unread > 0) this.#note(`${unread} results were too large to be read: what they used is not counted.`)
     if (this.#sums.size > 0) this.#note('What its results say was used counts once, under the key that made it.')
   }
 
@@ -76,7 +80,7 @@ export class BatchResults {
   }
 
   /** A stream that showed an answer again is over. */
-  takeShown({ shown, model }: Seen): void {
+  takeShown({ shown, model }: AnswerFacts): void {
     if (shown !== null) this.take([{ ...this.#work, sums: [{ model, lines: 1, tokens: shown }] }])
   }
 
@@ -129,6 +133,10 @@ export class BatchResults {
   }
 
   #read(line: Buffer): void {
+    if (holdsTooMuch(line, lineValues)) {
+      this.#crowded++
+      return
+    }
     const found = this.#call.lane.objects.readResult?.(line) ?? null
     if (found === null) return
     const cost = this.#price(found.model, found.tokens, this.#work.type === 'batch')

@@ -17,7 +17,7 @@ const pagesLimit = 100
 const namesAtOnce = 500
 
 /** Where a list stands: at which of the places, and with which query. */
-interface Walk {
+interface ListWalk {
   /** The client's own query. */
   asked: string
   places: CountedPlace[]
@@ -69,9 +69,9 @@ function notOwn(name: ObjectName): string {
   return `The list is to go on at ${describeObject(name)}, which is none of this scope's.`
 }
 
-type Begun = Walk | { failed: string } | { missing: ObjectName }
+type BegunList = ListWalk | { failed: string } | { missing: ObjectName }
 
-async function beginWalk(call: Call, type: ObjectType): Promise<Begun> {
+async function beginWalk(call: Call, type: ObjectType): Promise<BegunList> {
   const { objects } = call.gateway
   const scope = scopeOf(call.key)
   const counted = await objects.places(type, scope)
@@ -95,7 +95,7 @@ function isAsked({ gateway, lane, arrival }: Call, providerId: string): boolean 
 }
 
 /** Null: the request has its end. */
-async function askPage(call: Call, walk: Walk): Promise<Answer | null> {
+async function askPage(call: Call, walk: ListWalk): Promise<Answer | null> {
   const place = walk.places[walk.index]
   call.pin = place === undefined ? null : { ...place, what: 'next part of the list' }
   call.learn({ query: walk.query })
@@ -113,7 +113,7 @@ async function askPage(call: Call, walk: Walk): Promise<Answer | null> {
 
 async function ownItems(
   { gateway, key }: Call,
-  { places, index }: Walk,
+  { places, index }: ListWalk,
   { items }: ObjectPage,
 ): Promise<number[] | { failed: string }> {
   const place = places[index]
@@ -130,10 +130,10 @@ async function ownItems(
   return items.flatMap(({ name }, at) => (own.has(name.id) ? [at] : []))
 }
 
-type Step = Pick<Walk, 'index' | 'query' | 'rest'>
+type ListStep = Pick<ListWalk, 'index' | 'query' | 'rest'>
 
 /** Where the list goes on behind this page; null: nowhere. */
-function goOn({ lane }: Call, walk: Walk, page: ObjectPage, kept: number): Step | null {
+function goOn({ lane }: Call, walk: ListWalk, page: ObjectPage, kept: number): ListStep | null {
   const { places, index, cursor } = walk
   if (places[index] === undefined) return null
   const rest = walk.rest === null ? null : walk.rest - kept
@@ -147,8 +147,8 @@ interface PassedPage {
   body: Buffer
   page: ObjectPage
   kept: readonly number[]
-  walk: Walk
-  next: Step | null
+  walk: ListWalk
+  next: ListStep | null
 }
 
 function passPage(call: Call, answer: Answer, passed: PassedPage): Promise<void> {
@@ -161,7 +161,7 @@ function passPage(call: Call, answer: Answer, passed: PassedPage): Promise<void>
 }
 
 /** A token for what comes next; and where the protocol goes by the last item's id, what is known of what comes behind it. */
-function nameNext(call: Call, { page, kept, walk }: PassedPage, next: Step): string | null {
+function nameNext(call: Call, { page, kept, walk }: PassedPage, next: ListStep): string | null {
   const place = walk.places[next.index]
   if (place === undefined) return null
   const here = next.index === walk.index

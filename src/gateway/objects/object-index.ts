@@ -35,7 +35,7 @@ export interface IndexFailure {
 type Unnumbered<Question> = Question extends ObjectQuestion ? Omit<Question, 'id'> : never
 type Asked = Unnumbered<ObjectQuestion>
 
-interface Pending {
+interface PendingSearch {
   question: ObjectQuestion
   resolve(reply: ObjectReply): void
   /** So many milliseconds more. */
@@ -51,7 +51,7 @@ export class ObjectIndex {
   readonly ends = new ListEnds()
   #port: MessagePort | null = null
   readonly #turns = new FairQueue(turnMs)
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new Map<number, PendingSearch>()
   #lastId = 0
 
   attach(port: MessagePort): void {

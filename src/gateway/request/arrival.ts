@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { recordedAddress } from '../../addresses/recorded-address.ts'
+import { flatText } from '../../core/flat-text.ts'
 import { newId } from '../../core/ids.ts'
 import type { Lane, Match } from '../../lanes/contract.ts'
 import { lanePath } from '../../lanes/index.ts'
 import type { Hold } from '../../policy/admit.ts'
+import type { UnpricedRule } from '../../policy/checks.ts'
+import type { TakenLimits } from '../../policy/limits/limit-counters.ts'
 import { ClientReply } from '../answer/reply.ts'
 import type { BodyTap } from '../capture/body-tap.ts'
 import type { Gateway } from '../gateway.ts'
 import type { ObjectNotes } from '../objects/object-notes.ts'
-import type { Listed } from '../thread/deadlines.ts'
+import type { ListMember } from '../thread/deadlines.ts'
 import type { Upload } from '../upload/upload.ts'
 import { Abort } from './abort.ts'
 import type { BodyLease } from './body-memory.ts'
@@ -16,7 +19,7 @@ import type { MemoryBudget, MemoryHolder } from './memory-budget.ts'
 import { Trace } from './trace.ts'
 
 /** One HTTP request as the server accepted it, before anything is known of who sends it and what it asks for. */
-export class Arrival implements Listed {
+export class Arrival implements ListMember {
   /** Among the open requests of its thread. */
   place = -1
   readonly gateway: Gateway
@@ -39,8 +42,12 @@ export class Arrival implements Listed {
   completeAt: number
   /** What policy reserved; released when the request is settled. */
   hold: Hold | null = null
+  /** What it counts in the limits of its key; null: the key has none. */
+  limits: TakenLimits | null = null
   /** What the journal is to hold of objects at the provider; null for a call that has to do with none. */
   objects: ObjectNotes | null = null
+  /** What a policy says of models without a price; null: nothing. */
+  unpriced: UnpricedRule | null = null
   /** Keeps the bodies, where a policy wants that. */
   capture: BodyTap | null = null
 
@@ -52,7 +59,7 @@ export class Arrival implements Listed {
     const url = originForm(request.url ?? '')
     this.reply = new ClientReply(response)
     const mark = url.indexOf('?')
-    const path = mark < 0 ? url : url.slice(0, mark)
+    const path = mark < 0 ? url : flatText(url.slice(0, mark))
     this.path = lanePath(path)
     this.query = mark < 0 ? '' : url.slice(mark)
     const recorded = recordedAddress(clientAddress, gateway.settings.clientAddress)
@@ -66,7 +73,8 @@ export class Arrival implements Listed {
     this.match = match
     this.trace.lane = lane.name
     this.trace.operation = match?.endpoint.operation ?? null
-    this.trace.model = match?.pathModel ?? null
+    const pathModel = match?.pathModel ?? null
+    this.trace.model = pathModel === null ? null : flatText(pathModel)
   }
 
   header(name: string): string | null {

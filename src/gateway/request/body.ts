@@ -19,6 +19,8 @@ interface BodyOwner {
   request: IncomingMessage
   abort: Abort
   body: MemoryHolder & { lease: BodyLease | null }
+  /** Of a body that ends half-way its record tells how much of it came. */
+  trace: { requestBytes: number }
   gateway: { deadlines: Deadlines; budget: MemoryBudget; memory: BodyMemory }
 }
 
@@ -61,7 +63,7 @@ async function readInflated(owner: BodyOwner, encoding: string, limits: BodyLimi
   return (await inflate(body, encoding, limits.bytes, covers)) ?? { tooLarge: limits.bytes + 1 }
 }
 
-function collect({ request, abort, gateway, body }: BodyOwner, limits: BodyLimits): Promise<BodyOutcome> {
+function collect({ request, abort, gateway, body, trace }: BodyOwner, limits: BodyLimits): Promise<BodyOutcome> {
   if (abort.aborted) return Promise.resolve(null)
   const { deadlines, budget } = gateway
   return new Promise((resolve) => {
@@ -76,6 +78,7 @@ function collect({ request, abort, gateway, body }: BodyOwner, limits: BodyLimit
     const finish = (result: BodyOutcome) => {
       request.off('data', take).off('end', end).off('close', stop)
       deadlines.remove(silence)
+      if (!Buffer.isBuffer(result)) trace.requestBytes = pieces?.size ?? first?.length ?? 0
       resolve(result)
     }
     const take = (chunk: Buffer) => {

@@ -1,9 +1,14 @@
+import type { ModelPrice } from '../../core/model-price.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Inspection, Lane, Match } from '../../lanes/contract.ts'
 import { type EffectivePolicy, effectivePolicy } from '../../policy/admit.ts'
+import { estimateCost } from '../../policy/prices/estimate-cost.ts'
 import type { Transport } from '../../providers/contract.ts'
+import type { HealthTarget } from '../../routing/health.ts'
+import type { LatencyFigure } from '../../routing/latency-figures.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
-import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
+import type { Figures } from '../../routing/strategy.ts'
+import type { SnapshotKey, SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Abort } from './abort.ts'
 import type { Arrival, RequestBody } from './arrival.ts'
@@ -23,11 +28,19 @@ export interface RequestCaller {
   clientSecret: { secret: Secret; model: string | null } | null
 }
 
+/** What a stream may still write under its budgets. */
+export interface OpenSlice {
+  held: number
+  input: number
+  /** null: it costs nothing. */
+  price: ModelPrice | null
+}
+
 /**
  * An admitted request: who calls, in which lane, for what. The client's side of everything that follows; the provider's side is
  * a `Leg`, one for each attempt.
  */
-export class Call {
+export class Call implements Figures {
   readonly arrival: Arrival
   readonly gateway: Gateway
   readonly trace: Trace
@@ -35,6 +48,8 @@ export class Call {
   readonly lane: Lane
   readonly match: Match
   readonly key: SnapshotKey
+  /** Whose failures count apart from others'; null in a gateway with a single key, whose failures count for all. */
+  readonly caller: string | null
   /** The gateway key as presented, so that it can be kept from going up anywhere. Never printed; null where a token took its place. */
   readonly presented: string | null
   readonly body: RequestBody
@@ -51,6 +66,10 @@ export class Call {
   readonly createsObjects: boolean
   /** Changed by `learn` only. */
   inspection: Inspection
+  /** The most tokens that a policy lets the answer have, where the request itself allows more; null: the request's own limit. */
+  outputCap: number | null = null
+  /** Of a stream without a limit under a budget: the output tokens that are held so far. */
+  slice: OpenSlice | null = null
 
   constructor(arrival: Arrival, caller: RequestCaller, inspection: Inspection) {
     this.arrival = arrival
@@ -61,6 +80,7 @@ export class Call {
     this.lane = caller.lane
     this.match = caller.match
     this.key = caller.key
+    this.caller = arrival.gateway.model.hasSingleKey ? null : caller.key.id
     this.presented = caller.presented
     this.clientSecret = caller.clientSecret
     this.pin = caller.pin
@@ -79,6 +99,18 @@ export class Call {
   get policy(): EffectivePolicy {
     const { model } = this.gateway
     return effectivePolicy(model.configuration.policies, model.findKey(this.key.hash) ?? this.key)
+  }
+
+  latencyOf(target: HealthTarget): LatencyFigure | null {
+    return this.gateway.health.latency.find(target, this.inspection.streamed)
+  }
+
+  costOf({ id }: SnapshotProvider, model: string): bigint | null {
+    const { configuration, prices } = this.gateway.model
+    const provider = configuration.providers.get(id)
+    if (provider === undefined) return null
+    const target = { provider: provider.row.name, vendor: provider.vendor, model }
+    return estimateCost(prices.find(target), this.body.bytes.length, this.inspection.outputLimit)
   }
 
   get id(): string {

@@ -1,20 +1,36 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { isLarge, scanInSlices } from '../../core/sliced-json.ts'
+import { slicedBytes } from '../../core/known-spans.ts'
+import { scanInSlices } from '../../core/sliced-json.ts'
 import { nowDoing } from '../../core/turn-watch.ts'
 import type { BodyForm, Inspection } from '../../lanes/contract.ts'
-import { admitBody, admitCall, admitKey, type EffectivePolicy, effectivePolicy, maxBody } from '../../policy/admit.ts'
+import { outputLimitName } from '../../lanes/output-limit.ts'
+import {
+  admitBody,
+  admitCall,
+  admitKey,
+  checkSource,
+  type EffectivePolicy,
+  effectivePolicy,
+  maxBody,
+  type OutputFacts,
+  outputCap,
+} from '../../policy/admit.ts'
+import type { SourceCheck } from '../../policy/checks.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import { beginCapture } from '../capture/capture.ts'
 import { checkAnnounced } from '../upload/upload-url.ts'
 import type { Arrival } from './arrival.ts'
 import { readBody } from './body.ts'
 import { Call, type RequestCaller } from './call.ts'
+import { takeLimits } from './take-limits.ts'
 
 /** Reads the body, as far as the endpoint has one, and what it asks for. Null: the request was aborted before all of it had arrived. */
 export async function receive(arrival: Arrival, caller: RequestCaller): Promise<Inspection | Fault | null> {
   const { gateway, request } = arrival
   const { requestForms, resumedAs, readWhole } = caller.match.endpoint
   const policy = effectivePolicy(gateway.model.configuration.policies, caller.key)
+  const denied = policy.source === null ? null : admitSource(arrival, policy.source)
+  if (denied !== null) return denied
   const limit = maxBody(policy, gateway.settings.bodyLimit)
   if (policy.capture !== null) beginCapture(arrival, caller, policy.capture)
   if (requestForms.length === 0) return inspect(arrival, caller)
@@ -29,9 +45,17 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   if (charset !== null) return charset
   const body = await readJson(arrival, policy, limit)
   if (!Buffer.isBuffer(body)) return body
-  if (isLarge(body)) await scanInSlices(body)
+  if (body.length >= slicedBytes) await scanInSlices(body)
   nowDoing('request', arrival.id)
   return readWhole === true ? await inspectWhole(arrival, caller) : inspect(arrival, caller)
+}
+
+/** From where and when the request is sent. A WebSocket is checked when it opens. */
+export function admitSource({ gateway, clientAddress, receivedAt, trace }: Arrival, checks: readonly SourceCheck[]) {
+  const { timeZone } = gateway.model.configuration
+  const verdict = checkSource(checks, { address: clientAddress, now: receivedAt, timeZone })
+  trace.policySignals.push(...verdict.signals)
+  return verdict.fault
 }
 
 /** Which of its forms the body has: as its content-type says, else the first that the endpoint takes. */
@@ -128,11 +152,23 @@ export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspe
     // The rest of an upload is counted while it arrives.
     bytes: body.upload?.received ?? body.bytes.length,
     bodyLimit: body.upload === null ? bodyLimit : uploadLimit,
+    output: policy.output === null ? null : outputFacts(caller, inspection, body.bytes),
   }
   const admission = admitCall(facts, policy, gateway.counters)
   trace.policySignals.push(...admission.signals)
   arrival.hold = admission.hold
-  return admission.fault ?? new Call(arrival, key === caller.key ? caller : { ...caller, key }, inspection)
+  if (admission.fault !== null) return admission.fault
+  const call = new Call(arrival, key === caller.key ? caller : { ...caller, key }, inspection)
+  arrival.unpriced = policy.unpriced
+  if (facts.output !== null) call.outputCap = outputCap(policy.output, facts.output.asked)
+  const refused = policy.limits === null ? null : takeLimits(call, policy.limits)
+  return refused ?? call
+}
+
+function outputFacts({ match }: RequestCaller, { outputLimit }: Inspection, body: Buffer): OutputFacts | null {
+  const { outputLimits } = match.endpoint
+  if (outputLimits === undefined) return null
+  return { asked: outputLimit, member: () => outputLimitName(body, outputLimits, outputLimits.names[0] ?? '') }
 }
 
 /** The key as it is now: a body can take half an hour to arrive, and a change of its key must not wait for it. */

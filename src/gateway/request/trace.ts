@@ -41,6 +41,12 @@ export class Trace {
   /** What the provider sells it as; null: nothing was sent, or the provider costs nothing. */
   priced: { vendor: string | null; model: string } | null = null
   cost: Cost | null = null
+  /** Of a connection: what its answers cost, each by itself. */
+  turnsCost: Cost | null = null
+  /** The tier that the answer's head states, on the one lane where it does. */
+  statedTier: string | null = null
+  /** What the last attempt is charged with, if it was cut before its answer came; null: it was not. */
+  cutTokens: TokenUsage | null = null
   readonly attempts: AttemptRecord[] = []
   readonly timeline: TimelineEntry[] = [{ event: 'received', at_ms: 0 }]
   readonly policySignals: Signal[] = []
@@ -108,7 +114,7 @@ export class Trace {
   record(
     state: RequestRecord['state'],
     end: RequestEnd | null,
-    tokens: TokenUsage | null = end?.tokens ?? null,
+    tokens: TokenUsage | null = end?.tokens ?? this.cutTokens,
   ): RequestRecord {
     const { key } = this
     return {

@@ -1,8 +1,11 @@
+import { nextTurn } from '../../core/slices.ts'
 import type { Frame, Peer } from '../../providers/socket-peer.ts'
 
 /** Bytes that may wait for a slow reader before the other side is read no further, and at which it is read again. */
 const fullBytes = 1024 * 1024
 const freeBytes = 256 * 1024
+/** After so many frames others have their turn: one chunk may bring ten thousand. */
+const framesInTurn = 256
 
 /** What to send on in place of a frame: itself, another, or nothing. Until a promise is kept, all that follows waits. */
 export type ReadFrame = (frame: Frame) => Frame | null | Promise<Frame | null>
@@ -19,6 +22,7 @@ export class Direction {
   #end: (() => void) | null = null
   #controls: { ping?: Buffer; pong?: Buffer } | null = null
   #cut = false
+  #passed = 0
 
   /** `to` may come later, with `connect`, as long as `read` gives nothing to send before. */
   constructor(from: Peer, to: Peer | null, read: ReadFrame, onFault: (error: unknown) => void) {
@@ -93,7 +97,8 @@ export class Direction {
 
   #pass(frame: Frame): void {
     try {
-      const looked = this.#readFrame(frame)
+      const pauses = ++this.#passed % framesInTurn === 0
+      const looked = pauses ? nextTurn().then(() => this.#readFrame(frame)) : this.#readFrame(frame)
       if (!(looked instanceof Promise)) return this.#send(looked)
       this.#busy = true
       this.#from.pause()

@@ -1,9 +1,13 @@
-import { isLarge, scanInSlices } from '../../core/sliced-json.ts'
+import { slicedBytes } from '../../core/known-spans.ts'
+import type { TokenUsage } from '../../core/record.ts'
+import { scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, StreamedError } from '../../lanes/contract.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
+import { chargeTurn } from '../answer/price-call.ts'
 import { objectsEntry } from '../objects/created-objects.ts'
 import type { Call } from '../request/call.ts'
+import { correctTurns } from '../request/take-limits.ts'
 import type { RequestEnd } from '../request/trace.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
@@ -43,19 +47,26 @@ export class FramesDown {
     this.#asked = true
   }
 
+  used(): TokenUsage | null {
+    return this.#reader.usage()
+  }
+
   /** Whether a response is in progress: who leaves now leaves in the middle of it. */
   busy(): boolean {
     return this.#asked || this.#reader.busy()
   }
 
   read(frame: Frame): Frame | Promise<Frame> {
-    if (!isLarge(frame.bytes)) return this.#read(frame)
+    if (frame.bytes.length < slicedBytes) return this.#read(frame)
     return scanInSlices(frame.bytes).then(() => this.#read(frame))
   }
 
   #read(frame: Frame): Frame | Promise<Frame> {
+    const before = this.#reader.busy()
     const { created, seen, error } = this.#reader.frame(frame.bytes)
+    if (this.#reader.turn !== null) chargeTurn(this.#call, this.#reader.turn)
     if (this.#asked && (error !== null || this.#reader.busy())) this.#asked = false
+    if (before && !this.#reader.busy()) correctTurns(this.#call.arrival, this.#reader.usage())
     if (error !== null) this.#recordError(error)
     for (const object of seen) this.#remember(object)
     const provider = this.#provider

@@ -1,7 +1,8 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { flatText } from '../../core/flat-text.ts'
+import { slicedBytes } from '../../core/known-spans.ts'
 import { quote } from '../../core/quote.ts'
-import { isLarge, scanInSlices } from '../../core/sliced-json.ts'
+import { scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName, ObjectPlace } from '../../core/stored-object.ts'
 import { nowDoing } from '../../core/turn-watch.ts'
 import type { EndpointSocket, FrameAsk, NamedModel } from '../../lanes/contract.ts'
@@ -10,7 +11,9 @@ import type { Frame } from '../../providers/socket-peer.ts'
 import { findOwner, isAt } from '../objects/find-owner.ts'
 import type { Call } from '../request/call.ts'
 import { checkNameLength } from '../request/receive.ts'
+import { takeTurn } from '../request/take-limits.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
+import { holdTurn } from '../upstream/hold-budgets.ts'
 import { planModel } from '../upstream/plan-call.ts'
 import type { Bridge } from './bridge.ts'
 import type { FramesDown } from './frames-down.ts'
@@ -46,7 +49,7 @@ export class FramesUp {
   }
 
   read(frame: Frame, bridge: Bridge): Frame | null | Promise<Frame | null> {
-    if (!isLarge(frame.bytes)) return this.#read(frame, bridge)
+    if (frame.bytes.length < slicedBytes) return this.#read(frame, bridge)
     return scanInSlices(frame.bytes).then(() => this.#read(frame, bridge))
   }
 
@@ -147,7 +150,11 @@ export class FramesUp {
       if (to !== named.name) renames.push({ model: named, to })
       this.#learnModel(named.name, to)
     }
-    if (ask.asksResponse) this.#down.asked()
+    if (ask.asksResponse) {
+      const refused = takeTurn(this.#call.arrival, frame.bytes) ?? holdTurn(this.#call, this.#down.used(), frame.bytes)
+      if (refused !== null) return this.#reject(refused, bridge)
+      this.#down.asked()
+    }
     return renames.length === 0 ? frame : { ...frame, bytes: this.#patch(frame.bytes, renames) }
   }
 

@@ -20,7 +20,7 @@ export function checkHandshake({ headers }: IncomingMessage): Fault | null {
   return null
 }
 
-export interface Upgrade {
+export interface SocketUpgrade {
   request: IncomingMessage
   socket: Socket
   /** What came behind the handshake. */
@@ -28,7 +28,7 @@ export interface Upgrade {
 }
 
 /** Answers 101. `maxFrame`: bytes that a message may have. Null: nobody is there any more. */
-export function acceptHandshake(upgrade: Upgrade, headers: readonly string[], maxFrame: number): Peer | null {
+export function acceptHandshake(upgrade: SocketUpgrade, headers: readonly string[], maxFrame: number): Peer | null {
   const server = new WebSocketServer({
     ...socketOptions,
     noServer: true,

@@ -1,5 +1,6 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import type { EndpointSocket, Inspection } from '../../lanes/contract.ts'
+import { effectivePolicy } from '../../policy/admit.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
 import { relay } from '../answer/relay.ts'
 import { ownHeaders, reject, rejectWith, settleAborted } from '../answer/respond.ts'
@@ -9,12 +10,12 @@ import { checkObjects } from '../objects/check-objects.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call, RequestCaller } from '../request/call.ts'
 import { identify } from '../request/identify.ts'
-import { admit, checkModelNames } from '../request/receive.ts'
-import { headersDown } from '../upstream/headers.ts'
+import { admit, admitSource, checkModelNames } from '../request/receive.ts'
+import { headersDown, withoutRateLimits } from '../upstream/headers.ts'
 import { Bridge } from './bridge.ts'
 import { FramesDown } from './frames-down.ts'
 import { FramesUp } from './frames-up.ts'
-import { acceptHandshake, checkHandshake, type Upgrade } from './handshake.ts'
+import { acceptHandshake, checkHandshake, type SocketUpgrade } from './handshake.ts'
 import { maxFrame, type OpenedProvider, openProvider, rejectWithoutSocket } from './open-provider.ts'
 
 /**
@@ -22,10 +23,13 @@ import { maxFrame, type OpenedProvider, openProvider, rejectWithoutSocket } from
  * any request. Where the first frame names the model the client gets its 101 before there is a provider, and is told of what
  * fails then by the protocol's own means.
  */
-export async function serveSocket(arrival: Arrival, upgrade: Upgrade): Promise<void> {
+export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Promise<void> {
   const caller = identify(arrival)
   if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in caller) return reject(arrival, caller)
+  const { source } = effectivePolicy(arrival.gateway.model.configuration.policies, caller.key)
+  const denied = source === null ? null : admitSource(arrival, source)
+  if (denied !== null) return reject(arrival, denied)
   const { socket, model } = caller.match.endpoint
   if (socket === null) return reject(arrival, fault('unknown_path'))
   const inspection = checkHandshake(arrival.request) ?? inspect(caller, socket)
@@ -65,7 +69,7 @@ function inspect({ match, query, clientSecret }: RequestCaller, socket: Endpoint
 async function pass(
   call: Call,
   socket: EndpointSocket,
-  upgrade: Upgrade,
+  upgrade: SocketUpgrade,
   provider: OpenedProvider | null,
 ): Promise<void> {
   const client = accept(call, upgrade, provider)
@@ -85,10 +89,11 @@ async function pass(
   return bridge.run()
 }
 
-function accept(call: Call, upgrade: Upgrade, provider: OpenedProvider | null): Peer | null {
+function accept(call: Call, upgrade: SocketUpgrade, provider: OpenedProvider | null): Peer | null {
   const { arrival } = call
   arrival.response.detachSocket(arrival.request.socket)
-  const passed = provider === null ? [] : withoutHandshake(headersDown(provider.headers, null))
+  const below = provider === null ? [] : withoutHandshake(headersDown(provider.headers, null))
+  const passed = arrival.limits === null ? below : withoutRateLimits(below)
   return acceptHandshake(upgrade, [...passed, ...ownHeaders(arrival)], maxFrame(call))
 }
 

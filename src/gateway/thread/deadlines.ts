@@ -9,7 +9,7 @@ const tickMs = 25
  */
 const stalledMs = 500
 
-export class Deadline implements Listed {
+export class Deadline implements ListMember {
   place = -1
   /** On the monotonic clock (`performance.now()`); Infinity is off. */
   at = Number.POSITIVE_INFINITY
@@ -74,7 +74,7 @@ export class Deadlines {
 }
 
 /** What stands in a list knows its own place in it. */
-export interface Listed {
+export interface ListMember {
   /** -1 while it stands in none. */
   place: number
 }
@@ -84,7 +84,7 @@ export interface Listed {
  * under that use, and the old ones, once promoted, kept all that was ever in them alive until the next full collection
  * (measured: a fifth of what was allocated survived, and the collector took 30 % of the time).
  */
-export class LiveList<Item extends Listed> {
+export class LiveList<Item extends ListMember> {
   readonly #items: Item[] = []
 
   get size(): number {

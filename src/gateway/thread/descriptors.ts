@@ -8,6 +8,8 @@ const largestReserve = 256
 /** Heads that one address may leave unfinished on one thread, at most. */
 const mostHalfOpen = 256
 const fewestHalfOpen = 8
+/** So long what was seen says how many are in use: a burst of requests opens its connections to providers within one turn. */
+const freshMs = 1000
 
 /**
  * The process's file descriptors. The last of them are kept: for answering clients that nothing else can be done for, for the journal,
@@ -16,23 +18,52 @@ const fewestHalfOpen = 8
 export class Descriptors {
   #limit = Number.POSITIVE_INFINITY
   #lookedAt = Number.NEGATIVE_INFINITY
+  /** The last number that this thread was given, and when. */
+  #seen = 0
+  #seenAt = Number.NEGATIVE_INFINITY
+  #opening = 0
 
   /** Whether it took one of the last, which are kept. False where that cannot be told. */
   isScarce(socket: Socket): boolean {
-    const number = numberOf(socket)
+    const number = this.#look(socket)
     return number !== null && number >= this.#currentLimit - reserveOf(this.#currentLimit)
   }
 
-  /** Answers at once, within the turn that accepted the connection, where half of the reserve is gone. Plain HTTP only. */
-  refuseLast(socket: Socket): boolean {
-    const number = numberOf(socket)
+  /** Before a connection to a provider is opened: false where that would take one of the last. Else `opened` follows. */
+  open(): boolean {
+    const limit = this.#currentLimit
+    const isFresh = performance.now() - this.#seenAt < freshMs
+    if (isFresh && this.#seen + this.#opening >= limit - reserveOf(limit)) return false
+    this.#opening++
+    return true
+  }
+
+  /** It has been opened, or could not be. */
+  opened(): void {
+    this.#opening--
+  }
+
+  /** Answers at once, within the turn that accepted the connection, where half of the reserve is gone. `plain`: no TLS comes first. */
+  refuseLast(socket: Socket, plain: boolean): boolean {
+    const number = this.#look(socket)
     const limit = this.#currentLimit
     if (number === null || number < limit - reserveOf(limit) / 2) return false
     // With bytes unread the connection would be reset. None of them may have come yet, or its client may be gone.
-    attempt(() => readSync(number, scratch))
-    attempt(() => writeSync(number, lastAnswer))
+    if (plain) {
+      attempt(() => readSync(number, scratch))
+      attempt(() => writeSync(number, lastAnswer))
+    }
     socket.destroy()
     return true
+  }
+
+  #look(socket: Socket): number | null {
+    const number = numberOf(socket)
+    if (number !== null) {
+      this.#seen = number
+      this.#seenAt = performance.now()
+    }
+    return number
   }
 
   /** Connections of one address whose request has not come whole. */

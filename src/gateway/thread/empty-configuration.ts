@@ -6,6 +6,7 @@ export const emptyConfiguration: ConfigurationSnapshot = {
   providers: [],
   routes: [],
   policies: [],
+  timeZone: 'UTC',
   defaultProviders: {},
   tokenKey: new Uint8Array(),
   bodyKey: null,

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { DegradedPart } from '../../core/degraded.ts'
 import type { CounterLayout } from '../../policy/counters.ts'
+import type { LimitMemory } from '../../policy/limits/limit-memory.ts'
 import type { ConfigurationSnapshot, KeyDelta, SnapshotPrices } from '../../store/configuration/snapshot.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway.ts'
 import type { JournalPlace } from '../journal/journal.ts'
@@ -14,6 +15,7 @@ export interface ThreadStart {
   healthMemory: SharedArrayBuffer
   counterMemory: SharedArrayBuffer
   counterLayout: CounterLayout
+  limitMemory: LimitMemory
   /** The control plane's sign of life. */
   liveness: SharedArrayBuffer
   /** This thread's column of the counters. */

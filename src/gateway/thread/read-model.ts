@@ -5,7 +5,9 @@ import type { EgressOptions, ProviderKind } from '../../providers/contract.ts'
 import { openCredential } from '../../providers/credential.ts'
 import { egressOf } from '../../providers/egress.ts'
 import { findKind } from '../../providers/index.ts'
+import { vendorOf } from '../../providers/vendor.ts'
 import { type CompiledRoutes, compileRoutes } from '../../routing/plan.ts'
+import { isSingleKey } from '../../routing/single-key.ts'
 import type { BodyKey } from '../../sealing/body-seal.ts'
 import { ClientTokens } from '../../sealing/client-token.ts'
 import type {
@@ -21,6 +23,8 @@ import { emptyConfiguration } from './empty-configuration.ts'
 export interface LiveProvider {
   row: SnapshotProvider
   kind: ProviderKind
+  /** Whose prices hold; null: nobody knows. */
+  vendor: string | null
   /** null: the client certificate alone says who calls. */
   credentials: readonly (Secret | null)[]
   /** How the network is reached, by credential; null for nearly all: the usual way. */
@@ -33,6 +37,8 @@ export interface LiveConfiguration {
   providers: ReadonlyMap<string, LiveProvider>
   routes: CompiledRoutes
   policies: CompiledPolicies
+  /** Of the workspace. */
+  timeZone: string
   tokens: ClientTokens
   /** null: no policy wants bodies kept. */
   bodyKey: BodyKey | null
@@ -72,7 +78,7 @@ export class ReadModel {
   /** Whether all keys that are good are secrets of one; found out once for each change of the keys. */
   get hasSingleKey(): boolean {
     if (this.#single.version !== this.keysVersion)
-      this.#single = { version: this.keysVersion, is: isSingle(this.#keys.values(), Date.now()) }
+      this.#single = { version: this.keysVersion, is: isSingleKey(this.#keys.values(), Date.now()) }
     return this.#single.is
   }
 
@@ -82,16 +88,6 @@ export class ReadModel {
     for (const key of this.#keys.values()) if (key.id === id && (found === null || outlasts(key, found))) found = key
     return found
   }
-}
-
-function isSingle(keys: Iterable<SnapshotKey>, now: number): boolean {
-  let only: string | null = null
-  for (const { id, revokedAt, expiresAt } of keys) {
-    if (revokedAt !== null || (expiresAt !== null && expiresAt <= now)) continue
-    if (only !== null && only !== id) return false
-    only = id
-  }
-  return true
 }
 
 function outlasts(one: SnapshotKey, other: SnapshotKey): boolean {
@@ -110,6 +106,7 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
     providers.set(row.id, {
       row: { ...row, credentials: row.credentials.map(({ id }) => ({ id, value: '' })) },
       kind,
+      vendor: vendorOf(kind, row.settings),
       credentials: opened.map(({ own }) => own),
       egress: egress.every((options) => options === null) ? null : egress,
     })
@@ -121,6 +118,7 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
     providers,
     routes: compileRoutes(bare),
     policies: compilePolicies(bare),
+    timeZone: snapshot.timeZone,
     tokens: new ClientTokens(snapshot.tokenKey),
     bodyKey: snapshot.bodyKey,
   }

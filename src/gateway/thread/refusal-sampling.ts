@@ -5,7 +5,7 @@ const perSecond = 100
 const addressLimit = 10_000
 const flushMs = 1000
 
-interface Watched {
+interface SampledAddress {
   count: number
   /** The record that the rest of this second shares; null while each has its own. */
   sharedId: string | null
@@ -21,7 +21,7 @@ interface Watched {
  * that each id names it whatever happens; of their number, a death of the process costs what the last second added.
  */
 export class RefusalSampler {
-  #watched = new Map<string, Watched>()
+  #watched = new Map<string, SampledAddress>()
   readonly #append: (entry: JournalEntry) => Promise<void>
   #timer: NodeJS.Timeout | null = null
 
@@ -56,7 +56,7 @@ export class RefusalSampler {
     this.#timer = null
   }
 
-  #find(address: string): Watched {
+  #find(address: string): SampledAddress {
     this.#timer ??= setTimeout(() => this.flush(), flushMs)
     const name = this.#watched.has(address) || this.#watched.size < addressLimit ? address : 'others'
     const known = this.#watched.get(name)

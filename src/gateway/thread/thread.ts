@@ -3,6 +3,7 @@ import { AddressSet } from '../../addresses/address-set.ts'
 import { armThread, reachFaultPoint } from '../../core/fault-point.ts'
 import { Liveness, nowDoing, TurnWatch } from '../../core/turn-watch.ts'
 import { attachCounters, listeners } from '../../policy/counters.ts'
+import { LimitCounters } from '../../policy/limits/limit-counters.ts'
 import { createHttpTransport } from '../../providers/http.ts'
 import { formatsOf, servesOperation } from '../../providers/index.ts'
 import { attachHealth } from '../../routing/health.ts'
@@ -31,10 +32,7 @@ const port = parentPort
 if (!port) throw new Error('src/gateway/thread/thread.ts is the entry of a worker thread')
 const send = (message: FromThread) => port.postMessage(message)
 const descriptors = new Descriptors()
-const transport = createHttpTransport({
-  proxies: start.settings.proxies,
-  isScarce: (socket) => descriptors.isScarce(socket),
-})
+const transport = createHttpTransport({ proxies: start.settings.proxies, descriptors })
 const journal = new Journal(start.journal, (reason, lost) =>
   send({ type: 'traffic', event: { type: 'degraded', reason, lost } }),
 )
@@ -59,6 +57,7 @@ const gateway: Gateway = {
     send({ type: 'traffic', event: { type: 'target-watched', slot, model } }),
   ),
   counters,
+  limits: new LimitCounters(start.limitMemory, start.column),
   formatsOf,
   serves: servesOperation,
   socketGaps: new SocketGaps(),

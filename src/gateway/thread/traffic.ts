@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type { Gateway } from '../gateway.ts'
 import type { Arrival } from '../request/arrival.ts'
-import { type Listed, LiveList } from './deadlines.ts'
+import { type ListMember, LiveList } from './deadlines.ts'
 import { HalfOpenConnections } from './half-open.ts'
 
-export interface Connection extends Listed {
+export interface ClientConnection extends ListMember {
   readonly socket: Socket
 }
 
@@ -12,7 +12,7 @@ export interface Connection extends Listed {
 export class Traffic {
   readonly gateway: Gateway
   readonly requests = new LiveList<Arrival>()
-  readonly connections = new LiveList<Connection>()
+  readonly connections = new LiveList<ClientConnection>()
   readonly halfOpen = new HalfOpenConnections()
   /** Connections that took one of the last descriptors: each gets one answer, which says so. */
   readonly scarce = new Set<Socket>()

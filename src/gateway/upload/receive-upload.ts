@@ -31,7 +31,14 @@ export async function receiveUpload(
   if (match.endpoint.holdsBatchInput !== undefined) arrival.objects = await watchInput(arrival, caller)
   if (abort.aborted) return null
   const watch = arrival.objects?.input ?? null
-  const upload = openUpload(arrival, policy, { fields, scanner, watch, limit, declared })
+  const upload = openUpload(arrival, policy, {
+    fields,
+    scanner,
+    watch,
+    limit,
+    declared,
+    keepHead: match.endpoint.readUnits !== undefined,
+  })
   body.upload = upload
   abort.onAbort(() => upload.close())
   await upload.hold()
@@ -64,9 +71,9 @@ function declaredLength({ request: { headers } }: Arrival): number | null {
   return Number(headers['content-length'] ?? 0)
 }
 
-type Known = Pick<UploadOptions, 'fields' | 'scanner' | 'watch' | 'limit' | 'declared'>
+type KnownUpload = Pick<UploadOptions, 'fields' | 'scanner' | 'watch' | 'limit' | 'declared' | 'keepHead'>
 
-function openUpload(arrival: Arrival, policy: EffectivePolicy, known: Known): Upload {
+function openUpload(arrival: Arrival, policy: EffectivePolicy, known: KnownUpload): Upload {
   const { gateway, abort, body } = arrival
   const { settings, deadlines, chunks, budget } = gateway
   return new Upload(

@@ -13,6 +13,9 @@ import { UploadBody } from './upload-body.ts'
 
 /** Of a body no larger than this, all is kept, so that it can be sent again. */
 const keptBytes = 1024 * 1024
+/** Enough for the fields of a form and the header of its file. */
+const headBytes = 8 * 1024
+const noBytes = Buffer.alloc(0)
 
 export interface UploadOptions {
   request: IncomingMessage
@@ -31,6 +34,7 @@ export interface UploadOptions {
   /** Looks at the bytes beside; null: nobody does. */
   watch: Pick<InputWatch, 'add' | 'end'> | null
   fields: FormFields
+  keepHead: boolean
 }
 
 /** What an upload reports as it goes on; each of the first three at most once. */
@@ -82,6 +86,8 @@ export class Upload {
   /** Until what must be known is. */
   #holding: (() => void) | null = null
   #known = 0
+  /** Its beginning, where what it costs is read from it. */
+  head = noBytes
   #body: UploadBody | null = null
   #watcher: UploadWatcher | null = null
   #state: 'unread' | 'open' | 'complete' | 'rejected' | 'disconnected' | 'closed' = 'unread'
@@ -149,7 +155,7 @@ export class Upload {
   }
 
   #receive = (chunk: Buffer): void => {
-    const { limit, scanner, chunks, watch } = this.#options
+    const { limit, scanner, chunks, watch, keepHead } = this.#options
     this.received += chunk.length
     this.#ports.received(this.received)
     chunks.passed(chunk.length)
@@ -160,6 +166,7 @@ export class Upload {
       if (wrong !== null) return this.#reject(wrong)
     }
     watch?.add(chunk)
+    if (keepHead && this.head.length < headBytes) this.head = Buffer.concat([this.head, chunk.subarray(0, headBytes)])
     if (this.#holding !== null) return this.#hold(chunk)
     if (this.#keeps(chunk)) this.#held.add(chunk)
     else this.#spend()

@@ -1,5 +1,6 @@
+import type { AttemptRecord } from '../../core/record.ts'
 import type { Sent } from '../../routing/attempt.ts'
-import type { CallEntry } from '../../routing/health.ts'
+import type { CallEntry, CallOutcome } from '../../routing/health.ts'
 import { type Answer, type AttemptEvaluation, type CredentialOutcome, credentialIdOf } from './evaluate.ts'
 import type { Leg } from './leg.ts'
 
@@ -13,7 +14,13 @@ const shortestLimitMs = 1000
 const longestLimitMs = 60 * 60_000
 
 /** The one place where an outcome changes the provider's health and its credentials, and is reported. */
-export function applyEvaluation(leg: Leg, entry: CallEntry, evaluation: AttemptEvaluation): Sent<Answer> {
+export function applyEvaluation(
+  leg: Leg,
+  entry: CallEntry,
+  evaluation: AttemptEvaluation,
+  attempt: AttemptRecord,
+): Sent<Answer> {
+  if (leg.route?.strategy === 'latency') recordLatency(leg, evaluation, attempt)
   const { health, report } = leg.call.gateway
   const { row } = leg.provider
   const trip = health.record(entry, leg.candidate.watched, evaluation.health, leg.caller, Date.now())
@@ -22,26 +29,44 @@ export function applyEvaluation(leg: Leg, entry: CallEntry, evaluation: AttemptE
   return credential === undefined ? sent : applyToCredential(leg, credential, sent)
 }
 
+/** How long the attempt took, for routes that go by it; a failure took as long as it may. Of what flows on nothing is known yet. */
+function recordLatency(leg: Leg, { sent, health: { target } }: AttemptEvaluation, attempt: AttemptRecord): void {
+  const { streamed } = leg.inspection
+  const { limits, candidate } = leg
+  const { latency } = leg.call.gateway.health
+  if (target === 'failure')
+    return latency.record(candidate.watched, streamed, streamed ? limits.firstByte : limits.total, Date.now())
+  if (sent.kind !== 'answered' || sent.answer.error !== null || sent.answer.gated.kind === 'flow') return
+  const until = streamed ? attempt.first_byte_ms : attempt.ended_ms
+  if (until !== null) latency.record(candidate.watched, streamed, until - attempt.started_ms, Date.now())
+}
+
+/** An answer whose content had begun, which counted as a success, broke off. */
+export function applyBreak({ call, candidate, caller, provider }: Leg, outcome: CallOutcome): void {
+  const { health, report } = call.gateway
+  const trip = health.recordBreak(candidate.watched, outcome, caller, Date.now())
+  if (trip !== null) report({ type: 'calls-failing', providerId: provider.row.id, trip })
+}
+
 function applyToCredential(leg: Leg, outcome: CredentialOutcome, sent: Sent<Answer>): Sent<Answer> {
   const { health, report } = leg.call.gateway
   const { id: providerId, slot } = leg.provider.row
-  const credentialId = credentialIdOf(leg)
   switch (outcome.kind) {
     case 'accepted':
       recordAccepted(leg)
       return sent
     case 'doubtful':
-      report({ type: 'credential-suspect', providerId, credentialId, reason: null })
+      report({ type: 'credential-suspect', providerId, credentialId: credentialIdOf(leg), reason: null })
       return sent
     case 'suspect':
       if (provesCredential(leg))
-        report({ type: 'credential-suspect', providerId, credentialId, reason: outcome.reason })
+        report({ type: 'credential-suspect', providerId, credentialId: credentialIdOf(leg), reason: outcome.reason })
       else if (!outcome.alone)
         health.suspectCredential(slot, leg.credentialIndex, leg.call.key.id, Date.now() + rejectedCooldownMs)
       return tryOther(leg, sent, (index) => !health.isCoolingDown(slot, index, Date.now()))
     case 'exhausted':
       health.coolDownCredential(slot, leg.credentialIndex, Date.now() + quotaCooldownMs)
-      report({ type: 'quota-exhausted', providerId, credentialId, reason: outcome.reason })
+      report({ type: 'quota-exhausted', providerId, credentialId: credentialIdOf(leg), reason: outcome.reason })
       return tryOther(leg, sent, (index) => !health.isCoolingDown(slot, index, Date.now()))
     case 'limited':
       return applyLimit(leg, outcome.retryAfterMs, sent)

@@ -2,15 +2,18 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { quote } from '../../core/quote.ts'
 import type { AttemptRecord } from '../../core/record.ts'
 import type { StreamedError } from '../../lanes/contract.ts'
+import { isFiltered } from '../../lanes/filtered-answer.ts'
 import type { AnswerHead, TransportFault } from '../../providers/contract.ts'
+import { readRejectedContent } from '../../providers/wire/rejected-content.ts'
 import { readErrorBody } from '../../providers/wire/status.ts'
 import type { Failure, Sent } from '../../routing/attempt.ts'
 import { failureCause } from '../../routing/failure-cause.ts'
 import type { CallOutcome } from '../../routing/health.ts'
 import type { Candidate } from '../../routing/plan.ts'
+import type { Gated, Head } from './answer-consumer.ts'
 import { hideInHeaders, hideInText } from './hide-credential.ts'
 import type { Leg } from './leg.ts'
-import type { Gated, Head, UpstreamCall } from './upstream-call.ts'
+import type { UpstreamCall } from './upstream-call.ts'
 
 /** What goes to the client: content that has begun, a whole answer, or a provider's own error that passes. */
 export interface Answer {
@@ -23,7 +26,7 @@ export interface Answer {
 }
 
 /** An upstream call that has come to its gate. */
-interface Outcome {
+interface GatedAttempt {
   leg: Leg
   upstream: UpstreamCall
   attempt: AttemptRecord
@@ -59,7 +62,7 @@ function failing(cause: number, provider: CallOutcome['provider']): CallOutcome 
   return { provider, target: 'failure', cause }
 }
 
-export function evaluate(outcome: Outcome): AttemptEvaluation {
+export function evaluate(outcome: GatedAttempt): AttemptEvaluation {
   const gated = withoutCredential(outcome)
   switch (gated.kind) {
     case 'aborted':
@@ -71,12 +74,29 @@ export function evaluate(outcome: Outcome): AttemptEvaluation {
     case 'error':
       return evaluateError(outcome, gated)
     default:
-      return { ...goesToClient(outcome, gated, fine), credential: { kind: 'accepted' } }
+      return { ...evaluateAnswer(outcome, gated), credential: { kind: 'accepted' } }
   }
 }
 
+/** An answer goes to the client, but for one that the provider's content filter ended, where the route falls back on that. */
+function evaluateAnswer(outcome: GatedAttempt, gated: Answer['gated']): AttemptEvaluation {
+  const passed = goesToClient(outcome, gated, fine)
+  if (passed.sent.kind !== 'answered' || !outcome.leg.route?.fallbackOn.includes('content_filter')) return passed
+  if (!holdsFiltered(gated)) return passed
+  return {
+    ...fallBack(outcome.leg, passed.sent.answer, 'content_filter', "was ended by the provider's content filter"),
+    health: fine,
+  }
+}
+
+/** Before any of it has gone out: a stream that ends so later cannot be taken back. */
+function holdsFiltered(gated: Answer['gated']): boolean {
+  if (gated.kind === 'whole') return isFiltered(gated.body)
+  return gated.kind === 'stream' && gated.held.some(([{ data }]) => isFiltered(data))
+}
+
 /** A provider may repeat what it was sent: none of the headers that hold the credential passes. */
-function withoutCredential({ gated, leg }: Outcome): Gated {
+function withoutCredential({ gated, leg }: GatedAttempt): Gated {
   if (!('head' in gated) || leg.credential === null) return gated
   const headers = hideInHeaders(gated.head.headers, leg.credential, (names) =>
     leg.call.trace.note(
@@ -88,7 +108,7 @@ function withoutCredential({ gated, leg }: Outcome): Gated {
 }
 
 function goesToClient(
-  outcome: Outcome,
+  outcome: GatedAttempt,
   gated: Answer['gated'],
   health: CallOutcome,
   error: Answer['error'] = null,
@@ -108,7 +128,7 @@ function evaluateFault(leg: Leg, { fault: reason, transport }: Extract<Gated, { 
 }
 
 /** Connections are the provider's, what comes over them is the model's. */
-function healthOfFault(leg: Leg, { code }: Fault, transport: TransportFault['kind'] | null): CallOutcome {
+export function healthOfFault(leg: Leg, { code }: Fault, transport: TransportFault['kind'] | null): CallOutcome {
   const cut = transport === 'reset' || transport === 'protocol'
   // A provider that hangs up on somebody who stopped sending is right to do so.
   if (cut) return isUnsent(leg) ? unknown : failing(failureCause.cut, 'failure')
@@ -122,14 +142,14 @@ function isUnsent({ call }: Leg): boolean {
   return call.body.upload !== null && !call.body.upload.complete
 }
 
-function evaluateErrorEvent(outcome: Outcome, gated: Extract<Gated, { kind: 'error-event' }>): AttemptEvaluation {
+function evaluateErrorEvent(outcome: GatedAttempt, gated: Extract<Gated, { kind: 'error-event' }>): AttemptEvaluation {
   const { leg, upstream } = outcome
   const { status, message } = gated.error
   if (meansExhausted(leg, gated.error)) {
     upstream.abort()
     return exhaust(leg, 'in its stream')
   }
-  if (isCallers(status)) return goesToClient(outcome, { kind: 'stream', head: gated.head }, spoke)
+  if (isCallers(status)) return goesToClient(outcome, { kind: 'stream', head: gated.head, held: [] }, spoke)
   upstream.abort()
   const cleaned = hideAccount(leg, Buffer.from(message)).toString()
   const reason = fault(
@@ -137,7 +157,12 @@ function evaluateErrorEvent(outcome: Outcome, gated: Extract<Gated, { kind: 'err
     `The provider ended its stream with an error before any content: ${cleaned}`,
   )
   const failure = { fault: reason, answer: null, next: 'retry', retryAfterMs: null, reason: cleaned } as const
-  return { sent: failed(leg, failure, reason.code), health: failing(status ?? failureCause.malformed, 'success') }
+  return { sent: failed(leg, failure, reason.code), health: healthOfEvent(status) }
+}
+
+/** What an error in a stream says, before its content or in the midst of it. */
+export function healthOfEvent(status: number | null): CallOutcome {
+  return isCallers(status) ? spoke : failing(status ?? failureCause.malformed, 'success')
 }
 
 /** As if the error had come with its status, before the stream began. One without a status may still be about the account. */
@@ -152,7 +177,7 @@ function isCallers(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500 && ![401, 402, 408, 409, 425, 429].includes(status)
 }
 
-function evaluateError(outcome: Outcome, gated: Extract<Gated, { kind: 'error' }>): AttemptEvaluation {
+function evaluateError(outcome: GatedAttempt, gated: Extract<Gated, { kind: 'error' }>): AttemptEvaluation {
   const { leg } = outcome
   const { status } = gated.head
   const meaning = leg.provider.kind.classify(leg.lane.name, answerHead(gated.head), gated.body)
@@ -163,17 +188,31 @@ function evaluateError(outcome: Outcome, gated: Extract<Gated, { kind: 'error' }
   if (passed.sent.kind !== 'answered') return passed
   const { answer } = passed.sent
   if (meaning.verdict === 'retry') return evaluateRetry(leg, answer, meaning.retryAfterMs)
-  const evaluation = leg.route?.fallbackOn.includes(String(status)) ? fallBack(leg, answer) : passed
+  const condition = conditionOf(leg, gated)
+  const evaluation = condition === null ? passed : fallBack(leg, answer, condition, describeCondition(condition))
   // An object's own endpoint says so of what the caller may not see.
   if (meaning.verdict !== 'credential-doubtful' || leg.match.object !== null) return evaluation
   return { ...evaluation, credential: { kind: 'doubtful' } }
 }
 
-function fallBack(leg: Leg, answer: Answer): AttemptEvaluation {
-  const { status } = answer.gated.head
-  const reason = `answered ${status}, on which this route falls back`
+/** On which of the route's conditions it falls back, of those that stand for the caller's own errors; null: none. */
+function conditionOf({ route }: Leg, { head, body }: Extract<Gated, { kind: 'error' }>): string | null {
+  const conditions = route?.fallbackOn ?? []
+  if (conditions.length === 0) return null
+  if (conditions.includes(String(head.status))) return String(head.status)
+  const content = readRejectedContent(head.status, body)
+  return content !== null && conditions.includes(content) ? content : null
+}
+
+function describeCondition(condition: string): string {
+  if (condition === 'content_filter') return "was rejected by the provider's content filter"
+  if (condition === 'context_length') return 'found the request too long for the model'
+  return `answered ${condition}, on which this route falls back`
+}
+
+function fallBack(leg: Leg, answer: Answer, condition: string, reason: string): AttemptEvaluation {
   const failure = { fault: fault('provider_bad_response'), answer, next: 'target', retryAfterMs: null, reason } as const
-  return { sent: failed(leg, failure, String(status)), health: spoke }
+  return { sent: failed(leg, failure, condition), health: spoke }
 }
 
 /** It was the client's own, made for a while: nothing is wrong with the one that is stored. */
@@ -225,7 +264,7 @@ function wordsOf(leg: Leg, body: Buffer): string {
 
 function failed({ route }: Leg, failure: Omit<Failure<Answer>, 'fallback'>, condition: string): Sent<Answer> {
   const conditions = route?.fallbackOn ?? []
-  const fallback = conditions.length === 0 || conditions.includes(condition)
+  const fallback = conditions.length === 0 || conditions.includes(condition) || conditions.includes('default')
   return { kind: 'failed', failure: { ...failure, fallback } }
 }
 

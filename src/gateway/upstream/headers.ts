@@ -149,6 +149,13 @@ export function headersDown(raw: readonly string[], retryAfterMs: number | null)
   return result
 }
 
+const rateLimitPrefixes = ['x-ratelimit-', 'anthropic-ratelimit-', 'ratelimit', 'x-rate-limit-']
+
+/** For a key with limits of its own: what the provider says is of an account that many share. */
+export function withoutRateLimits(headers: readonly string[]): string[] {
+  return headers.filter((_text, index) => !startsWithAny(headers[index - (index % 2)] ?? '', rateLimitPrefixes))
+}
+
 /** Headers that the `Connection` header declares hop-by-hop; null in the common case of none. */
 function connectionNamed(raw: readonly string[]): Set<string> | null {
   for (let index = 0; index + 1 < raw.length; index += 2) {

@@ -51,6 +51,7 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   const limits = { ...call.gateway.settings.timeouts, ...row.timeouts, ...route?.timeouts }
   const askForUsage = inspection.usagePatch !== null && !kind.unsupported(row).includes('stream_options')
   const change = changeFor(inspection, candidate, askForUsage)
+  if (call.outputCap !== null) capAnswer(call, provider, change, call.outputCap)
   noteChange(call, row.name, change)
   // Whether a form asks for a stream may come late in it, so the answer's type tells.
   const framing = inspection.framing ?? (call.body.upload === null ? null : match.endpoint.stream)
@@ -67,6 +68,13 @@ function changeFor({ model }: Inspection, candidate: Candidate, askForUsage: boo
   }
   if (candidate.additionalUpstreamModels !== undefined) change.renameAdditionalTo = candidate.additionalUpstreamModels
   return change
+}
+
+function capAnswer({ match }: Call, { kind }: LiveProvider, change: BodyPatch, most: number): void {
+  const limits = match.endpoint.outputLimits
+  if (limits === undefined) return
+  const written = limits.names.find((name) => name === kind.outputLimit) ?? limits.names[0] ?? ''
+  change.cap = { limits, most, written }
 }
 
 function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limits: TimeLimits): OutboundRequest {
@@ -110,7 +118,8 @@ function readAsJson({ body, match, arrival }: Call): boolean {
 /** Also changes URLs of the gateway back into the provider's. Only a body that names an object can contain one. */
 function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffer {
   const { lane, inspection } = call
-  const unchanged = change.renameTo === null && change.renameAdditionalTo === undefined && !change.askForUsage
+  const { renameTo, renameAdditionalTo, askForUsage, cap } = change
+  const unchanged = renameTo === null && renameAdditionalTo === undefined && !askForUsage && cap === undefined
   const body = unchanged ? call.body.bytes : lane.patchBody(call.body.bytes, inspection, change)
   if (call.pin === null) return body
   const restored = lane.objects.rewriteRequestUrls(body, laneUrls(call, provider))
@@ -119,13 +128,14 @@ function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffe
 }
 
 /** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */
-function noteChange(call: Call, provider: string, { renameTo, renameAdditionalTo, askForUsage }: BodyPatch): void {
+function noteChange(call: Call, provider: string, { renameTo, renameAdditionalTo, askForUsage, cap }: BodyPatch): void {
   const { inspection, match } = call
   // An offer that comes with a client's token names no model.
   const named = match.endpoint.readWhole !== true || inspection.modelSpans.length > 0
   if (renameTo !== null && named) noteRename(call, "The model's name", renameTo, provider)
   for (const [index, to] of renameAdditionalTo?.entries() ?? [])
     if (to !== inspection.additionalModels?.[index]?.name) noteRename(call, "An additional model's name", to, provider)
+  if (cap !== undefined) notePatch(call, `The output limit was set to ${cap.most} tokens.`)
   if (askForUsage) notePatch(call, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
 }
 

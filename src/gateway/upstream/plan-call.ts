@@ -1,5 +1,10 @@
+import { fault } from '../../core/errors.ts'
+import { flatText } from '../../core/flat-text.ts'
+import { quote } from '../../core/quote.ts'
+import type { Signal } from '../../core/record.ts'
 import type { Inspection } from '../../lanes/contract.ts'
 import { mayUseModel } from '../../policy/admit.ts'
+import type { Candidate } from '../../routing/candidates.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
 import { type Plan, plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
@@ -7,13 +12,47 @@ import type { Call } from '../request/call.ts'
 /** The candidates of a call, in order; what decided is on its record. */
 export function planFor(call: Call): Plan {
   const { model, additionalModels } = call.inspection
-  const planned = planModel(call, model, call.pin, additionalModels)
+  const found = planModel(call, model, call.pin, additionalModels)
+  const { unpriced } = call.arrival
+  const planned = unpriced?.denies === true ? withoutUnpriced(call, found, unpriced.policy) : found
   for (const signal of planned.signals) {
     if (signal.rule === 'target' && signal.verdict === 'skipped') call.trace.skipped(signal)
     else call.trace.routingSignals.push(signal)
   }
   call.trace.route = planned.route?.model ?? null
   return planned
+}
+
+/** Targets whose model has no price are skipped; with no other left, the policy denies the call. */
+function withoutUnpriced({ gateway, inspection, match }: Call, plan: Plan, policy: string): Plan {
+  if (plan.fault !== null || inspection.model === null || !match.endpoint.usesTokens) return plan
+  const { prices, configuration } = gateway.model
+  const isPriced = ({ provider, upstreamModel }: Candidate) => {
+    const live = configuration.providers.get(provider.id)
+    if (live === undefined || live.kind.transport !== null) return true
+    return prices.find({ provider: live.row.name, vendor: live.vendor, model: upstreamModel }) !== null
+  }
+  const kept = plan.candidates.filter(isPriced)
+  if (kept.length === plan.candidates.length) return plan
+  const dropped = plan.candidates.filter((candidate) => !kept.includes(candidate))
+  const signals = plan.signals.map((signal): Signal => {
+    const { provider: name, upstream_model: model } = signal.data ?? {}
+    const isDropped = dropped.some(({ provider, upstreamModel }) => provider.name === name && upstreamModel === model)
+    if (signal.rule !== 'target' || !isDropped) return signal
+    const text = flatText(
+      String(name),
+      ' (',
+      String(model),
+      '): the policy ',
+      policy,
+      ' denies models without a price.',
+    )
+    return { ...signal, verdict: 'skipped', text }
+  })
+  const rest = { route: plan.route, skipped: plan.skipped, signals }
+  if (kept.length > 0) return { ...rest, fault: null, candidates: kept }
+  const text = `The policy ${policy} denies models without a price, and ${quote(inspection.model)} has none.`
+  return { ...rest, fault: fault('policy_denied', text, { param: 'model' }), candidates: [], operatorNote: null }
 }
 
 /** Records nothing: also for what a request names besides its model. */
@@ -23,8 +62,7 @@ export function planModel(
   pin: Pin | null,
   additional?: Inspection['additionalModels'],
 ): Plan {
-  const { gateway, key, arrival } = call
-  const caller = callerOf(call)
+  const { gateway, key, arrival, caller } = call
   return plan(
     {
       lane: call.lane.name,
@@ -41,12 +79,8 @@ export function planModel(
       now: arrival.receivedAt,
       maySee: (each) => mayUseModel(call.policy, each),
       random: gateway.random,
+      figures: call,
     },
     gateway.model.configuration.routes,
   )
-}
-
-/** Whose failures count apart from others'; null in a gateway with a single key, whose failures count for all. */
-export function callerOf({ gateway, key }: Call): string | null {
-  return gateway.model.hasSingleKey ? null : key.id
 }

@@ -7,14 +7,15 @@ import type { CallEntry } from '../../routing/health.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { startKeepAlive } from '../answer/keep-alive.ts'
+import { chargeCutAttempt } from '../answer/settle.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
 import { type Answer, evaluate, notReady, outcomeOf } from './evaluate.ts'
-import { findRequestId } from './headers.ts'
+import { findHeader, findRequestId } from './headers.ts'
+import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, makeLeg, notePatch } from './leg.ts'
-import { callerOf } from './plan-call.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
 /** Tries the candidates of a plan until one answers, while a silent stream is kept alive. */
@@ -24,6 +25,7 @@ export async function attemptAll(call: Call, planned: Plan): Promise<Attempted<A
   const tried: Tried[] = []
   const outcome = await attempt(planned.candidates, retries, {
     send: (candidate) => sendTo(call, planned.route, candidate, tried),
+    discard,
     wait: (ms) => waitUnlessAborted(call, ms),
     describe: ({ provider, upstreamModel }) =>
       upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
@@ -33,8 +35,19 @@ export async function attemptAll(call: Call, planned: Plan): Promise<Attempted<A
     random: call.gateway.random,
   })
   // What was to be done instead came to nothing, so that it passes after all.
-  if (outcome.kind === 'answered' && outcome.answer.error !== null) outcome.answer.attempt.outcome = 'passed'
+  if (outcome.kind === 'answered')
+    outcome.answer.attempt.outcome = outcome.answer.error === null ? 'answered' : 'passed'
   return outcome
+}
+
+/** Its provider has answered, and charges for it. */
+function isFilteredOut(sent: Sent<Answer>): boolean {
+  return sent.kind === 'failed' && sent.failure.answer !== null && sent.failure.answer.error === null
+}
+
+/** An error has been read to its end; an answer that its content filter ended may still be coming. */
+function discard({ error, upstream }: Answer): void {
+  if (error === null) upstream.abort()
 }
 
 /** A provider's error that did not pass after all: what was done instead is its attempt's outcome. */
@@ -60,14 +73,15 @@ async function sendTo(
   candidate: Candidate,
   tried: Tried[],
 ): Promise<Sent<Answer>> {
-  const { gateway } = call
+  const { gateway, caller } = call
   if (call.abort.aborted) return { kind: 'gone' }
   const provider = gateway.model.configuration.providers.get(candidate.provider.id)
   if (provider === undefined) return notReady(candidate, 'the provider was removed')
   const before = triedAt(tried, candidate)
   const picked = pickCredential(call, provider, candidate, before)
   if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
-  const caller = callerOf(call)
+  if (call.arrival.limits !== null && !raiseForTarget(call, candidate))
+    return notReady(candidate, 'the budgets have no room for it')
   const entry = gateway.health.enter(candidate.watched, caller, Date.now(), call.body.upload?.complete ?? true)
   if (entry === null) return notReady(candidate, 'paused after repeated failures, or another request is trying it')
   tried.push({ candidate, index: picked.credentialIndex })
@@ -96,8 +110,13 @@ async function exchange(call: Call, target: LegTarget, entry: CallEntry): Promis
   recordTimes(call, attempt, upstream)
   call.trace.providerRequestId = findRequestId(upstream.head.headers) ?? call.trace.providerRequestId
   const evaluation = evaluate({ leg, upstream, attempt, gated })
-  const sent = applyEvaluation(leg, entry, evaluation)
+  const sent = applyEvaluation(leg, entry, evaluation, attempt)
   attempt.outcome = outcomeOf(sent)
+  // Clients do not get this header.
+  if (leg.lane.name === 'gemini')
+    call.trace.statedTier = findHeader(upstream.head.headers, 'x-gemini-service-tier')?.toLowerCase() ?? null
+  const timedOut = gated.kind === 'failed' && gated.fault.code === 'provider_timeout'
+  if (timedOut || gated.kind === 'aborted' || isFilteredOut(sent)) chargeCutAttempt(call, attempt, upstream)
   if (sent.kind === 'failed') attempt.message = sent.failure.reason
   if ('head' in gated) attempt.status = gated.head.status
   return sent.kind === 'failed' && body.upload?.spent ? stopAttempts(call, sent.failure) : sent
@@ -169,15 +188,9 @@ function begin(leg: Leg): UpstreamCall {
   if (call.trace.provider !== provider.row.name) call.trace.providerRequestId = null
   call.trace.provider = provider.row.name
   call.trace.upstreamModel = candidate.upstreamModel
-  call.trace.priced = provider.kind.transport === null ? pricedAs(provider, candidate.upstreamModel) : null
+  call.trace.priced =
+    provider.kind.transport === null ? { vendor: provider.vendor, model: candidate.upstreamModel } : null
   return upstream
-}
-
-/** Whoever is behind a compatible provider is known by its preset alone. */
-function pricedAs({ kind, row }: LiveProvider, model: string): { vendor: string | null; model: string } {
-  const { preset } = row.settings
-  const isCompatible = kind.presets !== undefined
-  return { vendor: isCompatible ? (typeof preset === 'string' ? preset : null) : kind.kind, model }
 }
 
 function transportFor({ call, lane, match, inspection, provider, candidate, credential }: Leg): Transport {
@@ -212,6 +225,7 @@ function beginAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {
     cost: null,
   }
   trace.attempts.push(attempt)
+  trace.cutTokens = null
   trace.mark('attempt')
   return attempt
 }

@@ -1,13 +1,13 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import type { TimeLimits } from '../../core/lane.ts'
 import { Pieces } from '../../core/pieces.ts'
 import type { StreamEvent, StreamFramer } from '../../core/stream-event.ts'
 import { formatDuration } from '../../core/units.ts'
-import type { AnswerReader, Endpoint, EventReading } from '../../lanes/contract.ts'
+import type { AnswerReader, EventReading } from '../../lanes/contract.ts'
 import { holdsTooMuch } from '../../lanes/json-tree.ts'
 import type { ResponseSink, Sending, TransportFault } from '../../providers/contract.ts'
-import type { MemoryBudget, MemoryHolder } from '../request/memory-budget.ts'
-import { Deadline, type Deadlines } from '../thread/deadlines.ts'
+import type { MemoryHolder } from '../request/memory-budget.ts'
+import { Deadline } from '../thread/deadlines.ts'
+import type { AnswerConsumer, Gated, Head, UpstreamOptions, UpstreamTimes } from './answer-consumer.ts'
 import { findHeader } from './headers.ts'
 
 /** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
@@ -20,69 +20,13 @@ const eventCost = 256
  * After so many events others have their turn: the system hands over up to 2 MiB of a connection at once, which may be a million of the
  * smallest.
  */
-const burstEvents = 4000
+const burstEvents = 1000
+/** Of a stream so much is cut into events before these are counted: of a larger chunk the rest may wait for the next turn. */
+const cutBytes = 8 * 1024
 /** An event larger than this flows on in pieces. */
 const eventLimit = 1024 * 1024
 
-export interface Head {
-  status: number
-  headers: string[]
-}
-
 const noHead: Head = { status: 0, headers: [] }
-
-/** What a call came to before anything reached the client. */
-export type Gated =
-  /** Content has begun (or the stream ended as it should): the events come through `attach`. */
-  | { kind: 'stream'; head: Head }
-  | { kind: 'whole'; head: Head; body: Buffer }
-  /** Bytes by nature, too large to hold or too much to read, or compressed against our asking: they flow, through `attach`. */
-  | { kind: 'flow'; head: Head }
-  /** Not 2xx. The body is whole, or its first part when larger than what is held. */
-  | { kind: 'error'; head: Head; body: Buffer }
-  /** The provider's error event came first. */
-  | { kind: 'error-event'; head: Head; error: NonNullable<EventReading['error']> }
-  | { kind: 'failed'; fault: Fault; transport: TransportFault['kind'] | null }
-  /** Aborted from this side. */
-  | { kind: 'aborted' }
-
-/** Where a call's bytes go once it is let through. Nothing is called after `ended` or `failed`. */
-export interface AnswerConsumer {
-  event(event: StreamEvent, reading: EventReading): void
-  chunk(chunk: Buffer): void
-  /** All that arrived together has been handed over. */
-  flush(): void
-  ended(missing: string | null): void
-  failed(fault: Fault): void
-  /** What it was given has waited for the client longer than a download may. */
-  stalled(): void
-}
-
-export interface UpstreamTimes {
-  connected: number | null
-  firstByte: number | null
-}
-
-export interface UpstreamOptions {
-  deadlines: Deadlines
-  limits: TimeLimits
-  /** Monotonic moment at which the answer must be over, whatever attempts it takes. Of an upload: counted once it has left. */
-  totalAt: number
-  streamed: boolean
-  /** The request's body goes up as a stream, which keeps its own time until `bodySent`. */
-  uploading: boolean
-  responseForm: Endpoint['responseForm']
-  /** Whether an answer may be empty: the call asks no model for anything. */
-  mayBeEmpty: boolean
-  /** The type that a streamed answer must have; another type is taken for a whole document. */
-  streamType: string
-  reader: AnswerReader
-  framer: StreamFramer | null
-  /** The gateway must know what stands in the whole answer. */
-  mustRead: boolean
-  /** For such an answer, where it is large. */
-  budget: MemoryBudget
-}
 
 /**
  * One call to a provider: takes its bytes, holds them behind the commit gate until content has begun, keeps the time
@@ -112,6 +56,10 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   #heldEvents: [StreamEvent, EventReading][] = []
   #heldBytes = 0
   #burst = 0
+  /** Others have their turn before any more is read. */
+  #resting = false
+  /** What is left of a chunk by then. */
+  #unread: Buffer | null = null
   #consumer: AnswerConsumer | null = null
   #late: ((consumer: AnswerConsumer) => void)[] = []
 
@@ -161,7 +109,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   resume(): void {
     this.#paused = false
     this.#rearm()
-    this.#sending?.resume()
+    this.#readOn()
   }
 
   /** The last byte of an upload has left: from here on the limits of an answer hold. */
@@ -199,12 +147,15 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   onData(chunk: Buffer): void {
     if (this.#over) return
     this.times.firstByte ??= performance.now()
-    const framer = this.#framer
-    if (framer !== null) {
-      const events = framer.push(chunk)
-      for (const event of events) this.#onEvent(event)
-      this.#burst += events.length
-      if (framer.pending > eventLimit) this.#onEvent(framer.release())
+    if (this.#unread !== null) this.#unread = Buffer.concat([this.#unread, chunk])
+    else this.#read(chunk)
+    // The gate's own limit runs until content: what comes before it (pings, headers) does not extend it.
+    if (this.#open || !this.#options.streamed) this.#enter('between-chunks', this.#options.limits.betweenChunks)
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#framer !== null) {
+      this.#readEvents(this.#framer, chunk)
     } else if (this.#open) {
       this.#consumer === null ? this.#keep(chunk) : this.#consumer.chunk(chunk)
     } else {
@@ -212,21 +163,50 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     }
     this.#consumer?.flush()
     if (this.#burst > burstEvents) this.#rest()
-    // The gate's own limit runs until content: what comes before it (pings, headers) does not extend it.
-    if (this.#open || !this.#options.streamed) this.#enter('between-chunks', this.#options.limits.betweenChunks)
+  }
+
+  #readEvents(framer: StreamFramer, chunk: Buffer): void {
+    for (let from = 0; from < chunk.length; from += cutBytes) {
+      if (this.#burst > burstEvents) {
+        this.#unread = chunk.subarray(from)
+        return
+      }
+      const events = framer.push(chunk.length <= cutBytes ? chunk : chunk.subarray(from, from + cutBytes))
+      for (const event of events) this.#onEvent(event)
+      this.#burst += events.length
+      if (framer.pending > eventLimit) this.#onEvent(framer.release())
+    }
   }
 
   /** Reads on in the next turn of the loop, unless the client is waited for by then. */
   #rest(): void {
     this.#burst = 0
-    if (this.#over || this.#paused) return
+    if (this.#over || this.#resting) return
+    this.#resting = true
     this.#sending?.pause()
     setImmediate(() => {
-      if (!this.#over && !this.#paused) this.#sending?.resume()
+      this.#resting = false
+      this.#readOn()
     })
   }
 
+  #readOn(): void {
+    if (this.#over || this.#paused || this.#resting) return
+    const unread = this.#unread
+    this.#unread = null
+    if (unread !== null) this.#read(unread)
+    if (!this.#resting) this.#sending?.resume()
+  }
+
+  /** The transport is at its end, although it was to pause. */
+  #readUnread(): void {
+    const unread = this.#unread
+    this.#unread = null
+    for (const event of (unread && this.#framer?.push(unread)) ?? []) this.#onEvent(event)
+  }
+
   onEnd(): void {
+    this.#readUnread()
     if (this.#over) return
     const head = this.head
     if (this.#form === 'error') return this.#let({ kind: 'error', head, body: this.#heldBody() }, true)
@@ -237,7 +217,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (this.#over) return
     const missing = this.reader.end()
     if (this.#open) return this.#end(missing)
-    if (missing === null && this.#heldEvents.length > 0) this.#let({ kind: 'stream', head })
+    if (missing === null && this.#heldEvents.length > 0) this.#let({ kind: 'stream', head, held: this.#heldEvents })
     else
       this.#fail(
         fault(
@@ -249,6 +229,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   onError(error: TransportFault): void {
+    this.#readUnread()
     if (this.#over) return
     const { kind, message } = error
     if (kind === 'connect-timeout') return this.#fail(timeoutFault('connect', this.#options.limits.connect), kind)
@@ -314,7 +295,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (reading.error !== null) return this.#let({ kind: 'error-event', head: this.head, error: reading.error })
     this.#heldBytes += event.bytes.length + eventCost
     if (reading.content || reading.terminal || this.#heldBytes > heldLimit)
-      this.#let({ kind: 'stream', head: this.head })
+      this.#let({ kind: 'stream', head: this.head, held: this.#heldEvents })
   }
 
   #endWhole(head: Head): void {
@@ -354,7 +335,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (this.#over) return
     this.#finish()
     this.#sending?.abort()
-    if (this.#open) this.#tell((consumer) => consumer.failed(reason))
+    if (this.#open) this.#tell((consumer) => consumer.failed(reason, transport))
     else this.#resolve({ kind: 'failed', fault: reason, transport })
   }
 

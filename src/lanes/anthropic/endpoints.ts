@@ -14,7 +14,7 @@ import {
 import { inspectFormFields, usualFormFields } from '../form-request.ts'
 import { type AnswerShape, WholeReader } from '../whole-reader.ts'
 import { CompleteReader } from './complete-reader.ts'
-import { inspectBatch, inspectCall, inspectHead, inspectMessages } from './inspection.ts'
+import { completeLimits, inspectBatch, inspectCall, inspectHead, inspectMessages, messageLimits } from './inspection.ts'
 import { MessagesReader } from './messages-reader.ts'
 import { createdMessage, createdObject, findReferences } from './objects.ts'
 
@@ -71,16 +71,24 @@ export const endpoints: readonly Endpoint[] = [
     requestForms: json,
     stream: 'sse',
     object: creates('thread'),
+    outputLimits: messageLimits,
     inspect: inspectMessages,
     reader: readMessages,
     createdObjects: createdMessage,
   }),
   row('count_tokens', 'POST /v1/messages/count_tokens', { model: 'body', requestForms: json, usesTokens: false }),
   // Deprecated, and gone from the newest SDK.
-  row('complete', 'POST /v1/complete', { model: 'body', requestForms: json, stream: 'sse', reader: readComplete }),
+  row('complete', 'POST /v1/complete', {
+    model: 'body',
+    requestForms: json,
+    stream: 'sse',
+    outputLimits: completeLimits,
+    reader: readComplete,
+  }),
 
   // The SDKs find the results by `results_url`, which leads back here (wire/lanes.md, section 2.5).
   row('batches.create', 'POST /v1/messages/batches', {
+    billed: false,
     model: 'body-optional',
     requestForms: json,
     object: creates('batch'),

@@ -15,8 +15,10 @@ import {
 import { readBatchModels } from './batch-models.ts'
 import { referringNames } from './objects.ts'
 
-const outputLimits = ['max_tokens', 'max_tokens_to_sample']
-const wanted = ['model', 'stream', 'metadata', 'thread', 'tools', 'requests', ...outputLimits]
+export const messageLimits = { names: ['max_tokens'], choices: [], within: null }
+export const completeLimits = { names: ['max_tokens_to_sample'], choices: [], within: null }
+const limitNames = [...messageLimits.names, ...completeLimits.names]
+const wanted = ['model', 'stream', 'metadata', 'thread', 'tools', 'requests', ...limitNames]
 
 /** Model and query, for endpoints without a JSON body. */
 export function inspectHead(match: Match, query: string): Inspection {
@@ -70,7 +72,8 @@ function readCall(
   const named = readModel(body, members, false)
   if (isFault(named)) return named
   const endUser = readMetadataUser(body, members)
-  const outputLimit = readOutputLimit(body, members, outputLimits, [])
+  const { outputLimits } = endpoint
+  const outputLimit = outputLimits === undefined ? null : readOutputLimit(body, members, outputLimits)
   const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, outputLimit, stores }
   if (endpoint.stream === null) return found
   const streamed = readStream(body, members)

@@ -4,6 +4,7 @@ import { readPageSize, readQuery } from '../query.ts'
 import { patchBody } from '../request-body.ts'
 import { canonicalPath, endpoints, pathForms } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
+import { limitHeaders } from './limit-headers.ts'
 import { objects } from './objects.ts'
 
 const keepAliveEvent = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n')
@@ -23,6 +24,7 @@ export const anthropic: Lane = {
   renderError,
   streamError: (_match, fault, requestId, reader) => streamError(fault, requestId, reader),
   requestIdHeader: 'request-id',
+  limitHeaders,
   endMark: true,
   keepAlive: (match) => (match.endpoint.stream === null ? null : keepAliveEvent),
   objects,

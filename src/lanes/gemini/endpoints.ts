@@ -15,13 +15,13 @@ import { type AnswerShape, WholeReader } from '../whole-reader.ts'
 import { createdInteraction, createdObjects } from './created-objects.ts'
 import { endedBatch, endedBatches, endedInteraction } from './ended.ts'
 import { GenerateReader } from './generate-reader.ts'
-import { inspectBody, inspectHead, inspectNamed } from './inspection.ts'
+import { generateLimits, inspectBody, inspectHead, inspectNamed, interactionLimits } from './inspection.ts'
 import { InteractionsReader } from './interactions-reader.ts'
 import { waysInBatches, waysInCalls } from './model-spans.ts'
 import { findBatchReferences, findReferences } from './references.ts'
 import { inspectSetup } from './setup-frame.ts'
 import { liveSocket, readAuthToken } from './sockets.ts'
-import { readGenerateUsage } from './usage.ts'
+import { readGenerateUsage, readImageUnits } from './usage.ts'
 
 /** No form contains anything that must be known: the model is in the path, and a file has its own description. */
 const formFields = { needed: [], early: [], read: [] }
@@ -79,7 +79,7 @@ function readStoredInteraction({ framing }: Inspection): AnswerReader {
   return new InteractionsReader(framing, false)
 }
 
-const generate = { reader: readGenerate, answersHoldUrls: true }
+const generate = { reader: readGenerate, answersHoldUrls: true, outputLimits: generateLimits }
 const generateContent = call('generate', 'generateContent', generate)
 
 /** The call whose rules for references apply to the frames of the Live API. */
@@ -91,7 +91,12 @@ const generateCall: Match = {
   object: null,
 }
 
-const batch = { object: creates('batch'), inspect: inspectNamed(waysInBatches), references: findBatchReferences }
+const batch = {
+  billed: false,
+  object: creates('batch'),
+  inspect: inspectNamed(waysInBatches),
+  references: findBatchReferences,
+}
 
 function call(operation: string, verb: string, facts: RowFacts = {}): Endpoint {
   return row(operation, `POST /{version}/{model}:${verb}`, { model: 'path', requestForms: json, ...facts })
@@ -133,7 +138,7 @@ export const endpoints: readonly Endpoint[] = [
   call('count_tokens', 'countTokens', { usesTokens: false, inspect: inspectNamed(waysInCalls) }),
   call('embed', 'embedContent', { reader: readEmbedding }),
   call('embed', 'batchEmbedContents', { reader: readEmbedding, inspect: inspectNamed(waysInCalls) }),
-  call('predict', 'predict'),
+  call('predict', 'predict', { readUnits: readImageUnits }),
   call('predict.start', 'predictLongRunning', { object: creates('operation') }),
   call('batches.create', 'batchGenerateContent', batch),
   call('batches.create', 'asyncBatchEmbedContent', batch),
@@ -202,8 +207,14 @@ export const endpoints: readonly Endpoint[] = [
   row('stores.get', 'GET /{version}/fileSearchStores/{object}', { object: store }),
   row('stores.update', 'PATCH /{version}/fileSearchStores/{object}', { requestForms: json, object: store }),
   row('stores.delete', 'DELETE /{version}/fileSearchStores/{object}', { object: deletes('file_search_store') }),
-  row('stores.import', 'POST /{version}/fileSearchStores/{object}:importFile', { requestForms: json, object: store }),
+  // What is put into a store is embedded, which is paid.
+  row('stores.import', 'POST /{version}/fileSearchStores/{object}:importFile', {
+    billed: true,
+    requestForms: json,
+    object: store,
+  }),
   row('stores.upload', 'POST /upload/{version}/fileSearchStores/{object}:uploadToFileSearchStore', {
+    billed: true,
     requestForms: ['json', 'multipart', 'bytes'],
     object: store,
     resumedAs: uploadChunk,
@@ -220,10 +231,12 @@ export const endpoints: readonly Endpoint[] = [
 
   // One that is stored is read again, also as a stream from any of its events on.
   row('interactions', 'POST /{version}/interactions', {
+    billed: false,
     model: 'body-optional',
     requestForms: json,
     stream: 'sse',
     object: creates('interaction'),
+    outputLimits: interactionLimits,
     reader: readInteraction,
     createdObjects: createdInteraction,
   }),
@@ -245,6 +258,7 @@ export const endpoints: readonly Endpoint[] = [
   row('live', `${method}BidiGenerateContentConstrained`, { model: 'body', acceptsClientToken: 'auth-token', socket }),
   row('live.music', `${method}BidiGenerateMusic`, { model: 'body', acceptsClientToken: 'auth-token', socket }),
   row('live.auth_tokens', 'POST /{version}/auth_tokens', {
+    billed: false,
     model: 'body-optional',
     requestForms: json,
     issuesClientToken: 'auth-token',

@@ -1,10 +1,11 @@
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { scanObject } from '../../core/json-scan.ts'
+import { asArray, asObject, asText, type JsonObject, parseObject, readMembers } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
-import type { EventReading, StreamEvent } from '../contract.ts'
+import type { BodyReading, EventReading, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
-import { readGenerateDetail, readGenerateUsage } from './usage.ts'
+import { readGenerateDetail, readGenerateUsage, readSearches } from './usage.ts'
 
 /** generateContent and streamGenerateContent, as SSE and as JSON array. Source: wire/streaming.md, section 4. */
 export class GenerateReader extends BaseReader {
@@ -12,6 +13,7 @@ export class GenerateReader extends BaseReader {
   override readonly estimable = true
   #tokens: TokenUsage | null = null
   #usage: unknown = null
+  #searches: number | null = null
   /** The last event with usage. Its values are running totals, so only the last one is parsed, and only when needed. */
   #lastUsage: Buffer | null = null
   #begun = false
@@ -24,6 +26,17 @@ export class GenerateReader extends BaseReader {
     this.model ??= asText(answer.modelVersion)
     this.responseId ??= asText(answer.responseId)
     this.#learnUsage(answer.usageMetadata)
+    // What a stream was grounded with comes with its end.
+    this.#searches = readSearches(answer.candidates, this.model) ?? this.#searches
+  }
+
+  /** The candidates are read only where a search is among them. */
+  override body(bytes: Buffer): BodyReading {
+    const reading = super.body(bytes)
+    if (reading.wrong !== null || !bytes.includes(searchQueries)) return reading
+    const scan = scanObject(bytes, ['candidates'])
+    if (scan.ok) this.#searches = readSearches(readMembers(bytes, scan.members).candidates, this.model)
+    return reading
   }
 
   #learnUsage(written: unknown): void {
@@ -92,9 +105,11 @@ export class GenerateReader extends BaseReader {
   }
 
   override usageDetail(): UsageDetail | null {
-    return readGenerateDetail(this.#usage)
+    return readGenerateDetail(this.#usage, this.#searches)
   }
 }
+
+const searchQueries = Buffer.from('"webSearchQueries"')
 
 function isEnd(data: Buffer): boolean {
   return findMember(data, '"finishReason"') !== 0 || findMember(data, '"blockReason"') !== 0

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Member, scanObject } from '../../core/json-scan.ts'
+import type { Member } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { Endpoint, Inspection, Match } from '../contract.ts'
 import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
@@ -10,8 +10,17 @@ import { referringNames } from './references.ts'
 
 /** Both JSON spellings are accepted (wire/lanes.md, section 3.2). */
 const generationConfigs = ['generationConfig', 'generation_config']
-const outputLimits = ['maxOutputTokens', 'max_output_tokens']
-const choices = ['candidateCount', 'candidate_count']
+export const generateLimits = {
+  names: ['maxOutputTokens', 'max_output_tokens'],
+  choices: ['candidateCount', 'candidate_count'],
+  within: generationConfigs,
+}
+/** This call is written in one spelling only. */
+export const interactionLimits = {
+  names: generateLimits.names.toReversed(),
+  choices: [],
+  within: generationConfigs.toReversed(),
+}
 
 /** What is known without a body. */
 export function inspectHead(match: Match, query: string): Inspection | Fault {
@@ -47,7 +56,7 @@ export function inspectNamed(ways: ModelWays = []): Endpoint['inspect'] {
     if (isFault(scan)) return scan
     const modelSpans = findModelSpans(ways, match.pathModel ?? '', body, scan.members)
     if (isFault(modelSpans)) return modelSpans
-    return { ...found, modelSpans, outputLimit: readConfiguredLimit(body, scan.members), mayRefer: watch.seen }
+    return { ...found, modelSpans, outputLimit: limitOf(match.endpoint, body, scan.members), mayRefer: watch.seen }
   }
 }
 
@@ -65,22 +74,19 @@ export function inspectBody(match: Match, query: string, body: Buffer): Inspecti
   const named = endpoint.model === 'none' ? noModel : readModel(body, members, endpoint.model === 'body-optional')
   if (isFault(named)) return named
   const model = named.model === null ? null : modelName(named.model)
-  const outputLimit = readConfiguredLimit(body, members)
+  const outputLimit = limitOf(endpoint, body, members)
   const read = { ...found, stores, model, modelSpans: named.spans, outputLimit, mayRefer: watch.seen }
   const streamed = endpoint.stream === null ? false : readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed
   return streamed ? { ...read, streamed, framing: 'sse' } : read
 }
 
+function limitOf({ outputLimits }: Endpoint, body: Buffer, members: readonly Member[]): number | null {
+  return outputLimits === undefined ? null : readOutputLimit(body, members, outputLimits)
+}
+
 const wantedOfBody = ['model', 'stream', 'store', ...generationConfigs]
 const noModel = { model: null, spans: [] }
-
-function readConfiguredLimit(body: Buffer, members: readonly Member[]): number | null {
-  const configuration = members.findLast(({ name }) => generationConfigs.includes(name))
-  if (configuration === undefined) return null
-  const within = scanObject(body, [...outputLimits, ...choices], configuration)
-  return within.ok ? readOutputLimit(body, within.members, outputLimits, choices) : null
-}
 
 /** Each also has Google's other spelling, with a `$`. */
 const spellings = (name: string) => [name, `$${name}`]

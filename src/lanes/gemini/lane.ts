@@ -1,5 +1,7 @@
+import type { Edit } from '../../core/json-scan.ts'
 import type { BodyPatch, Inspection, Lane, ListedModel, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
+import { capOutput } from '../output-limit.ts'
 import { readPageSize, readQuery } from '../query.ts'
 import { applyEdits } from '../request-body.ts'
 import { endpoints, pathForms } from './endpoints.ts'
@@ -20,6 +22,8 @@ export const gemini: Lane = {
   renderError,
   streamError,
   requestIdHeader: null,
+  // It has none; an error has its `RetryInfo`.
+  limitHeaders: () => [],
   endMark: false,
   // The SDKs cannot handle comments, event names or extra chunks (wire/streaming.md, section 0).
   keepAlive: () => null,
@@ -54,12 +58,12 @@ function resourceOf({ endpoint, path, object }: Match): string {
 }
 
 function patchBody(body: Buffer, inspection: Inspection, change: BodyPatch): Buffer {
-  const { renameTo } = change
-  if (renameTo === null) return body
-  return applyEdits(
-    body,
-    inspection.modelSpans.map((span) => ({ span, text: JSON.stringify(nameLike(body, span.start + 1, renameTo)) })),
-  )
+  const { renameTo, cap } = change
+  const edits: Edit[] = cap === undefined ? [] : capOutput(body, cap.limits, cap.most, cap.written)
+  if (renameTo !== null)
+    for (const span of inspection.modelSpans)
+      edits.push({ span, text: JSON.stringify(nameLike(body, span.start + 1, renameTo)) })
+  return applyEdits(body, edits)
 }
 
 const collections = ['models/', 'tunedModels/'].map((text) => Buffer.from(text))

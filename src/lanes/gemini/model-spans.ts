@@ -10,12 +10,12 @@ const foreignModel = fault(
   { param: 'model' },
 )
 
-type Step = readonly string[]
+type PathStep = readonly string[]
 
 /**
  * The members that lead to objects in which a body repeats the model of its path; arrays on the way are not counted.
  */
-export type ModelWays = readonly (readonly Step[])[]
+export type ModelWays = readonly (readonly PathStep[])[]
 
 /** Both JSON spellings (wire/lanes.md, section 3.2). */
 const asked = [['requests'], ['generateContentRequest', 'generate_content_request']]
@@ -40,7 +40,7 @@ export function findModelSpans(
   body: Buffer,
   members: readonly Member[],
 ): Span[] | Fault {
-  const seen: Seen = { wrong: null }
+  const seen: SpanSearch = { wrong: null }
   const objects = ways.flatMap(([first = [], ...rest]) =>
     descend(body, members.filter(({ name }) => first.includes(name)).flatMap(asObjects(body, seen)), rest, seen),
   )
@@ -67,11 +67,11 @@ const tooManyRequests = fault(
 )
 
 /** The reason why some part was not checked: a list with too many elements, or a member in another letter case. */
-interface Seen {
+interface SpanSearch {
   wrong: Fault | null
 }
 
-function descend(body: Buffer, objects: readonly Span[], way: readonly Step[], seen: Seen): readonly Span[] {
+function descend(body: Buffer, objects: readonly Span[], way: readonly PathStep[], seen: SpanSearch): readonly Span[] {
   const [step, ...rest] = way
   if (step === undefined) return objects
   const inside = objects.flatMap((object) => {
@@ -86,7 +86,7 @@ function descend(body: Buffer, objects: readonly Span[], way: readonly Step[], s
 const openBracket = 0x5b
 
 /** An array's elements, or the one value. */
-function asObjects(body: Buffer, seen: Seen): (span: Span) => readonly Span[] {
+function asObjects(body: Buffer, seen: SpanSearch): (span: Span) => readonly Span[] {
   return (span) => {
     const elements = scanElements(body, span)
     if (elements === null && body[span.start] === openBracket) seen.wrong ??= tooManyRequests

@@ -5,17 +5,17 @@ import type { Reference } from '../contract.ts'
 import { walkMembers } from '../json-tree.ts'
 import { fileName, fileReference, nameHandle } from './names.ts'
 
-type Reading = (text: string) => ObjectName | null
+type ReadReference = (text: string) => ObjectName | null
 
-const file: Reading = (text) => ({ type: 'file', id: fileName(text) })
-const fileUri: Reading = (text) => named('file', fileReference(text))
-const cache: Reading = (text) => ({ type: 'cached_content', id: inCollection('cachedContents', text) })
-const store: Reading = (text) => ({ type: 'file_search_store', id: inCollection('fileSearchStores', text) })
-const interaction: Reading = (id) => named('interaction', id)
-const environment: Reading = (text) => named('environment', text.replace(/^environments\//, ''))
+const file: ReadReference = (text) => ({ type: 'file', id: fileName(text) })
+const fileUri: ReadReference = (text) => named('file', fileReference(text))
+const cache: ReadReference = (text) => ({ type: 'cached_content', id: inCollection('cachedContents', text) })
+const store: ReadReference = (text) => ({ type: 'file_search_store', id: inCollection('fileSearchStores', text) })
+const interaction: ReadReference = (id) => named('interaction', id)
+const environment: ReadReference = (text) => named('environment', text.replace(/^environments\//, ''))
 
 /** Names of members that refer to an object, folded, in both JSON spellings (wire/lanes.md, section 3.2). Source: the types of `@google/genai` 3. */
-const readings: Readonly<Record<string, Reading>> = {
+const readings: Readonly<Record<string, ReadReference>> = {
   cachedcontent: cache,
   cached_content: cache,
   environment,

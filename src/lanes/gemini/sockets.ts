@@ -2,7 +2,7 @@ import { scanObject } from '../../core/json-scan.ts'
 import { asObject, asText, parseObject, readValue } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
-import type { EndpointSocket, IssuedCredentials, Match, SocketReader, SocketReading } from '../contract.ts'
+import type { EndpointSocket, IssuedCredentials, Match, SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
 import { forwardedQuery } from '../query.ts'
 import { emptyInspection } from '../request-body.ts'
@@ -45,11 +45,13 @@ const turnEnds = ['turnComplete', 'interrupted']
 
 /** Reads what the provider sends on a Live connection. Each message reports only its own usage. */
 class LiveReader implements SocketReader {
+  turn: TurnUsage | null = null
   #usage: TokenUsage | null = null
   #detail: UsageDetail | null = null
   #busy = false
 
   frame(frame: Buffer): SocketReading {
+    this.turn = null
     const scan = scanObject(frame, wanted)
     if (!scan.ok) return emptyReading
     let reading = emptyReading
@@ -62,8 +64,9 @@ class LiveReader implements SocketReader {
       const value = readValue(frame, { start, end })
       if (name === 'sessionResumptionUpdate') reading = { ...reading, created: resumptionHandle(value) }
       else if (name === 'usageMetadata') {
-        this.#usage = addUsage(this.#usage, readLiveUsage(value))
-        this.#detail = addUsageDetail(this.#detail, readGenerateDetail(value))
+        this.turn = { tokens: readLiveUsage(value), detail: readGenerateDetail(value) }
+        this.#usage = addUsage(this.#usage, this.turn.tokens)
+        this.#detail = addUsageDetail(this.#detail, this.turn.detail)
       } else if (typeof value === 'object' && value !== null)
         reading = { ...reading, error: readStreamedError({ ...value }) }
     }

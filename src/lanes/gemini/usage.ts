@@ -1,5 +1,7 @@
-import { asCount, asObject, isCount, type JsonObject } from '../../core/json-value.ts'
+import { scanObject } from '../../core/json-scan.ts'
+import { asArray, asCount, asObject, asText, isCount, type JsonObject, readMembers } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+import type { RequestContent } from '../contract.ts'
 import { countModality, usageDetail } from '../usage-detail.ts'
 import { countUsage, usualConvention } from '../usage-totals.ts'
 
@@ -30,7 +32,7 @@ function read(usage: JsonObject, answered: unknown): TokenUsage {
 }
 
 /** What the lists by modality say: of prompt, answer and cache. The prompt's list counts cached tokens, too. */
-export function readGenerateDetail(value: unknown): UsageDetail | null {
+export function readGenerateDetail(value: unknown, searches: number | null = null): UsageDetail | null {
   const usage = asObject(value)
   if (usage === null) return null
   const answered = usage.candidatesTokensDetails ?? usage.responseTokensDetails
@@ -40,5 +42,32 @@ export function readGenerateDetail(value: unknown): UsageDetail | null {
     audio_cached: countModality(usage.cacheTokensDetails, 'AUDIO'),
     image_input: countModality(usage.promptTokensDetails, 'IMAGE'),
     image_output: countModality(answered, 'IMAGE'),
+    searches,
+    tier: tierOf(usage),
   })
+}
+
+/** Vertex says by which traffic a call was served: `ON_DEMAND_FLEX`, `ON_DEMAND_PRIORITY`, … */
+function tierOf({ serviceTier, trafficType }: JsonObject): string | null {
+  const tier = asText(serviceTier) ?? asText(trafficType)?.replace(/^ON_DEMAND_?/, '') ?? ''
+  return tier === '' ? null : tier.toLowerCase()
+}
+
+/**
+ * How many searches with Google are charged for an answer; null: it has none. Up to Gemini 2.5 a prompt that is grounded is
+ * charged once, later each query.
+ */
+export function readSearches(candidates: unknown, model: string | null): number | null {
+  const queries = asArray(candidates).flatMap((candidate) =>
+    asArray(asObject(asObject(candidate)?.groundingMetadata)?.webSearchQueries),
+  )
+  if (queries.length === 0) return null
+  return /^gemini-[12]\b/.test(model ?? '') ? 1 : queries.length
+}
+
+/** Images of `predict`, whose answer reports no usage: one, unless the request says how many. */
+export function readImageUnits({ body }: RequestContent): UsageDetail | null {
+  const scan = scanObject(body, ['parameters'])
+  const parameters = scan.ok ? asObject(readMembers(body, scan.members).parameters) : null
+  return usageDetail({ images: asCount(parameters?.sampleCount) || 1 })
 }

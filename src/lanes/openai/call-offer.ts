@@ -50,7 +50,7 @@ function findSession(body: Buffer, contentType: string): Span | Fault | null {
     : wrong('The field `session` is not a valid JSON object.', 'session')
 }
 
-interface Part {
+interface OfferPart {
   name: string
   span: Span
 }
@@ -59,7 +59,7 @@ interface Part {
  * Reads every part whole, since an offer is small. Only the known fields are accepted: parsers differ in what else they
  * would read into a form.
  */
-function readParts(body: Buffer, boundary: string): Part[] | Fault {
+function readParts(body: Buffer, boundary: string): OfferPart[] | Fault {
   const parts: { name: string; pieces: Buffer[]; encoded: boolean }[] = []
   const scanner = new FormScanner(boundary, [], {
     begin: ({ name, encoded }) => void parts.push({ name, encoded, pieces: [] }),

@@ -1,12 +1,11 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Member, scanObject } from '../../core/json-scan.ts'
+import { type Edit, type Member, scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { WatchedNames } from '../../core/watched-names.ts'
 import type { Endpoint, FormField, Inspection, Match } from '../contract.ts'
 import { inspectFormFields } from '../form-request.ts'
 import { forwardedQuery, readQuery } from '../query.ts'
 import {
-  type Edit,
   emptyInspection,
   isFault,
   readEndUser,
@@ -48,8 +47,10 @@ function replace(member: Member, text: string): Edit {
 
 /** The members that name the end user; the first one wins. */
 const endUserNames = ['user', 'safety_identifier']
-const outputLimits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
-const choices = ['n']
+export const chatLimits = { names: ['max_completion_tokens', 'max_tokens'], choices: ['n'], within: null }
+export const completionLimits = { names: ['max_tokens'], choices: ['n'], within: null }
+export const responseLimits = { names: ['max_output_tokens'], choices: [], within: null }
+export const runLimits = { names: ['max_completion_tokens'], choices: [], within: null }
 const wanted = [
   'model',
   'stream',
@@ -60,8 +61,9 @@ const wanted = [
   'stream_format',
   'endpoint',
   ...endUserNames,
-  ...outputLimits,
-  ...choices,
+  ...chatLimits.names,
+  ...chatLimits.choices,
+  ...responseLimits.names,
 ]
 
 /** What is special about reading one endpoint's JSON body. */
@@ -116,7 +118,7 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
       model: named.model,
       modelSpans: named.spans,
       endUser: readEndUser(body, members, endUserNames),
-      outputLimit: readOutputLimit(body, members, outputLimits, choices),
+      outputLimit: endpoint.outputLimits === undefined ? null : readOutputLimit(body, members, endpoint.outputLimits),
       mayRefer: watch === null || watch.seen,
     }
     const streamed = endpoint.stream === null ? false : (rules.readStream ?? readStream)(body, members)

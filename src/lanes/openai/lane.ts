@@ -2,6 +2,7 @@ import type { Lane, ListedModel } from '../contract.ts'
 import { patchBody } from '../request-body.ts'
 import { endpoints, matchEndpoint } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
+import { limitHeaders } from './limit-headers.ts'
 import { objects } from './objects.ts'
 import { socketPath } from './sockets.ts'
 
@@ -20,6 +21,7 @@ export const openai: Lane = {
   renderError,
   streamError: (match, fault, _requestId, reader) => streamError(match, fault, reader),
   requestIdHeader: 'x-request-id',
+  limitHeaders,
   endMark: true,
   keepAlive: (match) => (match.endpoint.stream === null ? null : keepAliveEvent),
   objects,

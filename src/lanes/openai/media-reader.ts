@@ -3,6 +3,7 @@ import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, StreamEvent } from '../contract.ts'
 import { eventType, readLastMember } from '../event-search.ts'
+import { usageDetail } from '../usage-detail.ts'
 import { readStreamedError } from './errors.ts'
 import { readUsage, readUsageDetail } from './usage.ts'
 
@@ -15,9 +16,11 @@ const terminalTypes = new Set([
 
 /** Streams of images, speech and transcriptions. Source: wire/streaming.md, section 1. */
 export class MediaReader extends BaseReader {
-  protected readonly wanted = ['model', 'id', 'usage']
+  protected readonly wanted = ['model', 'id', 'usage', 'duration']
   #tokens: TokenUsage | null = null
   #usage: unknown = null
+  /** Whole transcripts may say how long the audio was. */
+  #seconds: unknown = null
   #ended = false
   /** The type of an event whose beginning has been sent. */
   #oversized = ''
@@ -26,6 +29,7 @@ export class MediaReader extends BaseReader {
     this.model ??= asText(answer.model)
     this.#tokens = readUsage(answer.usage) ?? this.#tokens
     this.#usage = answer.usage ?? this.#usage
+    this.#seconds = answer.duration ?? this.#seconds
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -69,6 +73,7 @@ export class MediaReader extends BaseReader {
   }
 
   override usageDetail(): UsageDetail | null {
-    return readUsageDetail(this.#usage, null)
+    const detail = readUsageDetail(this.#usage, null)
+    return detail ?? (this.#tokens === null ? usageDetail({ seconds: this.#seconds }) : null)
   }
 }

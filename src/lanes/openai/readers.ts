@@ -1,4 +1,8 @@
+import { scanObject } from '../../core/json-scan.ts'
+import { readMembers } from '../../core/json-value.ts'
+import type { UsageDetail } from '../../core/record.ts'
 import type { AnswerReader, BodyReading, Inspection } from '../contract.ts'
+import { usageDetail } from '../usage-detail.ts'
 import { type AnswerShape, WholeReader } from '../whole-reader.ts'
 import { MediaReader } from './media-reader.ts'
 import { ResponsesReader } from './responses-reader.ts'
@@ -40,7 +44,28 @@ export function readImages({ framing }: Inspection): AnswerReader {
   return framing === null ? new WholeReader(countedShape) : new MediaReader(framing)
 }
 
-/** Speech as bytes, transcripts as JSON or text. */
+/** As `MediaReader`, for what is no stream and may be any text. */
+class TranscriptReader extends AnyReader {
+  #seconds: number | null = null
+
+  override body(bytes: Buffer): BodyReading {
+    const scan = scanObject(bytes, ['duration'])
+    const { duration } = scan.ok ? readMembers(bytes, scan.members) : {}
+    this.#seconds = typeof duration === 'number' ? duration : null
+    return super.body(bytes)
+  }
+
+  override usageDetail(): UsageDetail | null {
+    return super.usageDetail() ?? (this.usage() === null ? usageDetail({ seconds: this.#seconds }) : null)
+  }
+}
+
+/** Transcripts as JSON or text. */
+export function readTranscript({ framing }: Inspection): AnswerReader {
+  return framing === null ? new TranscriptReader(countedShape) : new MediaReader(framing)
+}
+
+/** Speech as bytes. */
 export function readAudio({ framing }: Inspection): AnswerReader {
   return framing === null ? new AnyReader(countedShape) : new MediaReader(framing)
 }

@@ -1,25 +1,29 @@
-import { asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { scanObject } from '../../core/json-scan.ts'
+import { asObject, asText, isCount, type JsonObject, parseObject, readMembers } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
-import type { EventReading, Framing, StreamEvent } from '../contract.ts'
+import type { BodyReading, EventReading, Framing, StreamEvent } from '../contract.ts'
 import { eventType, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
-import { readResponsesUsage, readUsageDetail } from './usage.ts'
+import { readResponsesUsage, readSearches, readUsageDetail } from './usage.ts'
 
 /** No real answer has more. */
 const mostItems = 10_000
+
+const searchCall = Buffer.from('"web_search_call"')
 
 const terminalTypes = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 
 /** Responses, whole and streamed. Source: wire/streaming.md, section 2. */
 export class ResponsesReader extends BaseReader {
-  protected readonly wanted = ['model', 'id', 'usage', 'service_tier']
+  protected readonly wanted = ['model', 'id', 'usage', 'service_tier', 'tool_usage']
   override readonly estimable: boolean
   #tokens: TokenUsage | null = null
   #usage: unknown = null
   #tier: unknown = null
+  #searches: number | null = null
   #last: Buffer | null = null
   #ended = false
   /** The type of an event whose beginning has been sent. */
@@ -42,6 +46,16 @@ export class ResponsesReader extends BaseReader {
     this.#tokens = readResponsesUsage(answer.usage) ?? this.#tokens
     this.#usage = answer.usage ?? this.#usage
     this.#tier = answer.service_tier ?? this.#tier
+    this.#searches = readSearches(answer) ?? this.#searches
+  }
+
+  /** Items are read only where a tool that is paid by the call is among them. */
+  override body(bytes: Buffer): BodyReading {
+    const reading = super.body(bytes)
+    if (reading.wrong !== null || this.#searches !== null || !bytes.includes(searchCall)) return reading
+    const scan = scanObject(bytes, ['output'])
+    this.#searches = scan.ok ? readSearches(readMembers(bytes, scan.members)) : null
+    return reading
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -105,7 +119,8 @@ export class ResponsesReader extends BaseReader {
     const terminal = terminalTypes.has(this.#oversized)
     if (terminal) {
       this.#ended = true
-      this.learn({ usage: readLastMember(event.data, '"usage"') })
+      const { data } = event
+      this.learn({ usage: readLastMember(data, '"usage"'), tool_usage: readLastMember(data, '"tool_usage"') })
     }
     return { content: true, terminal, error: null, pass: event.bytes }
   }
@@ -124,7 +139,7 @@ export class ResponsesReader extends BaseReader {
   }
 
   override usageDetail(): UsageDetail | null {
-    return this.#role === 'replayed' ? null : readUsageDetail(this.#usage, this.#tier)
+    return this.#role === 'replayed' ? null : readUsageDetail(this.#usage, this.#tier, this.#searches)
   }
 
   protected override shown(): TokenUsage | null {

@@ -46,14 +46,14 @@ export function askSession(frame: Buffer, call: Match, own: readonly ObjectType[
   return isFault(models) ? models : { opens, asksResponse, ...models, bodyOf, own }
 }
 
-interface ReadFrame {
+interface SocketFrame {
   type: string
   members: readonly Member[]
   /** Null: the frame has no member that refers to an object. */
   bodyOf: Match | null
 }
 
-function readFrame(frame: Buffer, wanted: readonly string[], call: Match): ReadFrame | Fault {
+function readFrame(frame: Buffer, wanted: readonly string[], call: Match): SocketFrame | Fault {
   const watch = { names: responseNames, seen: false }
   const members = scanFrame(frame, wanted, watch)
   if ('code' in members) return members

@@ -1,14 +1,14 @@
 import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
-import type { SocketReader, SocketReading } from '../contract.ts'
+import type { SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
 import { addUsage, addUsageDetail } from '../usage-sum.ts'
 import { countUsage, usualConvention, type WrittenUsage } from '../usage-totals.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
 import { frameType } from './socket-frames.ts'
-import { readResponsesUsage, readUsageDetail } from './usage.ts'
+import { readResponsesUsage, readSearches, readUsageDetail } from './usage.ts'
 
 /** Each of these ends a response and reports its usage: the first on Realtime, the others on Responses. */
 const ends = new Set(['response.done', 'response.completed', 'response.incomplete', 'response.failed'])
@@ -17,6 +17,7 @@ const parsed = new Set([...ends, transcribed, 'response.created', 'response.even
 
 /** What a provider sends on Realtime, Responses and Live connections. Source: the types of the vendor's SDK. */
 export class OpenaiSocketReader implements SocketReader {
+  turn: TurnUsage | null = null
   #usage: TokenUsage | null = null
   #detail: UsageDetail | null = null
   /** Usage of a transcription model beside the session's model: counted only where there is no other. */
@@ -30,6 +31,7 @@ export class OpenaiSocketReader implements SocketReader {
   }
 
   frame(frame: Buffer): SocketReading {
+    this.turn = null
     const type = frameType(frame)
     const event = parsed.has(type) ? parseObject(frame) : null
     return event === null ? emptyReading : this.#read(type, event)
@@ -71,8 +73,12 @@ export class OpenaiSocketReader implements SocketReader {
     }
     if (!ends.has(type)) return emptyReading
     this.#open = Math.max(0, this.#open - 1)
-    this.#usage = addUsage(this.#usage, readSocketUsage(response?.usage))
-    this.#detail = addUsageDetail(this.#detail, readUsageDetail(response?.usage, response?.service_tier))
+    const tokens = readSocketUsage(response?.usage)
+    this.#usage = addUsage(this.#usage, tokens)
+    const searches = response === null ? null : readSearches(response)
+    const detail = readUsageDetail(response?.usage, response?.service_tier, searches)
+    this.#detail = addUsageDetail(this.#detail, detail)
+    this.turn = tokens === null && detail === null ? null : { tokens, detail }
     const error = failure(response)
     if (response === null || type === 'response.done') return { ...emptyReading, error }
     return {

@@ -1,7 +1,7 @@
 import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
-import type { EventReading, Framing, Seen, StreamEvent } from '../contract.ts'
+import type { AnswerFacts, EventReading, Framing, StreamEvent } from '../contract.ts'
 import { readStreamedError } from './errors.ts'
 import { readUsage } from './usage.ts'
 
@@ -62,7 +62,7 @@ export class ThreadsReader extends BaseReader {
     return this.#tokens
   }
 
-  override seen(): Seen {
+  override seen(): AnswerFacts {
     // A run that waits for its tools has reported no usage yet, and is estimated only where the stream was cut.
     const counts = this.#tokens !== null || (this.#spoke && !this.#done)
     return counts && this.#run !== null ? { ...super.seen(), counted: this.#run } : super.seen()

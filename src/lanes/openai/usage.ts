@@ -1,4 +1,4 @@
-import { asCount, asObject, asText, isCount, parseObject } from '../../core/json-value.ts'
+import { asArray, asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
 import type { ResultUsage } from '../contract.ts'
 import { usageDetail } from '../usage-detail.ts'
@@ -56,7 +56,7 @@ export function readUsage(value: unknown): TokenUsage | null {
  * What the usage of any endpoint says beyond counts, by the names of chat and of responses. Realtime counts cached audio as
  * audio, too. Source: wire/streaming.md, section 5.
  */
-export function readUsageDetail(value: unknown, tier: unknown): UsageDetail | null {
+export function readUsageDetail(value: unknown, tier: unknown, searches: number | null = null): UsageDetail | null {
   const usage = asObject(value) ?? {}
   // Chat, Responses, Realtime.
   const input = asObject(usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details)
@@ -69,8 +69,23 @@ export function readUsageDetail(value: unknown, tier: unknown): UsageDetail | nu
     image_output: output?.image_tokens,
     // Transcriptions by models that are billed by time.
     seconds: usage.type === 'duration' ? usage.seconds : undefined,
+    searches,
     tier,
   })
+}
+
+/**
+ * How often a response searched the web: as its usage of tools says, else by its calls. Opening a page that was found is no
+ * search. Null: the answer says nothing of it.
+ */
+export function readSearches({ tool_usage, output }: JsonObject): number | null {
+  const counted = asObject(asObject(tool_usage)?.web_search)?.num_requests
+  if (isCount(counted)) return counted
+  const calls = asArray(output)
+    .map(asObject)
+    .filter((item) => item?.type === 'web_search_call')
+  const searches = calls.filter((call) => (asText(asObject(call?.action)?.type) ?? 'search') === 'search')
+  return calls.length === 0 ? null : searches.length
 }
 
 /** A line of a batch's output: `{custom_id, response: {status_code, body}, error}`. Source: wire/lanes.md, section 1.3. */

@@ -11,6 +11,8 @@ export interface Masked {
 
 /** Between two yields: a few milliseconds of work. */
 const yieldEvery = 64 * 1024
+/** A piece costs as much as so many characters, however short it is: each is given to every detector. */
+const pieceCost = 64
 const yieldEveryEvents = 64
 
 /**
@@ -20,12 +22,13 @@ const yieldEveryEvents = 64
  */
 export function* maskJsonText(text: string, find: Find): Generator<void, Masked> {
   const masked: Masked = { text: '', places: 0 }
-  let yielded = 0
+  let work = 0
   for (const { from, to, quoted } of cutPieces(text)) {
     const piece = text.slice(from, to)
     masked.text += quoted ? maskQuoted(piece, find, masked) : mask(piece, find, masked)
-    if (to - yielded < yieldEvery) continue
-    yielded = to
+    work += to - from + pieceCost
+    if (work < yieldEvery) continue
+    work = 0
     yield
   }
   return masked
@@ -108,7 +111,7 @@ function pieceEnd(text: string, from: number, quoted: boolean): number {
 }
 
 /** A text somewhere in an event. It may continue in the next one. */
-interface Leaf {
+interface TextLeaf {
   holder: Record<string, unknown> | unknown[]
   key: string
   event: OpenedEvent
@@ -130,7 +133,7 @@ interface OpenedEvent {
  */
 export function* maskAcrossEvents(text: string, framer: StreamFramer, find: Find): Generator<void, Masked> {
   const events: OpenedEvent[] = []
-  const slots = new Map<string, Leaf[]>()
+  const slots = new Map<string, TextLeaf[]>()
   for (const event of cutEvents(text, framer)) {
     const opened = openEvent(event)
     events.push(opened)
@@ -168,7 +171,7 @@ function writeEvent({ bytes, data, value, changed }: OpenedEvent): string {
 const maxDepth = 32
 
 /** By place: the path to it, the kind of event, and which of several answers or blocks it belongs to. */
-function collectLeaves(value: object, event: OpenedEvent, slots: Map<string, Leaf[]>): void {
+function collectLeaves(value: object, event: OpenedEvent, slots: Map<string, TextLeaf[]>): void {
   const walk = (holder: Record<string, unknown> | unknown[], place: string, depth: number): void => {
     const which = Array.isArray(holder) ? '' : indexesOf(holder)
     for (const [key, inner] of Object.entries(holder)) {
@@ -191,7 +194,7 @@ function indexesOf(holder: Record<string, unknown>): string {
   return indexes.map(([key, value]) => `[${key}=${value}]`).join('')
 }
 
-function maskSlot(leaves: readonly Leaf[], find: Find): number {
+function maskSlot(leaves: readonly TextLeaf[], find: Find): number {
   const [first] = leaves
   // An id or a model's name: repeated in every event, not continued.
   if (first === undefined || leaves.every(({ text }) => text === first.text)) return 0
@@ -208,7 +211,7 @@ function maskSlot(leaves: readonly Leaf[], find: Find): number {
 }
 
 /** Removes the part of the detections, from `next` on, that lies between `from` and `to`; a note goes where its detection begins. */
-function maskLeaf(leaf: Leaf, from: number, to: number, detections: readonly Detection[], next: number): void {
+function maskLeaf(leaf: TextLeaf, from: number, to: number, detections: readonly Detection[], next: number): void {
   let masked = ''
   let kept = from
   for (let place = next; ; place++) {

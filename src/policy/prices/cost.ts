@@ -21,7 +21,10 @@ export function costOf({ tokens, detail }: PricedUsage, price: ModelPrice): bigi
 function tokenCost(tokens: TokenUsage | null, detail: UsageDetail | null, price: ModelPrice): bigint | null {
   if (tokens === null || (price.input === null && price.output === null)) return null
   const rate = rateReader(price, detail, tokens.input)
-  return bucketsOf(tokens, detail).reduce((sum, [name, count]) => sum + BigInt(count) * rate(name), 0n)
+  return bucketsOf(tokens, detail).reduce(
+    (sum, [name, count]) => (count === 0 ? sum : sum + BigInt(count) * rate(name)),
+    0n,
+  )
 }
 
 /** Every token in exactly one bucket: what is cached, written, audio or image is within `input`, reasoning within `output`. */
@@ -97,7 +100,7 @@ function variantOf(detail: UsageDetail | null): PriceVariant | null {
 function unitCosts(detail: UsageDetail | null, price: ModelPrice): bigint[] {
   if (detail === null) return []
   const { characters, seconds, searches, images } = detail
-  const perImage = price.per_image?.['*'] ?? null
+  const perImage = images === null ? null : imageRate(price, detail.image_size)
   return [
     unitCost(characters, price.per_character),
     unitCost(searches, price.per_search),
@@ -107,6 +110,14 @@ function unitCosts(detail: UsageDetail | null, price: ModelPrice): bigint[] {
       ? null
       : (BigInt(Math.ceil(seconds * 1000)) * picoPerUnit(price.per_second)) / 1000n,
   ].filter((part) => part !== null)
+}
+
+/** By size and quality, by size alone, else for any image. What is left to the provider to choose costs the most that it may. */
+function imageRate({ per_image }: ModelPrice, asked: string | null): number | null {
+  if (per_image === null) return null
+  const [size = ''] = (asked ?? '').split('/')
+  const known = per_image[asked ?? ''] ?? per_image[size] ?? per_image['*']
+  return known ?? Math.max(...Object.values(per_image))
 }
 
 function unitCost(count: number | null, usd: number | null): bigint | null {

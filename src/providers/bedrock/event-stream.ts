@@ -7,14 +7,14 @@ import { renderAnthropicError } from '../wire/anthropic-hosted.ts'
 const messageLimit = 24 * 1024 * 1024
 const shortest = 16
 
-interface Message {
+interface EventMessage {
   headers: Record<string, { value: unknown }>
   body: Uint8Array
 }
 
 export interface MessageDecoder {
   /** Throws where a checksum is wrong. */
-  decode(message: Uint8Array): Message
+  decode(message: Uint8Array): EventMessage
 }
 
 /**
@@ -91,7 +91,7 @@ const exceptions: Record<string, string> = {
 }
 
 /** One message as the lane's event; nothing for what says nothing. */
-function readMessage({ headers, body }: Message): Buffer {
+function readMessage({ headers, body }: EventMessage): Buffer {
   const text = (name: string) => asString(headers[name]?.value)
   const data = parseObject(Buffer.from(body))
   switch (text(':message-type')) {

@@ -1,6 +1,6 @@
 import { asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, demoId, namedEvent } from './answer.ts'
-import { composeReply, countTokens, type Reply, readMessages, readText } from './reply.ts'
+import { composeReply, countTokens, type DemoReply, readMessages, readText } from './reply.ts'
 
 /** `POST /v1/messages`. Source: wire/streaming.md section 3. */
 export function answerMessages(body: JsonObject, model: string, long: boolean): DemoAnswer {
@@ -19,7 +19,7 @@ export function answerTokenCount(body: JsonObject): DemoAnswer {
   return answerJson(200, { input_tokens: countTokens(prompt + readText(body.system)) }, ['request-id', demoId('req_')])
 }
 
-function streamMessage(shell: object, reply: Reply): string[] {
+function streamMessage(shell: object, reply: DemoReply): string[] {
   const start = { ...shell, content: [], stop_reason: null, stop_sequence: null, usage: usageOf(reply, 1) }
   const chunks = [
     namedEvent('message_start', { message: start }),
@@ -37,11 +37,11 @@ function streamMessage(shell: object, reply: Reply): string[] {
   return chunks
 }
 
-function ending(reply: Reply): object {
+function ending(reply: DemoReply): object {
   return { stop_reason: reply.shortened ? 'max_tokens' : 'end_turn', stop_sequence: null }
 }
 
-function usageOf(reply: Reply, outputTokens: number): object {
+function usageOf(reply: DemoReply, outputTokens: number): object {
   return {
     input_tokens: reply.inputTokens,
     cache_creation_input_tokens: 0,

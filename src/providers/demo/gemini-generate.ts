@@ -1,6 +1,6 @@
 import { asArray, asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, demoId } from './answer.ts'
-import { composeReply, countTokens, type Reply, readMessages, readText } from './reply.ts'
+import { composeReply, countTokens, type DemoReply, readMessages, readText } from './reply.ts'
 import { embedText } from './vector.ts'
 
 /** Members may come in camelCase or snake_case (proto3 JSON; wire/lanes.md section 3.2). */
@@ -8,7 +8,7 @@ function member(body: JsonObject | null, camel: string, snake: string): unknown 
   return body?.[camel] ?? body?.[snake]
 }
 
-function replyTo(body: JsonObject, long: boolean): Reply {
+function replyTo(body: JsonObject, long: boolean): DemoReply {
   const { question, prompt } = readMessages(body.contents, 'parts')
   const config = asObject(member(body, 'generationConfig', 'generation_config'))
   const system = readText(asObject(member(body, 'systemInstruction', 'system_instruction'))?.parts)
@@ -44,7 +44,7 @@ export function answerStreamGenerate(body: JsonObject, model: string, long: bool
   return answerStream([...chunks, ']\n'], [], 'application/json; charset=UTF-8')
 }
 
-function part(id: string, model: string, text: string, reply: Reply, outputTokens: number, last: boolean): object {
+function part(id: string, model: string, text: string, reply: DemoReply, outputTokens: number, last: boolean): object {
   const finish = last ? { finishReason: reply.shortened ? 'MAX_TOKENS' : 'STOP' } : {}
   return {
     candidates: [{ content: { parts: [{ text }], role: 'model' }, ...finish, index: 0 }],

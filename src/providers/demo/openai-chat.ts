@@ -1,6 +1,6 @@
 import { asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, dataEvent, demoId, seconds } from './answer.ts'
-import { composeReply, countTokens, type Reply, readMessages, readText } from './reply.ts'
+import { composeReply, countTokens, type DemoReply, readMessages, readText } from './reply.ts'
 
 /** `POST /chat/completions`. Source: wire/streaming.md section 1. */
 export function answerChat(body: JsonObject, model: string, long: boolean): DemoAnswer {
@@ -22,7 +22,7 @@ export function answerChat(body: JsonObject, model: string, long: boolean): Demo
   return answerJson(200, { ...head, object: 'chat.completion', choices, usage: usageOf(reply) }, headers)
 }
 
-function streamChat(head: object, reply: Reply, reason: string, withUsage: boolean): string[] {
+function streamChat(head: object, reply: DemoReply, reason: string, withUsage: boolean): string[] {
   const unused = withUsage ? { usage: null } : {}
   const chunk = (delta: object, finish: string | null) =>
     dataEvent({
@@ -61,7 +61,7 @@ function asksForUsage(body: JsonObject): boolean {
   return asObject(body.stream_options)?.include_usage === true
 }
 
-function usageOf(reply: Reply): object {
+function usageOf(reply: DemoReply): object {
   return {
     prompt_tokens: reply.inputTokens,
     completion_tokens: reply.outputTokens,

@@ -1,6 +1,6 @@
 import { asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, demoId, namedEvent, seconds } from './answer.ts'
-import { composeReply, type Reply, readMessages, readText } from './reply.ts'
+import { composeReply, type DemoReply, readMessages, readText } from './reply.ts'
 
 /** `POST /responses`. Source: wire/streaming.md section 2. */
 export function answerResponse(body: JsonObject, model: string, long: boolean): DemoAnswer {
@@ -48,7 +48,7 @@ function describeResponse(body: JsonObject, model: string): object {
   }
 }
 
-function outcome(itemId: string, reply: Reply): object {
+function outcome(itemId: string, reply: DemoReply): object {
   return {
     status: reply.shortened ? 'incomplete' : 'completed',
     incomplete_details: reply.shortened ? { reason: 'max_output_tokens' } : null,
@@ -63,7 +63,7 @@ function outcome(itemId: string, reply: Reply): object {
   }
 }
 
-function messageItem(id: string, reply: Reply): object {
+function messageItem(id: string, reply: DemoReply): object {
   const status = reply.shortened ? 'incomplete' : 'completed'
   return { id, type: 'message', status, role: 'assistant', content: [textPart(reply.text)] }
 }
@@ -72,7 +72,7 @@ function textPart(text: string): object {
   return { type: 'output_text', text, annotations: [], logprobs: [] }
 }
 
-function streamResponse(response: object, itemId: string, reply: Reply): string[] {
+function streamResponse(response: object, itemId: string, reply: DemoReply): string[] {
   let sequence = 0
   const event = (type: string, value: object) =>
     namedEvent(`response.${type}`, { sequence_number: sequence++, ...value })

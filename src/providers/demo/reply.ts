@@ -1,7 +1,7 @@
 import { asArray, asObject, asString } from '../../core/json-value.ts'
 
 /** What the demo provider says, whatever the format it is said in. */
-export interface Reply {
+export interface DemoReply {
   text: string
   /** The text as it is streamed: a word and the space behind it. Joined they are `text`. */
   pieces: string[]
@@ -14,7 +14,7 @@ export interface Reply {
 const echoLimit = 400
 
 /** The same question gives the same text. `limit`: most output tokens, null where the client set none. */
-export function composeReply(question: string, prompt: string, long: boolean, limit: number | null): Reply {
+export function composeReply(question: string, prompt: string, long: boolean, limit: number | null): DemoReply {
   const echo = question.length > echoLimit ? `${question.slice(0, echoLimit)}…` : question
   const said = echo ? `You said: “${echo}”` : 'You said nothing that it could repeat.'
   const more = long ? ` ${tour}` : ''

@@ -48,12 +48,12 @@ const gemini: Readonly<Record<string, Answering>> = {
 }
 const geminiPath = /^\/v[0-9a-z]+\/(?:models|tunedModels)\/([^:]+):([A-Za-z]+)$/
 
-interface Call {
+interface DemoCall {
   answering: Answering | null
   pathModel: string | null
 }
 
-function findAnswering(lane: LaneName, path: string): Call {
+function findAnswering(lane: LaneName, path: string): DemoCall {
   if (lane !== 'gemini') {
     const table = lane === 'openai' ? openai : anthropic
     return { answering: Object.hasOwn(table, path) ? (table[path] ?? null) : null, pathModel: null }

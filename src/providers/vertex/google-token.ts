@@ -14,9 +14,9 @@ export function issueGoogleToken(document: JsonObject, ask: Ask, provider: Provi
   return issue(document, ask, provider)
 }
 
-type Issue = (document: JsonObject, ask: Ask, provider: ProviderTarget) => Promise<IssuedToken>
+type IssueToken = (document: JsonObject, ask: Ask, provider: ProviderTarget) => Promise<IssuedToken>
 
-const issuers: Readonly<Record<string, Issue>> = {
+const issuers: Readonly<Record<string, IssueToken>> = {
   async external_account(document, ask, provider) {
     const urls = [textOf(document, 'token_url'), textOf(document, 'service_account_impersonation_url')]
     const problem = machineIdentityProblem(provider, urls) ?? validateExternalAccount(document)

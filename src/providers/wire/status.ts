@@ -1,5 +1,6 @@
 import { asArray, asObject, asString, parseJson } from '../../core/json-value.ts'
 import type { AnswerHead, Meaning } from '../contract.ts'
+import { readReset } from './reset-headers.ts'
 import { readProtoDuration, readRetryAfter } from './retry-after.ts'
 
 /** What an error body says, whichever of the three formats it has. Source: wire/errors.md. */
@@ -35,7 +36,8 @@ export function classifyStatus(
   if (status === 402) return { verdict: 'quota-exhausted' }
   if (status === 403) return { verdict: 'credential-doubtful' }
   if (retried.has(status) || (status === 409 && namesLock(error))) {
-    return { verdict: 'retry', retryAfterMs: readRetryAfter(head.headers) ?? error.retryAfterMs }
+    const asked = readRetryAfter(head.headers) ?? error.retryAfterMs
+    return { verdict: 'retry', retryAfterMs: asked ?? (status === 429 ? readReset(head.headers) : null) }
   }
   return caller
 }

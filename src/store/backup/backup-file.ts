@@ -20,7 +20,7 @@ const headerShape = z.object({
   keys: z.number(),
   records: z.number(),
   credentials: z.number(),
-  /** How the recovery key opens what is sealed; null: nothing is. `proof`: the database's checksum, sealed by the same key. */
+  /** How the recovery key opens what is sealed, and the `proof`: the database's checksum, sealed by the same key. null: there was none. */
   seal: z.nullable(
     z.object({
       recovery_key_id: z.string(),

@@ -1,3 +1,4 @@
+import { inSlices } from '../../core/slices.ts'
 import type { ConfigurationWrite, StoredConfiguration, Tables } from '../api.ts'
 import { appendAudit } from '../operators/audit.ts'
 import { projectOf } from '../operators/audit-project.ts'
@@ -21,7 +22,8 @@ export function configurationTable(db: Database): Tables['configuration'] {
     async write({ head, steps, own, release }: ConfigurationWrite): Promise<void> {
       if ((await auditHead(db)) !== head) throw new StoreMoved('the configuration was changed in the meantime')
       const tables = openTables(db)
-      for (const { table, method, input, audit } of steps) {
+      // In slices: thousands of steps take seconds, in which others wait for the database and nobody for the thread.
+      await inSlices(steps, async ({ table, method, input, audit }) => {
         const methods: object = tables[table]
         // Looked up before: what is removed belongs to no project any more.
         const project = audit === null ? null : await projectOf(db, audit)
@@ -30,7 +32,7 @@ export function configurationTable(db: Database): Tables['configuration'] {
           await appendAudit(db, audit, project)
           await forgetOwned(db, audit)
         }
-      }
+      })
       await releaseOwned(db, release)
       await setOwned(db, own)
     },

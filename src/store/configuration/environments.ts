@@ -5,7 +5,7 @@ import { named, present, refuseInUse, refuseTaken } from '../reject.ts'
 import type { Database, Schema } from '../schema.ts'
 import { removeKey } from './key-version.ts'
 
-type Row = Schema['environments']
+type EnvironmentRow = Schema['environments']
 type DefaultRow = Schema['environment_default_providers']
 
 export function environmentsTable(db: Database): Tables['environments'] {
@@ -96,12 +96,12 @@ export async function removeEnvironment(db: Database, id: string): Promise<void>
   await db.deleteFrom('environments').where('id', '=', id).execute()
 }
 
-async function toEnvironment(db: Database, row: Row): Promise<Environment> {
+async function toEnvironment(db: Database, row: EnvironmentRow): Promise<Environment> {
   const query = db.selectFrom('environment_default_providers').selectAll()
   return combine(row, await query.where('environment_id', '=', row.id).execute())
 }
 
-function combine(row: Row, defaults: readonly DefaultRow[]): Environment {
+function combine(row: EnvironmentRow, defaults: readonly DefaultRow[]): Environment {
   const defaultProviders = Object.fromEntries(defaults.map((entry) => [entry.lane, entry.provider_id]))
   return { id: row.id, projectId: row.project_id, name: row.name, defaultProviders, createdAt: row.created_at }
 }

@@ -1,3 +1,4 @@
+import { inSlices } from '../../core/slices.ts'
 import type { AuditLine, OwnedField, Tables } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { canonicalJson } from '../sqlite/json-column.ts'
@@ -14,21 +15,31 @@ export async function listOwned(db: Database): Promise<OwnedField[]> {
 
 /** Marks move with what they mark: whoever wrote them before, the last file that said so owns the field. */
 export async function setOwned(db: Database, own: readonly OwnedField[]): Promise<void> {
-  for (const { resourceId, field, owner } of own) {
+  await inSlices(inGroups(own), async (group) => {
     await db
       .insertInto('owned_fields')
-      .values({ resource_id: resourceId, field, owner })
-      .onConflict((conflict) => conflict.columns(['resource_id', 'field']).doUpdateSet({ owner }))
+      .values(group.map(({ resourceId, field, owner }) => ({ resource_id: resourceId, field, owner })))
+      .onConflict((conflict) =>
+        conflict.columns(['resource_id', 'field']).doUpdateSet(({ ref }) => ({ owner: ref('excluded.owner') })),
+      )
       .execute()
-  }
+  })
 }
 
 export async function releaseOwned(
   db: Database,
   fields: readonly Pick<OwnedField, 'resourceId' | 'field'>[],
 ): Promise<void> {
-  for (const { resourceId, field } of fields)
+  await inSlices(fields, async ({ resourceId, field }) => {
     await db.deleteFrom('owned_fields').where('resource_id', '=', resourceId).where('field', '=', field).execute()
+  })
+}
+
+/** As many as one statement takes in a few milliseconds. */
+const groupSize = 200
+
+function* inGroups<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += groupSize) yield items.slice(at, at + groupSize)
 }
 
 /**

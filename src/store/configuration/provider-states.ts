@@ -1,9 +1,12 @@
+import type { ShownState } from '../../core/provider-state.ts'
 import type { ProviderState } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { readJson } from '../sqlite/json-column.ts'
 import type { Readiness } from './snapshot.ts'
 
 const keptMs = 30 * 24 * 3_600_000
+/** Of one provider: what fails and recovers all day long fills no database. */
+const keptStates = 1000
 
 /** Notes what was found of a provider where it is something new. To be called before the provider's row is changed. */
 export async function noteState(db: Database, providerId: string, { state, reason, since }: Readiness): Promise<void> {
@@ -11,6 +14,28 @@ export async function noteState(db: Database, providerId: string, { state, reaso
   const before = row === undefined ? null : readJson<Readiness>(row.readiness_json)
   if (before === null || (before.state === state && before.reason === reason)) return
   await addState(db, providerId, { time: since ?? new Date().toISOString(), state, reason })
+}
+
+/**
+ * What live calls and checks together came to, where it is another state than the last that was noted. One that recovers is
+ * failing until it is ready: it would change with every trial request.
+ */
+export async function noteShownState(db: Database, providerId: string, shown: ShownState): Promise<void> {
+  const row = await db.selectFrom('providers').select('id').where('id', '=', providerId).executeTakeFirst()
+  const last = await db
+    .selectFrom('provider_states')
+    .select(['time', 'state'])
+    .where('provider_id', '=', providerId)
+    .orderBy('time', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  const state = shown.state === 'recovering' ? 'failing' : shown.state
+  if (row === undefined || last?.state === state) return
+  const now = new Date().toISOString()
+  const { reason, since } = shown
+  // Never before the one that it follows, whatever calls say of when it began.
+  const time = since === null || since <= (last?.time ?? '') ? now : since
+  await addState(db, providerId, { time, state, reason })
 }
 
 /** The first of all. */
@@ -45,4 +70,14 @@ async function addState(db: Database, providerId: string, { time, state, reason 
   // The one that still holds stays, however old it is.
   const old = db.deleteFrom('provider_states').where('provider_id', '=', providerId).where('time', '<', end)
   await old.where('time', '<', time).execute()
+  const most: { time: string } | undefined = await db
+    .selectFrom('provider_states')
+    .select('time')
+    .where('provider_id', '=', providerId)
+    .orderBy('time', 'desc')
+    .offset(keptStates)
+    .limit(1)
+    .executeTakeFirst()
+  if (most === undefined) return
+  await db.deleteFrom('provider_states').where('provider_id', '=', providerId).where('time', '<=', most.time).execute()
 }

@@ -6,7 +6,7 @@ import { writeJson } from '../sqlite/json-column.ts'
 import { StoreConflict } from '../store-error.ts'
 import { removePricesOf } from './prices.ts'
 import { insertRevision, joinProviders, listRevisions } from './provider-rows.ts'
-import { listStates, noteFirstState, noteState } from './provider-states.ts'
+import { listStates, noteFirstState, noteShownState, noteState } from './provider-states.ts'
 
 export function providersTable(db: Database): Tables['providers'] {
   const withId = (id: string) => db.selectFrom('providers').selectAll().where('id', '=', id).executeTakeFirst()
@@ -50,6 +50,7 @@ export function providersTable(db: Database): Tables['providers'] {
         .where('id', '=', id)
         .execute()
     },
+    noteShown: (id, state) => noteShownState(db, id, state),
     states: (id, since) => listStates(db, id, since),
     revisions: (id) => listRevisions(db, id),
     async addRevision(id, revision) {

@@ -79,11 +79,13 @@ function toRow(route: Route): RouteRow {
     fallback_on_json: writeJson(route.fallbackOn),
     timeouts_json: writeJson(route.timeouts),
     strict: Number(route.strict),
+    options_json: writeJson(route.echoModel ? { echo_model: true } : {}),
     created_at: route.createdAt,
   }
 }
 
 function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
+  const options: { echo_model?: true } = readJson(row.options_json)
   return {
     id: row.id,
     projectId: row.project_id,
@@ -101,6 +103,7 @@ function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
     fallbackOn: readJson(row.fallback_on_json),
     timeouts: readJson(row.timeouts_json),
     strict: row.strict === 1,
+    echoModel: options.echo_model === true,
     createdAt: row.created_at,
   }
 }

@@ -8,6 +8,7 @@ import { pricesRevision } from './prices.ts'
 import { projectsTable } from './projects.ts'
 import { listProviders } from './providers.ts'
 import { listRoutes } from './routes.ts'
+import { readWorkspace } from './workspace.ts'
 
 /** To be run in one read transaction. `keysSince` 0 is all keys. */
 export async function readSnapshot(db: Database, keysSince: number): Promise<StoredSnapshot> {
@@ -16,7 +17,9 @@ export async function readSnapshot(db: Database, keysSince: number): Promise<Sto
   const projectNames = new Map(projects.map((project) => [project.id, project.name]))
   const environmentNames = new Map(environments.map((environment) => [environment.id, environment.name]))
   const routes = await listRoutes(db, null)
+  const { timeZone } = await readWorkspace(db)
   return {
+    timeZone,
     providers: await listProviders(db),
     routes: routes.map((route) => ({
       ...route,

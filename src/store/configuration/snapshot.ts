@@ -1,5 +1,6 @@
 import type { LaneName, TimeLimits } from '../../core/lane.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
+import type { LimitRules } from '../../core/policy-limits.ts'
 import type { PolicyRules } from '../../core/policy-rules.ts'
 
 /**
@@ -12,6 +13,8 @@ export interface ConfigurationSnapshot {
   providers: SnapshotProvider[]
   routes: SnapshotRoute[]
   policies: SnapshotPolicy[]
+  /** Of the workspace: hours of policies, days and months of budgets are those of it. */
+  timeZone: string
   /** Environment id → lane → provider id, for calls that name no model (contract.md, rule 2). */
   defaultProviders: Record<string, Partial<Record<LaneName, string>>>
   /** Opens and seals the tokens that clients hold; exists only in memory, and only inside this process. */
@@ -74,6 +77,8 @@ export interface SnapshotRoute {
   fallbackOn: string[]
   timeouts: Partial<TimeLimits>
   strict: boolean
+  /** Answers show the name that the client asked for. */
+  echoModel: boolean
 }
 
 export interface SnapshotTarget {
@@ -86,7 +91,7 @@ export interface SnapshotTarget {
 }
 
 /** A rule that is not there is not set, like one that is an empty list or null. */
-export interface SnapshotPolicy extends Partial<PolicyRules> {
+export interface SnapshotPolicy extends Partial<PolicyRules>, LimitRules {
   id: string
   name: string
   /** Where it is attached: the workspace, or ids of projects, environments and keys. */

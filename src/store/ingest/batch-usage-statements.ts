@@ -4,19 +4,19 @@ import { roundUsd } from '../../core/money.ts'
 import type { Cost, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { blankRecord } from '../records/blank-record.ts'
 
-type Values = (string | null)[]
-type Names = { project: string | null; environment: string | null; key: string | null }
-const noNames: Names = { project: null, environment: null, key: null }
+type UsageValues = (string | null)[]
+type UsageNames = { project: string | null; environment: string | null; key: string | null }
+const noNames: UsageNames = { project: null, environment: null, key: null }
 type Amounts = Record<(typeof amounts)[number], number | null>
 
 const amounts = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
 
 /** What makes records of what a batch's results, or the end of other work, say was used: once. */
 export class BatchUsageStatements {
-  readonly #mark: Statement<Values>
-  readonly #owner: Statement<Values, { project_id: string; environment_id: string; key_id: string | null }>
-  readonly #names: Statement<Values, Names>
-  readonly #maker: Statement<Values, Amounts & { state: string; usd: number | null }>
+  readonly #mark: Statement<UsageValues>
+  readonly #owner: Statement<UsageValues, { project_id: string; environment_id: string; key_id: string | null }>
+  readonly #names: Statement<UsageValues, UsageNames>
+  readonly #maker: Statement<UsageValues, Amounts & { state: string; usd: number | null }>
 
   constructor(sqlite: Database) {
     this.#mark = sqlite.prepare(

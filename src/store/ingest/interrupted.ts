@@ -1,9 +1,12 @@
-import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
+import type { Cost, RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 
-/** What becomes of a record whose request will never have an end: it is charged its hold, and says so. */
-export function interruptRecord(admitted: RequestRecord): RequestRecord {
+/**
+ * What becomes of a record whose request will never have an end: it is charged its hold, and says so. `cost`: what it held of
+ * budgets in USD; null: no such budget applied, and nobody knows what it would have cost.
+ */
+export function interruptRecord(admitted: RequestRecord, cost: Cost | null = null): RequestRecord {
   const policy_signals = [...admitted.policy_signals, describeHold(admitted.tokens)]
-  return { ...admitted, state: 'interrupted', policy_signals }
+  return { ...admitted, state: 'interrupted', cost, policy_signals }
 }
 
 function describeHold(tokens: TokenUsage | null): Signal {

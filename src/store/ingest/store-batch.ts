@@ -88,7 +88,10 @@ function storeRecord(
   const head = entry.kind === 'admitted' || entry.kind === 'settled' ? readHead(text, entry.kind) : null
   if (head === null) throw new Error('this journal entry cannot be read')
   if (head.key && (lastUsed.get(head.key.id) ?? '') < head.time) lastUsed.set(head.key.id, head.time)
-  if (hot.writeRecord(head, owner, text)) stored.add(head, text)
+  if (!hot.writeRecord(head, owner, text)) return
+  stored.add(head, text)
+  // What a budget counts stands before the record, so that its entry is not plain.
+  if (!entry.plain) hot.spend.store(parseEntry(entry))
 }
 
 /** One record an id: the last settled one, else the first admitted one, which then is never parsed; and all else in order. */

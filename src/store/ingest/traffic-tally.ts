@@ -8,14 +8,14 @@ import {
 import type { RecordHead } from '../records/record-head.ts'
 import { SecondTallier } from './second-tallier.ts'
 
-type Lane = ServedTally['lane']
+type TallyLane = ServedTally['lane']
 
 /** Adds settled records up as they are stored, so that whoever counts traffic need not be sent every record. */
 export class TrafficTallier {
   #served = new Map<string, ServedTally>()
   #errors = new Map<string, TrafficTally['errors'][number]>()
-  #durations = new Map<Lane, DurationTally>()
-  #firstBytes = new Map<Lane, DurationTally>()
+  #durations = new Map<TallyLane, DurationTally>()
+  #firstBytes = new Map<TallyLane, DurationTally>()
   #attempts = new Map<string, AttemptTally>()
   readonly #seconds = new SecondTallier()
 
@@ -44,7 +44,7 @@ export class TrafficTallier {
     return tally
   }
 
-  #addServed(lane: Lane, { provider, upstream_model, model, status, tokens }: RecordHead): void {
+  #addServed(lane: TallyLane, { provider, upstream_model, model, status, tokens }: RecordHead): void {
     const group = status === null ? '' : statusClass(status)
     const served = upstream_model ?? model
     // The model is the client's own text, and so the last: no other part holds a line break.
@@ -87,7 +87,7 @@ function statusClass(status: number): string {
   return `${Math.floor(status / 100)}xx`
 }
 
-function observe(durations: Map<Lane, DurationTally>, lane: Lane, milliseconds: number): void {
+function observe(durations: Map<TallyLane, DurationTally>, lane: TallyLane, milliseconds: number): void {
   let found = durations.get(lane)
   if (found === undefined) {
     found = { lane, counts: new Array<number>(durationBounds.length + 1).fill(0), sum: 0 }

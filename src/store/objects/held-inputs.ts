@@ -5,14 +5,14 @@ const mostBytes = 32 * 1024 * 1024
 const mostUploads = 1000
 
 /** `taken`: a call is under way that goes on with it. `lost`: two did, or one left a part out: what the provider has is not known. */
-type State = HeldInput | 'taken' | 'lost'
+type HeldState = HeldInput | 'taken' | 'lost'
 
 /**
  * Uploads of files that come in several calls, which may come to several threads: here, in memory, is the one place that knows how far each
  * is. A call that is not the only one to go on at its byte makes the file unknown.
  */
 export class HeldInputs {
-  readonly #uploads = new Map<string, State>()
+  readonly #uploads = new Map<string, HeldState>()
   #bytes = 0
 
   /** Null: what came before it is not known. */
@@ -27,7 +27,7 @@ export class HeldInputs {
     if (this.#uploads.get(session) === 'taken') this.#set(session, held)
   }
 
-  #set(session: string, state: State): void {
+  #set(session: string, state: HeldState): void {
     this.#remove(session)
     this.#uploads.set(session, state)
     this.#bytes += sizeOf(state)
@@ -49,10 +49,10 @@ function empty(): HeldInput {
   return { offset: 0, input: { lines: 0, models: [], objects: [], unread: null }, rest: new Uint8Array() }
 }
 
-function goesOn(state: State | undefined, offset: number): state is HeldInput {
+function goesOn(state: HeldState | undefined, offset: number): state is HeldInput {
   return typeof state === 'object' && state.offset === offset
 }
 
-function sizeOf(state: State): number {
+function sizeOf(state: HeldState): number {
   return typeof state === 'object' ? state.rest.length : 0
 }

@@ -11,16 +11,16 @@ import type {
 import type { ObjectRow } from '../schema.ts'
 import { toStoredObject } from './object-rows.ts'
 
-type Values = (string | null)[]
+type ObjectValues = (string | null)[]
 
 /** What ingestion and look-ups run on the index of objects, prepared once. */
 export class ObjectStatements {
-  readonly #add: Statement<Values>
-  readonly #forget: Statement<Values>
-  readonly #find: Statement<Values, ObjectRow>
-  readonly #addInput: Statement<Values>
-  readonly #input: Statement<Values, { key_id: string | null; input_json: string | null }>
-  readonly #places: Statement<Values, { provider_id: string; credential_id: string; count: number }>
+  readonly #add: Statement<ObjectValues>
+  readonly #forget: Statement<ObjectValues>
+  readonly #find: Statement<ObjectValues, ObjectRow>
+  readonly #addInput: Statement<ObjectValues>
+  readonly #input: Statement<ObjectValues, { key_id: string | null; input_json: string | null }>
+  readonly #places: Statement<ObjectValues, { provider_id: string; credential_id: string; count: number }>
 
   constructor(sqlite: Database) {
     // The first owner stays: an answer that names somebody's object makes it nobody else's. Which batch wrote it may be

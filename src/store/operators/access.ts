@@ -7,7 +7,7 @@ import type { StoreTables } from '../api.ts'
 export type Access = 'read' | 'write' | 'paged'
 
 export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTables[Name], Access> } = {
-  workspace: { get: 'read', rename: 'write' },
+  workspace: { get: 'read', update: 'write' },
   projects: { list: 'read', names: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   environments: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   providers: {
@@ -16,6 +16,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
     insert: 'write',
     update: 'write',
     setReadiness: 'write',
+    noteShown: 'write',
     states: 'read',
     revisions: 'read',
     addRevision: 'write',
@@ -26,6 +27,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   keys: { list: 'read', find: 'read', insert: 'write', update: 'write', touch: 'write', remove: 'write' },
   policies: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   prices: { list: 'read', table: 'read', put: 'write', remove: 'write', setTable: 'write' },
+  spend: { list: 'read' },
   ownership: { list: 'read' },
   configuration: { read: 'read', write: 'write' },
   audit: { list: 'read', get: 'read', verify: 'paged', note: 'write' },
@@ -39,6 +41,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
     targets: 'paged',
     attemptSeries: 'paged',
     attempts: 'paged',
+    reprice: 'write',
   },
   bodies: { find: 'read', key: 'read', setKey: 'write' },
   seal: {

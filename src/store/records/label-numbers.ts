@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { periodOf } from './label-periods.ts'
 import type { RecordHead } from './record-head.ts'
 
-type Values = (string | number | null)[]
+type LabelTuple = (string | number | null)[]
 
 /** Numbers kept in memory: models are the clients' own words, so there may be any number of them. */
 const keptNumbers = 5000
@@ -15,9 +15,9 @@ export class LabelNumbers {
   readonly #known = new Map<string, number>()
   /** By label: the period that was noted last. */
   readonly #noted = new Map<number, string>()
-  readonly #find: Statement<Values, { number: number }>
-  readonly #add: Statement<Values>
-  readonly #note: Statement<Values>
+  readonly #find: Statement<LabelTuple, { number: number }>
+  readonly #add: Statement<LabelTuple>
+  readonly #note: Statement<LabelTuple>
 
   constructor(sqlite: Database) {
     const names = ['key_id', 'model', 'provider', 'lane', 'project', 'environment', 'key_name']

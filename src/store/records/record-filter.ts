@@ -76,6 +76,7 @@ export function selectMatching(db: Database, filter: RecordFilter, labels: Label
   if (filter.errors) query = query.where(sql<boolean>`(error_code is not null or status >= 400)`)
   if (filter.slowerThanMs !== undefined) query = query.where('duration_ms', '>=', filter.slowerThanMs)
   if (filter.fellBack) query = query.where(fellBack)
+  if (filter.failedAt !== undefined) query = query.where(failedAt(filter.failedAt))
   if (since !== undefined) query = query.where('time', '>=', new Date(since).toISOString())
   if (until !== undefined) query = query.where('time', '<', new Date(until).toISOString())
   if (status !== undefined) {
@@ -102,9 +103,15 @@ function hasTag(name: string, value: string | null) {
   return sql<boolean>`case when instr(record_json, ${written}) > 0 then has_tag(record_json, ${name}, ${value}) else 0 end`
 }
 
-/** A fallback is an attempt's outcome; the same words in a tag are none. */
-const fellBack = sql<boolean>`case when instr(record_json, '"outcome":"fallback"') > 0 then exists (
-  select 1 from json_each(record_json, '$.attempts') where json_extract(value, '$.outcome') = 'fallback') else 0 end`
+/** In the figures of attempts, whose strings cannot hold these words: quotation marks are escaped. */
+const fellBack = sql<boolean>`instr(attempts_json, '"outcome":"fell_back"') > 0`
+
+function failedAt(provider: string) {
+  const written = `"provider":${JSON.stringify(provider)}`
+  return sql<boolean>`case when instr(attempts_json, ${written}) > 0 then exists (select 1 from json_each(attempts_json)
+    where json_extract(value, '$.provider') = ${provider}
+      and json_extract(value, '$.outcome') in ('failed', 'fell_back')) else 0 end`
+}
 
 function hasRoute(route: string) {
   const written = `"route":${JSON.stringify(route)}`

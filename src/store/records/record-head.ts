@@ -67,7 +67,7 @@ export function readHead(text: string, kind: 'admitted' | 'settled'): RecordHead
 
 /** A record that tells of a provider and of no attempt at it (a line of a batch) counts as one, by its own end. */
 function readFigures(text: string, head: Partial<RecordHead>): AttemptFigure[] | null {
-  const figures = readAttempts(text)
+  const figures = readAttempts(text, head.error ?? null)
   if (figures === null || figures.length > 0) return figures
   const { provider = null, upstream_model, status, error, duration_ms = null, first_byte_ms = null } = head
   if (provider === null || (!error && (status ?? 0) < 400)) return null

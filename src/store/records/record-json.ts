@@ -1,12 +1,16 @@
+import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { idTime } from '../../core/ids.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { blankRecord } from './blank-record.ts'
 
-/** The record that a `record_json` holds. One that cannot be read says so and spoils no list. */
+/**
+ * The record that a `record_json` holds. One that cannot be read says so and spoils no list. Versions before 2026-11-23 wrote gateway
+ * keys that a client had put into its texts: they are masked here as they are masked in the journal now.
+ */
 export function readRecord(text: string, id: string): RequestRecord {
   const whole = blankRecord()
   try {
-    const stored: unknown = JSON.parse(text)
+    const stored: unknown = JSON.parse(maskGatewayKeys(text))
     if (typeof stored === 'object' && stored !== null) return withCosts(Object.assign(whole, stored))
   } catch {
     // Told below: the entry's checksum was right, so these are the bytes that were written.
@@ -16,9 +20,10 @@ export function readRecord(text: string, id: string): RequestRecord {
   return { ...whole, id, time, policy_signals: [{ rule: 'record', verdict: 'note', text: note }] }
 }
 
-/** Earlier versions wrote attempts without it. */
+/** Earlier versions wrote attempts and usage without them. */
 function withCosts(record: RequestRecord): RequestRecord {
   for (const attempt of record.attempts) attempt.cost ??= null
+  if (record.usage_detail !== null) record.usage_detail.image_size ??= null
   return record
 }
 
@@ -27,7 +32,7 @@ const tagsBegin = ',"tags":'
 /** The tags of a record, which stand at its end: the rest of it is parsed only where they do not. */
 export function readTags(text: string): RequestRecord['tags'] {
   try {
-    const end: unknown = JSON.parse(`{${text.slice(text.lastIndexOf(tagsBegin) + 1)}`)
+    const end: unknown = JSON.parse(`{${maskGatewayKeys(text.slice(text.lastIndexOf(tagsBegin) + 1))}`)
     if (isTagged(end)) return end.tags
   } catch {
     // A tag has that name, or the record has another order.

@@ -39,8 +39,8 @@ function readOwner(owner: string): Pick<SegmentName, 'boot' | 'thread'> {
 /** What these left unsettled becomes `interrupted`. One page a call. */
 export function interruptRecords(hot: HotStatements, owners: readonly string[]): RequestRecord[] {
   const records = hot.findUnsettled(owners, pageRows).map(({ id, boot, record_json }) => {
-    const record = interruptRecord(readRecord(record_json, id))
-    hot.writeRecord({ ...record, figures: keepOdd(figuresOf(record.attempts)) }, boot, writeJson(record))
+    const record = interruptRecord(readRecord(record_json, id), hot.spend.interrupt(id))
+    hot.writeRecord({ ...record, figures: keepOdd(figuresOf(record.attempts, record.error)) }, boot, writeJson(record))
     return record
   })
   reachFaultPoint('interrupt.before-commit')

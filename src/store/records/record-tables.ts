@@ -1,6 +1,6 @@
 import type { AttemptCounts } from '../../core/attempt-figures.ts'
 import type { LaneName } from '../../core/lane.ts'
-import type { RequestRecord } from '../../core/record.ts'
+import type { Cost, RequestRecord } from '../../core/record.ts'
 
 export interface RecordTables {
   records: {
@@ -13,14 +13,23 @@ export interface RecordTables {
     usage(filter: RecordFilter, lately: string): UsageRow[]
     /** Busiest group first, the rest together as `other`. `limit` and `before` do not apply. */
     series(filter: RecordFilter, question: SeriesQuestion): SeriesGroup[]
-    /** Attempts at one provider, step by step, of whatever requests. `limit` and `before` do not apply. */
-    attemptSeries(filter: RecordFilter, question: AttemptQuestion): AttemptPoint[]
+    /** Attempts step by step, of whatever requests. `limit` and `before` do not apply. */
+    attemptSeries(filter: RecordFilter, question: AttemptQuestion): AttemptSeries
     /** Where they were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
     /** Attempts by provider. `limit` and `before` do not apply. */
     attempts(filter: RecordFilter): ProviderAttempts[]
     /** Where attempts were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
     targets(filter: RecordFilter, notIn: readonly string[]): TargetRow[]
+    /** Puts another cost on these, and returns how many there were. */
+    reprice(costs: readonly RecordCost[]): number
   }
+}
+
+/** Of a record, and of the attempt that had its answer. */
+export interface RecordCost {
+  id: string
+  cost: Cost
+  attempt: Cost | null
 }
 
 /** How long records and bodies are kept, in milliseconds. */
@@ -46,6 +55,8 @@ export interface RecordFilter {
   slowerThanMs?: number
   /** Only what one target failed and another was asked for. */
   fellBack?: true
+  /** Only what an attempt at this provider failed for. */
+  failedAt?: string
   state?: RequestRecord['state']
   lane?: LaneName
   since?: string
@@ -132,12 +143,19 @@ export interface TargetRow extends AttemptSums {
 }
 
 export interface AttemptQuestion {
-  /** Its name. */
-  provider: string
+  /** Its name; null: all of them. */
+  provider: string | null
   /** Start of the first step, milliseconds since the epoch. */
   from: number
   stepMs: number
   steps: number
+}
+
+export interface AttemptSeries {
+  /** Of all that the question is about. */
+  points: AttemptPoint[]
+  /** Of each that was tried at all. */
+  providers: { provider: string; points: AttemptPoint[] }[]
 }
 
 export interface AttemptPoint {

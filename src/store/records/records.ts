@@ -11,6 +11,7 @@ import { recordSeries } from './record-series.ts'
 import { recordStats } from './record-stats.ts'
 import { recordTargets } from './record-targets.ts'
 import { recordUsage } from './record-usage.ts'
+import { repriceRecords } from './reprice.ts'
 
 export function recordsTable(db: Database): Tables['records'] {
   return {
@@ -22,6 +23,7 @@ export function recordsTable(db: Database): Tables['records'] {
     attemptSeries: (filter, question) => attemptSeries(db, filter, question),
     attempts: (filter) => recordAttempts(db, filter),
     targets: (filter, notIn) => recordTargets(db, filter, notIn),
+    reprice: (costs) => repriceRecords(db, costs),
   }
 }
 

@@ -1,11 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { BatchUsageStatements } from '../ingest/batch-usage-statements.ts'
+import { SpendStatements } from '../ingest/spend-statements.ts'
 import { ObjectStatements } from '../objects/object-statements.ts'
 import { BodyStatements } from '../records/body-statements.ts'
 import { LabelNumbers } from '../records/label-numbers.ts'
 import type { RecordHead } from '../records/record-head.ts'
 
-type Values = (string | number | null)[]
+type RowValues = (string | number | null)[]
 
 export interface UnsettledRow {
   id: string
@@ -21,19 +22,21 @@ export class HotStatements {
   readonly bodies: BodyStatements
   readonly objects: ObjectStatements
   readonly batches: BatchUsageStatements
+  readonly spend: SpendStatements
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
-  readonly #record: Statement<Values>
-  readonly #key: Statement<Values>
-  readonly #repeat: Statement<Values>
-  readonly #offset: Statement<Values>
-  readonly #unsettled: Statement<Values, UnsettledRow>
+  readonly #record: Statement<RowValues>
+  readonly #key: Statement<RowValues>
+  readonly #repeat: Statement<RowValues>
+  readonly #offset: Statement<RowValues>
+  readonly #unsettled: Statement<RowValues, UnsettledRow>
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite
     this.bodies = new BodyStatements(sqlite)
     this.objects = new ObjectStatements(sqlite)
     this.batches = new BatchUsageStatements(sqlite)
+    this.spend = new SpendStatements(sqlite)
     this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)
     this.#key = sqlite.prepare(

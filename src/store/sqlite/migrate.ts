@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import type { Upgrade } from '../api.ts'
+import type { SchemaUpgrade } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { isBusy, StoreRefused } from '../store-error.ts'
 import { copyBeforeUpgrade, type DatabaseFile, removeOldCopies } from './upgrade-copy.ts'
@@ -18,7 +18,7 @@ export interface MigrationTarget extends DatabaseFile {
 export async function migrate(
   target: MigrationTarget,
   migrations: Record<string, Migration>,
-): Promise<{ schemaVersion: string; upgrade: Upgrade | null }> {
+): Promise<{ schemaVersion: string; upgrade: SchemaUpgrade | null }> {
   const known = Object.keys(migrations).sort()
   const applied = await appliedMigrations(target.db)
   refuseNewer(applied, known)

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
-import type { Upgrade } from '../api.ts'
+import type { SchemaUpgrade } from '../api.ts'
 import type { Schema } from '../schema.ts'
 import { isBusy, StoreRefused, translateSqliteError } from '../store-error.ts'
 import { Connection } from './connection.ts'
@@ -16,7 +16,7 @@ export interface OpenStore {
   connection: Connection
   schemaVersion: string
   /** What opening it made of an older database. */
-  upgrade: Upgrade | null
+  upgrade: SchemaUpgrade | null
   /** On the disk. */
   bytes(): number
   close(): Promise<void>

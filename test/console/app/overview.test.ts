@@ -34,7 +34,7 @@ describe('what needs attention', () => {
       last_hour: { tried: 36, failed: 36 },
     }
     expect(listed({ providers: [provider('off', { ...dead, active: false }), provider('openai', dead)] })).toEqual([
-      "bad openai: 36 of 36 attempts failed in the last hour: Cannot resolve the provider's host name → /providers/$name",
+      "bad openai: 36 of 36 attempts failed in the last hour. Cannot resolve the provider's host name → /providers/$name",
     ])
     const half = provider('half', { last_hour: { tried: 10, failed: 4 } })
     expect(listed({ providers: [half] })[0]).toMatch(/^warning half: 4 of 10 attempts failed/)
@@ -48,6 +48,16 @@ describe('what needs attention', () => {
       'warning openai/gpt-4o: failing: overloaded → /providers/$name',
     ])
     expect(listed({ routes: [{ ...route, enabled: false }] })).toEqual([])
+  })
+
+  it('does not call a pattern down while models behind it are answered', () => {
+    const target = { provider: 'openai', upstream_model: 'gpt-*', state: 'failing', state_reason: 'overloaded' }
+    const route = { id: 'rte_1', model: 'gpt-*', enabled: true, targets: [target] } as unknown as Route
+    expect(listed({ providers: [provider('openai')], routes: [route] })).toEqual([])
+    const failing = provider('openai', { state: 'failing' })
+    expect(listed({ providers: [failing], routes: [route] })[1]).toBe(
+      'bad gpt-*: its only target cannot be used → /routing/$route',
+    )
   })
 
   it('names errors that no provider is behind, and keys that end soon', () => {

@@ -21,7 +21,8 @@ const explanation = (change: Record<string, unknown> = {}) =>
     environment: 'production',
     key: { id: 'key_1', name: 'ci' },
     route: { id: 'rte_1', model: 'gpt-*', project: 'default', environment: null, strategy: 'priority' },
-    taken: [{ provider: 'openai', upstream_model: 'gpt-4o', reason: '' }],
+    request: null,
+    taken: [{ provider: 'openai', upstream_model: 'gpt-4o', reason: '', estimate_usd: null, latency_ms: null }],
     skipped: [],
     policy_signals: [],
     error: null,
@@ -45,8 +46,10 @@ describe('an explanation in steps', () => {
   })
 
   it('tries the targets in their order', () => {
-    const taken = ['a', 'b'].map((provider) => ({ provider, upstream_model: 'm', reason: 'priority' }))
+    const figures = { estimate_usd: 0.0123, latency_ms: 420 }
+    const taken = ['a', 'b'].map((provider) => ({ provider, upstream_model: 'm', reason: 'priority', ...figures }))
     expect(story({ taken }).slice(2, 4)).toEqual(['1: Try a with m.', '2: Then b with m.'])
+    expect(explainSteps(explanation({ taken }))[2]?.detail).toBe('priority, about $0.01, 420 ms')
   })
 
   it('ends with what the client would receive', () => {

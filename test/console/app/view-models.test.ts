@@ -200,16 +200,16 @@ describe('the picture of a route', () => {
     const row = (provider: string, model: string, share: number, p95: number | null) => ({
       provider,
       upstream_model: model,
-      requests: share * 10,
-      errors: 1,
+      tried: share * 10,
+      failed: 1,
       share,
       duration_p95_ms: p95,
     })
     const any = { provider: 'a', upstream_model: null }
     const exact = { provider: 'a', upstream_model: 'm' }
     const rows = [row('a', 'x', 0.2, 10), row('a', 'y', 0.3, 50), row('a', 'm', 0.5, null)]
-    expect(trafficOf(any, [any, exact], rows)).toEqual({ requests: 5, errors: 2, share: 0.5, p95: 50 })
-    expect(trafficOf(exact, [any, exact], rows)).toEqual({ requests: 5, errors: 1, share: 0.5, p95: null })
+    expect(trafficOf(any, [any, exact], rows)).toEqual({ tried: 5, failed: 2, share: 0.5, p95: 50 })
+    expect(trafficOf(exact, [any, exact], rows)).toEqual({ tried: 5, failed: 1, share: 0.5, p95: null })
     expect(trafficOf({ provider: 'b', upstream_model: null }, [any], rows)).toBeNull()
   })
 })

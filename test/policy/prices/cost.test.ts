@@ -26,6 +26,7 @@ const detail = (counts: Partial<UsageDetail>): UsageDetail => ({
   seconds: null,
   characters: null,
   images: null,
+  image_size: null,
   tier: null,
   batch: null,
   ...counts,

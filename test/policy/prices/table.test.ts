@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ModelPrice, tokenRateNames } from '../../../src/core/model-price.ts'
+import { type ModelPrice, priceVariants, type TokenRates, tokenRateNames } from '../../../src/core/model-price.ts'
+import { picoPerToken } from '../../../src/core/money.ts'
 import { identity } from '../../../src/policy/prices/find-price.ts'
 import { listPrices } from '../../../src/policy/prices/list-prices.ts'
 
@@ -19,11 +20,45 @@ describe('the shipped table', () => {
     expect(named((price) => tokenRateNames.some((name) => wrong(price[name])))).toEqual([])
   })
 
-  it('sells cached tokens at most as dear as fresh ones, and long context and batches on the right side', () => {
-    expect(named(({ cache_read, input }) => above(cache_read, input))).toEqual([])
-    expect(named(({ input, long_context }) => above(input, long_context?.input))).toEqual([])
-    expect(named(({ input, batch }) => above(batch?.input, input))).toEqual([])
-    expect(named(({ output, batch }) => above(batch?.output, output))).toEqual([])
+  /** Every set of rates in a price: base, tiers, and each of them for long context. */
+  const ratesOf = (price: ModelPrice): Partial<TokenRates>[] =>
+    [price, price.long_context, ...priceVariants.flatMap((name) => [price[name], price[name]?.long_context])].filter(
+      (rates) => rates !== null && rates !== undefined,
+    )
+
+  it('has whole pico-dollars, so that no rate is rounded', () => {
+    const exact = (rate: number | null | undefined) =>
+      typeof rate !== 'number' || Math.abs(Number(picoPerToken(rate)) - rate * 1e6) < 1e-3 * Math.max(1, rate * 1e6)
+    expect(
+      named((price) => ratesOf(price).some((rates) => !tokenRateNames.every((name) => exact(rates[name])))),
+    ).toEqual([])
+  })
+
+  it('sells cached tokens at most as dear as fresh ones, and never writes a cache for less', () => {
+    expect(named((price) => ratesOf(price).some(({ cache_read, input }) => above(cache_read, input)))).toEqual([])
+    expect(named(({ audio_cache_read, audio_input }) => above(audio_cache_read, audio_input))).toEqual([])
+    expect(named(({ input, cache_write }) => above(input, cache_write))).toEqual([])
+    expect(named(({ cache_write, cache_write_1h }) => above(cache_write, cache_write_1h))).toEqual([])
+  })
+
+  it.each(tokenRateNames)(
+    'has no %s that is dearer where it must be cheaper: batch, flex ≤ base ≤ priority, long context',
+    (name) => {
+      expect(named(({ batch, [name]: base }) => above(batch?.[name], base))).toEqual([])
+      expect(named(({ flex, [name]: base }) => above(flex?.[name], base))).toEqual([])
+      expect(named(({ priority, [name]: base }) => above(base, priority?.[name]))).toEqual([])
+      expect(named(({ long_context, [name]: base }) => above(base, long_context?.[name]))).toEqual([])
+      for (const variant of priceVariants)
+        expect(named(({ [variant]: rates }) => above(rates?.[name], rates?.long_context?.[name]))).toEqual([])
+      for (const variant of ['batch', 'flex'] as const)
+        expect(named((price) => above(price[variant]?.long_context?.[name], price.long_context?.[name]))).toEqual([])
+    },
+  )
+
+  it('has a limit wherever it has rates for long context', () => {
+    expect(named(({ long_context }) => long_context !== null && !(long_context.over >= 100_000))).toEqual([])
+    const hasLong = (price: ModelPrice) => priceVariants.some((name) => price[name]?.long_context !== undefined)
+    expect(named((price) => price.long_context === null && hasLong(price))).toEqual([])
   })
 
   it('knows what each vendor sells most', () => {

@@ -17,7 +17,7 @@ const allowed: Record<string, readonly string[]> = {
   providers: ['core', 'addresses'],
   translate: ['core'],
   routing: ['core', 'store/snapshot'],
-  policy: ['core', 'store/snapshot'],
+  policy: ['core', 'addresses', 'store/snapshot'],
   gateway: [
     'core',
     'addresses',

@@ -36,3 +36,28 @@ it('keeps what was found of a provider as it changes, for 30 days, and the state
   await store.providers.remove(id)
   expect(await history()).toEqual([])
 })
+
+it('keeps what every surface showed, where it is something new', async () => {
+  const store = await startTestStore(storePaths(temporaryDirectory()))
+  const readiness = { state: 'ready', reason: null, since: ago(1) } as const
+  const { id } = await store.providers.insert(sampleProvider({ readiness }), sampleRevision())
+  const show = (state: 'ready' | 'failing' | 'recovering', since: string | null) =>
+    store.providers.noteShown(id, { state, reason: state === 'ready' ? null : 'calls failed', since })
+  await show('ready', null)
+  await show('failing', ago(0.5))
+  await show('failing', ago(0.4))
+  await show('recovering', ago(0.5))
+  await show('ready', null)
+  const history = await store.providers.states(id, '')
+  expect(history.map(({ state }) => state)).toEqual(['ready', 'failing', 'ready'])
+  expect(history.map(({ time }) => time)).toEqual(history.map(({ time }) => time).toSorted())
+  for (let count = 0; count < 1010; count++)
+    await store.providers.noteShown(id, {
+      state: count % 2 === 0 ? 'failing' : 'ready',
+      reason: null,
+      since: new Date(Date.now() + count * 1000).toISOString(),
+    })
+  expect(await store.providers.states(id, '')).toHaveLength(1000)
+  await store.providers.noteShown('prv_gone', { state: 'failing', reason: null, since: null })
+  expect(await store.providers.states('prv_gone', '')).toEqual([])
+})

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RequestRecord } from '../../../src/core/record.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
-import { readRecord } from '../../../src/store/records/record-json.ts'
+import { readRecord, readTags } from '../../../src/store/records/record-json.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import { anyText } from '../support.ts'
 
@@ -83,4 +83,12 @@ describe('a stored record', () => {
       policy_signals: [{ text: expect.stringContaining('cannot') }],
     })
   })
+})
+
+it('masks gateway keys that earlier versions wrote into records', () => {
+  const key = `sp_live_${'a1B2'.repeat(12)}c`
+  const text = JSON.stringify({ id: 'req_1', model: key, client: { user_agent: `x ${key}` }, tags: { a: key } })
+  expect(JSON.stringify(readRecord(text, 'req_1'))).not.toContain(key)
+  expect(readRecord(text, 'req_1')).toMatchObject({ model: 'sp_live_…', tags: { a: 'sp_live_…' } })
+  expect(readTags(text)).toEqual({ a: 'sp_live_…' })
 })

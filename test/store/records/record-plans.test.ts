@@ -30,7 +30,7 @@ describe('a page of records', () => {
     ['state', { state: 'interrupted' }, null],
     ['status', { status: '4xx' }, null],
     ['time', { since: '2026-01-01T00:00:00Z', until: '2027-01-01T00:00:00Z' }, null],
-    ['errors, slow and fallen back', { errors: true, slowerThanMs: 1000, fellBack: true }, null],
+    ['errors, slow and fallen back', { errors: true, slowerThanMs: 1000, fellBack: true, failedAt: 'a' }, null],
     ['part of an id', { id: 'abc' }, null],
     ['tag', { tags: { team: 'a', run: null } }, null],
     ['all of them', { status: '429', tags: { team: 'a' }, since: '2026-01-01T00:00:00Z' }, [3]],

@@ -146,12 +146,13 @@ describe('series', () => {
         provider: 'azure',
         attempts: [attempt('openai', 'retry', 10), attempt('openai', 'fallback', 20), attempt('azure', 'answered', 5)],
       }),
-      at(1, { attempts: [attempt('openai', 'answered', 40)] }),
+      at(1, { attempts: [attempt('openai', 'answered', 40)], duration_ms: 40 }),
       at(2, { attempts: [attempt('openai', 'answered', 40)], error: cut }),
-      at(21, { attempts: [attempt('openai', 'answered', 50)], error: left, status: 499 }),
+      at(21, { attempts: [attempt('openai', 'answered', 50)], error: left, status: 499, duration_ms: 50 }),
     ])
     const asked = { provider: 'openai', from: start, stepMs: 10 * minuteMs, steps: 3 }
-    const points = await store.records.attemptSeries(filter, asked)
+    const { points, providers } = await store.records.attemptSeries(filter, asked)
+    expect(providers).toEqual([{ provider: 'openai', points }])
     expect(points).toEqual([
       { time: '2026-03-01T12:00:00.000Z', tried: 4, failed: 3, fell_back: 1, duration_p50_ms: 20, duration_p95_ms: 40 },
       {
@@ -164,8 +165,16 @@ describe('series', () => {
       },
       { time: '2026-03-01T12:20:00.000Z', tried: 1, failed: 0, fell_back: 0, duration_p50_ms: 50, duration_p95_ms: 50 },
     ])
-    const [azure] = await store.records.attemptSeries(filter, { ...asked, provider: 'azure' })
-    expect(azure).toMatchObject({ tried: 1, failed: 0 })
+    const all = await store.records.attemptSeries(filter, { ...asked, provider: null })
+    expect(all.points[0]).toMatchObject({ tried: 5, failed: 3, fell_back: 1 })
+    expect(all.providers).toMatchObject([
+      { provider: 'azure', points: [{ tried: 1, failed: 0 }, { tried: 0 }, { tried: 0 }] },
+      { provider: 'openai', points },
+    ])
+    expect(await store.records.attempts(filter)).toMatchObject([
+      { provider: 'openai', tried: 5, failed: 3, fell_back: 1 },
+      { provider: 'azure', tried: 1, failed: 0, fell_back: 0 },
+    ])
   })
 
   it('calls a key by its latest name', async () => {

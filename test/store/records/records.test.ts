@@ -78,10 +78,10 @@ describe('records', () => {
   })
 
   it('lists what failed, what was slow, and what fell back', async () => {
-    const attempt = (outcome: string): AttemptRecord => ({ ...triedOnce, outcome })
+    const attempt = (outcome: string, provider = 'openai'): AttemptRecord => ({ ...triedOnce, provider, outcome })
     const brokeOff = { code: 'provider_bad_response', origin: 'provider', message: 'cut' } as const
     const records = [
-      minute(0, { attempts: [attempt('fallback'), attempt('answered')], duration_ms: 4000 }),
+      minute(0, { attempts: [attempt('provider_unreachable'), attempt('answered', 'azure')], duration_ms: 4000 }),
       minute(1, { status: 500, duration_ms: 5000 }),
       minute(2, { error: brokeOff, attempts: [attempt('answered')] }),
       minute(3, { tags: { outcome: 'fallback' }, duration_ms: 3999 }),
@@ -95,6 +95,8 @@ describe('records', () => {
     expect(await list({ slowerThanMs: 4000 })).toEqual([1, 0])
     expect(await list({ fellBack: true })).toEqual([0])
     expect(await list({ fellBack: true, errors: true })).toEqual([])
+    expect(await list({ failedAt: 'openai' })).toEqual([2, 1, 0])
+    expect(await list({ failedAt: 'azure' })).toEqual([])
     const outcomes = await store.records.stats({ limit: 1 }, 'status')
     expect(outcomes.map(({ group, requests, errors }) => [group, requests, errors])).toEqual([
       ['2xx', 2, 0],

@@ -67,7 +67,9 @@ describe('opening', () => {
 
   it('answers a call that cannot cross threads, and one that does not exist', async () => {
     const store = await startTestStore(storePaths(temporaryDirectory()))
-    await expect(store.workspace.rename((() => 'x') as unknown as string)).rejects.toThrow('could not be cloned')
+    await expect(store.workspace.update({ name: (() => 'x') as unknown as string })).rejects.toThrow(
+      'could not be cloned',
+    )
     expect((await store.workspace.get()).name).toBe('workspace')
   })
 })
@@ -103,7 +105,7 @@ describe('a lock held by another process', () => {
     const { project } = await addScope(store)
     const lock = await holdLock(data.databasePath)
     const order: string[] = []
-    const write = store.workspace.rename('later').then(() => order.push('write'))
+    const write = store.workspace.update({ name: 'later' }).then(() => order.push('write'))
     for (let round = 0; round < 20; round++) {
       expect(await store.projects.list()).toEqual([project])
       expect((await store.snapshot()).projects).toEqual([project])

@@ -1,18 +1,7 @@
 import { z } from 'zod'
 import { listScopeFields, reference, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
-
-const limitShape = z.object({
-  /** `requests_per_minute`, `usd_per_day`, `concurrency`. */
-  name: z.string(),
-  policy: z.string(),
-  used: z.number(),
-  limit: z.number(),
-  /** `requests`, `tokens` or `usd`. */
-  unit: z.string(),
-  /** When it begins anew; null: it does not. */
-  resets_at: time.nullable(),
-})
+import { limitShape, periodShape } from '../policies/limit-usage.ts'
 
 const sumShape = z.object({
   requests: z.number(),
@@ -28,7 +17,9 @@ export const usageShape = z.object({
   environment: z.string(),
   /** What policies limit, of all that apply to the key; empty: nothing is limited. */
   limits: z.array(limitShape),
-  /** Days and months are those of UTC. */
+  /** Their budgets. */
+  periods: z.array(periodShape),
+  /** Days and months are those of the workspace's time zone. */
   today: sumShape,
   /** null: only where one key is asked for. */
   month: sumShape.nullable(),
@@ -50,6 +41,7 @@ export const usage = operation({
       { field: 'month.requests', title: 'THIS MONTH', format: 'number', unit: 'req' },
       { field: 'month.usd', title: 'MONTH COST', format: 'money' },
       { field: 'limits', title: 'LIMITS', format: 'list', absent: 'none' },
+      { field: 'periods', title: 'BUDGETS', format: 'list', absent: 'none' },
       { field: 'last_used_at', title: 'LAST USED', format: 'age' },
     ],
     empty: 'No keys yet. Create one: spgw keys create --name NAME',

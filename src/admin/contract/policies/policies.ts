@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { policyRules } from '../../../core/policy-rules.ts'
-import { forceField, nameField, newNameField, owned, removed, renameField, time } from '../fields.ts'
+import { forceField, nameField, newNameField, owned, reference, removed, renameField, time } from '../fields.ts'
 import { type Column, field, operation } from '../operation.ts'
+import { limitColumns, policyUsageShape } from './limit-usage.ts'
 import { clearField, inputFields, ruleColumns, shownFields } from './policy-fields.ts'
 
 export const policyShape = z.object({
   id: z.string(),
   name: z.string(),
-  /** `workspace`, `project:P`, `environment:P/E`, `key:NAME`. */
+  /** `workspace`, `project:P`, `environment:P/E`, `key:NAME`; `key:P/E/NAME` where several environments have such a key. */
   attached_to: z.array(z.string()),
   /** `key:NAME`: keys that name it themselves, which only `keys edit` changes. */
   held_by: z.array(z.string()),
@@ -27,9 +28,9 @@ const one = z.strictObject({ ...nameField('policy') })
 const settable = {
   ...inputFields(policyRules),
   attach: field(z.array(z.string().min(1)).optional(), {
-    description: 'Where the policy applies: workspace, project:P, environment:P/E or key:NAME',
+    description: 'Where the policy applies: workspace, project:P, environment:P/E, key:NAME or key:P/E/NAME',
     label: 'Applies to',
-    help: 'workspace, project:P, environment:P/E or key:NAME',
+    help: 'workspace, project:P, environment:P/E, key:NAME or key:P/E/NAME',
     flag: 'attach',
     syntax: 'list',
   }),
@@ -37,7 +38,7 @@ const settable = {
 
 export const policies = {
   add: operation({
-    summary: 'Add a policy: allowed models and lanes, maximum body size, body capture',
+    summary: 'Add a policy: limits, allowed models and lanes, body capture',
     role: 'admin',
     reach: 'project',
     effect: 'write',
@@ -45,6 +46,7 @@ export const policies = {
     positional: ['name'],
     aliases: ['create'],
     examples: [
+      'policies add search --rpm 60 --tpm 100000 --attach project:search',
       "policies add small-models --allow-model 'gpt-4o-mini*' --attach project:default",
       'policies add no-gemini --lane openai --lane anthropic --attach workspace',
       'policies add debugging --capture redacted --attach environment:default/staging',
@@ -73,6 +75,26 @@ export const policies = {
   })
     .input(one)
     .output(policyShape),
+  usage: operation({
+    summary: 'Show what is used of the limits and budgets of policies',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: {
+      as: 'table',
+      columns: limitColumns,
+      rows: ['periods limits'],
+      empty: 'No policy limits requests, tokens or money. Add one: spgw policies add NAME --rpm 60 --attach project:P',
+    },
+    positional: ['name'],
+    examples: ['policies usage', 'policies usage search --json'],
+  })
+    .input(
+      z.strictObject({
+        name: field(reference.optional(), { description: 'Name or ID of one policy (default: all policies)' }),
+      }),
+    )
+    .output(z.array(policyUsageShape)),
   edit: operation({
     summary: 'Change a policy; a new list replaces the old one',
     role: 'admin',

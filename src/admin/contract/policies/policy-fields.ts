@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type ClearWord,
   clearWord,
+  parseRate,
   type RuleForm,
   type RuleTable,
   type ShownRules,
@@ -16,13 +17,30 @@ function schemasOf(form: RuleForm): { written: z.ZodType; shown: z.ZodType } {
   switch (form.kind) {
     case 'list':
       return form.choices === null
-        ? { written: z.array(z.string().min(1)), shown: z.array(z.string()) }
+        ? { written: z.array(itemOf(form)), shown: z.array(z.string()) }
         : { written: z.array(z.enum(form.choices)), shown: z.array(z.enum(form.choices)) }
     case 'size':
       return { written: sizeText, shown: z.number().nullable() }
+    case 'count':
+      return { written: z.int().nonnegative(), shown: z.number().nullable() }
+    case 'money':
+      return { written: z.number().nonnegative().max(1e9), shown: z.number().nullable() }
+    case 'switch':
+      return { written: z.boolean(), shown: z.boolean() }
+    case 'rate':
+      return {
+        written: z.string().refine((text) => parseRate(form.words, text) !== null, expectedRate(form.words)),
+        shown: z.union([z.enum(form.words), z.number()]).nullable(),
+      }
     case 'choice':
       return { written: z.enum(form.choices), shown: z.enum(form.choices).nullable() }
   }
+}
+
+const expectedRate = (words: readonly string[]) => `must be ${words.join(', ')} or a rate in USD per million tokens`
+
+function itemOf({ accepts, what }: Extract<RuleForm, { kind: 'list' }>): z.ZodString {
+  return accepts === undefined ? z.string().min(1) : z.string().refine(accepts, `must be one of ${what}`)
 }
 
 type ShownFields<Shown> = { [Name in keyof Shown]: z.ZodType<Shown[Name], Shown[Name]> }
@@ -36,12 +54,15 @@ export function shownFields<Table extends RuleTable>(table: Table): ShownFields<
   return Object.fromEntries(entries) as ShownFields<ShownRules<Table>>
 }
 
-const syntaxes = { list: 'list', size: 'size', choice: undefined } as const
+function syntaxOf(form: RuleForm): 'list' | 'size' | undefined {
+  if (form.kind === 'size') return 'size'
+  return form.kind === 'list' && form.whole !== true ? 'list' : undefined
+}
 
 /** The input fields that set the rules, and with them the flags of the command line. */
 export function inputFields<Table extends RuleTable>(table: Table): InputFields<WrittenRules<Table>> {
   const entries = Object.entries(table).map(([name, { form, meta }]) => {
-    const syntax = syntaxes[form.kind]
+    const syntax = syntaxOf(form)
     const ofForm = syntax === undefined ? {} : { syntax }
     return [name, field(schemasOf(form).written.optional(), { ...meta, ...ofForm })]
   })
@@ -59,7 +80,12 @@ export function clearField<Table extends RuleTable>(table: Table) {
   }
 }
 
-const formats = { list: 'list', size: 'bytes', choice: undefined } as const
+const formats: Partial<Record<RuleForm['kind'], Column['format']>> = {
+  list: 'list',
+  size: 'bytes',
+  count: 'number',
+  money: 'money',
+}
 
 export function ruleColumns(table: RuleTable): Column[] {
   return Object.entries(table).map(([name, { form, title }]) => {

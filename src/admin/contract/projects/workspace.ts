@@ -1,8 +1,13 @@
 import { z } from 'zod'
-import { newNameField, time } from '../fields.ts'
-import { operation } from '../operation.ts'
+import { explainTimeZone, findTimeZone } from '../../../core/time-zone.ts'
+import { newNameField, renameField, time } from '../fields.ts'
+import { field, operation } from '../operation.ts'
 
-export const workspaceShape = z.object({ id: z.string(), name: z.string(), created_at: time })
+export const workspaceShape = z.object({ id: z.string(), name: z.string(), time_zone: z.string(), created_at: time })
+
+const timeZone = z
+  .string()
+  .refine((name) => findTimeZone(name) !== null, { error: ({ input }) => explainTimeZone(String(input)) })
 
 export const workspace = {
   show: operation({
@@ -14,6 +19,25 @@ export const workspace = {
     examples: ['workspace show'],
   })
     .input(z.strictObject({}))
+    .output(workspaceShape),
+  edit: operation({
+    summary: 'Change the workspace: its time zone, its name',
+    role: 'owner',
+    reach: 'workspace',
+    effect: 'write',
+    show: { as: 'record' },
+    examples: ['workspace edit --time-zone Europe/Berlin'],
+  })
+    .input(
+      z.strictObject({
+        timeZone: field(timeZone.optional(), {
+          description: 'Time zone of the days, months and hours that policies and sums go by (default: UTC)',
+          label: 'Time zone',
+          help: 'Days, months and hours that policies and sums go by are those of this time zone, such as Europe/Berlin',
+        }),
+        ...renameField('workspace'),
+      }),
+    )
     .output(workspaceShape),
   rename: operation({
     summary: 'Rename the workspace',

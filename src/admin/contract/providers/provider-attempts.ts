@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { attemptFields, durationText, momentText, nameField, time } from '../fields.ts'
+import { attemptFields, durationText, momentText, reference, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 
 const milliseconds = z.number().nullable()
+const pointShape = z.object({ time, ...attemptFields, duration_p50_ms: milliseconds, duration_p95_ms: milliseconds })
 
 export const attempts = operation({
-  summary: 'Show the attempts at a provider over time: how many, how many failed, and how long they took',
+  summary: 'Show the attempts at providers over time: how many, how many failed, and how long they took',
   role: 'viewer',
   reach: 'workspace',
   effect: 'read',
@@ -23,11 +24,18 @@ export const attempts = operation({
     empty: 'No attempts in this time.',
   },
   positional: ['name'],
-  examples: ['providers attempts openai', 'providers attempts openai --since 24h --step 1h --json'],
+  examples: [
+    'providers attempts',
+    'providers attempts openai',
+    'providers attempts openai --since 24h --step 1h --json',
+  ],
 })
   .input(
     z.strictObject({
-      ...nameField('provider'),
+      name: field(reference.optional(), {
+        description: 'Name or ID of one provider (default: all providers)',
+        acceptsId: true,
+      }),
       since: field(momentText.default('1h'), { description: 'Start: a duration before now, such as 24h, or a time' }),
       step: field(z.union([z.literal('auto'), durationText]).default('auto'), {
         description: 'Length of a step: a duration, or auto for about 60 steps',
@@ -40,8 +48,8 @@ export const attempts = operation({
       since: time,
       until: time,
       step_ms: z.number(),
-      points: z.array(
-        z.object({ time, ...attemptFields, duration_p50_ms: milliseconds, duration_p95_ms: milliseconds }),
-      ),
+      points: z.array(pointShape),
+      /** The same by provider, of those that were tried at all. */
+      providers: z.array(z.object({ provider: z.string(), points: z.array(pointShape) })),
     }),
   )

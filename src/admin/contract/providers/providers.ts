@@ -21,7 +21,8 @@ const columns = [
   { field: 'state', title: 'STATE', format: 'state', also: { field: 'state_reason', join: ': ', brief: 'state_code' } },
   { field: 'active', title: 'ACTIVE' },
   { field: 'routes', title: 'ROUTES', format: 'number' },
-  { field: 'last_hour.requests', title: 'LAST HOUR', format: 'number', unit: 'req' },
+  { field: 'last_hour.requests', title: 'LAST HOUR', format: 'number', unit: 'tried' },
+  { field: 'last_hour.failed', title: 'FAILED', format: 'number' },
   { field: 'last_hour.duration_p95_ms', title: 'P95', format: 'duration' },
 ] as const
 const record = { as: 'record' } as const

@@ -76,6 +76,7 @@ export const recordShape = z.object({
       seconds: amount,
       characters: amount,
       images: amount,
+      image_size: z.string().nullable(),
       tier: z.string().nullable(),
       batch: z.boolean().nullable(),
     })

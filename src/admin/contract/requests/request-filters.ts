@@ -3,6 +3,8 @@ import { durationText, laneName, momentText, reference } from '../fields.ts'
 import { field } from '../operation.ts'
 import { recordShape } from './record.ts'
 
+const tagName = z.string().regex(/^[^=]/, 'must be a tag such as team=search, or its name alone')
+
 /** What requests are chosen by: the same for lists, the live feed, sums and exports. */
 export const requestFilters = {
   project: field(reference.optional(), { description: 'Only requests in this project' }),
@@ -33,11 +35,15 @@ export const requestFilters = {
     description: 'Only requests that fell back to another target',
     label: 'Fell back',
   }),
+  failedAt: field(reference.optional(), {
+    description: 'Only requests with a failed attempt at this provider, whichever answered in the end',
+    label: 'Failed at',
+  }),
   lane: field(laneName.optional(), { description: 'Only requests on this lane' }),
   route: field(z.string().optional(), {
     description: 'Only requests matched by this route (its model name or pattern)',
   }),
-  tags: field(z.array(z.string().regex(/^[^=]/, 'must be a tag such as team=search, or its name alone')).optional(), {
+  tags: field(z.array(tagName).max(32).optional(), {
     description: 'Only requests with this tag: name=value, or the name alone',
     label: 'Tags',
     help: 'Only requests with all of these tags: name=value, or the name alone',

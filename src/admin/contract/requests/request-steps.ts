@@ -59,15 +59,19 @@ function endOf(
   { status, outcome, message, first_byte_ms: first }: AttemptRecord,
   answered: RequestRecord | null,
 ): string {
-  const error = outcome === 'answered' ? (answered?.error ?? null) : null
-  const cut = error !== null && (error.origin === 'provider' || error.origin === 'network')
+  // The status of an answer that began well says nothing of its end, which the outcome or the record's error tells.
+  const error = answered?.error ?? null
+  const isProviders = error !== null && (error.origin === 'provider' || error.origin === 'network')
+  const failed = outcome.startsWith('provider_') && status !== null && status < 400
+  const cut = (outcome === 'answered' && isProviders) || failed
   if (outcome === 'aborted') return status === null ? 'cancelled' : `${status}, cancelled`
-  if (status !== null) return cut ? `${status}, broke off` : String(status)
+  const unusable = completeButWrong.test(message ?? error?.message ?? '')
+  if (status !== null) return cut ? `${status}, ${unusable ? 'unusable response' : 'broke off'}` : String(status)
   if (outcome === 'started') return 'in progress'
   if (outcome === 'answered') return cut ? 'broke off' : 'responded'
   if (first === null) return 'no response'
   if (outcome === 'provider_timeout') return 'stopped responding'
-  return completeButWrong.test(message ?? '') ? 'unusable response' : 'broke off'
+  return unusable ? 'unusable response' : 'broke off'
 }
 
 /** What the gateway says of a response that came to its end; any other that failed after its first byte broke off. */

@@ -91,7 +91,7 @@ function outcomeOf({ attempt, end: result }: AttemptStep): string {
   const { outcome, started_ms: start, first_byte_ms: first, ended_ms: end } = attempt
   const after = (moment: number | null) => (moment === null ? '' : ` after ${describeDuration(moment - start)}`)
   if (outcome === 'started') return ', which has not responded yet'
-  if (outcome === 'answered') {
+  if (outcome === 'answered' || result.endsWith(', broke off')) {
     const cut = result.endsWith('broke off') ? ` and broke off${after(end)}` : ''
     return `, which responded${after(first ?? end)}${cut}`
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { mostTargets } from '../../../core/written-target.ts'
 import {
   forceField,
   laneName,
@@ -24,8 +25,6 @@ export const routeShape = z.object({
   environment: z.string().nullable(),
   enabled: z.boolean(),
   strategy: z.enum(['priority', 'weighted', 'latency', 'cost']),
-  /** Only where the strategy does not do yet what its name says. */
-  note: z.string().optional(),
   targets: z.array(
     z.object({
       provider: z.string(),
@@ -42,6 +41,8 @@ export const routeShape = z.object({
   fallback_on: z.array(z.string()),
   timeouts,
   strict: z.boolean(),
+  /** Answers show the name that the client asked for. */
+  echo_model: z.boolean(),
   owned,
   created_at: time,
 })
@@ -77,7 +78,7 @@ const settable = {
   upstreamModel: field(z.string().min(1).optional(), {
     description: "Provider's name for the model (default: the same name)",
   }),
-  targets: field(z.array(z.string()).optional(), {
+  targets: field(z.array(z.string()).max(mostTargets).optional(), {
     description: 'Target, in order of priority: PROVIDER[:MODEL][,weight=N][,priority=N]',
     label: 'Targets',
     help: 'Where requests are sent, in order of priority',
@@ -85,18 +86,22 @@ const settable = {
     syntax: 'target',
   }),
   strategy: field(z.enum(['priority', 'weighted', 'latency', 'cost']).optional(), {
-    description: 'How to choose a target; latency and cost use priority until there is data (default: priority)',
+    description: 'How to choose among targets of equal priority (default: priority, in the order given)',
   }),
   retries: field(z.int().min(0).max(10).optional(), {
     description: 'Retries on the same target (default: 1)',
   }),
   fallbackOn: field(z.array(z.string()).optional(), {
-    description: 'Statuses and error codes that move on to the next target, separated by commas',
-    help: 'Statuses and error codes that move on to the next target',
+    description:
+      'Statuses and error codes that move on to the next target, separated by commas; also content_filter, context_length, and default for the built-in list',
+    help: 'Statuses and error codes that move on to the next target; also content_filter, context_length, and default for the built-in list',
     syntax: 'list',
   }),
   ...timeoutFields,
   strict: field(z.boolean().optional(), { description: 'Reject requests that cannot be translated without loss' }),
+  echoModel: field(z.boolean().optional(), {
+    description: "Show the client's name for the model in answers, instead of the provider's",
+  }),
 }
 
 export const tryShape = z.object({
@@ -110,10 +115,22 @@ export const tryShape = z.object({
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 })
 
-const targetShape = z.object({ provider: z.string(), upstream_model: z.string(), reason: z.string() })
+const targetShape = z.object({
+  provider: z.string(),
+  upstream_model: z.string(),
+  reason: z.string(),
+  /** What the request would cost there; null: there is no price, or it is skipped. */
+  estimate_usd: z.number().nullable(),
+  /** Of streamed calls to the first byte, of whole ones to the end; null: nothing has been measured. */
+  latency_ms: z.number().nullable(),
+})
 export const explanationShape = z.object({
   model: z.string(),
   lane: laneName,
+  /** The past request that was asked about, and where it was sent then. */
+  request: z
+    .object({ id: z.string(), provider: z.string().nullable(), upstream_model: z.string().nullable() })
+    .nullable(),
   project: z.string(),
   environment: z.string(),
   key: z.object({ id: z.string(), name: z.string() }).nullable(),
@@ -222,11 +239,25 @@ export const routes = {
     effect: 'read',
     show: record,
     positional: ['model'],
-    examples: ['routes explain gpt-4o --key ci', 'routes explain claude-sonnet --lane anthropic'],
+    examples: [
+      'routes explain gpt-4o --key ci',
+      'routes explain --body request.json --key ci',
+      'routes explain --request req_01J9Z3K5D7V8',
+    ],
   })
     .input(
       z.strictObject({
-        model: field(reference, { description: 'Model name as a client sends it', prompt: 'Model' }),
+        model: field(reference.optional(), {
+          description: 'Model name as a client sends it (default: the one in --body or --request)',
+        }),
+        body: field(z.record(z.string(), z.string()).optional(), {
+          description: 'File with the JSON body of the request',
+          label: 'Body',
+          help: 'File with the JSON body of the request',
+          flag: 'body',
+          syntax: 'files',
+        }),
+        request: field(z.string().min(1).optional(), { description: 'ID of a past request to explain as of now' }),
         ...scopeFields,
         key: field(reference.optional(), { description: 'Key whose scope and policies apply (name, ID or last four)' }),
         lane: field(laneName.optional(), {

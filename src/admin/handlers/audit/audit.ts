@@ -14,7 +14,7 @@ export const audit = {
   }),
   show: operations.audit.show.handler(async ({ context, input }) => {
     const line = await context.store.audit.get(input.id)
-    if (line === null) throw notFound('line of the audit', input.id, 'List them: spgw audit list')
+    if (line === null) throw notFound('audit entry', input.id, 'List them: spgw audit list')
     return showLine(line, await loadProjectNames(context))
   }),
   verify: operations.audit.verify.handler(({ context, input }) => verifyAudit(context, input.head ?? null)),

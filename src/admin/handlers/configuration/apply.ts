@@ -1,5 +1,5 @@
 import { boundNotes, boundProblems } from '../../../manifest/bounded-problems.ts'
-import type { Change } from '../../../manifest/plan.ts'
+import type { PlannedChange } from '../../../manifest/plan.ts'
 import { describe, objectsIn } from '../../../manifest/resource.ts'
 import { StoreMoved } from '../../../store/store-error.ts'
 import { projectsWith } from '../../contract/operators/roles.ts'
@@ -7,12 +7,12 @@ import type { AdminContext } from '../context.ts'
 import { conflict, invalid, operationFault, refused } from '../fault.ts'
 import { checkFirst, type Found, openSealed, readCredential } from '../providers/provider-check.ts'
 import { findProviderKind } from '../providers/provider-input.ts'
-import { expectation, type Made, type PlanInput, planFiles, showPlan } from './plan.ts'
+import { type ConfigurationPlanInput, expectation, type Made, planFiles, showPlan } from './plan.ts'
 import { revisionOf } from './rows.ts'
-import type { State } from './state.ts'
+import type { CurrentState } from './state.ts'
 import { type MintedKey, writePlan } from './steps.ts'
 
-export interface ApplyInput extends PlanInput {
+export interface ApplyInput extends ConfigurationPlanInput {
   skipCheck: boolean
   expect?: Record<string, string> | undefined
 }
@@ -94,13 +94,18 @@ async function checkProviders(
   return new Map(asked.map(({ name }, place) => [name, found[place] as Found]))
 }
 
-function needsCheck({ kind, action, changed }: Change): boolean {
+function needsCheck({ kind, action, changed }: PlannedChange): boolean {
   if (kind !== 'provider' || action === 'remove') return false
   if (action === 'create') return true
   return changed.some((name) => name === 'base_url' || name === 'credentials' || name.startsWith('settings.'))
 }
 
-async function checkProvider(context: AdminContext, state: State, change: Change, skip: boolean): Promise<Found> {
+async function checkProvider(
+  context: AdminContext,
+  state: CurrentState,
+  change: PlannedChange,
+  skip: boolean,
+): Promise<Found> {
   const fields = change.after ?? {}
   const kind = findProviderKind(context, String(fields.kind))
   const target = { name: change.name, kind: kind.kind, revision: revisionOf(fields) }
@@ -108,7 +113,7 @@ async function checkProvider(context: AdminContext, state: State, change: Change
 }
 
 /** The first of the pool that is new; without one, the first that is stored. */
-function credentialOf(context: AdminContext, state: State, { entry, after, before, id }: Change) {
+function credentialOf(context: AdminContext, state: CurrentState, { entry, after, before, id }: PlannedChange) {
   const known = new Set(objectsIn(before?.credentials).map(({ fingerprint }) => fingerprint))
   const places = objectsIn(after?.credentials).map(({ fingerprint }) => !known.has(fingerprint ?? null))
   const given = entry?.credentials?.[Math.max(0, places.indexOf(true))]

@@ -1,7 +1,7 @@
 import { type IdPrefix, newId } from '../../../core/ids.ts'
 import { readAttachment } from '../../../manifest/attachments.ts'
-import type { Plan } from '../../../manifest/plan.ts'
-import { type Identity, keyOf, type Resource, type ResourceKind } from '../../../manifest/resource.ts'
+import type { ManifestPlan } from '../../../manifest/plan.ts'
+import { type Identity, keyOf, type ManifestResource, type ResourceKind } from '../../../manifest/resource.ts'
 
 const prefixes: Record<ResourceKind, IdPrefix> = {
   project: 'prj',
@@ -16,7 +16,7 @@ const prefixes: Record<ResourceKind, IdPrefix> = {
 export class Identifiers {
   readonly #ids: Map<string, string>
 
-  constructor(resources: readonly Resource[], { changes }: Plan) {
+  constructor(resources: readonly ManifestResource[], { changes }: ManifestPlan) {
     this.#ids = new Map(resources.map((resource) => [keyOf(resource), resource.id]))
     for (const change of changes)
       if (change.action === 'create') this.#ids.set(keyOf(change), newId(prefixes[change.kind]))

@@ -1,4 +1,4 @@
-import type { Resource } from '../../../manifest/resource.ts'
+import type { ManifestResource } from '../../../manifest/resource.ts'
 import { writeDocument } from '../../../manifest/write.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { operations } from '../base.ts'
@@ -19,12 +19,12 @@ export const exportConfiguration = operations.export.handler(async ({ context, i
   const wanted = resources
     .filter(({ kind }) => kind !== 'key' || !input.withoutKeys)
     .map((resource) => withoutOwnAddress(resource, context.kinds))
-  const { text, tree } = writeDocument(wanted, input.owner ?? null, heading)
+  const { text, tree } = await writeDocument(wanted, input.owner ?? null, heading)
   return { text, document: tree }
 })
 
 /** A kind that answers by itself has an address that nobody may give it. */
-function withoutOwnAddress(resource: Resource, kinds: readonly ProviderKind[]): Resource {
+function withoutOwnAddress(resource: ManifestResource, kinds: readonly ProviderKind[]): ManifestResource {
   const kind = kinds.find((one) => one.kind === resource.fields.kind)
   if (resource.kind !== 'provider' || kind === undefined || kind.transport === null) return resource
   return { ...resource, fields: { ...resource.fields, base_url: null } }

@@ -4,21 +4,21 @@ import { resolveAttachments } from '../../../manifest/attachments.ts'
 import { boundNotes, boundProblems } from '../../../manifest/bounded-problems.ts'
 import { checkOutcome } from '../../../manifest/check.ts'
 import { writeField } from '../../../manifest/kinds.ts'
-import { type Change, makePlan, type Plan } from '../../../manifest/plan.ts'
+import { type ManifestPlan, makePlan, type PlannedChange } from '../../../manifest/plan.ts'
 import {
   canonical,
   describe,
-  type Entry,
   keyOf,
+  type ManifestEntry,
+  type ManifestResource,
   objectsIn,
   type Problem,
-  type Resource,
 } from '../../../manifest/resource.ts'
 import type { AdminContext } from '../context.ts'
 import { type Findings, prepareEntries } from './prepare.ts'
-import { describeState, type State } from './state.ts'
+import { type CurrentState, describeState } from './state.ts'
 
-export interface PlanInput {
+export interface ConfigurationPlanInput {
   files: Record<string, string>
   variables: Record<string, string>
   prune: boolean
@@ -27,8 +27,8 @@ export interface PlanInput {
 
 export interface Made {
   owner: string
-  state: State
-  plan: Plan
+  state: CurrentState
+  plan: ManifestPlan
   /** New credentials whose variables are not set: the plan can be shown, and not be made. */
   unset: Problem[]
 }
@@ -36,7 +36,7 @@ export interface Made {
 /** What the files would change, from one reading of the store. */
 export async function planFiles(
   context: Pick<AdminContext, 'store' | 'kinds' | 'keyring' | 'caller' | 'readManifest'>,
-  input: PlanInput,
+  input: ConfigurationPlanInput,
 ): Promise<Made> {
   const state = await describeState(await context.store.configuration.read(), context.keyring)
   const documents = Object.entries(input.files).map(([name, text]) => ({ name, text }))
@@ -57,16 +57,16 @@ export async function planFiles(
 
 class RevokedKeys {
   readonly #current: ReadonlySet<string>
-  readonly #byKey: ReadonlyMap<string, Resource>
-  readonly #byHash: ReadonlyMap<unknown, Resource>
+  readonly #byKey: ReadonlyMap<string, ManifestResource>
+  readonly #byHash: ReadonlyMap<unknown, ManifestResource>
 
-  constructor({ resources, revoked }: State) {
+  constructor({ resources, revoked }: CurrentState) {
     this.#current = new Set(resources.filter(({ kind }) => kind === 'key').map(keyOf))
     this.#byKey = new Map(revoked.map((key) => [keyOf(key), key]))
     this.#byHash = new Map(revoked.flatMap((key) => hashesOf(key).map((hash) => [hash, key])))
   }
 
-  find(entry: Entry): Resource | null {
+  find(entry: ManifestEntry): ManifestResource | null {
     if (entry.kind !== 'key' || this.#current.has(keyOf(entry))) return null
     const hash = hashesOf(entry).find((one) => this.#byHash.has(one))
     return this.#byKey.get(keyOf(entry)) ?? this.#byHash.get(hash) ?? null
@@ -74,7 +74,7 @@ class RevokedKeys {
 }
 
 /** Who revoked a key had a reason that a file does not know of. */
-function isRevoked(entry: Entry, revoked: RevokedKeys, found: { notes: string[] }): boolean {
+function isRevoked(entry: ManifestEntry, revoked: RevokedKeys, found: { notes: string[] }): boolean {
   const gone = revoked.find(entry)
   if (gone === null) return false
   found.notes.push(
@@ -83,12 +83,12 @@ function isRevoked(entry: Entry, revoked: RevokedKeys, found: { notes: string[] 
   return true
 }
 
-function hashesOf({ fields }: Pick<Resource, 'fields'>): unknown[] {
+function hashesOf({ fields }: Pick<ManifestResource, 'fields'>): unknown[] {
   return objectsIn(fields.secrets).map(({ sha256 }) => sha256)
 }
 
 /** Two keys of one secret would be one key. */
-function checkSecrets(plan: Plan, { resources }: State) {
+function checkSecrets(plan: ManifestPlan, { resources }: CurrentState) {
   const made = plan.changes.filter(({ kind, action }) => kind === 'key' && action === 'create')
   if (made.length === 0) return []
   const gone = new Set(plan.changes.filter(({ action }) => action === 'remove').map(keyOf))
@@ -107,7 +107,7 @@ function checkSecrets(plan: Plan, { resources }: State) {
   })
 }
 
-const asResource = (change: Change) => ({ ...change, fields: change.after ?? {} })
+const asResource = (change: PlannedChange) => ({ ...change, fields: change.after ?? {} })
 
 export async function showPlan({ owner, plan, unset }: Made) {
   return {
@@ -123,12 +123,12 @@ export async function showPlan({ owner, plan, unset }: Made) {
 }
 
 /** Marks of what is not changed anyway. */
-function adopted({ own, changes }: Plan): number {
+function adopted({ own, changes }: ManifestPlan): number {
   const changed = new Set(changes.map(keyOf))
   return own.filter(({ key }) => !changed.has(key)).length
 }
 
-function showChange(change: Change) {
+function showChange(change: PlannedChange) {
   const { action, kind, name, project, environment, id, changed, before, after } = change
   const fields = changed.map((field) => ({
     field,
@@ -139,8 +139,8 @@ function showChange(change: Change) {
 }
 
 /** By resource, a digest of what would be done to it, and of all that would be lost. */
-export async function expectation({ changes }: Plan): Promise<Record<string, string>> {
-  const digest = (change: Change) => {
+export async function expectation({ changes }: ManifestPlan): Promise<Record<string, string>> {
+  const digest = (change: PlannedChange) => {
     const told = canonical([showChange(change), change.after === null ? change.before : null])
     return createHash('sha256').update(told).digest('hex').slice(0, 16)
   }

@@ -2,7 +2,14 @@ import { ORPCError } from '@orpc/server'
 import { closestNames } from '../../../core/closest-names.ts'
 import { mapInSlices } from '../../../core/slices.ts'
 import { describeUnset } from '../../../core/variables.ts'
-import { type Entry, keyOf, objectsIn, type Plain, type Problem, type Resource } from '../../../manifest/resource.ts'
+import {
+  keyOf,
+  type ManifestEntry,
+  type ManifestResource,
+  objectsIn,
+  type Plain,
+  type Problem,
+} from '../../../manifest/resource.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
 import { projectsWith } from '../../contract/operators/roles.ts'
@@ -30,10 +37,10 @@ export interface Findings {
 /** What a file says of providers, held against their kinds as `providers add` and `edit` do it; entries of other kinds pass. */
 export async function prepareEntries(
   context: Pick<AdminContext, 'kinds' | 'keyring' | 'caller'>,
-  entries: readonly Entry[],
-  resources: readonly Resource[],
+  entries: readonly ManifestEntry[],
+  resources: readonly ManifestResource[],
   found: Findings,
-): Promise<Entry[]> {
+): Promise<ManifestEntry[]> {
   const state = new Map(resources.map((resource) => [keyOf(resource), resource]))
   return await mapInSlices(entries, (entry) => {
     if (entry.kind !== 'provider') return entry
@@ -59,13 +66,13 @@ export async function prepareEntries(
 
 const withoutStop = (text: string) => text.replace(/\.$/, '')
 
-type Attempt = (field: string, run: () => void) => void
+type CheckField = (field: string, run: () => void) => void
 
 function prepareProvider(
   context: Pick<AdminContext, 'kinds'>,
-  entry: Entry,
-  current: Resource | null,
-  attempt: Attempt,
+  entry: ManifestEntry,
+  current: ManifestResource | null,
+  attempt: CheckField,
 ): void {
   const { fields } = entry
   const named = fields.kind ?? current?.fields.kind
@@ -100,13 +107,13 @@ function prepareProvider(
 }
 
 /** As `providers edit` does it; a file gives the whole pool, so all of it can move. */
-function refuseElsewhere(entry: Entry, url: string, current: Resource | null): void {
+function refuseElsewhere(entry: ManifestEntry, url: string, current: ManifestResource | null): void {
   const before = current?.fields.base_url
   if (typeof before === 'string' && isElsewhere(before, url))
     refuseUngiven(entry, current, 'to another host, scheme or port')
 }
 
-function refuseUngiven(entry: Entry, current: Resource | null, where: string): void {
+function refuseUngiven(entry: ManifestEntry, current: ManifestResource | null, where: string): void {
   const { base_url: before, credentials: stored } = current?.fields ?? {}
   if (!Array.isArray(stored) || stored.length === 0 || entry.credentials !== null) return
   throw new ORPCError('invalid', {
@@ -114,9 +121,14 @@ function refuseUngiven(entry: Entry, current: Resource | null, where: string): v
   })
 }
 
-type Settings = Record<string, string | number | boolean>
+type GivenSettings = Record<string, string | number | boolean>
 
-function prepareSettings(kind: ProviderKind, entry: Entry, current: Resource | null, attempt: Attempt): Settings {
+function prepareSettings(
+  kind: ProviderKind,
+  entry: ManifestEntry,
+  current: ManifestResource | null,
+  attempt: CheckField,
+): GivenSettings {
   const known = ownSettings(kind)
   const before = settingsIn(current?.fields ?? {})
   const input: Record<string, Plain> = {}
@@ -134,7 +146,7 @@ function prepareSettings(kind: ProviderKind, entry: Entry, current: Resource | n
         )
       })
   }
-  let settings: Settings = before
+  let settings: GivenSettings = before
   attempt('settings', () => {
     settings = readSettings(kind, before, input as KindSettingsInput)
   })
@@ -147,9 +159,9 @@ function unknownSetting(kind: ProviderKind, name: string, known: string[]) {
   return new ORPCError('invalid', { message: `the kind ${kind.kind} has no setting ${name}; ${hint}` })
 }
 
-export function settingsIn(fields: Readonly<Record<string, Plain>>): Settings {
+export function settingsIn(fields: Readonly<Record<string, Plain>>): GivenSettings {
   const entries = Object.entries(fields).filter(([path, value]) => path.startsWith('settings.') && value !== null)
-  return Object.fromEntries(entries.map(([path, value]) => [path.slice('settings.'.length), value])) as Settings
+  return Object.fromEntries(entries.map(([path, value]) => [path.slice('settings.'.length), value])) as GivenSettings
 }
 
 /**
@@ -159,8 +171,8 @@ export function settingsIn(fields: Readonly<Record<string, Plain>>): Settings {
  */
 function prepareCredentials(
   { keyring, caller }: Pick<AdminContext, 'keyring' | 'caller'>,
-  entry: Entry,
-  current: Resource | null,
+  entry: ManifestEntry,
+  current: ManifestResource | null,
   found: Findings,
 ): void {
   const { credentials, missing, fields } = entry
@@ -179,7 +191,11 @@ function prepareCredentials(
   }))
 }
 
-function prepareUnset({ name, missing, fields, placeOf, place }: Entry, stored: boolean, found: Findings): void {
+function prepareUnset(
+  { name, missing, fields, placeOf, place }: ManifestEntry,
+  stored: boolean,
+  found: Findings,
+): void {
   const message = `provider ${name}: ${describeUnset(missing)}`
   if (stored) found.notes.push(`${message}; its credential stays as it is`)
   else {

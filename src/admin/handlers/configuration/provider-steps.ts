@@ -1,17 +1,17 @@
-import type { Change } from '../../../manifest/plan.ts'
+import type { PlannedChange } from '../../../manifest/plan.ts'
 import { objectsIn } from '../../../manifest/resource.ts'
 import type { ConfigurationStep, Provider, ProviderRevision, SealedCredential } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { type Found, readCredential, sealCredential, unchecked } from '../providers/provider-check.ts'
 import type { Identifiers } from './identifiers.ts'
 import { providerProperties, revisionOf } from './rows.ts'
-import { fingerprintOf, type State } from './state.ts'
+import { type CurrentState, fingerprintOf } from './state.ts'
 
-type Context = Pick<AdminContext, 'keyring' | 'caller'>
+type ProviderStepContext = Pick<AdminContext, 'keyring' | 'caller'>
 type Audit = ConfigurationStep['audit']
 
 export interface ProviderParts {
-  state: State
+  state: CurrentState
   ids: Identifiers
   /** By name: what the check of a new address or credential found; without an entry, what was found before stays. */
   found: ReadonlyMap<string, Found>
@@ -21,13 +21,13 @@ export interface ProviderParts {
 const properties = ['active', 'projects', 'tags']
 
 /** Whether the change concerns what calls depend on, and thus makes a revision. */
-export function revises({ changed }: Change): boolean {
+export function revises({ changed }: PlannedChange): boolean {
   return changed.some((name) => !properties.includes(name))
 }
 
 export function providerSteps(
-  context: Context,
-  change: Change,
+  context: ProviderStepContext,
+  change: PlannedChange,
   parts: ProviderParts,
   audit: Audit,
 ): ConfigurationStep[] {
@@ -37,8 +37,8 @@ export function providerSteps(
 }
 
 function createSteps(
-  context: Context,
-  change: Change,
+  context: ProviderStepContext,
+  change: PlannedChange,
   { ids, found }: ProviderParts,
   audit: Audit,
 ): ConfigurationStep[] {
@@ -68,7 +68,12 @@ function createSteps(
 }
 
 /** One audit line, whatever it takes to make the change. */
-function changeSteps(context: Context, change: Change, parts: ProviderParts, audit: Audit): ConfigurationStep[] {
+function changeSteps(
+  context: ProviderStepContext,
+  change: PlannedChange,
+  parts: ProviderParts,
+  audit: Audit,
+): ConfigurationStep[] {
   const { ids, state, found, nextRevision } = parts
   const id = ids.of(change)
   const before = state.providers.get(id)
@@ -106,9 +111,9 @@ function changeSteps(context: Context, change: Change, parts: ProviderParts, aud
  * gives it, and what was made with the one that stood there and is given no more.
  */
 function poolOf(
-  context: Context,
+  context: ProviderStepContext,
   providerId: string,
-  { changed, entry, after }: Change,
+  { changed, entry, after }: PlannedChange,
   before: readonly SealedCredential[],
 ): SealedCredential[] {
   const given = entry?.credentials ?? null

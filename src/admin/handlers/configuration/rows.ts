@@ -87,5 +87,6 @@ export function routeOf(
     fallbackOn: textsIn(fields.fallback_on),
     timeouts: timeoutsIn(fields),
     strict: fields.strict === true,
+    echoModel: fields.echo_model === true,
   }
 }

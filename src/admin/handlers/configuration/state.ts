@@ -1,7 +1,7 @@
 import { policyRules } from '../../../core/policy-rules.ts'
 import { mapInSlices } from '../../../core/slices.ts'
 import { ruleFields } from '../../../manifest/policy-rules.ts'
-import type { Fields, Plain, Resource } from '../../../manifest/resource.ts'
+import type { Fields, ManifestResource, Plain } from '../../../manifest/resource.ts'
 import type { Keyring } from '../../../sealing/keyring.ts'
 import { SealError } from '../../../sealing/seal-error.ts'
 import type {
@@ -16,18 +16,21 @@ import type {
 import { openSealed } from '../providers/provider-check.ts'
 
 /** The configuration as files describe it: by names, without what the gateway found or counted. */
-export interface State {
+export interface CurrentState {
   head: string | null
-  resources: Resource[]
+  resources: ManifestResource[]
   /** Keys that are revoked: what a file says of them is passed over. */
-  revoked: Resource[]
+  revoked: ManifestResource[]
   /** By id, as they are stored. */
   providers: Map<string, Provider>
 }
 
-type Names = (id: string) => string
+type NameOf = (id: string) => string
 
-export async function describeState({ stored, owned, head }: StoredConfiguration, keyring: Keyring): Promise<State> {
+export async function describeState(
+  { stored, owned, head }: StoredConfiguration,
+  keyring: Keyring,
+): Promise<CurrentState> {
   const names = new Map<string, string>()
   for (const row of [
     ...stored.projects,
@@ -37,10 +40,14 @@ export async function describeState({ stored, owned, head }: StoredConfiguration
     ...stored.keys,
   ])
     names.set(row.id, row.name)
-  const nameOf: Names = (id) => names.get(id) ?? id
+  const nameOf: NameOf = (id) => names.get(id) ?? id
   const owners = Map.groupBy(owned, ({ resourceId }) => resourceId)
   const own = (id: string) => Object.fromEntries((owners.get(id) ?? []).map(({ field, owner }) => [field, owner]))
-  const make = (kind: Resource['kind'], row: { id: string; name: string }, fields: Fields): Resource => ({
+  const make = (
+    kind: ManifestResource['kind'],
+    row: { id: string; name: string },
+    fields: Fields,
+  ): ManifestResource => ({
     ...{ kind, name: row.name, project: null, environment: null },
     ...{ id: row.id, fields, owned: own(row.id) },
   })
@@ -77,7 +84,7 @@ export async function describeState({ stored, owned, head }: StoredConfiguration
   }
 }
 
-function environmentFields({ defaultProviders }: Environment, nameOf: Names): Fields {
+function environmentFields({ defaultProviders }: Environment, nameOf: NameOf): Fields {
   const entries = Object.entries(defaultProviders).map(([lane, id]) => [lane, nameOf(id)])
   return { default_providers: Object.fromEntries(entries) }
 }
@@ -91,7 +98,7 @@ function timeoutFields(timeouts: Provider['revision']['timeouts']): Fields {
   }
 }
 
-function providerFields(provider: Provider, nameOf: Names, keyring: Keyring): Fields {
+function providerFields(provider: Provider, nameOf: NameOf, keyring: Keyring): Fields {
   const { revision } = provider
   const settings = Object.entries(revision.settings).map(([name, value]) => [`settings.${name}`, value])
   return {
@@ -121,7 +128,7 @@ export function fingerprintOf(providerId: string, credential: SealedCredential, 
   }
 }
 
-function policyFields(policy: Policy, attachment: Names): Fields {
+function policyFields(policy: Policy, attachment: NameOf): Fields {
   const { workspace, ids } = policy.attachedTo
   return {
     ...ruleFields(policyRules, policy),
@@ -129,7 +136,7 @@ function policyFields(policy: Policy, attachment: Names): Fields {
   }
 }
 
-function attachmentWords({ projects, environments, keys }: StoredConfiguration['stored'], nameOf: Names): Names {
+function attachmentWords({ projects, environments, keys }: StoredConfiguration['stored'], nameOf: NameOf): NameOf {
   const words = new Map<string, string>()
   for (const { id, name } of projects) words.set(id, `project:${name}`)
   for (const { id, name, projectId } of environments) words.set(id, `environment:${nameOf(projectId)}/${name}`)
@@ -138,7 +145,7 @@ function attachmentWords({ projects, environments, keys }: StoredConfiguration['
   return (id) => words.get(id) ?? id
 }
 
-function keyFields(key: Key, nameOf: Names): Fields {
+function keyFields(key: Key, nameOf: NameOf): Fields {
   const live = key.secrets.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > Date.now())
   return {
     policy: key.policyId === null ? null : nameOf(key.policyId),
@@ -152,7 +159,7 @@ function keyFields(key: Key, nameOf: Names): Fields {
   }
 }
 
-function routeFields(route: Route, nameOf: Names): Fields {
+function routeFields(route: Route, nameOf: NameOf): Fields {
   return {
     enabled: route.enabled,
     strategy: route.strategy,
@@ -166,5 +173,6 @@ function routeFields(route: Route, nameOf: Names): Fields {
     fallback_on: route.fallbackOn,
     ...timeoutFields(route.timeouts),
     strict: route.strict,
+    echo_model: route.echoModel,
   }
 }

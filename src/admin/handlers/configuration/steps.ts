@@ -1,6 +1,6 @@
 import { mapInSlices } from '../../../core/slices.ts'
 import { kindSpecs, writeField } from '../../../manifest/kinds.ts'
-import type { Change, Plan } from '../../../manifest/plan.ts'
+import type { ManifestPlan, PlannedChange } from '../../../manifest/plan.ts'
 import type { Fields, ResourceKind } from '../../../manifest/resource.ts'
 import type { ConfigurationStep, ConfigurationWrite, Key, OwnedField } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
@@ -9,7 +9,7 @@ import type { Found } from '../providers/provider-check.ts'
 import { Identifiers } from './identifiers.ts'
 import { providerSteps, revises } from './provider-steps.ts'
 import { defaultProvidersOf, keyProperties, policyOf, routeOf, secretsOf } from './rows.ts'
-import type { State } from './state.ts'
+import type { CurrentState } from './state.ts'
 
 /** Keys that the plan makes without knowing their secrets: shown once, as `keys create` does it. */
 export interface MintedKey {
@@ -25,18 +25,18 @@ export interface Steps {
   minted: MintedKey[]
 }
 
-type Context = Pick<AdminContext, 'keyring' | 'caller' | 'store'>
+type StepContext = Pick<AdminContext, 'keyring' | 'caller' | 'store'>
 
 /** The plan as one write: everything is made before anything refers to it, and nothing is removed that is still used. */
 export async function writePlan(
-  context: Context,
-  { state, plan, owner }: { state: State; plan: Plan; owner: string },
+  context: StepContext,
+  { state, plan, owner }: { state: CurrentState; plan: ManifestPlan; owner: string },
   found: ReadonlyMap<string, Found>,
 ): Promise<Steps> {
   const ids = new Identifiers(state.resources, plan)
   const nextRevision = await readNextRevisions(context, plan)
   const maker = new StepMaker(context, ids)
-  const provider = (change: Change) =>
+  const provider = (change: PlannedChange) =>
     providerSteps(context, change, { state, ids, found, nextRevision }, maker.audit(change))
   const made = await mapInSlices(plan.changes, (change) => {
     if (change.action === 'remove') return maker.remove(change)
@@ -56,7 +56,7 @@ function isLate({ table, method }: ConfigurationStep): boolean {
   return table === 'environments' && method === 'update'
 }
 
-async function readNextRevisions({ store }: Context, { changes }: Plan): Promise<Map<string, number>> {
+async function readNextRevisions({ store }: StepContext, { changes }: ManifestPlan): Promise<Map<string, number>> {
   const next = new Map<string, number>()
   for (const change of changes) {
     if (change.kind !== 'provider' || change.id === null || !revises(change)) continue
@@ -77,11 +77,11 @@ const tables: Record<ResourceKind, ConfigurationStep['table']> = {
 
 class StepMaker {
   readonly minted: MintedKey[] = []
-  readonly #context: Context
+  readonly #context: StepContext
   readonly #ids: Identifiers
   readonly #createdAt = new Date().toISOString()
 
-  constructor(context: Context, ids: Identifiers) {
+  constructor(context: StepContext, ids: Identifiers) {
     this.#context = context
     this.#ids = ids
   }
@@ -91,7 +91,7 @@ class StepMaker {
     return this.#ids.of({ kind, project, environment, name })
   }
 
-  audit(change: Change): ConfigurationStep['audit'] {
+  audit(change: PlannedChange): ConfigurationStep['audit'] {
     const { caller } = this.#context
     const show = (fields: Fields | null) => (fields === null ? null : showFields(change, fields))
     return {
@@ -106,12 +106,12 @@ class StepMaker {
     }
   }
 
-  remove(change: Change): ConfigurationStep[] {
+  remove(change: PlannedChange): ConfigurationStep[] {
     const step = { table: tables[change.kind], method: 'remove', input: [this.#ids.of(change)] }
     return [{ ...step, audit: this.audit(change) } as ConfigurationStep]
   }
 
-  make(change: Change): ConfigurationStep[] {
+  make(change: PlannedChange): ConfigurationStep[] {
     const audit = this.audit(change)
     const id = this.#ids.of(change)
     const isNew = change.action === 'create'
@@ -149,7 +149,12 @@ class StepMaker {
     }
   }
 
-  #makeEnvironment(change: Change, id: string, fields: Fields, audit: ConfigurationStep['audit']): ConfigurationStep[] {
+  #makeEnvironment(
+    change: PlannedChange,
+    id: string,
+    fields: Fields,
+    audit: ConfigurationStep['audit'],
+  ): ConfigurationStep[] {
     const defaultProviders = defaultProvidersOf(fields, this.#ids)
     const update = (line: ConfigurationStep['audit']): ConfigurationStep => ({
       ...{ table: 'environments', method: 'update' },
@@ -162,13 +167,13 @@ class StepMaker {
     return Object.keys(defaultProviders).length === 0 ? [insert] : [insert, update(null)]
   }
 
-  #scopeOf({ project, environment }: Change): { projectId: string; environmentId: string | null } {
+  #scopeOf({ project, environment }: PlannedChange): { projectId: string; environmentId: string | null } {
     const projectId = this.#ids.ofWorkspace('project', project ?? '')
     const environmentId = environment === null ? null : this.#ids.environment(project ?? '', environment)
     return { projectId, environmentId }
   }
 
-  #makeKey(change: Change, id: string, fields: Fields): Key {
+  #makeKey(change: PlannedChange, id: string, fields: Fields): Key {
     const { name, project, environment } = change
     const scope = this.#scopeOf(change)
     return {
@@ -195,7 +200,7 @@ class StepMaker {
 }
 
 /** All fields, as a file writes them: of credentials and keys what anybody may see. */
-function showFields({ kind, name, project, environment }: Change, fields: Fields): Record<string, unknown> {
+function showFields({ kind, name, project, environment }: PlannedChange, fields: Fields): Record<string, unknown> {
   const scope = kindSpecs[kind].scope.length === 0 ? {} : { project, environment }
   const shown = Object.keys(fields).map((field) => [field, writeField(kind, field, fields)])
   return { [kindSpecs[kind].nameField]: name, ...scope, ...Object.fromEntries(shown) }

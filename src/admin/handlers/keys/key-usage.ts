@@ -1,7 +1,13 @@
+import { isoTime } from '../../../core/flat-text.ts'
+import type { Limit } from '../../../core/policy-limits.ts'
+import { nextTurn } from '../../../core/slices.ts'
+import { compilePolicies, effectivePolicy } from '../../../policy/admit.ts'
+import { periodAt } from '../../../policy/calendar.ts'
 import type { Key, UsageSum } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { findKey, findListScope, findScope } from '../find.ts'
 import { loadNames } from '../names.ts'
+import { showLimits } from '../policies/limit-usage.ts'
 
 interface UsageInput {
   key?: string | undefined
@@ -11,28 +17,49 @@ interface UsageInput {
 }
 
 /**
- * From the records, which are what requests are charged by. No policy limits any of it yet; where one will, its figures
- * are those of the shared counters, and stand in `limits`.
+ * Sums are from the records, which are what requests are charged by; what is used of limits is from the counters that all threads
+ * share.
  */
 export async function showKeyUsage(context: AdminContext, input: UsageInput, now = new Date()) {
   const keys = await chooseKeys(context, input)
   const [one] = input.key === undefined ? [] : keys
   await context.runtime.ingest()
   const names = await loadNames(context)
-  const day = startOf(now, 'day')
-  const filter = one === undefined ? { since: day } : { since: startOf(now, 'month'), key: one.id }
-  const rows = await context.store.records.usage({ ...filter, limit: 1 }, day)
+  const { timeZone } = context.runtime.snapshot().configuration
+  const [day, month] = [periodAt('day', timeZone, now.getTime()), periodAt('month', timeZone, now.getTime())]
+  const today = isoTime(day.start)
+  const filter = one === undefined ? { since: today } : { since: isoTime(month.start), key: one.id }
+  const rows = await context.store.records.usage({ ...filter, limit: 1 }, today)
   const sums = new Map(rows.map((row) => [row.id, row]))
-  const ends = { day: endOf(now, 'day'), month: endOf(now, 'month') }
+  const limits = await findKeyLimits(context, keys)
   return keys.map((key) => ({
     key: { id: key.id, name: key.name },
     project: names.project(key.projectId),
     environment: names.environment(key.environmentId),
-    limits: [],
-    today: showSum(sums.get(key.id)?.lately, ends.day),
-    month: one === undefined ? null : showSum(sums.get(key.id)?.whole, ends.month),
+    ...showLimits(context.runtime, limits.get(key.id) ?? []),
+    today: showSum(sums.get(key.id)?.lately, isoTime(day.end)),
+    month: one === undefined ? null : showSum(sums.get(key.id)?.whole, isoTime(month.end)),
     last_used_at: key.lastUsedAt,
   }))
+}
+
+/** So many are looked at in one turn of the event loop. */
+const keysPerTurn = 500
+
+/** By key; those that are not limited are left out. */
+async function findKeyLimits({ runtime }: AdminContext, keys: readonly Key[]): Promise<Map<string, readonly Limit[]>> {
+  const found = new Map<string, readonly Limit[]>()
+  const snapshot = runtime.snapshot()
+  const compiled = compilePolicies(snapshot.configuration)
+  const wanted = new Set(keys.map(({ id }) => id))
+  let looked = 0
+  for (const key of snapshot.configuration.policies.length === 0 ? [] : snapshot.keys) {
+    if (!wanted.has(key.id)) continue
+    const { limits } = effectivePolicy(compiled, key)
+    if (limits !== null) found.set(key.id, limits)
+    if (++looked % keysPerTurn === 0) await nextTurn()
+  }
+  return found
 }
 
 async function chooseKeys(context: AdminContext, input: UsageInput): Promise<Key[]> {
@@ -47,14 +74,4 @@ async function chooseKeys(context: AdminContext, input: UsageInput): Promise<Key
 
 function showSum({ requests, tokens, usd }: UsageSum = { requests: 0, tokens: 0, usd: null }, resetsAt: string) {
   return { requests, tokens, usd, resets_at: resetsAt }
-}
-
-function startOf(now: Date, unit: 'day' | 'month'): string {
-  const day = unit === 'day' ? now.getUTCDate() : 1
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), day)).toISOString()
-}
-
-function endOf(now: Date, unit: 'day' | 'month'): string {
-  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
-  return new Date(unit === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)).toISOString()
 }

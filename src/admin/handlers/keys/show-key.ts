@@ -1,8 +1,8 @@
 import type { Key } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
-import { loadNames, type Names } from '../names.ts'
+import { loadNames, type NamesById } from '../names.ts'
 
-export interface KeyNames extends Names {
+export interface KeyNames extends NamesById {
   policy(id: string): string
 }
 

@@ -7,6 +7,7 @@ import type { AdminContext } from '../context.ts'
 import { conflict } from '../fault.ts'
 import { findPolicy } from '../find.ts'
 import { type Attachments, loadAttachments, readAttachments, showAttachments, showHolders } from './attachments.ts'
+import { showPolicyUsage } from './limit-usage.ts'
 
 const show = (policy: Policy, attachments: Attachments) => ({
   id: policy.id,
@@ -19,15 +20,19 @@ const show = (policy: Policy, attachments: Attachments) => ({
 })
 const resource = ({ id, name }: Policy) => ({ kind: 'policy', id, name })
 
-type Settings = Partial<PolicyRules> & Pick<Policy, 'attachedTo'>
-const unset: Settings = { attachedTo: { workspace: false, ids: [] } }
+type PolicySettings = Partial<PolicyRules> & Pick<Policy, 'attachedTo'>
+const unset: PolicySettings = { attachedTo: { workspace: false, ids: [] } }
 
 interface WrittenSettings extends WrittenRules<typeof policyRules> {
   attach?: string[] | undefined
   clear?: readonly string[] | undefined
 }
 
-async function changeSettings(context: AdminContext, input: WrittenSettings, before: Settings): Promise<Settings> {
+async function changeSettings(
+  context: AdminContext,
+  input: WrittenSettings,
+  before: PolicySettings,
+): Promise<PolicySettings> {
   const { attach, clear = [] } = input
   const attachedTo = clear.includes('attach') ? unset.attachedTo : before.attachedTo
   return {
@@ -70,6 +75,7 @@ export const policies = {
     await context.runtime.publish()
     return after
   }),
+  usage: operations.policies.usage.handler(({ context, input }) => showPolicyUsage(context, input.name)),
   remove: operations.policies.remove.handler(async ({ context, input }) => {
     const { policy, before } = await load(context, input.name)
     const line = { operation: 'policies.remove', resource: resource(policy), before, after: null }

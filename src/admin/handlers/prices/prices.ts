@@ -9,6 +9,7 @@ import type { AdminContext } from '../context.ts'
 import { invalid, notFound } from '../fault.ts'
 import { findProvider } from '../find.ts'
 import { readGivenPrices, readPrice, refuseDear } from './read-price.ts'
+import { vendorOf } from './vendor-of.ts'
 
 const resource = (model: string) => ({ kind: 'price', id: model, name: model })
 
@@ -25,11 +26,6 @@ async function findOwn({ store }: AdminContext, model: string, provider: Provide
   const own = await store.prices.list()
   const found = own.find(({ providerId, price }) => price.model === model && providerId === (provider?.id ?? null))
   return found === undefined ? null : { ...found.price, provider: provider?.name ?? null }
-}
-
-function vendorOf({ kind, revision }: Provider): string | null {
-  if (kind !== 'openai-compatible') return kind
-  return typeof revision.settings.preset === 'string' ? revision.settings.preset : null
 }
 
 export const prices = {

@@ -13,10 +13,10 @@ import { invalid } from '../fault.ts'
 /** Prices of one import. More is a mistake, and would stop the gateway's control plane for a while. */
 const mostPrices = 20_000
 
-type Given = Record<string, unknown> & { model: string; force: boolean }
+type GivenPrice = Record<string, unknown> & { model: string; force: boolean }
 
 /** The price that the fields of `prices set` describe. */
-export function readPrice(input: Given, provider: string | null, version: string): ModelPrice {
+export function readPrice(input: GivenPrice, provider: string | null, version: string): ModelPrice {
   const price = fillPrice({ model: input.model, provider, source: 'set', version })
   for (const [name, [first = '', second]] of Object.entries(ratePaths)) {
     const rate = input[name]

@@ -6,9 +6,9 @@ import { operations } from '../base.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict } from '../fault.ts'
 import { findEnvironment, findListScope, findProject, findProvider } from '../find.ts'
-import { loadNames, type Names } from '../names.ts'
+import { loadNames, type NamesById } from '../names.ts'
 
-const show = (environment: Environment, names: Names) => ({
+const show = (environment: Environment, names: NamesById) => ({
   id: environment.id,
   name: environment.name,
   project: names.project(environment.projectId),
@@ -20,7 +20,7 @@ const show = (environment: Environment, names: Names) => ({
   owned: names.owned(environment.id),
   created_at: environment.createdAt,
 })
-const nameOf = (id: string | undefined, names: Names) => (id === undefined ? null : names.provider(id))
+const nameOf = (id: string | undefined, names: NamesById) => (id === undefined ? null : names.provider(id))
 const resource = ({ id, name }: Environment) => ({ kind: 'environment', id, name })
 
 async function load(context: AdminContext, input: { project: string; name: string }) {

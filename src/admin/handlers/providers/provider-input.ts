@@ -17,7 +17,7 @@ import { kindSchema } from './kind-schema.ts'
 
 /** What an operator writes about a provider, checked against its kind. */
 
-type Settings = ProviderRevision['settings']
+type RevisionSettings = ProviderRevision['settings']
 
 export function findProviderKind({ kinds }: Pick<AdminContext, 'kinds'>, name: string): ProviderKind {
   const found = kinds.find(({ kind }) => kind === name)
@@ -33,7 +33,7 @@ export function ownSettings({ kind }: ProviderKind): ListedKindSetting[] {
 }
 
 /** The settings as they will be, from those before and what was given of them. */
-export function readSettings(kind: ProviderKind, before: Settings, input: KindSettingsInput): Settings {
+export function readSettings(kind: ProviderKind, before: RevisionSettings, input: KindSettingsInput): RevisionSettings {
   const wanted: Record<string, unknown> = { ...before }
   for (const { field, setting, flag, kinds } of listedKindSettings) {
     const value = input[field]
@@ -47,7 +47,7 @@ export function readSettings(kind: ProviderKind, before: Settings, input: KindSe
   throw wrongSetting(kind, wanted, parsed.error.issues[0])
 }
 
-function checkProxy(settings: Settings): Settings {
+function checkProxy(settings: RevisionSettings): RevisionSettings {
   const { proxy } = settings
   if (typeof proxy !== 'string' || proxy === 'direct') return settings
   const hint = 'Write --proxy http://host:port, or --proxy direct.'
@@ -66,7 +66,7 @@ function checkProxy(settings: Settings): Settings {
 }
 
 /** Forms and shells lose line ends, without which it is no PEM. */
-function checkAuthorities(settings: Settings): Settings {
+function checkAuthorities(settings: RevisionSettings): RevisionSettings {
   if (typeof settings.authorities !== 'string') return settings
   const form = /-----BEGIN CERTIFICATE-----([\sA-Za-z0-9+/=]+)-----END CERTIFICATE-----/g
   const found = [...settings.authorities.matchAll(form)].map(([, body = '']) => {
@@ -108,15 +108,15 @@ function wrongSetting(kind: ProviderKind, wanted: Record<string, unknown>, issue
   return invalid(`${flag} cannot be ${value}.`, `${hint}Known: ${known.join(', ')}.`)
 }
 
-function keepScalars(settings: Record<string, unknown>): Settings {
-  const kept: Settings = {}
+function keepScalars(settings: Record<string, unknown>): RevisionSettings {
+  const kept: RevisionSettings = {}
   for (const [name, value] of Object.entries(settings))
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') kept[name] = value
   return kept
 }
 
 /** Without the slash at its end, so that one address has one form. */
-export function readBaseUrl(kind: ProviderKind, settings: Settings, text: string | undefined): string {
+export function readBaseUrl(kind: ProviderKind, settings: RevisionSettings, text: string | undefined): string {
   if (kind.transport !== null) {
     if (text === undefined) return kind.defaultBaseUrl
     throw invalid(`A provider of the kind ${kind.kind} answers by itself.`, 'Leave the base URL out.')
@@ -144,7 +144,7 @@ export function isElsewhere(before: string, after: string): boolean {
 }
 
 /** Whoever says through whom it goes, and who is believed on the way, could read it there. */
-export function isOtherWay(before: Settings, after: Settings): boolean {
+export function isOtherWay(before: RevisionSettings, after: RevisionSettings): boolean {
   return before.proxy !== after.proxy || before.authorities !== after.authorities
 }
 

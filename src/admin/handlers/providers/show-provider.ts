@@ -2,12 +2,12 @@ import type { AttemptSums, Provider, ProviderRevision, Route, SealedCredential }
 import type { AdminContext } from '../context.ts'
 import { type LiveStates, readStates, showState, showTargets } from '../live-states.ts'
 import { showTimeouts } from '../moments.ts'
-import { loadNames, type Names } from '../names.ts'
+import { loadNames, type NamesById } from '../names.ts'
 import { readLastHour } from './last-hour.ts'
 
 /** What is shown beside the configuration: how it is used. */
 export interface Usage {
-  names: Names
+  names: NamesById
   /** By provider id. */
   routes: Map<string, Route[]>
   states: LiveStates

@@ -8,7 +8,7 @@ export interface AnswerPart {
   text: string
 }
 /** Tells an answer's text: event by event where it is a stream, else when it is whole. */
-export class AnswerReader {
+export class RecordedAnswerReader {
   readonly #lane: LaneName
   readonly #framer: SseFramer | null
   #whole: Buffer[] = []
@@ -47,7 +47,7 @@ function parse(data: Buffer): unknown {
 
 /** The text of a whole answer that was kept. */
 export function readWholeText(lane: LaneName, { type, content }: { type: string | null; content: string }): string {
-  const reader = new AnswerReader(lane, isEventStream(type))
+  const reader = new RecordedAnswerReader(lane, isEventStream(type))
   const parts = [...reader.push(Buffer.from(content)), ...reader.rest()]
   return parts.map(({ text }) => text).join('')
 }

@@ -1,3 +1,4 @@
+import { figuresOf, isFailure } from '../../../core/attempt-figures.ts'
 import { isId } from '../../../core/ids.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import type { RequestRecord } from '../../../core/record.ts'
@@ -16,6 +17,7 @@ export interface FilterInput {
   errors?: boolean | undefined
   slowerThan?: string | undefined
   fellBack?: boolean | undefined
+  failedAt?: string | undefined
   lane?: LaneName | undefined
   state?: RequestRecord['state'] | undefined
   id?: string | undefined
@@ -29,7 +31,7 @@ export interface FilterInput {
 
 /** Records carry names; where an id is given, its name of today is looked for. */
 export async function readFilter(context: AdminContext, input: FilterInput): Promise<RecordFilter> {
-  const { since, until, limit, project, provider, tags, errors, slowerThan, fellBack, ...rest } = input
+  const { since, until, limit, project, provider, tags, errors, slowerThan, fellBack, failedAt, ...rest } = input
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
     ...(project === undefined ? {} : { project: await nameOfProject(context, project) }),
@@ -37,6 +39,7 @@ export async function readFilter(context: AdminContext, input: FilterInput): Pro
     ...(errors ? { errors } : {}),
     ...(slowerThan === undefined ? {} : { slowerThanMs: readDuration(slowerThan) }),
     ...(fellBack ? { fellBack } : {}),
+    ...(failedAt === undefined ? {} : { failedAt: await nameOfProvider(context, failedAt) }),
     ...(tags === undefined ? {} : { tags: readWantedTags(tags) }),
     ...(since === undefined ? {} : { since: readMoment(since, 'back') }),
     ...(until === undefined ? {} : { until: readMoment(until, 'back') }),
@@ -63,13 +66,22 @@ export function matchesFilter(record: RequestRecord, filter: RecordFilter): bool
     is(filter.error, record.error?.code) &&
     (!filter.errors || record.error !== null || (record.status ?? 0) >= 400) &&
     (filter.slowerThanMs === undefined || (record.duration_ms ?? 0) >= filter.slowerThanMs) &&
-    (!filter.fellBack || record.attempts.some(({ outcome }) => outcome === 'fallback')) &&
+    matchesAttempts(filter, record) &&
     is(filter.lane, record.lane) &&
     is(filter.route, record.route) &&
     is(filter.state, record.state) &&
     hasTags(filter.tags, record.tags) &&
     matchesStatus(filter.status, record.status) &&
     (filter.id === undefined || record.id.includes(filter.id))
+  )
+}
+
+function matchesAttempts({ fellBack, failedAt }: RecordFilter, { attempts, error }: RequestRecord): boolean {
+  if (!fellBack && failedAt === undefined) return true
+  const figures = figuresOf(attempts, error)
+  return (
+    (!fellBack || figures.some(({ outcome }) => outcome === 'fell_back')) &&
+    (failedAt === undefined || figures.some(({ provider, outcome }) => provider === failedAt && isFailure(outcome)))
   )
 }
 

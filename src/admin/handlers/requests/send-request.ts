@@ -8,7 +8,7 @@ import type { AdminContext, SentPiece } from '../context.ts'
 import { invalid, refused } from '../fault.ts'
 import { type FoundScope, findKey, findScope } from '../find.ts'
 import { planFor } from '../routes/explain-route.ts'
-import { AnswerReader, isEventStream } from './answer-reader.ts'
+import { isEventStream, RecordedAnswerReader } from './answer-reader.ts'
 
 interface SendInput {
   model: string
@@ -112,7 +112,7 @@ export async function* tell(
   const since = () => Math.round(performance.now() - start)
   let firstText: number | null = null
   let error: string | null = null
-  let reader = new AnswerReader(lane, false)
+  let reader = new RecordedAnswerReader(lane, false)
   const partEvent = (raw: string, text: string): SentEvent => {
     if (text !== '') firstText ??= since()
     return { kind: 'part', at_ms: since(), text, raw }
@@ -120,7 +120,7 @@ export async function* tell(
   try {
     for await (const piece of pieces) {
       if (piece.kind === 'head') {
-        reader = new AnswerReader(lane, isEventStream(piece.headers['content-type']))
+        reader = new RecordedAnswerReader(lane, isEventStream(piece.headers['content-type']))
         yield beginOf(lane, call, piece)
       } else for (const { raw, text } of reader.push(piece.bytes)) yield partEvent(raw, text)
     }

@@ -1,30 +1,30 @@
 import { type LaneName, laneNames } from '../../../core/lane.ts'
-import { checkCall, compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
-import { compileRoutes, type Plan, plan } from '../../../routing/plan.ts'
+import { usdOfNano } from '../../../core/money.ts'
+import { checkCall, checkSource, compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
+import { servesOperation } from '../../../providers/index.ts'
+import { type Candidate, compileRoutes, type Plan, plan } from '../../../routing/plan.ts'
+import { isSingleKey } from '../../../routing/single-key.ts'
+import type { Figures } from '../../../routing/strategy.ts'
 import type { Key } from '../../../store/api.ts'
 import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
 import type { AdminContext } from '../context.ts'
 import { type FoundScope, findKey, findScope } from '../find.ts'
-
-export interface Explain {
-  model: string
-  project: string
-  environment: string
-  key?: string | undefined
-  lane?: LaneName | undefined
-}
+import { type AskedRoute, type ExplainInput, type RouteQuestion, readQuestion, sizeless } from './explain-question.ts'
+import { figuresOf } from './figures.ts'
 
 /** The very plan that a request would get, from the snapshot that the data plane has. */
-export async function explainRoute(context: AdminContext, input: Explain) {
-  const scope = await findScope(context, input)
-  const key = input.key === undefined ? null : await findKey(context, input.key, scope)
+export async function explainRoute(context: AdminContext, input: ExplainInput) {
+  const asked = await readQuestion(context, input)
+  const scope = await findScope(context, asked)
+  const key = asked.key === null ? null : await findAskedKey(context, asked, scope)
   const snapshotKey = key === null ? null : findSnapshotKey(context, key)
-  const { lane, planned } = planFor(context, scope, input, snapshotKey)
-  const verdict = judge(context, snapshotKey, lane, input.model)
+  const { lane, planned, question, figures } = planBest(context, scope, asked.questions, snapshotKey)
+  const verdict = judge(context, snapshotKey, lane, question)
   const route = planned.route
   return {
-    model: input.model,
+    model: question.model,
     lane,
+    request: asked.past,
     project: scope.project.name,
     environment: scope.environment.name,
     key: key === null ? null : { id: key.id, name: key.name },
@@ -42,11 +42,14 @@ export async function explainRoute(context: AdminContext, input: Explain) {
       provider: candidate.provider.name,
       upstream_model: candidate.upstreamModel,
       reason: candidate.reason,
+      ...showFigures(figures, candidate),
     })),
     skipped: planned.skipped.map(({ provider, upstreamModel, reason }) => ({
       provider,
       upstream_model: upstreamModel,
       reason,
+      estimate_usd: null,
+      latency_ms: null,
     })),
     policy_signals: [...verdict.signals],
     routing_signals: planned.signals,
@@ -59,16 +62,65 @@ export async function explainRoute(context: AdminContext, input: Explain) {
 const pick = (fault: { code: string; message: string } | null) =>
   fault === null ? null : { code: fault.code, message: fault.message }
 
-/** Without a lane asked for, the first that a target's provider speaks. */
+/** What a call is estimated to cost there, and how long such calls take. */
+function showFigures(figures: Figures, { provider, upstreamModel, watched }: Candidate) {
+  const nano = figures.costOf(provider, upstreamModel)
+  return {
+    estimate_usd: nano === null ? null : usdOfNano(nano),
+    latency_ms: figures.latencyOf(watched)?.ms ?? null,
+  }
+}
+
+/** A past request's key may be gone: its policies are not known then. */
+async function findAskedKey(context: AdminContext, { key, past }: AskedRoute, scope: FoundScope): Promise<Key | null> {
+  const found = findKey(context, key ?? '', scope)
+  return past === null ? await found : await found.catch(() => null)
+}
+
+interface ExplainedPlan {
+  lane: LaneName
+  planned: Plan
+  question: RouteQuestion
+  figures: Figures
+}
+
+/** Of the ways in which a request may be meant, the first that would be sent. */
+function planBest(
+  context: AdminContext,
+  scope: FoundScope,
+  questions: readonly RouteQuestion[],
+  key: SnapshotKey | null,
+): ExplainedPlan {
+  const all = questions.map((question) => planQuestion(context, scope, question, key))
+  const best = all.find(({ planned }) => planned.fault === null) ?? all[0]
+  if (best === undefined) throw new Error('a route was asked to be explained for no request')
+  return best
+}
+
+/** The plan of one small request for the model. */
 export function planFor(
   context: AdminContext,
-  { project, environment }: FoundScope,
+  scope: FoundScope,
   { model, lane }: { model: string; lane?: LaneName | undefined },
   key: SnapshotKey | null = null,
 ): { lane: LaneName; planned: Plan } {
-  const { configuration } = context.runtime.snapshot()
+  return planQuestion(context, scope, sizeless(model, lane), key)
+}
+
+/** Without a lane asked for, the first that a target's provider speaks. */
+export function planQuestion(
+  context: AdminContext,
+  { project, environment }: { project: { id: string }; environment: { id: string } },
+  question: RouteQuestion,
+  key: SnapshotKey | null,
+  { now, random } = { now: Date.now(), random: Math.random },
+): ExplainedPlan {
+  const { configuration, keys } = context.runtime.snapshot()
   const compiled = compileRoutes(configuration)
   const effective = key === null ? null : effectivePolicy(compilePolicies(configuration), key)
+  const figures = figuresOf(context, question)
+  const caller = key === null || isSingleKey(keys, now) ? null : key.id
+  const { model, lanes, operation } = question
   const ask = (asked: LaneName): Plan =>
     plan(
       {
@@ -77,18 +129,21 @@ export function planFor(
         projectId: project.id,
         environmentId: environment.id,
         providerName: null,
-        operation: null,
-        serves: () => true,
+        operation,
+        serves: servesOperation,
         formatsOf: (kind) => context.kinds.find((one) => one.kind === kind)?.formats ?? [],
-        health: (slot, credentials, target) => context.runtime.health(slot, credentials, target, key?.id ?? null),
-        now: Date.now(),
-        random: Math.random,
+        health: (slot, credentials, target) => context.runtime.health(slot, credentials, target, caller),
+        now,
+        random,
+        figures,
         ...(effective === null ? {} : { maySee: (name: string) => mayUseModel(effective, name) }),
       },
       compiled,
     )
-  const asked = lane ?? laneNames.find((one) => ask(one).fault === null) ?? 'openai'
-  return { lane: asked, planned: ask(asked) }
+  const meant = lanes.length === 0 ? laneNames : lanes
+  const lane = meant.length === 1 ? meant[0] : meant.find((one) => ask(one).fault === null)
+  const asked = lane ?? 'openai'
+  return { lane: asked, planned: ask(asked), question, figures }
 }
 
 /** The current secret's row; null when the data plane does not know the key (revoked long ago). */
@@ -96,8 +151,13 @@ function findSnapshotKey({ runtime }: AdminContext, key: Key): SnapshotKey | nul
   return runtime.snapshot().keys.find(({ id }) => id === key.id) ?? null
 }
 
-function judge({ runtime }: AdminContext, key: SnapshotKey | null, lane: LaneName, model: string) {
+function judge({ runtime }: AdminContext, key: SnapshotKey | null, lane: LaneName, { model, bytes }: RouteQuestion) {
   if (key === null) return { fault: null, signals: [] }
-  const effective = effectivePolicy(compilePolicies(runtime.snapshot().configuration), key)
-  return checkCall({ lane, model, bytes: 0, bodyLimit: Number.MAX_SAFE_INTEGER }, effective)
+  const { configuration } = runtime.snapshot()
+  const effective = effectivePolicy(compilePolicies(configuration), key)
+  const facts = { address: undefined, now: Date.now(), timeZone: configuration.timeZone }
+  const source = checkSource(effective.source ?? [], facts)
+  if (source.fault !== null) return source
+  const verdict = checkCall({ lane, model, bytes, bodyLimit: Number.MAX_SAFE_INTEGER }, effective)
+  return { ...verdict, signals: [...source.signals, ...verdict.signals] }
 }

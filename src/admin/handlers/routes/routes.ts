@@ -1,7 +1,6 @@
-import { errorCodes } from '../../../core/errors.ts'
+import { isFallbackCondition, notACondition } from '../../../core/fallback-conditions.ts'
 import { newId } from '../../../core/ids.ts'
 import { RouteIndex, validateRoute } from '../../../routing/plan.ts'
-import { describeMissingFigures } from '../../../routing/strategy.ts'
 import type { Route } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
@@ -11,21 +10,20 @@ import { conflict, invalid } from '../fault.ts'
 import { findListScope, findRoute, findRouteScope, type RouteReference } from '../find.ts'
 import { readStates, showState, watchedModel } from '../live-states.ts'
 import { readTimeouts, showTimeouts } from '../moments.ts'
-import { loadNames, type Names } from '../names.ts'
+import { loadNames, type NamesById } from '../names.ts'
 import { explainRoute } from './explain-route.ts'
 import { readTargets } from './route-targets.ts'
 import { showRouteTraffic } from './route-traffic.ts'
 import { tryRoute } from './try-route.ts'
 
 /** What an operator decided, as the audit keeps it. */
-const configured = (route: Route, names: Names) => ({
+const configured = (route: Route, names: NamesById) => ({
   id: route.id,
   model: route.model,
   project: names.project(route.projectId),
   environment: route.environmentId === null ? null : names.environment(route.environmentId),
   enabled: route.enabled,
   strategy: route.strategy,
-  ...noteOf(route.strategy),
   targets: route.targets.map(({ providerId, upstreamModel, weight, priority }) => ({
     provider: names.provider(providerId),
     upstream_model: upstreamModel,
@@ -36,11 +34,12 @@ const configured = (route: Route, names: Names) => ({
   fallback_on: route.fallbackOn,
   timeouts: showTimeouts(route.timeouts),
   strict: route.strict,
+  echo_model: route.echoModel,
   owned: names.owned(route.id),
   created_at: route.createdAt,
 })
 /** The same with what the gateway found of its targets. */
-function show(context: AdminContext, route: Route, names: Names, states = readStates(context)) {
+function show(context: AdminContext, route: Route, names: NamesById, states = readStates(context)) {
   const shown = configured(route, names)
   const targets = shown.targets.map((target, place) => ({
     ...target,
@@ -48,8 +47,6 @@ function show(context: AdminContext, route: Route, names: Names, states = readSt
   }))
   return { ...shown, targets }
 }
-const noteOf = (strategy: Route['strategy']) =>
-  strategy === 'latency' || strategy === 'cost' ? { note: describeMissingFigures(strategy) } : {}
 const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })
 
 async function load(context: AdminContext, reference: RouteReference) {
@@ -81,16 +78,13 @@ async function refuseImpossible(context: AdminContext, route: Route): Promise<vo
   throw invalid(problem.message, 'See: spgw routes add --help')
 }
 
-const statusForm = /^[45]\d\d$/
-const codes: ReadonlySet<string> = new Set(errorCodes)
-
 function readFallback(list: string[] | undefined): string[] | undefined {
   const words = list?.flatMap((text) => text.split(',')).map((word) => word.trim())
   for (const word of words ?? [])
-    if (!statusForm.test(word) && !codes.has(word))
+    if (!isFallbackCondition(word))
       throw invalid(
-        `${JSON.stringify(word)} is neither a status nor an error code.`,
-        'Write for example 429,503,provider_timeout.',
+        `${JSON.stringify(word)} ${notACondition}.`,
+        'Write for example 429,503,provider_timeout or default,content_filter.',
       )
   return words
 }
@@ -114,6 +108,7 @@ export const routes = {
       fallbackOn: readFallback(input.fallbackOn) ?? [],
       timeouts: readTimeouts(input),
       strict: input.strict ?? false,
+      echoModel: input.echoModel ?? false,
       createdAt: new Date().toISOString(),
     }
     await refuseImpossible(context, route)
@@ -146,6 +141,7 @@ export const routes = {
       fallbackOn: readFallback(input.fallbackOn) ?? route.fallbackOn,
       timeouts: readTimeouts(input, route.timeouts),
       strict: input.strict ?? route.strict,
+      echoModel: input.echoModel ?? route.echoModel,
     }
     await refuseImpossible(context, { ...route, ...to })
     return change(context, 'routes.edit', loaded, to)

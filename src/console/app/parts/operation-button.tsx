@@ -9,7 +9,7 @@ import { ConfirmDialog } from './confirm-dialog.tsx'
 import { Dialog } from './dialog.tsx'
 import { toast, toastFault } from './toast-store.ts'
 
-interface Call {
+interface OperationCall {
   operation: string
   input: Record<string, unknown>
   done: string
@@ -29,7 +29,7 @@ export interface OperationButtonProps {
   /** The toast after success. */
   done?: string
   /** Takes it back; offered by the toast. */
-  undo?: Call
+  undo?: OperationCall
   onDone?: (answer: unknown) => void
   variant?: ButtonVariant
   small?: boolean
@@ -113,7 +113,7 @@ async function runOperation(operation: string, input: Record<string, unknown>): 
   }
 }
 
-function sayDone(title: string, undo: Call | undefined): void {
+function sayDone(title: string, undo: OperationCall | undefined): void {
   if (undo === undefined) return toast({ tone: 'good', title })
   const run = async () => {
     if ((await runOperation(undo.operation, undo.input)) !== failed) toast({ tone: 'good', title: undo.done })

@@ -1,12 +1,12 @@
 import { type ComponentType, createElement, type FunctionComponent } from 'react'
 
 /** What is loaded by itself, when it is first shown or when the browser has nothing else to do. */
-interface Part {
+interface PagePart {
   preload(): Promise<void>
   forgetFailure(): void
 }
 
-const parts = new Set<Part>()
+const parts = new Set<PagePart>()
 
 export type LazyComponent<Props> = FunctionComponent<Props> & { preload: () => Promise<void> }
 

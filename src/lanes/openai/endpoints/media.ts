@@ -3,10 +3,12 @@ import { creates, deletes, json, jsonOrMultipart, lists, multipart, uses } from 
 import { asksForEvents, inspectJson } from '../inspection.ts'
 import { createdBeside } from '../objects/created-objects.ts'
 import { findNoReferences } from '../objects/references.ts'
-import { readAudio, readCounted, readImages } from '../readers.ts'
+import { readAudio, readCounted, readImages, readTranscript } from '../readers.ts'
+import { readImageUnits, readSpeechUnits, readTranscriptionUnits } from '../units.ts'
 import { row } from './row.ts'
 
 const video = { video: 'video' } as const
+const images = { readUnits: readImageUnits, unitFields: ['n', 'size', 'quality'] }
 
 /** Images, audio, voices, videos. Source: wire/lanes.md, section 1.3. */
 export const media: readonly Endpoint[] = [
@@ -16,6 +18,7 @@ export const media: readonly Endpoint[] = [
     stream: 'sse',
     reader: readImages,
     references: findNoReferences,
+    ...images,
   }),
   row('images.edits', 'POST /images/edits', {
     model: 'body-optional',
@@ -23,11 +26,13 @@ export const media: readonly Endpoint[] = [
     stream: 'sse',
     reader: readImages,
     formObjects: { image: 'file', mask: 'file' },
+    ...images,
   }),
   row('images.variations', 'POST /images/variations', {
     model: 'body-optional',
     requestForms: multipart,
     reader: readCounted,
+    ...images,
   }),
   row('content_provenance_checks', 'POST /content_provenance_checks', { requestForms: multipart }),
 
@@ -38,19 +43,22 @@ export const media: readonly Endpoint[] = [
     stream: 'sse',
     inspect: inspectJson({ readStream: asksForEvents }),
     reader: readAudio,
+    readUnits: readSpeechUnits,
   }),
   row('audio.transcriptions', 'POST /audio/transcriptions', {
     model: 'body',
     requestForms: multipart,
     responseForm: 'json-or-text',
     stream: 'sse',
-    reader: readAudio,
+    reader: readTranscript,
+    readUnits: readTranscriptionUnits,
   }),
   row('audio.translations', 'POST /audio/translations', {
     model: 'body',
     requestForms: multipart,
     responseForm: 'json-or-text',
-    reader: readAudio,
+    reader: readTranscript,
+    readUnits: readTranscriptionUnits,
   }),
   row('voices.create', 'POST /audio/voices', {
     requestForms: multipart,
@@ -78,11 +86,13 @@ export const media: readonly Endpoint[] = [
   }),
   row('videos.list', 'GET /videos', { object: lists('video') }),
   row('videos.edits', 'POST /videos/edits', {
+    billed: true,
     requestForms: jsonOrMultipart,
     object: creates('video'),
     formObjects: video,
   }),
   row('videos.extensions', 'POST /videos/extensions', {
+    billed: true,
     requestForms: jsonOrMultipart,
     object: creates('video'),
     formObjects: video,
@@ -97,6 +107,7 @@ export const media: readonly Endpoint[] = [
   row('videos.delete', 'DELETE /videos/{object}', { object: deletes('video') }),
   row('videos.content', 'GET /videos/{object}/content', { responseForm: 'bytes', object: uses('video') }),
   row('videos.remix', 'POST /videos/{object}/remix', {
+    billed: true,
     requestForms: jsonOrMultipart,
     object: uses('video'),
     createdObjects: createdBeside,

@@ -1,7 +1,14 @@
 import type { Endpoint, Match } from '../../contract.ts'
 import { creates, deletes, json, lists, uses } from '../../endpoint-row.ts'
 import { readChat } from '../chat-reader.ts'
-import { inspectJson, isCompletionStored, isResponseStored } from '../inspection.ts'
+import {
+  chatLimits,
+  completionLimits,
+  inspectJson,
+  isCompletionStored,
+  isResponseStored,
+  responseLimits,
+} from '../inspection.ts'
 import { endedResponse } from '../objects/ended.ts'
 import { chatNames, findChatReferences, findNoReferences, responseNames } from '../objects/references.ts'
 import { readCounted, readResponse, readStoredResponse } from '../readers.ts'
@@ -16,6 +23,7 @@ export const generation: readonly Endpoint[] = [
     requestForms: json,
     stream: 'sse',
     object: creates('chat_completion'),
+    outputLimits: chatLimits,
     inspect: inspectJson({ watch: chatNames, isStored: isCompletionStored, asksForUsage: true }),
     reader: readChat,
     references: findChatReferences,
@@ -29,6 +37,7 @@ export const generation: readonly Endpoint[] = [
     model: 'body',
     requestForms: json,
     stream: 'sse',
+    outputLimits: completionLimits,
     inspect: inspectJson({ asksForUsage: true }),
     reader: readChat,
     references: findNoReferences,
@@ -39,10 +48,13 @@ export const generation: readonly Endpoint[] = [
 ]
 
 const createResponse = row('responses', 'POST /responses', {
+  // One in the background is counted when its end is shown.
+  billed: false,
   model: 'body',
   requestForms: json,
   stream: 'sse',
   object: creates('response'),
+  outputLimits: responseLimits,
   inspect: inspectJson({ watch: responseNames, isStored: isResponseStored }),
   reader: readResponse,
 })
@@ -65,7 +77,11 @@ export const responseCall: Match = {
 export const responses: readonly Endpoint[] = [
   createResponse,
   row('responses.compact', 'POST /responses/compact', { model: 'body', requestForms: json, reader: readResponse }),
-  row('responses.input_tokens', 'POST /responses/input_tokens', { model: 'body-optional', requestForms: json }),
+  row('responses.input_tokens', 'POST /responses/input_tokens', {
+    model: 'body-optional',
+    requestForms: json,
+    usesTokens: false,
+  }),
   row('responses.get', 'GET /responses/{object}', {
     stream: 'sse',
     object: uses('response'),

@@ -32,6 +32,7 @@ export const sockets: readonly Endpoint[] = [
 
 function mint(path: `/${string}`): Endpoint {
   return row('realtime.client_secrets', `POST ${path}`, {
+    billed: false,
     model: 'body-optional',
     requestForms: json,
     issuesClientToken: 'client-secret',

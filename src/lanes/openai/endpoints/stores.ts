@@ -66,7 +66,7 @@ export const stores: readonly Endpoint[] = [
     object: uses('vector_store'),
   }),
 
-  row('containers.create', 'POST /containers', { requestForms: json, object: creates('container') }),
+  row('containers.create', 'POST /containers', { billed: true, requestForms: json, object: creates('container') }),
   row('containers.list', 'GET /containers', { object: lists('container') }),
   row('containers.get', 'GET /containers/{object}', { object: uses('container') }),
   row('containers.delete', 'DELETE /containers/{object}', { responseForm: 'nothing', object: deletes('container') }),

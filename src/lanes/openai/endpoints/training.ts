@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../contract.ts'
 import { creates, deletes, json, lists, uses } from '../../endpoint-row.ts'
-import { inspectJson } from '../inspection.ts'
+import { inspectJson, runLimits } from '../inspection.ts'
 import { rejectWideSource } from '../objects/batch-call.ts'
 import { createdThread } from '../objects/created-objects.ts'
 import { endedEvalRun, endedEvalRuns, endedThreadRun, endedThreadRuns } from '../objects/ended.ts'
@@ -12,10 +12,16 @@ const ended = { reportsUsage: 'end', endedWork: endedThreadRun } as const
 
 /** Assistants: the vendor's former way to keep state, which its SDKs still have. Source: wire/lanes.md, section 1.3. */
 export const assistants: readonly Endpoint[] = [
-  row('assistants.create', 'POST /assistants', { model: 'body', requestForms: json, object: creates('assistant') }),
+  row('assistants.create', 'POST /assistants', {
+    billed: false,
+    model: 'body',
+    requestForms: json,
+    object: creates('assistant'),
+  }),
   row('assistants.list', 'GET /assistants', { object: lists('assistant') }),
   row('assistants.get', 'GET /assistants/{object}', { object: uses('assistant') }),
   row('assistants.update', 'POST /assistants/{object}', {
+    billed: false,
     model: 'body-optional',
     requestForms: json,
     object: uses('assistant'),
@@ -24,10 +30,12 @@ export const assistants: readonly Endpoint[] = [
 
   row('threads.create', 'POST /threads', { requestForms: json, object: creates('thread') }),
   row('threads.run', 'POST /threads/runs', {
+    billed: false,
     model: 'body-optional',
     requestForms: json,
     stream: 'sse',
     object: creates('thread'),
+    outputLimits: runLimits,
     reader: readThreadAndRun,
     createdObjects: createdThread,
   }),
@@ -40,10 +48,12 @@ export const assistants: readonly Endpoint[] = [
   row('threads.messages.update', 'POST /threads/{object}/messages/{message}', { requestForms: json, object: thread }),
   row('threads.messages.delete', 'DELETE /threads/{object}/messages/{message}', { object: thread }),
   row('threads.runs.create', 'POST /threads/{object}/runs', {
+    billed: false,
     model: 'body-optional',
     requestForms: json,
     stream: 'sse',
     object: thread,
+    outputLimits: runLimits,
     reader: readRun,
   }),
   row('threads.runs.list', 'GET /threads/{object}/runs', {
@@ -78,7 +88,7 @@ export const training: readonly Endpoint[] = [
   row('fine_tuning.resume', 'POST /fine_tuning/jobs/{object}/resume', { object: uses('fine_tuning_job') }),
   row('fine_tuning.events', 'GET /fine_tuning/jobs/{object}/events', { object: uses('fine_tuning_job') }),
   row('fine_tuning.checkpoints', 'GET /fine_tuning/jobs/{object}/checkpoints', { object: uses('fine_tuning_job') }),
-  row('graders.run', 'POST /fine_tuning/alpha/graders/run', { requestForms: json }),
+  row('graders.run', 'POST /fine_tuning/alpha/graders/run', { billed: true, requestForms: json }),
   row('graders.validate', 'POST /fine_tuning/alpha/graders/validate', { requestForms: json }),
   row('models.delete', 'DELETE /models/{object}', { object: deletes('tuned_model') }),
 

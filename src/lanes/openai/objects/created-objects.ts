@@ -17,24 +17,24 @@ const readers: Readonly<Partial<Record<ObjectType, ObjectsReader>>> = {
   ],
 }
 
-type Answered = Parameters<Endpoint['createdObjects']>
+type AnsweredObjects = Parameters<Endpoint['createdObjects']>
 
-export function createdObjects(...answered: Answered): readonly CreatedObject[] {
+export function createdObjects(...answered: AnsweredObjects): readonly CreatedObject[] {
   return readAnswer(answered, false, ownId)
 }
 
 /** For a call that names one object and creates another of its type. */
-export function createdBeside(...answered: Answered): readonly CreatedObject[] {
+export function createdBeside(...answered: AnsweredObjects): readonly CreatedObject[] {
   return readAnswer(answered, true, ownId)
 }
 
 /** The answer has the session beside its connection data. */
-export function createdSession(...answered: Answered): readonly CreatedObject[] {
+export function createdSession(...answered: AnsweredObjects): readonly CreatedObject[] {
   return readAnswer(answered, true, ({ session }) => asObject(session)?.id)
 }
 
 /** The answer is the run, which names its thread. Of a streamed run only the thread is known. */
-export function createdThread(...answered: Answered): readonly CreatedObject[] {
+export function createdThread(...answered: AnsweredObjects): readonly CreatedObject[] {
   return readAnswer(answered, false, ({ id, thread_id }) => thread_id ?? id)
 }
 
@@ -44,7 +44,7 @@ function ownId({ id }: JsonObject): unknown {
 
 /** `always`: the call creates an object, although its row names another one. */
 function readAnswer(
-  [match, inspection, answer]: Answered,
+  [match, inspection, answer]: AnsweredObjects,
   always: boolean,
   idOf: (answer: JsonObject) => unknown,
 ): readonly CreatedObject[] {

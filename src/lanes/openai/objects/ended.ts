@@ -2,7 +2,7 @@ import { asArray, asCount, asObject, asText, type JsonObject } from '../../../co
 import type { EndedWork } from '../../contract.ts'
 import { readUsage } from '../usage.ts'
 
-type Read = (id: string, work: JsonObject) => readonly EndedWork[]
+type ReadEndedWork = (id: string, work: JsonObject) => readonly EndedWork[]
 
 /** A background response that has ended. */
 export function endedResponse(answer: unknown): readonly EndedWork[] {
@@ -25,7 +25,7 @@ export function endedEvalRuns(answer: unknown): readonly EndedWork[] {
   return asArray(asObject(answer)?.data).flatMap(endedEvalRun)
 }
 
-function readEnded(answer: unknown, read: Read): readonly EndedWork[] {
+function readEnded(answer: unknown, read: ReadEndedWork): readonly EndedWork[] {
   const work = asObject(answer)
   const id = asText(work?.id)
   return work === null || id === null || !endings.has(String(work.status)) ? [] : read(id, work)

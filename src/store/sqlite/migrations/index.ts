@@ -12,6 +12,9 @@ import { up as batchUsage } from './0010-batch-usage.ts'
 import { up as lateUsage } from './0011-late-usage.ts'
 import { up as prices } from './0012-prices.ts'
 import { up as attempts } from './0013-attempts.ts'
+import { up as timeZone } from './0014-time-zone.ts'
+import { up as routeOptions } from './0015-route-options.ts'
+import { up as spend } from './0016-spend.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -28,4 +31,7 @@ export const migrations: Record<string, Migration> = {
   '0011-late-usage': { up: lateUsage },
   '0012-prices': { up: prices },
   '0013-attempts': { up: attempts },
+  '0014-time-zone': { up: timeZone },
+  '0015-route-options': { up: routeOptions },
+  '0016-spend': { up: spend },
 }

@@ -5,7 +5,7 @@ import { Count, Empty, Money, RecordView, StateBadge, Time, UntrustedText } from
 import { keepScope } from '../../shell/keys.ts'
 import type { Key, StatsRow } from '../outputs.ts'
 import { Section } from '../section.tsx'
-import { type KeyUsage, useUsageOf } from './key-usage.ts'
+import { allLimits, type KeyUsage, useUsageOf } from './key-usage.ts'
 import { LimitBars, noLimits } from './limit-bars.tsx'
 
 /** What it did in the last day; null while it is not known. */
@@ -18,7 +18,7 @@ export function useLastDay({ id }: Key): StatsRow | null {
 export function KeyActivity({ shown: key }: { shown: Key }) {
   const day = useLastDay(key)
   const usage = useUsageOf(key)
-  const limits = usage?.limits ?? []
+  const limits = allLimits(usage)
   return (
     <Section title="Usage" actions={<span className="quiet">Last 24 hours</span>}>
       <RecordView
@@ -50,7 +50,7 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
   )
 }
 
-/** Of a day or a month of UTC. */
+/** Of a day or a month of the workspace's time zone. */
 function Used({ sum }: { sum: KeyUsage['today'] | null }) {
   if (sum === null) return <span className="quiet">…</span>
   return (

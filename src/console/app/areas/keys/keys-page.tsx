@@ -24,7 +24,7 @@ import type { CreatedKey, Key, StatsRow } from '../outputs.ts'
 import { CreateKey } from './create-key.tsx'
 import { KeySparkline, useKeyDays } from './key-day.tsx'
 import { KeyMark, KeyState } from './key-display.tsx'
-import { type KeyUsage, useKeyUsage } from './key-usage.ts'
+import { allLimits, type KeyUsage, useKeyUsage } from './key-usage.ts'
 import { LimitBars } from './limit-bars.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
@@ -205,7 +205,7 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>, days: ReadonlyMap<stri
       width: '200px',
       wideOnly: true,
       optional: !hasLimits,
-      cell: ({ id, policy }) => <LimitBars limits={usage.get(id)?.limits ?? []} policy={policy} />,
+      cell: ({ id, policy }) => <LimitBars limits={allLimits(usage.get(id) ?? null)} policy={policy} />,
     },
     ...lifeColumns,
   ]

@@ -1,4 +1,5 @@
-import { escapeControls, formatMoney, formatValue } from '../../../../admin/contract/show-value.ts'
+import { formatAmount, nameLimit } from '../../../../admin/contract/show-limit.ts'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Missing, Time } from '../../parts/index.ts'
 import type { UsedLimit } from './key-usage.ts'
 
@@ -21,7 +22,7 @@ export function LimitBars({ limits, policy, most = 2 }: LimitBarsProps) {
   return (
     <ul className="limit-bars">
       {sorted.map((limit) => (
-        <LimitBar key={limit.name} limit={limit} detailed={most > 2} />
+        <LimitBar key={`${limit.policy} ${limit.scope} ${nameLimit(limit)}`} limit={limit} detailed={most > 2} />
       ))}
     </ul>
   )
@@ -29,11 +30,14 @@ export function LimitBars({ limits, policy, most = 2 }: LimitBarsProps) {
 
 function LimitBar({ limit, detailed }: { limit: UsedLimit; detailed: boolean }) {
   const share = shareOf(limit)
-  const words = `${figure(limit, limit.used)} of ${figure(limit, limit.limit)}`
+  const name = nameLimit(limit)
+  const used = limit.used === null ? 'per user' : formatAmount(limit, limit.used)
+  const words = `${used} of ${formatAmount(limit, limit.limit)}`
+  const held = 'held' in limit && limit.held !== null && limit.held > 0 ? limit.held : null
   return (
-    <li className="limit-bar" title={`${limit.name}: ${words}`}>
+    <li className="limit-bar" title={`${name}: ${words}. Policy ${limit.policy}, ${limit.scope}`}>
       <span className="small row spread">
-        <span className="truncate">{limit.name.replaceAll('_', ' ')}</span>
+        <span className="truncate">{`${name.charAt(0).toUpperCase()}${name.slice(1)}`}</span>
         <span className="number quiet nowrap">
           {words}
           {share >= 1 ? ', reached' : null}
@@ -42,13 +46,19 @@ function LimitBar({ limit, detailed }: { limit: UsedLimit; detailed: boolean }) 
       <meter
         className={`meter meter-${share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'ok'}`}
         min={0}
-        max={limit.limit}
-        value={Math.min(limit.used, limit.limit)}
-        aria-label={limit.name}
+        max={Math.max(limit.limit, 1e-9)}
+        value={Math.min(limit.used ?? 0, limit.limit)}
+        aria-label={`${name}: ${words}`}
       />
-      {detailed && limit.resets_at !== null ? (
+      {detailed ? (
         <span className="small quiet">
-          Resets <Time at={limit.resets_at} />
+          Policy {escapeControls(limit.policy)}, {escapeControls(limit.scope)}
+          {held === null ? null : `; ${formatAmount(limit, held)} held by requests in progress`}
+          {limit.resets_at === null || limit.used === 0 ? null : (
+            <>
+              ; resets <Time at={limit.resets_at} />
+            </>
+          )}
         </span>
       ) : null}
     </li>
@@ -56,9 +66,5 @@ function LimitBar({ limit, detailed }: { limit: UsedLimit; detailed: boolean }) 
 }
 
 function shareOf({ used, limit }: UsedLimit): number {
-  return limit === 0 ? 1 : used / limit
-}
-
-function figure({ unit }: UsedLimit, value: number): string {
-  return unit === 'usd' ? formatMoney(value) : formatValue(value, 'number', { now: 0, utc: false })
+  return limit === 0 ? 1 : (used ?? 0) / limit
 }

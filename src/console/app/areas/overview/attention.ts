@@ -1,4 +1,5 @@
 import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
+import { failsOften } from '../../../../core/attempt-figures.ts'
 import type { ErrorCode } from '../../../../core/errors.ts'
 import type { Key, Provider, Route, StatsRow } from '../outputs.ts'
 
@@ -32,18 +33,14 @@ export function listAttention({ providers, routes, keys, errors, now }: Attentio
   ].sort((left, right) => Number(left.tone !== 'bad') - Number(right.tone !== 'bad'))
 }
 
-const fewAttempts = 5
-const highShare = 0.1
-
 function ofProvider({ name, active, state, state_reason: reason, last_hour: hour, targets }: Provider): Attention[] {
   if (!active) return []
   const place = { to: '/providers/$name', params: { name }, search: {} } as const
   const counted = `${hour.failed.toLocaleString('en-US')} of ${hour.tried.toLocaleString('en-US')} attempts failed in the last hour`
-  const isHigh = hour.tried >= fewAttempts && hour.failed / hour.tried >= highShare
-  if (state === 'failing' || state === 'recovering' || isHigh) {
+  if (state === 'failing' || state === 'recovering' || failsOften(hour)) {
     const said = [hour.failed > 0 ? counted : state, reason].filter((word) => word !== null)
     const tone = state === 'failing' || hour.failed === hour.tried ? 'bad' : 'warning'
-    return [{ key: `provider ${name}`, tone, subject: name, text: said.join(': '), ...place }]
+    return [{ key: `provider ${name}`, tone, subject: name, text: said.join('. '), ...place }]
   }
   return targets
     .filter((target) => target.state === 'failing')
@@ -57,8 +54,12 @@ function ofProvider({ name, active, state, state_reason: reason, last_hour: hour
 }
 
 function ofRoute({ id, model, enabled, targets }: Route, providers: readonly Provider[]): Attention[] {
-  const isDown = (name: string, state: string) =>
-    state === 'failing' || providers.find((provider) => provider.name === name)?.active === false
+  // Behind a pattern each model has a state of its own once it was answered: the target's own is that of the others.
+  const isPattern = model.includes('*')
+  const isDown = (name: string, state: string) => {
+    const provider = providers.find((one) => one.name === name)
+    return provider?.active === false || (isPattern ? provider?.state : state) === 'failing'
+  }
   if (!enabled || targets.length === 0 || !targets.every(({ provider, state }) => isDown(provider, state))) return []
   return [
     {

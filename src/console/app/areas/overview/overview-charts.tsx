@@ -7,7 +7,7 @@ import { compactNumber } from './compact-number.ts'
 import { outcomeSeries } from './outcome-series.ts'
 import type { OverviewSearch } from './overview-search.ts'
 
-type Read = (point: SeriesPoint) => number | null
+type ReadPoint = (point: SeriesPoint) => number | null
 
 const count = (value: number | null) => (value === null ? '–' : compactNumber(value))
 const time = (value: number | null) => (value === null ? '–' : formatMilliseconds(value))
@@ -31,7 +31,7 @@ function Charts({ series, outcomes }: OverviewChartsProps) {
     const words = { since: new Date(since).toISOString(), until: new Date(until).toISOString() }
     void navigate({ to: '/', search: (before) => ({ ...before, ...words }) as OverviewSearch })
   }
-  const lines = (read: Read): ChartSeries[] =>
+  const lines = (read: ReadPoint): ChartSeries[] =>
     series.groups.map(({ group, points }) => ({ name: group, values: points.map(read) }))
   const common = { times, onZoom: zoom, legend: outcomes !== null }
   const hasPrices = series.groups.some(({ points }) => points.some(({ usd }) => usd !== null && usd > 0))
@@ -77,14 +77,14 @@ function Charts({ series, outcomes }: OverviewChartsProps) {
   )
 }
 
-const latency: Record<string, Read> = {
+const latency: Record<string, ReadPoint> = {
   p50: ({ duration_p50_ms }) => duration_p50_ms,
   p95: ({ duration_p95_ms }) => duration_p95_ms,
 }
-const spend: Record<string, Read> = { Spend: (point) => point.usd }
-const tokens: Record<string, Read> = { Input: ({ input }) => input, Output: ({ output }) => output }
+const spend: Record<string, ReadPoint> = { Spend: (point) => point.usd }
+const tokens: Record<string, ReadPoint> = { Input: ({ input }) => input, Output: ({ output }) => output }
 
-function pick({ groups }: Series, reads: Record<string, Read>): ChartSeries[] {
+function pick({ groups }: Series, reads: Record<string, ReadPoint>): ChartSeries[] {
   const points = groups[0]?.points ?? []
   return Object.entries(reads).map(([name, read]) => ({ name, values: points.map(read) }))
 }

@@ -5,16 +5,17 @@ import { formatShare } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import { Count, Duration, Missing, Sparkline, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import { stateLabel } from '../../parts/labels.ts'
+import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider } from '../outputs.ts'
 
-/** Sixty minutes without a request. */
+/** Sixty minutes without an attempt. */
 const quietHour: readonly number[] = Array.from({ length: 60 }, () => 0)
 
 export interface ProviderCardProps {
   provider: Provider
   kindTitle: string
-  traffic: ProviderTraffic | undefined
+  traffic: readonly number[] | undefined
   /** Models of the routes that use it; null: not known yet. */
   routes: readonly string[] | null
 }
@@ -40,7 +41,7 @@ export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderC
           <UntrustedText text={provider.state_reason} />
         </p>
       ) : null}
-      <Sparkline points={traffic?.requests ?? quietHour} width={260} height={28} label={trafficLabel(provider)} />
+      <Sparkline points={traffic ?? quietHour} width={260} height={28} label={trafficLabel(provider)} />
       <dl className="provider-figures">
         <Figure title="Attempts, 1 h">
           <Count value={hour.tried} />
@@ -84,7 +85,7 @@ function Figure({ title, children }: { title: string; children: ReactNode }) {
 }
 
 function trafficLabel({ name, last_hour: { tried, failed } }: Provider): string {
-  return `Traffic of ${name} in the last hour: ${tried} attempts, ${failed} failed`
+  return `Attempts at ${name} in the last hour: ${tried} attempts, ${failed} failed`
 }
 
 export function hostOf(url: string): string {
@@ -105,23 +106,11 @@ export function ProviderState({ provider, reason = false }: { provider: Provider
   return <StateBadge state={provider.state} reason={reason ? provider.state_reason : null} />
 }
 
-export interface ProviderTraffic {
-  requests: number[]
-  errors: number
-}
+const input = { since: '1h', step: '1m' } as const
 
-const input = { since: '1h', step: '1m', by: 'provider' } as const
-
-/** Requests of the last hour by provider, minute by minute. */
-export function useProviderTraffic(): ReadonlyMap<string, ProviderTraffic> {
-  const { data } = useQuery({ ...orpc.requests.series.queryOptions({ input }), refetchInterval: 60_000 })
-  return new Map(
-    (data?.groups ?? []).map(({ group, points }) => [
-      group,
-      {
-        requests: points.map(({ requests }) => requests),
-        errors: points.reduce((sum, { errors }) => sum + errors, 0),
-      },
-    ]),
-  )
+/** Attempts of the last hour by provider, minute by minute; none for somebody who may not see the workspace's. */
+export function useProviderTraffic(): ReadonlyMap<string, readonly number[]> {
+  const enabled = useMay('providers.attempts')
+  const { data } = useQuery({ ...orpc.providers.attempts.queryOptions({ input }), enabled, refetchInterval: 60_000 })
+  return new Map((data?.providers ?? []).map(({ provider, points }) => [provider, points.map(({ tried }) => tried)]))
 }

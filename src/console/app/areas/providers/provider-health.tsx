@@ -45,11 +45,18 @@ function TargetStates({ targets }: { targets: Provider['targets'] }) {
   return (
     <ul className="stack-tight">
       {targets.map(({ upstream_model: model, state, state_reason: reason }) => (
-        <li key={model} className="row">
-          <span className="breakable">
-            <UntrustedText text={model} />
+        <li key={model}>
+          <span className="row">
+            <span className="breakable">
+              <UntrustedText text={model} />
+            </span>
+            <StateBadge state={state} />
           </span>
-          <StateBadge state={state} reason={reason} />
+          {reason === null ? null : (
+            <p className="small quiet breakable">
+              <UntrustedText text={reason} />
+            </p>
+          )}
         </li>
       ))}
     </ul>

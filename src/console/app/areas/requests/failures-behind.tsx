@@ -26,7 +26,7 @@ export function FailuresBehind({ record }: { record: RequestRow }) {
                 <UntrustedText text={provider} />
               </Link>
               <span aria-hidden="true">·</span>
-              <Link to="/requests" search={(before) => ({ ...keepScope(before), ...window, provider, errors: 'true' })}>
+              <Link to="/requests" search={(before) => ({ ...keepScope(before), ...window, failedAt: provider })}>
                 Show the failures behind it
               </Link>
             </li>

@@ -14,6 +14,7 @@ const chipNames = [
   'key',
   'model',
   'provider',
+  'failedAt',
   'status',
   'error',
   'slowerThan',
@@ -182,10 +183,11 @@ function useSuggestions(name: ChipName): string[] {
     ...orpc.routes.list.queryOptions({ input: { all: true } }),
     enabled: name === 'model' || name === 'route',
   })
-  const providers = useQuery({ ...orpc.providers.list.queryOptions({ input: {} }), enabled: name === 'provider' })
+  const isProvider = name === 'provider' || name === 'failedAt'
+  const providers = useQuery({ ...orpc.providers.list.queryOptions({ input: {} }), enabled: isProvider })
   if (name === 'key') return (keys.data ?? []).map((key) => key.name)
   if (name === 'model' || name === 'route') return (routes.data ?? []).map((route) => route.model)
-  if (name === 'provider') return (providers.data ?? []).map((provider) => provider.name)
+  if (isProvider) return (providers.data ?? []).map((provider) => provider.name)
   if (name === 'status') return ['2xx', '4xx', '5xx', '200', '401', '429', '500', '502', '503']
   if (name === 'error') return [...errorCodes, 'client_closed', 'provider_error']
   return fieldOf(name)?.choices ?? []

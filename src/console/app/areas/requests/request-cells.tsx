@@ -32,7 +32,7 @@ export function toneOfRequest({ status, error }: RequestRow): 'good' | 'warning'
 }
 
 /** `gpt-4o-mini → azure (fallback)` */
-export function ModelServed({ row, change }: { row: RequestRow; change: Change }) {
+export function ModelServed({ row, change }: { row: RequestRow; change: ChangeFilters }) {
   const first = row.attempts[0]
   const fellBack = first !== undefined && row.provider !== null && first.provider !== row.provider
   const upstream = row.upstream_model !== null && row.upstream_model !== row.model ? `:${row.upstream_model}` : ''
@@ -68,7 +68,7 @@ function Tokens({ row }: { row: RequestRow }) {
   )
 }
 
-type Change = (change: { [Name in FilterName]?: string }) => void
+type ChangeFilters = (change: { [Name in FilterName]?: string }) => void
 
 /** A value that filters the list by itself; elsewhere a press on the row opens the request. */
 function FilterCell({ name, value, change, children }: FilterCellProps) {
@@ -88,7 +88,7 @@ function FilterCell({ name, value, change, children }: FilterCellProps) {
 interface FilterCellProps {
   name: FilterName
   value: string | null | undefined
-  change: Change
+  change: ChangeFilters
   children: ReactNode
 }
 
@@ -146,7 +146,7 @@ const figureColumns: TableColumn<RequestRow>[] = [
   { id: 'scope', title: 'Scope', width: '160px', wideOnly: true, optional: true, cell: (row) => <Scope row={row} /> },
 ]
 
-export function requestColumns(change: Change): TableColumn<RequestRow>[] {
+export function requestColumns(change: ChangeFilters): TableColumn<RequestRow>[] {
   const text = (name: FilterName, read: (row: RequestRow) => string | null | undefined) => (row: RequestRow) => (
     <FilterCell name={name} value={read(row)} change={change}>
       <UntrustedText text={read(row)} />

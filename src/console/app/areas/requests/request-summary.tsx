@@ -34,7 +34,14 @@ export function RequestSummary({ input, onSelect }: RequestSummaryProps) {
   const count = sum?.requests ?? 0
   const share = count === 0 ? 0 : (sum?.errors ?? 0) / count
   // Nothing is shown that would move a moment later.
-  if (stats.isPending || series.isPending) return <div className="summary" />
+  if (stats.isPending || series.isPending)
+    return (
+      <div className="summary">
+        <p className="quiet" role="status">
+          Counting requests…
+        </p>
+      </div>
+    )
   return (
     <div className="summary">
       <div className="summary-line row" role="status" aria-label="Summary">

@@ -10,6 +10,7 @@ export const filterNames = [
   'errors',
   'slowerThan',
   'fellBack',
+  'failedAt',
   'lane',
   'route',
   'state',

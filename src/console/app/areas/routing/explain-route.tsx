@@ -26,6 +26,7 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
         project: route.project,
         environment: chosen?.environment ?? scope.environment,
         ...(key === '' ? {} : { key }),
+        ...(body.trim() === '' || read.fault !== null ? {} : { body: { body } }),
         ...((read.lane ?? lane) === '' ? {} : { lane: (read.lane ?? lane) as LaneName }),
       },
     }),

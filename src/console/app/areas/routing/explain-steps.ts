@@ -1,4 +1,4 @@
-import type { Tone } from '../../../../admin/contract/show-value.ts'
+import { formatMilliseconds, formatMoney, type Tone } from '../../../../admin/contract/show-value.ts'
 import type { Explanation } from '../outputs.ts'
 
 export interface ExplainStep {
@@ -44,19 +44,24 @@ function routeStep({ route, model, project, environment, lane }: Explanation): E
 
 function targetSteps({ taken, skipped }: Explanation): ExplainStep[] {
   return [
-    ...taken.map(({ provider, upstream_model, reason }, index) =>
+    ...taken.map(({ provider, upstream_model, reason, estimate_usd, latency_ms }, index) =>
       step(
         `taken-${index}`,
         `${index + 1}`,
         'good',
         `${index === 0 ? 'Try' : 'Then'} ${provider} with ${upstream_model}.`,
-        reason,
+        [reason, ...figures(estimate_usd, latency_ms)].filter((text) => text !== '').join(', '),
       ),
     ),
     ...skipped.map(({ provider, upstream_model, reason }, index) =>
       step(`skipped-${index}`, 'skipped', 'warning', `Skip ${provider} with ${upstream_model}.`, reason),
     ),
   ]
+}
+
+function figures(usd: number | null, ms: number | null): string[] {
+  const cost = usd === null ? [] : [`about ${formatMoney(usd)}`]
+  return ms === null ? cost : [...cost, formatMilliseconds(ms)]
 }
 
 function endSteps({ error, note }: Explanation): ExplainStep[] {

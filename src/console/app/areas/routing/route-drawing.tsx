@@ -21,7 +21,7 @@ export interface RouteDrawingProps {
  */
 export function RouteDrawing({ route, providers, explanation, traffic }: RouteDrawingProps) {
   const sent = route.targets.map((target) => trafficOf(target, route.targets, traffic))
-  const isUsed = traffic.some(({ requests }) => requests > 0)
+  const isUsed = traffic.some(({ tried }) => tried > 0)
   const shares = sent.map((one) => (isUsed ? (one?.share ?? 0) : null))
   const expected = expectedShares(route.strategy, route.targets)
   const keyed = route.targets.map((target, index) => ({ target, index, key: `${index}-${target.provider}` }))
@@ -115,20 +115,30 @@ function Target({ target, position, rank, route, provider, explanation, traffic,
         {expected === null || share !== null ? null : <span>Expected share {percent(expected)}</span>}
       </p>
       <p className="row route-target-facts">
-        <span>{share === null ? 'No traffic in the last hour' : `${percent(share)} of traffic in the last hour`}</span>
-        {traffic === null || traffic.requests === 0 ? null : (
-          <span className="quiet">
-            <Count value={traffic.requests} unit="req" />
-            {traffic.p95 === null ? null : (
-              <>
-                , p95 <Duration ms={traffic.p95} />
-              </>
-            )}
-            {traffic.errors === 0 ? null : <>, {traffic.errors} failed</>}
-          </span>
-        )}
+        <span>
+          {share === null ? 'No attempts in the last hour' : `${percent(share)} of attempts in the last hour`}
+        </span>
+        {traffic === null || traffic.tried === 0 ? null : <Attempts {...traffic} />}
       </p>
     </li>
+  )
+}
+
+function Attempts({ tried, failed, p95 }: TargetTraffic) {
+  return (
+    <span className="quiet">
+      <Count value={tried} /> tried
+      {failed === 0 ? null : (
+        <span className="state-bad">
+          , <Count value={failed} /> failed
+        </span>
+      )}
+      {p95 === null ? null : (
+        <>
+          , p95 <Duration ms={p95} />
+        </>
+      )}
+    </span>
   )
 }
 
@@ -139,14 +149,15 @@ export function rankOf({ priority }: RouteTarget, all: readonly RouteTarget[]): 
 
 export function percent(share: number): string {
   const value = share * 100
+  if (value > 99 && value < 100) return '> 99%'
   return value > 0 && value < 1 ? '< 1%' : `${Math.round(value)}%`
 }
 
 const strategies: Record<string, string> = {
   priority: 'First ready target',
   weighted: 'Split by weight',
-  latency: 'By priority (no latency data yet)',
-  cost: 'By priority (no cost data yet)',
+  latency: 'Fastest target first',
+  cost: 'Cheapest target first',
 }
 
 export function describeStrategy({ strategy, targets }: Route): string {

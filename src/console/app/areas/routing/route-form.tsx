@@ -125,10 +125,11 @@ export function referenceTo({ id, project, environment }: Route): ScopeInput & {
 }
 
 function initialOf(route: Route): Record<string, unknown> {
-  const { timeouts, fallback_on, ...rest } = route
+  const { timeouts, fallback_on, echo_model, ...rest } = route
   return {
     ...rest,
     fallbackOn: fallback_on,
+    echoModel: echo_model,
     timeoutConnect: durationText(timeouts.connect_ms),
     timeoutFirstByte: durationText(timeouts.first_byte_ms),
     timeoutBetweenChunks: durationText(timeouts.between_chunks_ms),

@@ -208,7 +208,7 @@ function RemovalConsequence({ route }: { route: Route }) {
 
 /** The settings that the drawing does not show. */
 export function RouteSettings({ route }: { route: Route }) {
-  const { retries, fallback_on, timeouts, strict, created_at, strategy } = route
+  const { retries, fallback_on, timeouts, strict, echo_model, created_at, strategy } = route
   return (
     <Section title="Settings">
       <RecordView
@@ -224,6 +224,7 @@ export function RouteSettings({ route }: { route: Route }) {
             label: 'Strict',
             value: strict ? 'Yes, requests that would lose something in translation are rejected' : 'No',
           },
+          { label: 'Model in answers', value: echo_model ? 'As the client asked for it' : 'As the provider says' },
           { label: 'Added', value: <Time at={created_at} /> },
         ]}
       />

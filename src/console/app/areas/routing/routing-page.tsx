@@ -178,7 +178,7 @@ function Targets({ route, providers }: { route: Route; providers: readonly Provi
         )
         return (
           <span key={key} className="target-chip">
-            {index === 0 ? null : <span className="quiet">{route.strategy === 'weighted' ? '+' : 'then'} </span>}
+            {index === 0 ? null : <span className="quiet">{route.strategy === 'priority' ? 'then' : '+'} </span>}
             <span className={`target-state target-${state.tone}`} title={titleOf(state)}>
               {providers.length === 0 ? null : <StateBadge state={state.word} tone={state.tone} bare />}
               <UntrustedText text={nameOf(target)} />

@@ -1,9 +1,9 @@
 import type { RouteTarget } from '../outputs.ts'
 
 export interface TargetTraffic {
-  requests: number
-  errors: number
-  /** Of what the route sent, 0 to 1. */
+  tried: number
+  failed: number
+  /** Of the attempts that the route made, 0 to 1. */
   share: number
   p95: number | null
 }
@@ -11,8 +11,8 @@ export interface TargetTraffic {
 interface TrafficRow {
   provider: string
   upstream_model: string
-  requests: number
-  errors: number
+  tried: number
+  failed: number
   share: number
   duration_p95_ms: number | null
 }
@@ -29,8 +29,8 @@ export function trafficOf(
   if (own.length === 0) return null
   const worst = own.map(({ duration_p95_ms }) => duration_p95_ms).filter((value) => value !== null)
   return {
-    requests: sum(own, ({ requests }) => requests),
-    errors: sum(own, ({ errors }) => errors),
+    tried: sum(own, ({ tried }) => tried),
+    failed: sum(own, ({ failed }) => failed),
     share: sum(own, ({ share }) => share),
     // A p95 of several groups is not theirs put together: the worst of them is what one must reckon with.
     p95: worst.length === 0 ? null : Math.max(...worst),

@@ -31,20 +31,20 @@ const columns: TableColumn<AuditEvent>[] = [
     id: 'who',
     title: 'Actor',
     width: '150px',
-    narrowWidth: '32%',
+    wideOnly: true,
     cell: ({ actor }) => <UntrustedText text={actor} />,
   },
   {
     id: 'operation',
     title: 'Operation',
     width: '180px',
-    narrowWidth: 'auto',
+    narrowWidth: '45%',
     cell: ({ operation }) => <code className="truncate">{operation}</code>,
   },
   {
     id: 'resource',
     title: 'Resource',
-    wideOnly: true,
+    narrowWidth: 'auto',
     cell: ({ resource }) => (
       <span className="truncate">
         <span className="quiet">{resource.kind}</span> <UntrustedText text={resource.name} />

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Button, Code, ConfirmDialog, FormFault, useOperation } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { datedName, save } from '../download.tsx'
-import type { Exported, Plan } from '../outputs.ts'
+import type { DiffPlan, Exported } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { pluralize } from '../units.ts'
 import { FileFields } from './file-fields.tsx'
@@ -69,7 +69,7 @@ function ApplyFile() {
   )
 }
 
-function describePlan({ changes, owner }: Plan): string {
+function describePlan({ changes, owner }: DiffPlan): string {
   const of = (action: string) => changes.filter((change) => change.action === action).length
   return `${of('create')} created, ${of('change')} changed, ${of('remove')} removed. Everything in the file will be managed by ${owner}. No request is dropped.`
 }

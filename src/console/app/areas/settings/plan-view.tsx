@@ -2,7 +2,7 @@ import { Minus, Pencil, Plus } from 'lucide-react'
 import { Code, UntrustedText } from '../../parts/index.ts'
 import { labelOf } from '../../parts/labels.ts'
 import { DifferenceTable } from '../difference-table.tsx'
-import type { Applied, Plan } from '../outputs.ts'
+import type { Applied, DiffPlan } from '../outputs.ts'
 import { pluralize } from '../units.ts'
 
 const signs = {
@@ -12,7 +12,7 @@ const signs = {
 } as const
 
 /** Each change in the order in which it would be made, by sign and word. */
-export function PlanView({ plan }: { plan: Plan }) {
+export function PlanView({ plan }: { plan: DiffPlan }) {
   return (
     <div className="stack plan" role="status">
       {plan.problems.length === 0 ? null : (

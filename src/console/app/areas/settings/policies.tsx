@@ -11,11 +11,14 @@ import {
   OperationButton,
   OperationForm,
   QueryFault,
+  type TableColumn,
   toast,
 } from '../../parts/index.ts'
 import { useMay, useMayCall } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
+import { type UsedLimit, usePolicyUsage } from '../keys/key-usage.ts'
+import { LimitBars } from '../keys/limit-bars.tsx'
 import type { Key, Policy } from '../outputs.ts'
 import { pluralize } from '../units.ts'
 import { contractColumns } from './contract-columns.tsx'
@@ -24,6 +27,7 @@ import { inputOfPolicy, projectsOfPolicy } from './policy-fields.ts'
 export function Policies() {
   const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
   const { add: wanted }: { add?: string } = useSearch({ strict: false })
+  const usage = usePolicyUsage()
   const [edited, setEdited] = useState<Policy | 'new' | null>(wanted === undefined ? null : 'new')
   const may = useMay('policies.add')
   const mayChange = useMayChange()
@@ -51,7 +55,7 @@ export function Policies() {
           name="policies"
           label="Policies"
           rows={policies.data}
-          columns={contractColumns<Policy>('policies.list', policies.data, {
+          columns={withUsage(usage, policies.data, {
             buttons:
               changeable.size === 0
                 ? undefined
@@ -77,6 +81,23 @@ export function Policies() {
       </Dialog>
     </>
   )
+}
+
+/** The limits of all that a policy is attached to, in place of their numbers alone. */
+function withUsage(
+  usage: ReadonlyMap<string, readonly UsedLimit[]>,
+  policies: readonly Policy[],
+  options: Parameters<typeof contractColumns<Policy>>[2],
+): TableColumn<Policy>[] {
+  const columns = contractColumns<Policy>('policies.list', policies, options)
+  const used: TableColumn<Policy> = {
+    id: 'usage',
+    title: 'Used',
+    width: '240px',
+    optional: [...usage.values()].every((limits) => limits.length === 0),
+    cell: ({ name }) => <LimitBars limits={usage.get(name) ?? []} policy={null} most={4} />,
+  }
+  return [...columns.slice(0, 1), used, ...columns.slice(1)]
 }
 
 function useMayChange(): (policy: Policy) => boolean {
@@ -173,12 +194,15 @@ function PolicyForm({ policy, onClose }: { policy: Policy | null; onClose(): voi
 function useAttachments(): string[] {
   const { data: keys = [] } = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
   const { data: projects = [] } = useQuery(orpc.projects.list.queryOptions({ input: {} }))
+  const active = keys.filter(({ state }) => state === 'active')
+  const names = Map.groupBy(active, ({ name }) => name)
+  const fullWord = ({ project, environment, name }: Key) => `key:${project}/${environment}/${name}`
   return [
     'workspace',
     ...projects.flatMap(({ name, environments }) => [
       `project:${name}`,
       ...environments.map((environment) => `environment:${name}/${environment}`),
     ]),
-    ...new Set(keys.filter(({ state }) => state === 'active').map(({ name }) => `key:${name}`)),
+    ...active.map((key) => (names.get(key.name)?.length === 1 ? `key:${key.name}` : fullWord(key))),
   ]
 }

@@ -18,7 +18,7 @@ export function projectsOfPolicy(
 function projectsAt(word: string, keys: readonly Pick<Key, 'name' | 'project'>[]): (string | null)[] {
   const [noun = '', name = ''] = word.split(/:(.*)/s)
   if (noun === 'project') return [name]
-  if (noun === 'environment') return [name.split('/', 1)[0] ?? null]
+  if (noun === 'environment' || name.includes('/')) return [name.split('/', 1)[0] ?? null]
   // Several environments may have one of the name.
   return noun === 'key' ? keys.filter((key) => key.name === name).map(({ project }) => project) : [null]
 }

@@ -26,6 +26,13 @@ export const sections: readonly SettingsSection[] = [
     View: lazyPart(async () => (await import('./policies.tsx')).Policies),
   },
   {
+    word: 'prices',
+    title: 'Prices',
+    about: 'What models cost',
+    operation: 'prices.list',
+    View: lazyPart(async () => (await import('./prices.tsx')).Prices),
+  },
+  {
     word: 'operators',
     title: 'Operators',
     about: 'People who sign in, and their roles',

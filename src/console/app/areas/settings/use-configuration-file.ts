@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { variablesIn } from '../../../../core/variables.ts'
 import type { Fault } from '../../client/fault.ts'
 import { toast, useOperation } from '../../parts/index.ts'
-import type { Applied, Plan } from '../outputs.ts'
+import type { Applied, DiffPlan } from '../outputs.ts'
 import { pluralize } from '../units.ts'
 
 export interface FileOptions {
@@ -20,7 +20,7 @@ export interface ConfigurationFile {
   setValue(name: string, value: string): void
   options: FileOptions
   setOptions(options: FileOptions): void
-  plan: Plan | null
+  plan: DiffPlan | null
   applied: Applied | null
   asking: boolean
   ask(asking: boolean): void
@@ -36,7 +36,7 @@ export function useConfigurationFile(): ConfigurationFile {
   const [text, setText] = useState('')
   const [values, setValues] = useState<Record<string, string>>({})
   const [options, setOptions] = useState<FileOptions>({ prune: false, force: false })
-  const [plan, setPlan] = useState<Plan | null>(null)
+  const [plan, setPlan] = useState<DiffPlan | null>(null)
   const [applied, setApplied] = useState<Applied | null>(null)
   const [asking, ask] = useState(false)
   const diff = useOperation('diff')
@@ -71,7 +71,7 @@ export function useConfigurationFile(): ConfigurationFile {
     fault: diff.fault ?? make.fault,
     async show() {
       setApplied(null)
-      setPlan((await diff.call(input)) as Plan | null)
+      setPlan((await diff.call(input)) as DiffPlan | null)
     },
     async apply() {
       const done = (await make.call({ ...input, expect: plan?.expect })) as Applied | null

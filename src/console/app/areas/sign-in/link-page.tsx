@@ -1,7 +1,7 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { callAuth } from '../../client/http.ts'
-import { Button, Command } from '../../parts/index.ts'
+import { AuthFault, callAuth } from '../../client/http.ts'
+import { Button } from '../../parts/index.ts'
 import { refreshSession } from '../../session/session.ts'
 import { SignInFault } from './password-form.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
@@ -32,18 +32,13 @@ export function LinkPage() {
   }
   return (
     <SignInFrame title="Sign in with a link">
-      {error === null ? (
-        <p>This link signs you in once, in this browser.</p>
-      ) : (
-        <>
-          <SignInFault error={error} />
-          <p className="small quiet">To get a new link, run this on the gateway’s machine:</p>
-          <Command text="spgw console link" />
-        </>
+      {error === null ? <p>This link signs you in once, in this browser.</p> : <SignInFault error={error} />}
+      {/* A link that was refused is refused for good; its fault says what to do. */}
+      {error instanceof AuthFault ? null : (
+        <Button variant="primary" busy={busy} onClick={() => void enter()}>
+          {error === null ? 'Sign in' : 'Try again'}
+        </Button>
       )}
-      <Button variant="primary" busy={busy} onClick={() => void enter()}>
-        Sign in
-      </Button>
       <p className="small">
         <Link to="/sign-in">Sign in with a password instead</Link>
       </p>

@@ -1,6 +1,6 @@
 /**
- * Decodes the key of a member that is written with escapes or characters beyond ASCII, as far as it can be a name that is known here. The
- * characters that fold to letters of ASCII (see `foldName`) count as those letters. Nothing is allocated.
+ * Finds the known name that the key of a member means, in whatever spelling: in other letters, with escapes, or with characters beyond
+ * ASCII that fold to its letters (see `foldName`). Nothing is allocated.
  */
 
 const backslash = 0x5c
@@ -100,11 +100,62 @@ function readPair(bytes: Buffer, index: number, end: number, first: number): num
   return third === 0xaa ? 0x212a : -1
 }
 
-/** Of letters, 0x20 is the difference between capital and small; what else it makes equal stands in no name. */
+/** Of letters, and of nothing else, 0x20 is the difference between capital and small. */
 export function isSpelledAs(bytes: Uint8Array, start: number, length: number, text: string): boolean {
   if (length !== text.length) return false
   for (let offset = 0; offset < length; offset++) {
-    if (((bytes[start + offset] ?? 0) | 0x20) !== (text.charCodeAt(offset) | 0x20)) return false
+    const byte = bytes[start + offset] ?? 0
+    const code = text.charCodeAt(offset)
+    if (byte === code) continue
+    const small = byte | 0x20
+    if (small !== (code | 0x20) || small < 0x61 || small > 0x7a) return false
+  }
+  return true
+}
+
+/** Whether a key is written in ASCII and without escapes. */
+export function isPlain(bytes: Buffer, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) {
+    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte of a key
+    const byte = bytes[index]!
+    if (byte === backslash || byte > 0x7f) return false
+  }
+  return true
+}
+
+/** `inOtherLetters`: the wanted name that some parsers take this key for, and others do not. */
+type WantedName = string | { inOtherLetters: string } | null
+
+/**
+ * The wanted name that a key is, in whatever spelling: escapes, other letters, characters beyond ASCII that fold to its letters. A key is
+ * decoded only as far as it can still be a wanted name.
+ */
+export function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): WantedName {
+  const length = end - start
+  let longest = 0
+  let isAsLong = false
+  for (const name of wanted) {
+    if (name.length > longest) longest = name.length
+    if (name.length !== length) continue
+    if (hasText(bytes, start, name)) return name
+    isAsLong = true
+  }
+  if (length > longest * letterBytes) return null
+  if (isPlain(bytes, start, end)) return isAsLong ? inOtherLetters(bytes, start, length, wanted) : null
+  const count = decodeName(bytes, start, end, Math.min(longest, mostLetters))
+  if (count < 0) return null
+  if (wasAscii()) for (const name of wanted) if (name.length === count && hasText(letters, 0, name)) return name
+  return inOtherLetters(letters, 0, count, wanted)
+}
+
+function inOtherLetters(bytes: Uint8Array, start: number, length: number, wanted: readonly string[]): WantedName {
+  for (const name of wanted) if (isSpelledAs(bytes, start, length, name)) return { inOtherLetters: name }
+  return null
+}
+
+function hasText(bytes: Uint8Array, start: number, text: string): boolean {
+  for (let offset = 0; offset < text.length; offset++) {
+    if (bytes[start + offset] !== text.charCodeAt(offset)) return false
   }
   return true
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { scanObject } from '../../../src/core/json-scan.ts'
-import { foldName } from '../../../src/core/watched-names.ts'
-import { JsonMembers, readTree } from '../../../src/lanes/json-tree.ts'
+import { scanObject } from '../../src/core/json-scan.ts'
+import { foldName } from '../../src/core/watched-names.ts'
+import { JsonMembers, readTree } from '../../src/lanes/json-tree.ts'
 
 const wanted = ['model', 'stream', 'max_tokens', 'maxTokens', 'k', 'skill']
 
@@ -119,4 +119,9 @@ it('knows no name in bytes that are not UTF-8', () => {
     }),
     { numRuns: 2000 },
   )
+})
+
+it('takes no control character for the underscore of a name', () => {
+  expect(scannedName(Buffer.from('max\x7ftokens'))).toBeNull()
+  expect(scannedName(Buffer.from('MAX_tokens'))).toEqual({ inOtherLetters: 'max_tokens' })
 })

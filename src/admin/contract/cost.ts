@@ -1,0 +1,102 @@
+import { eventIterator } from '@orpc/contract'
+import { z } from 'zod'
+import { momentText, reference } from './fields.ts'
+import { field, operation } from './operation.ts'
+
+const recomputed = z.object({
+  done: z.boolean(),
+  /** The time of the record that was looked at last. */
+  time: z.string().nullable(),
+  checked: z.number(),
+  changed: z.number(),
+  /** Of those that used something: no price is known, so that their cost stays what it was. */
+  unpriced: z.number(),
+  before_usd: z.number(),
+  after_usd: z.number(),
+})
+export type Recomputed = z.infer<typeof recomputed>
+
+const reconciled = z.object({
+  day: z.string(),
+  model: z.string(),
+  requests: z.number(),
+  provider_requests: z.number().nullable(),
+  input: z.number(),
+  provider_input: z.number().nullable(),
+  output: z.number(),
+  provider_output: z.number().nullable(),
+  usd: z.number().nullable(),
+  provider_usd: z.number().nullable(),
+  /** What the gateway recorded above what the provider exported, in USD, else in tokens. Null: the export has neither. */
+  difference_usd: z.number().nullable(),
+  difference_tokens: z.number().nullable(),
+})
+export type Reconciled = z.infer<typeof reconciled>
+
+export const cost = {
+  recompute: operation({
+    summary: 'Compute the cost of recorded requests again, by the prices of now',
+    role: 'admin',
+    reach: 'workspace',
+    effect: 'write',
+    show: {
+      as: 'live',
+      columns: [
+        { field: 'time', title: 'BACK TO', format: 'time' },
+        { field: 'checked', title: 'CHECKED', format: 'number' },
+        { field: 'changed', title: 'CHANGED', format: 'number' },
+        { field: 'unpriced', title: 'UNPRICED', format: 'number' },
+        { field: 'before_usd', title: 'BEFORE', format: 'money' },
+        { field: 'after_usd', title: 'AFTER', format: 'money' },
+      ],
+    },
+    examples: ['cost recompute --since 30d', 'cost recompute --since 2026-01-01 --provider azure-eu'],
+  })
+    .input(
+      z.strictObject({
+        since: field(momentText, {
+          description: 'Start: a duration before now, such as 30d, or a time',
+          prompt: 'Since when? (30d, or a time)',
+        }),
+        provider: field(reference.optional(), { description: 'Only requests that this provider answered' }),
+      }),
+    )
+    .output(eventIterator(recomputed)),
+  reconcile: operation({
+    summary: "Compare recorded usage and cost with a provider's own usage export, by day and model",
+    role: 'viewer',
+    reach: 'workspace',
+    effect: 'read',
+    show: {
+      as: 'table',
+      columns: [
+        { field: 'day', title: 'DAY' },
+        { field: 'model', title: 'MODEL' },
+        { field: 'requests', title: 'REQUESTS', format: 'number', minor: true },
+        { field: 'provider_requests', title: 'EXPORTED', format: 'number', minor: true },
+        { field: 'input', title: 'TOKENS IN', format: 'number' },
+        { field: 'provider_input', title: 'EXPORTED', format: 'number' },
+        { field: 'output', title: 'TOKENS OUT', format: 'number' },
+        { field: 'provider_output', title: 'EXPORTED', format: 'number' },
+        { field: 'usd', title: 'COST', format: 'money' },
+        { field: 'provider_usd', title: 'EXPORTED', format: 'money' },
+      ],
+      empty: 'The export has no usage.',
+    },
+    positional: ['files'],
+    examples: ['cost reconcile usage.csv --provider openai'],
+  })
+    .input(
+      z.strictObject({
+        files: field(z.record(z.string(), z.string()), {
+          description: "The provider's usage or cost export: CSV files as its own console downloads them",
+          label: 'Files',
+          help: "CSV files as the provider's console downloads them",
+          flag: 'file',
+          syntax: 'files',
+        }),
+        provider: field(reference, { description: 'The provider that exported it', prompt: 'Of which provider?' }),
+      }),
+    )
+    .output(z.array(reconciled)),
+}

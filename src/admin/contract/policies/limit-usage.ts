@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { time } from '../fields.ts'
+import type { Column } from '../operation.ts'
+
+const place = {
+  policy: z.string(),
+  /** What shares the counter: `workspace`, `project:P`, `environment:P/E` or `key:P/E/NAME`. */
+  scope: z.string(),
+}
+
+export const limitShape = z.object({
+  ...place,
+  /** `requests` and `tokens`: in any 60 seconds. */
+  kind: z.enum(['requests', 'tokens', 'concurrency']),
+  /** null: each end user has a counter of its own. */
+  used: z.number().nullable(),
+  limit: z.number(),
+  /** When all of it is free again, if nothing more is used; null: at once. */
+  resets_at: time.nullable(),
+})
+
+export const periodShape = z.object({
+  ...place,
+  kind: z.enum(['usd', 'tokens']),
+  period: z.enum(['day', 'month']),
+  used: z.number().nullable(),
+  /** By requests in progress. */
+  held: z.number().nullable(),
+  limit: z.number(),
+  /** When the next day or month of the workspace's time zone begins. */
+  resets_at: time,
+})
+
+export const policyUsageShape = z.object({
+  policy: z.string(),
+  /** Budgets. */
+  periods: z.array(periodShape),
+  limits: z.array(limitShape),
+})
+
+export const limitColumns: readonly Column[] = [
+  { field: 'policy', title: 'POLICY' },
+  { field: 'scope', title: 'APPLIES TO' },
+  { field: 'kind', title: 'LIMIT', format: 'limit' },
+  { field: 'used', title: 'USED', format: 'used' },
+  { field: 'held', title: 'HELD', format: 'amount' },
+  { field: 'limit', title: 'OF', format: 'amount' },
+  { field: 'resets_at', title: 'RESETS', format: 'age' },
+]

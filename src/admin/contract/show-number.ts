@@ -1,0 +1,37 @@
+/** Made by the first number: with it come 4 MB of tables, and `serve` reads this file too. */
+let grouped: Intl.NumberFormat | undefined
+
+/** `1,204` */
+export function groupDigits(value: number): string {
+  grouped ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 })
+  return grouped.format(value)
+}
+
+/** `310 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min` */
+export function formatMilliseconds(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`
+  const seconds = Math.round(milliseconds / 1000)
+  if (seconds < 3600) return joinUnits(Math.floor(seconds / 60), 'min', seconds % 60, 's')
+  return joinUnits(Math.floor(seconds / 3600), 'h', Math.floor((seconds % 3600) / 60), 'min')
+}
+
+function joinUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
+}
+
+/** `0.4%`, `38%`, `< 0.1%`, `99.6%`: only all of it is 100%. */
+export function formatShare(share: number): string {
+  const percent = share * 100
+  if (percent > 0 && percent < 0.1) return '< 0.1%'
+  if (percent > 99.4 && percent < 100)
+    return percent > 99.9 ? '> 99.9%' : `${(Math.floor(percent * 10) / 10).toFixed(1)}%`
+  return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toFixed(1)}%`
+}
+
+/** As many digits as it needs to be non-zero: `$1.94`, `$0.0001`. */
+export function formatMoney(usd: number): string {
+  const size = Math.abs(usd)
+  const digits = size === 0 || size >= 0.01 ? 2 : Math.min(12, Math.ceil(-Math.log10(size)))
+  return `${usd < 0 ? '-' : ''}$${size.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`
+}

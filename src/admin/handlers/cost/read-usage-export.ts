@@ -1,0 +1,82 @@
+import { parseCsv } from '../../../core/csv.ts'
+import { invalid } from '../fault.ts'
+
+/** One line of a provider's export. What a file has no column for is null. */
+export interface ExportedUsage {
+  /** `YYYY-MM-DD`, UTC. */
+  day: string
+  model: string
+  requests: number | null
+  input: number | null
+  output: number | null
+  usd: number | null
+}
+
+/**
+ * Columns by what they are called in the exports of OpenAI and Anthropic, usage and cost alike, with the spellings that other
+ * vendors use; the first that a file has is taken, of `inputParts` all. Compared without case, blanks and punctuation.
+ */
+const columns = {
+  day: ['usage_date_utc', 'start_time_iso', 'date', 'day', 'usage_date', 'start_time', 'timestamp', 'time'],
+  model: ['model_version', 'model', 'model_name', 'model_id', 'line_item', 'description', 'sku'],
+  requests: ['num_model_requests', 'requests', 'request_count', 'num_requests', 'n_requests'],
+  input: ['input_tokens', 'n_context_tokens_total', 'prompt_tokens', 'usage_input_tokens'],
+  output: ['output_tokens', 'usage_output_tokens', 'n_generated_tokens_total', 'completion_tokens'],
+  usd: ['cost_usd', 'amount_value', 'amount_usd', 'cost', 'amount', 'usd', 'total_cost'],
+} as const
+/** Anthropic counts cached and written tokens beside the others. */
+const inputParts = [
+  'usage_input_tokens_no_cache',
+  'usage_input_tokens_cache_read',
+  'usage_input_tokens_cache_write_5m',
+  'usage_input_tokens_cache_write_1h',
+  'uncached_input_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+]
+
+export function readUsageExport(file: string, text: string): ExportedUsage[] {
+  const [head = [], ...rows] = parseCsv(text)
+  const names = head.map((name) => plain(name))
+  const at = Object.fromEntries(
+    Object.entries(columns).map(([name, spellings]) => [name, find(names, spellings)]),
+  ) as Record<keyof typeof columns, number>
+  const parts = at.input >= 0 ? [at.input] : inputParts.map((part) => names.indexOf(plain(part))).filter((n) => n >= 0)
+  const figures = [at.requests, at.output, at.usd, ...parts].some((index) => index >= 0)
+  if (at.day < 0 || at.model < 0 || !figures)
+    throw invalid(
+      `${file} has no column for ${at.day < 0 ? 'the day' : at.model < 0 ? 'the model' : 'tokens or cost'}.`,
+      `Download the usage or cost of each day by model as CSV. It has: ${head.join(', ').slice(0, 200)}`,
+    )
+  return rows.flatMap((row) => {
+    const day = readDay(row[at.day] ?? '')
+    // A cost export of OpenAI names `MODEL, input`.
+    const model = (row[at.model] ?? '').split(', ')[0]?.trim() ?? ''
+    const input = parts.length === 0 ? null : parts.reduce((sum, index) => sum + (count(row[index]) ?? 0), 0)
+    if (day === null) return []
+    return [
+      { day, model, input, requests: count(row[at.requests]), output: count(row[at.output]), usd: count(row[at.usd]) },
+    ]
+  })
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+function find(names: readonly string[], spellings: readonly string[]): number {
+  return spellings.map((each) => names.indexOf(plain(each))).find((index) => index >= 0) ?? -1
+}
+
+/** RFC 3339, a day, or seconds since the epoch. */
+function readDay(text: string): string | null {
+  const moment = /^\d{9,11}$/.test(text) ? Number(text) * 1000 : Date.parse(text)
+  return Number.isNaN(moment) ? null : new Date(moment).toISOString().slice(0, 10)
+}
+
+/** With thousands separators or a currency sign, or without. */
+function count(text: string | undefined): number | null {
+  const digits = (text ?? '').replace(/[$,\s]/g, '')
+  const value = Number(digits)
+  return digits === '' || !Number.isFinite(value) ? null : value
+}

@@ -1,0 +1,110 @@
+import { roundUsd, usdOfNano } from '../../../core/money.ts'
+import { blankUsageDetail, type Cost, type RequestRecord, type UsageDetail } from '../../../core/record.ts'
+import { costOf } from '../../../policy/prices/cost.ts'
+import { PriceBook } from '../../../policy/prices/find-price.ts'
+import { listPrices } from '../../../policy/prices/list-prices.ts'
+import type { RecordCost } from '../../../store/api.ts'
+import type { Recomputed } from '../../contract/cost.ts'
+import { audited } from '../audited.ts'
+import type { AdminContext } from '../context.ts'
+import { findProvider } from '../find.ts'
+import { readMoment } from '../moments.ts'
+import { vendorOf } from '../prices/vendor-of.ts'
+
+/** Read, priced and written in one step; between two of them others have their turn. */
+const pageRecords = 200
+/** Progress is shown after so many records. */
+const shownEvery = 5000
+
+interface RecomputeInput {
+  since: string
+  provider?: string | undefined
+}
+
+/** Newest first. Running it again changes nothing, as long as no price has changed. */
+export async function* recomputeCost(
+  context: AdminContext,
+  { since, provider }: RecomputeInput,
+  signal: AbortSignal,
+): AsyncGenerator<Recomputed> {
+  const { store, runtime } = context
+  await runtime.ingest()
+  const start = readMoment(since, 'back')
+  const named = provider === undefined ? {} : { provider: (await findProvider(context, provider)).name }
+  const filter = { since: start, until: new Date().toISOString(), ...named }
+  const pricer = await openPricer(context)
+  const sum: Recomputed = {
+    ...{ done: false, time: null, checked: 0, changed: 0, unpriced: 0, before_usd: 0, after_usd: 0 },
+  }
+  let before: string | undefined
+  for (let more = true; more && !signal.aborted; ) {
+    const page = await store.records.list({
+      ...filter,
+      ...(before === undefined ? {} : { before }),
+      limit: pageRecords,
+    })
+    const changes = page.map((record) => repriceRecord(record, pricer, sum)).filter((change) => change !== null)
+    if (changes.length > 0) await store.records.reprice(changes)
+    sum.changed += changes.length
+    const shownBefore = Math.floor(sum.checked / shownEvery)
+    sum.checked += page.length
+    sum.time = page.at(-1)?.time ?? sum.time
+    before = page.at(-1)?.id
+    more = page.length === pageRecords
+    if (more && Math.floor(sum.checked / shownEvery) > shownBefore) yield { ...sum }
+  }
+  const after = { since: start, ...named, checked: sum.checked, changed: sum.changed, usd: sum.after_usd }
+  const resource = { kind: 'cost', id: start, name: start }
+  await audited(context, { operation: 'cost.recompute', resource, before: { usd: sum.before_usd }, after }).audit.note()
+  yield { ...sum, done: true }
+}
+
+type Pricer = (record: RequestRecord) => Cost | null
+
+/** Prices the usage that stands on a record. A provider that is gone, or under another name, is known by its model alone. */
+async function openPricer({ store }: AdminContext): Promise<Pricer> {
+  const providers = await store.providers.list()
+  const vendors = new Map(
+    providers.filter(({ kind }) => kind !== 'demo').map((provider) => [provider.name, vendorOf(provider)]),
+  )
+  const book = new PriceBook(await listPrices(store.prices, providers))
+  return (record) => {
+    const { provider, upstream_model: model, tokens } = record
+    if (provider === null || model === null || !vendors.has(provider)) return null
+    const found = book.find({ provider, vendor: vendors.get(provider) ?? null, model })
+    if (found === null) return null
+    const sum = isSum(record)
+    if (sum && record.cost?.price_version === found.version) return record.cost
+    // A sum of several answers says nothing of how long each of them was.
+    const price = sum ? { ...found, long_context: null } : found
+    const nano = costOf({ tokens, detail: detailOf(record) }, price)
+    return nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
+  }
+}
+
+function repriceRecord(record: RequestRecord, pricer: Pricer, sum: Recomputed): RecordCost | null {
+  const { id, cost, attempts, tokens, usage_detail } = record
+  const before = cost?.usd ?? 0
+  sum.before_usd = roundUsd(sum.before_usd + before)
+  const used = record.state !== 'admitted' && (tokens !== null || usage_detail !== null)
+  const priced = used ? pricer(record) : null
+  if (priced === null) {
+    if (used && record.provider !== null) sum.unpriced++
+    sum.after_usd = roundUsd(sum.after_usd + before)
+    return null
+  }
+  const earlier = attempts.slice(0, -1).reduce((usd, attempt) => usd + (attempt.cost?.usd ?? 0), 0)
+  const usd = roundUsd(priced.usd + earlier)
+  sum.after_usd = roundUsd(sum.after_usd + usd)
+  if (usd === cost?.usd && priced.price_version === cost.price_version) return null
+  return { id, cost: { ...priced, usd }, attempt: attempts.length === 0 ? null : priced }
+}
+
+function detailOf({ operation, usage_detail }: RequestRecord): UsageDetail | null {
+  return operation === 'batches.results' ? { ...(usage_detail ?? blankUsageDetail), batch: true } : usage_detail
+}
+
+/** Results of a batch by one model, and the answers of one connection. */
+function isSum({ attempts, status }: RequestRecord): boolean {
+  return attempts.length === 0 || status === 101
+}

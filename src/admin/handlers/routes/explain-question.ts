@@ -1,0 +1,97 @@
+import type { LaneName } from '../../../core/lane.ts'
+import type { AdminContext, Inspected } from '../context.ts'
+import { invalid, notFound } from '../fault.ts'
+import type { RequestSize } from './figures.ts'
+
+export interface ExplainInput {
+  model?: string | undefined
+  project: string
+  environment: string
+  key?: string | undefined
+  lane?: LaneName | undefined
+  body?: Record<string, string> | undefined
+  request?: string | undefined
+}
+
+/** A request as far as it is known. */
+export interface RouteQuestion extends RequestSize {
+  model: string
+  /** Those that it may be meant for, in the order in which they are tried. Empty: any. */
+  lanes: readonly LaneName[]
+  /** null: any call of the lane. */
+  operation: string | null
+}
+
+/** The request that is asked about, and where it was sent when it has been. */
+export interface AskedRoute {
+  questions: readonly RouteQuestion[]
+  project: string
+  environment: string
+  key: string | null
+  past: { id: string; provider: string | null; upstream_model: string | null } | null
+}
+
+/** By a model's name alone, by a body, or by a request that was recorded. */
+export async function readQuestion(context: AdminContext, input: ExplainInput): Promise<AskedRoute> {
+  const { project, environment, key = null, model, lane, body, request } = input
+  if (body !== undefined && request !== undefined)
+    throw invalid('--body and --request exclude each other.', 'Give one of them.')
+  if (request !== undefined) return await readPast(context, input, request)
+  const scope = { project, environment, key, past: null }
+  if (body !== undefined) return { questions: await readBody(context, input, body), ...scope }
+  if (model === undefined)
+    throw invalid('Nothing says which request is meant.', 'Name a model, a --body or a --request.')
+  return { questions: [sizeless(model, lane)], ...scope }
+}
+
+/** Of a request nothing is known but its model. */
+export function sizeless(model: string, lane: LaneName | undefined): RouteQuestion {
+  const lanes = lane === undefined ? [] : [lane]
+  return { model, lanes, operation: null, streamed: false, bytes: 0, outputLimit: null }
+}
+
+async function readBody(
+  { runtime }: AdminContext,
+  { model, lane }: ExplainInput,
+  files: Record<string, string>,
+): Promise<RouteQuestion[]> {
+  const [text, ...more] = Object.values(files)
+  if (text === undefined || more.length > 0) throw invalid('A request has one body.', 'Give one file.')
+  const found = await runtime.inspect(text, lane ?? null, model ?? null)
+  const good = found.flatMap((each) => ('fault' in each ? [] : readInspected(each, model)))
+  const [first] = found
+  if (good.length > 0) return good
+  if (first === undefined) throw invalid('No lane takes a body of this form.', 'Say which is meant: --lane.')
+  if ('fault' in first)
+    throw invalid(`The gateway would reject the body: ${first.fault.message}`, 'Correct the body, or name its --lane.')
+  throw invalid('The body names no model.', 'Name it as a client does: in the body, or on the Gemini lane as MODEL.')
+}
+
+function readInspected(
+  { lane, ...inspected }: Exclude<Inspected, { fault: unknown }>,
+  asked?: string,
+): RouteQuestion[] {
+  const model = asked ?? inspected.model
+  return model === null ? [] : [{ ...inspected, model, lanes: [lane] }]
+}
+
+async function readPast({ store }: AdminContext, input: ExplainInput, id: string): Promise<AskedRoute> {
+  const record = await store.records.get(id)
+  if (record === null) throw notFound('request', id, 'List requests: spgw requests list')
+  const model = input.model ?? record.model
+  if (model === null) throw invalid('The request named no model, so no route decided.', 'Name one.')
+  const lane = input.lane ?? record.lane
+  const question = {
+    ...sizeless(model, lane ?? undefined),
+    operation: lane === record.lane ? record.operation : null,
+    streamed: record.streamed,
+    bytes: record.request_bytes,
+  }
+  return {
+    questions: [question],
+    project: record.project ?? input.project,
+    environment: record.environment ?? input.environment,
+    key: input.key ?? record.key?.id ?? null,
+    past: { id: record.id, provider: record.provider, upstream_model: record.upstream_model },
+  }
+}

@@ -1,0 +1,2 @@
+/** Of English text and of code, about, in the tokenizers of all vendors. */
+export const bytesPerToken = 4

@@ -1,0 +1,333 @@
+import { KnownSpans, knownSpans, longBytes, rememberSpans, slicedBytes } from './known-spans.ts'
+import { isSpelledAs } from './member-name.ts'
+import { foldsToAscii, type NameWatch } from './watched-names.ts'
+
+/**
+ * Skips values of JSON in its bytes, without parsing or copying. The grammar is checked strictly (RFC 8259) but for the inside of
+ * strings, where escapes and control characters are skipped unread unless a scan is strict. Positions that mean "wrong here" are
+ * returned as `~offset`, a negative number.
+ */
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+/** Of one body, at whatever depth: so many no request means, and each costs time that its bytes do not show. */
+export const maximumValues = 3_000_000
+/** Deeper nesting is refused: no real body has it, and it bounds the stack below. */
+export const maximumDepth = 10_000
+
+/** Where a scan of a value stands. */
+interface ValueWalk {
+  index: number
+  depth: number
+  inObject: boolean
+  containers: Uint8Array
+}
+
+/** One stack for all scans that are done in one go: they are synchronous and never re-entered. */
+const shared: ValueWalk = { index: 0, depth: 0, inObject: false, containers: new Uint8Array(maximumDepth) }
+/** What the scan under way writes down what it finds into; null: nowhere. */
+let recording: KnownSpans | null = null
+/** The scan was left at the first value at or behind the place where it was to pause. */
+const paused = Number.NEGATIVE_INFINITY
+/** How many more values the scan under way may pass; below zero it was stopped for having too many. */
+let valuesLeft = 0
+
+/** With more than this before the end, a value may be large. */
+const largeBytes = 16 * 1024
+
+/** Call it before the first `skipNext` of a scan: so many values it may pass. */
+export function countValues(): void {
+  valuesLeft = maximumValues
+}
+
+/** Why `skipNext` stopped. */
+export function hadTooManyValues(): boolean {
+  return valuesLeft < 0
+}
+
+/** The index after the value that starts at `at`, or `~offset` of what is wrong, too many values too. */
+export function skipValue(bytes: Buffer, at: number, end: number = bytes.length): number {
+  countValues()
+  return skipNext(bytes, at, end, null, false)
+}
+
+/** As `skipValue`, for one of several values of a scan. */
+export function skipNext(bytes: Buffer, at: number, end: number, watch: NameWatch | null, strict: boolean): number {
+  if (end - at > largeBytes && bytes.length >= slicedBytes) {
+    const known = recallEnd(bytes, at, end)
+    if (known !== undefined) return known
+  }
+  shared.index = at
+  shared.depth = 0
+  shared.inObject = false
+  return walk(bytes, shared, end, watch, strict && end - at <= largeBytes, Number.POSITIVE_INFINITY)
+}
+
+/** As the scan of the whole document found it; undefined: it must be scanned again. */
+function recallEnd(bytes: Buffer, at: number, end: number): number | undefined {
+  const known = knownSpans(bytes)
+  const found = known?.endOf(at)
+  if (known === undefined || found === undefined) return undefined
+  if (found < 0 && known.tooMany) valuesLeft = -1
+  return found > end || ~found > end ? ~end : found
+}
+
+/**
+ * A scan of a large document that goes on where it was left, so that others have their turn in between. What it finds is remembered
+ * for the scans that follow, of all of it or of parts.
+ */
+export class SlicedScan {
+  readonly #bytes: Buffer
+  readonly #spans = new KnownSpans()
+  readonly #walk: ValueWalk = { index: 0, depth: 0, inObject: false, containers: new Uint8Array(maximumDepth) }
+  /** The document itself is no value in an object. */
+  #valuesLeft = maximumValues + 1
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** Scans about so many bytes more; true: that was all. */
+  advance(most: number): boolean {
+    valuesLeft = this.#valuesLeft
+    recording = this.#spans
+    const end = walk(this.#bytes, this.#walk, this.#bytes.length, null, false, this.#walk.index + most)
+    recording = null
+    this.#valuesLeft = valuesLeft
+    if (end === paused) return false
+    if (end < 0) this.#spans.fail(~end, valuesLeft < 0)
+    rememberSpans(this.#bytes, this.#spans)
+    return true
+  }
+}
+
+/** Iterative: nesting costs no call stack. */
+function walk(
+  bytes: Buffer,
+  from: ValueWalk,
+  end: number,
+  watch: NameWatch | null,
+  isStrict: boolean,
+  pauseAt: number,
+): number {
+  const { containers } = from
+  const spans = recording
+  let { index, depth, inObject } = from
+  for (;;) {
+    index = skipSpace(bytes, index, end)
+    if (index >= end) return ~end
+    if (index >= pauseAt) {
+      from.index = index
+      from.depth = depth
+      from.inObject = inObject
+      return paused
+    }
+    if (--valuesLeft < 0) return ~index
+    const start = index
+    const byte = bytes[index]
+    let isOpen = false
+    if (byte === openBrace || byte === openBracket) {
+      if (depth === maximumDepth) return ~index
+      containers[depth++] = byte
+      inObject = byte === openBrace
+      if (spans !== null) spans.open(start)
+      index = skipSpace(bytes, index + 1, end)
+      isOpen = index < end && bytes[index] !== (inObject ? closeBrace : closeBracket)
+    } else {
+      index = byte === quote ? skipString(bytes, index + 1, end, isStrict) : skipScalar(bytes, index, end)
+      if (index < 0) return index
+      if (spans !== null) spans.passed(start, index)
+    }
+    while (!isOpen) {
+      if (depth === 0) return index
+      index = skipSpace(bytes, index, end)
+      if (index >= end) return ~end
+      const next = bytes[index]
+      if (next !== comma && next !== (inObject ? closeBrace : closeBracket)) return ~index
+      index++
+      if (next === comma) break
+      if (spans !== null) spans.close(index)
+      depth--
+      inObject = depth > 0 && containers[depth - 1] === openBrace
+    }
+    if (!inObject) continue
+    index = skipKey(bytes, skipSpace(bytes, index, end), end, watch, spans, isStrict)
+    if (index < 0) return index
+  }
+}
+
+/** With the colon behind it. */
+function skipKey(
+  bytes: Buffer,
+  at: number,
+  end: number,
+  watch: NameWatch | null,
+  spans: KnownSpans | null,
+  strict: boolean,
+): number {
+  if (at >= end || bytes[at] !== quote) return ~at
+  const keyEnd = skipString(bytes, at + 1, end, strict)
+  if (keyEnd < 0) return keyEnd
+  if (watch !== null && !watch.seen) watchName(watch, bytes, at + 1, keyEnd - 1)
+  if (spans !== null) spans.key(bytes, at + 1, keyEnd - 1)
+  const index = skipSpace(bytes, keyEnd, end)
+  return index < end && bytes[index] === colon ? index + 1 : ~index
+}
+
+/** Notes whether a name that is watched for, or may be one, has come by. */
+export function watchName(watch: NameWatch, bytes: Buffer, start: number, end: number): void {
+  const length = end - start
+  const names = watch.names.byLength[length]
+  if (names !== undefined) for (const name of names) if (isSpelledAs(bytes, start, length, name)) watch.seen = true
+  if (length < watch.names.shortestHidden) return
+  for (let index = start; index < end; index++) {
+    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte
+    const byte = bytes[index]!
+    if (byte === backslash || (byte > 0x7f && foldsToAscii(bytes, index))) watch.seen = true
+  }
+}
+
+export function skipString(bytes: Buffer, at: number, end: number, strict: boolean): number {
+  return strict ? readString(bytes, at, end) : passString(bytes, at, end)
+}
+
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+export function skipSpace(bytes: Buffer, at: number, end: number): number {
+  let index = at
+  while (index < end && isSpace(bytes[index])) {
+    index++
+    if (index - at === longBytes) return skipLongSpace(bytes, at, index, end)
+  }
+  return index
+}
+
+function skipLongSpace(bytes: Buffer, at: number, from: number, end: number): number {
+  const known = recording === null ? knownSpans(bytes)?.endOf(at) : undefined
+  if (known !== undefined) return Math.min(known, end)
+  let index = from
+  while (index < end && isSpace(bytes[index])) index++
+  if (recording !== null) recording.passed(at, index)
+  return index
+}
+
+/** After a backslash: a quote, another, a slash, and `b`, `f`, `n`, `r`, `t`. */
+const escapeLetters = new Set([quote, backslash, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
+
+/** A native search costs as much as this many bytes in a loop, and most strings are shorter. */
+const nearBytes = 32
+const farBytes = 4096
+
+/** As `passString`, and looks at every escape and control character: `~offset` of one that is wrong. */
+function readString(bytes: Buffer, at: number, end: number): number {
+  let index = at
+  while (index < end) {
+    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte
+    const byte = bytes[index]!
+    if (byte === quote) return index + 1
+    if (byte < 0x20) return ~index
+    const size = byte === backslash ? escapeSize(bytes, index) : 1
+    if (size === 0) return ~index
+    index += size
+  }
+  return ~end
+}
+
+/** Of the escape at `at`; 0 when it is none. */
+function escapeSize(bytes: Buffer, at: number): number {
+  const kind = bytes[at + 1] ?? 0
+  if (kind !== 0x75) return escapeLetters.has(kind) ? 2 : 0
+  for (let index = at + 2; index < at + 6; index++) if (!isHexDigit(bytes[index] ?? 0)) return 0
+  return 6
+}
+
+function isHexDigit(byte: number): boolean {
+  const letter = byte | 0x20
+  return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
+}
+
+/** To the byte after the closing quote, whatever lies within; `~end` where there is none. `at` is the byte after the opening quote. */
+export function passString(bytes: Buffer, at: number, end: number): number {
+  let index = at
+  for (let span = nearBytes; ; ) {
+    const near = Math.min(index + span, end)
+    for (; index < near; index++) {
+      const byte = bytes[index]
+      if (byte === quote) return index + 1
+      if (byte === backslash) index++
+    }
+    if (index >= end) return ~end
+    const found = bytes.indexOf(quote, index)
+    if (found === -1 || found >= end) return ~end
+    if (!isEscaped(bytes, found, index)) return found + 1
+    // Where many quotes are escaped, the search would find each of them.
+    span = found - index < 4 * nearBytes ? Math.min(2 * span, farBytes) : nearBytes
+    index = found + 1
+  }
+}
+
+/** `from` must not itself be an escaped byte. */
+function isEscaped(bytes: Buffer, at: number, from: number): boolean {
+  let index = at
+  while (index > from && bytes[index - 1] === backslash) index--
+  return ((at - index) & 1) === 1
+}
+
+const literals = new Map([
+  [0x74, Buffer.from('true')],
+  [0x66, Buffer.from('false')],
+  [0x6e, Buffer.from('null')],
+])
+
+/** The index after a number, `true`, `false` or `null`, or `~offset` of what is wrong. */
+function skipScalar(bytes: Buffer, at: number, end: number): number {
+  const first = bytes[at] ?? 0
+  const literal = first < 0x40 ? undefined : literals.get(first)
+  if (literal === undefined) return skipNumber(bytes, at, end)
+  for (let offset = 0; offset < literal.length; offset++) {
+    if (at + offset >= end || bytes[at + offset] !== literal[offset]) return ~(at + offset)
+  }
+  return at + literal.length
+}
+
+/** Longer numbers nobody writes; each scan would look at every digit. */
+const longestNumber = 4096
+
+function skipNumber(bytes: Buffer, at: number, limit: number): number {
+  const end = Math.min(limit, at + longestNumber)
+  let index = bytes[at] === 0x2d ? at + 1 : at
+  const whole = bytes[index] === 0x30 ? index + 1 : skipDigits(bytes, index, end)
+  if (whole === index || index >= end) return ~index
+  index = whole
+  if (index < end && bytes[index] === 0x2e) {
+    const fraction = skipDigits(bytes, index + 1, end)
+    if (fraction === index + 1) return ~fraction
+    index = fraction
+  }
+  if (index < end && (bytes[index] === 0x65 || bytes[index] === 0x45)) {
+    const signed = bytes[index + 1] === 0x2b || bytes[index + 1] === 0x2d
+    const first = index + (signed ? 2 : 1)
+    index = skipDigits(bytes, first, end)
+    if (index === first) return ~index
+  }
+  return index
+}
+
+function skipDigits(bytes: Buffer, at: number, end: number): number {
+  let index = at
+  while (index < end) {
+    const byte = bytes[index] ?? 0
+    if (byte < 0x30 || byte > 0x39) break
+    index++
+  }
+  return index
+}

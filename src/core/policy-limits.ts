@@ -1,0 +1,66 @@
+/** What may be limited in amounts: per minute, at once, and per day or month in the workspace's time zone. */
+export type LimitKind = 'requests' | 'tokens' | 'concurrency' | 'usd'
+
+/** The rules of a policy that need counters, by the rules' names. One that is absent or null limits nothing; 0 lets nothing pass. */
+export interface LimitRules {
+  /** Requests in any 60 seconds. */
+  rpm?: number | null
+  /** Tokens in any 60 seconds. */
+  tpm?: number | null
+  /** Requests at once. */
+  concurrency?: number | null
+  /** USD. */
+  budgetUsdDay?: number | null
+  budgetUsdMonth?: number | null
+  budgetTokensDay?: number | null
+  budgetTokensMonth?: number | null
+  /** What happens where a budget has no room; null: refuse. */
+  onBudget?: 'refuse' | 'warn' | null
+  /** Gives each key or end user counters of its own, wherever the policy is attached. */
+  per?: 'key' | 'user' | null
+}
+
+/** One limit of one policy at one place: what its counter counts, and up to what. */
+export interface Limit {
+  /** Names its counter for ever, in memory, in the journal and in the store: policy, place and what is counted. */
+  counter: string
+  /** The policy's name. */
+  policy: string
+  /** `workspace`, `project:P`, `environment:P/E` or `key:P/E/NAME`. */
+  scope: string
+  kind: LimitKind
+  /** null: in any minute, or at once. */
+  period: 'day' | 'month' | null
+  /** Requests, tokens or nano-dollars. */
+  limit: number
+  /** A budget that is exceeded is reported, and refuses nothing. */
+  warns: boolean
+  /** Each end user has a counter of its own, named `counter` and the user. */
+  perUser: boolean
+}
+
+/** Of a limit a minute: what is left of it, and when all of it is free again. */
+export interface WindowFigures {
+  limit: number
+  left: number
+  resetMs: number
+}
+
+/** Of the tightest limits a minute of a key, for the headers of its answers; null: none of the kind. */
+export interface LimitFigures {
+  requests: WindowFigures | null
+  tokens: WindowFigures | null
+}
+
+const kinds: readonly string[] = ['requests', 'tokens', 'concurrency', 'usd'] satisfies LimitKind[]
+
+/** The name of a counter: policy, place, what is counted, and the period. None of them has a blank. */
+export function nameCounter(policyId: string, placeId: string, kind: LimitKind, period: Limit['period']): string {
+  return [policyId, placeId, kind, period ?? 'minute'].join(' ')
+}
+
+/** Null: it is no counter's name. */
+export function kindOfCounter(counter: string): LimitKind | null {
+  const [, , kind = ''] = counter.split(' ')
+  return kinds.includes(kind) ? (kind as LimitKind) : null
+}

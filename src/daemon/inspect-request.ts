@@ -1,0 +1,44 @@
+import type { Inspected } from '../admin/handlers/context.ts'
+import { type LaneName, laneNames } from '../core/lane.ts'
+import { lanes } from '../lanes/index.ts'
+
+/** Reads a body as the data plane does, for each lane that it may be meant for. `model` is for lanes whose bodies name none. */
+export function inspectRequest(text: string, asked: LaneName | null, model: string | null): Inspected[] {
+  const body = Buffer.from(text)
+  const shape = shapeOf(text)
+  return laneNames.flatMap((lane) => {
+    const path = (asked ?? lane) === lane ? pathOf(lane, shape, asked === lane, model) : null
+    return path === null ? [] : inspect(lane, path, body, model)
+  })
+}
+
+function inspect(name: LaneName, path: string, body: Buffer, model: string | null): Inspected[] {
+  const match = lanes.find((lane) => lane.name === name)?.match('POST', path) ?? null
+  if (match === null) return []
+  const inspection = match.endpoint.inspect(match, '', body)
+  if ('code' in inspection) return [{ lane: name, fault: inspection }]
+  const { operation } = match.endpoint
+  const { streamed, outputLimit } = inspection
+  return [{ lane: name, operation, model: inspection.model ?? model, streamed, bytes: body.length, outputLimit }]
+}
+
+function shapeOf(text: string): object {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+/** null: the body has not the lane's form, and nobody said that it has. */
+function pathOf(lane: LaneName, shape: object, asked: boolean, model: string | null): string | null {
+  if (lane === 'gemini')
+    return 'contents' in shape || asked
+      ? `/v1beta/models/${encodeURIComponent(model ?? 'model')}:generateContent`
+      : null
+  if (lane === 'anthropic') return 'messages' in shape || asked ? '/v1/messages' : null
+  if ('contents' in shape && !asked) return null
+  if ('messages' in shape) return '/chat/completions'
+  if ('prompt' in shape) return '/completions'
+  return 'input' in shape ? '/responses' : '/chat/completions'
+}

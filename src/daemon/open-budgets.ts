@@ -1,0 +1,27 @@
+import type { LimitCounters } from '../policy/limits/limit-counters.ts'
+import { findPeriod } from '../policy/limits/periods.ts'
+import type { StoreClient } from '../store/api.ts'
+import type { Log } from './log.ts'
+
+const retryMs = 1000
+
+/**
+ * Budgets let nothing pass before all that earlier processes left in the journal is stored, and it is known what they spent. All
+ * else is served meanwhile.
+ */
+export function openBudgets(store: StoreClient, counters: LimitCounters, log: Log): void {
+  readSpend(store)
+    .then((spent) => counters.seed(spent))
+    .catch((error: unknown) => {
+      log.error('what budgets have used cannot be read, so they let nothing pass', { reason: String(error) })
+      setTimeout(() => openBudgets(store, counters, log), retryMs).unref()
+    })
+}
+
+async function readSpend(store: StoreClient) {
+  await store.ingest()
+  const { timeZone } = await store.workspace.get()
+  const now = Date.now()
+  // A day or month that begins after this begins at nothing.
+  return store.spend.list([findPeriod('day', timeZone, now).name, findPeriod('month', timeZone, now).name])
+}

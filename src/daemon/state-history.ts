@@ -1,0 +1,39 @@
+import type { ShownState } from '../core/provider-state.ts'
+import type { StoreClient } from '../store/api.ts'
+
+const everyMs = 5000
+
+export interface StateHistoryOptions {
+  store: { providers: Pick<StoreClient['providers'], 'noteShown'> }
+  /** Of every provider, as all surfaces show it. */
+  states(): { id: string; state: ShownState }[]
+}
+
+/** Notes what live calls found of providers, so that their history says what every surface said at the time. */
+export class StateHistory {
+  readonly #options: StateHistoryOptions
+  readonly #noted = new Map<string, ShownState['state']>()
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(options: StateHistoryOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.look(), everyMs).unref()
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  /** Never rejects: what a store in trouble did not take is noted at the next look. */
+  async look(): Promise<void> {
+    for (const { id, state } of this.#options.states()) {
+      if (this.#noted.get(id) === state.state) continue
+      this.#noted.set(id, state.state)
+      await this.#options.store.providers.noteShown(id, state).catch(() => this.#noted.delete(id))
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { Fault } from '../../core/errors.ts'
+import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
+import type { TokenUsage } from '../../core/record.ts'
+import { refusedByLimit, withinLimits } from '../../policy/limits/limit-faults.ts'
+import type { Arrival } from './arrival.ts'
+import type { Call } from './call.ts'
+import type { RequestEnd } from './trace.ts'
+
+/** Takes what the request counts in the limits of its key, all or nothing. Null: it may go on. */
+export function takeLimits(call: Call, limits: readonly Limit[]): Fault | null {
+  const { arrival, gateway, trace, match, inspection } = call
+  const tokens = match.endpoint.usesTokens ? expectTokens(call) : 0
+  const taken = gateway.limits.admit(limits, inspection.endUser, { requests: 1, tokens })
+  if ('taken' in taken) {
+    arrival.limits = { hold: taken, figures: gateway.limits.figures(taken) }
+    trace.policySignals.push(withinLimits(taken))
+    return null
+  }
+  const { fault, signal } = refusedByLimit(taken)
+  const { limit, used, waitMs } = taken
+  const figures: LimitFigures = { requests: null, tokens: null }
+  if (limit.kind === 'requests' || limit.kind === 'tokens')
+    figures[limit.kind] = { limit: limit.limit, left: Math.max(0, limit.limit - used), resetMs: waitMs ?? 0 }
+  arrival.limits = { hold: null, figures }
+  trace.policySignals.push(signal)
+  return fault
+}
+
+/** A further turn of a connection: it counts like a request, and what it asks is told in the connection. */
+export function takeTurn({ gateway, limits, trace }: Arrival, frame: Buffer): Fault | null {
+  if (limits === null || limits.hold === null) return null
+  const refusal = gateway.limits.admitTurn(limits.hold, {
+    requests: 1,
+    tokens: Math.ceil(frame.length / bytesPerToken),
+  })
+  if (refusal === null) return null
+  const { fault, signal } = refusedByLimit(refusal)
+  if (!trace.policySignals.some(({ rule, verdict }) => rule === 'limits' && verdict === 'deny'))
+    trace.policySignals.push(signal)
+  return fault
+}
+
+/** A turn has ended: `tokens` are those of all turns until now. */
+export function correctTurns({ gateway, limits }: Arrival, tokens: TokenUsage | null): void {
+  if (limits === null || limits.hold === null || tokens === null) return
+  gateway.limits.correctTokens(limits.hold, tokens.input + tokens.output)
+}
+
+const bytesPerToken = 4
+
+/** Input by its length, and as much output as the client allows; corrected when the provider has reported what it was. */
+function expectTokens({ body, inspection, outputCap }: Call): number {
+  return Math.ceil(body.bytes.length / bytesPerToken) + (outputCap ?? inspection.outputLimit ?? 0)
+}
+
+/** At its end. What reports no usage stays as it was estimated, but an error used nothing. */
+export function releaseLimits({ gateway, limits }: Arrival, { tokens, status }: RequestEnd): void {
+  if (limits === null || limits.hold === null) return
+  if (tokens !== null) gateway.limits.correctTokens(limits.hold, tokens.input + tokens.output)
+  else if (status >= 400 && status !== 499) gateway.limits.correctTokens(limits.hold, 0)
+  gateway.limits.release(limits.hold)
+}

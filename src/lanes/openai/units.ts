@@ -1,0 +1,45 @@
+import { scanObject } from '../../core/json-scan.ts'
+import { asCount, asText, readMembers } from '../../core/json-value.ts'
+import type { UsageDetail } from '../../core/record.ts'
+import { audioSeconds } from '../audio-length.ts'
+import type { RequestContent } from '../contract.ts'
+import { usageDetail } from '../usage-detail.ts'
+
+/** What a request asks for, where its answer does not say what it used. Source: the vendor's price list. */
+
+/** Text that is spoken is paid by the character: a Unicode code point. */
+export function readSpeechUnits({ body }: RequestContent): UsageDetail | null {
+  const { input } = readMembersOf(body, ['input'])
+  return typeof input === 'string' ? usageDetail({ characters: countCodePoints(input) }) : null
+}
+
+/** One image unless the request says how many, of the size and quality that it names. */
+export function readImageUnits({ body, fields }: RequestContent): UsageDetail | null {
+  const asked = body.length > 0 ? readMembersOf(body, ['n', 'size', 'quality']) : fieldsOf(fields)
+  const size = asText(asked.size)
+  const quality = asText(asked.quality)
+  return usageDetail({
+    images: asCount(Number(asked.n)) || 1,
+    image_size: size === null ? null : quality === null ? size : `${size}/${quality}`,
+  })
+}
+
+/** Audio that is written down is paid by the second. */
+export function readTranscriptionUnits({ head, bytes }: RequestContent): UsageDetail | null {
+  return bytes === 0 ? null : usageDetail({ seconds: audioSeconds(head, bytes) })
+}
+
+function readMembersOf(body: Buffer, names: readonly string[]): Readonly<Record<string, unknown>> {
+  const scan = scanObject(body, names)
+  return scan.ok ? readMembers(body, scan.members) : {}
+}
+
+function fieldsOf(fields: RequestContent['fields']): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(fields.map(({ name, value }) => [name, value]))
+}
+
+function countCodePoints(text: string): number {
+  let count = 0
+  for (const _character of text) count++
+  return count
+}

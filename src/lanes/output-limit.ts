@@ -1,0 +1,61 @@
+import { type Edit, type Member, type ObjectScan, scanObject } from '../core/json-scan.ts'
+import { isCount, readValue } from '../core/json-value.ts'
+
+/** Where the body of a request limits the tokens of its answer. */
+export interface OutputLimits {
+  /** Members that limit each choice. The first that the provider knows is written where there is none. */
+  names: readonly string[]
+  /** Members that say how many choices are asked for. */
+  choices: readonly string[]
+  /** The spellings of the member that holds them; null: the body itself does. */
+  within: readonly string[] | null
+}
+
+type LimitSpans = Extract<ObjectScan, { ok: true }>
+
+/** The member of the body that is to blame for a limit, as its client knows it. */
+export function outputLimitName(body: Buffer, { names, within }: OutputLimits, written: string): string {
+  const root = scanObject(body, within ?? names)
+  const [member] = root.ok ? root.members : []
+  if (within === null) return member?.name ?? written
+  const inside = member === undefined ? null : scanObject(body, names, member)
+  const name = inside?.ok ? inside.members[0]?.name : undefined
+  return `${member?.name ?? within[0]}.${name ?? written}`
+}
+
+/** What makes the body allow at most so many tokens. `written`: the name of the limit where the body has none. */
+export function capOutput(body: Buffer, limits: OutputLimits, most: number, written: string): Edit[] {
+  const { names, choices, within } = limits
+  const wanted = [...names, ...choices]
+  const root = scanObject(body, within ?? wanted)
+  if (!root.ok) return []
+  if (within === null) return capObject(body, root, limits, most, written)
+  const limit = `{${JSON.stringify(written)}:${most}}`
+  if (root.members.length === 0) return [insertInto(root, `${JSON.stringify(within[0])}:${limit}`)]
+  return root.members.flatMap((holder) => {
+    const scan = scanObject(body, wanted, holder)
+    if (scan.ok) return capObject(body, scan, limits, most, written)
+    return readValue(body, holder) === null ? [replace(holder, limit)] : []
+  })
+}
+
+function capObject(body: Buffer, object: LimitSpans, limits: OutputLimits, most: number, written: string): Edit[] {
+  const { names, choices } = limits
+  const given = object.members.map((member) => ({ member, value: readValue(body, member) }))
+  const times = given.flatMap(({ member, value }) => (choices.includes(member.name) && isCount(value) ? [value] : []))
+  const each = Math.max(1, Math.floor(most / Math.max(1, ...times)))
+  const set = given.filter(({ member, value }) => names.includes(member.name) && value !== null)
+  const empty = given.find(({ member }) => names.includes(member.name))
+  if (set.length === 0 && empty !== undefined) return [replace(empty.member, String(each))]
+  if (set.length === 0) return [insertInto(object, `${JSON.stringify(written)}:${each}`)]
+  const tooMuch = set.filter(({ value }) => !isCount(value) || value > each)
+  return tooMuch.map(({ member }) => replace(member, String(each)))
+}
+
+function insertInto({ start, empty }: LimitSpans, member: string): Edit {
+  return { span: { start: start + 1, end: start + 1 }, text: empty ? member : `${member},` }
+}
+
+function replace({ start, end }: Member, text: string): Edit {
+  return { span: { start, end }, text }
+}

@@ -1,0 +1,54 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { isoTime } from '../../core/flat-text.ts'
+import { usdOfNano } from '../../core/money.ts'
+import type { Limit } from '../../core/policy-limits.ts'
+import type { Signal } from '../../core/record.ts'
+import type { BudgetRefusal } from './budget-counters.ts'
+
+/**
+ * A budget that is spent says when it is full again and that trying again does not help; one whose room running requests hold says
+ * how many, and is worth another try. `fits`: the most output tokens that still fit; null: nothing does.
+ */
+export function refusedByBudget(refusal: BudgetRefusal, fits: number | null): { fault: Fault; signal: Signal } {
+  const { limit, period, need, use, why } = refusal
+  const resetsAt = isoTime(period.end)
+  const text = `${describe(limit)} ${explain(refusal, fits)}`
+  const data = {
+    policy: limit.policy,
+    scope: limit.scope,
+    kind: limit.kind,
+    period: limit.period,
+    limit: shown(limit, limit.limit),
+    used: shown(limit, use.used),
+    held: shown(limit, use.held),
+    asked: shown(limit, Number(need)),
+    resets_at: resetsAt,
+  }
+  const signal = { rule: 'budget', verdict: 'deny', text, data } as const
+  if (why === 'closed') return { fault: fault('overloaded', text, { retryAfterMs: 1000 }), signal }
+  if (why === 'held') return { fault: fault('rate_limited', text, { retryAfterMs: 1000 }), signal }
+  return { fault: fault('budget_exceeded', text, { resetsAt }), signal }
+}
+
+function describe({ policy, scope, kind, limit, period }: Limit): string {
+  const amount = kind === 'usd' ? `${dollars(limit)} USD` : `${limit} tokens`
+  return `The policy ${policy} allows ${amount} a ${period} for ${scope}.`
+}
+
+function explain({ limit, period, need, use, why }: BudgetRefusal, fits: number | null): string {
+  const unit = limit.kind === 'usd' ? 'USD' : 'tokens'
+  const needs = `This request may need ${shown(limit, Number(need))} ${unit}`
+  switch (why) {
+    case 'closed':
+      return 'What was used before the gateway started is still being counted; try again in a second.'
+    case 'held':
+      return `${needs}, and ${use.holders} running ${use.holders === 1 ? 'request holds' : 'requests hold'} what is left; try again when one has ended.`
+    case 'spent': {
+      const smaller = fits === null || fits < 1 ? '' : ` Or send it with a max_tokens of at most ${fits}.`
+      return `${needs}, and ${shown(limit, use.used)} are used. It is full again at ${isoTime(period.end)}.${smaller}`
+    }
+  }
+}
+
+const shown = (limit: Limit, amount: number) => (limit.kind === 'usd' ? dollars(amount) : amount)
+const dollars = (nano: number): number => usdOfNano(BigInt(Math.round(nano)))

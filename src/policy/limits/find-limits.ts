@@ -1,0 +1,75 @@
+import { type Limit, type LimitRules, nameCounter } from '../../core/policy-limits.ts'
+import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
+
+/** Where a policy applies to a key; from narrow to wide. */
+export type LimitPlace = 'key' | 'environment' | 'project' | 'workspace'
+
+export interface PlacedPolicy {
+  id: string
+  name: string
+  place: LimitPlace
+  rules: LimitRules
+}
+
+const nanoPerUsd = 1e9
+
+/** The rules that limit, each with what its counter counts, in the order in which the counters are taken. */
+const rows = [
+  { rule: 'concurrency', kind: 'concurrency', period: null, unit: 1 },
+  { rule: 'rpm', kind: 'requests', period: null, unit: 1 },
+  { rule: 'tpm', kind: 'tokens', period: null, unit: 1 },
+  { rule: 'budgetUsdDay', kind: 'usd', period: 'day', unit: nanoPerUsd },
+  { rule: 'budgetUsdMonth', kind: 'usd', period: 'month', unit: nanoPerUsd },
+  { rule: 'budgetTokensDay', kind: 'tokens', period: 'day', unit: 1 },
+  { rule: 'budgetTokensMonth', kind: 'tokens', period: 'month', unit: 1 },
+] as const satisfies readonly (Pick<Limit, 'kind' | 'period'> & { rule: keyof LimitRules; unit: number })[]
+
+const places: readonly LimitPlace[] = ['key', 'environment', 'project', 'workspace']
+
+/**
+ * The limits of a key, from narrow to wide: whoever meets in a wide counter what another request holds for a moment, and then gives
+ * back because a wider one refused it, would nearly always be refused there too. Null: nothing is limited.
+ */
+export function findLimits(policies: readonly PlacedPolicy[], key: SnapshotKey): readonly Limit[] | null {
+  const limits = new Map<string, Limit>()
+  for (const place of places)
+    for (const policy of policies) {
+      if (policy.place !== place) continue
+      // With `per: key` a policy that is attached twice has one counter.
+      for (const limit of limitsOf(policy, key)) limits.set(limit.counter, limit)
+    }
+  return limits.size === 0 ? null : [...limits.values()]
+}
+
+function limitsOf({ id, name, place, rules }: PlacedPolicy, key: SnapshotKey): Limit[] {
+  const at = rules.per === 'key' ? 'key' : place
+  return rows.flatMap(({ rule, kind, period, unit }) => {
+    const value = rules[rule]
+    if (value === null || value === undefined) return []
+    const { id: place, scope } = describePlace(at, key)
+    return {
+      counter: nameCounter(id, place, kind, period),
+      policy: name,
+      scope,
+      kind,
+      period,
+      limit: Math.round(value * unit),
+      warns: period !== null && rules.onBudget === 'warn',
+      perUser: rules.per === 'user',
+    }
+  })
+}
+
+function describePlace(place: LimitPlace, key: SnapshotKey): { id: string; scope: string } {
+  const { project, environment, name } = key
+  switch (place) {
+    case 'key':
+      return { id: key.id, scope: `key:${project}/${environment}/${name}` }
+    case 'environment':
+      return { id: key.environmentId, scope: `environment:${project}/${environment}` }
+    case 'project':
+      return { id: key.projectId, scope: `project:${project}` }
+    case 'workspace':
+      return { id: 'workspace', scope: 'workspace' }
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * What a thread holds, in shared memory, so that it can be given back when the thread dies: a column a thread of entries of two
+ * words, the place of the counter (negative: of a budget) and the amount. Windows have no entries: what was booked in them leaves by itself.
+ */
+const capacity = 1 << 16
+const entryWords = 2
+/** Before the entries: how many have ever been used, and the place of a period that is being opened. */
+const columnHead = 2
+const columnWords = columnHead + capacity * entryWords
+
+export const ledgerBytes = (columns: number): number => columns * columnWords * BigInt64Array.BYTES_PER_ELEMENT
+
+export class HoldLedger {
+  readonly #words: BigInt64Array
+  readonly #column: number
+  readonly #free: number[] = []
+
+  /** `column` is the caller's own; only it writes there while it lives. */
+  constructor(buffer: SharedArrayBuffer, column: number) {
+    this.#words = new BigInt64Array(buffer)
+    this.#column = column * columnWords
+  }
+
+  /** Null: as many holds are open as there is room for. */
+  open(place: number, amount: bigint): number | null {
+    const entry = this.#free.pop() ?? this.#more()
+    if (entry === null) return null
+    Atomics.store(this.#words, entry + 1, amount)
+    Atomics.store(this.#words, entry, BigInt(place))
+    return entry
+  }
+
+  /** 0: none. */
+  claiming(place: number): void {
+    Atomics.store(this.#words, this.#column + 1, BigInt(place))
+  }
+
+  /** Of a dead thread: what `claiming` said last; then 0. */
+  takeClaim(column: number): number {
+    return Number(Atomics.exchange(this.#words, column * columnWords + 1, 0n))
+  }
+
+  change(entry: number, amount: bigint): void {
+    Atomics.store(this.#words, entry + 1, amount)
+  }
+
+  close(entry: number): void {
+    Atomics.store(this.#words, entry, 0n)
+    this.#free.push(entry)
+  }
+
+  /** Takes all holds of a dead thread out, and tells each. Never for one that runs: it would release the same holds again. */
+  takeAll(column: number, each: (place: number, amount: bigint) => void): void {
+    const start = column * columnWords
+    const used = Number(Atomics.exchange(this.#words, start, 0n))
+    for (let index = 0; index < used; index++) {
+      const entry = start + columnHead + index * entryWords
+      const place = Atomics.exchange(this.#words, entry, 0n)
+      if (place !== 0n) each(Number(place), Atomics.load(this.#words, entry + 1))
+    }
+  }
+
+  #more(): number | null {
+    const used = Number(Atomics.load(this.#words, this.#column))
+    if (used === capacity) return null
+    Atomics.store(this.#words, this.#column, BigInt(used + 1))
+    return this.#column + columnHead + used * entryWords
+  }
+}

@@ -1,0 +1,257 @@
+import type { BookedAmount } from '../../core/journal-format.ts'
+import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
+import { BudgetCounters, type BudgetHold, type BudgetNeed, type BudgetRefusal, type Moment } from './budget-counters.ts'
+import { HoldLedger } from './hold-ledger.ts'
+import { type LimitMemory, LimitRows, rowHead, userCounter } from './limit-memory.ts'
+import { correctWindow, epochAt, livesFor, takeWindow, usedInWindow, windowSize, windowWait } from './window.ts'
+
+/** A limit that refuses, and why. */
+export interface LimitRefusal {
+  limit: Limit
+  /** What was asked for, and what was used and held when it was. */
+  amount: number
+  used: number
+  /** Milliseconds after which asking again may help; null: waiting does not help. */
+  waitMs: number | null
+}
+
+/** What one request has taken of one limit. */
+interface Taken {
+  limit: Limit
+  row: number
+  /** Of all turns. */
+  amount: number
+  /** Of a window: where the last turn was booked, and how much of `amount` was booked there. */
+  epoch: number
+  recent: number
+  /** What was left of the limit then. */
+  left: number
+  /** Of what is held until the end: its place in the ledger. */
+  entry: number | null
+}
+
+/** What a request holds of all limits of its key; settled once. */
+export interface LimitHold {
+  limits: readonly Limit[]
+  /** The end user's own counters are named after it. */
+  user: string | null
+  taken: Taken[]
+  /** Of budgets; empty until the plan is known. */
+  budgets: BudgetHold[]
+  /** What it came to, once it is journaled. */
+  actual: BudgetNeed | null
+}
+
+/** What a request of a key with limits has taken of them, until it is settled. */
+export interface TakenLimits {
+  /** null: it was refused. */
+  hold: LimitHold | null
+  /** For the headers of its answer. */
+  figures: LimitFigures
+}
+
+/** What a request will use, as far as it is known when it is admitted. */
+export interface AskedAmounts {
+  requests: number
+  tokens: number
+}
+
+/** Tries, since what refuses may be held only for a moment by a request that another counter refuses. */
+const tries = 3
+
+/**
+ * The limits of all keys, on which all threads agree exactly. A request takes all that its key's limits count, or nothing; what it
+ * takes of windows is booked when it is admitted, and corrected at its end; what runs at once is held until its end.
+ */
+export class LimitCounters {
+  readonly #rows: LimitRows
+  readonly #ledger: HoldLedger
+  readonly #now: () => number
+  readonly #budgets: BudgetCounters
+  /** Places of counters that are no end user's. */
+  readonly #places = new WeakMap<Limit, number>()
+
+  /** `column` is the caller's own in the ledger. `now`: milliseconds of a clock that all threads share and nobody sets. */
+  constructor(memory: LimitMemory, column: number, now: () => number = sharedClock()) {
+    this.#rows = new LimitRows(memory)
+    this.#ledger = new HoldLedger(memory.holds, column)
+    this.#now = now
+    this.#budgets = new BudgetCounters(this.#rows, this.#ledger, column)
+  }
+
+  admit(limits: readonly Limit[], user: string | null, asked: AskedAmounts): LimitHold | LimitRefusal {
+    const hold: LimitHold = { limits, user, taken: [], budgets: [], actual: null }
+    return this.#tryAll(hold, asked, true) ?? hold
+  }
+
+  /** One more turn of a connection that was admitted before. Null: it may go on. */
+  admitTurn(hold: LimitHold, asked: AskedAmounts): LimitRefusal | null {
+    const refusal = this.#tryAll(hold, asked, false)
+    if (refusal === null) hold.taken = mergeTurns(hold.taken)
+    return refusal
+  }
+
+  /** What was really used until now, all turns together: more is booked at once, less where it was booked lately. */
+  correctTokens({ taken }: LimitHold, tokens: number): void {
+    const { words } = this.#rows
+    const epoch = epochAt(this.#now())
+    for (const one of taken) {
+      if (one.limit.kind !== 'tokens') continue
+      const recent = Math.max(0, one.recent + tokens - one.amount)
+      correctWindow(words, one.row, { amount: one.recent, epoch: one.epoch }, recent, epoch)
+      if (recent > one.recent) one.epoch = epoch
+      one.recent = recent
+      one.amount = tokens
+    }
+  }
+
+  /** At the end, once. */
+  release(hold: LimitHold): void {
+    this.#undo({ ...hold, taken: hold.taken.filter(({ entry }) => entry !== null) }, 0)
+    hold.taken.length = 0
+    this.#budgets.settle(hold.budgets, hold.actual ?? { usd: 0n, tokens: 0 })
+  }
+
+  /** Gives back what a dead thread holds; what it booked in windows stays. */
+  reverseThread(column: number): void {
+    const claimed = this.#ledger.takeClaim(column)
+    if (claimed !== 0) this.#budgets.endClaim(claimed, column)
+    this.#ledger.takeAll(column, (place, amount) => {
+      if (place < 0) this.#budgets.spend(-place, amount)
+      else Atomics.sub(this.#rows.words, place + rowHead, amount)
+    })
+  }
+
+  /** Holds of all budgets what a request may come to, before it is sent. Null: it may be sent. */
+  holdBudgets(hold: LimitHold, need: BudgetNeed, moment: Moment): BudgetRefusal | null {
+    return this.#budgets.hold(hold.limits, hold.user, need, moment, hold.budgets)
+  }
+
+  /** Holds more where the request may come to more than was thought. */
+  raiseBudgets(hold: LimitHold, need: BudgetNeed): BudgetRefusal | null {
+    return this.#budgets.raise(hold.budgets, need)
+  }
+
+  /** What was spent before the process began; until it is told, budgets let nothing pass. */
+  seed(spent: Iterable<BookedAmount>): void {
+    this.#budgets.seed(spent)
+  }
+
+  /** What is used and held of a budget in its present period. */
+  budgetUse(limit: Limit, moment: Moment, user: string | null = null) {
+    return this.#budgets.use(limit, user, moment)
+  }
+
+  /** What is used or held of a limit now. */
+  used(limit: Limit, user: string | null = null): number {
+    const row = this.#rows.find(limit.perUser ? userCounter(limit.counter, user ?? '') : limit.counter)
+    if (row === null) return 0
+    if (limit.kind === 'concurrency') return Number(Atomics.load(this.#rows.words, row + rowHead))
+    return usedInWindow(this.#rows.words, row, epochAt(this.#now()))
+  }
+
+  /** Of the tightest limits a minute, as they are for a request that was just admitted. */
+  figures({ taken }: LimitHold): LimitFigures {
+    const found: LimitFigures = { requests: null, tokens: null }
+    for (const { limit, left, epoch } of taken) {
+      if (limit.kind !== 'requests' && limit.kind !== 'tokens') continue
+      const before = found[limit.kind]
+      if (before === null || left < before.left)
+        found[limit.kind] = { limit: limit.limit, left, resetMs: livesFor(epoch, this.#now()) }
+    }
+    return found
+  }
+
+  /** Null: all was taken. */
+  #tryAll(hold: LimitHold, asked: AskedAmounts, first: boolean): LimitRefusal | null {
+    const before = hold.taken.length
+    for (let attempt = 1; ; attempt++) {
+      const refusal = this.#takeAll(hold, asked, first)
+      if (refusal === null) return null
+      this.#undo(hold, before)
+      if (attempt === tries || refusal.amount > refusal.limit.limit) return refusal
+    }
+  }
+
+  #takeAll(hold: LimitHold, asked: AskedAmounts, first: boolean): LimitRefusal | null {
+    for (const limit of hold.limits) {
+      if (limit.period !== null || (limit.kind === 'concurrency' && !first)) continue
+      const row = this.#place(limit, hold.user)
+      const refusal =
+        row === null
+          ? { limit, amount: 0, used: 0, waitMs: 1000 }
+          : limit.kind === 'concurrency'
+            ? this.#hold(hold, limit, row)
+            : this.#book(hold, limit, row, limit.kind === 'requests' ? asked.requests : asked.tokens)
+      if (refusal !== null) return refusal
+    }
+    return null
+  }
+
+  #book(hold: LimitHold, limit: Limit, row: number, amount: number): LimitRefusal | null {
+    const { words } = this.#rows
+    const now = this.#now()
+    const epoch = epochAt(now)
+    const left = takeWindow(words, row, amount, limit.limit, epoch)
+    if (left >= 0) {
+      hold.taken.push({ limit, row, amount, epoch, recent: amount, left, entry: null })
+      return null
+    }
+    const waitMs = amount > limit.limit || limit.limit === 0 ? null : windowWait(words, row, -left, now)
+    return { limit, amount, used: limit.limit - left - amount, waitMs }
+  }
+
+  #hold(hold: LimitHold, limit: Limit, row: number): LimitRefusal | null {
+    const { words } = this.#rows
+    const place = row + rowHead
+    for (;;) {
+      const found = Atomics.load(words, place)
+      const used = Number(found)
+      if (used >= limit.limit) return { limit, amount: 1, used, waitMs: limit.limit === 0 ? null : 1000 }
+      if (Atomics.compareExchange(words, place, found, found + 1n) !== found) continue
+      const entry = this.#ledger.open(row, 1n)
+      if (entry === null) {
+        Atomics.sub(words, place, 1n)
+        return { limit, amount: 1, used, waitMs: 1000 }
+      }
+      hold.taken.push({ limit, row, amount: 1, epoch: 0, recent: 0, left: limit.limit - used - 1, entry })
+      return null
+    }
+  }
+
+  #undo({ taken }: LimitHold, keep: number): void {
+    for (const { row, amount, epoch, entry } of taken.splice(keep)) {
+      if (entry !== null) this.#release(row, entry)
+      else correctWindow(this.#rows.words, row, { amount, epoch }, 0, epoch)
+    }
+  }
+
+  /** In this order a thread that dies between the two leaves too much counted, never too little. */
+  #release(row: number, entry: number): void {
+    this.#ledger.close(entry)
+    Atomics.sub(this.#rows.words, row + rowHead, 1n)
+  }
+
+  #place(limit: Limit, user: string | null): number | null {
+    const known = limit.perUser ? undefined : this.#places.get(limit)
+    if (known !== undefined) return known
+    const size = limit.kind === 'concurrency' ? 1 : windowSize
+    if (limit.perUser) return this.#rows.makeForUser(limit.counter, user ?? '', size)
+    const row = this.#rows.make(limit.counter, size)
+    if (row !== null) this.#places.set(limit, row)
+    return row
+  }
+}
+
+/** A connection may have any number of turns: what they booked is one amount, of which the last turn's can still be given back. */
+function mergeTurns(taken: readonly Taken[]): Taken[] {
+  const byRow = new Map<number, Taken>()
+  for (const one of taken) byRow.set(one.row, { ...one, amount: (byRow.get(one.row)?.amount ?? 0) + one.amount })
+  return [...byRow.values()]
+}
+
+/** Monotonic, and the same in all threads of the process. */
+function sharedClock(): () => number {
+  const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
+  return () => performance.now() + offset
+}

@@ -1,0 +1,40 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import type { Limit } from '../../core/policy-limits.ts'
+import type { Signal } from '../../core/record.ts'
+import type { LimitHold, LimitRefusal } from './limit-counters.ts'
+
+/** What the client is told of a limit that has no room, with its real wait; and what the record says. */
+export function refusedByLimit({ limit, amount, used, waitMs }: LimitRefusal): { fault: Fault; signal: Signal } {
+  const text = `${describe(limit)} ${explain(limit, amount, waitMs)}`
+  const data = { policy: limit.policy, scope: limit.scope, kind: limit.kind, limit: limit.limit, used, asked: amount }
+  const retry = waitMs === null ? { shouldRetry: false } : { retryAfterMs: waitMs }
+  return { fault: fault('rate_limited', text, retry), signal: { rule: 'limits', verdict: 'deny', text, data } }
+}
+
+function describe({ policy, scope, kind, limit }: Limit): string {
+  const amount =
+    kind === 'concurrency' ? `${limit} ${plural('request', limit)} at once` : `${limit} ${unit(kind, limit)} a minute`
+  return `The policy ${policy} allows ${amount} for ${scope}.`
+}
+
+function explain({ kind, limit }: Limit, amount: number, waitMs: number | null): string {
+  if (limit === 0) return 'So nothing passes; ask the operator.'
+  if (waitMs === null) return `This request alone needs ${amount}, so waiting does not help: send a smaller one.`
+  if (kind === 'concurrency') return 'As many are running; wait for one of them to end, then try again.'
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  return `They are used up; try again in ${seconds} ${plural('second', seconds)}.`
+}
+
+const unit = (kind: Limit['kind'], count: number) => plural(kind === 'tokens' ? 'token' : 'request', count)
+const plural = (word: string, count: number) => (count === 1 ? word : `${word}s`)
+
+/** One signal for all limits, since a record has room for figures and readers none for ten sentences. */
+export function withinLimits({ taken }: LimitHold): Signal {
+  const data: NonNullable<Signal['data']> = {}
+  for (const { limit, left } of taken) {
+    const name = `${limit.kind}_left`
+    const before = data[name]
+    if (typeof before !== 'number' || left < before) data[name] = left
+  }
+  return { rule: 'limits', verdict: 'pass', text: 'The request is within the limits of its policies.', data }
+}

@@ -1,0 +1,135 @@
+import { hash } from 'node:crypto'
+import { ledgerBytes } from './hold-ledger.ts'
+
+/**
+ * The counters of limits, in memory that all threads share. A counter is a row of words, found by its name through an index with
+ * open addressing; whoever needs it first makes it. So only counters that are used take memory, and nobody hands out places:
+ * threads that ask for the same name get the same row. A row stays until the process ends.
+ */
+export interface LimitMemory {
+  /** 64-bit words: the place of the next row, whether they are seeded, how many there are, then the rows. It grows. */
+  words: SharedArrayBuffer
+  /** For each name's hash the place of its row; 0: none. */
+  index: SharedArrayBuffer
+  /** What each thread holds: `HoldLedger`. */
+  holds: SharedArrayBuffer
+}
+
+const indexSize = 1 << 20
+/** So that a search stays short. */
+const mostRows = Math.floor(indexSize * 0.7)
+/** Of end users, whose names the clients choose: so there is always room for the counters of keys. */
+const mostUserRows = Math.floor(mostRows / 2)
+/** Of one limit. */
+const mostUsers = 100_000
+const mostWords = 1 << 27
+const firstWords = 1 << 13
+const bytesPerWord = BigInt64Array.BYTES_PER_ELEMENT
+/** Words before the first row. */
+const next = 0
+const open = 1
+const rows = 2
+const userRows = 3
+const head = 8
+/** A row begins with its name's hash. */
+export const rowHead = 2
+
+export function createLimitMemory(columns: number): LimitMemory {
+  const words = new SharedArrayBuffer(firstWords * bytesPerWord, { maxByteLength: mostWords * bytesPerWord })
+  new BigInt64Array(words)[next] = BigInt(head)
+  return { words, index: new SharedArrayBuffer(indexSize * 4), holds: new SharedArrayBuffer(ledgerBytes(columns)) }
+}
+
+/** The name of an end user's counter. */
+export function userCounter(counter: string, user: string): string {
+  return `${counter} ${user}`
+}
+
+export class LimitRows {
+  readonly #buffer: SharedArrayBuffer
+  readonly words: BigInt64Array
+  readonly #index: Int32Array
+
+  constructor({ words, index }: Pick<LimitMemory, 'words' | 'index'>) {
+    this.#buffer = words
+    this.words = new BigInt64Array(words)
+    this.#index = new Int32Array(index)
+  }
+
+  /** The row of a counter, made where there is none; `size` words, which begin at zero. Null: there is no memory left for it. */
+  make(counter: string, size: number): number | null {
+    return this.#search(counter, size)
+  }
+
+  /** The same for one end user; all whose names come when there are too many share one row of that limit. */
+  makeForUser(counter: string, user: string, size: number): number | null {
+    const name = userCounter(counter, user)
+    const known = this.find(name)
+    if (known !== null) return known
+    const users = this.make(`${counter} (users)`, 1)
+    if (users === null) return null
+    const isOver = (place: number, most: number) => Atomics.add(this.words, place, 1n) >= BigInt(most)
+    return isOver(users + rowHead, mostUsers) || isOver(userRows, mostUserRows)
+      ? this.make(`${counter} (others)`, size)
+      : this.make(name, size)
+  }
+
+  /** Null: nobody has counted anything there. */
+  find(counter: string): number | null {
+    return this.#search(counter, null)
+  }
+
+  /** What was spent before the process began is counted. */
+  get seeded(): boolean {
+    return Atomics.load(this.words, open) === 1n
+  }
+
+  seed(): void {
+    Atomics.store(this.words, open, 1n)
+  }
+
+  #search(counter: string, size: number | null): number | null {
+    const digest = hash('sha256', counter, 'buffer')
+    const [one, other] = [digest.readBigInt64LE(0), digest.readBigInt64LE(8)]
+    let own: number | null = null
+    for (let step = 0; step < indexSize; step++) {
+      const place = (digest.readUInt32LE(16) + step) % indexSize
+      let found = Atomics.load(this.#index, place)
+      if (found === 0) {
+        if (size === null) return null
+        own ??= this.#allocate(size, one, other)
+        if (own === null) return null
+        found = Atomics.compareExchange(this.#index, place, 0, own)
+        // Whoever was first may have made the row of another name, or of this one: then the own row stays unused.
+        if (found === 0) return own
+      }
+      if (Atomics.load(this.words, found) === one && Atomics.load(this.words, found + 1) === other) return found
+    }
+    return null
+  }
+
+  #allocate(size: number, one: bigint, other: bigint): number | null {
+    if (Atomics.add(this.words, rows, 1n) >= mostRows) return null
+    const whole = size + rowHead
+    const row = Number(Atomics.add(this.words, next, BigInt(whole)))
+    if (row + whole > mostWords) return null
+    if (!this.#grow(row + whole)) return null
+    Atomics.store(this.words, row, one)
+    Atomics.store(this.words, row + 1, other)
+    return row
+  }
+
+  #grow(wanted: number): boolean {
+    const bytes = wanted * bytesPerWord
+    while (this.#buffer.byteLength < bytes) {
+      const larger = Math.min(Math.max(this.#buffer.byteLength * 2, bytes), mostWords * bytesPerWord)
+      try {
+        this.#buffer.grow(larger)
+      } catch {
+        // Another thread has grown it further meanwhile; else the system has no memory.
+        if (this.#buffer.byteLength < bytes) return false
+      }
+    }
+    return true
+  }
+}

@@ -1,0 +1,105 @@
+import { rowHead } from './limit-memory.ts'
+
+/**
+ * What is used of a budget in a day or month. A row has two halves, one for periods with an even number and one for odd ones, so
+ * that what settles after midnight is booked in the old day while the new one begins. A half is {period, used with what is held,
+ * settled, number of holds}. Whoever first needs a half for a new period claims it, zeroes it, then names the period; the
+ * control plane ends the claim of a thread that died in it.
+ */
+const halfWords = 4
+const used = 1
+const settled = 2
+const holds = 3
+export const periodSize = 2 * halfWords
+
+/** Above every period's number: a claim, with the thread's column. */
+const claim = 1n << 40n
+
+/** Tries to read a half that another thread is just opening. */
+const mostReads = 1000
+
+/** The place of a period's half; null: it is being opened, or the row has gone on to a later period by a clock that went back. */
+export function openPeriod(
+  words: BigInt64Array,
+  row: number,
+  period: number,
+  claimer: { column: number; note(half: number): void },
+): number | null {
+  const half = halfOf(row, period)
+  const wanted = BigInt(period)
+  for (let step = 0; step < mostReads; step++) {
+    const found = Atomics.load(words, half)
+    if (found === wanted) return half
+    if (found >= claim) continue
+    if (found > wanted) return null
+    claimer.note(half)
+    const own = claim + BigInt(claimer.column)
+    const mine = Atomics.compareExchange(words, half, found, own) === found
+    if (mine) {
+      for (const place of [used, settled, holds]) Atomics.store(words, half + place, 0n)
+      Atomics.store(words, half, wanted)
+    }
+    claimer.note(0)
+    if (mine) return half
+  }
+  return null
+}
+
+/** A thread died while it opened the half: the next one opens it. */
+export function endClaim(words: BigInt64Array, half: number, column: number): void {
+  Atomics.compareExchange(words, half, claim + BigInt(column), 0n)
+}
+
+/** What was used before the process began. */
+export function addSettled(words: BigInt64Array, half: number, amount: bigint): void {
+  Atomics.add(words, half + settled, amount)
+  Atomics.add(words, half + used, amount)
+}
+
+/** Holds so much more where it keeps to the limit; null: no limit. False: there is no room. */
+export function takePeriod(words: BigInt64Array, half: number, amount: bigint, limit: bigint | null): boolean {
+  for (;;) {
+    const found = Atomics.load(words, half + used)
+    if (limit !== null && found + amount > limit) return false
+    if (Atomics.compareExchange(words, half + used, found, found + amount) === found) return true
+  }
+}
+
+export function countHold(words: BigInt64Array, half: number, change: 1n | -1n): void {
+  Atomics.add(words, half + holds, change)
+}
+
+/** Replaces what was held by what it came to. Nothing where the row has gone on to another period: nobody compares with that one. */
+export function settlePeriod(
+  words: BigInt64Array,
+  { half, period, held, actual }: { half: number; period: number; held: bigint; actual: bigint },
+): void {
+  if (Atomics.load(words, half) !== BigInt(period)) return
+  Atomics.add(words, half + settled, actual)
+  Atomics.add(words, half + used, actual - held)
+  countHold(words, half, -1n)
+}
+
+/** What a dead thread held is spent: its requests are charged their holds. */
+export function spendHold(words: BigInt64Array, half: number, held: bigint): void {
+  Atomics.add(words, half + settled, held)
+  countHold(words, half, -1n)
+}
+
+export const halfOf = (row: number, period: number): number => row + rowHead + (period % 2) * halfWords
+
+export interface PeriodUse {
+  /** Settled. */
+  used: number
+  held: number
+  /** Requests that hold it. */
+  holders: number
+}
+
+/** Of a half: nothing where it is another period's. */
+export function readHalf(words: BigInt64Array, half: number, period: number): PeriodUse {
+  if (Atomics.load(words, half) !== BigInt(period)) return { used: 0, held: 0, holders: 0 }
+  const spent = Number(Atomics.load(words, half + settled))
+  const whole = Number(Atomics.load(words, half + used))
+  return { used: spent, held: Math.max(0, whole - spent), holders: Number(Atomics.load(words, half + holds)) }
+}

@@ -1,0 +1,112 @@
+import { rowHead } from './limit-memory.ts'
+
+/**
+ * Amounts of any 60 seconds: 31 buckets of 2 seconds, and their total, which alone decides. A bucket counts until 62 seconds after
+ * its begin, so that what was granted at its very end has lived for 60: never more than the limit passes in any minute. A bucket
+ * has the number of its two seconds in its upper bits; whoever empties an old one takes its amount off the total only then, so
+ * that the total is never below the truth. Decision 0053.
+ */
+
+const bucketMs = 2000
+const buckets = 31
+const amountBits = 40n
+const amountMask = (1n << amountBits) - 1n
+/** Nothing that was booked counts for longer. */
+export const windowMs = bucketMs * buckets
+/** Words of a row behind its head: the total, up to when old buckets were emptied, the buckets. */
+const total = rowHead
+const swept = rowHead + 1
+const first = rowHead + 2
+export const windowSize = 2 + buckets
+
+export const epochAt = (now: number): number => Math.floor(now / bucketMs)
+/** Milliseconds until what was booked in that bucket no longer counts. */
+export const livesFor = (epoch: number, now: number): number => (epoch + buckets) * bucketMs - now
+
+const epochOf = (word: bigint): number => Number(word >> amountBits)
+const pack = (epoch: number, amount: bigint): bigint => (BigInt(epoch) << amountBits) | amount
+
+/** Books an amount where it keeps to the limit. `left` is what then remains; negative: it was not booked, and so much is missing. */
+export function takeWindow(words: BigInt64Array, row: number, amount: number, limit: number, epoch: number): number {
+  sweep(words, row, epoch)
+  for (;;) {
+    const found = Atomics.load(words, row + total)
+    const left = limit - Number(found) - amount
+    if (left < 0) return left
+    if (Atomics.compareExchange(words, row + total, found, found + BigInt(amount)) !== found) continue
+    fill(words, row, BigInt(amount), epoch)
+    return left
+  }
+}
+
+/** Books what was used already, whatever the limit. */
+function addWindow(words: BigInt64Array, row: number, amount: number, epoch: number): void {
+  sweep(words, row, epoch)
+  Atomics.add(words, row + total, BigInt(amount))
+  fill(words, row, BigInt(amount), epoch)
+}
+
+/** Replaces what was booked at `booked.epoch`: less as long as that bucket lives, more from now on. */
+export function correctWindow(
+  words: BigInt64Array,
+  row: number,
+  booked: { amount: number; epoch: number },
+  actual: number,
+  epoch: number,
+): void {
+  if (actual > booked.amount) addWindow(words, row, actual - booked.amount, epoch)
+  else if (actual < booked.amount) unbook(words, row, booked.amount - actual, booked.epoch)
+}
+
+export function usedInWindow(words: BigInt64Array, row: number, epoch: number): number {
+  sweep(words, row, epoch)
+  return Number(Atomics.load(words, row + total))
+}
+
+/** Milliseconds until so much has left that an amount fits; at most until the window is empty. */
+export function windowWait(words: BigInt64Array, row: number, missing: number, now: number): number {
+  const epoch = epochAt(now)
+  let leaving = 0
+  for (let at = epoch - buckets + 1; at <= epoch; at++) {
+    const word = Atomics.load(words, row + first + (at % buckets))
+    if (epochOf(word) === at) leaving += Number(word & amountMask)
+    if (leaving >= missing) return livesFor(at, now)
+  }
+  return livesFor(epoch, now)
+}
+
+function sweep(words: BigInt64Array, row: number, epoch: number): void {
+  const before = Atomics.load(words, row + swept)
+  if (Number(before) >= epoch) return
+  for (let place = row + first; place < row + first + buckets; place++) {
+    const word = Atomics.load(words, place)
+    if (word === 0n || epochOf(word) > epoch - buckets) continue
+    if (Atomics.compareExchange(words, place, word, 0n) === word) Atomics.sub(words, row + total, word & amountMask)
+  }
+  // Another thread may be further already.
+  Atomics.compareExchange(words, row + swept, before, BigInt(epoch))
+}
+
+function fill(words: BigInt64Array, row: number, amount: bigint, epoch: number): void {
+  const place = row + first + (epoch % buckets)
+  for (;;) {
+    const word = Atomics.load(words, place)
+    const isOld = epochOf(word) < epoch
+    if (Atomics.compareExchange(words, place, word, isOld ? pack(epoch, amount) : word + amount) !== word) continue
+    if (isOld) Atomics.sub(words, row + total, word & amountMask)
+    return
+  }
+}
+
+function unbook(words: BigInt64Array, row: number, amount: number, epoch: number): void {
+  const place = row + first + (epoch % buckets)
+  for (;;) {
+    const word = Atomics.load(words, place)
+    if (epochOf(word) !== epoch) return
+    const held = word & amountMask
+    const given = held < BigInt(amount) ? held : BigInt(amount)
+    if (Atomics.compareExchange(words, place, word, word - given) !== word) continue
+    Atomics.sub(words, row + total, given)
+    return
+  }
+}

@@ -1,0 +1,53 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { BookedAmount, JournalEntry } from '../../core/journal-format.ts'
+import { usdOfNano } from '../../core/money.ts'
+import { kindOfCounter } from '../../core/policy-limits.ts'
+import type { Cost } from '../../core/record.ts'
+import { readJson, writeJson } from '../sqlite/json-column.ts'
+
+/** What budgets have used, written in the transaction that stores the record: each request once, with its hold or what it came to. */
+export class SpendStatements {
+  readonly #add: Statement<[string, string, number]>
+  readonly #open: Statement<[string, string]>
+  readonly #close: Statement<[string], { hold_json: string }>
+
+  constructor(sqlite: Database) {
+    this.#add = sqlite.prepare(
+      `insert into spend (counter, period, amount) values (?, ?, ?)
+       on conflict (counter, period) do update set amount = spend.amount + excluded.amount`,
+    )
+    this.#open = sqlite.prepare('insert into open_holds (record_id, hold_json) values (?, ?) on conflict do nothing')
+    this.#close = sqlite.prepare('delete from open_holds where record_id = ? returning hold_json')
+  }
+
+  /** Of an entry whose record was added or changed. */
+  store(entry: JournalEntry | null): void {
+    if (entry?.kind === 'admitted' && entry.hold !== undefined)
+      this.#open.run(entry.record.id, writeJson(entry.hold.filter(isBooked)))
+    if (entry?.kind !== 'settled' || entry.booked === undefined) return
+    this.#close.get(entry.record.id)
+    this.#addAll(entry.booked.filter(isBooked))
+  }
+
+  /** A request that will never settle is charged its hold. Returns what it held in USD; null: no budget in USD applied. */
+  interrupt(id: string): Cost | null {
+    const open = this.#close.get(id)
+    if (open === undefined) return null
+    const held = readJson<BookedAmount[]>(open.hold_json)
+    this.#addAll(held)
+    // The same amount was held of each of them.
+    const inUsd = held.find(([counter]) => kindOfCounter(counter) === 'usd')
+    return inUsd === undefined ? null : { usd: usdOfNano(BigInt(inUsd[2])), price_version: 'hold' }
+  }
+
+  #addAll(booked: readonly BookedAmount[]): void {
+    for (const [counter, period, amount] of booked) if (amount > 0) this.#add.run(counter, period, amount)
+  }
+}
+
+/** A journal that somebody else wrote stops nothing. */
+function isBooked(found: unknown): found is BookedAmount {
+  if (!Array.isArray(found) || found.length !== 3) return false
+  const [counter, period, amount] = found
+  return typeof counter === 'string' && typeof period === 'string' && Number.isSafeInteger(amount)
+}

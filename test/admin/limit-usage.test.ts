@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { startTestGateway } from './gateway.ts'
+
+const noSum = { requests: 0, tokens: 0, usd: null }
+
+describe('the usage of limits', () => {
+  it('is shown for a key, with all policies that apply to it', async () => {
+    const { client, used } = await startTestGateway()
+    await client.keys.create({ name: 'ci' })
+    const [policy] = [await client.policies.add({ name: 'team', rpm: 60, tpm: 1000, attach: ['project:default'] })]
+    await client.policies.add({ name: 'one', concurrency: 5, attach: ['key:ci'] })
+    const { id } = await client.projects.show({ name: 'default' })
+    used.set(`${policy.id} ${id} requests minute`, { used: 12, held: 0, resetsAt: 60_000 })
+    const [usage] = await client.keys.usage({ key: 'ci' })
+    expect(usage).toMatchObject({ today: noSum, month: noSum, periods: [] })
+    expect(usage?.limits).toEqual([
+      { policy: 'one', scope: 'key:default/production/ci', kind: 'concurrency', used: 0, limit: 5, resets_at: null },
+      {
+        policy: 'team',
+        scope: 'project:default',
+        kind: 'requests',
+        used: 12,
+        limit: 60,
+        resets_at: '1970-01-01T00:01:00.000Z',
+      },
+      { policy: 'team', scope: 'project:default', kind: 'tokens', used: 0, limit: 1000, resets_at: null },
+    ])
+    expect((await client.keys.usage({ all: true })).map(({ limits }) => limits.length)).toEqual([3])
+  })
+
+  it('is shown for a policy, at each place that counts apart', async () => {
+    const { client } = await startTestGateway()
+    await client.environments.add({ name: 'staging' })
+    await client.keys.create({ name: 'ci' })
+    await client.keys.create({ name: 'web', environment: 'staging' })
+    await client.policies.add({ name: 'none', allowModels: ['gpt-4o'], attach: ['workspace'] })
+    const attach = ['workspace', 'project:default', 'environment:default/staging', 'key:ci']
+    await client.policies.add({ name: 'all', rpm: 60, attach })
+    const scopes = async (name: string) => {
+      const [usage, ...more] = await client.policies.usage({ name })
+      expect(more).toEqual([])
+      return usage?.limits.map(({ scope, limit }) => `${scope} ${limit}`).sort()
+    }
+    expect(await scopes('none')).toEqual([])
+    expect(await scopes('all')).toEqual([
+      'environment:default/staging 60',
+      'key:default/production/ci 60',
+      'project:default 60',
+      'workspace 60',
+    ])
+    await client.policies.edit({ name: 'all', per: 'key' })
+    expect(await scopes('all')).toEqual(['key:default/production/ci 60', 'key:default/staging/web 60'])
+    await client.policies.edit({ name: 'all', per: 'user', attach: ['workspace'] })
+    expect(await client.policies.usage({ name: 'all' })).toMatchObject([
+      { limits: [{ scope: 'workspace', used: null }] },
+    ])
+    expect((await client.policies.usage({})).map(({ policy }) => policy)).toEqual(['all', 'none'])
+  })
+
+  it('shows budgets with what is held, and when they begin anew', async () => {
+    const { client, used } = await startTestGateway()
+    const budgets = { budgetUsdMonth: 200.5, budgetTokensDay: 1000, onBudget: 'warn' as const }
+    const policy = await client.policies.add({ name: 'team', ...budgets, attach: ['workspace'] })
+    expect(policy).toMatchObject({ budget_usd_month: 200.5, budget_tokens_day: 1000, on_budget: 'warn' })
+    used.set(`${policy.id} workspace usd month`, { used: 42.1e9, held: 0.02e9, resetsAt: 60_000 })
+    const [usage] = await client.policies.usage({})
+    const shared = { policy: 'team', scope: 'workspace' }
+    expect(usage?.limits).toEqual([])
+    expect(usage?.periods).toMatchObject([
+      {
+        ...shared,
+        ...{ kind: 'usd', period: 'month', used: 42.1, held: 0.02, limit: 200.5 },
+        resets_at: '1970-01-01T00:01:00.000Z',
+      },
+      { ...shared, kind: 'tokens', period: 'day', used: 0, held: 0, limit: 1000 },
+    ])
+    await client.keys.create({ name: 'ci' })
+    expect((await client.keys.usage({ key: 'ci' }))[0]?.periods).toEqual(usage?.periods)
+  })
+
+  it('keeps 0, which lets nothing pass, apart from no limit', async () => {
+    const { client } = await startTestGateway()
+    await client.policies.add({ name: 'shut', rpm: 0, attach: ['workspace'] })
+    expect(await client.policies.usage({})).toMatchObject([{ limits: [{ kind: 'requests', limit: 0 }] }])
+    expect(await client.policies.edit({ name: 'shut', clear: ['rpm'] })).toMatchObject({ rpm: null })
+    expect(await client.policies.usage({})).toEqual([{ policy: 'shut', limits: [], periods: [] }])
+  })
+})

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import type { Show } from '../../src/admin/contract/operation.ts'
+import { limitColumns } from '../../src/admin/contract/policies/limit-usage.ts'
+import { rowsOf } from '../../src/admin/contract/show-rows.ts'
+import { formatCell, formatValue } from '../../src/admin/contract/show-value.ts'
+
+const clock = { now: 0, utc: false }
+const place = { policy: 'team', scope: 'project:search', resets_at: null }
+const requests = { ...place, kind: 'requests', used: 12, limit: 60 }
+const spend = { ...place, kind: 'usd', period: 'month', used: 42.1, held: 0.02, limit: 200 }
+
+it.each([
+  [requests, '12 of 60 requests a minute'],
+  [{ ...place, kind: 'concurrency', used: 1, limit: 5 }, '1 of 5 requests at once'],
+  [{ ...place, kind: 'tokens', period: 'day', used: 18_204, held: 0, limit: 40_000 }, '18,204 of 40,000 tokens a day'],
+  [spend, '$42.10 of $200.00 a month, $0.02 held'],
+  [{ ...requests, used: null }, '60 requests a minute for each end user'],
+])('a limit in words: %j', (limit, words) => {
+  expect(formatValue(limit, 'text', clock)).toBe(words)
+  expect(formatValue([limit], 'list', clock)).toBe(words)
+})
+
+it('a row for each limit of each policy, budgets first', () => {
+  const show: Show = { as: 'table', columns: limitColumns, rows: ['periods limits'], empty: '' }
+  const rows = rowsOf(show, [{ policy: 'team', periods: [spend], limits: [requests] }])
+  expect(rows.map((row) => limitColumns.map((column) => formatCell(row, column, clock)))).toEqual([
+    ['team', 'project:search', 'USD a month', '$42.10 (21%)', '$0.02', '$200.00', '–'],
+    ['team', 'project:search', 'requests a minute', '12 (20%)', '–', '60', '–'],
+  ])
+})

@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Limit } from '../../../src/core/policy-limits.ts'
+import { LimitCounters, type LimitHold } from '../../../src/policy/limits/limit-counters.ts'
+import { createLimitMemory } from '../../../src/policy/limits/limit-memory.ts'
+import { Periods, readPeriodName } from '../../../src/policy/limits/periods.ts'
+import { runThreads } from '../../support/threads.ts'
+
+function makeBudget(limit: number, more: Partial<Limit> = {}): Limit {
+  const base = {
+    policy: 'team',
+    scope: 'workspace',
+    kind: 'usd',
+    period: 'day',
+    limit,
+    warns: false,
+    perUser: false,
+  } as const
+  return { ...base, counter: `pol_1 ${more.scope ?? 'workspace'} usd ${more.period ?? 'day'}`, ...more }
+}
+
+const noon = Date.UTC(2026, 10, 23, 12)
+const day = 86_400_000
+
+function make(seeded = true) {
+  const memory = createLimitMemory(3)
+  const [one, other] = [0, 1].map((column) => new LimitCounters(memory, column, () => 1_000_000)) as [
+    LimitCounters,
+    LimitCounters,
+  ]
+  if (seeded) one.seed([])
+  return { one, other, moment: { timeZone: 'UTC', now: noon } }
+}
+
+function open(counters: LimitCounters, limits: readonly Limit[]): LimitHold {
+  const hold = counters.admit(limits, null, { requests: 1, tokens: 0 })
+  if (!('taken' in hold)) throw new Error('refused')
+  return hold
+}
+
+const need = (usd: number) => ({ usd: BigInt(usd), tokens: 1 })
+
+describe('a budget', () => {
+  const limits = [makeBudget(100)]
+
+  it('lets nothing pass before it is known what was spent, and counts that', () => {
+    const { one, other, moment } = make(false)
+    const hold = open(one, limits)
+    expect(one.holdBudgets(hold, need(10), moment)).toMatchObject({ why: 'closed' })
+    other.seed([[limits[0]!.counter, '2026-11-23', 95]])
+    expect(one.holdBudgets(hold, need(10), moment)).toMatchObject({ why: 'spent', use: { used: 95 } })
+    expect(one.holdBudgets(hold, need(5), moment)).toBeNull()
+  })
+
+  it('litellm 26672, 34732, 40095: tells what is spent from what running requests hold', () => {
+    const { one, other, moment } = make()
+    const first = open(one, limits)
+    expect(one.holdBudgets(first, need(60), moment)).toBeNull()
+    const second = open(other, limits)
+    expect(other.holdBudgets(second, need(50), moment)).toMatchObject({
+      why: 'held',
+      use: { used: 0, held: 60, holders: 1 },
+    })
+    expect(other.holdBudgets(second, need(101), moment)).toMatchObject({ why: 'spent' })
+    first.actual = need(55)
+    one.release(first)
+    expect(other.holdBudgets(second, need(50), moment)).toMatchObject({
+      why: 'spent',
+      use: { used: 55, held: 0, holders: 0 },
+    })
+    expect(other.holdBudgets(second, need(45), moment)).toBeNull()
+  })
+
+  it('holds more before a dearer target, or not at all', () => {
+    const { one, moment } = make()
+    const hold = open(one, [makeBudget(100), makeBudget(1000, { period: 'month' })])
+    one.holdBudgets(hold, need(40), moment)
+    expect(one.raiseBudgets(hold, need(90))).toBeNull()
+    expect(one.raiseBudgets(hold, need(20))).toBeNull()
+    expect(one.raiseBudgets(hold, need(101))).toMatchObject({ limit: { period: 'day' } })
+    expect(hold.budgets.map(({ held }) => held)).toEqual([90n, 90n])
+    expect(one.budgetUse(limits[0]!, moment)).toMatchObject({ used: 0, held: 90 })
+  })
+
+  it('counts for the day in which a request began, and the next one from nothing', () => {
+    const { one, moment } = make()
+    const hold = open(one, limits)
+    one.holdBudgets(hold, need(100), moment)
+    const tomorrow = { ...moment, now: noon + day }
+    const next = open(one, limits)
+    expect(one.holdBudgets(next, need(100), tomorrow)).toBeNull()
+    hold.actual = need(100)
+    one.release(hold)
+    expect(one.budgetUse(limits[0]!, moment)).toMatchObject({ used: 100, held: 0 })
+    expect(one.budgetUse(limits[0]!, tomorrow)).toMatchObject({ used: 0, held: 100 })
+    const later = { ...moment, now: noon + 3 * day }
+    expect(one.holdBudgets(open(one, limits), need(100), later)).toBeNull()
+  })
+
+  it('is spent by what a dead thread held, as its records are charged', () => {
+    const { one, other, moment } = make()
+    one.holdBudgets(open(one, limits), need(70), moment)
+    other.reverseThread(0)
+    other.reverseThread(0)
+    expect(other.budgetUse(limits[0]!, moment)).toMatchObject({ used: 70, held: 0, holders: 0 })
+  })
+
+  it('that only warns refuses nothing', () => {
+    const { one, moment } = make()
+    const warned = [makeBudget(100, { warns: true })]
+    expect(one.holdBudgets(open(one, warned), need(500), moment)).toBeNull()
+    expect(one.budgetUse(warned[0]!, moment)).toMatchObject({ held: 500 })
+  })
+
+  it('of 0 lets nothing pass', () => {
+    const { one, moment } = make()
+    expect(one.holdBudgets(open(one, [makeBudget(0)]), need(0), moment)).toMatchObject({ why: 'spent' })
+  })
+
+  it('admits nothing beyond its limit, refuses nothing that has room, and is the sum of its requests', () => {
+    const step = fc.record({
+      thread: fc.boolean(),
+      settles: fc.boolean(),
+      dies: fc.nat({ max: 30 }),
+      amount: fc.nat({ max: 60 }),
+      actual: fc.nat({ max: 60 }),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const { one, other, moment } = make()
+        const wide = makeBudget(200, { scope: 'workspace' })
+        const narrow = makeBudget(120, { scope: 'key:a/b/c' })
+        const open_: { hold: LimitHold; counters: LimitCounters; amount: number }[] = []
+        let spent = 0
+        const held = () => open_.reduce((sum, { amount }) => sum + amount, 0)
+        for (const { thread, settles, dies, amount, actual } of steps) {
+          const counters = thread ? one : other
+          const index = open_.findIndex((each) => each.counters === counters)
+          const oldest = settles && index >= 0 ? open_.splice(index, 1)[0] : undefined
+          if (dies === 0) {
+            spent += open_.filter((each) => each.counters === one).reduce((sum, each) => sum + each.amount, 0)
+            if (oldest?.counters === one) spent += oldest.amount
+            other.reverseThread(0)
+            return
+          }
+          if (oldest !== undefined) {
+            const used = Math.min(actual, oldest.amount)
+            oldest.hold.actual = need(used)
+            counters.release(oldest.hold)
+            spent += used
+            continue
+          }
+          const hold = open(counters, [narrow, wide])
+          const refusal = counters.holdBudgets(hold, need(amount), moment)
+          const fits = spent + held() + amount <= 120
+          expect(refusal === null).toBe(fits)
+          if (refusal === null) open_.push({ hold, counters, amount })
+          for (const limit of [narrow, wide])
+            expect(one.budgetUse(limit, moment)).toMatchObject({ used: spent, held: held(), holders: open_.length })
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('is exact over four threads and the change of a day', async () => {
+    const memory = createLimitMemory(5)
+    const reader = new LimitCounters(memory, 4, () => 1_000_000)
+    reader.seed([])
+    const limits = [makeBudget(10_000)]
+    const module = new URL('./budget-thread.ts', import.meta.url)
+    const threads = await runThreads<{ spent: number[]; most: number }>(module, 4, {
+      memory,
+      limits,
+      rounds: 2000,
+      noon,
+      day,
+    })
+    for (const [index, period] of [noon, noon + day, noon + 2 * day].entries()) {
+      const total = threads.reduce((sum, { spent }) => sum + (spent[index] ?? 0), 0)
+      expect(total).toBeLessThanOrEqual(10_000)
+      expect(total).toBeGreaterThan(9900)
+      // A row has the last two periods.
+      if (index > 0)
+        expect(reader.budgetUse(limits[0]!, { timeZone: 'UTC', now: period })).toMatchObject({
+          used: total,
+          held: 0,
+          holders: 0,
+        })
+    }
+  })
+})
+
+describe('periods', () => {
+  it.each([
+    ['litellm 34896', 'Asia/Tokyo', '2026-11-23T15:30:00Z', '2026-11-24', '2026-11-24T15:00:00.000Z'],
+    ['litellm 10288', 'America/New_York', '2026-11-01T12:00:00Z', '2026-11-01', '2026-11-02T05:00:00.000Z'],
+    ['litellm 9098', 'America/New_York', '2026-03-08T12:00:00Z', '2026-03-08', '2026-03-09T04:00:00.000Z'],
+  ])('%s: days are those of the time zone: %s', (_name, timeZone, now, name, end) => {
+    const period = new Periods().at('day', timeZone, Date.parse(now))
+    expect([period.name, new Date(period.end).toISOString()]).toEqual([name, end])
+    expect(readPeriodName(period.name)).toEqual({ kind: 'day', number: period.number })
+  })
+
+  it('litellm 33161: months have 28 to 31 days, and consecutive numbers', () => {
+    const periods = new Periods()
+    const starts = Array.from({ length: 24 }, (_, month) => Date.UTC(2027, month, 15))
+    const found = starts.map((now) => periods.at('month', 'UTC', now))
+    expect(new Set(found.map(({ start, end }) => (end - start) / day))).toEqual(new Set([28, 29, 30, 31]))
+    for (const [index, { number, name }] of found.entries()) {
+      expect(number).toBe(found[0]!.number + index)
+      expect(readPeriodName(name)).toEqual({ kind: 'month', number })
+    }
+  })
+})
