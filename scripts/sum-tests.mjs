@@ -1,15 +1,41 @@
 /**
- * `node scripts/sum-tests.mjs RESULTS`: one line with the sums of vitest's JSON report, the skipped tests by name before
- * it. Exits with 1 unless every test ran and passed.
+ * `node scripts/sum-tests.mjs RESULTS [AGAIN]`: one line with the sums of vitest's JSON report, before it the skipped tests by
+ * name, and the flaky files: those that failed in RESULTS and passed in AGAIN, the report of their second run. Exits with 1
+ * unless every test ran and passed. `--failed RESULTS` prints the files with failures instead, one a line.
  */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
-const report = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
-const tests = report.testResults.flatMap((file) => file.assertionResults)
-const skipped = tests.filter((test) => ['pending', 'skipped', 'todo', 'disabled'].includes(test.status))
-const passed = tests.filter((test) => test.status === 'passed').length
-const failed = tests.length - passed - skipped.length
+const names = process.argv.slice(2).filter((argument) => argument !== '--failed')
+const [first, again] = names.map((name) => (existsSync(name) ? JSON.parse(readFileSync(name, 'utf8')).testResults : []))
+const failed = first.filter(({ status }) => status !== 'passed')
 
-for (const test of skipped) process.stdout.write(`skipped: ${test.fullName}\n`)
-process.stdout.write(`${passed} passed, ${failed} failed, ${skipped.length} skipped\n`)
-process.exitCode = report.success && failed === 0 && skipped.length === 0 && passed > 0 ? 0 : 1
+if (process.argv.includes('--failed')) for (const { name } of failed) process.stdout.write(`${name}\n`)
+else sum()
+
+function sum() {
+  // A file that failed counts as its second run went.
+  const results = new Map([...first, ...(again ?? [])].map((file) => [file.name, file]))
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  for (const { name, status, assertionResults } of results.values()) {
+    // One that could not be loaded has no tests that could say so.
+    if (status !== 'passed' && assertionResults.every((test) => test.status !== 'failed')) counts.failed++
+    for (const test of assertionResults) {
+      if (test.status === 'passed') counts.passed++
+      else if (test.status === 'failed') counts.failed++
+      else {
+        counts.skipped++
+        process.stdout.write(`skipped: ${name} > ${test.fullName}\n`)
+      }
+    }
+  }
+  for (const file of failed)
+    if (results.get(file.name).status === 'passed') process.stdout.write(`flaky: ${file.name}\n${faultsOf(file)}`)
+  process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`)
+  process.exitCode = counts.failed === 0 && counts.skipped === 0 && counts.passed > 0 ? 0 : 1
+}
+
+function faultsOf({ message, assertionResults }) {
+  const faults = assertionResults.filter(({ status }) => status === 'failed')
+  const lines = faults.map(({ fullName, failureMessages }) => `  ${fullName}: ${failureMessages[0]?.split('\n')[0]}`)
+  return `${lines.length === 0 ? `  ${message}` : lines.join('\n')}\n`
+}

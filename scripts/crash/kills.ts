@@ -92,7 +92,9 @@ export async function killDuringChange(scene: Scene): Promise<void> {
     const load = scene.load(address)
     await wait(random.between(5, 150))
     const acknowledged = changes.make(random.pick(changeKinds), admin).catch(ignore)
-    await (random.chance(0.4) ? acknowledged : wait(random.between(0, 30)))
+    // One at least is awaited, however few the kills: it must hold from then on.
+    const awaited = random.chance(0.4) || changes.acknowledged === 0
+    await (awaited ? acknowledged : wait(random.between(0, 30)))
     await gateway.kill()
     await load.end()
     await acknowledged

@@ -51,6 +51,8 @@ const weights: Record<KillKind | 'at a point', number> = {
   'at a point': 20,
 }
 
+const mustKinds = ['during a flood', 'during a change'] as const satisfies readonly KillKind[]
+
 /** Kills gateways, one after the other on the same data directory, and holds every record against what was seen. */
 export async function runCrashes({ kills, seed, executable, onKill }: CrashOptions): Promise<CrashResult> {
   const directory = await mkdtemp(join(tmpdir(), 'crash-'))
@@ -61,8 +63,9 @@ export async function runCrashes({ kills, seed, executable, onKill }: CrashOptio
   const scene = await Scene.set({ seed, random, directory, programs })
   const run = new CrashRun(scene)
   try {
-    // Each point and a flood once at least, however few the kills; the rest by chance.
-    const musts = ['during a flood' as const, ...makingPoints, ...passedPoints]
+    // Each point, a flood and a change once at least, however few the kills; the rest by chance.
+    const musts = [...mustKinds, ...makingPoints, ...passedPoints]
+    if (kills < musts.length) throw new RangeError(`${musts.length} kills at least: each point wants one`)
     const firsts = [...musts.keys()].map((index) => Math.floor((index * kills) / musts.length))
     for (let done = 0; done < kills; done++) {
       const due = musts[firsts.indexOf(done)]

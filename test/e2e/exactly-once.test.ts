@@ -4,7 +4,7 @@ import { type CrashResult, runCrashes } from '../../scripts/crash/run.ts'
 import { faultPoints } from '../../src/core/fault-point.ts'
 import { executable } from '../support/executable.ts'
 
-const kills = 24
+const kills = 28
 
 /** The short form of `npm run crash`: what is checked, and how, stands in docs/reliability.md. */
 it(`${kills} times kill -9: every id that a client saw stands exactly once`, { timeout: 1_800_000 }, async () => {
