@@ -9,7 +9,8 @@ const keys = { own: '', foreign: '' }
 
 beforeAll(async () => {
   provider = await startSocketProvider()
-  gateway = await startGateway()
+  // A turn whose provider says nothing is waited for as long as this when the gateway ends.
+  gateway = await startGateway({ environment: { SPGW_GATEWAY_DRAIN_TIMEOUT: '1s' } })
   const { admin } = gateway
   await admin.providers.add({
     ...{ name: 'openai', kind: 'openai', baseUrl: `${provider.baseUrl}/v1` },
