@@ -140,6 +140,13 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
     expect(stage.faults()).toEqual([])
   })
 
+  it('is held to the rules by something that sees a barrier', async () => {
+    const { page } = stage
+    await visit(page, stage.gateway, '/keys')
+    await page.evaluate("document.querySelector('main').append(document.createElement('img'))")
+    expect(await findBarriers(page)).toEqual([expect.stringContaining('image-alt')])
+  })
+
   it('does not offer what is done at the machine', async () => {
     await visit(stage.page, stage.gateway, '/settings/operations/operators.reset')
     await stage.page.getByText('Operation not found').waitFor()
