@@ -81,6 +81,7 @@ const startWidths = {
   duration: 10,
   age: 8,
   money: 9,
+  flag: 5,
   share: 7,
   time: 17,
   state: 6,

@@ -89,7 +89,11 @@ async function printRecord(
   io: Io,
 ): Promise<void> {
   const written = settings.columns === null ? await describeWritten(operation, output, gateway, view) : null
-  if (written === null) return io.stdout.write(renderRecord(columns, output, view, settings.columns !== null))
+  if (written === null) {
+    const { renderLimits } = await import('./limits.ts')
+    const below = settings.columns === null ? await renderLimits(operation.name, output, gateway, view) : ''
+    return io.stdout.write(renderRecord(columns, output, view, settings.columns !== null) + below)
+  }
   await io.stdout.write(`${written.line}\n`)
   if (written.next !== null) await io.stderr.write(`${escapeControls(written.next)}\n`)
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { formatLimitUsage } from '../../src/admin/contract/show-limit.ts'
 import {
   absent,
   escapeControls,
@@ -27,6 +28,7 @@ export function renderStatus(output: unknown, view: View): string {
     ['providers', describeProviders(status)],
     ['routes', number(status.routes)],
     ['keys', number(status.keys)],
+    ...describeBudgets(status, view),
     ['disk', describeDisk(status)],
     ['records', describeRecords(status, view)],
     ...(status.set_aside.length === 0 ? [] : [listSetAside(status)]),
@@ -90,6 +92,18 @@ function perSecond(rate: number): string {
 function describeProviders({ providers }: Status): string {
   const counts = Object.entries(providers).filter(([, count]) => count > 0)
   return counts.length === 0 ? 'none yet' : counts.map(([state, count]) => `${count} ${state}`).join(', ')
+}
+
+const shownBudgets = 3
+
+/** Those nearest to their end; an older gateway does not tell. */
+function describeBudgets({ budgets = [] }: Partial<Status>, view: View): [string, string][] {
+  const lines = budgets.slice(0, shownBudgets).map((budget) => {
+    const { policy, scope, resets_at } = budget
+    return `${scope}: ${formatLimitUsage(budget)} (policy ${policy}), resets ${formatValue(resets_at, 'age', view)}`
+  })
+  const more = budgets.length > shownBudgets ? ['more: spgw policies usage'] : []
+  return [...lines, ...more].map((line, index) => [index === 0 ? 'budgets' : '', line])
 }
 
 function describeDisk({ disk_free_bytes, database_bytes, journal_bytes, schema_version }: Status): string {

@@ -128,10 +128,18 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     'providers.deactivate': `To undo: spgw providers activate ${name}`,
     'routes.add': `Next, try it: spgw routes test '${name}'${scope}`,
     'routes.disable': `To undo: spgw routes enable '${name}'${scope}`,
-    'policies.add': `Next, apply it to a key: spgw keys edit KEY --policy ${name}`,
-    'projects.add': `Next, a key in it: spgw keys create --name NAME -p ${name}`,
+    'policies.add': isAttached(output)
+      ? `To see what is used of it: spgw policies usage ${name}`
+      : `It applies to nothing yet. Next: spgw policies edit ${name} --attach workspace|project:P|key:NAME`,
+    'projects.add': `Next, an environment in it: spgw environments add production -p ${name}`,
     'environments.add': `Next, a key in it: spgw keys create --name NAME${scope} -e ${name}`,
     'keys.revoke': `It stays listed. To remove it: spgw keys remove ${name}${scope}`,
   }
   return steps[operation] ?? null
+}
+
+/** Whether a policy applies to anything. */
+function isAttached(policy: unknown): boolean {
+  const places = valueAt(policy, 'attached_to')
+  return Array.isArray(places) && places.length > 0
 }

@@ -12,6 +12,7 @@ export interface GatewayState {
   /** The parts that can be degraded, and whether they are. `times`: how often since the start. */
   parts: { part: PartName; degraded: boolean; times: number }[]
   providers: MeasuredProvider[]
+  budgets: MeasuredBudget[]
   routes: number
   /** Keys that are not revoked. */
   keys: number
@@ -26,6 +27,17 @@ export interface GatewayState {
   entriesLost: number
   /** By thread, since the start. */
   longTurns: readonly { thread: string; count: number; longestMs: number }[]
+}
+
+/** Dollars or tokens of one budget in its present day or month. */
+export interface MeasuredBudget {
+  policy: string
+  scope: string
+  kind: string
+  period: string
+  used: number
+  held: number
+  limit: number
 }
 
 export interface MeasuredProvider {
@@ -61,6 +73,7 @@ export function stateFamilies(version: string, state: GatewayState): Family[] {
     ),
     counter('spgw_degraded_total', 'How often a part became degraded since the start.', times),
     gauge('spgw_provider_ready', 'Whether a provider is ready (1) or not (0), with its state.', providers),
+    ...budgetFamilies(state.budgets),
     gauge('spgw_routes', 'Routes.', state.routes),
     gauge('spgw_keys', 'Gateway keys that are not revoked.', state.keys),
     gauge('spgw_database_bytes', 'Size of the database with its write-ahead log.', state.databaseBytes),
@@ -80,6 +93,21 @@ export function stateFamilies(version: string, state: GatewayState): Family[] {
       'The longest turn of an event loop since the start, where one took more than 500 ms.',
       state.longTurns.map(({ thread, longestMs }) => ({ labels: { thread }, value: longestMs / 1000 })),
     ),
+  ]
+}
+
+function budgetFamilies(budgets: readonly MeasuredBudget[]): Family[] {
+  const of = (unit: string, figure: 'used' | 'held' | 'limit') =>
+    budgets
+      .filter(({ kind }) => kind === unit)
+      .map(({ policy, scope, period, [figure]: value }) => ({ labels: { policy, scope, period }, value }))
+  return [
+    gauge('spgw_budget_used_usd', 'Spent of a budget in its day or month, in USD.', of('usd', 'used')),
+    gauge('spgw_budget_held_usd', 'Held by requests in progress, in USD.', of('usd', 'held')),
+    gauge('spgw_budget_limit_usd', 'Limit of the budget, in USD.', of('usd', 'limit')),
+    gauge('spgw_budget_used_tokens', 'Used of a budget in its day or month, in tokens.', of('tokens', 'used')),
+    gauge('spgw_budget_held_tokens', 'Held by requests in progress, in tokens.', of('tokens', 'held')),
+    gauge('spgw_budget_limit_tokens', 'Limit of the budget, in tokens.', of('tokens', 'limit')),
   ]
 }
 

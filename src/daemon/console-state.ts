@@ -1,6 +1,8 @@
 import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
-import type { GatewayState, MeasuredProvider } from '../console/metrics.ts'
+import type { GatewayState, MeasuredBudget, MeasuredProvider } from '../console/metrics.ts'
 import { partNames } from '../core/degraded.ts'
+import type { Limit } from '../core/policy-limits.ts'
+import { listBudgets } from '../policy/limits/place-limits.ts'
 import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 
@@ -17,6 +19,7 @@ export function readGatewayState(runtime: Runtime): GatewayState {
     requestsSinceStart: now.requestsSinceStart,
     parts: showParts(now),
     providers: configuration.providers.map((provider) => showProvider(provider, runtime)),
+    budgets: listBudgets({ configuration, keys }).map(({ limit }) => showBudget(limit, runtime)),
     routes: configuration.routes.length,
     keys: live.size,
     databaseBytes: now.store?.databaseBytes ?? null,
@@ -33,6 +36,23 @@ function showParts({ degraded, degradedTimes }: RuntimeStatus): GatewayState['pa
     const isDegraded = degraded.some((each) => each.part === part)
     return { part, degraded: isDegraded, times: degradedTimes.get(part) ?? 0 }
   })
+}
+
+const nanoPerUsd = 1e9
+
+function showBudget(limit: Limit, runtime: Pick<Runtime, 'limitUsage'>): MeasuredBudget {
+  const { used, held } = runtime.limitUsage(limit)
+  const { policy, scope, kind, period } = limit
+  const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
+  return {
+    policy,
+    scope,
+    kind,
+    period: period ?? '',
+    used: amount(used),
+    held: amount(held),
+    limit: amount(limit.limit),
+  }
 }
 
 function showProvider(

@@ -197,6 +197,8 @@ function buildConfiguration(
     providers: stored.providers.map((provider) => buildProvider(provider, keyring, slotOf(provider.id))),
     routes: stored.routes,
     policies: stored.policies,
+    projects: stored.projects.map(({ id, name }) => ({ id, name })),
+    environments: stored.environments.map(({ id, name, projectId }) => ({ id, name, projectId })),
     timeZone: stored.timeZone,
     defaultProviders: Object.fromEntries(stored.environments.map(({ id, defaultProviders }) => [id, defaultProviders])),
     tokenKey: keyring.tokenKey(),

@@ -190,6 +190,8 @@ function readModel(stored: StoredSnapshot): { configuration: ConfigurationSnapsh
       ),
       routes: stored.routes,
       policies: stored.policies,
+      projects: stored.projects,
+      environments: stored.environments,
       defaultProviders: {},
       tokenKey: new Uint8Array(32),
       bodyKey: null,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Show } from '../../src/admin/contract/operation.ts'
-import { limitColumns } from '../../src/admin/contract/policies/limit-usage.ts'
+import { limitColumns } from '../../src/admin/contract/show-limit.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { formatCell, formatValue } from '../../src/admin/contract/show-value.ts'
 

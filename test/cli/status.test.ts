@@ -15,6 +15,7 @@ const status = {
   held_limit: 500_000_000,
   requests_since_start: 18_204,
   traffic: { requests_per_second: 12.41, error_share: 0.002, duration_p95_ms: 1830, usd_per_hour: 0.42 },
+  budgets: [] as object[],
   degraded: [] as object[],
   providers: { ready: 2, failing: 1, unchecked: 0, inactive: 0 },
   routes: 4,
@@ -35,6 +36,23 @@ const show = async (change: object, argv: readonly string[] = []) =>
 describe('status', () => {
   it('reads well', async () => {
     await expect(await show({})).toMatchFileSnapshot('../fixtures/cli/status.txt')
+  })
+
+  it('tells of the budgets nearest to their end', async () => {
+    const budget = {
+      policy: 'team',
+      kind: 'usd',
+      period: 'month',
+      held: 0,
+      limit: 200,
+      resets_at: '2026-03-08T12:00:00Z',
+    }
+    const budgets = ['a', 'b', 'c', 'd'].map((name) => ({ ...budget, scope: `project:${name}`, used: 42.1 }))
+    const shown = await show({ budgets })
+    expect(shown).toContain('budgets    project:a: $42.10 of $200.00 a month (policy team), resets in 7 d\n')
+    expect(shown).toContain('project:c')
+    expect(shown).not.toContain('project:d')
+    expect(shown).toContain('more: spgw policies usage\n')
   })
 
   it('says what is degraded first, and since when', async () => {

@@ -20,6 +20,7 @@ export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
       { part: 'store', degraded: false, times: 2 },
     ],
     providers: [{ name: 'openai', kind: 'openai', state: 'ready' }],
+    budgets: [],
     routes: 1,
     keys: 1,
     databaseBytes: 1000,

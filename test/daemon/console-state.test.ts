@@ -75,3 +75,28 @@ it('says what is degraded and how often, and what the store said last', () => {
     longTurns: [],
   })
 })
+
+it('tells what is used of budgets, by where they apply', async () => {
+  const { client, used, parts } = await startTestGateway()
+  const budgets = { budgetUsdMonth: 200, budgetTokensDay: 1000, rpm: 5 }
+  const policy = await client.policies.add({ name: 'team', ...budgets, attach: ['project:default', 'workspace'] })
+  await client.policies.add({ name: 'users', budgetUsdDay: 1, per: 'user', attach: ['workspace'] })
+  used.set(`${policy.id} workspace usd month`, { used: 42.1e9, held: 0.02e9, resetsAt: 60_000 })
+  const team = { policy: 'team', used: 0, held: 0 }
+  const dollars = { ...team, kind: 'usd', period: 'month', limit: 200 }
+  const tokens = { ...team, kind: 'tokens', period: 'day', limit: 1000 }
+  expect(readGatewayState(parts.runtime).budgets).toEqual([
+    { ...dollars, scope: 'project:default' },
+    { ...tokens, scope: 'project:default' },
+    { ...dollars, scope: 'workspace', used: 42.1, held: 0.02 },
+    { ...tokens, scope: 'workspace' },
+  ])
+  // The one nearest to its end comes first.
+  const { budgets: shown } = await client.status({})
+  expect(shown.map(({ scope, used }) => [scope, used])).toEqual([
+    ['workspace', 42.1],
+    ['project:default', 0],
+    ['project:default', 0],
+    ['workspace', 0],
+  ])
+})

@@ -265,6 +265,8 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
   const scope = { projectId: 'prj_1', project: 'default' }
   return {
     version: 1,
+    projects: [],
+    environments: [],
     timeZone: 'UTC',
     defaultProviders: {},
     tokenKey: new Uint8Array(32),

@@ -14,6 +14,8 @@ export function makeConfiguration(parts: Partial<ConfigurationSnapshot> = {}): C
     providers: [],
     routes: [],
     policies: [],
+    projects: [],
+    environments: [],
     timeZone: 'UTC',
     defaultProviders: {},
     tokenKey: new Uint8Array(32),

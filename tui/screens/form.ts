@@ -4,6 +4,7 @@ import type { Field, Operation } from '../../cli/operation.ts'
 import { alignText } from '../../cli/print/table.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
 import { valueAt } from '../../src/admin/contract/show-value.ts'
+import { clearWord } from '../../src/core/policy-rules.ts'
 import { clip } from '../clip.ts'
 import { askedFields, currentText, helpOf, labelOf, readText } from '../form-fields.ts'
 import type { KeyPress } from '../keys.ts'
@@ -54,7 +55,9 @@ export class FormScreen implements Screen {
   constructor(options: FormOptions, title: string) {
     this.#options = options
     this.title = title
-    this.#entries = askedFields(options.operation, options.given, options.hidden).map((field) => {
+    // What is emptied is cleared: nobody has to name it.
+    const hidden = options.subject === undefined ? options.hidden : [...options.hidden, 'clear']
+    this.#entries = askedFields(options.operation, options.given, hidden).map((field) => {
       const before = currentText(field, options.subject)
       return { field, line: lineOf(before || (options.start[field.name] ?? startText(field))), before, problem: null }
     })
@@ -208,29 +211,37 @@ export class FormScreen implements Screen {
   #submit(): boolean {
     if (this.#busy) return true
     const input: Record<string, unknown> = { ...this.#options.given }
+    const cleared: string[] = []
     for (const [position, entry] of this.#seen.entries()) {
-      const problem = this.#read(entry, input)
+      const problem = this.#read(entry, input, cleared)
       if (problem === null) continue
       entry.problem = problem
       this.#selection = { ...this.#selection, index: position }
       return true
     }
     this.#busy = true
-    void this.#check(input)
+    void this.#check(cleared.length === 0 ? input : { ...input, clear: cleared })
     return true
   }
 
-  /** Puts the entry's value into the input; gives what is wrong with it. */
-  #read({ field, line, before }: FormEntry, input: Record<string, unknown>): string | null {
+  /** Puts the entry's value into the input, or its name into `cleared`; gives what is wrong with it. */
+  #read({ field, line, before }: FormEntry, input: Record<string, unknown>, cleared: string[]): string | null {
     if (field.required && line.text.trim() === '') return `${labelOf(field)} is required.`
     if (line.text === before || (before === '' && line.text === startText(field))) return null
     try {
       const value = readText(field, line.text, before)
       if (value !== undefined) input[field.name] = value
+      else if (before !== '' && this.#clears(field)) cleared.push(clearWord(field.name))
       return null
     } catch (error) {
       return withoutFlag(error, field)
     }
+  }
+
+  /** A setting that nothing written would unset is named in a field of its own, which the form fills in. */
+  #clears({ name }: Field): boolean {
+    const choices = this.#options.operation.fields.find((field) => field.name === 'clear')?.choices ?? []
+    return choices.includes(clearWord(name))
   }
 
   async #check(input: Record<string, unknown>): Promise<void> {

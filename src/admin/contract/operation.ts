@@ -56,6 +56,8 @@ export interface Column {
     | 'list'
     | 'targets'
     | 'id'
+    /** Only worth a word where it is so. */
+    | 'flag'
     /** What a limit counts (`requests a minute`); what is used of it, with its share; another amount of it. */
     | 'limit'
     | 'used'

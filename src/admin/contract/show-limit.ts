@@ -1,3 +1,4 @@
+import type { Column } from './operation.ts'
 import { formatMoney, formatShare, groupDigits } from './show-number.ts'
 
 /** What is used of a limit, as `keys usage` and `policies usage` answer it. */
@@ -9,6 +10,16 @@ export interface LimitUsage {
   held?: number | null
   limit: number
 }
+
+export const limitColumns: readonly Column[] = [
+  { field: 'policy', title: 'POLICY' },
+  { field: 'scope', title: 'APPLIES TO' },
+  { field: 'kind', title: 'LIMIT', format: 'limit' },
+  { field: 'used', title: 'USED', format: 'used' },
+  { field: 'held', title: 'HELD', format: 'amount' },
+  { field: 'limit', title: 'OF', format: 'amount' },
+  { field: 'resets_at', title: 'RESETS', format: 'age' },
+]
 
 const kinds: readonly unknown[] = ['requests', 'tokens', 'concurrency', 'usd'] satisfies LimitUsage['kind'][]
 
@@ -42,4 +53,16 @@ export function formatLimitUsage(usage: LimitUsage): string {
   if (used === null) return `${whole} for each end user`
   const more = held === undefined || held === null || held === 0 ? '' : `, ${formatAmount(usage, held)} held`
   return `${formatAmount(usage, used)} of ${whole}${more}`
+}
+
+/** What `keys usage` and `policies usage` answer, limit by limit: budgets first. */
+export function limitRows(answer: unknown): readonly LimitUsage[] {
+  const usages: readonly unknown[] = Array.isArray(answer) ? answer : []
+  const lists = (['periods', 'limits'] as const).map((name) => {
+    return usages.flatMap((usage): unknown => {
+      const list: unknown = typeof usage === 'object' && usage !== null ? Reflect.get(usage, name) : null
+      return Array.isArray(list) ? list : []
+    })
+  })
+  return lists.flat().filter(isLimitUsage)
 }

@@ -37,7 +37,7 @@ function stepInto(place: unknown, step: string): unknown {
 export function formatValue(value: unknown, format: Format, view: Clock): string {
   if (value === null || value === undefined || value === '') return absent
   if (typeof value === 'number') return formatNumber(value, format)
-  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'boolean') return value ? 'yes' : format === 'flag' ? absent : 'no'
   if (Array.isArray(value)) {
     const items = value.map((item) => (format === 'targets' ? formatTarget(item) : formatValue(item, 'text', view)))
     return items.length === 0 ? absent : items.join(', ')
@@ -147,9 +147,10 @@ export function guessFormat(field: string): Format {
   if (/(^|_)(at|since)$|^time$/.test(field)) return 'age'
   if (/(^|_)ms$/.test(field)) return 'duration'
   if (/(^|_)bytes$/.test(field)) return 'bytes'
-  if (/(^|_)usd$|^usd_per_/.test(field)) return 'money'
+  if (/(^|_)usd(_day|_month)?$|^usd_per_/.test(field)) return 'money'
   if (/(^|_)share$/.test(field)) return 'share'
-  if (/(^|_)(tokens|requests|errors)$/.test(field)) return 'number'
+  if (/(^|_)(tokens(_day|_month)?|requests|errors)$|^[rt]pm$/.test(field)) return 'number'
+  if (/^cap_/.test(field)) return 'flag'
   if (field === 'state' || field === 'status') return 'state'
   return field === 'id' ? 'id' : 'text'
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { partNames } from '../../core/degraded.ts'
 import { time } from './fields.ts'
 import { operation } from './operation.ts'
+import { periodShape } from './policies/limit-usage.ts'
 
 export const statusShape = z.object({
   version: z.string(),
@@ -28,6 +29,8 @@ export const statusShape = z.object({
       usd_per_hour: z.number().nullable(),
     })
     .nullable(),
+  /** Of policies; the 20 nearest to their end, these first. */
+  budgets: z.array(periodShape),
   /** Empty is well. */
   degraded: z.array(z.object({ part: z.enum(partNames), reason: z.string(), since: time })),
   providers: z.object({

@@ -17,7 +17,9 @@ export async function findProject({ store }: Store, name: string): Promise<Proje
 
 export async function findEnvironment({ store }: Store, project: Project, name: string): Promise<Environment> {
   const found = await store.environments.find(project.id, name)
-  return found ?? fail(notFound(`environment in project ${project.name} named`, name, listing('environments', project)))
+  if (found !== null) return found
+  const hint = `${listing('environments', project)}. To add it: spgw environments add ${name} -p ${project.name}`
+  throw notFound(`environment in project ${project.name} named`, name, hint)
 }
 
 export async function findScope(context: Store, scope: { project: string; environment: string }): Promise<FoundScope> {

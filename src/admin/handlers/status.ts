@@ -2,6 +2,7 @@ import type { ProviderStateName } from '../../core/provider-state.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import { operations } from './base.ts'
 import type { AdminContext, RuntimeStatus } from './context.ts'
+import { showBudgets } from './policies/limit-usage.ts'
 
 export const status = operations.status.handler(({ context }) => showStatus(context))
 
@@ -34,6 +35,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     held_limit: now.heldLimit,
     requests_since_start: seen === null ? now.requestsSinceStart : null,
     traffic: seen === null ? showTraffic(now.traffic) : null,
+    budgets: showBudgets({ runtime, scope }),
     degraded: now.degraded,
     providers: {
       ready: count('ready'),

@@ -6,6 +6,8 @@ export const emptyConfiguration: ConfigurationSnapshot = {
   providers: [],
   routes: [],
   policies: [],
+  projects: [],
+  environments: [],
   timeZone: 'UTC',
   defaultProviders: {},
   tokenKey: new Uint8Array(),

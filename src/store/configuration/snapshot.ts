@@ -13,6 +13,9 @@ export interface ConfigurationSnapshot {
   providers: SnapshotProvider[]
   routes: SnapshotRoute[]
   policies: SnapshotPolicy[]
+  /** What policies can be attached to, by its name. */
+  projects: { id: string; name: string }[]
+  environments: { id: string; name: string; projectId: string }[]
   /** Of the workspace: hours of policies, days and months of budgets are those of it. */
   timeZone: string
   /** Environment id → lane → provider id, for calls that name no model (contract.md, rule 2). */

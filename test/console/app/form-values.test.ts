@@ -43,4 +43,21 @@ describe('a form of what stands', () => {
     expect(inputOf(fields, { ...before, organization: '' }, before)).toEqual({ organization: null })
     expect(inputOf(fields, { ...before, tags: [['team', 'a']] }, before)).toEqual({ tags: { team: 'a', cost: '' } })
   })
+
+  it('clears what was emptied where the operation has words for that', () => {
+    const of = fieldsOf('policies.edit').filter(({ name }) => name !== 'name')
+    const stands = valuesOf(of, {
+      rpm: 60,
+      budgetUsdMonth: 200,
+      maxBody: '1MB',
+      onBudget: 'warn',
+      attach: ['workspace'],
+    })
+    const emptied = { ...stands, rpm: '', budgetUsdMonth: '300', maxBody: '', onBudget: '', attach: '' }
+    expect(inputOf(of, emptied, stands)).toEqual({
+      budgetUsdMonth: 300,
+      attach: [],
+      clear: ['rpm', 'on-budget', 'max-body'],
+    })
+  })
 })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { time } from '../fields.ts'
-import type { Column } from '../operation.ts'
 
 const place = {
   policy: z.string(),
@@ -37,13 +36,3 @@ export const policyUsageShape = z.object({
   periods: z.array(periodShape),
   limits: z.array(limitShape),
 })
-
-export const limitColumns: readonly Column[] = [
-  { field: 'policy', title: 'POLICY' },
-  { field: 'scope', title: 'APPLIES TO' },
-  { field: 'kind', title: 'LIMIT', format: 'limit' },
-  { field: 'used', title: 'USED', format: 'used' },
-  { field: 'held', title: 'HELD', format: 'amount' },
-  { field: 'limit', title: 'OF', format: 'amount' },
-  { field: 'resets_at', title: 'RESETS', format: 'age' },
-]

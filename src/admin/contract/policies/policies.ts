@@ -1,8 +1,19 @@
 import { z } from 'zod'
 import { policyRules } from '../../../core/policy-rules.ts'
-import { forceField, nameField, newNameField, owned, reference, removed, renameField, time } from '../fields.ts'
+import {
+  forceField,
+  listProjectFields,
+  nameField,
+  newNameField,
+  owned,
+  reference,
+  removed,
+  renameField,
+  time,
+} from '../fields.ts'
 import { type Column, field, operation } from '../operation.ts'
-import { limitColumns, policyUsageShape } from './limit-usage.ts'
+import { limitColumns } from '../show-limit.ts'
+import { policyUsageShape } from './limit-usage.ts'
 import { clearField, inputFields, ruleColumns, shownFields } from './policy-fields.ts'
 
 export const policyShape = z.object({
@@ -26,7 +37,6 @@ const columns: readonly Column[] = [
 const record = { as: 'record' } as const
 const one = z.strictObject({ ...nameField('policy') })
 const settable = {
-  ...inputFields(policyRules),
   attach: field(z.array(z.string().min(1)).optional(), {
     description: 'Where the policy applies: workspace, project:P, environment:P/E, key:NAME or key:P/E/NAME',
     label: 'Applies to',
@@ -34,6 +44,7 @@ const settable = {
     flag: 'attach',
     syntax: 'list',
   }),
+  ...inputFields(policyRules),
 }
 
 export const policies = {
@@ -46,7 +57,8 @@ export const policies = {
     positional: ['name'],
     aliases: ['create'],
     examples: [
-      'policies add search --rpm 60 --tpm 100000 --attach project:search',
+      'policies add search --budget-usd-month 200 --rpm 60 --attach project:search',
+      'policies add fair --per key --tpm 100000 --concurrency 5 --attach workspace',
       "policies add small-models --allow-model 'gpt-4o-mini*' --attach project:default",
       'policies add no-gemini --lane openai --lane anthropic --attach workspace',
       'policies add debugging --capture redacted --attach environment:default/staging',
@@ -87,11 +99,12 @@ export const policies = {
       empty: 'No policy limits requests, tokens or money. Add one: spgw policies add NAME --rpm 60 --attach project:P',
     },
     positional: ['name'],
-    examples: ['policies usage', 'policies usage search --json'],
+    examples: ['policies usage', 'policies usage search --json', 'policies usage -p search'],
   })
     .input(
       z.strictObject({
         name: field(reference.optional(), { description: 'Name or ID of one policy (default: all policies)' }),
+        ...listProjectFields,
       }),
     )
     .output(z.array(policyUsageShape)),

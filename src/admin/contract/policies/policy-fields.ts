@@ -85,6 +85,7 @@ const formats: Partial<Record<RuleForm['kind'], Column['format']>> = {
   size: 'bytes',
   count: 'number',
   money: 'money',
+  switch: 'flag',
 }
 
 export function ruleColumns(table: RuleTable): Column[] {

@@ -75,7 +75,7 @@ export const policies = {
     await context.runtime.publish()
     return after
   }),
-  usage: operations.policies.usage.handler(({ context, input }) => showPolicyUsage(context, input.name)),
+  usage: operations.policies.usage.handler(({ context, input }) => showPolicyUsage(context, input)),
   remove: operations.policies.remove.handler(async ({ context, input }) => {
     const { policy, before } = await load(context, input.name)
     const line = { operation: 'policies.remove', resource: resource(policy), before, after: null }

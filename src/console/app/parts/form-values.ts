@@ -29,7 +29,7 @@ function pairsOf(value: unknown): [string, string][] {
 
 /**
  * The operation's input. From an empty form: whatever was filled in. From a record (`before`): what was changed, and
- * nothing else, so that two people at once do not undo one another.
+ * nothing else, so that two people at once do not undo one another; what was emptied is cleared.
  */
 export function inputOf(
   fields: readonly DerivedField[],
@@ -37,15 +37,27 @@ export function inputOf(
   before: FormValues | null,
 ): Record<string, unknown> {
   const input: Record<string, unknown> = {}
+  const cleared: string[] = []
   for (const field of fields) {
     const value = values[field.name]
     const was = before?.[field.name]
     if (value === undefined || (before !== null && isSame(value, was))) continue
     const read = readValue(field, value, was)
     if (read !== undefined) input[field.name] = read
+    else if (was !== undefined && clearable(fields).includes(flagOf(field))) cleared.push(flagOf(field))
   }
-  return input
+  return cleared.length === 0 ? input : { ...input, [clearName]: cleared }
 }
+
+/** The field of an operation that names the settings to clear, where an empty one would say nothing. */
+export const clearName = 'clear'
+
+function clearable(fields: readonly DerivedField[]): readonly string[] {
+  return fields.find(({ name }) => name === clearName)?.choices ?? []
+}
+
+/** `maxBody` → `max-body` */
+const flagOf = ({ name }: DerivedField) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 function isSame(left: FormValue, right: FormValue | undefined): boolean {
   return JSON.stringify(left) === JSON.stringify(right)

@@ -12,9 +12,10 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** `LAST USED` → `Last used`, `P95` → `p95`. */
+/** `LAST USED` → `Last used`, `P95` → `p95`, `USD/MONTH` → `USD/month`. */
 export function sentenceCase(title: string): string {
-  return /^P\d+$/.test(title) ? title.toLowerCase() : title.charAt(0) + title.slice(1).toLowerCase()
+  if (/^P\d+$/.test(title)) return title.toLowerCase()
+  return (title.charAt(0) + title.slice(1).toLowerCase()).replace(/\busd\b/i, 'USD')
 }
 
 const stateWords: Record<string, string> = {

@@ -5,7 +5,7 @@ import { operationNamed } from '../contract/operations.ts'
 import { Button } from './button.tsx'
 import { FaultView } from './fault-notice.tsx'
 import { type FieldChoice, FormField } from './form-field.tsx'
-import { type FormValues, inputOf, missingFields, valuesOf } from './form-values.ts'
+import { clearName, type FormValues, inputOf, missingFields, valuesOf } from './form-values.ts'
 import { useOperation } from './operation-call.ts'
 
 export interface OperationFormProps {
@@ -68,10 +68,12 @@ export function OperationForm(props: OperationFormProps) {
     />
   )
   const isFolded = ({ name }: DerivedField) => props.folded?.includes(name) === true
-  const folded = fields.filter(isFolded)
+  // What is emptied is cleared: nobody has to name it.
+  const shown = before === null ? fields : fields.filter(({ name }) => name !== clearName)
+  const folded = shown.filter(isFolded)
   return (
     <form className="form stack" noValidate onSubmit={(event) => void submit(event)}>
-      {fields.filter((field) => !isFolded(field)).map(draw)}
+      {shown.filter((field) => !isFolded(field)).map(draw)}
       {props.children}
       {folded.length === 0 ? null : (
         <details className="fold" open={folded.some(({ name }) => errors[name] !== undefined) || undefined}>

@@ -1,0 +1,40 @@
+import { limitColumns, limitRows } from '../../src/admin/contract/show-limit.ts'
+import { valueAt } from '../../src/admin/contract/show-value.ts'
+import type { GatewayClient } from '../operation.ts'
+import { renderTable } from './table.ts'
+import type { View } from './view.ts'
+
+/** An operation whose answer says what is used of the limits of a thing. */
+export interface LimitQuestion {
+  path: readonly string[]
+  input: object
+}
+
+/** By the operation that shows the thing. */
+const questions: Readonly<Record<string, (thing: unknown) => LimitQuestion>> = {
+  'keys.show': (key) => ({
+    path: ['keys', 'usage'],
+    input: { key: valueAt(key, 'id'), project: valueAt(key, 'project'), environment: valueAt(key, 'environment') },
+  }),
+  'policies.show': (policy) => ({ path: ['policies', 'usage'], input: { name: valueAt(policy, 'id') } }),
+  'projects.show': (project) => ({ path: ['policies', 'usage'], input: { project: valueAt(project, 'id') } }),
+}
+
+/** null: it is nothing that limits apply to. */
+export function askLimits(operation: string, thing: unknown): LimitQuestion | null {
+  return questions[operation]?.(thing) ?? null
+}
+
+/** Below a key, a policy or a project: its limits and budgets, with what is used of them. Empty: nothing is limited. */
+export async function renderLimits(
+  operation: string,
+  thing: unknown,
+  gateway: GatewayClient,
+  view: View,
+): Promise<string> {
+  const question = askLimits(operation, thing)
+  // An older gateway may not know the question; what was asked for is shown all the same.
+  const answer = question === null ? [] : await gateway.call([...question.path], question.input).catch(() => [])
+  const rows = limitRows(answer)
+  return rows.length === 0 ? '' : `\n${view.paint('strong', 'Limits')}\n${renderTable(limitColumns, rows, view)}`
+}

@@ -1,0 +1,89 @@
+import type { Limit } from '../../core/policy-limits.ts'
+import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../../store/configuration/snapshot.ts'
+import { findLimits, type LimitPlace } from './find-limits.ts'
+
+/** Of a policy that gives each key its own counters, more are not listed. */
+const mostKeys = 1000
+
+interface PlacedKey {
+  id: string
+  name: string
+  projectId: string
+  environmentId: string
+  policyId: string | null
+  /** When; null: it may be used. */
+  revokedAt: unknown
+}
+
+/** All that a policy can be attached to, as the store and the snapshot both have it. */
+export interface PolicyPlaces extends Pick<ConfigurationSnapshot, 'projects' | 'environments'> {
+  keys: readonly PlacedKey[]
+}
+
+/** One counter of a policy, and whose it is; null: the workspace's. */
+export interface PlacedLimit {
+  limit: Limit
+  projectId: string | null
+}
+
+/** Every counter that a policy has, at each place where it is attached. */
+export function placeLimits(policy: SnapshotPolicy, places: PolicyPlaces): PlacedLimit[] {
+  const found = new Map<string, PlacedLimit>()
+  for (const [place, key] of placesOf(policy, places)) {
+    const { id, name } = policy
+    for (const limit of findLimits([{ id, name, place, rules: policy }], key) ?? [])
+      found.set(limit.counter, { limit, projectId: place === 'workspace' ? null : key.projectId })
+  }
+  return [...found.values()]
+}
+
+/** For each place some key whose requests count there. */
+function placesOf(policy: SnapshotPolicy, places: PolicyPlaces): [LimitPlace, SnapshotKey][] {
+  const { workspace, ids } = policy.attachedTo
+  const found: [LimitPlace, SnapshotKey][] = []
+  const attached = new Set(ids)
+  const good = places.keys.filter(({ revokedAt }) => revokedAt === null)
+  const own = good.filter((key) => attached.has(key.id) || key.policyId === policy.id)
+  for (const key of own) found.push(['key', keyAt(key, places)])
+  if (policy.per === 'key') {
+    const inside = (key: PlacedKey) => workspace || attached.has(key.projectId) || attached.has(key.environmentId)
+    for (const key of good.filter(inside).slice(0, mostKeys)) found.push(['key', keyAt(key, places)])
+    return found
+  }
+  for (const { id, projectId } of places.environments)
+    if (attached.has(id)) found.push(['environment', keyAt({ ...nobody, environmentId: id, projectId }, places)])
+  for (const { id } of places.projects)
+    if (attached.has(id)) found.push(['project', keyAt({ ...nobody, projectId: id }, places)])
+  if (workspace) found.push(['workspace', keyAt(nobody, places)])
+  return found
+}
+
+const nobody: PlacedKey = { id: '', name: '', projectId: '', environmentId: '', policyId: null, revokedAt: null }
+
+function keyAt({ id, name, projectId, environmentId }: PlacedKey, { projects, environments }: PolicyPlaces) {
+  const nameOf = (rows: readonly { id: string; name: string }[], wanted: string) =>
+    rows.find((row) => row.id === wanted)?.name ?? ''
+  return {
+    ...{ hash: '', id, name, lastFour: '', policyId: null, tags: {}, expiresAt: null, revokedAt: null },
+    ...{ projectId, project: nameOf(projects, projectId) },
+    ...{ environmentId, environment: nameOf(environments, environmentId) },
+  }
+}
+
+type Snapshot = { configuration: ConfigurationSnapshot; keys: readonly SnapshotKey[] }
+
+/** Asked once a second by whoever watches, and there may be very many keys: found once for each change. */
+const listed = new WeakMap<ConfigurationSnapshot, { keys: Snapshot['keys']; budgets: readonly PlacedLimit[] }>()
+
+/** The budgets of all policies whose use can be told: of a budget that each end user has, nobody knows the users. */
+export function listBudgets({ configuration, keys }: Snapshot): readonly PlacedLimit[] {
+  const known = listed.get(configuration)
+  if (known?.keys === keys) return known.budgets
+  const places = { projects: configuration.projects, environments: configuration.environments, keys }
+  const budgets = configuration.policies
+    .flatMap((policy) => placeLimits(policy, places))
+    .filter(({ limit }) => limit.period !== null && !limit.perUser)
+    .slice(0, mostKeys)
+  listed.set(configuration, { keys, budgets })
+  return budgets
+}
