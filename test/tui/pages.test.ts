@@ -282,3 +282,39 @@ describe('the overview', () => {
     expect(driven.text()).not.toContain('Needs attention')
   })
 })
+
+describe('what is used of limits', () => {
+  const place = { policy: 'team', scope: 'project:search' }
+  const month = {
+    ...place,
+    kind: 'usd',
+    period: 'month',
+    used: 50,
+    held: 100,
+    limit: 200,
+    resets_at: '2026-12-01T00:00:00Z',
+  }
+  const users = { ...place, kind: 'requests', used: null, limit: 10, resets_at: null }
+  const usage = [{ policy: 'team', periods: [month], limits: [users] }]
+  const policy = { id: 'pol_1', name: 'team', attached_to: ['project:search'], rpm: 10, cap_output: false }
+
+  it('stands below a policy', async () => {
+    driven = drive({ 'policies.list': [policy], 'policies.show': policy, 'policies.usage': usage })
+    await driven.press(':', '=policies', 'enter')
+    await driven.see('team')
+    await driven.press('enter')
+    const shown = await driven.see('for each end user')
+    expect(shown).toMatch(/USD a month +█████▒▒▒▒▒▒▒▒▒▒····· {2}\$50.00 \(25%\) of \$200.00 {2}\$100.00 held/)
+    expect(shown).toContain('project:search  policy team  resets in')
+    expect(shown).not.toContain('Cap output')
+    expect(driven.calls.find(({ path }) => path === 'policies.usage')?.input).toEqual({ name: 'pol_1' })
+  })
+
+  it('stands on the overview, the budgets alone', async () => {
+    const status = { traffic: null, degraded: [], budgets: [month] }
+    driven = drive({ watch: () => streamOf([{ configuration: 1, status }]) })
+    const shown = await driven.see('USD a month')
+    expect(shown).toContain('Budgets')
+    expect(shown).toContain('$50.00 (25%) of $200.00')
+  })
+})

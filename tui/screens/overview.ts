@@ -1,3 +1,4 @@
+import { limitRows } from '../../src/admin/contract/show-limit.ts'
 import {
   escapeControls,
   formatBytes,
@@ -14,6 +15,8 @@ import type { Host } from '../host.ts'
 import type { KeyPress } from '../keys.ts'
 import { flow, pairs, wrap } from '../lines.ts'
 import { Pager } from '../pager.ts'
+import { drawLimits } from '../pages/limits.ts'
+import { section } from '../pages/page.ts'
 import { drawTraffic } from '../pages/traffic.ts'
 import { PolledAnswer } from '../polled-answer.ts'
 import { describeScope, isInScope, scopeInput } from '../scope.ts'
@@ -24,6 +27,8 @@ import { TableLayout } from '../table-layout.ts'
 const providerFields = ['name', 'state', 'last_hour.requests', 'last_hour.failed', 'last_hour.duration_p95_ms']
 const modelFields = ['group', 'requests', 'errors', 'duration_p95_ms', 'usd']
 const requestFields = ['time', 'status', 'model', 'provider', 'key.name', 'first_byte_ms', 'duration_ms', 'cost.usd']
+
+const mostBudgets = 3
 
 /** How the gateway is, what came lately, and where it went. */
 export class OverviewScreen implements Screen {
@@ -82,7 +87,8 @@ export class OverviewScreen implements Screen {
     const above = beside(gateway, traffic, area)
     const middle = width >= wideFrom || height >= 30 ? beside(providers, models, area) : providers(width)
     const attention = this.#drawAttention(area)
-    const lines = [...attention, ...above, '', ...(steps.length > 0 ? [...steps, ''] : []), ...middle, '']
+    const budgets = this.#drawBudgets(status, area)
+    const lines = [...attention, ...above, '', ...budgets, ...(steps.length > 0 ? [...steps, ''] : []), ...middle, '']
     const left = Math.max(4, height - lines.length - 2)
     lines.push(...this.#drawTable(`Latest requests${this.#within}`, this.#requests, requestFields, width, theme, left))
     return this.#pager.draw(
@@ -154,6 +160,21 @@ export class OverviewScreen implements Screen {
       ),
     )
     return [...pairs(rows, theme), ...reasons]
+  }
+
+  /** Budgets of the scope, the one nearest to its end first. */
+  #drawBudgets(status: unknown, { width, theme }: DrawArea): string[] {
+    const { project } = this.#host.scope
+    const isShown = ({ scope }: { scope: string }) =>
+      project === null || scope === 'workspace' || scope.split(/[:/]/)[1] === project
+    const budgets = limitRows([{ periods: valueAt(status, 'budgets') }]).filter(isShown)
+    if (budgets.length === 0) return []
+    const lines = drawLimits(budgets.slice(0, mostBudgets), width - 2, theme)
+    const more =
+      budgets.length > mostBudgets
+        ? [theme.paint('quiet', `${budgets.length - mostBudgets} more: :policies usage`)]
+        : []
+    return [...section(`Budgets${this.#within}`, [...lines, ...more], theme).slice(1), '']
   }
 
   /** The last hour: a bar a minute where the gateway tells of each, and the sums. */

@@ -7,6 +7,7 @@ import type { Host, OperationRequest } from '../host.ts'
 import type { KeyPress } from '../keys.ts'
 import { wrap } from '../lines.ts'
 import { Pager } from '../pager.ts'
+import { limitedPage } from '../pages/limits.ts'
 import type { RecordPage } from '../pages/page.ts'
 import { providerPage } from '../pages/provider.ts'
 import { routePage } from '../pages/route.ts'
@@ -16,7 +17,11 @@ import type { RowActions } from '../row-actions.ts'
 import type { DrawArea, Hint, Screen } from '../screen.ts'
 
 /** Things that are drawn; of any other, the fields are listed. */
-const pages: Readonly<Record<string, RecordPage>> = { 'providers.show': providerPage, 'routes.show': routePage }
+const pages: Readonly<Record<string, RecordPage>> = {
+  'providers.show': providerPage,
+  'routes.show': routePage,
+  ...Object.fromEntries(['keys.show', 'policies.show', 'projects.show'].map((name) => [name, limitedPage(name)])),
+}
 
 /** One answer, to be read. Asked for again while it is looked at, unless it is the result of something done. */
 export class RecordScreen implements Screen {

@@ -18,7 +18,7 @@ const provider = (name: string, change: Record<string, unknown> = {}) =>
     ...change,
   }) as unknown as Provider
 const listed = (input: Partial<AttentionInput>) =>
-  listAttention({ providers: [], routes: [], keys: [], errors: [], now, ...input }).map(
+  listAttention({ providers: [], routes: [], keys: [], errors: [], budgets: [], now, ...input }).map(
     ({ tone, subject, text, to }) => `${tone} ${subject}: ${text} → ${to}`,
   )
 
@@ -38,6 +38,23 @@ describe('what needs attention', () => {
     ])
     const half = provider('half', { last_hour: { tried: 10, failed: 4 } })
     expect(listed({ providers: [half] })[0]).toMatch(/^warning half: 4 of 10 attempts failed/)
+  })
+
+  it('names a budget from 80% on', () => {
+    const budget = {
+      policy: 'team',
+      scope: 'project:search',
+      kind: 'usd',
+      period: 'month',
+      held: 0,
+      limit: 200,
+    } as const
+    const resets_at = '2026-04-01T00:00:00Z'
+    const used = [100, 170, 200].map((used) => ({ ...budget, used, resets_at }))
+    expect(listed({ budgets: used })).toEqual([
+      'bad Budget of project search: $200.00 of $200.00 a month spent (100%, policy team) → /settings/$section',
+      'warning Budget of project search: $170.00 of $200.00 a month spent (85%, policy team) → /settings/$section',
+    ])
   })
 
   it('names a target in trouble whose provider is well, and a route that has none left', () => {

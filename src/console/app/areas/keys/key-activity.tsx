@@ -6,7 +6,7 @@ import { keepScope } from '../../shell/keys.ts'
 import type { Key, StatsRow } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { allLimits, type KeyUsage, useUsageOf } from './key-usage.ts'
-import { LimitBars, noLimits } from './limit-bars.tsx'
+import { LimitBarList, noLimits } from './limit-bars.tsx'
 
 /** What it did in the last day; null while it is not known. */
 export function useLastDay({ id }: Key): StatsRow | null {
@@ -40,7 +40,7 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
       />
       <h3 className="sub-head">Limits</h3>
       {limits.length > 0 ? (
-        <LimitBars limits={limits} policy={key.policy} most={20} />
+        <LimitBarList limits={limits} detailed label="Limits" />
       ) : (
         <p className="quiet">{usage === null ? '…' : `${noLimits(key.policy)}.`}</p>
       )}
@@ -57,6 +57,11 @@ function Used({ sum }: { sum: KeyUsage['today'] | null }) {
     <>
       <Count value={sum.requests} unit={sum.requests === 1 ? 'request' : 'requests'} />,{' '}
       <Count value={sum.tokens} unit={sum.tokens === 1 ? 'token' : 'tokens'} />
+      {sum.usd === null ? null : (
+        <>
+          , <Money usd={sum.usd} />
+        </>
+      )}
     </>
   )
 }

@@ -59,9 +59,9 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
   const may = useMay('keys.create')
   const usage = useKeyUsage(scope.listInput)
   const days = useKeyDays(scope.filter)
-  const columns = columnsFor(usage, days)
   const keys = useQuery(orpc.keys.list.queryOptions({ input: scope.listInput }))
   const rows = (keys.data ?? []).filter((key) => inScope(scope, key))
+  const columns = columnsFor(rows, usage, days)
   const create = may ? (
     <Button
       variant={made === null ? 'primary' : 'plain'}
@@ -169,8 +169,13 @@ const lifeColumns: TableColumn<Key>[] = [
   },
 ]
 
-function columnsFor(usage: ReadonlyMap<string, KeyUsage>, days: ReadonlyMap<string, StatsRow>): TableColumn<Key>[] {
-  const hasLimits = [...usage.values()].some(({ limits }) => limits.length > 0)
+function columnsFor(
+  rows: readonly Key[],
+  usage: ReadonlyMap<string, KeyUsage>,
+  days: ReadonlyMap<string, StatsRow>,
+): TableColumn<Key>[] {
+  const hasLimits = [...usage.values()].some((used) => allLimits(used).length > 0)
+  const expires = rows.some(({ expires_at }) => expires_at !== null)
   return [
     ...identityColumns,
     {
@@ -207,7 +212,7 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>, days: ReadonlyMap<stri
       optional: !hasLimits,
       cell: ({ id, policy }) => <LimitBars limits={allLimits(usage.get(id) ?? null)} policy={policy} />,
     },
-    ...lifeColumns,
+    ...lifeColumns.map((column) => (column.id === 'expires' ? { ...column, optional: !expires } : column)),
   ]
 }
 

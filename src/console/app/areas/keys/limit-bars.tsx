@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { formatAmount, nameLimit } from '../../../../admin/contract/show-limit.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Missing, Time } from '../../parts/index.ts'
@@ -7,7 +8,6 @@ interface LimitBarsProps {
   limits: readonly UsedLimit[]
   /** The key's own. */
   policy: string | null
-  most?: number
 }
 
 /** A policy may well say which models are allowed, and nothing of how much. */
@@ -15,56 +15,90 @@ export function noLimits(policy: string | null): string {
   return policy === null ? 'No rate or budget limits' : `No rate or budget limits in policy ${escapeControls(policy)}`
 }
 
-/** Limits as small bars with their figures; the one nearest to its end first. */
-export function LimitBars({ limits, policy, most = 2 }: LimitBarsProps) {
-  if (limits.length === 0) return <Missing meaning={noLimits(policy)} />
+interface LimitBarListProps {
+  limits: readonly UsedLimit[]
+  /** Each with where it applies and when it resets. */
+  detailed?: boolean
+  /** They are all of one policy, whose name stands above them. */
+  ofOne?: boolean
+  most?: number
+  label?: string
+}
+
+/** Bars with their figures; the one nearest to its end first. */
+export function LimitBarList(props: LimitBarListProps) {
+  const { limits, detailed = false, ofOne = false, most = limits.length, label } = props
   const sorted = [...limits].sort((left, right) => shareOf(right) - shareOf(left)).slice(0, most)
   return (
-    <ul className="limit-bars">
+    <ul className={detailed ? 'limit-bars limit-bars-detailed' : 'limit-bars'} aria-label={label}>
       {sorted.map((limit) => (
-        <LimitBar key={`${limit.policy} ${limit.scope} ${nameLimit(limit)}`} limit={limit} detailed={most > 2} />
+        <LimitBar key={`${limit.policy} ${limit.scope} ${nameLimit(limit)}`} limit={limit}>
+          {detailed ? <LimitNote limit={limit} ofOne={ofOne} /> : null}
+        </LimitBar>
       ))}
     </ul>
   )
 }
 
-function LimitBar({ limit, detailed }: { limit: UsedLimit; detailed: boolean }) {
+/** The limits of a key in a cell; the page of the key shows all of them. */
+export function LimitBars({ limits, policy }: LimitBarsProps) {
+  if (limits.length === 0) return <Missing meaning={noLimits(policy)} />
+  return <LimitBarList limits={limits} most={2} />
+}
+
+const heldOf = (limit: UsedLimit): number => ('held' in limit && limit.held !== null ? limit.held : 0)
+
+function LimitBar({ limit, children }: { limit: UsedLimit; children: ReactNode }) {
+  const { used, scope, policy } = limit
   const share = shareOf(limit)
   const name = nameLimit(limit)
-  const used = limit.used === null ? 'per user' : formatAmount(limit, limit.used)
-  const words = `${used} of ${formatAmount(limit, limit.limit)}`
-  const held = 'held' in limit && limit.held !== null && limit.held > 0 ? limit.held : null
+  const held = heldOf(limit)
+  const whole = formatAmount(limit, limit.limit)
+  const words = used === null ? `${whole} for each end user` : `${formatAmount(limit, used)} of ${whole}`
+  const part = (amount: number) => `${Math.min(100, limit.limit === 0 ? 100 : (amount / limit.limit) * 100)}%`
   return (
-    <li className="limit-bar" title={`${name}: ${words}. Policy ${limit.policy}, ${limit.scope}`}>
+    <li className="limit-bar" title={`${name}: ${words}. Policy ${policy}, ${scope}`}>
       <span className="small row spread">
         <span className="truncate">{`${name.charAt(0).toUpperCase()}${name.slice(1)}`}</span>
         <span className="number quiet nowrap">
           {words}
-          {share >= 1 ? ', reached' : null}
+          {share >= 1 ? <b className="state-bad">, used up</b> : null}
         </span>
       </span>
-      <meter
-        className={`meter meter-${share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'ok'}`}
-        min={0}
-        max={Math.max(limit.limit, 1e-9)}
-        value={Math.min(limit.used ?? 0, limit.limit)}
-        aria-label={`${name}: ${words}`}
-      />
-      {detailed ? (
-        <span className="small quiet">
-          Policy {escapeControls(limit.policy)}, {escapeControls(limit.scope)}
-          {held === null ? null : `; ${formatAmount(limit, held)} held by requests in progress`}
-          {limit.resets_at === null || limit.used === 0 ? null : (
-            <>
-              ; resets <Time at={limit.resets_at} />
-            </>
-          )}
+      {used === null ? null : (
+        <span
+          className={`limit-track limit-track-${share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'ok'}`}
+          role="img"
+          aria-label={`${name}: ${words}`}
+        >
+          <span className="limit-used" style={{ width: part(used) }} />
+          {held === 0 ? null : <span className="limit-held" style={{ width: part(held) }} />}
         </span>
-      ) : null}
+      )}
+      {children}
     </li>
   )
 }
 
-function shareOf({ used, limit }: UsedLimit): number {
-  return limit === 0 ? 1 : (used ?? 0) / limit
+function LimitNote({ limit, ofOne }: { limit: UsedLimit; ofOne: boolean }) {
+  const { policy, scope, resets_at: resetsAt, used } = limit
+  const held = heldOf(limit)
+  const isBudget = 'period' in limit
+  return (
+    <span className="small quiet breakable">
+      {escapeControls(scope)}
+      {ofOne ? null : `, policy ${escapeControls(policy)}`}
+      {held === 0 ? null : `; ${formatAmount(limit, held)} held by requests in progress`}
+      {resetsAt === null || (!isBudget && (used ?? 0) === 0) ? null : (
+        <>
+          ; {isBudget ? 'resets' : 'all free again'} <Time at={resetsAt} />
+        </>
+      )}
+    </span>
+  )
+}
+
+/** Of what may still be used: what is held counts. */
+function shareOf(limit: UsedLimit): number {
+  return limit.limit === 0 ? 1 : ((limit.used ?? 0) + heldOf(limit)) / limit.limit
 }

@@ -1,7 +1,11 @@
-import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
+import { formatAmount } from '../../../../admin/contract/show-limit.ts'
+import { formatMilliseconds, formatShare } from '../../../../admin/contract/show-value.ts'
 import { failsOften } from '../../../../core/attempt-figures.ts'
 import type { ErrorCode } from '../../../../core/errors.ts'
+import type { StatusOutput } from '../../live/status-output.ts'
 import type { Key, Provider, Route, StatsRow } from '../outputs.ts'
+
+type Budget = StatusOutput['budgets'][number]
 
 /** One thing that an operator should look at, and where. */
 export interface Attention {
@@ -9,7 +13,7 @@ export interface Attention {
   tone: 'bad' | 'warning'
   subject: string
   text: string
-  to: '/providers/$name' | '/routing/$route' | '/keys/$key' | '/requests'
+  to: '/providers/$name' | '/routing/$route' | '/keys/$key' | '/requests' | '/settings/$section'
   params: Record<string, string>
   search: Record<string, string>
 }
@@ -20,14 +24,16 @@ export interface AttentionInput {
   keys: readonly Key[]
   /** Of the last hour, by error code. */
   errors: readonly StatsRow[]
+  budgets: readonly Budget[]
   now: number
 }
 
 /** The worst first. Each cause is said once: what a provider's trouble leads to is not listed again. */
-export function listAttention({ providers, routes, keys, errors, now }: AttentionInput): Attention[] {
+export function listAttention({ providers, routes, keys, errors, budgets, now }: AttentionInput): Attention[] {
   return [
     ...providers.flatMap(ofProvider),
     ...routes.flatMap((route) => ofRoute(route, providers)),
+    ...budgets.flatMap(ofBudget),
     ...errors.flatMap(ofErrors).slice(0, mostErrors),
     ...keys.flatMap((key) => ofKey(key, now)),
   ].sort((left, right) => Number(left.tone !== 'bad') - Number(right.tone !== 'bad'))
@@ -99,6 +105,26 @@ function ofErrors({ group, requests }: StatsRow): Attention[] {
       to: '/requests',
       params: {},
       search: { since: '1h', ...(isStatus ? { status: group.slice('status_'.length) } : { error: group }) },
+    },
+  ]
+}
+
+/** From here on it is worth a look. */
+const nearEnd = 0.8
+
+function ofBudget(budget: Budget): Attention[] {
+  const { policy, scope, kind, period, used, limit } = budget
+  if (used === null || limit === 0 || used / limit < nearEnd) return []
+  const isSpent = used >= limit
+  return [
+    {
+      key: `budget ${policy} ${scope} ${kind} ${period}`,
+      tone: isSpent ? 'bad' : 'warning',
+      subject: `Budget of ${scope.replace(':', ' ')}`,
+      text: `${formatAmount(budget, used)} of ${formatAmount(budget, limit)} a ${period} ${kind === 'usd' ? 'spent' : 'used'} (${formatShare(used / limit)}, policy ${policy})`,
+      to: '/settings/$section',
+      params: { section: 'policies' },
+      search: {},
     },
   ]
 }

@@ -2,15 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { CircleAlert, CircleCheck, CircleX } from 'lucide-react'
 import { orpc } from '../../client/admin.ts'
+import { useLive } from '../../live/live.ts'
 import { useTraffic } from '../../live/traffic.ts'
 import { UntrustedText } from '../../parts/index.ts'
 import { inScope, useScope } from '../../session/scope.ts'
 import { keepScope } from '../../shell/keys.ts'
+import { isWithin } from '../keys/key-usage.ts'
 import { type Attention, listAttention } from './attention.ts'
 
 /** What is wrong, before any figure: each line opens what it is about. */
 export function NeedsAttention() {
   const scope = useScope()
+  const { status } = useLive()
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const routes = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
   const keys = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
@@ -27,6 +30,7 @@ export function NeedsAttention() {
     routes: routes.data.filter((route) => inScope(scope, route)),
     keys: keys.data.filter((key) => inScope(scope, key)),
     errors: errors.data,
+    budgets: (status?.budgets ?? []).filter((budget) => isWithin(budget, scope)),
     now: Date.now(),
   })
   if (found.length === 0)

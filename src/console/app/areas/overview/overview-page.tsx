@@ -16,6 +16,7 @@ import { useSetUp } from '../first-run/steps.ts'
 import { useUsualSpan } from '../use-usual-span.ts'
 import { GroupTable } from './group-table.tsx'
 import { NeedsAttention } from './needs-attention.tsx'
+import { OverviewBudgets } from './overview-budgets.tsx'
 import { OverviewCharts } from './overview-charts.tsx'
 import { OverviewFigures } from './overview-figures.tsx'
 import type { OverviewSearch } from './overview-search.ts'
@@ -72,6 +73,7 @@ function Traffic({ search, usual }: { search: OverviewSearch; usual: string }) {
   return (
     <>
       <OverviewFigures sum={total.data?.[0]} window={range} />
+      <OverviewBudgets />
       {/* Nothing is put above what is there already. */}
       {series.data === undefined || outcomes.data === undefined ? null : (
         <>

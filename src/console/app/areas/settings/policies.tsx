@@ -3,26 +3,15 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import {
-  Button,
-  DataTable,
-  Dialog,
-  Empty,
-  OperationButton,
-  OperationForm,
-  QueryFault,
-  type TableColumn,
-  toast,
-} from '../../parts/index.ts'
+import { Button, Dialog, Empty, OperationButton, OperationForm, QueryFault, toast } from '../../parts/index.ts'
 import { useMay, useMayCall } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
-import { type UsedLimit, usePolicyUsage } from '../keys/key-usage.ts'
-import { LimitBars } from '../keys/limit-bars.tsx'
+import { usePolicyUsage } from '../keys/key-usage.ts'
 import type { Key, Policy } from '../outputs.ts'
 import { pluralize } from '../units.ts'
-import { contractColumns } from './contract-columns.tsx'
-import { inputOfPolicy, projectsOfPolicy } from './policy-fields.ts'
+import { inputOfPolicy, policyFields, projectsOfPolicy } from './policy-fields.ts'
+import { PolicySection } from './policy-section.tsx'
 
 export function Policies() {
   const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
@@ -31,7 +20,6 @@ export function Policies() {
   const [edited, setEdited] = useState<Policy | 'new' | null>(wanted === undefined ? null : 'new')
   const may = useMay('policies.add')
   const mayChange = useMayChange()
-  const changeable = new Set(policies.data?.filter(mayChange))
   const close = () => setEdited(null)
   const add = may ? (
     <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setEdited('new')}>
@@ -49,29 +37,21 @@ export function Policies() {
       </div>
       {policies.isPending ? <Loading /> : null}
       <QueryFault of={policies} />
-      {policies.data === undefined ? null : (
-        <DataTable
-          cards
-          name="policies"
-          label="Policies"
-          rows={policies.data}
-          columns={withUsage(usage, policies.data, {
-            buttons:
-              changeable.size === 0
-                ? undefined
-                : (policy) =>
-                    changeable.has(policy) ? <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} /> : null,
-          })}
-          rowKey={({ id }) => id}
-          empty={
-            <Empty
-              title="No policies yet. Nothing is limited"
-              action={add}
-              command="spgw policies add small-models --allow-model 'gpt-4o-mini*' --attach project:default"
-            />
-          }
+      {policies.data?.length === 0 ? (
+        <Empty
+          title="No policies yet. Nothing is limited"
+          action={add}
+          command="spgw policies add search --budget-usd-month 200 --rpm 60 --attach project:default"
         />
-      )}
+      ) : null}
+      {policies.data?.map((policy) => (
+        <PolicySection
+          key={policy.id}
+          policy={policy}
+          limits={usage.get(policy.name) ?? null}
+          buttons={mayChange(policy) ? <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} /> : undefined}
+        />
+      ))}
       <Dialog
         open={edited !== null}
         title={edited === 'new' || edited === null ? 'Add policy' : `Edit ${edited.name}`}
@@ -81,23 +61,6 @@ export function Policies() {
       </Dialog>
     </>
   )
-}
-
-/** The limits of all that a policy is attached to, in place of their numbers alone. */
-function withUsage(
-  usage: ReadonlyMap<string, readonly UsedLimit[]>,
-  policies: readonly Policy[],
-  options: Parameters<typeof contractColumns<Policy>>[2],
-): TableColumn<Policy>[] {
-  const columns = contractColumns<Policy>('policies.list', policies, options)
-  const used: TableColumn<Policy> = {
-    id: 'usage',
-    title: 'Used',
-    width: '240px',
-    optional: [...usage.values()].every((limits) => limits.length === 0),
-    cell: ({ name }) => <LimitBars limits={usage.get(name) ?? []} policy={null} most={4} />,
-  }
-  return [...columns.slice(0, 1), used, ...columns.slice(1)]
 }
 
 function useMayChange(): (policy: Policy) => boolean {
@@ -169,6 +132,7 @@ function PolicyForm({ policy, onClose }: { policy: Policy | null; onClose(): voi
   const { data: routes = [] } = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
   const models = [...new Set(routes.map(({ model }) => model))]
   const shared = {
+    ...policyFields,
     suggestions: { attach: attachments, allowModels: models, denyModels: models },
     hints: {
       attach: 'Where it applies. A key named here, or keys that name the policy, have it too',

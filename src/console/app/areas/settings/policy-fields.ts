@@ -1,6 +1,21 @@
 import { policyRules, writeRules } from '../../../../core/policy-rules.ts'
 import type { Key, Policy } from '../outputs.ts'
 
+/** Of the form: what most policies say first, the rest folded away. */
+const usual: readonly string[] = [
+  'name',
+  'rename',
+  'attach',
+  'budgetUsdMonth',
+  'budgetUsdDay',
+  'rpm',
+  'tpm',
+  'concurrency',
+  'allowModels',
+]
+const others = Object.keys(policyRules).filter((name) => !usual.includes(name))
+export const policyFields = { fields: usual, folded: [...others, 'clear', 'force'] }
+
 /** What a policy answers as the input that would make it: `deny_models` → `denyModels`, `max_body_bytes` → `maxBody`. */
 export function inputOfPolicy(policy: Policy): Record<string, unknown> {
   return { rename: policy.name, attach: policy.attached_to, ...writeRules(policyRules, policy) }

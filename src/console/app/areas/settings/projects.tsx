@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
@@ -6,6 +7,7 @@ import {
   Button,
   Dialog,
   Empty,
+  Money,
   OperationButton,
   OperationForm,
   QueryFault,
@@ -14,6 +16,8 @@ import {
 } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
+import { type UsedLimit, usePolicyUsage } from '../keys/key-usage.ts'
+import { LimitBarList } from '../keys/limit-bars.tsx'
 import type { Environment, Project } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { EnvironmentRow } from './environment-row.tsx'
@@ -23,6 +27,8 @@ export function Projects() {
   const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
   const environments = useQuery(orpc.environments.list.queryOptions({ input: { all: true } }))
   const [adding, setAdding] = useState(false)
+  const limits = [...usePolicyUsage().values()].flat()
+  const spend = useQuery(orpc.requests.stats.queryOptions({ input: { since: spendSince, by: 'project' } }))
   const may = useMay('projects.add')
   const close = () => setAdding(false)
   return (
@@ -46,6 +52,8 @@ export function Projects() {
           key={project.id}
           project={project}
           environments={environments.data?.filter((one) => one.project === project.name) ?? []}
+          limits={limits.filter((limit) => isOf(limit, project.name))}
+          usd={spend.data?.find(({ group }) => group === project.name)?.usd ?? null}
         />
       ))}
       <Dialog open={adding} title="Add project" onClose={close}>
@@ -63,7 +71,22 @@ export function Projects() {
   )
 }
 
-function ProjectSection({ project, environments }: { project: Project; environments: readonly Environment[] }) {
+const spendSince = '30d'
+
+/** Its own and those of its environments; those of its keys are on the keys' pages. */
+function isOf({ scope }: UsedLimit, project: string): boolean {
+  return scope === `project:${project}` || scope.startsWith(`environment:${project}/`)
+}
+
+interface ProjectSectionProps {
+  project: Project
+  environments: readonly Environment[]
+  limits: readonly UsedLimit[]
+  /** Of the last 30 days; null: nothing of it has a price. */
+  usd: number | null
+}
+
+function ProjectSection({ project, environments, limits, usd }: ProjectSectionProps) {
   const [panel, setPanel] = useState<'rename' | 'add' | null>(null)
   const close = () => setPanel(null)
   const done = (title: string) => () => {
@@ -82,6 +105,21 @@ function ProjectSection({ project, environments }: { project: Project; environme
             <EnvironmentRow key={environment.id} environment={environment} />
           ))}
         </ul>
+      )}
+      {limits.length === 0 && usd === null ? null : (
+        <div className="card stack below-list">
+          {usd === null ? null : (
+            <p className="row spread">
+              <span>
+                Spent in the last 30 days: <Money usd={usd} />
+              </span>
+              <Link to="/" search={{ project: project.name, since: spendSince, by: 'model' }}>
+                By model
+              </Link>
+            </p>
+          )}
+          {limits.length === 0 ? null : <LimitBarList limits={limits} detailed label={`Limits of ${project.name}`} />}
+        </div>
       )}
       <Dialog open={panel === 'add'} title={`Add environment to ${project.name}`} onClose={close}>
         <OperationForm

@@ -1,0 +1,85 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { type PolicyRule, policyRules, shownName, writeValue } from '../../../../core/policy-rules.ts'
+import { Count, Money, RecordView, UntrustedText } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import type { UsedLimit } from '../keys/key-usage.ts'
+import { LimitBarList } from '../keys/limit-bars.tsx'
+import type { Policy } from '../outputs.ts'
+import { Section } from '../section.tsx'
+
+interface PolicySectionProps {
+  policy: Policy
+  /** Of all that it is attached to; null: not known yet. */
+  limits: readonly UsedLimit[] | null
+  buttons: ReactNode
+}
+
+/** One policy: where it applies, what is used of its limits, and what else it says. */
+export function PolicySection({ policy, limits, buttons }: PolicySectionProps) {
+  const rules = shownRules(policy, limits !== null && limits.length > 0)
+  return (
+    <Section title={policy.name} actions={buttons}>
+      <div className="card stack">
+        <Places policy={policy} />
+        {limits === null || limits.length === 0 ? null : (
+          <LimitBarList limits={limits} detailed ofOne label={`Limits of ${policy.name}`} />
+        )}
+        {rules.length === 0 ? null : <RecordView entries={rules} />}
+        {rules.length === 0 && limits?.length === 0 ? <p className="quiet">It limits nothing yet.</p> : null}
+      </div>
+    </Section>
+  )
+}
+
+function Places({ policy: { attached_to: attached, held_by: holders } }: { policy: Policy }) {
+  const places = [...attached, ...holders]
+  if (places.length === 0) return <p className="quiet">It applies to nothing yet. Edit it to attach it.</p>
+  return (
+    <p className="quiet">
+      Applies to{' '}
+      {places.map((place, index) => (
+        <span key={place}>
+          {index === 0 ? '' : ', '}
+          <Place word={place} />
+        </span>
+      ))}
+    </p>
+  )
+}
+
+/** A key has a page of its own. */
+function Place({ word }: { word: string }) {
+  const [noun, name = ''] = word.split(/:(.*)/s)
+  if (noun === 'workspace') return 'the workspace'
+  if (noun !== 'key') return <UntrustedText text={word.replace(':', ' ')} />
+  return (
+    <>
+      key{' '}
+      <Link to="/keys/$key" params={{ key: name.split('/').at(-1) ?? name }} search={keepScope}>
+        <UntrustedText text={name} />
+      </Link>
+    </>
+  )
+}
+
+/** What limits an amount, which bars show where it applies to anything. */
+const counted: readonly string[] = ['rpm', 'tpm', 'concurrency'] satisfies (keyof typeof policyRules)[]
+const isCounted = (name: string) => counted.includes(name) || name.startsWith('budget')
+
+function shownRules(policy: Policy, hasBars: boolean): { label: string; value: ReactNode }[] {
+  return Object.entries(policyRules).flatMap(([name, rule]) => {
+    const value: unknown = Reflect.get(policy, shownName(name, rule.form))
+    const isUnset = value === null || value === false || (Array.isArray(value) && value.length === 0)
+    if (isUnset || (hasBars && isCounted(name))) return []
+    return { label: rule.meta.label, value: <RuleText rule={rule} value={value} /> }
+  })
+}
+
+function RuleText({ rule: { form }, value }: { rule: PolicyRule; value: unknown }) {
+  if (value === true) return 'Yes'
+  if (form.kind === 'count') return <Count value={Number(value)} />
+  if (form.kind === 'money') return <Money usd={Number(value)} />
+  const written = writeValue(form, value)
+  return <UntrustedText text={Array.isArray(written) ? written.join(', ') : String(written)} />
+}
