@@ -87,6 +87,7 @@ const startWidths = {
   state: 6,
   list: 14,
   targets: 14,
+  rules: 14,
   limit: 18,
   used: 14,
   amount: 9,

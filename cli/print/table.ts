@@ -38,7 +38,7 @@ export function formatOf(column: Column): Format {
 const minimumWidth = 14
 /** What went wrong is told apart by the end of its code: `503 provider_not_ready`, `503 provider_not_found`. */
 const minimumStateWidth = (room: number) => Math.max(minimumWidth, Math.min(24, Math.floor(room * 0.3)))
-const cuttable: readonly Format[] = ['text', 'state', 'list', 'targets']
+const cuttable: readonly Format[] = ['text', 'state', 'list', 'targets', 'rules']
 
 type SizedColumn = Pick<LaidOutColumn, 'column' | 'width'> & Partial<Pick<LaidOutColumn, 'empty'>>
 

@@ -1,4 +1,5 @@
 import { captureModes } from './capture.ts'
+import type { ContentRule } from './content-rules.ts'
 import { laneNames } from './lane.ts'
 import { isNetwork } from './network.ts'
 import { parseOpening } from './opening.ts'
@@ -34,6 +35,8 @@ export type RuleForm =
   /** One of the words, or a rate in USD per million tokens. */
   | { kind: 'rate'; words: readonly string[] }
   | { kind: 'choice'; choices: readonly string[] }
+  /** Content rules, written in files. */
+  | { kind: 'content' }
 
 /** As the store, the snapshot and answers have it. An empty list, false or null: the policy does not set the rule. */
 export type ValueOf<Form extends RuleForm> = Form extends { kind: 'list'; choices: infer Choices }
@@ -44,12 +47,19 @@ export type ValueOf<Form extends RuleForm> = Form extends { kind: 'list'; choice
       ? boolean
       : Form extends { kind: 'rate'; words: readonly (infer Word extends string)[] }
         ? Word | number | null
-        : number | null
+        : Form extends { kind: 'content' }
+          ? ContentRule[]
+          : number | null
 
 /** As a person or a program writes it. */
 export type WrittenOf<Form extends RuleForm> = Form extends { kind: 'size' | 'rate' }
   ? string
-  : NonNullable<ValueOf<Form>>
+  : Form extends { kind: 'content' }
+    ? WrittenFiles
+    : NonNullable<ValueOf<Form>>
+
+/** Texts of files by their names. */
+export type WrittenFiles = Record<string, string>
 
 /** Of a rule that is set. */
 export type RuleValue = NonNullable<ValueOf<RuleForm>>
@@ -78,6 +88,14 @@ const openings = {
   what: "hours, like 'Mon-Fri 08:00-18:00' or 22:00-06:00",
   sorted: false,
   accepts: (text: string) => parseOpening(text) !== null,
+  whole: true,
+} as const
+
+const patterns = {
+  kind: 'list',
+  choices: null,
+  what: 'patterns in RE2 syntax',
+  sorted: false,
   whole: true,
 } as const
 
@@ -218,6 +236,26 @@ export const policyRules = {
       help: "In the workspace's time zone, one per line, such as Mon-Fri 08:00-18:00 or 22:00-06:00. Empty: always",
     },
   },
+  contentRules: {
+    form: { kind: 'content' },
+    title: 'CONTENT RULES',
+    meta: {
+      flag: 'content-rule',
+      description: 'File with content rules, YAML or JSON: what to block, redact or flag in prompts and answers',
+      label: 'Content rules',
+      help: 'What to block, redact or flag in prompts and answers: {rules: [{name, detector or pattern, action, on}]}, in YAML or JSON',
+    },
+  },
+  denyPatterns: {
+    form: patterns,
+    title: 'DENIES TEXT',
+    meta: {
+      flag: 'deny-pattern',
+      description: 'Pattern in RE2 syntax; a prompt with a match is blocked',
+      label: 'Denied patterns',
+      help: 'Patterns in RE2 syntax, one per line. A prompt with a match is blocked',
+    },
+  },
   unpriced: {
     form: { kind: 'rate', words: ['allow', 'deny'] },
     title: 'UNPRICED',
@@ -279,10 +317,10 @@ export function shownName(name: string, { kind }: RuleForm): string {
 /** What a policy has that does not set the rule. */
 export function unsetValue({ kind }: RuleForm): null | [] | false {
   if (kind === 'switch') return false
-  return kind === 'list' ? [] : null
+  return kind === 'list' || kind === 'content' ? [] : null
 }
 
-/** The value of what was written, which the contract's schema has accepted. */
+/** The value of what was written, which the contract's schema has accepted; of content rules, what was read from their files. */
 export function parseValue(form: RuleForm, written: unknown): unknown {
   if (form.kind === 'rate') return parseRate(form.words, String(written))
   return form.kind === 'size' ? parseSize(String(written)) : written
@@ -301,6 +339,8 @@ export function parseRate(words: readonly string[], text: string): string | numb
 /** The value as one would write it; null where the rule is not set. */
 export function writeValue({ kind }: RuleForm, value: unknown): unknown {
   if (kind === 'rate' && typeof value === 'number') return String(value)
+  if (kind === 'content')
+    return Array.isArray(value) && value.length > 0 ? { 'rules.json': JSON.stringify({ rules: value }, null, 2) } : {}
   return kind === 'size' && typeof value === 'number' ? formatSize(value) : value
 }
 
@@ -314,9 +354,10 @@ export function changeRules<Table extends RuleTable>(
   before: Partial<RuleValues<Table>>,
   written: WrittenRules<Table>,
   cleared: readonly string[] = [],
+  parse: typeof parseValue = parseValue,
 ): RuleValues<Table> {
   return fromRows(table, (name, form) => {
-    if (written[name] !== undefined) return [name, parseValue(form, written[name])]
+    if (written[name] !== undefined) return [name, parse(form, written[name])]
     return [name, (cleared.includes(clearWord(name)) ? null : before[name]) ?? unsetValue(form)]
   })
 }

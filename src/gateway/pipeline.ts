@@ -1,6 +1,8 @@
+import type { Fault } from '../core/errors.ts'
 import { slicedBytes } from '../core/known-spans.ts'
 import { nextTurn } from '../core/slices.ts'
 import { nowDoing } from '../core/turn-watch.ts'
+import type { ContentPolicy } from '../policy/content/compile.ts'
 import { answerModels } from './answer/model-answers.ts'
 import { relay } from './answer/relay.ts'
 import { reject, settleAborted } from './answer/respond.ts'
@@ -36,6 +38,10 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   if (large) await nextTurn()
   if (object?.effect === 'list') return await answerPages(call)
 
+  const { contentPolicies } = call
+  const denied = contentPolicies === null ? null : await inspectContent(call, contentPolicies)
+  if (denied !== null) return reject(arrival, denied)
+
   const planned = planFor(call)
   if (planned.fault !== null) return reject(arrival, planned.fault)
   const unaffordable = arrival.limits === null ? null : holdBudgets(call, planned)
@@ -46,6 +52,11 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   if (outcome.kind === 'gone') return settleAborted(arrival)
   if (outcome.kind === 'failed') return reject(arrival, outcome.fault)
   return relay(call, outcome.answer, outcome.retryAfterMs)
+}
+
+async function inspectContent(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {
+  const { inspectPrompt } = await import('./content/inspect-prompt.ts')
+  return await inspectPrompt(call, policies)
 }
 
 async function answerPages(call: Call): Promise<void> {

@@ -254,6 +254,7 @@ export interface BodyPatch {
   /** The provider's names for `Inspection.additionalModels`, in the same order. */
   renameAdditionalTo?: readonly string[]
   askForUsage: boolean
+  contentEdits?: readonly Edit[]
   /** The answer may have at most so many tokens. Absent: as many as the client allows. */
   cap?: { limits: OutputLimits; most: number; written: string }
 }

@@ -172,8 +172,15 @@ export function patchBody(body: Buffer, inspection: Inspection, change: BodyPatc
     if (to !== name) rename(spans, to, edits)
   }
   if (change.askForUsage && inspection.usagePatch !== null) edits.push(inspection.usagePatch)
+  if (change.contentEdits !== undefined) edits.push(...withoutModels(change.contentEdits, inspection.modelSpans))
   if (change.cap !== undefined) edits.push(...capOutput(body, change.cap.limits, change.cap.most, change.cap.written))
   return applyEdits(body, edits)
+}
+
+/** A model's name is no text of the prompt, wherever it stands. */
+export function withoutModels(texts: readonly Edit[], models: readonly Span[]): readonly Edit[] {
+  const taken = new Set(models.map(({ start }) => start))
+  return texts.filter(({ span }) => !taken.has(span.start))
 }
 
 function rename(spans: readonly Span[], name: string, edits: Edit[]): void {

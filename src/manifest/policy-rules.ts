@@ -1,3 +1,4 @@
+import { readContentRules } from '../core/content-rules.ts'
 import {
   fileName,
   parseRate,
@@ -29,7 +30,18 @@ function formOf(form: RuleForm): forms.Form {
     case 'choice':
       // `none` may be one of the choices.
       return forms.orWord(forms.choice(form.choices), 'default')
+    case 'content':
+      return contentForm
   }
+}
+
+const contentForm: forms.Form = {
+  expected: 'a list of content rules, like {name: keys, detector: secrets, action: block}',
+  read(value) {
+    const read = readContentRules(value)
+    return 'wrong' in read ? undefined : read.rules.map((rule) => ({ ...rule }))
+  },
+  write: (value) => value,
 }
 
 function rateForm(words: readonly string[]): forms.Form {

@@ -1,5 +1,6 @@
 import { AddressSet } from '../addresses/address-set.ts'
 import { type CaptureMode, captureModes } from '../core/capture.ts'
+import { denyRules } from '../core/content-rules.ts'
 import { type Fault, fault } from '../core/errors.ts'
 import { flatText } from '../core/flat-text.ts'
 import { fillPrice, type ModelPrice } from '../core/model-price.ts'
@@ -10,6 +11,7 @@ import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import { formatSize } from '../core/units.ts'
 import { minuteOfWeek } from './calendar.ts'
+import type { ContentPolicy } from './content/compile.ts'
 
 /** What one rule of one policy says of a request. */
 export interface RuleVerdict {
@@ -66,6 +68,7 @@ export interface PreparedCheck {
   body?: BodyLimit
   output?: OutputLimit
   unpriced?: UnpricedRule
+  content?: ContentPolicy
   capture?: CaptureChoice
 }
 
@@ -183,6 +186,11 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
   },
   // Says how the limits of its own policy are kept.
   capOutput: counted,
+  contentRules: { strictest: 'each', prepare: (rules, policy) => ({ content: { policy, rules } }) },
+  denyPatterns: {
+    strictest: 'each',
+    prepare: (patterns, policy) => ({ content: { policy, rules: denyRules(patterns) } }),
+  },
   unpriced: {
     strictest: { of: (one, other) => (strictness(one) > strictness(other) ? one : other) },
     prepare(choice, policy) {

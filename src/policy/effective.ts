@@ -17,6 +17,7 @@ import {
   type Strictest,
   type UnpricedRule,
 } from './checks.ts'
+import type { ContentPolicy } from './content/compile.ts'
 import { findLimits, type LimitPlace, type PlacedPolicy } from './limits/find-limits.ts'
 
 /** Each row knows the type of its value; here they stand together. */
@@ -54,6 +55,8 @@ export interface EffectivePolicy {
   unpriced: UnpricedRule | null
   /** The smallest limit that any policy sets for an answer. */
   output: OutputLimit | null
+  /** What is looked for in prompts and answers; null: nothing, and neither is looked at. */
+  content: readonly ContentPolicy[] | null
   /** null: no policy sets it, and nothing is kept. */
   capture: { mode: CaptureMode; signal: Signal } | null
   /** Of this key, from narrow to wide; null: nothing is limited. */
@@ -170,6 +173,7 @@ function combine(policies: readonly CompiledPolicy[], table: CheckTable) {
     })
   })
   const source = checks.flatMap((check) => check.source ?? [])
+  const content = checks.flatMap((check) => check.content ?? [])
   return {
     source: source.length === 0 ? null : source,
     checkLane: rememberVerdicts(checks.flatMap(({ lane }) => lane ?? [])),
@@ -180,6 +184,7 @@ function combine(policies: readonly CompiledPolicy[], table: CheckTable) {
     body: checks.flatMap(({ body }) => body ?? []).sort((one, other) => one.bytes - other.bytes)[0] ?? null,
     unpriced: checks.flatMap(({ unpriced }) => unpriced ?? [])[0] ?? null,
     output: checks.flatMap(({ output }) => output ?? []).sort(strictestOutput)[0] ?? null,
+    content: content.length === 0 ? null : content,
     capture: checks.flatMap(({ capture, overrules }) => capture?.(overrules) ?? [])[0] ?? null,
   }
 }

@@ -10,9 +10,9 @@ import { checkBundle } from './checks/bundle.ts'
 const undiciWhole = ['undici/index.js', 'undici/lib/web/fetch/index.js']
 const dataPlane = {
   entries: ['src/gateway/thread/thread.ts'],
-  // Of these, 200 kB (WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files) lie there as text and are run by whoever
-  // needs them first.
-  bytes: 1_115_000,
+  // Of these, 430 kB (WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files, content rules with the engine of their
+  // patterns) lie there as text and are run by whoever needs them first.
+  bytes: 1_345_000,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/kysely/', 'src/store/', ...undiciWhole],
 }
 const store = {

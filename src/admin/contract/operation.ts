@@ -55,6 +55,8 @@ export interface Column {
     | 'state'
     | 'list'
     | 'targets'
+    /** Content rules: their names, with what they do. */
+    | 'rules'
     | 'id'
     /** Only worth a word where it is so. */
     | 'flag'

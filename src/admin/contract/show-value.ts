@@ -39,13 +39,24 @@ export function formatValue(value: unknown, format: Format, view: Clock): string
   if (typeof value === 'number') return formatNumber(value, format)
   if (typeof value === 'boolean') return value ? 'yes' : format === 'flag' ? absent : 'no'
   if (Array.isArray(value)) {
-    const items = value.map((item) => (format === 'targets' ? formatTarget(item) : formatValue(item, 'text', view)))
+    const items = value.map((item) => formatItem(item, format, view))
     return items.length === 0 ? absent : items.join(', ')
   }
   if (typeof value === 'object') return formatObject(value, view)
   if (format === 'age') return formatTime(String(value), view)
   if (format === 'time') return formatMoment(String(value))
   return escapeControls(String(value))
+}
+
+function formatItem(item: unknown, format: Format, view: Clock): string {
+  if (format === 'targets') return formatTarget(item)
+  return format === 'rules' ? formatRule(item) : formatValue(item, 'text', view)
+}
+
+/** `keys: block secrets` */
+function formatRule(rule: unknown): string {
+  const [name, action, detector, pattern] = ['name', 'action', 'detector', 'pattern'].map((one) => valueAt(rule, one))
+  return escapeControls(`${String(name)}: ${String(action)} ${String(detector ?? `/${String(pattern)}/`)}`)
 }
 
 /** One cell of a row, in words. */

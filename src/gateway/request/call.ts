@@ -2,6 +2,7 @@ import type { ModelPrice } from '../../core/model-price.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Inspection, Lane, Match } from '../../lanes/contract.ts'
 import { type EffectivePolicy, effectivePolicy } from '../../policy/admit.ts'
+import type { ContentPolicy } from '../../policy/content/compile.ts'
 import { estimateCost } from '../../policy/prices/estimate-cost.ts'
 import type { Transport } from '../../providers/contract.ts'
 import type { HealthTarget } from '../../routing/health.ts'
@@ -9,6 +10,7 @@ import type { LatencyFigure } from '../../routing/latency-figures.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
 import type { Figures } from '../../routing/strategy.ts'
 import type { SnapshotKey, SnapshotProvider } from '../../store/configuration/snapshot.ts'
+import type { CallContent } from '../content/call-content.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Abort } from './abort.ts'
 import type { Arrival, RequestBody } from './arrival.ts'
@@ -68,6 +70,10 @@ export class Call implements Figures {
   inspection: Inspection
   /** The most tokens that a policy lets the answer have, where the request itself allows more; null: the request's own limit. */
   outputCap: number | null = null
+  /** The content rules that apply; null: none do, and neither prompt nor answer is looked at. */
+  contentPolicies: readonly ContentPolicy[] | null = null
+  /** What they have done so far. */
+  content: CallContent | null = null
   /** Of a stream without a limit under a budget: the output tokens that are held so far. */
   slice: OpenSlice | null = null
 

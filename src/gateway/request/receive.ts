@@ -160,6 +160,7 @@ export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspe
   if (admission.fault !== null) return admission.fault
   const call = new Call(arrival, key === caller.key ? caller : { ...caller, key }, inspection)
   arrival.unpriced = policy.unpriced
+  call.contentPolicies = policy.content
   if (facts.output !== null) call.outputCap = outputCap(policy.output, facts.output.asked)
   const refused = policy.limits === null ? null : takeLimits(call, policy.limits)
   return refused ?? call

@@ -51,6 +51,7 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   const limits = { ...call.gateway.settings.timeouts, ...row.timeouts, ...route?.timeouts }
   const askForUsage = inspection.usagePatch !== null && !kind.unsupported(row).includes('stream_options')
   const change = changeFor(inspection, candidate, askForUsage)
+  if (call.content !== null && call.content.edits.length > 0) change.contentEdits = call.content.edits
   if (call.outputCap !== null) capAnswer(call, provider, change, call.outputCap)
   noteChange(call, row.name, change)
   // Whether a form asks for a stream may come late in it, so the answer's type tells.
@@ -118,8 +119,9 @@ function readAsJson({ body, match, arrival }: Call): boolean {
 /** Also changes URLs of the gateway back into the provider's. Only a body that names an object can contain one. */
 function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffer {
   const { lane, inspection } = call
-  const { renameTo, renameAdditionalTo, askForUsage, cap } = change
-  const unchanged = renameTo === null && renameAdditionalTo === undefined && !askForUsage && cap === undefined
+  const { renameTo, renameAdditionalTo, askForUsage, cap, contentEdits } = change
+  const renamed = renameTo !== null || renameAdditionalTo !== undefined
+  const unchanged = !renamed && !askForUsage && cap === undefined && contentEdits === undefined
   const body = unchanged ? call.body.bytes : lane.patchBody(call.body.bytes, inspection, change)
   if (call.pin === null) return body
   const restored = lane.objects.rewriteRequestUrls(body, laneUrls(call, provider))
@@ -128,7 +130,8 @@ function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffe
 }
 
 /** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */
-function noteChange(call: Call, provider: string, { renameTo, renameAdditionalTo, askForUsage, cap }: BodyPatch): void {
+function noteChange(call: Call, provider: string, change: BodyPatch): void {
+  const { renameTo, renameAdditionalTo, askForUsage, cap, contentEdits } = change
   const { inspection, match } = call
   // An offer that comes with a client's token names no model.
   const named = match.endpoint.readWhole !== true || inspection.modelSpans.length > 0
@@ -136,6 +139,7 @@ function noteChange(call: Call, provider: string, { renameTo, renameAdditionalTo
   for (const [index, to] of renameAdditionalTo?.entries() ?? [])
     if (to !== inspection.additionalModels?.[index]?.name) noteRename(call, "An additional model's name", to, provider)
   if (cap !== undefined) notePatch(call, `The output limit was set to ${cap.most} tokens.`)
+  if (contentEdits !== undefined) notePatch(call, 'Texts of the prompt were redacted by content rules.')
   if (askForUsage) notePatch(call, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
 }
 

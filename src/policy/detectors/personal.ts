@@ -87,6 +87,8 @@ const accountLengths = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 )
 
+export const accountCountries: ReadonlySet<string> = new Set(accountLengths.keys())
+
 export const accountNumbers: Detector = (text) =>
   findForm(text, accountForm, 'IBAN', ({ index }) => {
     const length = accountLengths.get(text.slice(index, index + 2).toUpperCase())

@@ -4,15 +4,22 @@ import { type Detector, findForm } from './detector.ts'
 /** Also matches a key that is cut short or mistyped. */
 const gatewayKeyForm = new RegExp(`${keyPrefix}[0-9A-Za-z]{8,}`, 'g')
 
-/** A prefix that a vendor gives its keys so that scanners find them, then the key itself. */
-const providerKeyForm =
-  /(?<![0-9A-Za-z])(?:sk-|ek_|AIza|gsk_|xai-|hf_|pplx-|nvapi-|r8_|fw_|AQ\.|ya29\.|AKIA|ASIA|gh[oprsu]_|github_pat_|glpat-|xox[abeprs]-)[0-9A-Za-z_.-]{16,}/g
+/** That vendors give their keys so that scanners find them. */
+export const providerPrefixes: readonly string[] = [
+  ...['sk-', 'ek_', 'AIza', 'gsk_', 'xai-', 'hf_', 'pplx-', 'nvapi-', 'r8_', 'fw_', 'AQ.', 'ya29.', 'AKIA', 'ASIA'],
+  ...['gho_', 'ghp_', 'ghr_', 'ghs_', 'ghu_', 'github_pat_', 'glpat-'],
+  ...['xoxa-', 'xoxb-', 'xoxe-', 'xoxp-', 'xoxr-', 'xoxs-'],
+]
+const prefixForm = providerPrefixes.map((prefix) => prefix.replace('.', '\\.')).join('|')
+/** A prefix, then the key itself. */
+const providerKeyForm = new RegExp(`(?<![0-9A-Za-z])(?:${prefixForm})[0-9A-Za-z_.-]{16,}`, 'g')
 
 /** The word stays, so that the kind of credential can still be seen. */
 const bearerForm = /(?<![0-9A-Za-z])(?:bearer|basic)[ \t]{1,8}([0-9A-Za-z._~+/-]{16,}=*)/gi
 const signedTokenForm = /(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?/g
+export const pemBeginning = '-----BEGIN '
 const pemBegin = /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----/g
-const pemEnd = '-----END '
+export const pemEnd = '-----END '
 
 export const gatewayKeys: Detector = (text) => findForm(text, gatewayKeyForm, 'gateway key')
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { contentActions, contentSides } from '../../../core/content-rules.ts'
 import {
   type ClearWord,
   clearWord,
@@ -34,8 +35,23 @@ function schemasOf(form: RuleForm): { written: z.ZodType; shown: z.ZodType } {
       }
     case 'choice':
       return { written: z.enum(form.choices), shown: z.enum(form.choices).nullable() }
+    case 'content':
+      return { written: z.record(z.string(), z.string()), shown: z.array(contentRuleShape) }
   }
 }
+
+const contentRuleShape = z.object({
+  name: z.string(),
+  /** A detector or a group of them; null: it has a pattern. */
+  detector: z.string().nullable(),
+  /** In RE2 syntax. */
+  pattern: z.string().nullable(),
+  action: z.enum(contentActions),
+  on: z.array(z.enum(contentSides)),
+  reversible: z.boolean(),
+  /** A pattern finds nothing that is longer, in characters. */
+  longest: z.number(),
+})
 
 const expectedRate = (words: readonly string[]) => `must be ${words.join(', ')} or a rate in USD per million tokens`
 
@@ -54,8 +70,9 @@ export function shownFields<Table extends RuleTable>(table: Table): ShownFields<
   return Object.fromEntries(entries) as ShownFields<ShownRules<Table>>
 }
 
-function syntaxOf(form: RuleForm): 'list' | 'size' | undefined {
+function syntaxOf(form: RuleForm): 'list' | 'size' | 'files' | undefined {
   if (form.kind === 'size') return 'size'
+  if (form.kind === 'content') return 'files'
   return form.kind === 'list' && form.whole !== true ? 'list' : undefined
 }
 
@@ -82,6 +99,7 @@ export function clearField<Table extends RuleTable>(table: Table) {
 
 const formats: Partial<Record<RuleForm['kind'], Column['format']>> = {
   list: 'list',
+  content: 'rules',
   size: 'bytes',
   count: 'number',
   money: 'money',

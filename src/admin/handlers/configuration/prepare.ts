@@ -15,6 +15,7 @@ import { defaultBaseUrl } from '../../../providers/index.ts'
 import { projectsWith } from '../../contract/operators/roles.ts'
 import type { KindSettingsInput } from '../../contract/providers/kind-settings.ts'
 import type { AdminContext } from '../context.ts'
+import { findWrongPattern } from '../policies/read-rules.ts'
 import { checkNeed } from '../providers/add-provider.ts'
 import { checkForm, lastFour, readCredential } from '../providers/provider-check.ts'
 import {
@@ -34,6 +35,21 @@ export interface Findings {
   notes: string[]
 }
 
+async function checkPolicy({ fields, name, place, placeOf }: ManifestEntry, { problems }: Findings): Promise<void> {
+  const { deny_patterns: denied, content_rules: rules } = fields
+  const texts = Array.isArray(denied) ? denied.filter((one) => typeof one === 'string') : []
+  const patterns = objectsIn(rules).map((rule) => ({
+    name: String(rule.name),
+    pattern: typeof rule.pattern === 'string' ? rule.pattern : null,
+  }))
+  const wrong = await findWrongPattern(texts, patterns)
+  if (wrong === null) return
+  problems.push({
+    place: placeOf.content_rules ?? placeOf.deny_patterns ?? place,
+    message: `policy ${name}: ${wrong}`,
+  })
+}
+
 /** What a file says of providers, held against their kinds as `providers add` and `edit` do it; entries of other kinds pass. */
 export async function prepareEntries(
   context: Pick<AdminContext, 'kinds' | 'keyring' | 'caller'>,
@@ -42,6 +58,7 @@ export async function prepareEntries(
   found: Findings,
 ): Promise<ManifestEntry[]> {
   const state = new Map(resources.map((resource) => [keyOf(resource), resource]))
+  for (const entry of entries) if (entry.kind === 'policy') await checkPolicy(entry, found)
   return await mapInSlices(entries, (entry) => {
     if (entry.kind !== 'provider') return entry
     const current = state.get(keyOf(entry)) ?? null

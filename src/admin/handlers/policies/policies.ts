@@ -8,6 +8,7 @@ import { conflict } from '../fault.ts'
 import { findPolicy } from '../find.ts'
 import { type Attachments, loadAttachments, readAttachments, showAttachments, showHolders } from './attachments.ts'
 import { showPolicyUsage } from './limit-usage.ts'
+import { checkPatterns, readRuleValue } from './read-rules.ts'
 
 const show = (policy: Policy, attachments: Attachments) => ({
   id: policy.id,
@@ -35,8 +36,10 @@ async function changeSettings(
 ): Promise<PolicySettings> {
   const { attach, clear = [] } = input
   const attachedTo = clear.includes('attach') ? unset.attachedTo : before.attachedTo
+  const rules = changeRules(policyRules, before, input, clear, readRuleValue)
+  await checkPatterns(rules)
   return {
-    ...changeRules(policyRules, before, input, clear),
+    ...rules,
     attachedTo: attach === undefined ? attachedTo : await readAttachments(context, attach),
   }
 }

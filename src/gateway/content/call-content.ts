@@ -1,0 +1,99 @@
+import type { ContentAction, ContentSide } from '../../core/content-rules.ts'
+import { type Fault, fault } from '../../core/errors.ts'
+import type { Edit } from '../../core/json-scan.ts'
+import type { Signal } from '../../core/record.ts'
+import type { ReadyRule, ReadyRules } from '../../policy/content/compile.ts'
+import { Placeholders } from '../../policy/content/placeholders.ts'
+import type { ScanContext } from '../../policy/content/text-scan.ts'
+import type { Trace } from '../request/trace.ts'
+
+/** What content rules have to do with one request. */
+export class CallContent {
+  readonly rules: ReadyRules
+  readonly placeholders: Placeholders
+  /** What is replaced in the prompt. */
+  readonly edits: Edit[] = []
+  readonly #trace: Trace
+  readonly #signals = new Map<string, { data: { places: number } }>()
+
+  constructor(rules: ReadyRules, trace: Trace, body: Buffer) {
+    this.rules = rules
+    this.#trace = trace
+    this.placeholders = new Placeholders((placeholder) => body.includes(placeholder))
+  }
+
+  /** Whether anything of the answer is looked for or put back. */
+  get readsAnswer(): boolean {
+    return this.rules.answer.length > 0 || this.placeholders.restorer() !== null
+  }
+
+  /** For the texts of one side; `where` says in which of them the scan is. */
+  scanOf(side: ContentSide, where: () => string): ScanContext & { refused: Fault | null } {
+    const context: ScanContext & { refused: Fault | null } = {
+      rules: this.rules[side],
+      placeholders: this.placeholders,
+      restorer: side === 'answer' ? this.placeholders.restorer() : null,
+      refused: null,
+      found: (rule, note) => {
+        this.#note(rule, side, where(), note)
+        if (rule.rule.action === 'block') context.refused ??= refusal(rule, side, where(), note)
+      },
+    }
+    return context
+  }
+
+  /** There is content that no rule looks at. */
+  noteUnseen(side: ContentSide, what: string): void {
+    noteUnseen(this.#trace, side, what)
+  }
+
+  #note({ policy, rule }: ReadyRule, side: ContentSide, at: string, note: string): void {
+    const key = `${side} ${policy} ${rule.name}`
+    const known = this.#signals.get(key)
+    if (known !== undefined) return void known.data.places++
+    const text = `The content rule ${rule.name} of the policy ${policy} ${did[rule.action]} ${nameFound(note)} in ${at}.`
+    const data = { policy, content_rule: rule.name, on: side, at, places: 1 }
+    const signal: Signal & { data: typeof data } = {
+      rule: `content.${rule.action}`,
+      verdict: verdicts[rule.action],
+      text,
+      data,
+    }
+    this.#signals.set(key, signal)
+    this.#trace.policySignals.push(signal)
+  }
+}
+
+const verdicts = { block: 'deny', redact: 'note', flag: 'flag' } as const satisfies Record<
+  ContentAction,
+  Signal['verdict']
+>
+const did: Readonly<Record<ContentAction, string>> = { block: 'blocked', redact: 'redacted', flag: 'flagged' }
+
+function nameFound(note: string): string {
+  if (note === '') return 'a match of its pattern'
+  return `${/^[aeiouI]/.test(note) ? 'an' : 'a'} ${note}`
+}
+
+/** Names the rule and the place, never the text. */
+function refusal({ policy, rule }: ReadyRule, side: ContentSide, at: string, note: string): Fault {
+  const does = `The content rule ${rule.name} of the policy ${policy} does not allow ${nameFound(note)} in`
+  if (side === 'prompt')
+    return fault('policy_denied', `${does} ${at}. Remove it and send the request again.`, { param: at })
+  return fault('policy_denied', `${does} the answer, so the rest of it is withheld. Ask for something else.`)
+}
+
+/** Nobody knows what it would have found. */
+export function failedRule(side: ContentSide, error: unknown): Fault {
+  const why = error instanceof Error ? error.message : String(error)
+  return fault(
+    'policy_denied',
+    `A content rule could not look at the ${side}, so it is blocked: ${why}. Ask the operator.`,
+  )
+}
+
+export function noteUnseen(trace: Trace, side: ContentSide, what: string): void {
+  const text = `Content rules apply, but not to all of the ${side}: ${what}.`
+  if (trace.policySignals.some((signal) => signal.text === text)) return
+  trace.policySignals.push({ rule: 'content.unseen', verdict: 'note', text, data: { on: side } })
+}

@@ -1,0 +1,143 @@
+import type { ContentSide } from '../../core/content-rules.ts'
+import {
+  type JsonNode,
+  memberOf,
+  type ObjectNode,
+  readTextNode,
+  type ScalarNode,
+  type TextNode,
+} from '../../core/json-nodes.ts'
+
+/** A text somewhere in a JSON document. */
+export interface ContentText {
+  node: TextNode | ScalarNode
+  /** Where, as people write it: `messages[0].content`. */
+  path: string
+  text: string
+  /** It is JSON itself, as the arguments of a tool call are. */
+  isJson: boolean
+  /** It is looked at, and stays as it is: another text would mean another object, or break a signature. */
+  isFixed: boolean
+}
+
+/** What `findTexts` found: texts in order, and whether there is content that is no text. */
+export interface FoundTexts {
+  texts: ContentText[]
+  unseen: boolean
+}
+
+/** Their values name things, or steer the call. */
+const fixedNames = new Set(
+  `type role id object status call_id tool_call_id tool_use_id item_id previous_response_id prompt_cache_key user user_id
+  safety_identifier service_tier encrypted_content signature thoughtSignature thought_signature media_type mime_type
+  mimeType file_id fileUri file_uri finish_reason finishReason stop_reason system_fingerprint responseId modelVersion
+  model obfuscation event_id response_id conversation_id container`.split(/\s+/),
+)
+/** Their values may be files in base64. */
+const fileNames = new Set(
+  'data file_data fileData b64_json partial_image_b64 url image_url bytes audio image'.split(' '),
+)
+/** Content that others than the gateway read. */
+const unseenNames = new Set(
+  'image_url input_audio file_id file_data fileData file_data inlineData inline_data file_url image_file b64_json'.split(
+    ' ',
+  ),
+)
+const unseenTypes = new Set(['image', 'input_image', 'input_file', 'file', 'input_audio', 'image_generation_call'])
+/** JSON as the client or the model makes it: its names and numbers may be content too. */
+const freeNames = new Set(['input', 'args', 'arguments', 'response', 'output', 'metadata', 'structuredContent'])
+/** JSON in a text. */
+const jsonNames = new Set(['arguments', 'partial_json'])
+const smallestFile = 256
+const shortestNumber = 8
+
+const tokenNames = new Set(['input', 'prompt'])
+
+/** All texts of a prompt or an answer: every string but what is known to be none. */
+export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide): FoundTexts {
+  const found: FoundTexts = { texts: [], unseen: false }
+  new TextFinder(bytes, found, side).lookAt(root, '', '', { isFixed: false, isFree: false })
+  return found
+}
+
+interface Surroundings {
+  isFixed: boolean
+  isFree: boolean
+}
+
+class TextFinder {
+  readonly #bytes: Buffer
+  readonly #found: FoundTexts
+  readonly #side: ContentSide
+
+  constructor(bytes: Buffer, found: FoundTexts, side: ContentSide) {
+    this.#bytes = bytes
+    this.#found = found
+    this.#side = side
+  }
+
+  lookAt(node: JsonNode, name: string, path: string, around: Surroundings): void {
+    if (unseenNames.has(name) && node.end - node.start > 4) this.#found.unseen = true
+    if (node.kind === 'text') return this.#text(node, name, path, around)
+    if (node.kind === 'scalar') return this.#number(node, path, around)
+    if (node.kind === 'object')
+      return this.#object(node, path, { ...around, isFree: around.isFree || freeNames.has(name) })
+    if (tokenNames.has(name) && holdsTokens(node)) this.#found.unseen = true
+    for (const [index, item] of node.items.entries()) this.lookAt(item, name, `${path}[${index}]`, around)
+  }
+
+  #object(node: ObjectNode, path: string, around: Surroundings): void {
+    const isFixed = around.isFixed || this.#isSigned(node)
+    for (const { name, key, value } of node.members) {
+      const below = path === '' ? name : `${path}.${name}`
+      if (around.isFree) this.#add(key, name, below, isFixed, false)
+      this.lookAt(value, name, below, { isFixed, isFree: around.isFree })
+    }
+  }
+
+  /** Reasoning that the provider has signed: changed, it would be rejected. */
+  #isSigned(node: ObjectNode): boolean {
+    const type = memberOf(node, 'type')
+    const word = type?.kind === 'text' ? readTextNode(this.#bytes, type) : null
+    if (word !== null && unseenTypes.has(word)) this.#found.unseen = true
+    if (this.#side === 'answer') return false
+    return (
+      (word === 'thinking' && memberOf(node, 'signature') !== null) ||
+      (memberOf(node, 'thought') !== null && memberOf(node, 'thoughtSignature') !== null)
+    )
+  }
+
+  #text(node: TextNode, name: string, path: string, { isFixed, isFree }: Surroundings): void {
+    const text = readTextNode(this.#bytes, node)
+    if (text === null || text === '') return
+    if (fileNames.has(name) && isFile(text)) {
+      this.#found.unseen = true
+      return
+    }
+    const names = !isFree && fixedNames.has(name)
+    // What names things in an answer is the provider's own.
+    if (names && this.#side === 'answer') return
+    this.#add(node, text, path, isFixed || names, jsonNames.has(name))
+  }
+
+  #number(node: ScalarNode, path: string, { isFixed, isFree }: Surroundings): void {
+    if (!isFree || node.end - node.start < shortestNumber) return
+    this.#add(node, this.#bytes.toString('latin1', node.start, node.end), path, isFixed, false)
+  }
+
+  #add(node: TextNode | ScalarNode, text: string, path: string, isFixed: boolean, isJson: boolean): void {
+    this.#found.texts.push({ node, path, text, isJson, isFixed })
+  }
+}
+
+/** A prompt in numbers, which only the model's own vocabulary turns into text. */
+function holdsTokens({ items }: { items: readonly JsonNode[] }): boolean {
+  const [first] = items
+  return first?.kind === 'scalar' || (first?.kind === 'array' && first.items[0]?.kind === 'scalar')
+}
+
+/** Base64, or an address that holds it. */
+function isFile(text: string): boolean {
+  if (text.startsWith('data:')) return text.slice(0, 500).includes(';base64,')
+  return text.length >= smallestFile && /^[0-9A-Za-z+/_-]+={0,2}$/.test(text)
+}

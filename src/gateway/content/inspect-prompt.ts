@@ -1,0 +1,79 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { readNodes } from '../../core/json-nodes.ts'
+import { nextTurn } from '../../core/slices.ts'
+import { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
+import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
+import { TextScan } from '../../policy/content/text-scan.ts'
+import type { Call } from '../request/call.ts'
+import { CallContent, failedRule } from './call-content.ts'
+import { type ContentText, findTexts } from './content-texts.ts'
+
+/** Between two work of the event loop: a few milliseconds of work. */
+const turnLength = 64 * 1024
+/** A text costs as much as so many characters, however short it is. */
+const textCost = 64
+
+/** Applies the content rules to what is about to be sent. A fault: it must not be. What is redacted is sent so by every attempt. */
+export async function inspectPrompt(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {
+  const { trace, body, match, inspection } = call
+  const content = new CallContent(await readyRules(policies), trace, body.bytes)
+  call.content = content
+  if (content.rules.prompt.length === 0) return null
+  if (inspection.query.length > 1) content.noteUnseen('prompt', 'the query is not looked at')
+  if (body.upload !== null || match.endpoint.readWhole === true) {
+    content.noteUnseen('prompt', 'forms and files go up while they arrive')
+    return null
+  }
+  if (body.bytes.length === 0) return null
+  try {
+    return await inspectBody(call, content)
+  } catch (error) {
+    return failedRule('prompt', error)
+  }
+}
+
+async function inspectBody({ body, abort }: Call, content: CallContent): Promise<Fault | null> {
+  const { bytes } = body
+  const root = readNodes(bytes)
+  if (root === null) return unreadable
+  const { texts, unseen } = findTexts(bytes, root, 'prompt')
+  if (unseen) content.noteUnseen('prompt', 'images, sound, files and tokens are no text')
+  let at = ''
+  const context = content.scanOf('prompt', () => at)
+  const work = new WorkBudget()
+  for (const text of texts) {
+    at = text.path
+    const scan = text.isJson ? new ArgumentsScan(context) : new TextScan(context)
+    const written = await scanText(text, scan, work)
+    if (abort.aborted || context.refused !== null) return context.refused
+    if (!text.isFixed && written !== text.text) content.edits.push({ span: text.node, text: JSON.stringify(written) })
+  }
+  return null
+}
+
+async function scanText({ text }: ContentText, scan: TextScan | ArgumentsScan, work: WorkBudget): Promise<string> {
+  let out = ''
+  for (let from = 0; from < text.length; from += turnLength) {
+    const piece = text.slice(from, from + turnLength)
+    out += scan.push(piece)
+    if (work.isDue(piece.length)) await nextTurn()
+  }
+  return out + scan.end()
+}
+
+/** Counts work, so that others have their turn. */
+class WorkBudget {
+  #work = 0
+
+  isDue(length: number): boolean {
+    this.#work += length + textCost
+    if (this.#work < turnLength) return false
+    this.#work = 0
+    return true
+  }
+}
+
+const unreadable = fault(
+  'request_too_large',
+  'Content rules apply to this request, and its body holds too many values, or too deep ones, to look through. Send less at a time.',
+)

@@ -1,0 +1,121 @@
+import { type ScanContext, TextScan } from './text-scan.ts'
+
+const backslash = '\\'
+const quote = '"'
+const shortEscapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+/** Brackets, colon and comma: they end a number or a word. */
+const structure = /[{}[\]:,\s]/
+
+/**
+ * Applies rules to JSON that comes in pieces: to each string by its meaning, however it is escaped, and to each number. What comes
+ * out is JSON of the same shape; what is not changed stays as it is written.
+ */
+export class ArgumentsScan {
+  readonly #context: ScanContext
+  #text: TextScan | null = null
+  #number = ''
+  /** The beginning of an escape. */
+  #escape = ''
+  #blocked = false
+
+  constructor(context: ScanContext) {
+    this.#context = context
+  }
+
+  get blocked(): boolean {
+    return this.#blocked
+  }
+
+  push(json: string): string {
+    let out = ''
+    let meaning = ''
+    let units: string[] = []
+    const pass = (text: TextScan) => {
+      out += text.push(meaning, units)
+      meaning = ''
+      units = []
+    }
+    for (let at = 0; at < json.length && !this.#blocked; at++) {
+      const character = json[at] ?? ''
+      const text = this.#text
+      if (text === null) {
+        out += this.#outside(character)
+        continue
+      }
+      if (this.#escape !== '' || character === backslash) {
+        this.#escape += character
+        const meant = readEscape(this.#escape)
+        if (meant === null) continue
+        meaning += meant
+        units.push(...unitsOf(this.#escape, meant.length))
+        this.#escape = ''
+      } else if (character === quote) {
+        pass(text)
+        out += this.#endText(text) + quote
+      } else {
+        meaning += character
+        units.push(character)
+      }
+    }
+    if (this.#text !== null) pass(this.#text)
+    this.#blocked ||= this.#text?.blocked === true
+    return this.#blocked ? '' : out
+  }
+
+  end(): string {
+    const out = this.#text === null ? this.#endNumber() : this.#endText(this.#text) + this.#escape
+    this.#escape = ''
+    return this.#blocked ? '' : out
+  }
+
+  #outside(character: string): string {
+    if (character === quote) {
+      const before = this.#endNumber()
+      this.#text = new TextScan(this.#context, encodeJson)
+      return before + quote
+    }
+    if (structure.test(character)) return this.#endNumber() + character
+    this.#number += character
+    return this.#number.length > longestNumber ? this.#endNumber() : ''
+  }
+
+  #endText(text: TextScan): string {
+    const out = text.end()
+    this.#blocked ||= text.blocked
+    this.#text = null
+    return out
+  }
+
+  /** A number that is replaced becomes a string. */
+  #endNumber(): string {
+    const number = this.#number
+    this.#number = ''
+    if (number.length < shortestNumber) return number
+    const text = new TextScan(this.#context)
+    const out = text.push(number) + text.end()
+    this.#blocked ||= text.blocked
+    return out === number ? number : JSON.stringify(out)
+  }
+}
+
+const shortestNumber = 4
+const longestNumber = 4096
+
+/** As it stands within quotes. */
+export function encodeJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** An escape is one character, unless it is none. */
+function unitsOf(written: string, meant: number): readonly string[] {
+  return meant === 1 ? [written] : [written.slice(0, 2), ...written.slice(2)]
+}
+
+/** null: it is not complete. One that means nothing stands for itself. */
+function readEscape(written: string): string | null {
+  const kind = written[1]
+  if (kind === undefined) return null
+  if (kind !== 'u') return shortEscapes[kind] ?? kind
+  if (written.length < 6) return /^\\u[0-9A-Fa-f]*$/.test(written) ? null : written.slice(1)
+  return String.fromCharCode(Number.parseInt(written.slice(2), 16) || 0)
+}

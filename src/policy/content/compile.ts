@@ -1,0 +1,68 @@
+import { type ContentRule, type ContentSide, detectorsOf } from '../../core/content-rules.ts'
+import { detectorSeeker } from './growing.ts'
+import { joinSeekers, type Seeker } from './seeker.ts'
+
+/** The content rules of one policy. */
+export interface ContentPolicy {
+  policy: string
+  rules: readonly ContentRule[]
+}
+
+/** A rule that is ready to be used. */
+export interface ReadyRule {
+  policy: string
+  rule: ContentRule
+  seeker: Seeker
+}
+
+/** Which rules look at what. */
+export type ReadyRules = Readonly<Record<ContentSide, readonly ReadyRule[]>>
+
+const ready = new WeakMap<readonly ContentPolicy[], Promise<ReadyRules>>()
+
+/** Once for each set of policies. The engine for patterns is loaded for the first rule that has one. */
+export function readyRules(policies: readonly ContentPolicy[]): Promise<ReadyRules> {
+  return ready.getOrInsertComputed(policies, makeReady)
+}
+
+async function makeReady(policies: readonly ContentPolicy[]): Promise<ReadyRules> {
+  const all: ReadyRule[] = []
+  for (const { policy, rules } of policies)
+    for (const rule of rules) all.push({ policy, rule, seeker: await seekerOf(rule) })
+  const on = (side: ContentSide) => all.filter(({ rule }) => rule.on.includes(side))
+  return { prompt: on('prompt'), answer: on('answer') }
+}
+
+async function seekerOf({ detector, pattern, longest }: ContentRule): Promise<Seeker> {
+  if (pattern === null) return joinSeekers((detectorsOf(detector ?? '') ?? []).map(detectorSeeker))
+  const { patternSeeker } = await import('./pattern-seeker.ts')
+  try {
+    return patternSeeker(pattern, longest)
+  } catch (error) {
+    return failing(error)
+  }
+}
+
+/** Nobody knows what it would have found, so nothing passes it. */
+function failing(error: unknown): Seeker {
+  const fail = () => {
+    throw error
+  }
+  return { find: fail, growingFrom: fail, rest: null }
+}
+
+const labels: Readonly<Record<string, string>> = {
+  'gateway key': 'KEY',
+  'provider key': 'KEY',
+  token: 'TOKEN',
+  'private key': 'PRIVATE_KEY',
+  'email address': 'EMAIL',
+  'phone number': 'PHONE',
+  'card number': 'CARD',
+  IBAN: 'IBAN',
+}
+
+/** In placeholders: of what a detector found, else of the rule. */
+export function labelOf({ name }: ContentRule, note: string): string {
+  return labels[note] ?? name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')
+}

@@ -1,0 +1,133 @@
+import type { RuleDetector } from '../../core/content-rules.ts'
+import { keyPrefix } from '../../core/gateway-key.ts'
+import type { Detector } from '../detectors/detector.ts'
+import { detectors } from '../detectors/index.ts'
+import { accountCountries } from '../detectors/personal.ts'
+import { pemBeginning, pemEnd, providerPrefixes } from '../detectors/secrets.ts'
+import type { Seeker } from './seeker.ts'
+
+/** The characters that any key or token is made of. */
+const keyCharacter = /[0-9A-Za-z_.~+/=-]/
+const alphanumeric = /[0-9A-Za-z]/
+const bearerBefore = /(?:^|[^0-9A-Za-z])(?:bearer|basic)[ \t]{1,8}$/i
+
+/** Where the run of such characters that ends the text begins; `most`: no longer ones are looked at. */
+function trailingRun(text: string, character: RegExp, most = text.length): number {
+  const least = Math.max(0, text.length - most)
+  let from = text.length
+  while (from > least && character.test(text[from - 1] ?? '')) from--
+  return from
+}
+
+/** The first place of the trailing run from which one of the beginnings stands, or could come to stand. */
+function growingKey(text: string, beginnings: readonly string[], anywhere: boolean): number {
+  const run = trailingRun(text, keyCharacter)
+  for (let from = run; from < text.length; from++) {
+    if (!anywhere && from > 0 && alphanumeric.test(text[from - 1] ?? '')) continue
+    const length = text.length - from
+    const grows = beginnings.some((one) =>
+      length < one.length ? one.startsWith(text.slice(from)) : text.startsWith(one, from),
+    )
+    if (grows) return from
+  }
+  return text.length
+}
+
+function growingToken(text: string): number {
+  const run = trailingRun(text, keyCharacter)
+  if (bearerBefore.test(text.slice(Math.max(0, run - 20), run))) return run
+  return growingKey(text, ['eyJ'], false)
+}
+
+/** BEGIN, a few words, PRIVATE KEY: no longer than this. */
+const longestBegin = 70
+
+function growingPrivateKey(text: string): number {
+  const open = openPrivateKey(text)
+  if (open !== null) return open
+  for (let from = Math.max(0, text.length - longestBegin); from < text.length; from++) {
+    if (text[from] !== '-') continue
+    const rest = text.slice(from)
+    if (rest.length < pemBeginning.length ? pemBeginning.startsWith(rest) : /^-----BEGIN [A-Z -]*$/.test(rest))
+      return from
+  }
+  return text.length
+}
+
+/** Where the private key begins whose end has not come. */
+function openPrivateKey(text: string): number | null {
+  const last = detectors['private-keys'](text).at(-1)
+  if (last === undefined || last.end < text.length) return null
+  return endOfPrivateKey(text.slice(last.start)) === null ? last.start : null
+}
+
+function endOfPrivateKey(text: string): number | null {
+  const end = text.indexOf(pemEnd)
+  const line = end < 0 ? -1 : text.indexOf('-----', end + pemEnd.length)
+  return line < 0 ? null : line + 5
+}
+
+const emailCharacter = /[\p{L}\p{N}._%+'@\u{d800}-\u{dfff}-]/u
+const longestLocal = 64
+const longestEmail = 700
+
+function growingEmail(text: string): number {
+  const run = trailingRun(text, emailCharacter, longestEmail)
+  const at = text.indexOf('@', run)
+  return Math.max(run, (at < 0 ? text.length : at) - longestLocal)
+}
+
+/** A plus sign, and 15 digits with two separators between them. */
+const longestPhone = 50
+
+function growingPhone(text: string): number {
+  const from = trailingRun(text, /[\d .()/+-]/, longestPhone)
+  const plus = text.indexOf('+', from)
+  return plus < 0 ? text.length : plus
+}
+
+function growingCard(text: string): number {
+  let from = text.length
+  while (from > 0 && (isDigit(text[from - 1]) || (isGap(text[from - 1]) && isDigit(text[from - 2])))) from--
+  return from
+}
+
+const isDigit = (character: string | undefined) => character !== undefined && character >= '0' && character <= '9'
+const isGap = (character: string | undefined) => character === ' ' || character === '-'
+
+/** 34 letters and digits, single spaces between them. */
+const longestAccount = 70
+const accountBeginning = /^[A-Za-z]{2}(?:\d(?:\d(?: ?[0-9A-Za-z])* ?)?)?$/
+
+function growingAccount(text: string): number {
+  for (let from = Math.max(0, text.length - longestAccount); from < text.length; from++) {
+    const first = text[from] ?? ''
+    if (!/[A-Za-z]/.test(first) || (from > 0 && alphanumeric.test(text[from - 1] ?? ''))) continue
+    const rest = text.slice(from)
+    if (rest.length === 1) return from
+    if (accountBeginning.test(rest) && accountCountries.has(rest.slice(0, 2).toUpperCase())) return from
+  }
+  return text.length
+}
+
+const keyRest = (text: string) => {
+  let end = 0
+  while (end < text.length && keyCharacter.test(text[end] ?? '')) end++
+  return end
+}
+
+const growing: Record<RuleDetector, Pick<Seeker, 'growingFrom' | 'rest'>> = {
+  'gateway-keys': { growingFrom: (text) => growingKey(text, [keyPrefix], true), rest: keyRest },
+  'provider-keys': { growingFrom: (text) => growingKey(text, providerPrefixes, false), rest: keyRest },
+  'bearer-tokens': { growingFrom: growingToken, rest: keyRest },
+  'private-keys': { growingFrom: growingPrivateKey, rest: (text) => endOfPrivateKey(text) ?? text.length },
+  'email-addresses': { growingFrom: growingEmail, rest: null },
+  'phone-numbers': { growingFrom: growingPhone, rest: null },
+  'card-numbers': { growingFrom: growingCard, rest: null },
+  'account-numbers': { growingFrom: growingAccount, rest: null },
+}
+
+export function detectorSeeker(name: RuleDetector): Seeker {
+  const find: Detector = detectors[name]
+  return { find, ...growing[name] }
+}

@@ -1,0 +1,133 @@
+/** What the text of a pattern tells beyond its matches. */
+export interface PatternParts {
+  /** Also matches every beginning of a match that ends with the text. */
+  partial: string
+  /** Stands in every match; '' where none is known. */
+  literal: string
+}
+
+const zeroWidth = new Set(['b', 'B', 'A', 'z'])
+const escapeForm = /\\(?:x\{[0-9A-Fa-f]+\}|x[0-9A-Fa-f]{2}|[pP]\{[^}]*\}|[pP].|[0-7]{1,3}|Q(?:(?!\\E).)*(?:\\E|$)|.)/suy
+const quantifier = /(?:[*+?]|\{\d+(?:,\d*)?\})\??/y
+const groupOpening = /\((?:\?(?:P?<\w+>|[a-zA-Z-]*:))?/y
+const flagsOnly = /\(\?[a-zA-Z-]+\)/y
+
+/**
+ * Rewrites a pattern of RE2 syntax so that each of its atoms may also be the end of the text: `ab+` becomes `(?:a|\z)(?:b|\z)+`, whose
+ * matches up to the end of a text are what could still grow. The engine has checked the pattern's syntax.
+ */
+export function readPattern(pattern: string): PatternParts {
+  return new PatternReader(pattern).read()
+}
+
+class PatternReader {
+  readonly #pattern: string
+  #at = 0
+  #depth = 0
+  #run = ''
+  #literal = ''
+  #mayDiffer = false
+
+  constructor(pattern: string) {
+    this.#pattern = pattern
+  }
+
+  read(): PatternParts {
+    const partial = this.#alternatives()
+    this.#endRun()
+    return { partial, literal: this.#mayDiffer ? '' : this.#literal }
+  }
+
+  #alternatives(): string {
+    let written = ''
+    while (this.#at < this.#pattern.length) {
+      const next = this.#pattern[this.#at]
+      if (next === ')') break
+      if (next === '|') {
+        if (this.#depth === 0) this.#mayDiffer = true
+        written += '|'
+        this.#at++
+      } else written += this.#item()
+    }
+    return written
+  }
+
+  #item(): string {
+    const flags = this.#take(flagsOnly)
+    if (flags !== null) {
+      this.#mayDiffer = true
+      return flags
+    }
+    if (this.#pattern[this.#at] === '(') return this.#group()
+    if (this.#pattern[this.#at] === '[') return this.#quantified(this.#characterClass(), null)
+    if (this.#pattern[this.#at] === '\\') return this.#escape()
+    const point = String.fromCodePoint(this.#pattern.codePointAt(this.#at) ?? 0)
+    this.#at += point.length
+    if (point === '^') return '^'
+    if (point === '$') return '(?:$|\\z)'
+    return this.#quantified(point, point === '.' ? null : point)
+  }
+
+  #group(): string {
+    const opening = this.#take(groupOpening) ?? '('
+    const flags = /^\(\?[a-zA-Z-]*:$/.test(opening) ? opening : '(?:'
+    this.#endRun()
+    this.#depth++
+    const inner = this.#alternatives()
+    this.#depth--
+    this.#at++
+    this.#endRun()
+    const many = this.#take(quantifier) ?? ''
+    return `${flags}${inner})${many}`
+  }
+
+  #escape(): string {
+    const escaped = this.#take(escapeForm) ?? '\\'
+    const kind = escaped[1] ?? ''
+    if (kind === 'Q') {
+      const quoted = [...escaped.slice(2).replace(/\\E$/, '')]
+      return quoted.map((point) => this.#quantified(`\\x{${point.codePointAt(0)?.toString(16)}}`, point)).join('')
+    }
+    if (zeroWidth.has(kind)) return kind === 'b' || kind === 'B' ? `(?:${escaped}|\\z)` : escaped
+    return this.#quantified(escaped, /[0-9A-Za-z]/.test(kind) ? null : kind)
+  }
+
+  /** Up to its bracket; one that stands first is a character. */
+  #characterClass(): string {
+    const start = this.#at
+    this.#at++
+    if (this.#pattern[this.#at] === '^') this.#at++
+    for (let first = true; this.#at < this.#pattern.length; first = false) {
+      const next = this.#pattern[this.#at]
+      if (next === ']' && !first) break
+      if (next === '\\') this.#take(escapeForm)
+      else if (next === '[' && this.#pattern[this.#at + 1] === ':')
+        this.#at = this.#pattern.indexOf(':]', this.#at + 2) + 2
+      else this.#at++
+    }
+    this.#at++
+    return this.#pattern.slice(start, this.#at)
+  }
+
+  /** `plain`: the character that it matches and no other. */
+  #quantified(atom: string, plain: string | null): string {
+    const many = this.#take(quantifier) ?? ''
+    if (this.#depth === 0) {
+      if (plain === null || many !== '') this.#endRun()
+      else this.#run += plain
+    }
+    return `(?:${atom}|\\z)${many}`
+  }
+
+  #endRun(): void {
+    if (this.#run.length > this.#literal.length) this.#literal = this.#run
+    this.#run = ''
+  }
+
+  #take(form: RegExp): string | null {
+    form.lastIndex = this.#at
+    const found = form.exec(this.#pattern)?.[0] ?? null
+    if (found !== null) this.#at += found.length
+    return found
+  }
+}

@@ -1,0 +1,24 @@
+import type { Detection } from '../detectors/detector.ts'
+
+/** Finds something in a text that may go on. */
+export interface Seeker {
+  /** As a `Detector`. */
+  find(text: string): Detection[]
+  /**
+   * From where the end of the text could still grow into a detection, or into a longer or another one; the text's length: nowhere.
+   * What lies before it is settled, whatever comes.
+   */
+  growingFrom(text: string): number
+  /** Of a detection too long to be held: how far what follows belongs to it; null: it ends where it was cut. */
+  rest: ((text: string) => number) | null
+}
+
+export function joinSeekers(seekers: readonly Seeker[]): Seeker {
+  const [only] = seekers
+  if (seekers.length === 1 && only !== undefined) return only
+  return {
+    find: (text) => seekers.flatMap((seeker) => seeker.find(text)),
+    growingFrom: (text) => seekers.reduce((from, seeker) => Math.min(from, seeker.growingFrom(text)), text.length),
+    rest: (text) => seekers.reduce((end, { rest }) => Math.max(end, rest?.(text) ?? 0), 0),
+  }
+}

@@ -1,0 +1,183 @@
+import { labelOf, type ReadyRule } from './compile.ts'
+import type { Placeholders } from './placeholders.ts'
+import type { Seeker } from './seeker.ts'
+
+/** What all texts of one prompt or answer share. */
+export interface ScanContext {
+  rules: readonly ReadyRule[]
+  placeholders: Placeholders
+  /** Puts back what placeholders stand for; null: nothing. */
+  restorer: Seeker | null
+  /** Called for whatever a rule found and settled, in the order of the text. */
+  found(rule: ReadyRule, note: string): void
+}
+
+interface Place {
+  start: number
+  end: number
+  note: string
+  /** null: a placeholder that becomes what it stands for. */
+  by: ReadyRule | null
+}
+
+/** How much of what has gone out stays in sight: forms look at what stands before them. */
+const contextLength = 512
+/** So much is looked through at once. */
+const pieceLength = 4096
+/** What is held at most: a longer run that could still grow is taken as it is. */
+const heldLength = 8192
+/** A longer hold is looked at again when it has grown by a quarter, or a long word in small pieces would cost its square. */
+const smallHold = 512
+
+/**
+ * Applies rules to a text that comes in pieces, however it is cut, and holds back only what could still grow into a match.
+ * `units`: how each character is written, where that is not the character itself.
+ */
+export class TextScan {
+  readonly #context: ScanContext
+  readonly #encode: (text: string) => string
+  readonly #escaped: boolean
+  #before = ''
+  #held = ''
+  #units: string[] = []
+  #lookAgainAt = 0
+  /** A detection was too long to be held: what follows of it is dropped. */
+  #dropping: ((text: string) => number) | null = null
+  #blocked = false
+
+  constructor(context: ScanContext, encode: ((text: string) => string) | null = null) {
+    this.#context = context
+    this.#escaped = encode !== null
+    this.#encode = encode ?? ((text) => text)
+  }
+
+  /** A block rule has found something: nothing more comes out. */
+  get blocked(): boolean {
+    return this.#blocked
+  }
+
+  get holds(): boolean {
+    return this.#held !== ''
+  }
+
+  /** What may go out of it and of what was held. */
+  push(text: string, units: readonly string[] | null = null): string {
+    let out = ''
+    for (let at = 0; at < text.length && !this.#blocked; ) {
+      const size = Math.min(pieceLength, heldLength - this.#held.length)
+      const piece = text.slice(at, at + size)
+      this.#held += piece
+      if (this.#escaped) for (const unit of units?.slice(at, at + size) ?? piece) this.#units.push(unit)
+      at += piece.length
+      if (this.#dropping !== null) this.#drop(this.#dropping)
+      if (this.#held.length >= this.#lookAgainAt || this.#held.length >= heldLength) out += this.#look(false)
+      if (this.#held.length >= heldLength) out += this.#cut()
+    }
+    return this.#blocked ? '' : out
+  }
+
+  /** The text ends here. */
+  end(): string {
+    const out = this.#blocked ? '' : this.#look(true)
+    this.#before = ''
+    this.#dropping = null
+    return this.#blocked ? '' : out
+  }
+
+  #look(isEnd: boolean): string {
+    const text = this.#before + this.#held
+    const base = this.#before.length
+    const places = this.#find(text, base)
+    const limit = this.#settledTo(text, base, places, isEnd)
+    const settled = places.filter(({ end }) => end <= limit)
+    for (const { by, note } of settled) if (by !== null) this.#report(by, note)
+    if (this.#blocked) return ''
+    const out = this.#write(text, base, limit, settled)
+    this.#before = text.slice(Math.max(0, limit - contextLength), limit)
+    this.#held = text.slice(limit)
+    if (this.#escaped) this.#units.splice(0, limit - base)
+    const left = this.#held.length
+    this.#lookAgainAt = left < smallHold ? left + 1 : Math.ceil(left * 1.25)
+    return out
+  }
+
+  #find(text: string, base: number): Place[] {
+    const { rules, restorer } = this.#context
+    const places: Place[] = []
+    for (const by of rules)
+      for (const { start, end, note } of by.seeker.find(text)) if (start >= base) places.push({ start, end, note, by })
+    for (const { start, end, note } of restorer?.find(text) ?? [])
+      if (start >= base) places.push({ start, end, note, by: null })
+    return places.sort((one, other) => one.start - other.start || other.end - one.end)
+  }
+
+  /** Up to where nothing that comes can change what was found; no place is cut by it. */
+  #settledTo(text: string, base: number, places: readonly Place[], isEnd: boolean): number {
+    if (isEnd) return text.length
+    const { rules, restorer } = this.#context
+    let limit = restorer?.growingFrom(text) ?? text.length
+    for (const { seeker } of rules) limit = Math.min(limit, seeker.growingFrom(text))
+    for (const { start, end } of places.toReversed()) if (start < limit && end > limit) limit = start
+    return Math.max(limit, base)
+  }
+
+  #report(by: ReadyRule, note: string): void {
+    this.#context.found(by, note)
+    if (by.rule.action === 'block') this.#blocked = true
+  }
+
+  #write(text: string, base: number, limit: number, places: readonly Place[]): string {
+    let out = ''
+    let from = base
+    for (const { start, end, note, by } of joinOverlaps(places)) {
+      out += this.#written(text, base, from, start)
+      out += this.#encode(this.#replacement(text.slice(start, end), note, by))
+      from = end
+    }
+    return out + this.#written(text, base, from, limit)
+  }
+
+  #replacement(value: string, note: string, by: ReadyRule | null): string {
+    const { placeholders } = this.#context
+    if (by === null) return placeholders.original(value) ?? value
+    return placeholders.mask(labelOf(by.rule, note), value, by.rule.reversible)
+  }
+
+  #written(text: string, base: number, from: number, to: number): string {
+    return this.#escaped ? this.#units.slice(from - base, to - base).join('') : text.slice(from, to)
+  }
+
+  /** What is held is longer than any match: it is settled as if the text ended here. */
+  #cut(): string {
+    const text = this.#before + this.#held
+    const last = this.#find(text, this.#before.length).find(({ end, by }) => end === text.length && by?.seeker.rest)
+    const out = this.#look(true)
+    this.#dropping = last?.by?.rule.action === 'redact' ? (last.by.seeker.rest ?? null) : null
+    this.#lookAgainAt = 0
+    return out
+  }
+
+  #drop(rest: (text: string) => number): void {
+    const length = Math.max(0, rest(this.#before + this.#held) - this.#before.length)
+    const dropped = Math.min(length, this.#held.length)
+    if (dropped < this.#held.length) this.#dropping = null
+    this.#before = (this.#before + this.#held.slice(0, dropped)).slice(-contextLength)
+    this.#held = this.#held.slice(dropped)
+    if (this.#escaped) this.#units.splice(0, dropped)
+  }
+}
+
+/** Only what is replaced. Of places that overlap, the first has its way with all of them. */
+function joinOverlaps(places: readonly Place[]): Place[] {
+  const apart: Place[] = []
+  for (const place of places) {
+    if (place.by !== null && place.by.rule.action !== 'redact') continue
+    const last = apart.at(-1)
+    if (last === undefined || place.start >= last.end) apart.push({ ...place })
+    else if (place.by !== null) {
+      last.end = Math.max(last.end, place.end)
+      last.by ??= place.by
+    }
+  }
+  return apart
+}

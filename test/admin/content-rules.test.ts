@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { refusal, startTestGateway } from './gateway.ts'
+
+const yaml = `
+rules:
+  - name: keys
+    detector: secrets
+    action: block
+    on: [prompt]
+  - name: tickets
+    pattern: ACME-\\d+
+    action: redact
+    reversible: true
+`
+const keys = {
+  name: 'keys',
+  detector: 'secrets',
+  pattern: null,
+  action: 'block',
+  on: ['prompt'],
+  reversible: false,
+  longest: 200,
+}
+const tickets = {
+  name: 'tickets',
+  detector: null,
+  pattern: 'ACME-\\d+',
+  action: 'redact',
+  on: ['prompt', 'answer'],
+  reversible: true,
+  longest: 200,
+}
+
+describe('content rules of a policy', () => {
+  it('are read from YAML and JSON, shown, replaced and cleared', async () => {
+    const { client } = await startTestGateway()
+    const rules = { contentRules: { 'rules.yaml': yaml }, denyPatterns: ['(?i)zeus{2,3}'] }
+    expect(await client.policies.add({ name: 'safe', ...rules })).toMatchObject({
+      content_rules: [keys, tickets],
+      deny_patterns: ['(?i)zeus{2,3}'],
+    })
+    const json = JSON.stringify({
+      rules: [{ name: 'mail', detector: 'email-addresses', action: 'flag', on: 'answer' }],
+    })
+    const edited = await client.policies.edit({ name: 'safe', contentRules: { 'rules.json': json } })
+    expect(edited).toMatchObject({
+      content_rules: [{ name: 'mail', on: ['answer'] }],
+      deny_patterns: ['(?i)zeus{2,3}'],
+    })
+    const cleared = await client.policies.edit({ name: 'safe', clear: ['content-rules', 'deny-patterns'] })
+    expect(cleared).toMatchObject({ content_rules: [], deny_patterns: [] })
+  })
+
+  it.each([
+    ['rules: nothing', 'there must be a list called `rules`'],
+    ['rule: []', '"rule" is no member of the file'],
+    ['rules: [{name: a, action: block}]', 'rule a: it needs a `detector` or a `pattern`'],
+    ['rules: [{name: a, detector: ssn, action: block}]', 'rule a: `detector` must be one of secrets, personal'],
+    ['rules: [{name: a, detector: secrets, action: drop}]', 'rule a: `action` must be one of block, redact, flag'],
+    ['rules: [{name: a, detector: secrets, action: block, on: [both]}]', 'rule a: `on` must be a list of prompt and'],
+    ['rules: [{name: a, detector: secrets, action: block, reversible: true}]', '`reversible` is for rules that redact'],
+    ['rules: [{name: a, pattern: x, action: block, longest: 0}]', '`longest` must be a whole number from 1 to 2000'],
+    ['rules: [{name: a, pattern: x, action: flag}, {name: a, pattern: y, action: flag}]', 'two rules are called a'],
+    ["rules: [{name: a, pattern: '(x', action: flag}]", 'the content rule a cannot be used: missing closing )'],
+    ["rules: [{name: a, pattern: '(x)\\1', action: flag}]", 'no back references, so that every search is fast'],
+    ["rules: [{name: a, pattern: 'x(?=y)', action: flag}]", 'no look-ahead and no look-behind'],
+    ["rules: [{name: a, pattern: 'x*', action: flag}]", 'it matches the empty text'],
+    ['rules: [', 'line 1'],
+  ])('refuse %s', async (text, message) => {
+    const { client } = await startTestGateway()
+    const contentRules = { 'rules.yaml': text }
+    expect(await refusal(client.policies.add({ name: 'bad', contentRules }))).toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('refuse a denied pattern that is none', async () => {
+    const { client } = await startTestGateway()
+    expect(await refusal(client.policies.add({ name: 'bad', denyPatterns: ['ok', 'a('] }))).toMatchObject({
+      code: 'invalid',
+      message: 'The pattern "a(" cannot be used: missing closing ): `a(`.',
+    })
+  })
+})

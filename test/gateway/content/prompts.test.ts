@@ -1,0 +1,254 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ContentRule } from '../../../src/core/content-rules.ts'
+import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
+import { makePolicy } from '../../support/snapshot.ts'
+
+const key = 'sk-proj-Abc123Def456Ghi789'
+
+function rule(name: string, parts: Partial<ContentRule>): ContentRule {
+  const usual = {
+    detector: null,
+    pattern: null,
+    action: 'block',
+    on: ['prompt'],
+    reversible: false,
+    longest: 200,
+  } as const
+  return { ...usual, on: ['prompt'], name, ...parts }
+}
+
+const own = { attachedTo: { workspace: false, ids: [] } }
+const policies = [
+  makePolicy('blocks', { ...own, contentRules: [rule('keys', { detector: 'secrets' })] }),
+  makePolicy('masks', {
+    ...own,
+    contentRules: [
+      rule('keys', { detector: 'secrets', action: 'redact' }),
+      rule('people', { detector: 'personal', action: 'redact' }),
+    ],
+  }),
+  makePolicy('flags', { ...own, contentRules: [rule('people', { detector: 'email-addresses', action: 'flag' })] }),
+  makePolicy('denies', { ...own, denyPatterns: ['(?i)project\\s+zeus'] }),
+  makePolicy('broken', { ...own, contentRules: [rule('bad', { pattern: '(a', action: 'flag' })] }),
+]
+
+let provider: http.Server
+let plane: DataPlane
+const received: string[] = []
+
+beforeAll(async () => {
+  provider = http.createServer(async (request, response) => {
+    received.push(Buffer.concat(await request.toArray()).toString())
+    response.setHeader('content-type', 'application/json').end('{"choices":[]}')
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  plane = await startDataPlane({
+    providers: [
+      { kind: 'openai', baseUrl: `${baseUrl}/v1` },
+      { kind: 'anthropic', baseUrl },
+      { kind: 'gemini', baseUrl },
+    ],
+    policies,
+  })
+})
+afterAll(async () => {
+  await plane.stop()
+  provider.close()
+})
+
+const chat = '/chat/completions'
+const generate = '/gemini/v1beta/models/gemini-model:generateContent'
+
+/** `sent`: what the provider got; null where it got nothing. */
+async function send(policy: string, path: string, body: string) {
+  await plane.changeKey({ policyId: `pol_${policy}` })
+  received.length = 0
+  const headers = { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' }
+  const response = await fetch(`${plane.baseUrl}/v1${path}`, { method: 'POST', headers, body })
+  const text = await response.text()
+  const record = await plane.record(response.headers.get('x-sp-request-id'))
+  const signals = record.policy_signals.filter(({ rule: name }) => name.startsWith('content'))
+  return { status: response.status, text, sent: received[0] ?? null, signals, record, headers: response.headers }
+}
+
+/** Every place in which a prompt of a lane has text. SECRET stands for it. */
+const places: [what: string, path: string, body: string, at: string][] = [
+  ['a chat', chat, '{"model":"openai-model","messages":[{"role":"user","content":"SECRET"}]}', 'messages[0].content'],
+  [
+    'a part of a chat',
+    chat,
+    '{"model":"openai-model","messages":[{"role":"user","content":[{"type":"text","text":"x SECRET y"}]}]}',
+    'messages[0].content[0].text',
+  ],
+  [
+    'the arguments of a tool call',
+    chat,
+    '{"model":"openai-model","messages":[{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\\"k\\": \\"SECRET\\"}"}}]}]}',
+    'messages[0].tool_calls[0].function.arguments',
+  ],
+  [
+    'the result of a tool',
+    chat,
+    '{"model":"openai-model","messages":[{"role":"tool","tool_call_id":"c1","content":"SECRET"}]}',
+    'messages[0].content',
+  ],
+  [
+    'the description of a tool',
+    chat,
+    '{"model":"openai-model","messages":[],"tools":[{"type":"function","function":{"name":"f","description":"SECRET"}}]}',
+    'tools[0].function.description',
+  ],
+  ['an embedding', '/embeddings', '{"model":"openai-model","input":["a","SECRET"]}', 'input[1]'],
+  ['a legacy completion', '/completions', '{"model":"openai-model","prompt":"SECRET"}', 'prompt'],
+  ['a moderation', '/moderations', '{"model":"openai-model","input":"SECRET"}', 'input'],
+  ['speech', '/audio/speech', '{"model":"openai-model","voice":"alloy","input":"SECRET"}', 'input'],
+  ['instructions', '/responses', '{"model":"openai-model","instructions":"SECRET","input":"hi"}', 'instructions'],
+  [
+    'the output of a function',
+    '/responses',
+    '{"model":"openai-model","input":[{"type":"function_call_output","call_id":"c","output":"SECRET"}]}',
+    'input[0].output',
+  ],
+  [
+    'a system prompt',
+    '/anthropic/v1/messages',
+    '{"model":"anthropic-model","max_tokens":9,"system":"SECRET","messages":[]}',
+    'system',
+  ],
+  [
+    'the input of a tool',
+    '/anthropic/v1/messages',
+    '{"model":"anthropic-model","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"k":["SECRET"]}}]}]}',
+    'messages[0].content[0].input.k[0]',
+  ],
+  [
+    'the result of a tool in blocks',
+    '/anthropic/v1/messages',
+    '{"model":"anthropic-model","max_tokens":9,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"SECRET"}]}]}]}',
+    'messages[0].content[0].content[0].text',
+  ],
+  [
+    'a count of tokens',
+    '/anthropic/v1/messages/count_tokens',
+    '{"model":"anthropic-model","messages":[{"role":"user","content":"SECRET"}]}',
+    'messages[0].content',
+  ],
+  ['contents', generate, '{"contents":[{"parts":[{"text":"SECRET"}]}]}', 'contents[0].parts[0].text'],
+  [
+    'a system instruction',
+    generate,
+    '{"systemInstruction":{"parts":[{"text":"SECRET"}]}}',
+    'systemInstruction.parts[0].text',
+  ],
+  [
+    'the response of a function',
+    generate,
+    '{"contents":[{"parts":[{"functionResponse":{"name":"f","response":{"k":"SECRET"}}}]}]}',
+    'contents[0].parts[0].functionResponse.response.k',
+  ],
+]
+
+describe('a secret in a prompt', () => {
+  it.each(places)('is blocked in %s before anything is sent', async (_, path, body, at) => {
+    const { status, text, sent, signals, headers } = await send('blocks', path, body.replace('SECRET', key))
+    expect(status).toBe(403)
+    expect(sent).toBeNull()
+    expect(headers.get('x-sp-error')).toBe('policy_denied')
+    expect(text).toContain(`The content rule keys of the policy blocks does not allow a provider key in ${at}.`)
+    expect(text).not.toContain('sk-proj')
+    expect(signals).toMatchObject([
+      { rule: 'content.block', verdict: 'deny', data: { policy: 'blocks', content_rule: 'keys', on: 'prompt', at } },
+    ])
+  })
+
+  it.each(places)('is redacted in %s, and every other byte stays', async (_, path, body, at) => {
+    const { status, sent, signals } = await send('masks', path, body.replace('SECRET', key))
+    expect(status).toBe(200)
+    expect(sent).toBe(body.replace('SECRET', '[KEY_1]'))
+    expect(signals).toMatchObject([
+      { rule: 'content.redact', verdict: 'note', data: { content_rule: 'keys', at, places: 1 } },
+    ])
+  })
+
+  it('is found however it is escaped', async () => {
+    const hidden = [...key].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join('')
+    const body = `{"model":"openai-model", "messages":[{"role":"user","content":"1\\t${hidden} \\u00e9"}]}`
+    expect((await send('blocks', chat, body)).status).toBe(403)
+    expect((await send('masks', chat, body)).sent).toBe(
+      '{"model":"openai-model", "messages":[{"role":"user","content":"1\\t[KEY_1] é"}]}',
+    )
+  })
+
+  it('is found behind a member that comes twice', async () => {
+    const body = `{"model":"openai-model","messages":[{"content":"${key}","role":"user","content":"x"}]}`
+    expect((await send('blocks', chat, body)).status).toBe(403)
+  })
+})
+
+describe('a prompt', () => {
+  const mail = 'jane@example.com'
+  const body = `{"model":"openai-model","messages":[{"role":"user","content":"${mail}, joe@example.com and ${mail}"}]}`
+
+  it('gives the same value the same placeholder', async () => {
+    const { sent, signals } = await send('masks', chat, body)
+    expect(sent).toContain('"[EMAIL_1], [EMAIL_2] and [EMAIL_1]"')
+    expect(signals).toMatchObject([{ data: { content_rule: 'people', places: 3 } }])
+    expect(JSON.stringify(signals)).not.toContain('example.com')
+  })
+
+  it('that has a placeholder itself keeps it apart', async () => {
+    const { sent } = await send('masks', chat, body.replace('and', '[EMAIL_1]'))
+    expect(sent).toContain('"[EMAIL_2], [EMAIL_3] [EMAIL_1] [EMAIL_2]"')
+  })
+
+  it('that is flagged passes as it is', async () => {
+    const { sent, signals } = await send('flags', chat, body)
+    expect(sent).toBe(body)
+    expect(signals).toMatchObject([{ rule: 'content.flag', verdict: 'flag', data: { places: 3 } }])
+  })
+
+  it('with a denied pattern is blocked', async () => {
+    const asked = body.replace('and', 'Project \\n Zeus')
+    const { status, text } = await send('denies', chat, asked)
+    expect(status).toBe(403)
+    expect(text).toContain('deny-pattern-1 of the policy denies does not allow a match of its pattern')
+    expect((await send('denies', chat, body)).sent).toBe(body)
+  })
+
+  it('keeps the name of its model and its end user', async () => {
+    const asked = `{"model":"openai-model","user":"${mail}","messages":[]}`
+    const { sent, signals } = await send('masks', chat, asked)
+    expect(sent).toBe(asked)
+    expect(signals).toMatchObject([{ rule: 'content.redact', data: { at: 'user' } }])
+  })
+
+  it('keeps reasoning that is signed', async () => {
+    const asked = `{"model":"anthropic-model","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"${mail}","signature":"abc"}]}]}`
+    expect((await send('masks', '/anthropic/v1/messages', asked)).sent).toBe(asked)
+  })
+
+  it('is looked at only where it is text, and the record says so', async () => {
+    const image = `data:image/png;base64,${Buffer.from('x'.repeat(400)).toString('base64')}`
+    const asked = `{"model":"openai-model","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"${image}"}}]}]}`
+    const { sent, signals } = await send('masks', chat, asked)
+    expect(sent).toBe(asked)
+    expect(signals).toMatchObject([{ rule: 'content.unseen', verdict: 'note', data: { on: 'prompt' } }])
+    const tokens = await send('masks', '/embeddings', '{"model":"openai-model","input":[[1,2],[3]]}')
+    expect(tokens.signals).toMatchObject([{ rule: 'content.unseen' }])
+  })
+
+  it('litellm PR 31503: is blocked where a rule itself fails', async () => {
+    const { status, sent, text } = await send('broken', chat, body)
+    expect([status, sent]).toEqual([403, null])
+    expect(text).toContain('A content rule could not look at the prompt, so it is blocked')
+  })
+
+  it('of many megabytes is looked through', async () => {
+    const long = `{"model":"openai-model","messages":[{"role":"user","content":"${'word '.repeat(500_000)}${key}"}]}`
+    const { sent } = await send('masks', chat, long)
+    expect(sent).toBe(long.replace(key, '[KEY_1]'))
+  })
+})

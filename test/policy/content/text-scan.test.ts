@@ -1,0 +1,230 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type ContentRule, detectorsOf } from '../../../src/core/content-rules.ts'
+import { ArgumentsScan } from '../../../src/policy/content/arguments-scan.ts'
+import { readyRules } from '../../../src/policy/content/compile.ts'
+import { Placeholders } from '../../../src/policy/content/placeholders.ts'
+import { type ScanContext, TextScan } from '../../../src/policy/content/text-scan.ts'
+import { findAll } from '../../../src/policy/detectors/detector.ts'
+import { detectors } from '../../../src/policy/detectors/index.ts'
+
+const base = { detector: null, pattern: null, on: ['prompt', 'answer'], reversible: false, longest: 200 } as const
+function rule(name: string, what: Partial<ContentRule>): ContentRule {
+  return { ...base, action: 'redact', on: ['prompt', 'answer'], name, ...what }
+}
+
+async function contextOf(rules: readonly ContentRule[]): Promise<ScanContext & { names: string[] }> {
+  const { answer } = await readyRules([{ policy: 'p', rules }])
+  const names: string[] = []
+  const placeholders = new Placeholders(() => false)
+  return { rules: answer, placeholders, restorer: null, names, found: ({ rule: { name } }) => names.push(name) }
+}
+
+const all = [rule('secrets', { detector: 'secrets' }), rule('personal', { detector: 'personal' })]
+
+async function run(rules: readonly ContentRule[], pieces: readonly string[]): Promise<string> {
+  const scan = new TextScan(await contextOf(rules))
+  return pieces.map((piece) => scan.push(piece)).join('') + scan.end()
+}
+
+/** Pieces of every length, from one character on. */
+function cut(text: string, lengths: readonly number[]): string[] {
+  const pieces: string[] = []
+  for (let at = 0, next = 0; at < text.length; next++) {
+    const length = lengths[next % lengths.length] ?? 1
+    pieces.push(text.slice(at, at + length))
+    at += length
+  }
+  return pieces
+}
+
+const key = 'sk-proj-Abc123Def456Ghi789'
+const pem = '-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK=\n-----END RSA PRIVATE KEY-----'
+const secrets = [
+  key,
+  'sp_live_1234567890abcdef',
+  'Bearer abcdef1234567890xyz',
+  'eyJhbGciOiJIUzI1.eyJzdWIiOiIx.abc_def',
+  pem,
+  'jane.doe@example.co.uk',
+  '+49 (30) 1234-5678',
+  '4111 1111 1111 1111',
+  'DE89 3704 0044 0532 0130 00',
+]
+
+describe('a text that comes in pieces', () => {
+  it.each(secrets)('holds back all of %s, wherever it is cut', async (secret) => {
+    const text = `It is ${secret}, and that is all.`
+    const whole = await run(all, [text])
+    expect(whole).toMatch(/\[[A-Z_]+_1\]/)
+    for (let at = 0; at <= text.length; at++) expect(await run(all, [text.slice(0, at), text.slice(at)])).toBe(whole)
+    expect(await run(all, [...text])).toBe(whole)
+  })
+
+  it('gives what the redaction of the whole text gives, however it is cut', async () => {
+    const word = fc.oneof(
+      fc.constantFrom(
+        ...secrets,
+        'sk-',
+        'sk',
+        '-----',
+        'BEGIN',
+        ' PRIVATE KEY-----',
+        '-----END ',
+        '@',
+        'a@b.co',
+        '+1',
+        'basic ',
+      ),
+      fc.constantFrom(
+        ' ',
+        '\n',
+        '.',
+        ',',
+        '-',
+        '4',
+        '55',
+        'DE',
+        'de89',
+        '3704 ',
+        'eyJ',
+        'AKIA',
+        "'",
+        'é',
+        '漢字',
+        '😀',
+        '[',
+        ']',
+      ),
+      fc.string({ unit: 'grapheme', maxLength: 6 }),
+      fc.string({ unit: fc.constantFrom('4', '1', ' ', '-', 's', 'k', '@', '.', 'x'), maxLength: 30 }),
+    )
+    const texts = fc.array(word, { maxLength: 40 }).map((words) => words.join(''))
+    const lengths = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(texts, lengths, async (text, sizes) => {
+        expect(await run(all, cut(text, sizes))).toBe(await run(all, [text]))
+      }),
+      { numRuns: 600 },
+    )
+  })
+
+  it('finds what the detectors find in the whole text', async () => {
+    const texts = fc.array(fc.constantFrom(...secrets, ' ', ', ', 'word', '\n', '"'), { maxLength: 30 })
+    const every = ['secrets', 'personal'].flatMap((group) => detectorsOf(group) ?? [])
+    await fc.assert(
+      fc.asyncProperty(texts, async (words) => {
+        const text = words.join('')
+        const left = (await run(all, [text])).replaceAll(/\[[A-Z_]+_\d+\]/g, '')
+        const found = findAll(
+          text,
+          every.map((name) => detectors[name]),
+        )
+        let expected = ''
+        let from = 0
+        for (const { start, end } of found) {
+          expected += text.slice(from, start)
+          from = end
+        }
+        expect(left).toBe(expected + text.slice(from))
+      }),
+    )
+  })
+
+  it('lets ordinary words out at once', async () => {
+    const scan = new TextScan(await contextOf([all[0] as ContentRule]))
+    expect(scan.push('The quick brown fox')).toBe('The quick brown fox')
+    expect(scan.push(' jumps over s')).toBe(' jumps over ')
+    expect(scan.push('ome dogs, a')).toBe('some dogs, a')
+    expect(scan.push(' key sk-')).toBe(' key ')
+    expect(scan.push('learn ')).toBe('sk-learn ')
+  })
+
+  it('gives the same value the same placeholder', async () => {
+    expect(await run(all, ['a@b.co c@d.io a@b.co'])).toBe('[EMAIL_1] [EMAIL_2] [EMAIL_1]')
+  })
+
+  it('hides a private key of any length, and what follows it passes', async () => {
+    const long = pem.replace('MIIEow', 'MIIEow'.repeat(5000))
+    const text = `before ${long} after`
+    for (const size of [1000, 4096, 7777, text.length])
+      expect(await run(all, cut(text, [size]))).toBe('before [PRIVATE_KEY_1] after')
+  })
+})
+
+describe('a pattern', () => {
+  const patterns = [
+    'ACME-\\d+',
+    '(?i)project\\s+(?:x|yz){1,3}\\b',
+    '^begin.*end$',
+    'a+b*c?d',
+    '[^a-c]\\d{2,4}|x(?:yz)+',
+    '\\bfoo\\b',
+    '(?:ab|a)(?:bc|c)',
+    'ab{0,3}.{2}c',
+    '\\Qa.b\\E\\d',
+    '(?m)^a.*$',
+  ]
+  it.each(patterns)('%s finds the same however the text is cut', async (pattern) => {
+    const rules = [rule('own', { pattern, longest: 20 })]
+    const parts = fc.constantFrom(
+      'ACME-',
+      '12',
+      'a',
+      'b',
+      'c',
+      'd',
+      'x',
+      'yz',
+      ' ',
+      '\n',
+      'foo',
+      'begin',
+      'end',
+      'project',
+      'A.B',
+      'a.b',
+      '9',
+    )
+    const texts = fc.array(parts, { maxLength: 30 }).map((words) => words.join(''))
+    await fc.assert(
+      fc.asyncProperty(texts, fc.integer({ min: 1, max: 7 }), async (text, size) => {
+        expect(await run(rules, cut(text, [size]))).toBe(await run(rules, [text]))
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('holds back only what could still grow into a match', async () => {
+    const scan = new TextScan(await contextOf([rule('own', { pattern: 'ACME-\\d+' })]))
+    expect(scan.push('The number is A')).toBe('The number is ')
+    expect(scan.push('CME-1')).toBe('')
+    expect(scan.push('23')).toBe('')
+    expect(scan.push(' and')).toBe('[OWN_1] and')
+  })
+})
+
+describe('arguments', () => {
+  async function runArguments(pieces: readonly string[]) {
+    const scan = new ArgumentsScan(await contextOf(all))
+    return pieces.map((piece) => scan.push(piece)).join('') + scan.end()
+  }
+
+  it('are searched by their meaning, and stay JSON, wherever they are cut', async () => {
+    const hidden = `{"\\u006bey": "${key.replace('k', '\\u006b')}", "n": 4111111111111111, "pem":"${JSON.stringify(pem).slice(1, -1)}","d\\ne": [1.5e3, true, null, "\\u00e9\\\\"]}`
+    const whole =
+      '{"\\u006bey": "[KEY_1]", "n": "[CARD_1]", "pem":"[PRIVATE_KEY_1]","d\\ne": [1.5e3, true, null, "\\u00e9\\\\"]}'
+    for (let at = 0; at <= hidden.length; at++)
+      expect(await runArguments([hidden.slice(0, at), hidden.slice(at)])).toBe(whole)
+    expect(await runArguments([...hidden])).toBe(whole)
+  })
+
+  it('stay JSON whatever they hold', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.json(), fc.integer({ min: 1, max: 9 }), async (json, size) => {
+        const out = await runArguments(cut(json, [size]))
+        expect(() => JSON.parse(out)).not.toThrow()
+      }),
+    )
+  })
+})
