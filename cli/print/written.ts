@@ -1,4 +1,4 @@
-import { escapeControls, formatValue, groupDigits, valueAt } from '../../src/admin/contract/show-value.ts'
+import { escapeControls, formatMoney, formatValue, groupDigits, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { GatewayClient, Operation } from '../operation.ts'
 import type { View } from './view.ts'
 
@@ -19,6 +19,7 @@ const pastTense: Readonly<Record<string, string>> = {
   enable: 'Enabled',
   disable: 'Disabled',
   rollback: 'Rolled back',
+  grant: 'Raised the budgets of',
 }
 
 const nouns: Readonly<Record<string, string>> = {
@@ -83,12 +84,21 @@ async function factsOf(operation: string, output: unknown, gateway: GatewayClien
     }
     case 'providers.deactivate':
       return describeLoss(String(valueAt(output, 'name')), gateway)
+    case 'policies.grant':
+      return describeGrant(valueAt(output, 'grants'), view)
     case 'routes.add':
     case 'routes.edit':
       return formatValue(valueAt(output, 'targets'), 'targets', view)
     default:
       return null
   }
+}
+
+/** What was granted last. */
+function describeGrant(grants: unknown, view: View): string | null {
+  const grant: unknown = Array.isArray(grants) ? grants.at(-1) : null
+  const [usd, until] = [valueAt(grant, 'usd'), valueAt(grant, 'until')]
+  return typeof usd === 'number' ? `${formatMoney(usd)} more, until ${formatValue(until, 'time', view)}` : null
 }
 
 async function describeUse(key: unknown, gateway: GatewayClient): Promise<string> {
@@ -131,6 +141,7 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     'policies.add': isAttached(output)
       ? `To see what is used of it: spgw policies usage ${name}`
       : `It applies to nothing yet. Next: spgw policies edit ${name} --attach workspace|project:P|key:NAME`,
+    'policies.grant': `To end it now: spgw policies edit ${name} --clear grants`,
     'projects.add': `Next, an environment in it: spgw environments add production -p ${name}`,
     'environments.add': `Next, a key in it: spgw keys create --name NAME${scope} -e ${name}`,
     'keys.revoke': `It stays listed. To remove it: spgw keys remove ${name}${scope}`,

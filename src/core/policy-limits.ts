@@ -1,6 +1,13 @@
 /** What may be limited in amounts: per minute, at once, and per day or month in the workspace's time zone. */
 export type LimitKind = 'requests' | 'tokens' | 'concurrency' | 'usd'
 
+/** More room in the budgets in USD of a policy, until then. */
+export interface BudgetGrant {
+  usd: number
+  /** RFC 3339. */
+  until: string
+}
+
 /** The rules of a policy that need counters, by the rules' names. One that is absent or null limits nothing; 0 lets nothing pass. */
 export interface LimitRules {
   /** Requests in any 60 seconds. */
@@ -18,6 +25,7 @@ export interface LimitRules {
   onBudget?: 'refuse' | 'warn' | null
   /** Gives each key or end user counters of its own, wherever the policy is attached. */
   per?: 'key' | 'user' | null
+  grants?: readonly BudgetGrant[]
 }
 
 /** One limit of one policy at one place: what its counter counts, and up to what. */
@@ -33,10 +41,19 @@ export interface Limit {
   period: 'day' | 'month' | null
   /** Requests, tokens or nano-dollars. */
   limit: number
+  /** What is granted on top of it: nano-dollars, until epoch milliseconds. */
+  grants?: readonly { amount: number; until: number }[]
   /** A budget that is exceeded is reported, and refuses nothing. */
   warns: boolean
   /** Each end user has a counter of its own, named `counter` and the user. */
   perUser: boolean
+}
+
+/** With what is granted on top of it at that time, in epoch milliseconds. */
+export function limitAt({ limit, grants }: Pick<Limit, 'limit' | 'grants'>, now: number): number {
+  return grants === undefined
+    ? limit
+    : grants.reduce((sum, { amount, until }) => (until > now ? sum + amount : sum), limit)
 }
 
 /** Of a limit a minute: what is left of it, and when all of it is free again. */

@@ -1,7 +1,7 @@
 import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
 import type { GatewayState, MeasuredBudget, MeasuredProvider } from '../console/metrics.ts'
 import { partNames } from '../core/degraded.ts'
-import type { Limit } from '../core/policy-limits.ts'
+import { type Limit, limitAt } from '../core/policy-limits.ts'
 import { listBudgets } from '../policy/limits/place-limits.ts'
 import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
@@ -51,7 +51,7 @@ function showBudget(limit: Limit, runtime: Pick<Runtime, 'limitUsage'>): Measure
     period: period ?? '',
     used: amount(used),
     held: amount(held),
-    limit: amount(limit.limit),
+    limit: amount(limitAt(limit, Date.now())),
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startTestGateway } from './gateway.ts'
+import { refusal, startTestGateway } from './gateway.ts'
 
 const noSum = { requests: 0, tokens: 0, usd: null }
 
@@ -84,5 +84,33 @@ describe('the usage of limits', () => {
     expect(await client.policies.usage({})).toMatchObject([{ limits: [{ kind: 'requests', limit: 0 }] }])
     expect(await client.policies.edit({ name: 'shut', clear: ['rpm'] })).toMatchObject({ rpm: null })
     expect(await client.policies.usage({})).toEqual([{ policy: 'shut', limits: [], periods: [] }])
+  })
+
+  it('has more room while a budget is granted more, and is told until when', async () => {
+    const { client, parts } = await startTestGateway()
+    await client.policies.add({ name: 'team', budgetUsdMonth: 200, budgetTokensDay: 1000, attach: ['workspace'] })
+    await client.policies.add({ name: 'rates', rpm: 5 })
+    const until = new Date(Date.now() + 60_000).toISOString()
+    const more = { usd: 50, until }
+    expect(await client.policies.grant({ name: 'team', ...more })).toMatchObject({
+      grants: [more],
+      budget_usd_month: 200,
+    })
+    const limits = async () => (await client.policies.usage({ name: 'team' }))[0]?.periods.map(({ limit }) => limit)
+    expect(await limits()).toEqual([250, 1000])
+    expect(await client.policies.edit({ name: 'team', budgetUsdMonth: 100 })).toMatchObject({ grants: [more] })
+    expect(await limits()).toEqual([150, 1000])
+    expect(parts.runtime.snapshot().configuration.policies[1]?.grants).toEqual([more])
+    expect(await client.policies.edit({ name: 'team', clear: ['grants'] })).toMatchObject({ grants: [] })
+    expect(await limits()).toEqual([100, 1000])
+    const past = client.policies.grant({ name: 'team', usd: 1, until: '2026-01-01T00:00:00Z' })
+    expect(await refusal(past)).toMatchObject({ code: 'invalid' })
+    const rates = client.policies.grant({ name: 'rates', ...more })
+    expect(await refusal(rates)).toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('no budget in USD'),
+    })
+    const [line] = await client.audit.list({ operation: 'policies.grant' })
+    expect(line).toMatchObject({ resource: { name: 'team' } })
   })
 })

@@ -174,8 +174,8 @@ function refuse({ trace }: Call, refusal: BudgetRefusal, expected: Expected): Fa
 }
 
 /** The most output tokens whose hold fits into what is not used. */
-function fitting({ limit, use }: BudgetRefusal, { price, input, output }: Expected): number | null {
-  const room = limit.limit - use.used
+function fitting({ limit, most, use }: BudgetRefusal, { price, input, output }: Expected): number | null {
+  const room = most - use.used
   if (output === 0) return null
   if (limit.kind === 'tokens') return room - input
   if (price === null) return null
@@ -187,10 +187,10 @@ function fitting({ limit, use }: BudgetRefusal, { price, input, output }: Expect
 /** A budget that only warns says so on the record. */
 function warn({ gateway, trace, arrival }: Call, hold: LimitHold): void {
   const moment = { timeZone: gateway.model.configuration.timeZone, now: arrival.receivedAt }
-  for (const { limit } of hold.budgets) {
+  for (const { limit, most } of hold.budgets) {
     if (!limit.warns) continue
     const { used, held } = gateway.limits.budgetUse(limit, moment, hold.user)
-    if (used + held <= limit.limit) continue
+    if (used + held <= most) continue
     const text = `The budget of the policy ${limit.policy} for ${limit.scope} is exceeded; it only warns.`
     trace.policySignals.push({
       rule: 'budget',

@@ -1,5 +1,5 @@
 import type { BookedAmount } from '../../core/journal-format.ts'
-import type { Limit } from '../../core/policy-limits.ts'
+import { type Limit, limitAt } from '../../core/policy-limits.ts'
 import type { HoldLedger } from './hold-ledger.ts'
 import { type LimitRows, userCounter } from './limit-memory.ts'
 import {
@@ -31,6 +31,8 @@ export interface BudgetHold {
   period: BudgetPeriod
   half: number
   held: bigint
+  /** The limit when it was taken, with what was granted on top of it. */
+  most: number
   entry: number
 }
 
@@ -38,6 +40,8 @@ export interface BudgetRefusal {
   limit: Limit
   period: BudgetPeriod
   need: bigint
+  /** The limit at this moment, with what is granted on top of it. */
+  most: number
   use: PeriodUse
   /** `closed`: what was spent before the process began is not counted yet. `held`: running requests hold what is missing. */
   why: 'closed' | 'held' | 'spent'
@@ -87,12 +91,12 @@ export class BudgetCounters {
     for (const hold of holds) {
       const more = amountOf(hold.limit, need) - hold.held
       if (more <= 0n) continue
-      if (takePeriod(this.#rows.words, hold.half, more, limitOf(hold.limit))) {
+      if (takePeriod(this.#rows.words, hold.half, more, boundOf(hold))) {
         raised.push({ hold, more })
         continue
       }
       for (const done of raised) takePeriod(this.#rows.words, done.hold.half, -done.more, null)
-      return this.#refuse(hold.limit, hold.half, hold.period, hold.held + more)
+      return this.#refuse(hold, hold.held + more)
     }
     for (const { hold, more } of raised) {
       hold.held += more
@@ -152,36 +156,42 @@ export class BudgetCounters {
       const period = this.#period(limit, moment)
       const counter = counterOf(limit, user)
       const amount = amountOf(limit, need)
+      const most = limitAt(limit, moment.now)
       const closed: BudgetRefusal = {
         limit,
         period,
         need: amount,
+        most,
         use: { used: 0, held: 0, holders: 0 },
         why: 'closed',
       }
       if (!this.#rows.seeded) return closed
-      if (limit.limit === 0 && !limit.warns) return { ...closed, why: 'spent' }
+      if (most === 0 && !limit.warns) return { ...closed, why: 'spent' }
       const row = limit.perUser
         ? this.#rows.makeForUser(limit.counter, user ?? '', periodSize)
         : this.#rows.make(counter, periodSize)
       const half = row === null ? null : openPeriod(this.#rows.words, row, period.number, this.#claimer)
       if (half === null) return closed
-      if (!takePeriod(this.#rows.words, half, amount, limitOf(limit))) return this.#refuse(limit, half, period, amount)
+      if (!takePeriod(this.#rows.words, half, amount, boundOf({ limit, most })))
+        return this.#refuse({ limit, half, period, most }, amount)
       const entry = this.#ledger.open(-half, amount)
       if (entry === null) {
         takePeriod(this.#rows.words, half, -amount, null)
         return closed
       }
       countHold(this.#rows.words, half, 1n)
-      holds.push({ limit, counter, period, half, held: amount, entry })
+      holds.push({ limit, counter, period, half, held: amount, most, entry })
     }
     return null
   }
 
-  #refuse(limit: Limit, half: number, period: BudgetPeriod, need: bigint): BudgetRefusal {
+  #refuse(
+    { limit, half, period, most }: Pick<BudgetHold, 'limit' | 'half' | 'period' | 'most'>,
+    need: bigint,
+  ): BudgetRefusal {
     const use = readHalf(this.#rows.words, half, period.number)
-    const why = Number(need) > limit.limit - use.used || limit.limit === 0 ? 'spent' : 'held'
-    return { limit, period, need, use, why }
+    const why = Number(need) > most - use.used || most === 0 ? 'spent' : 'held'
+    return { limit, period, need, most, use, why }
   }
 
   #period({ period }: Limit, { timeZone, now }: Moment): BudgetPeriod {
@@ -194,7 +204,8 @@ function counterOf({ counter, perUser }: Limit, user: string | null): string {
 }
 
 /** A budget that only warns counts and refuses nothing. */
-const limitOf = ({ limit, warns }: Limit): bigint | null => (warns ? null : BigInt(limit))
+const boundOf = ({ limit, most }: Pick<BudgetHold, 'limit' | 'most'>): bigint | null =>
+  limit.warns ? null : BigInt(most)
 
 export function amountOf({ kind }: Limit, { usd, tokens }: BudgetNeed): bigint {
   return kind === 'usd' ? usd : BigInt(Math.ceil(tokens))

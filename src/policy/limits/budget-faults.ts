@@ -10,15 +10,15 @@ import type { BudgetRefusal } from './budget-counters.ts'
  * how many, and is worth another try. `fits`: the most output tokens that still fit; null: nothing does.
  */
 export function refusedByBudget(refusal: BudgetRefusal, fits: number | null): { fault: Fault; signal: Signal } {
-  const { limit, period, need, use, why } = refusal
+  const { limit, period, need, most, use, why } = refusal
   const resetsAt = isoTime(period.end)
-  const text = `${describe(limit)} ${explain(refusal, fits)}`
+  const text = `${describe(limit, most)} ${explain(refusal, fits)}`
   const data = {
     policy: limit.policy,
     scope: limit.scope,
     kind: limit.kind,
     period: limit.period,
-    limit: shown(limit, limit.limit),
+    limit: shown(limit, most),
     used: shown(limit, use.used),
     held: shown(limit, use.held),
     asked: shown(limit, Number(need)),
@@ -30,8 +30,8 @@ export function refusedByBudget(refusal: BudgetRefusal, fits: number | null): { 
   return { fault: fault('budget_exceeded', text, { resetsAt }), signal }
 }
 
-function describe({ policy, scope, kind, limit, period }: Limit): string {
-  const amount = kind === 'usd' ? `${dollars(limit)} USD` : `${limit} tokens`
+function describe({ policy, scope, kind, period }: Limit, most: number): string {
+  const amount = kind === 'usd' ? `${dollars(most)} USD` : `${most} tokens`
   return `The policy ${policy} allows ${amount} a ${period} for ${scope}.`
 }
 

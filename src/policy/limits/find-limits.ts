@@ -56,8 +56,16 @@ function limitsOf({ id, name, place, rules }: PlacedPolicy, key: SnapshotKey): L
       limit: Math.round(value * unit),
       warns: period !== null && rules.onBudget === 'warn',
       perUser: rules.per === 'user',
+      ...(kind === 'usd' ? grantsOf(rules) : {}),
     }
   })
+}
+
+function grantsOf({ grants = [] }: LimitRules): Pick<Limit, 'grants'> {
+  if (grants.length === 0) return {}
+  return {
+    grants: grants.map(({ usd, until }) => ({ amount: Math.round(usd * nanoPerUsd), until: Date.parse(until) })),
+  }
 }
 
 function describePlace(place: LimitPlace, key: SnapshotKey): { id: string; scope: string } {

@@ -43,6 +43,20 @@ const need = (usd: number) => ({ usd: BigInt(usd), tokens: 1 })
 describe('a budget', () => {
   const limits = [makeBudget(100)]
 
+  it('has more room while something is granted, and again its own afterwards', () => {
+    const { one, moment } = make()
+    const granted = [makeBudget(100, { grants: [{ amount: 50, until: noon + 1000 }] })]
+    const [first, second] = [open(one, granted), open(one, granted)]
+    expect(one.holdBudgets(first, need(140), moment)).toBeNull()
+    expect(one.holdBudgets(second, need(11), moment)).toMatchObject({ why: 'held', most: 150 })
+    expect(one.raiseBudgets(first, need(150))).toBeNull()
+    expect(one.raiseBudgets(first, need(151))).toMatchObject({ most: 150 })
+    first.actual = need(120)
+    one.release(first)
+    const later = { ...moment, now: noon + 1000 }
+    expect(one.holdBudgets(second, need(1), later)).toMatchObject({ why: 'spent', most: 100, use: { used: 120 } })
+  })
+
   it('lets nothing pass before it is known what was spent, and counts that', () => {
     const { one, other, moment } = make(false)
     const hold = open(one, limits)

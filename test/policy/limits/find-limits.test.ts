@@ -29,6 +29,15 @@ describe('limits of a key', () => {
     ])
   })
 
+  test('carries what is granted to budgets in USD, and to nothing else', () => {
+    const grants = [{ usd: 0.5, until: '2026-11-24T00:00:00Z' }]
+    const limits = limitsOf({ id: 'pol_own', name: 'own', attachedTo: nowhere, rpm: 1, budgetUsdDay: 1, grants })
+    expect(limits?.map((limit) => limit.grants)).toEqual([
+      undefined,
+      [{ amount: 500_000_000, until: Date.UTC(2026, 10, 24) }],
+    ])
+  })
+
   test('counts a policy apart at each place where it is attached', () => {
     const limits = limitsOf({
       id: 'pol_own',

@@ -3,6 +3,7 @@ import { policyRules } from '../../../core/policy-rules.ts'
 import {
   forceField,
   listProjectFields,
+  momentText,
   nameField,
   newNameField,
   owned,
@@ -24,6 +25,8 @@ export const policyShape = z.object({
   /** `key:NAME`: keys that name it themselves, which only `keys edit` changes. */
   held_by: z.array(z.string()),
   ...shownFields(policyRules),
+  /** What raises its budgets in USD now. */
+  grants: z.array(z.object({ usd: z.number(), until: time })),
   owned,
   created_at: time,
 })
@@ -123,6 +126,28 @@ export const policies = {
         ...renameField('policy'),
         ...settable,
         ...clearField(policyRules),
+      }),
+    )
+    .output(policyShape),
+  grant: operation({
+    summary: "Raise a policy's budgets in USD for a time",
+    role: 'admin',
+    reach: 'project',
+    effect: 'write',
+    show: record,
+    positional: ['name'],
+    examples: ['policies grant search --usd 50 --until 7d', 'policies edit search --clear grants'],
+  })
+    .input(
+      one.extend({
+        usd: field(z.number().positive().max(1e9), {
+          description: 'How much more, in USD',
+          prompt: 'How many USD more?',
+        }),
+        until: field(momentText, {
+          description: 'End: a duration from now, such as 7d, or a time',
+          prompt: 'Until when?',
+        }),
       }),
     )
     .output(policyShape),

@@ -87,7 +87,7 @@ export function inputFields<Table extends RuleTable>(table: Table): InputFields<
 }
 
 export function clearField<Table extends RuleTable>(table: Table) {
-  const words = [...Object.keys(table).map(clearWord), 'attach'] as (ClearWord<Table> | 'attach')[]
+  const words = [...Object.keys(table).map(clearWord), 'attach', 'grants'] as (ClearWord<Table> | 'attach' | 'grants')[]
   return {
     clear: field(z.array(z.enum(words)).optional(), {
       description: 'Setting to clear',

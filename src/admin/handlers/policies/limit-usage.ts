@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { isoTime } from '../../../core/flat-text.ts'
-import type { Limit } from '../../../core/policy-limits.ts'
+import { type Limit, limitAt } from '../../../core/policy-limits.ts'
 import { listBudgets, type PlacedLimit, placeLimits } from '../../../policy/limits/place-limits.ts'
 import type { limitShape, periodShape } from '../../contract/policies/limit-usage.ts'
 import type { AdminContext, Runtime } from '../context.ts'
@@ -18,11 +18,12 @@ interface LimitUsages {
 /** What is used of limits, as the data plane counts it at this moment. */
 export function showLimits(runtime: Pick<Runtime, 'limitUsage'>, all: readonly Limit[]): LimitUsages {
   const shown: LimitUsages = { periods: [], limits: [] }
+  const now = Date.now()
   for (const limit of all) {
     const { used, held, resetsAt } = runtime.limitUsage(limit)
     const { policy, scope, kind, period, perUser } = limit
     const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
-    const common = { policy, scope, used: perUser ? null : amount(used), limit: amount(limit.limit) }
+    const common = { policy, scope, used: perUser ? null : amount(used), limit: amount(limitAt(limit, now)) }
     const resets = resetsAt === null ? null : isoTime(Math.round(resetsAt))
     if (period === null) {
       if (kind !== 'usd') shown.limits.push({ ...common, kind, resets_at: resets })

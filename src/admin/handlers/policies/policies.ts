@@ -1,11 +1,13 @@
 import { newId } from '../../../core/ids.ts'
+import type { BudgetGrant } from '../../../core/policy-limits.ts'
 import { changeRules, type PolicyRules, policyRules, showRules, type WrittenRules } from '../../../core/policy-rules.ts'
 import type { Policy } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import type { AdminContext } from '../context.ts'
-import { conflict } from '../fault.ts'
+import { conflict, invalid } from '../fault.ts'
 import { findPolicy } from '../find.ts'
+import { readMoment } from '../moments.ts'
 import { type Attachments, loadAttachments, readAttachments, showAttachments, showHolders } from './attachments.ts'
 import { showPolicyUsage } from './limit-usage.ts'
 import { checkPatterns, readRuleValue } from './read-rules.ts'
@@ -16,12 +18,18 @@ const show = (policy: Policy, attachments: Attachments) => ({
   attached_to: showAttachments(policy.attachedTo, attachments),
   held_by: showHolders(policy.id, attachments),
   ...showRules(policyRules, policy),
+  grants: currentGrants(policy),
   owned: attachments.owned(policy.id),
   created_at: policy.createdAt,
 })
+/** What has ended says nothing any more. */
+function currentGrants({ grants = [] }: Pick<Policy, 'grants'>, now = Date.now()): BudgetGrant[] {
+  return grants.filter(({ until }) => Date.parse(until) > now)
+}
+
 const resource = ({ id, name }: Policy) => ({ kind: 'policy', id, name })
 
-type PolicySettings = Partial<PolicyRules> & Pick<Policy, 'attachedTo'>
+type PolicySettings = Partial<PolicyRules> & Pick<Policy, 'attachedTo' | 'grants'>
 const unset: PolicySettings = { attachedTo: { workspace: false, ids: [] } }
 
 interface WrittenSettings extends WrittenRules<typeof policyRules> {
@@ -40,6 +48,7 @@ async function changeSettings(
   await checkPatterns(rules)
   return {
     ...rules,
+    grants: clear.includes('grants') ? [] : currentGrants(before),
     attachedTo: attach === undefined ? attachedTo : await readAttachments(context, attach),
   }
 }
@@ -78,6 +87,21 @@ export const policies = {
     await context.runtime.publish()
     return after
   }),
+  grant: operations.policies.grant.handler(async ({ context, input }) => {
+    const { policy, before } = await load(context, input.name)
+    if ((policy.budgetUsdDay ?? null) === null && (policy.budgetUsdMonth ?? null) === null)
+      throw invalid(
+        `The policy ${policy.name} has no budget in USD to raise.`,
+        `Set one: spgw policies edit ${policy.name} --budget-usd-month USD`,
+      )
+    const grant = { usd: input.usd, until: readUntil(input.until) }
+    const change = { grants: [...currentGrants(policy), grant] }
+    const after = show({ ...policy, ...change }, await loadAttachments(context))
+    const line = { operation: 'policies.grant', resource: resource(policy), before, after }
+    await audited(context, line).policies.update(policy.id, change)
+    await context.runtime.publish()
+    return after
+  }),
   usage: operations.policies.usage.handler(({ context, input }) => showPolicyUsage(context, input)),
   remove: operations.policies.remove.handler(async ({ context, input }) => {
     const { policy, before } = await load(context, input.name)
@@ -86,4 +110,10 @@ export const policies = {
     await context.runtime.publish()
     return { id: policy.id, name: policy.name, removed: true as const }
   }),
+}
+
+function readUntil(text: string): string {
+  const until = readMoment(text, 'ahead')
+  if (Date.parse(until) > Date.now()) return until
+  throw invalid('It would end at once.', 'Give a duration such as 7d or a time in the future.')
 }

@@ -18,6 +18,7 @@ export function Policies() {
   const { add: wanted }: { add?: string } = useSearch({ strict: false })
   const usage = usePolicyUsage()
   const [edited, setEdited] = useState<Policy | 'new' | null>(wanted === undefined ? null : 'new')
+  const [granted, setGranted] = useState<Policy | null>(null)
   const may = useMay('policies.add')
   const mayChange = useMayChange()
   const close = () => setEdited(null)
@@ -49,7 +50,11 @@ export function Policies() {
           key={policy.id}
           policy={policy}
           limits={usage.get(policy.name) ?? null}
-          buttons={mayChange(policy) ? <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} /> : undefined}
+          buttons={
+            mayChange(policy) ? (
+              <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} onGrant={() => setGranted(policy)} />
+            ) : undefined
+          }
         />
       ))}
       <Dialog
@@ -58,6 +63,9 @@ export function Policies() {
         onClose={close}
       >
         {edited === null ? null : <PolicyForm policy={edited === 'new' ? null : edited} onClose={close} />}
+      </Dialog>
+      <Dialog open={granted !== null} title={`Grant ${granted?.name ?? ''} more`} onClose={() => setGranted(null)}>
+        {granted === null ? null : <GrantForm policy={granted} onClose={() => setGranted(null)} />}
       </Dialog>
     </>
   )
@@ -69,12 +77,37 @@ function useMayChange(): (policy: Policy) => boolean {
   return (policy) => projectsOfPolicy(policy, keys).every((project) => may('policies.edit', project))
 }
 
-function PolicyButtons({ policy, onEdit }: { policy: Policy; onEdit(): void }) {
-  const { name, attached_to } = policy
+function GrantForm({ policy: { name }, onClose }: { policy: Policy; onClose(): void }) {
+  return (
+    <>
+      <p className="quiet below">
+        Its budgets in USD are raised by this amount until then, and fall back by themselves.
+      </p>
+      <OperationForm
+        operation="policies.grant"
+        fixed={{ name }}
+        submit="Grant"
+        onDone={() => {
+          toast({ tone: 'good', title: `Budgets of "${name}" raised` })
+          onClose()
+        }}
+        onCancel={onClose}
+      />
+    </>
+  )
+}
+
+function PolicyButtons({ policy, onEdit, onGrant }: { policy: Policy; onEdit(): void; onGrant(): void }) {
+  const { name, attached_to, budget_usd_day: day, budget_usd_month: month } = policy
   const { data: all = [] } = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
   const keys = all.filter((key) => key.policy === name && key.state !== 'revoked')
   return (
     <>
+      {day === null && month === null ? null : (
+        <Button small onClick={onGrant}>
+          Grant more
+        </Button>
+      )}
       <Button small onClick={onEdit}>
         Edit
       </Button>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type PolicyRule, policyRules, shownName, writeValue } from '../../../../core/policy-rules.ts'
-import { Count, Money, RecordView, UntrustedText } from '../../parts/index.ts'
+import { Count, Money, RecordView, Time, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { UsedLimit } from '../keys/key-usage.ts'
 import { LimitBarList } from '../keys/limit-bars.tsx'
@@ -25,6 +25,11 @@ export function PolicySection({ policy, limits, buttons }: PolicySectionProps) {
         {limits === null || limits.length === 0 ? null : (
           <LimitBarList limits={limits} detailed ofOne label={`Limits of ${policy.name}`} />
         )}
+        {policy.grants.map(({ usd, until }) => (
+          <p key={`${until} ${usd}`}>
+            <Money usd={usd} /> more until <Time at={until} />
+          </p>
+        ))}
         {rules.length === 0 ? null : <RecordView entries={rules} />}
         {rules.length === 0 && limits?.length === 0 ? <p className="quiet">It limits nothing yet.</p> : null}
       </div>
