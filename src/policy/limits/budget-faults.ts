@@ -45,7 +45,7 @@ function explain({ limit, period, need, use, why }: BudgetRefusal, fits: number 
       return `${needs}, and ${use.holders} running ${use.holders === 1 ? 'request holds' : 'requests hold'} what is left; try again when one has ended.`
     case 'spent': {
       const smaller = fits === null || fits < 1 ? '' : ` Or send it with a max_tokens of at most ${fits}.`
-      return `${needs}, and ${shown(limit, use.used)} are used. It is full again at ${isoTime(period.end)}.${smaller}`
+      return `${needs}, and ${shown(limit, use.used)} are used. It resets at ${isoTime(period.end)}.${smaller}`
     }
   }
 }
