@@ -339,8 +339,8 @@ export function parseRate(words: readonly string[], text: string): string | numb
 /** The value as one would write it; null where the rule is not set. */
 export function writeValue({ kind }: RuleForm, value: unknown): unknown {
   if (kind === 'rate' && typeof value === 'number') return String(value)
-  if (kind === 'content')
-    return Array.isArray(value) && value.length > 0 ? { 'rules.json': JSON.stringify({ rules: value }, null, 2) } : {}
+  if (kind === 'content' && Array.isArray(value))
+    return value.length > 0 ? { 'rules.json': JSON.stringify({ rules: value }, null, 2) } : {}
   return kind === 'size' && typeof value === 'number' ? formatSize(value) : value
 }
 

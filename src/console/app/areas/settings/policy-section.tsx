@@ -85,6 +85,15 @@ function RuleText({ rule: { form }, value }: { rule: PolicyRule; value: unknown 
   if (value === true) return 'Yes'
   if (form.kind === 'count') return <Count value={Number(value)} />
   if (form.kind === 'money') return <Money usd={Number(value)} />
+  if (form.kind === 'content') return <UntrustedText text={describeContent(value)} />
   const written = writeValue(form, value)
   return <UntrustedText text={Array.isArray(written) ? written.join(', ') : String(written)} />
+}
+
+/** `redact email, block secrets` */
+function describeContent(rules: unknown): string {
+  const words = (Array.isArray(rules) ? rules : []).map((rule: { action?: unknown; name?: unknown }) => {
+    return `${String(rule.action)} ${String(rule.name)}`
+  })
+  return words.join(', ')
 }
