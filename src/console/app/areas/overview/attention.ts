@@ -120,7 +120,7 @@ function ofBudget(budget: Budget): Attention[] {
     {
       key: `budget ${policy} ${scope} ${kind} ${period}`,
       tone: isSpent ? 'bad' : 'warning',
-      subject: `Budget of ${scope.replace(':', ' ')}`,
+      subject: `Budget of ${scope === 'workspace' ? 'the workspace' : scope.replace(':', ' ')}`,
       text: `${formatAmount(budget, used)} of ${formatAmount(budget, limit)} a ${period} ${kind === 'usd' ? 'spent' : 'used'} (${formatShare(used / limit)}, policy ${policy})`,
       to: '/settings/$section',
       params: { section: 'policies' },

@@ -30,6 +30,7 @@ import { Section } from '../section.tsx'
 import { ExplainRoute } from './explain-route.tsx'
 import { RouteDrawing } from './route-drawing.tsx'
 import { RouteForm, referenceTo } from './route-form.tsx'
+import { RoutePrices } from './route-prices.tsx'
 import { TryRoute } from './try-route.tsx'
 
 export function RoutePage() {
@@ -225,6 +226,7 @@ export function RouteSettings({ route }: { route: Route }) {
             value: strict ? 'Yes, requests that would lose something in translation are rejected' : 'No',
           },
           { label: 'Model in answers', value: echo_model ? 'As the client asked for it' : 'As the provider says' },
+          { label: 'Price', value: <RoutePrices route={route} /> },
           { label: 'Added', value: <Time at={created_at} /> },
         ]}
       />

@@ -27,7 +27,7 @@ export function PolicySection({ policy, limits, buttons }: PolicySectionProps) {
         )}
         {policy.grants.map(({ usd, until }) => (
           <p key={`${until} ${usd}`}>
-            <Money usd={usd} /> more until <Time at={until} />
+            <Money usd={usd} /> more, ends <Time at={until} />
           </p>
         ))}
         {rules.length === 0 ? null : <RecordView entries={rules} />}

@@ -1,0 +1,45 @@
+import { useQueries } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { orpc } from '../../client/admin.ts'
+import { Money, UntrustedText } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { keepScope } from '../../shell/keys.ts'
+import type { Route } from '../outputs.ts'
+
+/** What each target charges for its model; behind a pattern every model has a price of its own. */
+export function RoutePrices({ route: { model, targets } }: { route: Route }) {
+  const may = useMay('prices.show')
+  const named = targets.flatMap(({ provider, upstream_model }) => {
+    const name = upstream_model ?? model
+    return name.includes('*') ? [] : [{ provider, model: name }]
+  })
+  const prices = useQueries({
+    queries: named.map((input) => ({ ...orpc.prices.show.queryOptions({ input }), enabled: may, retry: false })),
+  })
+  if (!may) return null
+  return (
+    <ul className="nested">
+      {named.map(({ provider, model }, index) => {
+        const { data, isPending } = prices[index] ?? { data: undefined, isPending: true }
+        return (
+          <li key={`${provider} ${model}`}>
+            <UntrustedText text={`${provider}/${model}`} />:{' '}
+            {data === undefined ? (
+              <span className="quiet">{isPending ? '…' : 'no price'}</span>
+            ) : (
+              <>
+                <Money usd={data.input} /> input, <Money usd={data.output} /> output
+              </>
+            )}
+          </li>
+        )
+      })}
+      <li>
+        <Link to="/settings/$section" params={{ section: 'prices' }} search={keepScope}>
+          {named.length < targets.length ? 'Prices of all models' : 'All prices'}
+        </Link>
+        <span className="quiet">, in USD per million tokens</span>
+      </li>
+    </ul>
+  )
+}
