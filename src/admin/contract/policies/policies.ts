@@ -142,6 +142,7 @@ export const policies = {
       one.extend({
         usd: field(z.number().positive().max(1e9), {
           description: 'How much more, in USD',
+          label: 'More, in USD',
           prompt: 'How many USD more?',
         }),
         until: field(momentText, {

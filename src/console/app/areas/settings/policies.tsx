@@ -3,7 +3,16 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Dialog, Empty, OperationButton, OperationForm, QueryFault, toast } from '../../parts/index.ts'
+import {
+  Button,
+  Dialog,
+  Empty,
+  OperationButton,
+  OperationForm,
+  QueryFault,
+  toast,
+  useOperation,
+} from '../../parts/index.ts'
 import { useMay, useMayCall } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
@@ -100,9 +109,15 @@ function GrantForm({ policy: { name }, onClose }: { policy: Policy; onClose(): v
 function PolicyButtons({ policy, onEdit, onGrant }: { policy: Policy; onEdit(): void; onGrant(): void }) {
   const { name, attached_to, budget_usd_day: day, budget_usd_month: month } = policy
   const { data: all = [] } = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
+  const ending = useOperation('policies.edit')
   const keys = all.filter((key) => key.policy === name && key.state !== 'revoked')
   return (
     <>
+      {policy.grants.length === 0 ? null : (
+        <Button small busy={ending.busy} onClick={() => void ending.call({ name, clear: ['grants'] })}>
+          End grant
+        </Button>
+      )}
       {day === null && month === null ? null : (
         <Button small onClick={onGrant}>
           Grant more
