@@ -3,9 +3,8 @@ import { isIP } from 'node:net'
 export type AddressForm = 'full' | 'masked' | 'none'
 
 /** A client's address as records have it. Masked: the network, a /24 of IPv4 and a /48 of IPv6, with zeros for the rest. */
-export function recordedAddress(address: string | null, form: AddressForm): string | null {
-  if (address === null || form === 'none') return null
-  return form === 'full' ? address : maskAddress(address)
+export function recordedAddress(address: string | null, form: Exclude<AddressForm, 'full'>): string | null {
+  return address === null || form === 'none' ? null : maskAddress(address)
 }
 
 /** Null for what is no address. */

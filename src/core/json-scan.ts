@@ -1,6 +1,14 @@
-import { countValues, hadTooManyValues, isSpace, skipNext, skipSpace, skipString, watchName } from './json-walk.ts'
+import {
+  countValues,
+  hadTooManyValues,
+  isSpace,
+  skipNext,
+  skipSpace,
+  skipString,
+  wantedName,
+  watchName,
+} from './json-walk.ts'
 import { knownSpans, slicedBytes } from './known-spans.ts'
-import { wantedName } from './member-name.ts'
 import type { NameWatch } from './watched-names.ts'
 
 /**
@@ -102,7 +110,7 @@ export function scanObject(
     if (watch !== null && !watch.seen) watchName(watch, bytes, keyStart + 1, keyEnd - 1)
     const name = wantedName(bytes, keyStart + 1, keyEnd - 1, wanted)
     if (typeof name === 'string') members.push({ name, keyStart, start: valueStart, end: valueEnd })
-    else if (name !== null) odd = { meant: name.inOtherLetters, start: keyStart, end: keyEnd }
+    else if (name !== null) odd = { meant: name.odd, start: keyStart, end: keyEnd }
     if (members.length > maximumMembers) return { ok: false, at: keyStart, tooMany: true }
     at = skipSpace(bytes, valueEnd, end)
     if (at < end && bytes[at] === closeBrace) break

@@ -1,6 +1,6 @@
 import { KnownSpans, knownSpans, longBytes, rememberSpans, slicedBytes } from './known-spans.ts'
-import { isSpelledAs } from './member-name.ts'
-import { foldsToAscii, type NameWatch } from './watched-names.ts'
+import { decodeName, letterBytes, letters, mostLetters, wasAscii } from './member-name.ts'
+import { foldsToAscii, type NameWatch, WatchedNames } from './watched-names.ts'
 
 /**
  * Skips values of JSON in its bytes, without parsing or copying. The grammar is checked strictly (RFC 8259) but for the inside of
@@ -124,9 +124,7 @@ function walk(
     index = skipSpace(bytes, index, end)
     if (index >= end) return ~end
     if (index >= pauseAt) {
-      from.index = index
-      from.depth = depth
-      from.inObject = inObject
+      Object.assign(from, { index, depth, inObject })
       return paused
     }
     if (--valuesLeft < 0) return ~index
@@ -176,7 +174,7 @@ function skipKey(
   const keyEnd = skipString(bytes, at + 1, end, strict)
   if (keyEnd < 0) return keyEnd
   if (watch !== null && !watch.seen) watchName(watch, bytes, at + 1, keyEnd - 1)
-  if (spans !== null) spans.key(bytes, at + 1, keyEnd - 1)
+  if (spans !== null) noteKey(spans, bytes, at + 1, keyEnd - 1)
   const index = skipSpace(bytes, keyEnd, end)
   return index < end && bytes[index] === colon ? index + 1 : ~index
 }
@@ -186,12 +184,83 @@ export function watchName(watch: NameWatch, bytes: Buffer, start: number, end: n
   const length = end - start
   const names = watch.names.byLength[length]
   if (names !== undefined) for (const name of names) if (isSpelledAs(bytes, start, length, name)) watch.seen = true
-  if (length < watch.names.shortestHidden) return
+  if (length >= watch.names.shortestHidden && mayHideName(bytes, start, end)) watch.seen = true
+}
+
+/** The same for all names that anybody watches for. */
+function noteKey(spans: KnownSpans, bytes: Buffer, start: number, end: number): void {
+  const length = end - start
+  const all = WatchedNames.union()
+  for (const name of all.byLength[length] ?? []) if (isSpelledAs(bytes, start, length, name)) spans.named(name)
+  const isLonger = length > spans.longestHidden && length >= all.shortestHidden
+  if (isLonger && mayHideName(bytes, start, end)) spans.longestHidden = length
+}
+
+/** A key that holds an escape, or a character that folds to a letter of ASCII. */
+function mayHideName(bytes: Buffer, start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
-    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte
-    const byte = bytes[index]!
-    if (byte === backslash || (byte > 0x7f && foldsToAscii(bytes, index))) watch.seen = true
+    const byte = bytes[index] ?? 0
+    if (byte === backslash || (byte > 0x7f && foldsToAscii(bytes, index))) return true
   }
+  return false
+}
+
+/** Of letters, and of nothing else, 0x20 is the difference between capital and small. */
+function isSpelledAs(bytes: Uint8Array, start: number, length: number, text: string): boolean {
+  if (length !== text.length) return false
+  for (let offset = 0; offset < length; offset++) {
+    const byte = bytes[start + offset] ?? 0
+    const code = text.charCodeAt(offset)
+    if (byte === code) continue
+    const small = byte | 0x20
+    if (small !== (code | 0x20) || small < 0x61 || small > 0x7a) return false
+  }
+  return true
+}
+
+/** Whether a key is written in ASCII and without escapes. */
+export function isPlain(bytes: Buffer, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) {
+    const byte = bytes[index] ?? 0
+    if (byte === backslash || byte > 0x7f) return false
+  }
+  return true
+}
+
+type WantedName = string | { odd: string } | null
+
+/**
+ * The wanted name that a key is, in whatever spelling: escapes, other letters, characters beyond ASCII that fold to its letters. A key is
+ * decoded only as far as it can still be a wanted name. `odd`: some parsers take the key for that name, and others do not.
+ */
+export function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): WantedName {
+  const length = end - start
+  let longest = 0
+  let isAsLong = false
+  for (const name of wanted) {
+    if (name.length > longest) longest = name.length
+    if (name.length !== length) continue
+    if (hasText(bytes, start, name)) return name
+    isAsLong = true
+  }
+  if (length > longest * letterBytes) return null
+  if (isPlain(bytes, start, end)) return isAsLong ? inOtherLetters(bytes, start, length, wanted) : null
+  const count = decodeName(bytes, start, end, Math.min(longest, mostLetters))
+  if (count < 0) return null
+  if (wasAscii()) for (const name of wanted) if (name.length === count && hasText(letters, 0, name)) return name
+  return inOtherLetters(letters, 0, count, wanted)
+}
+
+function inOtherLetters(bytes: Uint8Array, start: number, length: number, wanted: readonly string[]): WantedName {
+  for (const name of wanted) if (isSpelledAs(bytes, start, length, name)) return { odd: name }
+  return null
+}
+
+function hasText(bytes: Uint8Array, start: number, text: string): boolean {
+  for (let offset = 0; offset < text.length; offset++) {
+    if (bytes[start + offset] !== text.charCodeAt(offset)) return false
+  }
+  return true
 }
 
 export function skipString(bytes: Buffer, at: number, end: number, strict: boolean): number {
@@ -282,11 +351,7 @@ function isEscaped(bytes: Buffer, at: number, from: number): boolean {
   return ((at - index) & 1) === 1
 }
 
-const literals = new Map([
-  [0x74, Buffer.from('true')],
-  [0x66, Buffer.from('false')],
-  [0x6e, Buffer.from('null')],
-])
+const literals = new Map(['true', 'false', 'null'].map((text) => [text.charCodeAt(0), Buffer.from(text)]))
 
 /** The index after a number, `true`, `false` or `null`, or `~offset` of what is wrong. */
 function skipScalar(bytes: Buffer, at: number, end: number): number {

@@ -1,5 +1,4 @@
-import { isSpelledAs } from './member-name.ts'
-import { foldsToAscii, WatchedNames } from './watched-names.ts'
+import type { WatchedNames } from './watched-names.ts'
 
 /** A shorter document is scanned in a few milliseconds, in one go, and nothing is known of it. */
 export const slicedBytes = 4 * 1024 * 1024
@@ -9,8 +8,6 @@ const leastBytes = 128
 export const longBytes = 4096
 /** Nothing deeper is looked at again. */
 const mostLevels = 6
-
-const backslash = 0x5c
 
 /**
  * What a scan of a large document has found: where its long values begin and end, and which watched names it has. Later scans of the same
@@ -26,7 +23,7 @@ export class KnownSpans {
   /** Watched names, of any set, that some member has. */
   readonly #names = new Set<string>()
   /** Of the longest key that holds an escape, or a character that folds to a letter of ASCII. */
-  #longestHidden = 0
+  longestHidden = 0
   #last = 0
   /** It was not scanned to its end, since it has more values than are looked through. */
   tooMany = false
@@ -61,18 +58,9 @@ export class KnownSpans {
     this.#open.length = 0
   }
 
-  /** Within the quotes. */
-  key(bytes: Buffer, start: number, end: number): void {
-    const length = end - start
-    const all = WatchedNames.union()
-    for (const name of all.byLength[length] ?? []) if (isSpelledAs(bytes, start, length, name)) this.#names.add(name)
-    if (length <= this.#longestHidden || length < all.shortestHidden) return
-    for (let index = start; index < end; index++) {
-      const byte = bytes[index] ?? 0
-      if (byte !== backslash && !(byte > 0x7f && foldsToAscii(bytes, index))) continue
-      this.#longestHidden = length
-      return
-    }
+  /** A key is this watched name, in some letters. */
+  named(name: string): void {
+    this.#names.add(name)
   }
 
   /** Where what begins at `at` ends, as a scan would say it; undefined: it is short, or was not come by. */
@@ -82,7 +70,7 @@ export class KnownSpans {
   }
 
   holds(names: WatchedNames): boolean {
-    return this.#longestHidden >= names.shortestHidden || names.all.some((name) => this.#names.has(name))
+    return this.longestHidden >= names.shortestHidden || names.all.some((name) => this.#names.has(name))
   }
 
   #add(start: number, end: number): void {

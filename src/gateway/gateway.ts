@@ -1,14 +1,14 @@
 import type { AddressSet } from '../addresses/address-set.ts'
 import type { AddressForm } from '../addresses/recorded-address.ts'
 import type { DegradedPart } from '../core/degraded.ts'
-import type { LaneName, TimeLimits } from '../core/lane.ts'
+import type { TimeLimits } from '../core/lane.ts'
 import type { Liveness, LongTurn } from '../core/turn-watch.ts'
 import type { Counters } from '../policy/counters.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
-import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
+import type { Kinds } from '../routing/plan.ts'
 import type { CaptureBudget } from './capture/kept-bytes.ts'
 import type { Journal } from './journal/journal.ts'
 import type { ObjectIndex } from './objects/object-index.ts'
@@ -38,10 +38,8 @@ export interface Gateway {
   health: Health
   counters: Counters
   limits: LimitCounters
-  /** Which lanes a provider kind answers without translation. */
-  formatsOf(kind: string): readonly LaneName[]
-  /** Whether a provider has such a call (`messages`) in the lanes that it speaks. */
-  serves(provider: Pick<SnapshotProvider, 'kind' | 'settings'>, operation: string): boolean
+  /** Which calls a provider's kind can take without translation. */
+  kinds: Kinds
   socketGaps: SocketGaps
   refusals: RefusalSampler
   /** Of the whole gateway, as the control plane told it. */

@@ -5,10 +5,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { clientBehind } from '../addresses/address-set.ts'
 import { type Fault, fault } from '../core/errors.ts'
 import { findLane } from '../lanes/index.ts'
-import { allowsOrigin, ownHeaders, reject } from './answer/respond.ts'
+import { reject } from './answer/respond.ts'
 import type { Gateway } from './gateway.ts'
 import { handleRequest } from './pipeline.ts'
-import { Arrival } from './request/arrival.ts'
+import { Arrival, allowsOrigin } from './request/arrival.ts'
 import { headTimeoutMs, maxHeadBytes, maxHeaders } from './request/explain-malformed.ts'
 import { closeSoon, rejectMalformed } from './server-malformed.ts'
 import type { SocketUpgrade } from './sockets/handshake.ts'
@@ -149,7 +149,8 @@ function closeListener(server: http.Server): Promise<void> {
 
 function accept(traffic: Traffic, request: IncomingMessage, response: ServerResponse): void {
   const { gateway } = traffic
-  traffic.halfOpen.remove(request.socket)
+  // Most requests come on connections that have had one.
+  if (traffic.halfOpen.count > 0) traffic.halfOpen.remove(request.socket)
   if (gateway.draining) response.shouldKeepAlive = false
   const arrival = new Arrival(gateway, request, response, clientAddress(gateway, request))
   const { path } = arrival
@@ -258,7 +259,7 @@ function answerPreflight(arrival: Arrival): boolean {
   if (origin === undefined || !allowsOrigin(gateway, origin)) return false
   const asked = arrival.header('access-control-request-headers') ?? '*'
   response.writeHead(204, [
-    ...ownHeaders(arrival),
+    ...arrival.ownHeaders(),
     ...['access-control-allow-methods', 'GET, HEAD, POST, DELETE, PATCH, PUT'],
     ...['access-control-allow-headers', asked],
     ...['access-control-max-age', '600'],

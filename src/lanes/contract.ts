@@ -34,18 +34,15 @@ export interface Lane {
   /** `/v1`, `/v1/anthropic`, `/v1/gemini`. */
   prefix: string
   endpoints: readonly Endpoint[]
-  /**
-   * Finds the endpoint for a path below the lane's prefix (still percent-encoded, without the query). Null: answer with
-   * the lane's 404.
-   */
+  /** Finds the endpoint for a path below the lane's prefix (still percent-encoded, without the query). Null: answer with the lane's 404. */
   match(method: string, path: string): Match | null
   /**
    * The body to send: with the model renamed, and usage requested, where the patch says so. Returns the same buffer
    * when nothing changes.
    */
   patchBody(body: Buffer, inspection: Inspection, change: BodyPatch): Buffer
-  /** Path and query below the provider's origin or base URL, with the model renamed where it stands in the path. */
-  upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string
+  /** Path and query below the provider's origin or base URL, with the model renamed where it stands there. Absent: as they came. */
+  upstreamPath?(match: Match, inspection: Inspection, upstreamModel: string): string
   /** A gateway error in this lane's shape. The caller adds the `x-sp-*` headers and the ids. */
   renderError(fault: Fault, requestId: string): RenderedError
   /**
@@ -347,6 +344,8 @@ export interface EndpointSocket {
    * model is in the `body`, the first frame names it, and no provider is dialled before it arrives.
    */
   handshake(match: Match, query: string, tokenModel: string | null): Inspection | Fault
+  /** As a lane's `upstreamPath`, and before it. */
+  upstreamPath?(match: Match, inspection: Inspection, upstreamModel: string): string
   /**
    * What a client's frame asks for; null: nothing that the gateway must know. A fault: the frame is not forwarded,
    * because it cannot be read here as the provider will read it. No lane's protocol has raw audio: binary frames are

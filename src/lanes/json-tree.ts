@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { maximumElements } from '../core/json-scan.ts'
-import { passString, skipSpace } from '../core/json-walk.ts'
-import { decodeName, isPlain, letterBytes, letters, mostLetters, wasAscii } from '../core/member-name.ts'
+import { isPlain, passString, skipSpace } from '../core/json-walk.ts'
+import { decodeName, letterBytes, letters, mostLetters, wasAscii } from '../core/member-name.ts'
 
 /**
  * A JSON value in which references to objects are searched. Unlike a parser's result it keeps every member of a

@@ -17,7 +17,7 @@ export { type CompiledPolicies, compilePolicies, type EffectivePolicy } from './
  */
 
 export interface Admission extends Verdict {
-  /** What was reserved; given back with `releaseHold`, once, when the request is settled. null when refused. */
+  /** What was reserved; settled once, with the request. null when refused. */
   hold: Hold | null
 }
 
@@ -129,10 +129,6 @@ export function maxBody(effective: EffectivePolicy, bodyLimit: number): number {
 export function admitBody(bytes: number, effective: EffectivePolicy, bodyLimit: number): Verdict {
   const signals: Signal[] = []
   return { fault: checkBody(signals, effective, bytes, bodyLimit), signals }
-}
-
-export function releaseHold(hold: Hold, counters: Counters): void {
-  for (const { row, amount } of hold) counters.settle(row, amount, 0)
 }
 
 const passed = (rule: string, text: string): Signal => Object.freeze({ rule, verdict: 'pass', text })

@@ -1,4 +1,3 @@
-import type { LaneName } from '../core/lane.ts'
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
 import { bedrock } from './bedrock.ts'
@@ -22,22 +21,10 @@ export const providerKinds: readonly ProviderKind[] = [
   demo,
 ]
 
-const byName = indexKinds(providerKinds)
-const noFormats: readonly LaneName[] = []
+export const kindsByName = indexKinds(providerKinds)
 
 export function findKind(name: string): ProviderKind | null {
-  return byName.get(name) ?? null
-}
-
-/** The lanes whose format a kind takes as it is; none for a kind that is not known. */
-export function formatsOf(name: string): readonly LaneName[] {
-  return byName.get(name)?.formats ?? noFormats
-}
-
-/** Whether a provider has such an operation (`messages`) in the formats that its kind takes. */
-export function servesOperation(provider: { kind: string; settings: ProviderSettings }, operation: string): boolean {
-  const kind = byName.get(provider.kind)
-  return (kind?.serves?.includes(operation) ?? true) && kind?.isUnsupported?.(provider.settings, operation) !== true
+  return kindsByName.get(name) ?? null
 }
 
 /** Throws on a duplicate name: better no start than half of the traffic through the wrong kind. */

@@ -47,15 +47,36 @@ export interface Skipped {
   formats: readonly LaneName[]
 }
 
+/** What of a provider's kind decides whether it can take a call. */
+export interface KindFacts {
+  /** The lanes whose format it takes as it is. */
+  formats: readonly LaneName[]
+  /** The only operations that it has; absent: all of its formats. */
+  serves?: readonly string[]
+  isUnsupported?(settings: SnapshotProvider['settings'], operation: string): boolean
+}
+
+/** By name. A provider of an unknown kind takes nothing. */
+export type Kinds = ReadonlyMap<string, KindFacts>
+
+/** Whether providers of such a kind, with such settings, have the operation. */
+export function servesOperation(
+  kind: KindFacts | undefined,
+  { settings }: SnapshotProvider,
+  operation: string,
+): boolean {
+  return (kind?.serves?.includes(operation) ?? true) && kind?.isUnsupported?.(settings, operation) !== true
+}
+
+const noFormats: readonly LaneName[] = []
+
 /** The part of a query that decides whether a target can take it. */
 export interface TargetQuery {
   lane: LaneName
   projectId: string
-  /** The lanes whose format a provider kind takes as it is; none for an unknown kind. */
-  formatsOf(kind: string): readonly LaneName[]
+  kinds: Kinds
   /** The endpoint's operation; null: any call of the lane. */
   operation: string | null
-  serves(provider: Pick<SnapshotProvider, 'kind' | 'settings'>, operation: string): boolean
   /** Epoch milliseconds. */
   now: number
   /** `Health.view` with the size of the provider's pool. */
@@ -76,8 +97,9 @@ export function evaluateTarget(
       skipped: { provider: target.providerId, upstreamModel, reason, code: 'missing', until: null, formats: [] },
     }
   }
-  const formats = query.formatsOf(provider.kind)
-  const serves = query.operation === null || query.serves(provider, query.operation)
+  const kind = query.kinds.get(provider.kind)
+  const formats = kind?.formats ?? noFormats
+  const serves = query.operation === null || servesOperation(kind, provider, query.operation)
   const own = watchedAs(watched, provider.slot, upstreamModel)
   const found = findObstacle(query, provider, { formats, serves, watched: own })
   if ('code' in found) return { skipped: { provider: provider.name, upstreamModel, formats, ...found } }

@@ -18,7 +18,7 @@ import { chooseProvider } from './provider-choice.ts'
 import { modelNotFound, noneUsable } from './rejections.ts'
 import { type Figures, orderCandidates } from './strategy.ts'
 
-export type { Candidate } from './candidates.ts'
+export { type Candidate, type Kinds, servesOperation } from './candidates.ts'
 export { type CompiledRoutes, compileRoutes } from './compile.ts'
 export { RouteIndex, type RouteShape } from './route-index.ts'
 export { validateRoute } from './validate-route.ts'

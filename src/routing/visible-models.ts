@@ -1,7 +1,7 @@
 import type { LaneName } from '../core/lane.ts'
 import { captureStar, fillStar, isExact, matchesPattern } from '../core/pattern.ts'
 import type { ProviderModel } from '../store/configuration/snapshot.ts'
-import { upstreamName } from './candidates.ts'
+import { type Kinds, upstreamName } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type KeyScope } from './compile.ts'
 
 export interface VisibleModel {
@@ -15,7 +15,7 @@ export interface VisibleModel {
 
 export interface ModelsQuery extends KeyScope {
   lane: LaneName
-  formatsOf(kind: string): readonly LaneName[]
+  kinds: Kinds
   /** Whether the key's policies let it see a model of that name; unset: all. */
   maySee?(model: string): boolean
 }
@@ -61,7 +61,8 @@ function namesOf(query: ModelsQuery, { route, pattern, targets }: CompiledRoute)
 }
 
 function canServe(query: ModelsQuery, { target, provider }: CompiledTarget): boolean {
-  if (!provider?.active || target.weight === 0 || !query.formatsOf(provider.kind).includes(query.lane)) return false
+  if (!provider?.active || target.weight === 0) return false
+  if (query.kinds.get(provider.kind)?.formats.includes(query.lane) !== true) return false
   return provider.projects === null || provider.projects.includes(query.projectId)
 }
 

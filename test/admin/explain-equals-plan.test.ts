@@ -11,7 +11,8 @@ import { Trace } from '../../src/gateway/request/trace.ts'
 import { ReadModel } from '../../src/gateway/thread/read-model.ts'
 import { planModel } from '../../src/gateway/upstream/plan-call.ts'
 import { lanes } from '../../src/lanes/index.ts'
-import { formatsOf, providerKinds, servesOperation } from '../../src/providers/index.ts'
+import { effectivePolicy } from '../../src/policy/admit.ts'
+import { kindsByName, providerKinds } from '../../src/providers/index.ts'
 import { attachHealth, createHealthMemory } from '../../src/routing/health.ts'
 import type { Plan } from '../../src/routing/plan.ts'
 import { RouteIndex, validateRoute } from '../../src/routing/plan.ts'
@@ -149,16 +150,17 @@ function decide(chosen: Case): Plan {
   if (!lane || !match || !keys[0]) throw new Error('no such endpoint')
   const inspection = match.endpoint.inspect(match, '', bytes)
   if ('code' in inspection) throw new Error(inspection.message)
-  const gateway: Partial<Gateway> = { model, health, formatsOf, serves: servesOperation, random: numbers(chosen.seed) }
+  const gateway: Partial<Gateway> = { model, health, kinds: kindsByName, random: numbers(chosen.seed) }
   const arrival: Partial<Arrival> = {
     gateway: gateway as Gateway,
     trace: new Trace('req_1', now, null, { method: 'POST', headers: {} }, '/'),
     body: { bytes, upload: null, lease: null, reserved: 0, release() {} },
     receivedAt: now,
-    header: () => null,
+    request: { headers: {} } as Arrival['request'],
   }
   const caller = {
     key: keys[0],
+    policy: effectivePolicy(model.configuration.policies, keys[0]),
     keysVersion: 1,
     presented: null,
     lane,

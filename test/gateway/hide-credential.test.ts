@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { hideInHeaders, hideInText } from '../../src/gateway/upstream/hide-credential.ts'
+import { hideInHeaders, hideInText } from '../../src/gateway/upstream/headers.ts'
 
 const value = 'sk-proj-Ab+9/canary==~0123'
 const secret = new Secret(value)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import { upstreamPath } from '../../src/gateway/upstream/leg.ts'
 import type { BodyPatch, Inspection, Lane, Match } from '../../src/lanes/contract.ts'
 import { findLane } from '../../src/lanes/index.ts'
 import { forwardedQuery } from '../../src/lanes/query.ts'
@@ -327,12 +328,12 @@ describe('upstreamPath', () => {
     ],
   ])('of %s', (call, body, expected) => {
     const { lane, match, inspection } = accepted(call, body)
-    expect(lane.upstreamPath(match, inspection, 'a/b:c $&')).toBe(expected)
+    expect(upstreamPath(lane, match, inspection, 'a/b:c $&')).toBe(expected)
   })
 
   it('keeps a tuned model in its collection', () => {
     const { lane, match, inspection } = accepted('POST /v1/gemini/v1beta/models/g:generateContent', '{}')
-    expect(lane.upstreamPath(match, inspection, 'tunedModels/t')).toBe('/v1beta/tunedModels/t:generateContent')
+    expect(upstreamPath(lane, match, inspection, 'tunedModels/t')).toBe('/v1beta/tunedModels/t:generateContent')
   })
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { upstreamPath } from '../../src/gateway/upstream/leg.ts'
 import { findLane } from '../../src/lanes/index.ts'
 import { isFault } from '../../src/lanes/request-body.ts'
 
@@ -123,7 +124,7 @@ describe('the model of a WebSocket', () => {
         if (isFault(found) || found.model === null) return
         accepted++
         for (const one of new URLSearchParams(asked).getAll('model')) expect(one).toBe(found.model)
-        const { searchParams } = new URL(lane.upstreamPath(match, found, 'other'), 'http://host')
+        const { searchParams } = new URL(upstreamPath(lane, match, found, 'other'), 'http://host')
         const models = [...searchParams].filter(([key]) => /^(?:model|deployment)$/i.test(key.trim()))
         expect(models).toEqual([['model', 'other']])
       }),

@@ -14,7 +14,6 @@ import {
   type KeyFacts,
   maxBody,
   mayUseModel,
-  releaseHold,
 } from '../../src/policy/admit.ts'
 import { attachCounters, type Counters, createCounterMemory, requestsInFlight } from '../../src/policy/counters.ts'
 import type { SnapshotKey, SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
@@ -189,7 +188,7 @@ describe('holds', () => {
     const counters = newCounters()
     const { hold } = admitCall(call(), apply([makePolicy('p')]), counters)
     expect(counters.read(requestsInFlight)).toBe(1)
-    if (hold) releaseHold(hold, counters)
+    for (const { row, amount } of hold ?? []) counters.settle(row, amount, 0)
     expect([hold === null, counters.read(requestsInFlight)]).toEqual([false, 0])
   })
 

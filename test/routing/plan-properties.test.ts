@@ -30,9 +30,8 @@ function winner(routes: SnapshotRoute[], model: string): string | null {
   const compiled = compileRoutes(makeConfiguration({ providers: [makeProvider('one')], routes }))
   const query = { model, projectId: 'prj_a', environmentId: 'env_a1', providerName: null, lane: 'openai' as const }
   const ports = {
-    formatsOf: () => ['openai' as const],
+    kinds: new Map([['openai', { formats: ['openai' as const] }]]),
     operation: null,
-    serves: () => true,
     health: () => ({ state: 'ready' as const }),
     random: () => 0,
     figures: { latencyOf: () => null, costOf: () => null },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
+import type { KindFacts, Kinds } from '../../src/routing/candidates.ts'
 import type { HealthView } from '../../src/routing/health.ts'
 import { compileRoutes, type Plan, type PlanQuery, plan } from '../../src/routing/plan.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
@@ -7,12 +8,12 @@ import { makeConfiguration, makeProvider, makeRoute, makeTarget } from '../suppo
 
 const now = Date.parse('2026-11-21T16:00:00Z')
 
-const formats: Record<string, LaneName[]> = {
-  openai: ['openai'],
-  anthropic: ['anthropic'],
-  gemini: ['gemini'],
-  bedrock: ['anthropic'],
-}
+const kinds: Kinds = new Map<string, KindFacts>([
+  ['openai', { formats: ['openai'] }],
+  ['anthropic', { formats: ['anthropic'] }],
+  ['gemini', { formats: ['gemini'] }],
+  ['bedrock', { formats: ['anthropic'], serves: ['messages'] }],
+])
 
 function ask(parts: Partial<PlanQuery> = {}): PlanQuery {
   return {
@@ -21,9 +22,8 @@ function ask(parts: Partial<PlanQuery> = {}): PlanQuery {
     projectId: 'prj_a',
     environmentId: 'env_a1',
     providerName: null,
-    formatsOf: (kind) => formats[kind] ?? [],
+    kinds,
     operation: 'chat',
-    serves: ({ kind }, operation) => kind !== 'bedrock' || operation === 'messages',
     health: () => ({ state: 'ready' }),
     random: () => 0.5,
     figures: { latencyOf: () => null, costOf: () => null },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
+import type { KindFacts, Kinds } from '../../src/routing/candidates.ts'
 import { compileRoutes, findVisibleModel, visibleModels } from '../../src/routing/plan.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { makeConfiguration, makeProvider, makeRoute, makeTarget } from '../support/snapshot.ts'
@@ -16,11 +17,11 @@ const vendor = makeProvider('vendor', {
   models: [{ name: 'openai/gpt-5', contextTokens: null, outputTokens: null }],
 })
 
-const formats: Record<string, LaneName[]> = {
-  openai: ['openai'],
-  anthropic: ['anthropic'],
-  'openai-compatible': ['openai'],
-}
+const kinds: Kinds = new Map<string, KindFacts>([
+  ['openai', { formats: ['openai'] }],
+  ['anthropic', { formats: ['anthropic'] }],
+  ['openai-compatible', { formats: ['openai'] }],
+])
 
 function list(
   routes: SnapshotRoute[],
@@ -29,7 +30,7 @@ function list(
 ) {
   const compiled = compileRoutes(makeConfiguration({ providers, routes }))
   const scope = { projectId: 'prj_a', environmentId: 'env_a1' }
-  return visibleModels({ lane: 'openai', formatsOf: (kind) => formats[kind] ?? [], ...scope, ...parts }, compiled)
+  return visibleModels({ lane: 'openai', kinds, ...scope, ...parts }, compiled)
 }
 
 const names = (...input: Parameters<typeof list>) => list(...input).map(({ name }) => name)
@@ -38,7 +39,7 @@ describe('findVisibleModel', () => {
   const find = (name: string, routes: SnapshotRoute[], maySee = (_model: string) => true) => {
     const compiled = compileRoutes(makeConfiguration({ providers: [one, claude, vendor], routes }))
     const scope = { projectId: 'prj_a', environmentId: 'env_a1' }
-    const query = { lane: 'openai' as const, formatsOf: (kind: string) => formats[kind] ?? [], ...scope, maySee }
+    const query = { lane: 'openai' as const, kinds, ...scope, maySee }
     return findVisibleModel(query, compiled, name)
   }
 

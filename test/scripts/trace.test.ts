@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Trace, traceRequest } from '../../scripts/trace/trace.ts'
 
 /** Upper bounds, to be lowered whenever the path gets shorter. */
-const mostFiles = 56
-const mostJumps = 156
+const mostFiles = 45
+const mostJumps = 120
 
 /** Parts of the gateway that other requests than a plain chat are for. */
 const variants = /upload|object|socket|webrtc|client-secret|client-token|wide-source/

@@ -3,12 +3,12 @@ import type { TokenUsage } from '../../core/record.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading } from '../../lanes/contract.ts'
 import type { TransportFault } from '../../providers/contract.ts'
+import type { ClientReply } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { RequestEnd } from '../request/trace.ts'
 import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfFault } from '../upstream/evaluate.ts'
-import type { ClientReply } from './reply.ts'
 import { clientClosed, estimateCut, estimateTokens, settle } from './settle.ts'
 
 /** What both kinds of flow share: back-pressure, the client's disconnect, and one end. */

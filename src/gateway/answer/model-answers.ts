@@ -24,7 +24,7 @@ export async function answerModels(call: Call): Promise<void> {
 function queryFor({ gateway, key, lane, policy }: Call): ModelsQuery {
   const { projectId, environmentId } = key
   const maySee = (model: string) => mayUseModel(policy, model)
-  return { lane: lane.name, projectId, environmentId, formatsOf: gateway.formatsOf, maySee }
+  return { lane: lane.name, projectId, environmentId, kinds: gateway.kinds, maySee }
 }
 
 function toListed({ name, providerKind, contextTokens, outputTokens, routeId }: VisibleModel): ListedModel {

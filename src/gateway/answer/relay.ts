@@ -11,7 +11,7 @@ import type { Leg } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
-import { ownHeaders, reject } from './respond.ts'
+import { reject } from './respond.ts'
 import { settle } from './settle.ts'
 import type { AnswerStage } from './stage.ts'
 
@@ -92,7 +92,7 @@ function writeHead(
   if (arrival.reply.opened || abort.disconnected) return
   const passed = headersDown(head.headers, retryAfterMs)
   const headers = arrival.limits === null ? passed : withoutRateLimits(passed)
-  arrival.response.writeHead(head.status, [...headers, ...ownHeaders(arrival), ...more])
+  arrival.response.writeHead(head.status, [...headers, ...arrival.ownHeaders(), ...more])
 }
 
 /** Keeps caches and buffering proxies on the way from holding events back (wire/streaming.md section 0). */

@@ -1,30 +1,14 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
 import type { RenderedError } from '../../lanes/contract.ts'
 import { defaultLane } from '../../lanes/index.ts'
-import type { Gateway } from '../gateway.ts'
 import type { Arrival } from '../request/arrival.ts'
 import { discardBody } from '../request/body.ts'
 import { clientClosed, endOfFault, settle } from './settle.ts'
 
-/** Headers that every answer carries. */
-export function ownHeaders({ gateway, id, request, lane, limits }: Arrival): string[] {
-  const headers = ['x-sp-request-id', id]
-  const { origin } = request.headers
-  if (origin !== undefined && allowsOrigin(gateway, origin)) {
-    headers.push('access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'origin')
-  }
-  if (limits !== null && lane !== null) headers.push(...lane.limitHeaders(limits.figures, Date.now()))
-  return headers
-}
-
-export function allowsOrigin({ settings }: Gateway, origin: string): boolean {
-  return settings.corsOrigins.includes(origin) || settings.corsOrigins.includes('*')
-}
-
 /** For answers of the gateway's own, whose id is the gateway's in the SDK's place too. */
 export function ownAnswerHeaders(arrival: Arrival): string[] {
   const name = arrival.lane?.requestIdHeader ?? null
-  const headers = ownHeaders(arrival)
+  const headers = arrival.ownHeaders()
   return name === null ? headers : [...headers, name, arrival.id]
 }
 

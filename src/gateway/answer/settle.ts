@@ -1,16 +1,19 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import type { AttemptRecord, TokenUsage } from '../../core/record.ts'
-import { releaseHold } from '../../policy/admit.ts'
+import { flatText } from '../../core/flat-text.ts'
+import { roundUsd, usdOfNano } from '../../core/money.ts'
+import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
+import { usageDetail } from '../../lanes/usage.ts'
+import type { Hold } from '../../policy/admit.ts'
 import { requestsServed } from '../../policy/counters.ts'
+import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import { releaseLimits } from '../request/take-limits.ts'
 import type { RequestEnd } from '../request/trace.ts'
 import { bookBudgets, heldBudgets } from '../upstream/hold-budgets.ts'
 import type { UpstreamCall } from '../upstream/upstream-call.ts'
-import { priceCall, priceUsage } from './price-call.ts'
 
 /** Journaled before anything is sent to a provider, so that the request has a record even if the process dies. */
 export async function journalAdmitted(call: Call): Promise<void> {
@@ -53,13 +56,15 @@ export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   if (abort.settled) return
   abort.settled = true
   gateway.counters.settle(requestsServed, 0, 1)
-  if (arrival.hold !== null) releaseHold(arrival.hold, gateway.counters)
+  for (const { row, amount } of arrival.hold ?? nothingHeld) gateway.counters.settle(row, amount, 0)
   try {
     await journalEnd(arrival, end)
   } finally {
     if (arrival.limits !== null) releaseLimits(arrival, end)
   }
 }
+
+const nothingHeld: Hold = []
 
 async function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
   const { gateway, trace } = arrival
@@ -69,14 +74,97 @@ async function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
     if (shared !== null) return shared
   }
   if (arrival.capture !== null) await arrival.capture.journal()
-  trace.mark('done')
   priceCall(arrival, end)
   arrival.objects?.journal(gateway.journal)
   reachFaultPoint('journal.before-settled')
+  trace.mark('done')
   const record = trace.record('settled', end)
   const booked = arrival.limits === null ? null : bookBudgets(arrival, record)
   await gateway.journal.append(booked === null ? { kind: 'settled', record } : { kind: 'settled', booked, record })
   reachFaultPoint('journal.after-settled')
+}
+
+/**
+ * What the request cost: the sum of its attempts, of which the last has what the answer used, by the price of the model that it
+ * reached; nothing where nothing was used that costs.
+ */
+function priceCall(arrival: Arrival, end: RequestEnd): void {
+  const { trace } = arrival
+  const { attempts } = trace
+  const last = attempts.at(-1)
+  const { statedTier } = trace
+  if (end.tokens === null && (end.detail ?? null) === null) addUnits(arrival, end)
+  if (statedTier !== null && end.tokens !== null && (end.detail?.tier ?? null) === null)
+    end.detail = usageDetail({ ...end.detail, tier: statedTier })
+  const usage = { tokens: end.tokens, detail: end.detail ?? null }
+  if (usage.tokens !== null || usage.detail !== null) {
+    trace.cost = trace.turnsCost ?? priceUsage(arrival, usage)
+    if (last !== undefined) last.cost = trace.cost
+  }
+  if (attempts.length > 1 || trace.cutTokens !== null) trace.cost = sumCosts(attempts)
+}
+
+/** What the answer does not say, its request may; a call that costs something nobody can tell is never silently free. */
+function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
+  if (match === null || trace.priced === null || !mayCost(end, trace.attempts.at(-1))) return
+  const { endpoint } = match
+  if (endpoint.readUnits !== undefined) {
+    const { bytes, upload } = body
+    const content = {
+      body: bytes,
+      fields: upload?.fields ?? [],
+      head: upload?.head ?? noBytes,
+      bytes: trace.requestBytes,
+    }
+    end.detail = endpoint.readUnits(content)
+    if (upload !== null && end.detail?.seconds != null) end.tokens = { ...estimatedNone }
+  }
+  if ((end.detail ?? null) !== null || !endpoint.billed || end.error !== null) return
+  trace.policySignals.push({
+    rule: 'unpriced',
+    verdict: 'flag',
+    text: 'The answer does not say what it used, so this request has no cost.',
+    data: { model: trace.priced.model, provider: trace.provider },
+  })
+}
+
+const noBytes = Buffer.alloc(0)
+/** The length of an upload is estimated; tokens it has none. */
+const estimatedNone = { input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+
+/** It succeeded, or it reached the provider and was cut from this side. */
+function mayCost({ status, error }: RequestEnd, attempt: AttemptRecord | undefined): boolean {
+  if (error === null) return status >= 200 && status < 300
+  const cut = error.code === 'client_closed' || error.code === 'provider_timeout'
+  return cut && (attempt?.connected_ms ?? null) !== null
+}
+
+/** A model without a price is never silently free: it leaves the signal `unpriced` (contract.md rule 7). */
+export function priceUsage(arrival: Arrival, usage: PricedUsage): Cost | null {
+  const { gateway, trace, unpriced } = arrival
+  const { provider, priced, policySignals, attempts } = trace
+  if (provider === null || priced === null) return null
+  const price = gateway.model.prices.find({ provider, ...priced }) ?? unpriced?.price ?? null
+  const nano = price === null ? null : costOf(usage, price)
+  if (price !== null && nano !== null) return { usd: usdOfNano(nano), price_version: price.version }
+  const text = flatText('The model ', priced.model, ' has no price, so this request has no cost.')
+  const again = attempts.length > 1 || arrival.match?.endpoint.socket != null
+  const known = again && policySignals.some((signal) => signal.text === text)
+  if (!known) policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
+  return null
+}
+
+/** Long context is a matter of one answer, and no matter of all that a connection has seen. */
+export function chargeTurn({ arrival, trace }: Call, turn: PricedUsage): void {
+  const cost = priceUsage(arrival, turn)
+  if (cost !== null) trace.turnsCost = { ...cost, usd: roundUsd((trace.turnsCost?.usd ?? 0) + cost.usd) }
+}
+
+/** With the version of the last price. */
+function sumCosts(attempts: readonly AttemptRecord[]): Cost | null {
+  const costs = attempts.map(({ cost }) => cost).filter((cost) => cost !== null)
+  const last = costs.at(-1)
+  return last === undefined ? null : { ...last, usd: roundUsd(costs.reduce((sum, { usd }) => sum + usd, 0)) }
 }
 
 export function endOfFault(

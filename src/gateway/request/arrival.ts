@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { recordedAddress } from '../../addresses/recorded-address.ts'
+import type { Fault } from '../../core/errors.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { newId } from '../../core/ids.ts'
 import type { Lane, Match } from '../../lanes/contract.ts'
@@ -7,13 +8,12 @@ import { lanePath } from '../../lanes/index.ts'
 import type { Hold } from '../../policy/admit.ts'
 import type { UnpricedRule } from '../../policy/checks.ts'
 import type { TakenLimits } from '../../policy/limits/limit-counters.ts'
-import { ClientReply } from '../answer/reply.ts'
+import { AnswerBody } from '../answer/answer-body.ts'
 import type { BodyTap } from '../capture/body-tap.ts'
 import type { Gateway } from '../gateway.ts'
 import type { ObjectNotes } from '../objects/object-notes.ts'
 import type { ListMember } from '../thread/deadlines.ts'
 import type { Upload } from '../upload/upload.ts'
-import { Abort } from './abort.ts'
 import type { BodyLease } from './body-memory.ts'
 import type { MemoryBudget, MemoryHolder } from './memory-budget.ts'
 import { Trace } from './trace.ts'
@@ -62,7 +62,8 @@ export class Arrival implements ListMember {
     const path = mark < 0 ? url : flatText(url.slice(0, mark))
     this.path = lanePath(path)
     this.query = mark < 0 ? '' : url.slice(mark)
-    const recorded = recordedAddress(clientAddress, gateway.settings.clientAddress)
+    const form = gateway.settings.clientAddress
+    const recorded = form === 'full' ? clientAddress : recordedAddress(clientAddress, form)
     this.trace = new Trace(this.id, this.receivedAt, recorded, request, path)
     this.completeAt = this.trace.started
   }
@@ -81,11 +82,75 @@ export class Arrival implements ListMember {
     const value = this.request.headers[name]
     return typeof value === 'string' ? value : null
   }
+
+  /** Headers that every answer to it carries. */
+  ownHeaders(): string[] {
+    const { gateway, lane, limits } = this
+    const headers = ['x-sp-request-id', this.id]
+    const { origin } = this.request.headers
+    if (origin !== undefined && allowsOrigin(gateway, origin)) {
+      headers.push('access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'origin')
+    }
+    if (limits !== null && lane !== null) headers.push(...lane.limitHeaders(limits.figures, Date.now()))
+    return headers
+  }
+}
+
+export function allowsOrigin({ settings }: Gateway, origin: string): boolean {
+  return settings.corsOrigins.includes(origin) || settings.corsOrigins.includes('*')
 }
 
 /** Clients that take the gateway for a proxy name its origin as well (RFC 9112, 3.2.2). */
 function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
+}
+
+/**
+ * The one way to end a request before its answer is complete: its client disconnects, or the gateway ends it for a reason that
+ * the client is told (a revoked key, a limit, a drain). One step at a time listens, the one that waits for something.
+ *
+ * The listeners are set by methods, not by writing a function to a property: V8 makes such a function old from the start, and
+ * all that it knows outlives its request (decision 0010).
+ */
+export class Abort {
+  /** Nobody reads an answer any more. May also become true after the gateway has ended the request. */
+  disconnected = false
+  /** Why the gateway ends the request; null while it does not. */
+  reason: Fault | null = null
+  /** One of the two. */
+  aborted = false
+  /** The request is settled: the gateway can no longer end it otherwise. */
+  settled = false
+  #onAbort: (() => void) | null = null
+  #onDrain: (() => void) | null = null
+
+  disconnect(): void {
+    this.disconnected = true
+    this.aborted = true
+    this.#onAbort?.()
+  }
+
+  /** Has no effect on a request that is aborted or settled. */
+  abort(reason: Fault): void {
+    if (this.aborted || this.settled) return
+    this.reason = reason
+    this.aborted = true
+    this.#onAbort?.()
+  }
+
+  /** Replaces the listener before it; null removes it. */
+  onAbort(act: (() => void) | null): void {
+    this.#onAbort = act
+  }
+
+  /** For a WebSocket: the gateway is about to stop, and a connection without a response in progress may end now. */
+  onDrain(act: (() => void) | null): void {
+    this.#onDrain = act
+  }
+
+  drain(): void {
+    this.#onDrain?.()
+  }
 }
 
 const empty = Buffer.alloc(0)
@@ -104,5 +169,28 @@ export class RequestBody implements MemoryHolder {
     this.upload?.close()
     if (this.reserved > 0) budget.release(this)
     this.lease?.end()
+  }
+}
+
+/** What of an answer has gone out to the client. */
+export class ClientReply {
+  readonly #response: ServerResponse
+  #body: AnswerBody | null = null
+  /** Runs while a silent stream is kept alive. */
+  keepAlive: { stop(): void } | null = null
+  /** The head has gone out with 200 before the provider answered: what follows can only end in an error event. */
+  opened = false
+  /** Monotonic moment of the last bytes, and whether they ended an event: keep-alives go only between events. */
+  lastWriteAt = 0
+  betweenEvents = true
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  /** Of an answer of unknown length, once its head is written. */
+  get body(): AnswerBody {
+    this.#body ??= new AnswerBody(this.#response)
+    return this.#body
   }
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
 import { Pieces } from '../../core/pieces.ts'
 import { Deadline, type Deadlines } from '../thread/deadlines.ts'
-import type { Abort } from './abort.ts'
 import { BodyLease, type BodyMemory, smallestBody } from './body-memory.ts'
 import { freeBytes, type MemoryBudget, type MemoryHolder, outOfMemory } from './memory-budget.ts'
 
@@ -17,7 +16,7 @@ export interface BodyLimits {
 /** The request whose body is read: an `Arrival`. */
 interface BodyOwner {
   request: IncomingMessage
-  abort: Abort
+  abort: { readonly aborted: boolean; onAbort(act: (() => void) | null): void }
   body: MemoryHolder & { lease: BodyLease | null }
   /** Of a body that ends half-way its record tells how much of it came. */
   trace: { requestBytes: number }

@@ -12,13 +12,14 @@ import type { Figures } from '../../routing/strategy.ts'
 import type { SnapshotKey, SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import type { CallContent } from '../content/call-content.ts'
 import type { Gateway } from '../gateway.ts'
-import type { Abort } from './abort.ts'
-import type { Arrival, RequestBody } from './arrival.ts'
+import type { Abort, Arrival, RequestBody } from './arrival.ts'
 import type { Trace } from './trace.ts'
 
 /** Who sends the request and which endpoint it is for. */
 export interface RequestCaller {
   key: SnapshotKey
+  /** What applied to the key when it was looked up. */
+  policy: EffectivePolicy
   /** The version of all keys when `key` was looked up: if it is still the same at admission, so is the key. */
   keysVersion: number
   presented: string | null

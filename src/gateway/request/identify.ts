@@ -2,7 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { quote } from '../../core/quote.ts'
 import type { Signal } from '../../core/record.ts'
 import type { Lane, Match } from '../../lanes/contract.ts'
-import { admitKey } from '../../policy/admit.ts'
+import { admitKey, effectivePolicy } from '../../policy/admit.ts'
 import { openSecret } from '../sockets/client-secrets.ts'
 import { resumeUpload } from '../upload/upload-url.ts'
 import type { Arrival } from './arrival.ts'
@@ -35,12 +35,15 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   const admission = admitKey(key, { ...scope, now: arrival.receivedAt })
   trace.policySignals.push(...admission.signals)
   if (admission.fault !== null) return admission.fault
+  const { model } = arrival.gateway
+  const policy = effectivePolicy(model.configuration.policies, key)
   const found = checkPath(arrival)
   if ('code' in found) return found
   const { lane } = found
   return {
     key,
-    keysVersion: arrival.gateway.model.keysVersion,
+    policy,
+    keysVersion: model.keysVersion,
     presented,
     lane,
     match: found.match,

@@ -26,12 +26,11 @@ import { takeLimits } from './take-limits.ts'
 
 /** Reads the body, as far as the endpoint has one, and what it asks for. Null: the request was aborted before all of it had arrived. */
 export async function receive(arrival: Arrival, caller: RequestCaller): Promise<Inspection | Fault | null> {
-  const { gateway, request } = arrival
+  const { request } = arrival
+  const { policy } = caller
   const { requestForms, resumedAs, readWhole } = caller.match.endpoint
-  const policy = effectivePolicy(gateway.model.configuration.policies, caller.key)
   const denied = policy.source === null ? null : admitSource(arrival, policy.source)
   if (denied !== null) return denied
-  const limit = maxBody(policy, gateway.settings.bodyLimit)
   if (policy.capture !== null) beginCapture(arrival, caller, policy.capture)
   if (requestForms.length === 0) return inspect(arrival, caller)
   const announced = resumedAs === undefined ? null : checkAnnounced(arrival, policy)
@@ -43,7 +42,7 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   }
   const charset = checkCharset(request.headers['content-type'])
   if (charset !== null) return charset
-  const body = await readJson(arrival, policy, limit)
+  const body = await readJson(arrival, policy)
   if (!Buffer.isBuffer(body)) return body
   if (body.length >= slicedBytes) await scanInSlices(body)
   nowDoing('request', arrival.id)
@@ -92,10 +91,10 @@ function checkCharset(contentType: string | undefined): Fault | null {
 }
 
 /** The whole body, which `arrival.body` then has. Null: the request was aborted before. */
-async function readJson(arrival: Arrival, policy: EffectivePolicy, bytes: number): Promise<Buffer | Fault | null> {
+async function readJson(arrival: Arrival, policy: EffectivePolicy): Promise<Buffer | Fault | null> {
   const { gateway } = arrival
   const { bodyLimit, timeouts } = gateway.settings
-  const limits = { bytes, betweenChunksMs: timeouts.betweenChunks, totalMs: timeouts.total }
+  const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: timeouts.betweenChunks, totalMs: timeouts.total }
   const body = await readBody(arrival, limits)
   if (Buffer.isBuffer(body)) {
     arrival.body.bytes = body

@@ -3,6 +3,7 @@ import { maxBody } from '../../policy/admit.ts'
 import { Handshake } from '../../providers/socket.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
 import type { Attempted } from '../../routing/attempt.ts'
+import { servesOperation } from '../../routing/plan.ts'
 import type { SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import { journalAdmitted } from '../answer/settle.ts'
 import type { Call } from '../request/call.ts'
@@ -44,8 +45,8 @@ export function rejectWithoutSocket({ gateway, key, lane, match, inspection, arr
   const mayHave = (provider: SnapshotProvider) =>
     provider.active &&
     (provider.projects?.includes(key.projectId) ?? true) &&
-    gateway.formatsOf(provider.kind).includes(lane.name) &&
-    gateway.serves(provider, operation) &&
+    gateway.kinds.get(provider.kind)?.formats.includes(lane.name) === true &&
+    servesOperation(gateway.kinds.get(provider.kind), provider, operation) &&
     !gateway.socketGaps.isRecorded(provider.id, operation, arrival.receivedAt)
   const used = [key.environmentId, key.projectId].flatMap((id) => [...(scopes.get(id)?.providers ?? [])])
   // Where the handshake names the model, its route says more, and so does the choice of a provider without one.

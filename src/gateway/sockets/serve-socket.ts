@@ -1,9 +1,8 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import type { EndpointSocket, Inspection } from '../../lanes/contract.ts'
-import { effectivePolicy } from '../../policy/admit.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
 import { relay } from '../answer/relay.ts'
-import { ownHeaders, reject, rejectWith, settleAborted } from '../answer/respond.ts'
+import { reject, rejectWith, settleAborted } from '../answer/respond.ts'
 import { clientClosed, settle } from '../answer/settle.ts'
 import { skipCapture } from '../capture/capture.ts'
 import { checkObjects } from '../objects/check-objects.ts'
@@ -27,7 +26,7 @@ export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Pro
   const caller = identify(arrival)
   if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in caller) return reject(arrival, caller)
-  const { source } = effectivePolicy(arrival.gateway.model.configuration.policies, caller.key)
+  const { source } = caller.policy
   const denied = source === null ? null : admitSource(arrival, source)
   if (denied !== null) return reject(arrival, denied)
   const { socket, model } = caller.match.endpoint
@@ -94,7 +93,7 @@ function accept(call: Call, upgrade: SocketUpgrade, provider: OpenedProvider | n
   arrival.response.detachSocket(arrival.request.socket)
   const below = provider === null ? [] : withoutHandshake(headersDown(provider.headers, null))
   const passed = arrival.limits === null ? below : withoutRateLimits(below)
-  return acceptHandshake(upgrade, [...passed, ...ownHeaders(arrival)], maxFrame(call))
+  return acceptHandshake(upgrade, [...passed, ...arrival.ownHeaders()], maxFrame(call))
 }
 
 /** The handshake itself is between each two sides. */

@@ -13,6 +13,8 @@ interface HalfOpen {
  * the most time for its head, unless that is as new as a burst: whoever opens connections and sends nothing takes the room of nobody else.
  */
 export class HalfOpenConnections {
+  /** How many there are. */
+  count = 0
   readonly #byAddress = new Map<string, Map<number, HalfOpen>>()
 
   add(socket: Socket, most: number): void {
@@ -21,6 +23,7 @@ export class HalfOpenConnections {
     const open = this.#byAddress.get(address) ?? new Map<number, HalfOpen>()
     this.#byAddress.set(address, open)
     const now = performance.now()
+    if (!open.has(port)) this.count++
     open.set(port, { socket, since: now })
     if (open.size > most) this.#end(address, open, now)
     socket.once('close', () => this.#forget(address, port))
@@ -44,6 +47,7 @@ export class HalfOpenConnections {
   #forget(address: string, port: number): void {
     const open = this.#byAddress.get(address)
     if (open === undefined || !open.delete(port)) return
+    this.count--
     if (open.size === 0) this.#byAddress.delete(address)
   }
 }

@@ -27,6 +27,8 @@ export interface LiveProvider {
   vendor: string | null
   /** null: the client certificate alone says who calls. */
   credentials: readonly (Secret | null)[]
+  /** The free check would reject a wrong credential. */
+  provesCredential: boolean
   /** How the network is reached, by credential; null for nearly all: the usual way. */
   egress: readonly (EgressOptions | null)[] | null
 }
@@ -51,8 +53,8 @@ export class ReadModel {
   prices = new PriceBook([])
   pricesRevision = -1
   #keys = new Map<string, SnapshotKey>()
-  /** By the version of the keys for which it was found out. */
-  #single = { version: -1, is: true }
+  /** Whether all keys that are good are secrets of one. */
+  hasSingleKey = true
 
   /** Throws before anything is replaced when the snapshot is not valid; the old one stays. */
   replaceConfiguration(snapshot: ConfigurationSnapshot): void {
@@ -69,17 +71,11 @@ export class ReadModel {
     for (const key of delta.upsert) this.#keys.set(key.hash, key)
     for (const hash of delta.remove) this.#keys.delete(hash)
     this.keysVersion = delta.version
+    this.hasSingleKey = isSingleKey(this.#keys.values(), Date.now())
   }
 
   findKey(hash: string): SnapshotKey | undefined {
     return this.#keys.get(hash)
-  }
-
-  /** Whether all keys that are good are secrets of one; found out once for each change of the keys. */
-  get hasSingleKey(): boolean {
-    if (this.#single.version !== this.keysVersion)
-      this.#single = { version: this.keysVersion, is: isSingleKey(this.#keys.values(), Date.now()) }
-    return this.#single.is
   }
 
   /** Slow: for the rare call that has no secret to look it up by. Of a rotated key the secret that is good for longest. */
@@ -108,6 +104,7 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
       kind,
       vendor: vendorOf(kind, row.settings),
       credentials: opened.map(({ own }) => own),
+      provesCredential: kind.check !== null && (kind.check.provesCredential?.(row.settings) ?? true),
       egress: egress.every((options) => options === null) ? null : egress,
     })
   }

@@ -5,7 +5,7 @@ import { Liveness, nowDoing, TurnWatch } from '../../core/turn-watch.ts'
 import { attachCounters, listeners } from '../../policy/counters.ts'
 import { LimitCounters } from '../../policy/limits/limit-counters.ts'
 import { createHttpTransport } from '../../providers/http.ts'
-import { formatsOf, servesOperation } from '../../providers/index.ts'
+import { kindsByName } from '../../providers/index.ts'
 import { attachHealth } from '../../routing/health.ts'
 import { CaptureBudget } from '../capture/kept-bytes.ts'
 import type { Gateway } from '../gateway.ts'
@@ -58,8 +58,7 @@ const gateway: Gateway = {
   ),
   counters,
   limits: new LimitCounters(start.limitMemory, start.column),
-  formatsOf,
-  serves: servesOperation,
+  kinds: kindsByName,
   socketGaps: new SocketGaps(),
   trustedProxies: new AddressSet(start.settings.trustedProxies),
   report: (event) => send({ type: 'traffic', event }),

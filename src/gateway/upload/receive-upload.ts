@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { FormScanner, readBoundary } from '../../core/form-scan.ts'
 import type { FormFields, Inspection } from '../../lanes/contract.ts'
-import { admitBody, type EffectivePolicy, effectivePolicy, maxBody } from '../../policy/admit.ts'
+import { admitBody, type EffectivePolicy, maxBody } from '../../policy/admit.ts'
 import { ObjectNotes } from '../objects/object-notes.ts'
 import type { Arrival } from '../request/arrival.ts'
 import { contentEncoding, type TooLarge } from '../request/body.ts'
@@ -20,11 +20,10 @@ export async function receiveUpload(
   form: 'multipart' | 'bytes',
 ): Promise<Inspection | Fault | null> {
   const { gateway, abort, body } = arrival
-  const { match, key, query } = caller
+  const { match, policy, query } = caller
   const fields = form === 'bytes' ? noFields : match.endpoint.formFields
   const scanner = openScanner(arrival, fields)
   if (scanner !== null && 'code' in scanner) return scanner
-  const policy = effectivePolicy(gateway.model.configuration.policies, key)
   const limit = maxBody(policy, gateway.settings.uploadLimit)
   const declared = declaredLength(arrival)
   if (declared !== null && declared > limit) return tooLargeFault(arrival, policy, { tooLarge: declared })

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { admitBody, admitKey, type EffectivePolicy, maxBody } from '../../policy/admit.ts'
+import { admitBody, admitKey, type EffectivePolicy, effectivePolicy, maxBody } from '../../policy/admit.ts'
 import { laneUrls } from '../objects/lane-urls.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call, RequestCaller } from '../request/call.ts'
@@ -53,6 +53,7 @@ export function resumeUpload(arrival: Arrival): RequestCaller | Fault | null {
   const { providerId, credentialId } = session
   return {
     ...owner,
+    policy: effectivePolicy(gateway.model.configuration.policies, owner.key),
     keysVersion: gateway.model.keysVersion,
     lane,
     match: continued,

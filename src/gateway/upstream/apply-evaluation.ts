@@ -59,7 +59,7 @@ function applyToCredential(leg: Leg, outcome: CredentialOutcome, sent: Sent<Answ
       report({ type: 'credential-suspect', providerId, credentialId: credentialIdOf(leg), reason: null })
       return sent
     case 'suspect':
-      if (provesCredential(leg))
+      if (leg.provider.provesCredential)
         report({ type: 'credential-suspect', providerId, credentialId: credentialIdOf(leg), reason: outcome.reason })
       else if (!outcome.alone)
         health.suspectCredential(slot, leg.credentialIndex, leg.call.key.id, Date.now() + rejectedCooldownMs)
@@ -77,14 +77,9 @@ function applyToCredential(leg: Leg, outcome: CredentialOutcome, sent: Sent<Answ
 function recordAccepted(leg: Leg): void {
   const { health, report } = leg.call.gateway
   const { id, slot, readiness } = leg.provider.row
-  if (!provesCredential(leg)) health.trustCredential(slot, leg.credentialIndex)
+  if (!leg.provider.provesCredential) health.trustCredential(slot, leg.credentialIndex)
   if (readiness.state === 'unchecked' && health.markAnswered(slot, Date.now()))
     report({ type: 'provider-answered', providerId: id })
-}
-
-/** Whether the free check of this provider would reject a wrong credential. */
-function provesCredential({ provider: { kind, row } }: Leg): boolean {
-  return kind.check !== null && (kind.check.provesCredential?.(row.settings) ?? true)
 }
 
 /** Until then the credential is the last choice for this model. Without a word of the provider a single one is tried on. */

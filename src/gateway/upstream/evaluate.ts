@@ -11,7 +11,7 @@ import { failureCause } from '../../routing/failure-cause.ts'
 import type { CallOutcome } from '../../routing/health.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Gated, Head } from './answer-consumer.ts'
-import { hideInHeaders, hideInText } from './hide-credential.ts'
+import { hideInHeaders, hideInText } from './headers.ts'
 import type { Leg } from './leg.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 

@@ -87,7 +87,7 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
     call.body.upload === null && match.endpoint.requestForms.length > 0 ? patchBody(call, provider, change) : null
   const asJson = readAsJson(call)
   const { method, responseForm } = match.endpoint
-  const { origin, path } = kind.address(row, lane.name, lane.upstreamPath(match, inspection, candidate.upstreamModel))
+  const { origin, path } = kind.address(row, lane.name, upstreamPath(lane, match, inspection, candidate.upstreamModel))
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
   // The gateway read the body as JSON; without this the provider could read it as a form.
   if (asJson) own.push(['content-type', 'application/json'])
@@ -105,6 +105,12 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
     connectMs: limits.connect,
     egress: provider.egress === null ? null : provider.egress[credentialIndex],
   }
+}
+
+/** Path and query below the provider's base URL. Ids are forwarded unchanged; the model is renamed where it stands there. */
+export function upstreamPath(lane: Lane, match: Match, inspection: Inspection, upstreamModel: string): string {
+  const renamed = match.endpoint.socket?.upstreamPath ?? lane.upstreamPath
+  return renamed === undefined ? match.path + inspection.query : renamed(match, inspection, upstreamModel)
 }
 
 const usualType = 'application/json'

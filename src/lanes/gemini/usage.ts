@@ -1,9 +1,17 @@
 import { scanObject } from '../../core/json-scan.ts'
-import { asArray, asCount, asObject, asText, isCount, type JsonObject, readMembers } from '../../core/json-value.ts'
+import {
+  asArray,
+  asCount,
+  asObject,
+  asText,
+  countOrNull,
+  isCount,
+  type JsonObject,
+  readMembers,
+} from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { RequestContent } from '../contract.ts'
-import { countModality, usageDetail } from '../usage-detail.ts'
-import { countUsage, usualConvention } from '../usage-totals.ts'
+import { countModality, countUsage, usageDetail, usualConvention } from '../usage.ts'
 
 /** Members that are zero are left out on the wire. Source: wire/streaming.md, sections 4 and 5. */
 export function readGenerateUsage(value: unknown): TokenUsage | null {
@@ -26,7 +34,7 @@ function read(usage: JsonObject, answered: unknown): TokenUsage {
     cacheRead: asCount(usage.cachedContentTokenCount),
     cacheWrite: 0,
     reasoning,
-    total: usage.totalTokenCount,
+    total: countOrNull(usage.totalTokenCount),
   }
   return countUsage(written, usualConvention)
 }

@@ -4,7 +4,6 @@ import { endpoints, matchEndpoint } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { limitHeaders } from './limit-headers.ts'
 import { objects } from './objects.ts'
-import { socketPath } from './sockets.ts'
 
 const keepAliveEvent = Buffer.from(': keep-alive\n\n')
 
@@ -15,9 +14,6 @@ export const openai: Lane = {
   endpoints,
   match: matchEndpoint,
   patchBody,
-  // No forwarded call has its model in the path, and ids are forwarded unchanged.
-  upstreamPath: (match, inspection, upstreamModel) =>
-    match.endpoint.model === 'query' ? socketPath(match, inspection, upstreamModel) : match.path + inspection.query,
   renderError,
   streamError: (match, fault, _requestId, reader) => streamError(match, fault, reader),
   requestIdHeader: 'x-request-id',

@@ -3,7 +3,7 @@ import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, StreamEvent } from '../contract.ts'
 import { eventType, readLastMember } from '../event-search.ts'
-import { usageDetail } from '../usage-detail.ts'
+import { usageDetail } from '../usage.ts'
 import { readStreamedError } from './errors.ts'
 import { readUsage, readUsageDetail } from './usage.ts'
 

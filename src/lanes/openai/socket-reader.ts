@@ -1,10 +1,10 @@
-import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asCount, asObject, asText, countOrNull, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
+import { countUsage, usualConvention, type WrittenUsage } from '../usage.ts'
 import { addUsage, addUsageDetail } from '../usage-sum.ts'
-import { countUsage, usualConvention, type WrittenUsage } from '../usage-totals.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
 import { frameType } from './socket-frames.ts'
@@ -110,12 +110,12 @@ function readSocketUsage(value: unknown): TokenUsage | null {
   if (!(isCount(usage.input_tokens) || isCount(usage.output_tokens))) return null
   const output = asObject(usage.output_token_details)
   const written: WrittenUsage = {
-    input: usage.input_tokens,
+    input: countOrNull(usage.input_tokens),
     output: asCount(usage.output_tokens),
     cacheRead: asCount(asObject(usage.input_token_details)?.cached_tokens),
     cacheWrite: 0,
     reasoning: asCount(output?.reasoning_tokens),
-    total: usage.total_tokens,
+    total: countOrNull(usage.total_tokens),
   }
   return countUsage(written, usualConvention)
 }

@@ -14,6 +14,7 @@ import { OpenaiSocketReader } from './socket-reader.ts'
 export function responsesSocket(create: Match): EndpointSocket {
   return {
     handshake,
+    upstreamPath: socketPath,
     ask: (frame) => askResponse(frame, create),
     reader: () => new OpenaiSocketReader(true),
     // The `error` event has a status on Responses, and an id on Realtime and Live.
@@ -29,6 +30,7 @@ export function responsesSocket(create: Match): EndpointSocket {
 export function sessionSocket(create: Match, own: readonly ObjectType[]): EndpointSocket {
   return {
     handshake,
+    upstreamPath: socketPath,
     ask: (frame) => askSession(frame, create, own),
     reader: () => new OpenaiSocketReader(false),
     errorFrame: (reason, requestId) =>
@@ -84,7 +86,7 @@ export function inspectSession(plain: Inspection, body: Buffer): Inspection | Fa
 }
 
 /** The path of a handshake, with the provider's name of the model. */
-export function socketPath({ endpoint, path }: Match, { query, model }: Inspection, upstreamModel: string): string {
+function socketPath({ endpoint, path }: Match, { query, model }: Inspection, upstreamModel: string): string {
   if (endpoint.model !== 'query' || model === null) return path + query
   return `${path}?model=${encodeURIComponent(upstreamModel)}${query === '' ? '' : `&${query.slice(1)}`}`
 }

@@ -3,7 +3,7 @@ import { asCount, asText, readMembers } from '../../core/json-value.ts'
 import type { UsageDetail } from '../../core/record.ts'
 import { audioSeconds } from '../audio-length.ts'
 import type { RequestContent } from '../contract.ts'
-import { usageDetail } from '../usage-detail.ts'
+import { usageDetail } from '../usage.ts'
 
 /** What a request asks for, where its answer does not say what it used. Source: the vendor's price list. */
 

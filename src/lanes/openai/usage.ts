@@ -1,8 +1,16 @@
-import { asArray, asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
+import {
+  asArray,
+  asCount,
+  asObject,
+  asText,
+  countOrNull,
+  isCount,
+  type JsonObject,
+  parseObject,
+} from '../../core/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
 import type { ResultUsage } from '../contract.ts'
-import { usageDetail } from '../usage-detail.ts'
-import { countUsage, usualConvention, type WrittenUsage } from '../usage-totals.ts'
+import { countUsage, usageDetail, usualConvention, type WrittenUsage } from '../usage.ts'
 
 /**
  * Chat, legacy completions and embeddings. Besides OpenAI's members these read the names by which compatible vendors
@@ -20,12 +28,12 @@ export function readChatUsage(value: unknown, convention: UsageConvention = usua
   const cached = [input?.cached_tokens, usage.cached_tokens, usage.prompt_cache_hit_tokens, usage.num_cached_tokens]
   const reasoning = [output?.reasoning_tokens, usage.reasoning_tokens]
   const written: WrittenUsage = {
-    input: prompt_tokens,
+    input: countOrNull(prompt_tokens),
     output: asCount(completion_tokens),
     cacheRead: asCount(cached.find(isCount)),
     cacheWrite: asCount(input?.cache_write_tokens),
     reasoning: asCount(reasoning.find(isCount)),
-    total: total_tokens,
+    total: countOrNull(total_tokens),
   }
   return countUsage(written, convention)
 }
@@ -37,12 +45,12 @@ export function readResponsesUsage(value: unknown): TokenUsage | null {
   const input = asObject(usage.input_tokens_details)
   const output = asObject(usage.output_tokens_details)
   const written: WrittenUsage = {
-    input: usage.input_tokens,
+    input: countOrNull(usage.input_tokens),
     output: asCount(usage.output_tokens),
     cacheRead: asCount(input?.cached_tokens),
     cacheWrite: asCount(input?.cache_write_tokens),
     reasoning: asCount(output?.reasoning_tokens),
-    total: usage.total_tokens,
+    total: countOrNull(usage.total_tokens),
   }
   return countUsage(written, usualConvention)
 }

@@ -1,5 +1,6 @@
 import type { LaneName } from '../../../core/lane.ts'
 import { compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
+import { indexKinds } from '../../../providers/index.ts'
 import { compileRoutes, visibleModels } from '../../../routing/plan.ts'
 import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
 import type { AdminContext } from '../context.ts'
@@ -23,7 +24,7 @@ export async function listKeyModels(context: AdminContext, input: ModelsInput) {
     lane: input.lane,
     projectId: key.projectId,
     environmentId: key.environmentId,
-    formatsOf: (kind: string) => context.kinds.find((one) => one.kind === kind)?.formats ?? [],
+    kinds: indexKinds(context.kinds),
     maySee: (model: string) => mayUseModel(policy, model),
   }
   return visibleModels(query, compileRoutes(configuration)).map(

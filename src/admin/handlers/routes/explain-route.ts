@@ -1,7 +1,7 @@
 import { type LaneName, laneNames } from '../../../core/lane.ts'
 import { usdOfNano } from '../../../core/money.ts'
 import { checkCall, checkSource, compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
-import { servesOperation } from '../../../providers/index.ts'
+import { indexKinds } from '../../../providers/index.ts'
 import { type Candidate, compileRoutes, type Plan, plan } from '../../../routing/plan.ts'
 import { isSingleKey } from '../../../routing/single-key.ts'
 import type { Figures } from '../../../routing/strategy.ts'
@@ -121,6 +121,7 @@ export function planQuestion(
   const figures = figuresOf(context, question)
   const caller = key === null || isSingleKey(keys, now) ? null : key.id
   const { model, lanes, operation } = question
+  const kinds = indexKinds(context.kinds)
   const ask = (asked: LaneName): Plan =>
     plan(
       {
@@ -130,8 +131,7 @@ export function planQuestion(
         environmentId: environment.id,
         providerName: null,
         operation,
-        serves: servesOperation,
-        formatsOf: (kind) => context.kinds.find((one) => one.kind === kind)?.formats ?? [],
+        kinds,
         health: (slot, credentials, target) => context.runtime.health(slot, credentials, target, caller),
         now,
         random,

@@ -1,0 +1,87 @@
+import { asArray, asObject, isCount, type JsonObject } from '../core/json-value.ts'
+import type { TokenUsage, UsageConvention, UsageDetail } from '../core/record.ts'
+
+export const usualConvention: UsageConvention = { reasoningBeside: false }
+
+/** Counts as a provider wrote them. `input` and `total`: null where the provider left them out. */
+export interface WrittenUsage {
+  input: number | null
+  output: number
+  cacheRead: number
+  cacheWrite: number
+  reasoning: number
+  total: number | null
+}
+
+/**
+ * The same counts as the record has them: the input with cached tokens in it, the output with reasoning in it. Vendors
+ * disagree on what `output` and `input` hold; what the total has beyond both shows which parts were left out.
+ */
+export function countUsage(written: WrittenUsage, { reasoningBeside }: UsageConvention): TokenUsage {
+  const { reasoning } = written
+  const cached = written.cacheRead + written.cacheWrite
+  let input = written.input ?? 0
+  let { output } = written
+  if (written.total !== null) {
+    const unexplained = Math.max(0, written.total - input - output)
+    const intoInput = unexplained === 0 ? 0 : missingInput(written, unexplained, cached)
+    input += intoInput
+    output += unexplained - intoInput
+    if (reasoningBeside && unexplained === 0) output += reasoning
+  } else {
+    // A part cannot be larger than the whole.
+    if (reasoningBeside || reasoning > output) output += reasoning
+    if (cached > input) input += cached
+  }
+  const cacheRead = Math.min(written.cacheRead, input)
+  return {
+    input,
+    output,
+    cache_read: cacheRead,
+    cache_write: Math.min(written.cacheWrite, input - cacheRead),
+    reasoning: Math.min(reasoning, output),
+    source: 'reported',
+  }
+}
+
+/** How much of what only the total has is input: all where no input is given, or cached tokens that it left out. */
+function missingInput({ input, reasoning }: WrittenUsage, unexplained: number, cached: number): number {
+  if (input === null) return unexplained
+  if (cached === 0 || unexplained === reasoning) return 0
+  return unexplained === cached || unexplained === cached + reasoning ? cached : 0
+}
+
+/** What a provider reported beyond the token counts; null where it was nothing. */
+export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): UsageDetail | null {
+  const detail: UsageDetail = {
+    cache_write_1h: count(found.cache_write_1h),
+    audio_input: count(found.audio_input),
+    audio_output: count(found.audio_output),
+    audio_cached: count(found.audio_cached),
+    image_input: count(found.image_input),
+    image_output: count(found.image_output),
+    searches: count(found.searches),
+    seconds: typeof found.seconds === 'number' && found.seconds >= 0 ? found.seconds : null,
+    characters: count(found.characters),
+    images: count(found.images),
+    image_size: typeof found.image_size === 'string' ? found.image_size : null,
+    tier: typeof found.tier === 'string' ? found.tier : null,
+    batch: found.batch === true ? true : null,
+  }
+  return Object.values(detail).every((value) => value === null) ? null : detail
+}
+
+/** Zero says nothing: most answers have every member, and only a few use what it counts. */
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null
+}
+
+/** Tokens of one kind in Gemini's lists by modality. Source: wire/streaming.md, section 5. */
+export function countModality(list: unknown, modality: string): number {
+  const entries = asArray(list).map(asObject)
+  return entries.reduce((sum, entry) => sum + (entry?.modality === modality ? tokensOf(entry) : 0), 0)
+}
+
+function tokensOf({ tokenCount }: JsonObject): number {
+  return isCount(tokenCount) ? tokenCount : 0
+}
