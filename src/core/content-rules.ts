@@ -1,4 +1,4 @@
-/** Content rules of policies: what is looked for in prompts and answers, and what is done where it is found. */
+/** Content rules of policies: what is looked for, and what is done where it is found. Only prompts are looked at so far. */
 
 export const contentActions = ['block', 'redact', 'flag'] as const
 export type ContentAction = (typeof contentActions)[number]
@@ -89,10 +89,9 @@ function readRule(given: unknown): ContentRule | string {
   if (typeof what === 'string') return what
   if (!isOneOf(contentActions, action)) return `\`action\` must be one of ${contentActions.join(', ')}`
   const on = readSides(given.on)
-  if (on === null) return `\`on\` must be a list of ${contentSides.join(' and ')}`
+  if (on === null) return '`on` must be `prompt`: answers are not looked at yet'
   if (typeof reversible !== 'boolean') return '`reversible` must be true or false'
-  if (reversible && (action !== 'redact' || !on.includes('prompt')))
-    return '`reversible` is for rules that redact the prompt'
+  if (reversible) return '`reversible` must be false: what is redacted is not put back into answers yet'
   if (typeof longest !== 'number' || !Number.isInteger(longest) || longest < 1 || longest > mostLongest)
     return `\`longest\` must be a whole number from 1 to ${mostLongest}`
   return { name, ...what, action, on, reversible, longest }
@@ -112,10 +111,9 @@ function readWhat({ detector, pattern }: Record<string, unknown>): Pick<ContentR
 }
 
 function readSides(on: unknown): ContentSide[] | null {
-  if (on === undefined || on === null) return [...contentSides]
+  if (on === undefined || on === null) return ['prompt']
   const given = Array.isArray(on) ? on : [on]
-  if (given.length === 0 || !given.every((side) => isOneOf(contentSides, side))) return null
-  return contentSides.filter((side) => given.includes(side))
+  return given.length > 0 && given.every((side) => side === 'prompt') ? ['prompt'] : null
 }
 
 function isOneOf<Word extends string>(words: readonly Word[], given: unknown): given is Word {
