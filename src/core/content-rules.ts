@@ -1,4 +1,4 @@
-/** Content rules of policies: what is looked for, and what is done where it is found. Only prompts are looked at so far. */
+/** Content rules of policies: what is looked for in prompts and answers, and what is done where it is found. */
 
 export const contentActions = ['block', 'redact', 'flag'] as const
 export type ContentAction = (typeof contentActions)[number]
@@ -89,9 +89,10 @@ function readRule(given: unknown): ContentRule | string {
   if (typeof what === 'string') return what
   if (!isOneOf(contentActions, action)) return `\`action\` must be one of ${contentActions.join(', ')}`
   const on = readSides(given.on)
-  if (on === null) return '`on` must be `prompt`: answers are not looked at yet'
+  if (on === null) return `\`on\` must be a list of ${contentSides.join(' and ')}`
   if (typeof reversible !== 'boolean') return '`reversible` must be true or false'
-  if (reversible) return '`reversible` must be false: what is redacted is not put back into answers yet'
+  if (reversible && (action !== 'redact' || !on.includes('prompt')))
+    return '`reversible` is for rules that redact the prompt'
   if (typeof longest !== 'number' || !Number.isInteger(longest) || longest < 1 || longest > mostLongest)
     return `\`longest\` must be a whole number from 1 to ${mostLongest}`
   return { name, ...what, action, on, reversible, longest }
@@ -111,9 +112,10 @@ function readWhat({ detector, pattern }: Record<string, unknown>): Pick<ContentR
 }
 
 function readSides(on: unknown): ContentSide[] | null {
-  if (on === undefined || on === null) return ['prompt']
+  if (on === undefined || on === null) return [...contentSides]
   const given = Array.isArray(on) ? on : [on]
-  return given.length > 0 && given.every((side) => side === 'prompt') ? ['prompt'] : null
+  if (given.length === 0 || !given.every((side) => isOneOf(contentSides, side))) return null
+  return contentSides.filter((side) => given.includes(side))
 }
 
 function isOneOf<Word extends string>(words: readonly Word[], given: unknown): given is Word {

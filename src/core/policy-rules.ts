@@ -241,9 +241,9 @@ export const policyRules = {
     title: 'CONTENT RULES',
     meta: {
       flag: 'content-rule',
-      description: 'File with content rules, YAML or JSON: what to block, redact or flag in prompts',
+      description: 'File with content rules, YAML or JSON: what to block, redact or flag in prompts and answers',
       label: 'Content rules',
-      help: 'What to block, redact or flag in prompts: {rules: [{name, detector or pattern, action}]}, in YAML or JSON',
+      help: 'What to block, redact or flag in prompts and answers: {rules: [{name, detector or pattern, action, on}]}, in YAML or JSON',
     },
   },
   denyPatterns: {

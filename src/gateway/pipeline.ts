@@ -60,6 +60,10 @@ async function inspectContent(call: Call, policies: readonly ContentPolicy[]): P
 }
 
 async function answerPages(call: Call): Promise<void> {
+  if (call.contentPolicies !== null) {
+    const { noteUnseen } = await import('./content/note-unseen.ts')
+    noteUnseen(call.trace, 'answer', 'lists are not looked at')
+  }
   const { answerList } = await import('./objects/list.ts')
   await answerList(call)
 }

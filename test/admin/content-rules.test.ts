@@ -10,6 +10,7 @@ rules:
   - name: tickets
     pattern: ACME-\\d+
     action: redact
+    reversible: true
 `
 const keys = {
   name: 'keys',
@@ -25,8 +26,8 @@ const tickets = {
   detector: null,
   pattern: 'ACME-\\d+',
   action: 'redact',
-  on: ['prompt'],
-  reversible: false,
+  on: ['prompt', 'answer'],
+  reversible: true,
   longest: 200,
 }
 
@@ -39,11 +40,11 @@ describe('content rules of a policy', () => {
       deny_patterns: ['(?i)zeus{2,3}'],
     })
     const json = JSON.stringify({
-      rules: [{ name: 'mail', detector: 'email-addresses', action: 'flag', on: 'prompt' }],
+      rules: [{ name: 'mail', detector: 'email-addresses', action: 'flag', on: 'answer' }],
     })
     const edited = await client.policies.edit({ name: 'safe', contentRules: { 'rules.json': json } })
     expect(edited).toMatchObject({
-      content_rules: [{ name: 'mail', on: ['prompt'] }],
+      content_rules: [{ name: 'mail', on: ['answer'] }],
       deny_patterns: ['(?i)zeus{2,3}'],
     })
     const cleared = await client.policies.edit({ name: 'safe', clear: ['content-rules', 'deny-patterns'] })
@@ -56,11 +57,8 @@ describe('content rules of a policy', () => {
     ['rules: [{name: a, action: block}]', 'rule a: it needs a `detector` or a `pattern`'],
     ['rules: [{name: a, detector: ssn, action: block}]', 'rule a: `detector` must be one of secrets, personal'],
     ['rules: [{name: a, detector: secrets, action: drop}]', 'rule a: `action` must be one of block, redact, flag'],
-    [
-      'rules: [{name: a, detector: secrets, action: block, on: [prompt, answer]}]',
-      'rule a: `on` must be `prompt`: answers',
-    ],
-    ['rules: [{name: a, detector: secrets, action: block, reversible: true}]', '`reversible` must be false'],
+    ['rules: [{name: a, detector: secrets, action: block, on: [both]}]', 'rule a: `on` must be a list of prompt and'],
+    ['rules: [{name: a, detector: secrets, action: block, reversible: true}]', '`reversible` is for rules that redact'],
     ['rules: [{name: a, pattern: x, action: block, longest: 0}]', '`longest` must be a whole number from 1 to 2000'],
     ['rules: [{name: a, pattern: x, action: flag}, {name: a, pattern: y, action: flag}]', 'two rules are called a'],
     ["rules: [{name: a, pattern: '(x', action: flag}]", 'the content rule a cannot be used: missing closing )'],

@@ -27,6 +27,7 @@ export class EventFlow extends AnswerFlow {
 
   event(event: StreamEvent, reading: EventReading): void {
     const pass = this.#pass(event, reading)
+    if (pass !== null && !Buffer.isBuffer(pass)) return this.#withhold(pass)
     if (this.finishing) {
       if (pass !== null) this.trail(pass)
       return
@@ -61,9 +62,13 @@ export class EventFlow extends AnswerFlow {
     this.#breakOff(reason)
   }
 
-  #pass(event: StreamEvent, reading: EventReading): Buffer | null {
+  #pass(event: StreamEvent, reading: EventReading): Buffer | Fault | null {
     let { pass } = reading
-    for (const stage of this.#stages) pass = stage.event(event, pass, reading)
+    for (const stage of this.#stages) {
+      const changed = stage.event(event, pass, reading)
+      if (changed !== null && !Buffer.isBuffer(changed)) return changed
+      pass = changed
+    }
     return reading.error === null || pass === null ? pass : hideAccount(this.answer.leg, pass)
   }
 
@@ -72,9 +77,14 @@ export class EventFlow extends AnswerFlow {
     const written = Math.max(this.contentEvents, this.answer.leg.reader.usage()?.output ?? 0)
     const reason = extendSlice(this.call, written)
     if (reason === null) return false
+    this.#withhold(reason)
+    return true
+  }
+
+  /** Nothing more of it may pass. */
+  #withhold(reason: Fault): void {
     this.answer.upstream.abort()
     this.breakWith(reason)
-    return true
   }
 
   #cleaned(error: StreamedError): StreamedError {
@@ -97,9 +107,15 @@ export class EventFlow extends AnswerFlow {
 
   #complete(bytes: Buffer | null): void {
     if (this.finishing) return
+    const last: Buffer[] = []
+    for (const stage of this.#stages) {
+      const left = stage.end()
+      if (left !== null && !Buffer.isBuffer(left)) return this.#withhold(left)
+      if (left !== null) last.push(left)
+    }
     this.#objects?.end()
     this.#hold(bytes)
-    for (const stage of this.#stages) this.#hold(stage.end())
+    for (const left of last) this.#hold(left)
     const error = this.#providerError === null ? null : recordedError(this.#providerError)
     if (this.#providerError !== null) applyBreak(this.answer.leg, healthOfEvent(this.#providerError.status))
     const { status } = this.answer.gated.head

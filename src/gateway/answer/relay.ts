@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import type { CallContent } from '../content/call-content.ts'
 import { callLocation, recordObjects, recordStartedCall, recordUnread } from '../objects/created-objects.ts'
 import { UrlStage } from '../objects/url-stage.ts'
 import type { Call } from '../request/call.ts'
@@ -11,19 +12,37 @@ import type { Leg } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
-import { reject } from './respond.ts'
+import { reject, type Used } from './respond.ts'
 import { settle } from './settle.ts'
 import type { AnswerStage } from './stage.ts'
 
 /** Bytes to the client with back-pressure; the last of them only after the settled entry is in the journal. */
 export function relay(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
-  const { arrival, trace, match } = call
+  const { arrival, trace } = call
   const { gated } = answer
   trace.firstByteMs = answer.attempt.first_byte_ms
   arrival.capture?.answerHead(gated.head.headers)
   if (gated.kind === 'error' || gated.kind === 'whole') arrival.reply.keepAlive?.stop()
   if (gated.kind === 'error') return passError(call, answer, retryAfterMs)
   const stages = stagesFor(answer)
+  const { content } = call
+  return content?.readsAnswer === true ? passRead(call, answer, content, stages) : pass(call, answer, stages)
+}
+
+/** Content rules come last of the stages, so that nothing passes them by. */
+async function passRead(
+  call: Call,
+  answer: Answer,
+  content: CallContent,
+  stages: readonly AnswerStage[],
+): Promise<void> {
+  const { ContentStage } = await import('../content/content-stage.ts')
+  await pass(call, answer, [...stages, new ContentStage(answer.leg, content)])
+}
+
+function pass(call: Call, answer: Answer, stages: readonly AnswerStage[]): Promise<void> {
+  const { arrival, trace, match } = call
+  const { gated } = answer
   if (gated.kind === 'whole') return passWhole(call, answer, gated.body, stages)
   const rejected = gated.kind === 'flow' ? checkFlow(call, stages) : null
   if (rejected !== null) return giveUp(call, answer, rejected)
@@ -67,9 +86,13 @@ function checkFlow({ arrival }: Call, stages: readonly AnswerStage[]): Fault | n
 /** The client was promised a stream; a document in its place would be read as nothing. */
 const streamPromised = fault('provider_bad_response', 'The provider answered a streamed call with a whole document.')
 
-function giveUp({ arrival }: Call, answer: Answer, reason: Fault): Promise<void> {
+function giveUp({ arrival }: Call, answer: Answer, reason: Fault, used?: Used): Promise<void> {
   answer.upstream.abort()
-  return reject(arrival, reason)
+  return reject(arrival, reason, used)
+}
+
+function usedBy({ leg: { reader } }: Answer): Used {
+  return { tokens: reader.usage(), detail: reader.usageDetail() }
 }
 
 /** What flows is not fetched for somebody who asked for its head alone. */
@@ -118,15 +141,15 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   let body = received
   for (const stage of stages) {
     const passed = stage.whole(body)
-    if (!Buffer.isBuffer(passed)) return giveUp(call, answer, passed)
+    // The provider charges for it all the same.
+    if (!Buffer.isBuffer(passed)) return giveUp(call, answer, passed, usedBy(answer))
     body = passed
   }
   const { head } = answer.gated
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
   trace.mark('last_byte')
-  const { reader } = answer.leg
-  await settle(arrival, { status: head.status, error: null, tokens: reader.usage(), detail: reader.usageDetail() })
+  await settle(arrival, { status: head.status, error: null, ...usedBy(answer) })
   if (call.abort.disconnected) return
   writeHead(call, head, [...lengthOf(head, body), ...headersOfRow(call, answer)])
   if (body.length <= joinedBytes) arrival.response.end(body.toString('latin1'), 'latin1')

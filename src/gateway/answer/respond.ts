@@ -3,6 +3,7 @@ import type { RenderedError } from '../../lanes/contract.ts'
 import { defaultLane } from '../../lanes/index.ts'
 import type { Arrival } from '../request/arrival.ts'
 import { discardBody } from '../request/body.ts'
+import type { RequestEnd } from '../request/trace.ts'
 import { clientClosed, endOfFault, settle } from './settle.ts'
 
 /** For answers of the gateway's own, whose id is the gateway's in the SDK's place too. */
@@ -12,20 +13,30 @@ export function ownAnswerHeaders(arrival: Arrival): string[] {
   return name === null ? headers : [...headers, name, arrival.id]
 }
 
+/** What was used of a provider for nothing. */
+export type Used = Pick<RequestEnd, 'tokens' | 'detail'>
+
+const usedNothing: Used = { tokens: null }
+
 /** Ends a request with a fault of the gateway's own: recorded first, then in the lane's shape, or as its error event. */
-export async function reject(arrival: Arrival, reason: Fault): Promise<void> {
+export async function reject(arrival: Arrival, reason: Fault, used: Used = usedNothing): Promise<void> {
   arrival.reply.keepAlive?.stop()
   if (arrival.reply.opened) return rejectOpened(arrival, reason)
   const lane = arrival.lane ?? defaultLane
-  return rejectWith(arrival, reason, lane.renderError(reason, arrival.id))
+  return rejectWith(arrival, reason, lane.renderError(reason, arrival.id), used)
 }
 
 /** The same in words that are not the lane's for that fault. Before anything of the answer has gone out. */
-export async function rejectWith(arrival: Arrival, reason: Fault, rendered: RenderedError): Promise<void> {
+export async function rejectWith(
+  arrival: Arrival,
+  reason: Fault,
+  rendered: RenderedError,
+  used: Used = usedNothing,
+): Promise<void> {
   const { request, response, body } = arrival
   if (request.method !== 'HEAD') arrival.trace.responseBytes += rendered.body.length
   arrival.capture?.ownAnswer(rendered.headers.flat(), rendered.body)
-  await settle(arrival, endOfFault(reason, null, rendered.status))
+  await settle(arrival, { ...endOfFault(reason, null, rendered.status), ...used })
   // An answer that has begun is another end's, which was first.
   if (arrival.abort.disconnected || response.destroyed || response.headersSent) return
   const headers = ownAnswerHeaders(arrival)

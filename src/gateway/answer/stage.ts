@@ -9,10 +9,13 @@ import type { EventReading } from '../../lanes/contract.ts'
 export interface AnswerStage {
   /** Why an answer whose bytes flow on unread may not pass; null: it may. */
   readonly faultIfUnread: Fault | null
-  /** The bytes to pass for an event; null: nothing of it. `pass` is what would go out otherwise. */
-  event(event: StreamEvent, pass: Buffer | null, reading: EventReading): Buffer | null
+  /**
+   * The bytes to pass for an event; null: nothing of it. A fault: neither it nor what follows may pass. `pass` is what would go out
+   * otherwise.
+   */
+  event(event: StreamEvent, pass: Buffer | null, reading: EventReading): Buffer | Fault | null
   /** Bytes that go out after the last event, with the settled entry behind them; null: none. */
-  end(): Buffer | null
+  end(): Buffer | Fault | null
   /** A whole answer's body. A fault: nothing of the answer may pass. */
   whole(body: Buffer): Buffer | Fault
 }

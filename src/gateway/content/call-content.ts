@@ -6,6 +6,7 @@ import type { ReadyRule, ReadyRules } from '../../policy/content/compile.ts'
 import { Placeholders } from '../../policy/content/placeholders.ts'
 import type { ScanContext } from '../../policy/content/text-scan.ts'
 import type { Trace } from '../request/trace.ts'
+import { noteUnseen } from './note-unseen.ts'
 
 /** What content rules have to do with one request. */
 export class CallContent {
@@ -90,10 +91,4 @@ export function failedRule(side: ContentSide, error: unknown): Fault {
     'policy_denied',
     `A content rule could not look at the ${side}, so it is blocked: ${why}. Ask the operator.`,
   )
-}
-
-export function noteUnseen(trace: Trace, side: ContentSide, what: string): void {
-  const text = `Content rules apply, but not to all of the ${side}: ${what}.`
-  if (trace.policySignals.some((signal) => signal.text === text)) return
-  trace.policySignals.push({ rule: 'content.unseen', verdict: 'note', text, data: { on: side } })
 }

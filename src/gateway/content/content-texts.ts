@@ -24,10 +24,12 @@ export interface ContentText {
 export interface FoundTexts {
   texts: ContentText[]
   unseen: boolean
+  /** Of an answer: tokens with their probabilities, which repeat its text letter by letter. */
+  logprobs: JsonNode[]
 }
 
 /** Their values name things, or steer the call. */
-const fixedNames = new Set(
+export const fixedNames: ReadonlySet<string> = new Set(
   `type role id object status call_id tool_call_id tool_use_id item_id previous_response_id prompt_cache_key user user_id
   safety_identifier service_tier encrypted_content signature thoughtSignature thought_signature media_type mime_type
   mimeType file_id fileUri file_uri finish_reason finishReason stop_reason system_fingerprint responseId modelVersion
@@ -51,11 +53,12 @@ const jsonNames = new Set(['arguments', 'partial_json'])
 const smallestFile = 256
 const shortestNumber = 8
 
+const logprobNames = new Set(['logprobs', 'logprobsResult', 'top_logprobs'])
 const tokenNames = new Set(['input', 'prompt'])
 
 /** All texts of a prompt or an answer: every string but what is known to be none. */
 export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide): FoundTexts {
-  const found: FoundTexts = { texts: [], unseen: false }
+  const found: FoundTexts = { texts: [], unseen: false, logprobs: [] }
   new TextFinder(bytes, found, side).lookAt(root, '', '', { isFixed: false, isFree: false })
   return found
 }
@@ -77,6 +80,8 @@ class TextFinder {
   }
 
   lookAt(node: JsonNode, name: string, path: string, around: Surroundings): void {
+    if (this.#side === 'answer' && logprobNames.has(name) && (node.kind === 'object' || node.kind === 'array'))
+      return void this.#found.logprobs.push(node)
     if (unseenNames.has(name) && node.end - node.start > 4) this.#found.unseen = true
     if (node.kind === 'text') return this.#text(node, name, path, around)
     if (node.kind === 'scalar') return this.#number(node, path, around)

@@ -1,3 +1,4 @@
+import { contentSides } from '../../core/content-rules.ts'
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import type { EndpointSocket, Inspection } from '../../lanes/contract.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
@@ -5,6 +6,7 @@ import { relay } from '../answer/relay.ts'
 import { reject, rejectWith, settleAborted } from '../answer/respond.ts'
 import { clientClosed, settle } from '../answer/settle.ts'
 import { skipCapture } from '../capture/capture.ts'
+import { noteUnseen } from '../content/note-unseen.ts'
 import { checkObjects } from '../objects/check-objects.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call, RequestCaller } from '../request/call.ts'
@@ -37,6 +39,8 @@ export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Pro
   const call = admit(arrival, caller, inspection)
   if ('code' in call) return reject(arrival, call)
   skipCapture(arrival, call.policy.capture)
+  if (call.contentPolicies !== null)
+    for (const side of contentSides) noteUnseen(arrival.trace, side, 'the frames of a WebSocket are not looked at')
   if (call.mayNameObjects && !(await checkObjects(call))) return
   const unavailable = call.pin === null ? rejectWithoutSocket(call) : null
   if (unavailable !== null) return rejectUpgrade(call, unavailable)

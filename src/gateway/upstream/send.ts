@@ -179,7 +179,7 @@ function begin(leg: Leg): UpstreamCall {
     mayBeEmpty: leg.match.endpoint.model === 'none',
     streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
     reader: leg.reader,
-    mustRead: call.createsObjects,
+    mustRead: call.createsObjects || call.content?.readsAnswer === true,
     budget: gateway.budget,
     framer: framing === null ? null : openFramer(framing),
   })

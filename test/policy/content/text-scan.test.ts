@@ -152,6 +152,31 @@ describe('a text that comes in pieces', () => {
   })
 })
 
+describe('the work', () => {
+  /** Characters that the rules look through for a text in single letters. */
+  async function countWork(text: string): Promise<number> {
+    const context = await contextOf(all)
+    let work = 0
+    const counted = context.rules.map((ready) => {
+      const find = (part: string) => {
+        work += part.length
+        return ready.seeker.find(part)
+      }
+      return { ...ready, seeker: { ...ready.seeker, find } }
+    })
+    const scan = new TextScan({ ...context, rules: counted })
+    for (const letter of text) scan.push(letter)
+    scan.end()
+    return work
+  }
+
+  it.each(['word ', 'sk-', '4', '4 ', 'a@', '-----BEGIN '])('doubles with a text of %j that doubles', async (unit) => {
+    const text = unit.repeat(Math.ceil(20_000 / unit.length))
+    const [once, twice] = [await countWork(text), await countWork(text + text)]
+    expect(twice / once).toBeLessThan(2.2)
+  })
+})
+
 describe('a pattern', () => {
   const patterns = [
     'ACME-\\d+',

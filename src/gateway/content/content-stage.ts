@@ -1,0 +1,241 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { type JsonNode, readNodes } from '../../core/json-nodes.ts'
+import type { Edit } from '../../core/json-scan.ts'
+import { replaceData, SseFramer } from '../../core/sse.ts'
+import type { StreamEvent } from '../../core/stream-event.ts'
+import { applyEdits } from '../../lanes/request-body.ts'
+import { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
+import { type ScanContext, TextScan } from '../../policy/content/text-scan.ts'
+import type { AnswerStage } from '../answer/stage.ts'
+import { type Leg, notePatch } from '../upstream/leg.ts'
+import { type AnswerEvent, readAnswerEvent, type StreamedPiece } from './answer-event.ts'
+import { type CallContent, failedRule } from './call-content.ts'
+import { findTexts } from './content-texts.ts'
+
+/** A text of a streamed answer that has not ended. */
+interface Slot {
+  piece: StreamedPiece
+  /** The event that had the last of it. */
+  event: StreamEvent
+  scan: TextScan | ArgumentsScan
+  /** A tool must not be called before all of its arguments have been looked at: they wait here. null: the text flows. */
+  waiting: string | null
+}
+
+/** More texts at once, or more held back, than any real answer has. */
+const mostSlots = 10_000
+const mostWaiting = 1024 * 1024
+
+/** Applies content rules to an answer, and puts back what placeholders of the prompt stand for. */
+export class ContentStage implements AnswerStage {
+  readonly faultIfUnread: Fault | null
+  readonly #leg: Leg
+  readonly #content: CallContent
+  readonly #context: ScanContext & { refused: Fault | null }
+  readonly #slots = new Map<string, Slot>()
+  /** A block rule looks at the answer. */
+  readonly #mayBlock: boolean
+  /** Texts may change, so that what repeats them in another form must go. */
+  readonly #mayHide: boolean
+  #at = 'the answer'
+  #waiting = 0
+
+  constructor(leg: Leg, content: CallContent) {
+    this.#leg = leg
+    this.#content = content
+    this.#context = content.scanOf('answer', () => this.#at)
+    const { answer } = content.rules
+    this.#mayBlock = answer.some(({ rule }) => rule.action === 'block')
+    this.#mayHide = answer.some(({ rule }) => rule.action !== 'flag')
+    const { responseForm } = leg.match.endpoint
+    const isText = responseForm === 'json' || responseForm === 'json-or-text'
+    if (!isText && answer.length > 0) content.noteUnseen('answer', 'files and sound pass as they are')
+    this.faultIfUnread = isText && answer.length > 0 ? unreadable : null
+  }
+
+  event(event: StreamEvent, pass: Buffer | null): Buffer | Fault | null {
+    try {
+      return this.#event(event, pass)
+    } catch (error) {
+      return failedRule('answer', error)
+    }
+  }
+
+  /** Where a stream has no end mark, its texts end with it. */
+  end(): Buffer | Fault | null {
+    const left = this.#endAll(() => true)
+    return this.#context.refused ?? (left.length === 0 ? null : Buffer.concat(left))
+  }
+
+  whole(body: Buffer): Buffer | Fault {
+    try {
+      const root = readNodes(body)
+      const edits = root === null ? this.#plain(body) : this.#wholeEdits(body, root, new Set())
+      return this.#context.refused ?? this.#patched(body, edits)
+    } catch (error) {
+      return failedRule('answer', error)
+    }
+  }
+
+  #event(event: StreamEvent, pass: Buffer | null): Buffer | Fault | null {
+    if (event.part !== 'whole' && event.part !== 'cut') return tooLarge
+    // What the gateway asked for itself is hidden, and has no text.
+    if (pass === null) return null
+    const passed = pass === event.bytes ? event : frameAgain(event, pass)
+    const { data } = passed
+    const root = data.length === 0 ? null : readNodes(data)
+    if (root === null) return this.#endMark(passed)
+    const reading = readAnswerEvent(data, root, event.name)
+    if (reading.unseen) this.#content.noteUnseen('answer', 'sound is no text')
+    const known = new Set<number>(reading.pieces.map(({ node }) => node.start))
+    const edits = reading.unseen ? [] : this.#wholeEdits(data, root, known)
+    const before = this.#streamedEdits(passed, reading, edits)
+    if (this.#context.refused !== null) return this.#context.refused
+    const patched = this.#patched(data, edits)
+    const bytes = patched === data ? pass : withData(passed, patched)
+    return before.length === 0 ? bytes : Buffer.concat([...before, bytes])
+  }
+
+  /** What is no JSON: comments, a closing bracket, `[DONE]`. A cut event at a broken end says nothing. */
+  #endMark({ bytes, data, part }: StreamEvent): Buffer | Fault {
+    const isEnd = data.length > 0 || bytes.includes(closeBracket)
+    if (data.length > 0 && (part === 'cut' || !data.equals(doneMark))) return unreadable
+    const left = isEnd ? this.#endAll(() => true) : []
+    return this.#context.refused ?? (left.length === 0 ? bytes : Buffer.concat([...left, bytes]))
+  }
+
+  /** Adds what becomes of the pieces to `edits`; gives the events that have to go out before. */
+  #streamedEdits(event: StreamEvent, { pieces, ends }: AnswerEvent, edits: Edit[]): Buffer[] {
+    const written = new Map<Slot, { piece: StreamedPiece; text: string }>()
+    const add = ({ piece, text }: { piece: StreamedPiece; text: string }) => {
+      if (text !== piece.text) edits.push({ span: piece.node, text: JSON.stringify(text) })
+    }
+    for (const piece of pieces) {
+      const slot = this.#slotOf(piece, event)
+      const before = written.get(slot)
+      if (before !== undefined) add(before)
+      this.#at = piece.path
+      const text = this.#push(slot, piece.text)
+      written.set(slot, { piece, text: piece.isLast ? text + this.#end(slot) : text })
+    }
+    const flushed = ends === null ? [] : this.#endAll(ends, written)
+    for (const one of written.values()) add(one)
+    return flushed
+  }
+
+  #slotOf(piece: StreamedPiece, event: StreamEvent): Slot {
+    const known = this.#slots.get(piece.slot)
+    if (known !== undefined) return Object.assign(known, { piece, event })
+    if (this.#slots.size >= mostSlots) throw new Error('the answer has too many texts at once')
+    const scan = piece.isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
+    const slot: Slot = { piece, event, scan, waiting: this.#mayBlock && piece.isTool ? '' : null }
+    this.#slots.set(piece.slot, slot)
+    return slot
+  }
+
+  #push(slot: Slot, text: string): string {
+    if (slot.waiting === null) return slot.scan.push(text)
+    slot.waiting += text
+    this.#waiting += text.length
+    if (this.#waiting > mostWaiting) throw new Error('the arguments of its tool calls are too long')
+    return ''
+  }
+
+  /** What is left of the text. */
+  #end(slot: Slot): string {
+    this.#slots.delete(slot.piece.slot)
+    this.#at = slot.piece.path
+    const waited = slot.waiting === null ? '' : slot.scan.push(slot.waiting)
+    this.#waiting -= slot.waiting?.length ?? 0
+    return waited + slot.scan.end()
+  }
+
+  /** Ends texts: what is left of one stands in the event at hand where that has some of it, else in an event of its own. */
+  #endAll(
+    ends: (slot: StreamedPiece) => boolean,
+    written: Map<Slot, { piece: StreamedPiece; text: string }> = new Map(),
+  ): Buffer[] {
+    const flushed: Buffer[] = []
+    for (const slot of [...this.#slots.values()]) {
+      if (!ends(slot.piece)) continue
+      const { event, piece } = slot
+      const left = this.#end(slot)
+      const here = written.get(slot)
+      if (here !== undefined) here.text += left
+      else if (left !== '') flushed.push(framed(event, piece.flush(left)))
+    }
+    return flushed
+  }
+
+  /** Every text that stands there as a whole. */
+  #wholeEdits(data: Buffer, root: JsonNode, known: ReadonlySet<number>): Edit[] {
+    const { texts, unseen, logprobs } = findTexts(data, root, 'answer')
+    if (unseen) this.#content.noteUnseen('answer', 'images, sound and files are no text')
+    const edits: Edit[] = []
+    for (const { node, text, path, isJson } of texts) {
+      if (known.has(node.start)) continue
+      this.#at = path
+      const scan = isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
+      const written = scan.push(text) + scan.end()
+      if (written !== text) edits.push({ span: node, text: JSON.stringify(written) })
+    }
+    if (this.#mayHide)
+      for (const node of logprobs) edits.push({ span: node, text: node.kind === 'array' ? '[]' : 'null' })
+    return edits
+  }
+
+  /** A transcript, a list of subtitles. */
+  #plain(body: Buffer): Edit[] {
+    const text = body.toString('utf8')
+    const scan = new TextScan(this.#context)
+    const written = scan.push(text) + scan.end()
+    return written === text ? [] : [{ span: { start: 0, end: body.length }, text: written }]
+  }
+
+  #patched(data: Buffer, edits: readonly Edit[]): Buffer {
+    if (edits.length === 0) return data
+    notePatch(this.#leg.call, 'Texts of the answer were changed by content rules.')
+    return applyEdits(data, edits)
+  }
+}
+
+const closeBracket = ']'
+const doneMark = Buffer.from('[DONE]')
+
+/** The event as an earlier stage or the reader left it. */
+function frameAgain(event: StreamEvent, pass: Buffer): StreamEvent {
+  if (!isSse(event)) {
+    const start = pass.indexOf('{')
+    return { ...event, bytes: pass, data: start < 0 ? pass.subarray(0, 0) : pass.subarray(start) }
+  }
+  const framer = new SseFramer()
+  return framer.push(pass)[0] ?? framer.rest() ?? event
+}
+
+/** Of a JSON array, the bytes of an element end with it. */
+function isSse({ bytes }: StreamEvent): boolean {
+  return /^[\s\ufeff]*(?:data|event|id|retry|:)/.test(bytes.toString('latin1', 0, 64))
+}
+
+function withData(event: StreamEvent, data: Buffer): Buffer {
+  if (isSse(event)) return replaceData(event, data)
+  return Buffer.concat([event.bytes.subarray(0, event.bytes.length - event.data.length), data])
+}
+
+/** An event of its own, in the way of one before it. */
+function framed(event: StreamEvent, data: Buffer): Buffer {
+  if (!isSse(event)) return Buffer.concat([Buffer.from(',\n'), data])
+  const name = event.name === '' ? '' : `event: ${nameFor(event.name)}\n`
+  return Buffer.concat([Buffer.from(`${name}data: `), data, Buffer.from('\n\n')])
+}
+
+const nameFor = (name: string) => (name === 'content_block_start' ? 'content_block_delta' : name)
+
+const unreadable = fault(
+  'policy_denied',
+  'Content rules apply to the answer, and it could not be read: it is too large, or came compressed or malformed. Ask for less of it.',
+)
+const tooLarge = fault(
+  'policy_denied',
+  'Content rules apply to the answer, and an event of it is too large to be looked at. Ask for less of it.',
+)

@@ -1,0 +1,382 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ContentRule } from '../../../src/core/content-rules.ts'
+import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
+import { makePolicy } from '../../support/snapshot.ts'
+import { cuts, done, joined, json, readEvents, sse } from './streams.ts'
+
+const key = 'sk-proj-Abc123Def456Ghi789'
+const mail = 'jane@example.com'
+
+function rule(name: string, parts: Partial<ContentRule>): ContentRule {
+  const usual = { detector: null, pattern: null, action: 'block', reversible: false, longest: 200 } as const
+  return { ...usual, on: ['answer'], name, ...parts }
+}
+
+const own = { attachedTo: { workspace: false, ids: [] } }
+const policies = [
+  makePolicy('blocks', { ...own, contentRules: [rule('keys', { detector: 'secrets' })] }),
+  makePolicy('masks', { ...own, contentRules: [rule('keys', { detector: 'secrets', action: 'redact' })] }),
+  makePolicy('flags', { ...own, contentRules: [rule('keys', { detector: 'secrets', action: 'flag' })] }),
+  makePolicy('broken', { ...own, contentRules: [rule('bad', { pattern: '(a', action: 'flag' })] }),
+  makePolicy('returns', {
+    ...own,
+    contentRules: [rule('mail', { detector: 'email-addresses', action: 'redact', on: ['prompt'], reversible: true })],
+  }),
+]
+
+let provider: http.Server
+let plane: DataPlane
+let sent: { type: string; text: string }
+let received = ''
+
+beforeAll(async () => {
+  provider = http.createServer(async (request, response) => {
+    received = Buffer.concat(await request.toArray()).toString()
+    response.writeHead(200, { 'content-type': sent.type })
+    response.end(sent.text)
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  plane = await startDataPlane({
+    providers: [
+      { kind: 'openai', baseUrl: `${baseUrl}/v1` },
+      { kind: 'anthropic', baseUrl },
+      { kind: 'gemini', baseUrl },
+    ],
+    policies,
+  })
+})
+afterAll(async () => {
+  await plane.stop()
+  provider.closeAllConnections()
+  provider.close()
+})
+
+async function ask(policy: string, path: string, body: object, answer: typeof sent) {
+  await plane.changeKey({ policyId: `pol_${policy}` })
+  sent = answer
+  const response = await fetch(`${plane.baseUrl}/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  const record = await plane.record(response.headers.get('x-sp-request-id'))
+  const signals = record.policy_signals.filter(({ rule: name }) => name.startsWith('content'))
+  return { status: response.status, text, record, signals }
+}
+
+interface Streamed {
+  path: string
+  body: object
+  /** The answer in which a text comes in these pieces. */
+  answer(pieces: readonly string[]): typeof sent
+  /** What a client puts together of it. */
+  read(text: string): string
+}
+
+const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+const messages = [{ role: 'user', content: 'hi' }]
+const chatOf = (delta: (piece: string) => object) => (pieces: readonly string[]) => {
+  const chunk = (given: object, finish: string | null) => ({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta: given, logprobs: { content: [{ token: pieces.join('') }] }, finish_reason: finish }],
+  })
+  const all = pieces.map((piece) => chunk(delta(piece), null))
+  return done(sse(...all, chunk({}, 'stop'), { id: 'c', object: 'x', created: 1, model: 'm', choices: [], usage }))
+}
+const part = { item_id: 'i', output_index: 0, content_index: 0 }
+const message = (text: string) => ({
+  id: 'i',
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text, annotations: [], logprobs: [{ token: text }] }],
+})
+const blockOf = (start: object, delta: (piece: string) => object) => (pieces: readonly string[]) =>
+  sse(
+    {
+      type: 'message_start',
+      message: { id: 'm', model: 'm', content: [], usage: { input_tokens: 3, output_tokens: 1 } },
+    },
+    { type: 'content_block_start', index: 0, content_block: start },
+    { type: 'ping' },
+    ...pieces.map((piece) => ({ type: 'content_block_delta', index: 0, delta: delta(piece) })),
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } },
+    { type: 'message_stop' },
+  )
+const generated = (pieces: readonly string[]) =>
+  pieces.map((text, at) => ({
+    candidates: [
+      {
+        index: 0,
+        content: { role: 'model', parts: [{ text }] },
+        ...(at === pieces.length - 1 ? { finishReason: 'STOP' } : {}),
+      },
+    ],
+    usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 },
+  }))
+const gemini = '/gemini/v1beta/models/gemini-model'
+const anthropic = {
+  path: '/anthropic/v1/messages',
+  body: { model: 'anthropic-model', max_tokens: 9, stream: true, messages },
+}
+const openai = { path: '/chat/completions', body: { model: 'openai-model', stream: true, messages } }
+const responses = { path: '/responses', body: { model: 'openai-model', stream: true, input: 'hi' } }
+
+const texts: Record<string, Streamed> = {
+  chat: { ...openai, answer: chatOf((content) => ({ content })), read: (text) => joined(readEvents(text), 'content') },
+  'the reasoning of a chat': {
+    ...openai,
+    answer: chatOf((piece) => ({ reasoning_content: piece })),
+    read: (text) => joined(readEvents(text), 'reasoning_content'),
+  },
+  responses: {
+    ...responses,
+    answer: (pieces) =>
+      sse(
+        { type: 'response.created', sequence_number: 0, response: { id: 'r', output: [] } },
+        ...pieces.map((delta) => ({ type: 'response.output_text.delta', ...part, delta, logprobs: [] })),
+        { type: 'response.output_text.done', ...part, text: pieces.join('') },
+        { type: 'response.content_part.done', ...part, part: message(pieces.join('')).content[0] },
+        { type: 'response.output_item.done', output_index: 0, item: message(pieces.join('')) },
+        { type: 'response.completed', response: { id: 'r', status: 'completed', output: [message(pieces.join(''))] } },
+      ),
+    read(text) {
+      const events = readEvents(text)
+      const deltas = joined(events, 'delta')
+      // All four say the same.
+      expect(joined(events, 'text')).toBe(deltas.repeat(4))
+      return deltas
+    },
+  },
+  messages: {
+    ...anthropic,
+    answer: blockOf({ type: 'text', text: '' }, (text) => ({ type: 'text_delta', text })),
+    read: (text) => joined(readEvents(text), 'text'),
+  },
+  thinking: {
+    ...anthropic,
+    answer: blockOf({ type: 'thinking', thinking: '' }, (thinking) => ({ type: 'thinking_delta', thinking })),
+    read: (text) => joined(readEvents(text), 'thinking'),
+  },
+  gemini: {
+    path: `${gemini}:streamGenerateContent?alt=sse`,
+    body: {},
+    answer: (pieces) => sse(...generated(pieces)),
+    read: (text) => joined(readEvents(text), 'text'),
+  },
+  'gemini as an array': {
+    path: `${gemini}:streamGenerateContent`,
+    body: {},
+    answer: (pieces) => json(generated(pieces)),
+    read: (text) => joined(readEvents(text), 'text'),
+  },
+}
+
+const call = (text: string) => ({ index: 0, id: 'c', function: { name: 'f', arguments: text } })
+const fragments: Record<string, Streamed> = {
+  chat: {
+    ...openai,
+    answer: chatOf((piece) => ({ tool_calls: [call(piece)] })),
+    read: (text) => joined(readEvents(text), 'arguments'),
+  },
+  responses: {
+    ...responses,
+    answer: (pieces) => {
+      const item = { id: 'i', type: 'function_call', call_id: 'c', name: 'f', arguments: pieces.join('') }
+      return sse(
+        { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '' } },
+        ...pieces.map((delta) => ({
+          type: 'response.function_call_arguments.delta',
+          item_id: 'i',
+          output_index: 0,
+          delta,
+        })),
+        { type: 'response.function_call_arguments.done', item_id: 'i', output_index: 0, arguments: item.arguments },
+        { type: 'response.output_item.done', output_index: 0, item },
+        { type: 'response.completed', response: { id: 'r', status: 'completed', output: [item] } },
+      )
+    },
+    read(text) {
+      const events = readEvents(text)
+      const deltas = joined(events, 'delta')
+      expect(joined(events, 'arguments')).toBe(deltas.repeat(3))
+      return deltas
+    },
+  },
+  messages: {
+    ...anthropic,
+    answer: blockOf({ type: 'tool_use', id: 't', name: 'f', input: {} }, (partial) => ({
+      type: 'input_json_delta',
+      partial_json: partial,
+    })),
+    read: (text) => joined(readEvents(text), 'partial_json'),
+  },
+}
+
+const said = `It is ${key}, as asked.`
+const hidden = `{"a":1,"k":"${key.replace('k', '\\u006b')}","b":[true]}`
+
+describe.each(Object.entries(texts))('a secret in %s', (_, { path, body, answer, read }) => {
+  it('litellm PR 20027, litellm 41611: is redacted wherever it is cut, as in the whole text', async () => {
+    for (const pieces of cuts(said)) {
+      const { text } = await ask('masks', path, body, answer(pieces))
+      expect(text).not.toContain('sk-')
+      expect(read(text)).toBe('It is [KEY_1], as asked.')
+    }
+  })
+
+  it('is blocked with the error event of the lane, and what came before it passes', async () => {
+    for (const pieces of cuts(said).filter((__, at) => at % 5 === 0 || at === said.length)) {
+      const { text, record, signals } = await ask('blocks', path, body, answer(pieces))
+      expect(text).not.toContain('sk-proj')
+      expect(text).toMatch(/does not allow a provider key in the answer/)
+      expect(record.error).toMatchObject({ code: 'policy_denied' })
+      expect(signals).toMatchObject([{ rule: 'content.block', verdict: 'deny', data: { on: 'answer' } }])
+      expect(record.tokens).not.toBeNull()
+    }
+  })
+
+  it('passes as it came where it is only flagged', async () => {
+    const { text, signals } = await ask('flags', path, body, answer([said]))
+    expect(text).toContain(said)
+    expect(signals[0]).toMatchObject({ rule: 'content.flag', verdict: 'flag' })
+  })
+})
+
+describe.each(Object.entries(fragments))(
+  'a secret in the arguments of a tool, %s',
+  (_, { path, body, answer, read }) => {
+    it('is redacted wherever it is cut, and the arguments stay JSON', async () => {
+      for (const pieces of cuts(hidden)) {
+        const { text } = await ask('masks', path, body, answer(pieces))
+        expect(text).not.toMatch(/proj-Abc/)
+        expect(read(text)).toBe('{"a":1,"k":"[KEY_1]","b":[true]}')
+      }
+    })
+
+    it('litellm PR 40784: never reaches a client that would call the tool before the verdict', async () => {
+      for (const pieces of [[hidden], [hidden.slice(0, 20), hidden.slice(20)], [...hidden]]) {
+        const { text } = await ask('blocks', path, body, answer(pieces))
+        expect(read(text)).toBe('')
+        expect(text).toContain('does not allow a provider key in the answer')
+      }
+    })
+
+    it('comes whole where nothing is wrong with them', async () => {
+      const good = '{"a":"b\\n"}'
+      const { text } = await ask('blocks', path, body, answer([...good]))
+      expect(read(text)).toBe(good)
+    })
+  },
+)
+
+describe('a whole answer', () => {
+  const cases: [string, string, object, object][] = [
+    [
+      'a chat',
+      '/chat/completions',
+      { model: 'openai-model', messages },
+      { choices: [{ index: 0, message: { role: 'assistant', content: said, tool_calls: [call(hidden)] } }], usage },
+    ],
+    [
+      'a response',
+      '/responses',
+      { model: 'openai-model', input: 'hi' },
+      { id: 'r', status: 'completed', output: [message(said)], usage: { input_tokens: 1, output_tokens: 2 } },
+    ],
+    [
+      'a message',
+      '/anthropic/v1/messages',
+      { model: 'anthropic-model', max_tokens: 9, messages },
+      {
+        id: 'm',
+        type: 'message',
+        content: [{ type: 'tool_use', id: 't', name: 'f', input: { k: key } }],
+        usage: { input_tokens: 1, output_tokens: 2 },
+      },
+    ],
+    [
+      'contents',
+      `${gemini}:generateContent`,
+      {},
+      {
+        candidates: [{ content: { parts: [{ functionCall: { name: 'f', args: { k: key } } }] } }],
+        usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 3 },
+      },
+    ],
+  ]
+  it.each(cases)('%s is redacted, and refused with its tokens charged', async (_, path, body, answer) => {
+    const masked = await ask('masks', path, body, json(answer))
+    expect(masked.status).toBe(200)
+    expect(masked.text).not.toContain('proj-Abc')
+    expect(masked.text).toContain('[KEY_1]')
+    expect(() => JSON.parse(masked.text)).not.toThrow()
+    const blocked = await ask('blocks', path, body, json(answer))
+    expect(blocked.status).toBe(403)
+    expect(blocked.text).not.toContain('proj-Abc')
+    expect(blocked.record.tokens).toMatchObject({ source: 'reported' })
+  })
+
+  it('that could not be read is refused', async () => {
+    const large = { choices: [{ index: 0, message: { content: 'x'.repeat(17 * 1024 * 1024) } }] }
+    const { status } = await ask('masks', '/chat/completions', { model: 'openai-model', messages }, json(large))
+    expect(status).toBe(403)
+  })
+
+  it('litellm PR 31503: is refused where a rule itself fails', async () => {
+    const answer = json({ choices: [], usage, x: 'y' })
+    const { status, text } = await ask('broken', '/chat/completions', { model: 'openai-model', messages }, answer)
+    expect([status, text.includes('could not look at the answer')]).toEqual([403, true])
+  })
+})
+
+describe('an event of more than 1 MiB', () => {
+  it('is refused, since it would pass in pieces', async () => {
+    const { text } = await ask(
+      'masks',
+      openai.path,
+      openai.body,
+      chatOf((content) => ({ content }))(['a ', 'x'.repeat(1_100_000)]),
+    )
+    expect(text).toContain('too large to be looked at')
+    expect(text.length).toBeLessThan(10_000)
+  })
+})
+
+describe('a placeholder of the prompt', () => {
+  const asked = { role: 'user', content: `Write to ${mail}.` }
+  it.each(Object.entries(texts))(
+    'becomes what it stands for in %s, wherever it is cut',
+    async (_, { path, body, answer, read }) => {
+      const prompt =
+        'messages' in body
+          ? { ...body, messages: [asked] }
+          : path === '/responses'
+            ? { ...body, input: asked.content }
+            : { contents: [{ parts: [{ text: asked.content }] }] }
+      for (const pieces of cuts('To [EMAIL_1] now, [EMAIL_2]')) {
+        const { text } = await ask('returns', path, prompt, answer(pieces))
+        expect(received).toContain('Write to [EMAIL_1].')
+        expect(received).not.toContain(mail)
+        expect(read(text)).toBe(`To ${mail} now, [EMAIL_2]`)
+      }
+    },
+  )
+
+  it.each(Object.entries(fragments))(
+    'becomes it in the arguments of a tool, %s',
+    async (_, { path, body, answer, read }) => {
+      const prompt = 'messages' in body ? { ...body, messages: [asked] } : { ...body, input: asked.content }
+      const { text } = await ask('returns', path, prompt, answer([...'{"to":"[EMAIL_1]"}']))
+      expect(read(text)).toBe(`{"to":"${mail}"}`)
+    },
+  )
+})
