@@ -126,7 +126,11 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await visit('/settings/audit')
     await page.getByLabel('Operation').fill('policies')
     await page.keyboard.press('Enter')
-    await page.getByRole('row', { name: /policies\.edit/ }).click()
+    // Newest first: the first edit, which denied a model, is the last row.
+    await page
+      .getByRole('row', { name: /policies\.edit/ })
+      .last()
+      .click()
     const line = page.getByRole('dialog', { name: 'policies.edit' })
     await line
       .getByRole('row', { name: /Deny models/ })
