@@ -25,6 +25,8 @@ const threads: Record<string, string> = {
   'backup-thread': join(root, 'src/store/backup/backup-thread.ts'),
   'manifest-thread': join(root, 'src/manifest/thread.ts'),
   'gateway-thread': join(root, 'src/gateway/thread/thread.ts'),
+  // Sent to those threads once a policy needs it (src/gateway/thread/pattern-engine.ts).
+  'pattern-engine': join(root, 'src/policy/content/pattern-seeker.ts'),
 }
 
 /** better-sqlite3's binary under the name that `src/daemon/native-binding.ts` reads. */

@@ -41,3 +41,9 @@ export function startThread(name: keyof typeof entries, workerData: unknown): Wo
   // From its text: for a path within the executable pkg would first give the thread its file system, some megabytes of it.
   return isSea() ? new Worker(readFileSync(script, 'utf8'), { ...options, eval: true }) : new Worker(script, options)
 }
+
+/** The engine for patterns of content rules, as text, since a thread cannot read the executable's files; null from the sources. */
+export function readPatternScript(): string | null {
+  if (typeof __BUNDLED__ === 'undefined' || !__BUNDLED__) return null
+  return readFileSync(join(import.meta.dirname, 'pattern-engine.js'), 'utf8')
+}

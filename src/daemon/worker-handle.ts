@@ -1,7 +1,9 @@
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
 import type { FromThread, ThreadStart, ToThread } from '../gateway/thread/messages.ts'
-import { startThread } from './threads.ts'
+import { needsPatterns } from '../gateway/thread/pattern-engine.ts'
+import type { ConfigurationSnapshot } from '../store/configuration/snapshot.ts'
+import { readPatternScript, startThread } from './threads.ts'
 
 /** One data-plane thread, as the main thread sees it, from its start to its end. */
 export class WorkerHandle {
@@ -51,6 +53,11 @@ export class WorkerHandle {
 
   send(message: ToThread, transfer: readonly MessagePort[] = []): void {
     if (this.alive) this.#worker.postMessage(message, transfer)
+  }
+
+  /** With the engine for patterns where it is needed: a thread that has it ignores it. */
+  configure(snapshot: ConfigurationSnapshot): void {
+    this.send({ type: 'configuration', snapshot, patternScript: needsPatterns(snapshot) ? readPatternScript() : null })
   }
 
   /** The next message of one of these types; null when the thread ends first. */

@@ -81,7 +81,7 @@ export class WorkerPool implements SnapshotAudience {
   }
 
   async configuration(snapshot: ConfigurationSnapshot): Promise<void> {
-    this.#sendAll({ type: 'configuration', snapshot })
+    for (const worker of this.#workers) worker.configure(snapshot)
     await this.#until(({ configuration }) => configuration >= snapshot.version)
   }
 
@@ -175,7 +175,7 @@ export class WorkerPool implements SnapshotAudience {
   async #prepare(worker: WorkerHandle): Promise<boolean> {
     if ((await worker.received('started')) === null) return false
     const { snapshot, delta, prices } = this.#options.whole()
-    worker.send({ type: 'configuration', snapshot })
+    worker.configure(snapshot)
     worker.send({ type: 'keys', delta: { ...delta, full: true } })
     worker.send({ type: 'prices', prices })
     worker.send({ type: 'degraded', parts: this.#options.degraded() })

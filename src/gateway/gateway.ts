@@ -3,6 +3,7 @@ import type { AddressForm } from '../addresses/recorded-address.ts'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { TimeLimits } from '../core/lane.ts'
 import type { Liveness, LongTurn } from '../core/turn-watch.ts'
+import type { PatternEngine } from '../policy/content/seeker.ts'
 import type { Counters } from '../policy/counters.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import type { Transport } from '../providers/contract.ts'
@@ -41,6 +42,8 @@ export interface Gateway {
   /** Which calls a provider's kind can take without translation. */
   kinds: Kinds
   socketGaps: SocketGaps
+  /** For patterns of content rules; null: no policy has had one. */
+  patterns: Promise<PatternEngine> | null
   refusals: RefusalSampler
   /** Of the whole gateway, as the control plane told it. */
   degraded: readonly DegradedPart[]

@@ -31,6 +31,7 @@ const rules: { name: string; rule: object; code: ErrorCode; lanes: readonly Lane
   { name: '--allow-model', rule: { allowModels: ['other'] }, code: 'policy_denied', lanes: laneNames },
   { name: '--deny-model', rule: { denyModels: ['de*'] }, code: 'policy_denied', lanes: laneNames },
   { name: '--lane', rule: { lanes: ['anthropic'] }, code: 'policy_denied', lanes: ['openai', 'gemini'] },
+  { name: '--deny-pattern', rule: { denyPatterns: ['(?:hello ){3}'] }, code: 'policy_denied', lanes: laneNames },
   { name: '--max-body', rule: { maxBody: '200B' }, code: 'request_too_large', lanes: laneNames },
 ]
 const levels = [

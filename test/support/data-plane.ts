@@ -145,7 +145,7 @@ export async function startDataPlane({
     })
   await hear('started')
   const key = mintGatewayKey()
-  tell({ type: 'configuration', snapshot: { ...snapshotOf(providers, routes), policies } })
+  tell({ type: 'configuration', snapshot: { ...snapshotOf(providers, routes), policies }, patternScript: null })
   let keysVersion = 1
   const otherKey = mintGatewayKey()
   const second = twoKeys ? [{ ...keyRow(otherKey, null), id: 'key_2', name: 'second' }] : []

@@ -15,8 +15,8 @@ const textCost = 64
 
 /** Applies the content rules to what is about to be sent. A fault: it must not be. What is redacted is sent so by every attempt. */
 export async function inspectPrompt(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {
-  const { trace, body, match, inspection } = call
-  const content = new CallContent(await readyRules(policies), trace, body.bytes)
+  const { trace, body, match, inspection, gateway } = call
+  const content = new CallContent(await readyRules(policies, gateway.patterns), trace, body.bytes)
   call.content = content
   if (content.rules.prompt.length === 0) return null
   if (inspection.query.length > 1) content.noteUnseen('prompt', 'the query is not looked at')

@@ -32,7 +32,8 @@ export interface ServerCertificate {
 }
 
 export type ToThread =
-  | { type: 'configuration'; snapshot: ConfigurationSnapshot }
+  /** `patternScript`: of the engine for patterns, where content rules have any; null from the sources. */
+  | { type: 'configuration'; snapshot: ConfigurationSnapshot; patternScript: string | null }
   | { type: 'keys'; delta: KeyDelta }
   | { type: 'prices'; prices: SnapshotPrices }
   /** For what begins from now on; `certificate` null leaves the one in use. */

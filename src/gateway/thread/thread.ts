@@ -21,6 +21,7 @@ import { Descriptors } from './descriptors.ts'
 import { closeStreams, drain, type Pause, pauseNew } from './drain.ts'
 import { GcPacer } from './gc-pacing.ts'
 import type { FromThread, ThreadStart, ToThread } from './messages.ts'
+import { loadPatternEngine, needsPatterns } from './pattern-engine.ts'
 import { ReadModel } from './read-model.ts'
 import { RefusalSampler } from './refusal-sampling.ts'
 import { Traffic } from './traffic.ts'
@@ -60,6 +61,7 @@ const gateway: Gateway = {
   limits: new LimitCounters(start.limitMemory, start.column),
   kinds: kindsByName,
   socketGaps: new SocketGaps(),
+  patterns: null,
   trustedProxies: new AddressSet(start.settings.trustedProxies),
   report: (event) => send({ type: 'traffic', event }),
   liveness: new Liveness(start.liveness),
@@ -87,7 +89,11 @@ port.on('message', (message: ToThread) => {
   nowDoing('message', message.type)
   switch (message.type) {
     case 'configuration':
-      return accept(() => gateway.model.replaceConfiguration(message.snapshot))
+      return accept(() => {
+        // Before the rules: no request waits for it.
+        if (needsPatterns(message.snapshot)) gateway.patterns ??= loadPatternEngine(message.patternScript)
+        gateway.model.replaceConfiguration(message.snapshot)
+      })
     case 'keys':
       return accept(() => gateway.model.applyKeys(message.delta))
     case 'prices':

@@ -1,6 +1,6 @@
 import { type ContentRule, type ContentSide, detectorsOf } from '../../core/content-rules.ts'
 import { detectorSeeker } from './growing.ts'
-import { joinSeekers, type Seeker } from './seeker.ts'
+import { joinSeekers, type PatternEngine, type Seeker } from './seeker.ts'
 
 /** The content rules of one policy. */
 export interface ContentPolicy {
@@ -20,24 +20,31 @@ export type ReadyRules = Readonly<Record<ContentSide, readonly ReadyRule[]>>
 
 const ready = new WeakMap<readonly ContentPolicy[], Promise<ReadyRules>>()
 
-/** Once for each set of policies. The engine for patterns is loaded for the first rule that has one. */
-export function readyRules(policies: readonly ContentPolicy[]): Promise<ReadyRules> {
-  return ready.getOrInsertComputed(policies, makeReady)
+/** Once for each set of policies. `patterns` is there where a rule has one. */
+export function readyRules(
+  policies: readonly ContentPolicy[],
+  patterns: Promise<PatternEngine> | null,
+): Promise<ReadyRules> {
+  return ready.getOrInsertComputed(policies, () => makeReady(policies, patterns))
 }
 
-async function makeReady(policies: readonly ContentPolicy[]): Promise<ReadyRules> {
+async function makeReady(
+  policies: readonly ContentPolicy[],
+  patterns: Promise<PatternEngine> | null,
+): Promise<ReadyRules> {
+  const engine = await patterns
   const all: ReadyRule[] = []
   for (const { policy, rules } of policies)
-    for (const rule of rules) all.push({ policy, rule, seeker: await seekerOf(rule) })
+    for (const rule of rules) all.push({ policy, rule, seeker: seekerOf(rule, engine) })
   const on = (side: ContentSide) => all.filter(({ rule }) => rule.on.includes(side))
   return { prompt: on('prompt'), answer: on('answer') }
 }
 
-async function seekerOf({ detector, pattern, longest }: ContentRule): Promise<Seeker> {
+function seekerOf({ detector, pattern, longest }: ContentRule, engine: PatternEngine | null): Seeker {
   if (pattern === null) return joinSeekers((detectorsOf(detector ?? '') ?? []).map(detectorSeeker))
-  const { patternSeeker } = await import('./pattern-seeker.ts')
   try {
-    return patternSeeker(pattern, longest)
+    if (engine === null) throw new Error('the engine for patterns is not loaded')
+    return engine.patternSeeker(pattern, longest)
   } catch (error) {
     return failing(error)
   }

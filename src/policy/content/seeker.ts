@@ -13,6 +13,11 @@ export interface Seeker {
   rest: ((text: string) => number) | null
 }
 
+/** Makes seekers of patterns. */
+export interface PatternEngine {
+  patternSeeker(pattern: string, longest: number): Seeker
+}
+
 export function joinSeekers(seekers: readonly Seeker[]): Seeker {
   const [only] = seekers
   if (seekers.length === 1 && only !== undefined) return only

@@ -14,7 +14,7 @@ function rule(name: string, what: Partial<ContentRule>): ContentRule {
 }
 
 async function contextOf(rules: readonly ContentRule[]): Promise<ScanContext & { names: string[] }> {
-  const { answer } = await readyRules([{ policy: 'p', rules }])
+  const { answer } = await readyRules([{ policy: 'p', rules }], import('../../../src/policy/content/pattern-seeker.ts'))
   const names: string[] = []
   const placeholders = new Placeholders(() => false)
   return { rules: answer, placeholders, restorer: null, names, found: ({ rule: { name } }) => names.push(name) }
