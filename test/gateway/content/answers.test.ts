@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContentRule } from '../../../src/core/content-rules.ts'
 import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
 import { makePolicy } from '../../support/snapshot.ts'
-import { cuts, done, joined, json, readEvents, sse } from './streams.ts'
+import { call, chatOf, fragments, gemini, message, messages, openai, texts, usage } from './lane-streams.ts'
+import { type Answer, cuts, json } from './streams.ts'
 
 const key = 'sk-proj-Abc123Def456Ghi789'
 const mail = 'jane@example.com'
@@ -28,7 +29,7 @@ const policies = [
 
 let provider: http.Server
 let plane: DataPlane
-let sent: { type: string; text: string }
+let sent: Answer
 let received = ''
 
 beforeAll(async () => {
@@ -47,6 +48,7 @@ beforeAll(async () => {
     ],
     policies,
   })
+  plane.ownAll()
 })
 afterAll(async () => {
   await plane.stop()
@@ -54,7 +56,7 @@ afterAll(async () => {
   provider.close()
 })
 
-async function ask(policy: string, path: string, body: object, answer: typeof sent) {
+async function ask(policy: string, path: string, body: object, answer: Answer) {
   await plane.changeKey({ policyId: `pol_${policy}` })
   sent = answer
   const response = await fetch(`${plane.baseUrl}/v1${path}`, {
@@ -66,159 +68,6 @@ async function ask(policy: string, path: string, body: object, answer: typeof se
   const record = await plane.record(response.headers.get('x-sp-request-id'))
   const signals = record.policy_signals.filter(({ rule: name }) => name.startsWith('content'))
   return { status: response.status, text, record, signals }
-}
-
-interface Streamed {
-  path: string
-  body: object
-  /** The answer in which a text comes in these pieces. */
-  answer(pieces: readonly string[]): typeof sent
-  /** What a client puts together of it. */
-  read(text: string): string
-}
-
-const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
-const messages = [{ role: 'user', content: 'hi' }]
-const chatOf = (delta: (piece: string) => object) => (pieces: readonly string[]) => {
-  const chunk = (given: object, finish: string | null) => ({
-    id: 'c',
-    object: 'chat.completion.chunk',
-    created: 1,
-    model: 'm',
-    choices: [{ index: 0, delta: given, logprobs: { content: [{ token: pieces.join('') }] }, finish_reason: finish }],
-  })
-  const all = pieces.map((piece) => chunk(delta(piece), null))
-  return done(sse(...all, chunk({}, 'stop'), { id: 'c', object: 'x', created: 1, model: 'm', choices: [], usage }))
-}
-const part = { item_id: 'i', output_index: 0, content_index: 0 }
-const message = (text: string) => ({
-  id: 'i',
-  type: 'message',
-  role: 'assistant',
-  status: 'completed',
-  content: [{ type: 'output_text', text, annotations: [], logprobs: [{ token: text }] }],
-})
-const blockOf = (start: object, delta: (piece: string) => object) => (pieces: readonly string[]) =>
-  sse(
-    {
-      type: 'message_start',
-      message: { id: 'm', model: 'm', content: [], usage: { input_tokens: 3, output_tokens: 1 } },
-    },
-    { type: 'content_block_start', index: 0, content_block: start },
-    { type: 'ping' },
-    ...pieces.map((piece) => ({ type: 'content_block_delta', index: 0, delta: delta(piece) })),
-    { type: 'content_block_stop', index: 0 },
-    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } },
-    { type: 'message_stop' },
-  )
-const generated = (pieces: readonly string[]) =>
-  pieces.map((text, at) => ({
-    candidates: [
-      {
-        index: 0,
-        content: { role: 'model', parts: [{ text }] },
-        ...(at === pieces.length - 1 ? { finishReason: 'STOP' } : {}),
-      },
-    ],
-    usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 7 },
-  }))
-const gemini = '/gemini/v1beta/models/gemini-model'
-const anthropic = {
-  path: '/anthropic/v1/messages',
-  body: { model: 'anthropic-model', max_tokens: 9, stream: true, messages },
-}
-const openai = { path: '/chat/completions', body: { model: 'openai-model', stream: true, messages } }
-const responses = { path: '/responses', body: { model: 'openai-model', stream: true, input: 'hi' } }
-
-const texts: Record<string, Streamed> = {
-  chat: { ...openai, answer: chatOf((content) => ({ content })), read: (text) => joined(readEvents(text), 'content') },
-  'the reasoning of a chat': {
-    ...openai,
-    answer: chatOf((piece) => ({ reasoning_content: piece })),
-    read: (text) => joined(readEvents(text), 'reasoning_content'),
-  },
-  responses: {
-    ...responses,
-    answer: (pieces) =>
-      sse(
-        { type: 'response.created', sequence_number: 0, response: { id: 'r', output: [] } },
-        ...pieces.map((delta) => ({ type: 'response.output_text.delta', ...part, delta, logprobs: [] })),
-        { type: 'response.output_text.done', ...part, text: pieces.join('') },
-        { type: 'response.content_part.done', ...part, part: message(pieces.join('')).content[0] },
-        { type: 'response.output_item.done', output_index: 0, item: message(pieces.join('')) },
-        { type: 'response.completed', response: { id: 'r', status: 'completed', output: [message(pieces.join(''))] } },
-      ),
-    read(text) {
-      const events = readEvents(text)
-      const deltas = joined(events, 'delta')
-      // All four say the same.
-      expect(joined(events, 'text')).toBe(deltas.repeat(4))
-      return deltas
-    },
-  },
-  messages: {
-    ...anthropic,
-    answer: blockOf({ type: 'text', text: '' }, (text) => ({ type: 'text_delta', text })),
-    read: (text) => joined(readEvents(text), 'text'),
-  },
-  thinking: {
-    ...anthropic,
-    answer: blockOf({ type: 'thinking', thinking: '' }, (thinking) => ({ type: 'thinking_delta', thinking })),
-    read: (text) => joined(readEvents(text), 'thinking'),
-  },
-  gemini: {
-    path: `${gemini}:streamGenerateContent?alt=sse`,
-    body: {},
-    answer: (pieces) => sse(...generated(pieces)),
-    read: (text) => joined(readEvents(text), 'text'),
-  },
-  'gemini as an array': {
-    path: `${gemini}:streamGenerateContent`,
-    body: {},
-    answer: (pieces) => json(generated(pieces)),
-    read: (text) => joined(readEvents(text), 'text'),
-  },
-}
-
-const call = (text: string) => ({ index: 0, id: 'c', function: { name: 'f', arguments: text } })
-const fragments: Record<string, Streamed> = {
-  chat: {
-    ...openai,
-    answer: chatOf((piece) => ({ tool_calls: [call(piece)] })),
-    read: (text) => joined(readEvents(text), 'arguments'),
-  },
-  responses: {
-    ...responses,
-    answer: (pieces) => {
-      const item = { id: 'i', type: 'function_call', call_id: 'c', name: 'f', arguments: pieces.join('') }
-      return sse(
-        { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '' } },
-        ...pieces.map((delta) => ({
-          type: 'response.function_call_arguments.delta',
-          item_id: 'i',
-          output_index: 0,
-          delta,
-        })),
-        { type: 'response.function_call_arguments.done', item_id: 'i', output_index: 0, arguments: item.arguments },
-        { type: 'response.output_item.done', output_index: 0, item },
-        { type: 'response.completed', response: { id: 'r', status: 'completed', output: [item] } },
-      )
-    },
-    read(text) {
-      const events = readEvents(text)
-      const deltas = joined(events, 'delta')
-      expect(joined(events, 'arguments')).toBe(deltas.repeat(3))
-      return deltas
-    },
-  },
-  messages: {
-    ...anthropic,
-    answer: blockOf({ type: 'tool_use', id: 't', name: 'f', input: {} }, (partial) => ({
-      type: 'input_json_delta',
-      partial_json: partial,
-    })),
-    read: (text) => joined(readEvents(text), 'partial_json'),
-  },
 }
 
 const said = `It is ${key}, as asked.`
@@ -359,9 +208,13 @@ describe('a placeholder of the prompt', () => {
       const prompt =
         'messages' in body
           ? { ...body, messages: [asked] }
-          : path === '/responses'
+          : 'input' in body
             ? { ...body, input: asked.content }
-            : { contents: [{ parts: [{ text: asked.content }] }] }
+            : 'prompt' in body
+              ? { ...body, prompt: asked.content }
+              : 'thread' in body
+                ? { ...body, thread: { messages: [asked] } }
+                : { contents: [{ parts: [{ text: asked.content }] }] }
       for (const pieces of cuts('To [EMAIL_1] now, [EMAIL_2]')) {
         const { text } = await ask('returns', path, prompt, answer(pieces))
         expect(received).toContain('Write to [EMAIL_1].')

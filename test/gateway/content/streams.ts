@@ -1,3 +1,9 @@
+/** What a provider answers. */
+export interface Answer {
+  type: string
+  text: string
+}
+
 /** Server-sent events, with their names where they have a type. */
 export const sse = (...values: object[]) => ({
   type: 'text/event-stream',
