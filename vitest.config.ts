@@ -7,14 +7,20 @@ const patience = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: {
 // Tests run in processes and threads of their own, each of which would compile the sources anew.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cache')
 
-/** Unit tests that open a database, start threads or listen: `npm run test:unit` leaves them out. */
-const slow = process.env.SPGW_TEST_QUICK ? ['test/{admin,console,gateway,scripts,sign-in,store}/**/*.test.ts'] : []
+/**
+ * What `npm run test:unit` leaves out: unit tests that open a database, start threads or listen, and those that count the
+ * work of large inputs.
+ */
+const slow = process.env.SPGW_TEST_QUICK
+  ? ['test/{admin,console,daemon,gateway,scripts,sign-in,store}/**/*.test.ts', 'test/**/*cost.test.ts']
+  : []
 
 export default defineConfig({
   test: {
     reporters: ['default'],
-    // Most tests wait for something most of the time; left alone, vitest runs one file after the other on two cores.
-    maxWorkers: 2,
+    // Most tests wait for something most of the time; a third file at once fills the pauses of two cores. Left
+    // alone, vitest runs one file after the other there.
+    maxWorkers: 3,
     projects: [
       { test: { name: 'rules', include: ['test/rules/**/*.test.ts'], ...patience } },
       {

@@ -10,7 +10,7 @@ export async function continueFrom(path: string, circumstances: Circumstances): 
   if (!isDeepStrictEqual(stored.circumstances, circumstances))
     throw new Error(
       `${path} is of ${JSON.stringify(stored.circumstances)}, this run of ${JSON.stringify(circumstances)}; ` +
-        'keep the executable (--executable FILE) to continue, or begin anew without --continue.',
+        'keep the executable (--executable FILE) to continue, or start again without --continue.',
     )
   return new Results(stored)
 }

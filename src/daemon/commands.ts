@@ -131,8 +131,11 @@ function listMade(made: readonly string[]): string {
 const faultDrainMs = 10_000
 
 /** Runs until a signal or a fault; SIGTERM and SIGINT drain, a second one ends at once. */
-async function serveUntilSignal(serving: Serving, told: Promise<string>, log: Log): Promise<number> {
-  const ended = await Promise.race([told.then((signal) => ({ signal })), serving.failed.then((reason) => ({ reason }))])
+async function serveUntilSignal(serving: Serving, signalled: Promise<string>, log: Log): Promise<number> {
+  const ended = await Promise.race([
+    signalled.then((signal) => ({ signal })),
+    serving.failed.then((reason) => ({ reason })),
+  ])
   if ('reason' in ended) {
     log.error('the main thread had an internal error; the gateway finishes its requests and stops', {
       reason: ended.reason,

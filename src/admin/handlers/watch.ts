@@ -23,19 +23,19 @@ async function* watchGateway(
   const { runtime } = context
   let wake: () => void = () => {}
   const stop = runtime.onChange(() => wake())
-  let told = ''
-  let toldAt = Number.NEGATIVE_INFINITY
+  let sent = ''
+  let sentAt = Number.NEGATIVE_INFINITY
   try {
     while (!ends.aborted) {
       const watched = { configuration: runtime.changes(), status: showStatus(context) }
       const text = whatCounts(watched)
-      if (text !== told) {
-        told = text
-        toldAt = performance.now()
+      if (text !== sent) {
+        sent = text
+        sentAt = performance.now()
         yield watched
       }
       await Promise.race([pause(everyMs, ends), new Promise<void>((resolve) => (wake = resolve))])
-      await pause(toldAt + everyMs - performance.now(), ends)
+      await pause(sentAt + everyMs - performance.now(), ends)
     }
   } finally {
     stop()

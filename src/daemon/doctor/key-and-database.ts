@@ -27,7 +27,7 @@ export async function checkKeyAndDatabase(
     return [problem('database', `there is none in ${dataDirectory}`, 'Create one: spgw init, or spgw serve.')]
   }
   const { key, diagnostic } = checkKey(() => loadMachineKey({ explicitPath, credentialsDirectory, dataDirectory }))
-  const examination = await withBinding(dataDirectory, (binding) => examine(path, binding))
+  const examination = await withBinding(dataDirectory, (binding) => readDatabase(path, binding))
   if ('check' in examination) return [diagnostic, examination]
   return [
     diagnostic,
@@ -50,7 +50,7 @@ function checkKey(load: () => MachineKey): { key: MachineKey | null; diagnostic:
   }
 }
 
-async function examine(path: string, nativeBinding: string | undefined): Promise<DatabaseCheck | Diagnostic> {
+async function readDatabase(path: string, nativeBinding: string | undefined): Promise<DatabaseCheck | Diagnostic> {
   const { checkDatabase } = await import('../../store/sqlite/check-database.ts')
   try {
     return await checkDatabase({ path, ...(nativeBinding === undefined ? {} : { nativeBinding }) })

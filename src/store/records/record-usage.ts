@@ -25,16 +25,16 @@ export async function recordUsage(db: Database, filter: RecordFilter, lately: st
   for await (const window of recordWindows(db, unpaged, chosen)) {
     const query = selectMatching(db, unpaged, chosen, window).select([
       'label',
-      sql<number>`time >= ${lately}`.as('late'),
+      sql<number>`time >= ${lately}`.as('recent'),
       sums.requests.as('requests'),
       sums.tokens.as('tokens'),
       sums.usd.as('usd'),
     ])
-    for (const { label, late, ...sum } of await query.groupBy(['label', 'late']).execute()) {
+    for (const { label, recent, ...sum } of await query.groupBy(['label', 'recent']).execute()) {
       const known = byLabel.get(label) ?? { whole: nothing(), lately: nothing() }
       byLabel.set(label, known)
       add(known.whole, sum)
-      if (late === 1) add(known.lately, sum)
+      if (recent === 1) add(known.lately, sum)
     }
   }
   return await byKey(db, byLabel)

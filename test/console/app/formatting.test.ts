@@ -67,7 +67,7 @@ describe('a state', () => {
   it.each([
     ['ready', 'Ready'],
     ['admitted', 'In progress'],
-    ['resting', 'Cooling down'],
+    ['cooling down', 'Cooling down'],
     ['unchecked', 'Not checked'],
     ['ok', 'OK'],
     ['failing since 14:02', 'Failing since 14:02'],

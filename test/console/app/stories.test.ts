@@ -94,8 +94,8 @@ describe('the state of a target', () => {
   })
 
   it.each([
-    ['every credential rests, 20 s more', 'resting', 'warning'],
-    ['all credentials are cooling down, 20 s left', 'resting', 'warning'],
+    ['every credential rests, 20 s more', 'cooling down', 'warning'],
+    ['all credentials are cooling down, 20 s left', 'cooling down', 'warning'],
     ['the lane is not supported', 'skipped', 'warning'],
   ])('that is skipped with “%s” is %s', (reason, word, tone) => {
     expect(stateOfTarget(target, 'gpt-4o', provider(), skippedFor(reason))).toEqual({

@@ -15,7 +15,7 @@ import {
   type Problem,
 } from '../../../manifest/resource.ts'
 import type { AdminContext } from '../context.ts'
-import { type Findings, prepareEntries } from './prepare.ts'
+import { type PreparedProblems, prepareEntries } from './prepare.ts'
 import { type CurrentState, describeState } from './state.ts'
 
 export interface ConfigurationPlanInput {
@@ -41,7 +41,7 @@ export async function planFiles(
   const state = await describeState(await context.store.configuration.read(), context.keyring)
   const documents = Object.entries(input.files).map(([name, text]) => ({ name, text }))
   const { owner, entries, problems } = await context.readManifest({ documents, variables: input.variables })
-  const found: Findings = { problems: [...problems], unset: [], notes: [] }
+  const found: PreparedProblems = { problems: [...problems], unset: [], notes: [] }
   const { resources } = state
   const revoked = new RevokedKeys(state)
   const live = entries.filter((entry) => !isRevoked(entry, revoked, found))
@@ -75,10 +75,10 @@ class RevokedKeys {
 
 /** Who revoked a key had a reason that a file does not know of. */
 function isRevoked(entry: ManifestEntry, revoked: RevokedKeys, found: { notes: string[] }): boolean {
-  const gone = revoked.find(entry)
-  if (gone === null) return false
+  const revokedKey = revoked.find(entry)
+  if (revokedKey === null) return false
   found.notes.push(
-    `${describe(entry)} was revoked and stays revoked; spgw keys remove ${gone.id} lets the file create it again`,
+    `${describe(entry)} was revoked and stays revoked; spgw keys remove ${revokedKey.id} lets the file create it again`,
   )
   return true
 }
@@ -91,8 +91,8 @@ function hashesOf({ fields }: Pick<ManifestResource, 'fields'>): unknown[] {
 function checkSecrets(plan: ManifestPlan, { resources }: CurrentState) {
   const made = plan.changes.filter(({ kind, action }) => kind === 'key' && action === 'create')
   if (made.length === 0) return []
-  const gone = new Set(plan.changes.filter(({ action }) => action === 'remove').map(keyOf))
-  const keys = [...resources.filter((one) => one.kind === 'key' && !gone.has(keyOf(one))), ...made.map(asResource)]
+  const removed = new Set(plan.changes.filter(({ action }) => action === 'remove').map(keyOf))
+  const keys = [...resources.filter((one) => one.kind === 'key' && !removed.has(keyOf(one))), ...made.map(asResource)]
   const holders = Map.groupBy(
     keys.flatMap((key) => [...new Set(hashesOf(key))].map((hash) => ({ hash, key }))),
     ({ hash }) => hash,
@@ -141,8 +141,8 @@ function showChange(change: PlannedChange) {
 /** By resource, a digest of what would be done to it, and of all that would be lost. */
 export async function expectation({ changes }: ManifestPlan): Promise<Record<string, string>> {
   const digest = (change: PlannedChange) => {
-    const told = canonical([showChange(change), change.after === null ? change.before : null])
-    return createHash('sha256').update(told).digest('hex').slice(0, 16)
+    const text = canonical([showChange(change), change.after === null ? change.before : null])
+    return createHash('sha256').update(text).digest('hex').slice(0, 16)
   }
   return Object.fromEntries(await mapInSlices(changes, (change) => [describe(change), digest(change)]))
 }

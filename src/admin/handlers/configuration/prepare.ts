@@ -28,14 +28,17 @@ import {
   readSettings,
 } from '../providers/provider-input.ts'
 
-export interface Findings {
+export interface PreparedProblems {
   problems: Problem[]
   /** New credentials that are not known, since their variables are not set. */
   unset: Problem[]
   notes: string[]
 }
 
-async function checkPolicy({ fields, name, place, placeOf }: ManifestEntry, { problems }: Findings): Promise<void> {
+async function checkPolicy(
+  { fields, name, place, placeOf }: ManifestEntry,
+  { problems }: PreparedProblems,
+): Promise<void> {
   const { deny_patterns: denied, content_rules: rules } = fields
   const texts = Array.isArray(denied) ? denied.filter((one) => typeof one === 'string') : []
   const patterns = objectsIn(rules).map((rule) => ({
@@ -55,7 +58,7 @@ export async function prepareEntries(
   context: Pick<AdminContext, 'kinds' | 'keyring' | 'caller'>,
   entries: readonly ManifestEntry[],
   resources: readonly ManifestResource[],
-  found: Findings,
+  found: PreparedProblems,
 ): Promise<ManifestEntry[]> {
   const state = new Map(resources.map((resource) => [keyOf(resource), resource]))
   for (const entry of entries) if (entry.kind === 'policy') await checkPolicy(entry, found)
@@ -190,7 +193,7 @@ function prepareCredentials(
   { keyring, caller }: Pick<AdminContext, 'keyring' | 'caller'>,
   entry: ManifestEntry,
   current: ManifestResource | null,
-  found: Findings,
+  found: PreparedProblems,
 ): void {
   const { credentials, missing, fields } = entry
   const stored = objectsIn(current?.fields.credentials).length > 0
@@ -211,7 +214,7 @@ function prepareCredentials(
 function prepareUnset(
   { name, missing, fields, placeOf, place }: ManifestEntry,
   stored: boolean,
-  found: Findings,
+  found: PreparedProblems,
 ): void {
   const message = `provider ${name}: ${describeUnset(missing)}`
   if (stored) found.notes.push(`${message}; its credential stays as it is`)

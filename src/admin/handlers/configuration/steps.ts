@@ -43,16 +43,16 @@ export async function writePlan(
     return change.kind === 'provider' ? provider(change) : maker.make(change)
   })
   const steps = made.flat()
-  const [late, early] = [steps.filter(isLate), steps.filter((step) => !isLate(step))]
+  const [deferred, early] = [steps.filter(isDeferred), steps.filter((step) => !isDeferred(step))]
   const own: OwnedField[] = plan.own.map(({ key, field }) => ({ resourceId: maker.idOf(key), field, owner }))
   const release = plan.release.map(({ key, field }) => ({ resourceId: maker.idOf(key), field }))
   const removals = early.filter(({ method }) => method === 'remove')
   const rest = early.filter(({ method }) => method !== 'remove')
-  return { write: { head: state.head, steps: [...rest, ...late, ...removals], own, release }, minted: maker.minted }
+  return { write: { head: state.head, steps: [...rest, ...deferred, ...removals], own, release }, minted: maker.minted }
 }
 
 /** An environment names providers that are made after it. */
-function isLate({ table, method }: ConfigurationStep): boolean {
+function isDeferred({ table, method }: ConfigurationStep): boolean {
   return table === 'environments' && method === 'update'
 }
 

@@ -11,7 +11,7 @@ import { findScope } from '../find.ts'
 import { readWholeText } from './answer-reader.ts'
 import { compareRequests } from './compare-requests.ts'
 import { openBodies, requireAdmin } from './open-bodies.ts'
-import { chooseKey, tell } from './send-request.ts'
+import { answerEvents, chooseKey } from './send-request.ts'
 
 interface ReplayInput {
   id: string
@@ -44,7 +44,7 @@ export async function* replayRequest(
   const pieces = context.runtime.send({ key, path, body, headers, agent }, signal)
   let text = ''
   let id = ''
-  for await (const event of tell(record.lane, { path, body }, pieces)) {
+  for await (const event of answerEvents(record.lane, { path, body }, pieces)) {
     if (event.kind === 'begin') id = event.request_id
     if (event.kind === 'part') text += event.text
     yield event

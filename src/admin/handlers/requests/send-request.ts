@@ -37,7 +37,7 @@ export async function* sendRequest(
   await note(context, key, { model: input.model, lane, key: input.key === undefined ? null : key.name })
   const agent = `spgw requests send (${context.caller.surface})`
   const pieces = context.runtime.send({ key, path, body, agent }, signal)
-  yield* tell(lane, { path, body }, pieces)
+  yield* answerEvents(lane, { path, body }, pieces)
 }
 
 function writeCall(lane: LaneName, input: SendInput): { path: string; body: string } {
@@ -102,8 +102,8 @@ async function note(context: AdminContext, key: SnapshotKey, after: Record<strin
   await audited(context, { operation: 'requests.send', resource, before: null, after }).audit.note()
 }
 
-/** An event stream is told event by event, anything else when it is whole. */
-export async function* tell(
+/** An event stream is given event by event, anything else when it is whole. */
+export async function* answerEvents(
   lane: LaneName,
   call: { path: string; body: string },
   pieces: AsyncIterable<SentPiece>,

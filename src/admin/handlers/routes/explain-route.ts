@@ -19,7 +19,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const key = asked.key === null ? null : await findAskedKey(context, asked, scope)
   const snapshotKey = key === null ? null : findSnapshotKey(context, key)
   const { lane, planned, question, figures } = planBest(context, scope, asked.questions, snapshotKey)
-  const verdict = judge(context, snapshotKey, lane, question)
+  const verdict = checkPolicy(context, snapshotKey, lane, question)
   const route = planned.route
   return {
     model: question.model,
@@ -151,7 +151,12 @@ function findSnapshotKey({ runtime }: AdminContext, key: Key): SnapshotKey | nul
   return runtime.snapshot().keys.find(({ id }) => id === key.id) ?? null
 }
 
-function judge({ runtime }: AdminContext, key: SnapshotKey | null, lane: LaneName, { model, bytes }: RouteQuestion) {
+function checkPolicy(
+  { runtime }: AdminContext,
+  key: SnapshotKey | null,
+  lane: LaneName,
+  { model, bytes }: RouteQuestion,
+) {
   if (key === null) return { fault: null, signals: [] }
   const { configuration } = runtime.snapshot()
   const effective = effectivePolicy(compilePolicies(configuration), key)

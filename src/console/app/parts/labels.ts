@@ -21,7 +21,7 @@ export function sentenceCase(title: string): string {
 const stateWords: Record<string, string> = {
   admitted: 'In progress',
   ok: 'OK',
-  resting: 'Cooling down',
+  'cooling down': 'Cooling down',
   unchecked: 'Not checked',
 }
 

@@ -13,7 +13,7 @@ const tones: Record<string, Tone> = {
   ready: 'good',
   unchecked: 'warning',
   recovering: 'warning',
-  resting: 'warning',
+  'cooling down': 'warning',
   skipped: 'warning',
   inactive: 'quiet',
   failing: 'bad',
@@ -39,7 +39,7 @@ export function stateOfTarget(
   if (target.state === 'failing') return failing(target, skipped?.reason ?? null)
   if (provider.state === 'failing') return failing(provider, skipped?.reason ?? null)
   if (target.state !== 'recovering' && skipped !== undefined)
-    return state(/\b(rest|cool)/i.test(skipped.reason) ? 'resting' : 'skipped', skipped.reason)
+    return state(/\b(rest|cool)/i.test(skipped.reason) ? 'cooling down' : 'skipped', skipped.reason)
   return state(target.state, target.state_reason)
 }
 
