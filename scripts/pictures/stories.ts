@@ -23,6 +23,10 @@ export async function makeHistory(gateway: TestGateway, requests: number, pauseM
     maxBody: '1MB',
     attach: ['project:search'],
   })
+  await admin.prices.set({ model: 'demo-large', provider: 'demo', input: 2.5, output: 10 })
+  await admin.policies.add({ name: 'team', budgetUsdMonth: 5, rpm: 6000, attach: ['project:default'] })
+  await admin.policies.add({ name: 'fair', per: 'key', budgetTokensDay: 50_000, attach: ['workspace'] })
+  await admin.policies.grant({ name: 'team', usd: 2.5, until: '7d' })
   const keys = {
     web: (await gateway.createKey('web', { tags: { team: 'product' } })).key,
     batch: (await gateway.createKey('batch', { tags: { team: 'data' }, expires: '30d' })).key,

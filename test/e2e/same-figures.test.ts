@@ -21,6 +21,8 @@ let gateway: TestGateway
 const servers: http.Server[] = []
 /** What each provider was asked for, and what of it failed, as it knows itself. */
 const asked: Record<Name, number> = { dead: 0, half: 0, healthy: 0, cut: 0 }
+/** Requests of the first route, all of them answered by the one provider or the other. */
+const answered = 40
 /** Fewer than what pauses a provider. */
 const brokenOff = 4
 /** What every surface must say; read in the first test. */
@@ -49,7 +51,12 @@ beforeAll(async () => {
   )
   await gateway.addRoute('broken', ['cut:cut-model'])
   const keys = await Promise.all(['one', 'two'].map(async (name) => (await gateway.createKey(name)).key))
-  for (let count = 0; count < 40; count++) expect(await call(keys[count % 2] ?? '', 'any')).toBe(200)
+  // Eight at a time, so that the attempts of one request end among those of others.
+  const calls = Array.from({ length: answered }, (_, count) => keys[count % 2] ?? '')
+  const callAll = async () => {
+    for (let key = calls.pop(); key !== undefined; key = calls.pop()) expect(await call(key, 'any')).toBe(200)
+  }
+  await Promise.all(Array.from({ length: 8 }, callAll))
   for (let count = 0; count < brokenOff; count++) expect(await call(keys[count % 2] ?? '', 'broken')).toBe(200)
 })
 
@@ -167,7 +174,10 @@ it('with a dead, a half-dead, a healthy and a cut-off provider every surface giv
     })
   }
   // Requests are counted as requests: those of the first route were all answered, those of the second broke off.
-  expect(await gateway.admin.requests.stats({})).toMatchObject([{ requests: 40 + brokenOff, errors: brokenOff }])
+  expect(await gateway.admin.requests.stats({})).toMatchObject([{ requests: answered + brokenOff, errors: brokenOff }])
+  expect(await json('status')).toMatchObject({ requests_since_start: answered + brokenOff })
+  const metrics = await (await fetch(`${gateway.consoleUrl}/metrics`)).text()
+  expect(metrics).toMatch(new RegExp(`^spgw_requests_total ${answered + brokenOff}$`, 'm'))
   const failedAt = async (name: Name) => (await gateway.admin.requests.list({ failedAt: name, limit: 100 })).length
   expect(await failedAt('dead')).toBe(dead.failed)
   expect(await failedAt('half')).toBe(half.failed)
@@ -211,6 +221,11 @@ it.skipIf(!hasProgram('tmux'))('the terminal interface shows these figures (need
     await pane.see('Needs attention', `dead: ${counted('dead')}`, `half: ${counted('half')}`, ...names.map(row))
     await pane.press('2')
     await pane.see('[2 Providers]', ...names.map(row))
+    await pane.press('/')
+    await pane.type('half')
+    await pane.press('Enter', 'Enter')
+    const { tried = 0, failed = 0 } = expected.half ?? {}
+    await pane.see('half', `${tried} attempts`, `${failed} failed (`)
   } finally {
     await pane.close()
   }
@@ -225,6 +240,9 @@ it.skipIf(!hasBrowser)('the console shows these figures (needs chromium)', async
     for (const name of ['dead', 'half'] as const)
       await attention.getByText(`${name}: ${counted(name)} in the last hour`).waitFor()
     expect(await attention.getByText('healthy: ').count()).toBe(0)
+    const figure = (text: RegExp) => page.getByRole('main').getByRole('listitem').filter({ hasText: text })
+    await figure(new RegExp(`^Requests\\s*${answered + brokenOff}\\s*View`)).waitFor()
+    await figure(new RegExp(`^Errors.*%\\s*${brokenOff} requests$`)).waitFor()
     await page.goto(`${gateway.consoleUrl}/providers`)
     for (const name of names) {
       const { tried = 0, failed = 0 } = expected[name] ?? {}

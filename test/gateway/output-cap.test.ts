@@ -66,7 +66,7 @@ it('takes the place of what the request allows, in each format', async () => {
       expect.objectContaining({ rule: 'output', verdict: 'note', data: { policy: 'short', asked: 900, limit: 50 } }),
     ]),
     routing_signals: expect.arrayContaining([
-      expect.objectContaining({ rule: 'splice', text: 'The output limit was set to 50 tokens.' }),
+      expect.objectContaining({ rule: 'patch', text: 'The output limit was set to 50 tokens.' }),
     ]),
   })
   await plane.stop()

@@ -161,7 +161,7 @@ describe('a WebSocket through the gateway', () => {
     bye(client, 1000)
     await client.closed
     const record = await plane.record(client.requestId)
-    expect(record.routing_signals.filter(({ rule }) => rule === 'splice').map(({ text }) => text)).toEqual([
+    expect(record.routing_signals.filter(({ rule }) => rule === 'patch').map(({ text }) => text)).toEqual([
       "The model's name was changed to gpt-realtime for openai.",
       "The model's name was changed to gpt-other for openai.",
     ])

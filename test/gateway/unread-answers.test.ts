@@ -118,7 +118,7 @@ describe('a stream of the Gemini lane', () => {
     answer = { headers: { 'content-type': 'text/event-stream' }, chunks }
     const { text: got, record } = await ask('gemini', `${generate}?alt=sse`, { contents: [] })
     expect(got).toBe(events(lane()).join(''))
-    expect(record.routing_signals.filter(({ rule }) => rule === 'splice')).toHaveLength(1)
+    expect(record.routing_signals.filter(({ rule }) => rule === 'patch')).toHaveLength(1)
   })
 
   it('leads back as an array, and whole', async () => {

@@ -163,7 +163,7 @@ describe('an upload', () => {
       expect(got.pop()).toMatchObject({ bytes: renamed.length, sha256: sha256(renamed), ended: true })
       const record = await plane.record(String(answer.headers['x-sp-request-id']))
       expect(record).toMatchObject({ model: 'renamed', upstream_model: 'a-much-longer-name' })
-      expect(record.routing_signals).toContainEqual(expect.objectContaining({ rule: 'splice' }))
+      expect(record.routing_signals).toContainEqual(expect.objectContaining({ rule: 'patch' }))
     }
   })
 

@@ -103,7 +103,7 @@ describe('a call by WebRTC', () => {
     const begun = await post(sdp, { type: 'application/sdp', key: value })
     expect(begun).toMatchObject({ status: 201, text: sdp, location: '/v1/realtime/calls/rtc_1' })
     expect(begun.record.model).toBe('renamed')
-    expect(begun.record.routing_signals.map(({ rule }) => rule)).not.toContain('splice')
+    expect(begun.record.routing_signals.map(({ rule }) => rule)).not.toContain('patch')
     expect(got[1]).toMatchObject({ body: sdp, headers: { authorization: 'Bearer ek_provider_0123456789' } })
     const refused = await post('refuse', { type: 'application/sdp', key: value })
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('Not with Bearer ***')])

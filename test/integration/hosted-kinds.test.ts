@@ -107,7 +107,7 @@ afterEach(() => {
 const hello = [{ role: 'user' as const, content: 'hello' }]
 const recordOf = () => plane.record(wire.last().headers.get('x-sp-request-id'))
 const changesOf = async () =>
-  (await recordOf()).routing_signals.filter(({ rule }) => rule === 'splice').map(({ text }) => text)
+  (await recordOf()).routing_signals.filter(({ rule }) => rule === 'patch').map(({ text }) => text)
 
 describe('azure-openai', () => {
   const openai = () =>

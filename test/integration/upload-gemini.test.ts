@@ -128,7 +128,7 @@ describe('an upload', () => {
     const record = await stage.gateway.record(rest.headers.get('x-sp-request-id') ?? '')
     expect(record).toMatchObject({ operation: 'files.upload', status: 200, provider: 'gemini', key: { name: 'test' } })
     expect(record.request_bytes).toBe(bytes.length - granularity)
-    expect(record.routing_signals).toContainEqual(expect.objectContaining({ rule: 'splice', verdict: 'note' }))
+    expect(record.routing_signals).toContainEqual(expect.objectContaining({ rule: 'patch', verdict: 'note' }))
     stage.assertClean()
   })
 

@@ -46,7 +46,7 @@ export class UrlStage implements AnswerStage {
 }
 
 const urlsRewritten: Signal = Object.freeze({
-  rule: 'splice',
+  rule: 'patch',
   verdict: 'note',
   text: 'URLs of the provider in the answer were replaced by ones that lead back here.',
 })

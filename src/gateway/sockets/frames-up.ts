@@ -191,7 +191,7 @@ export class FramesUp {
         { ...inspection, modelSpans: model.spans },
         { renameTo: to, askForUsage: false },
       )
-      trace.noteOnce('splice', flatText("The model's name was changed to ", to, ' for ', trace.provider ?? '', '.'))
+      trace.noteOnce('patch', flatText("The model's name was changed to ", to, ' for ', trace.provider ?? '', '.'))
     }
     return patched
   }

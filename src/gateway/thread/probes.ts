@@ -46,12 +46,9 @@ function stateOf(gateway: Gateway, row: SnapshotProvider): ProviderStateName | '
   return showProviderState(row.readiness, gateway.health.view(row.slot, Date.now(), row.credentials.length)).state
 }
 
-function send({ request, response, id }: Arrival, status: number, body: object): void {
+/** Without an id: no record could be found by it. */
+function send({ request, response }: Arrival, status: number, body: object): void {
   const bytes = Buffer.from(`${JSON.stringify(body)}\n`)
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': bytes.length,
-    'x-sp-request-id': id,
-  })
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length })
   response.end(request.method === 'HEAD' ? undefined : bytes)
 }

@@ -154,5 +154,5 @@ function noteRename(call: Call, what: string, to: string, provider: string): voi
 }
 
 export function notePatch({ trace }: Call, text: string): void {
-  trace.noteOnce('splice', text)
+  trace.noteOnce('patch', text)
 }

@@ -130,4 +130,9 @@ describe('requests by how they ended', () => {
     ])
     expect(firstTraffic(series)).toBe(now + 60_000)
   })
+
+  it('end where the time ends, with nothing in it as well', () => {
+    const steps = histogramSteps({ ...series, groups: [] })
+    expect(steps.map(({ time }) => time)).toEqual([now, now + 60_000])
+  })
 })

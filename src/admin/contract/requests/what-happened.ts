@@ -8,9 +8,9 @@ export function describeRecord(record: RequestRecord): string[] {
   const said = record.error?.message ?? null
   const decisions = record.routing_signals.filter((signal) => isDecision(signal) && signal.text !== said)
   return [
-    ...decisions.filter(({ rule }) => rule !== 'splice').map(({ text }) => close(text)),
+    ...decisions.filter(({ rule }) => rule !== 'patch').map(({ text }) => close(text)),
     ...describeSteps(record),
-    ...decisions.filter(({ rule }) => rule === 'splice').map(({ text }) => close(text)),
+    ...decisions.filter(({ rule }) => rule === 'patch').map(({ text }) => close(text)),
     ...record.policy_signals
       .filter((signal) => isRemark(signal) && signal.text !== said)
       .map(({ text }) => close(text)),

@@ -143,7 +143,8 @@ const identityColumns: TableColumn<Key>[] = [
 const usedColumn: TableColumn<Key> = {
   id: 'used',
   title: 'Last used',
-  width: '110px',
+  // As the last column it stands beside the choice of columns.
+  width: '128px',
   sort: ({ last_used_at }) => last_used_at,
   wideOnly: true,
   cell: ({ last_used_at }) => <Time at={last_used_at} />,

@@ -1,6 +1,7 @@
-import { escapeControls, formatValue, guessFormat } from '../../../../admin/contract/show-value.ts'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import type { Signal } from '../../../../core/record.ts'
 import { StateBadge } from '../../parts/index.ts'
+import { figuresOf } from './signal-figures.ts'
 
 const words: Record<Signal['verdict'], { word: string; tone: 'good' | 'warning' | 'bad' | 'quiet' | 'strong' }> = {
   pass: { word: 'passed', tone: 'good' },
@@ -35,19 +36,4 @@ export function RecordSignals({ title, signals, none }: { title: string; signals
       </ul>
     </section>
   )
-}
-
-function figuresOf({ data = {} }: Signal): string {
-  const view = { now: Date.now(), utc: true }
-  return Object.entries(data)
-    .map(
-      ([name, value]) =>
-        `${escapeControls(name)} ${formatValue(value, typeof value === 'number' ? numeric(name) : 'text', view)}`,
-    )
-    .join(' · ')
-}
-
-function numeric(name: string) {
-  const format = guessFormat(name)
-  return format === 'text' ? 'number' : format
 }

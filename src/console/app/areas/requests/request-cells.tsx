@@ -124,7 +124,7 @@ const figureColumns: TableColumn<RequestRow>[] = [
     title: 'Total',
     number: true,
     width: '84px',
-    narrowWidth: '76px',
+    narrowWidth: '70px',
     cell: (row) => <Duration ms={row.duration_ms} />,
   },
   {
@@ -153,12 +153,12 @@ export function requestColumns(change: ChangeFilters): TableColumn<RequestRow>[]
     </FilterCell>
   )
   return [
-    { id: 'time', title: 'Time', width: '132px', narrowWidth: '82px', cell: (row) => <ClockTime at={row.time} /> },
+    { id: 'time', title: 'Time', width: '132px', narrowWidth: '76px', cell: (row) => <ClockTime at={row.time} /> },
     {
       id: 'status',
       title: 'Status',
       width: '264px',
-      narrowWidth: '92px',
+      narrowWidth: '82px',
       cell: (row) => (
         <FilterCell {...statusFilter(row)} change={change}>
           <RequestState row={row} />

@@ -15,6 +15,7 @@ const inWords = [
   'entries_lost',
   'database_bytes',
   'journal_bytes',
+  'long_turns',
 ]
 
 function statusEntries({ traffic, providers, ...status }: StatusOutput): RecordEntry[] {
@@ -35,7 +36,24 @@ function statusEntries({ traffic, providers, ...status }: StatusOutput): RecordE
     { label: 'Database', value: <Bytes bytes={status.database_bytes} /> },
     { label: 'Journal', value: <Bytes bytes={status.journal_bytes} /> },
     { label: 'Journal entries lost', value: <Count value={status.entries_lost} /> },
+    { label: 'Blocked threads', value: <BlockedThreads turns={status.long_turns} /> },
   ]
+}
+
+/** In the words of `spgw status`. */
+function BlockedThreads({ turns }: { turns: StatusOutput['long_turns'] }) {
+  if (turns.length === 0) return 'None'
+  return (
+    <ul className="nested">
+      {turns.map(({ thread, count, longest_ms, last_at, last_work }) => (
+        <li key={thread}>
+          {thread}: {count === 1 ? 'once' : `${count} times`}, at most {formatMilliseconds(longest_ms)}, last{' '}
+          <Time at={last_at} />
+          {last_work === null ? null : ` (${last_work})`}
+        </li>
+      ))}
+    </ul>
+  )
 }
 
 function describeTraffic(traffic: NonNullable<StatusOutput['traffic']>): string {
