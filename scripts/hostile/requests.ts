@@ -177,7 +177,24 @@ const heads: Record<string, () => Call> = {
   }),
   'a long id': () => ({ path: `/v1/responses/resp_${'a'.repeat(12_000)}`, method: 'GET' }),
 }
-const headCases = Object.entries(heads).map(([name, make]) => call('head', name, make))
+/** One behind the other on one connection, none of them waiting for an answer. */
+const pipelined: Record<string, (key: string) => string> = {
+  'without a key': () => 'GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n',
+  'of a wrong key': () => 'GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sp_live_x\r\n\r\n',
+  'for lists of models': (key) => `GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`,
+  'of an unknown path': () => 'GET / HTTP/1.1\r\n\r\n',
+  'of a probe': () => 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n',
+}
+const headCases = [
+  ...Object.entries(heads).map(([name, make]) => call('head', name, make)),
+  ...Object.entries(pipelined).map(
+    ([name, make]): HostileCase => ({
+      area: 'pipelined heads',
+      name,
+      run: (stage) => stage.pipeline(fill(MB, make(stage.key))),
+    }),
+  ),
+]
 
 export const requestCases: readonly HostileCase[] = [
   ...shaped,

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import http from 'node:http'
+import net from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -29,6 +30,8 @@ export interface Stage {
   readonly key: string
   /** What the answer came to: its status, and the code of an error. */
   send(call: Call): Promise<string>
+  /** Sends it all on one connection, and resolves to the number of answers. */
+  pipeline(heads: string): Promise<string>
   /** A WebSocket of the gateway's, open. */
   connect(path: string): Promise<WebSocket>
 }
@@ -109,6 +112,18 @@ export class HostileStage implements Stage {
     })
     sent.pipe(request)
     return await over
+  }
+
+  async pipeline(heads: string): Promise<string> {
+    const { hostname, port } = new URL(this.url)
+    const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true, timeout: longestMs })
+    let answers = 0
+    socket.on('data', (chunk) => (answers += chunk.toString('latin1').split('HTTP/1.1 ').length - 1))
+    socket.on('error', () => {}).on('timeout', () => socket.destroy())
+    const closed = once(socket, 'close')
+    socket.end(heads)
+    await closed
+    return `${answers} answers`
   }
 
   async connect(path: string): Promise<WebSocket> {

@@ -96,6 +96,7 @@ export class SlicedScan {
 
   /** Scans about so many bytes more; true: that was all. */
   advance(most: number): boolean {
+    if (!this.#spans.findSpaces(this.#bytes, most, isSpace)) return false
     valuesLeft = this.#valuesLeft
     recording = this.#spans
     const end = walk(this.#bytes, this.#walk, this.#bytes.length, null, false, this.#walk.index + most)
@@ -281,11 +282,10 @@ export function skipSpace(bytes: Buffer, at: number, end: number): number {
 }
 
 function skipLongSpace(bytes: Buffer, at: number, from: number, end: number): number {
-  const known = recording === null ? knownSpans(bytes)?.endOf(at) : undefined
+  const known = (recording ?? knownSpans(bytes))?.spaceEnd(at)
   if (known !== undefined) return Math.min(known, end)
   let index = from
   while (index < end && isSpace(bytes[index])) index++
-  if (recording !== null) recording.passed(at, index)
   return index
 }
 

@@ -4,7 +4,7 @@ import type { WatchedNames } from './watched-names.ts'
 export const slicedBytes = 4 * 1024 * 1024
 /** What ends sooner is scanned again. */
 const leastBytes = 128
-/** Longer texts, numbers and white space are remembered as well. */
+/** Longer texts, numbers and white space are remembered as well; the last at any depth. */
 export const longBytes = 4096
 /** Nothing deeper is looked at again. */
 const mostLevels = 6
@@ -25,6 +25,11 @@ export class KnownSpans {
   /** Of the longest key that holds an escape, or a character that folds to a letter of ASCII. */
   longestHidden = 0
   #last = 0
+  /** White space: where it begins, and the byte after it. */
+  readonly #spaces = new Map<number, number>()
+  /** As far white space has been looked for; `#spaceStart`: where that begins that is being passed, or -1. */
+  #spacesTo = 0
+  #spaceStart = -1
   /** It was not scanned to its end, since it has more values than are looked through. */
   tooMany = false
 
@@ -46,7 +51,33 @@ export class KnownSpans {
     }
   }
 
-  /** A text, a number or white space, within `mostLevels`. */
+  /**
+   * Looks for long white space, at about so many bytes; true: that was all. Where it is long, one of every `longBytes` bytes is in it; the
+   * rest of the document need not be looked at. It is done before the scan, which can pause before a value only.
+   */
+  findSpaces(bytes: Buffer, most: number, isSpace: (byte: number | undefined) => boolean): boolean {
+    for (const pauseAt = this.#spacesTo + most; this.#spacesTo < bytes.length; ) {
+      let at = this.#spacesTo
+      if (this.#spaceStart < 0) {
+        if (isSpace(bytes[at])) for (this.#spaceStart = at; isSpace(bytes[this.#spaceStart - 1]); ) this.#spaceStart--
+        else this.#spacesTo += longBytes
+        continue
+      }
+      while (at < pauseAt && isSpace(bytes[at])) at++
+      this.#spacesTo = at
+      if (at >= pauseAt) return false
+      if (at - this.#spaceStart >= longBytes) this.#spaces.set(this.#spaceStart, at)
+      this.#spaceStart = -1
+    }
+    return true
+  }
+
+  /** Where white space ends that begins at `at`; undefined: it is short, or was not looked for. */
+  spaceEnd(at: number): number | undefined {
+    return this.#spaces.get(at)
+  }
+
+  /** A text or a number, within `mostLevels`. */
   passed(start: number, end: number): void {
     if (end - start >= longBytes && this.#open.length <= mostLevels) this.#add(start, end)
   }

@@ -216,6 +216,9 @@ async function runToEnd(
   traffic.requests.add(arrival)
   if (gateway.crashing) arrival.abort.abort(threadFault())
   try {
+    // Node connects a response to its socket when the answers before it on the connection have gone out.
+    const due = arrival.response.socket === null ? traffic.pipelined.whenDue(arrival.request.socket) : null
+    if (due !== null) await due
     if (traffic.paused !== null) await traffic.paused
     await handle(arrival)
   } catch (error) {

@@ -100,6 +100,26 @@ describe('a document that was gone over in slices', () => {
     expect(stepsOf(work) - before).toBeLessThan(100)
   })
 
+  it.each([
+    ['between values', `{"a":[${' '.repeat(300_000)}1],"model":"m"}`],
+    ['before and behind them', `${'\r\n\t '.repeat(50_000)}{"a":[1],"model":"m"}${' '.repeat(100_000)}`],
+    ['deep within', `{"a":${'['.repeat(20)}${' '.repeat(300_000)}${']'.repeat(20)},"model":"m"}`],
+  ])('has its white space %s passed in slices, once', (_name, text) => {
+    const { bytes, work } = countedBytes(Buffer.from(text))
+    const scan = new SlicedScan(bytes)
+    let longest = 0
+    for (let before = 0, isDone = false; !isDone; before = stepsOf(work)) {
+      isDone = scan.advance(1000)
+      longest = Math.max(longest, stepsOf(work) - before)
+    }
+    // A slice, what stands before the place where white space is found, and a look at one byte of 4096.
+    expect(longest).toBeLessThan(3 * 4096 + 1000)
+    const before = stepsOf(work)
+    expect(before).toBeLessThan(1.2 * text.length)
+    expect(scanObject(bytes, ['model'])).toMatchObject({ ok: true, members: [{ name: 'model' }] })
+    expect(stepsOf(work) - before).toBeLessThan(2 * 4096 + 1000)
+  })
+
   it('is refused for too many values once, and no later look goes through them again', () => {
     const text = `{"a":[${'1,'.repeat(3_100_000)}1]}`
     expect(scanObject(scanned(Buffer.from(text)), ['a'])).toEqual(scanObject(Buffer.from(text), ['a']))

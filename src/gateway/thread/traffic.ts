@@ -3,6 +3,7 @@ import type { Gateway } from '../gateway.ts'
 import type { Arrival } from '../request/arrival.ts'
 import { type ListMember, LiveList } from './deadlines.ts'
 import { HalfOpenConnections } from './half-open.ts'
+import { PipelinedRequests } from './pipelined-requests.ts'
 
 export interface ClientConnection extends ListMember {
   readonly socket: Socket
@@ -14,6 +15,7 @@ export class Traffic {
   readonly requests = new LiveList<Arrival>()
   readonly connections = new LiveList<ClientConnection>()
   readonly halfOpen = new HalfOpenConnections()
+  readonly pipelined = new PipelinedRequests()
   /** Connections that took one of the last descriptors: each gets one answer, which says so. */
   readonly scarce = new Set<Socket>()
   /** A request that arrives while the listener closes does not begin before this resolves. */
