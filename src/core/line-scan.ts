@@ -26,6 +26,8 @@ export class LineScanner {
       this.#hold(chunk, from, end)
       this.#finish()
       from = end + 1
+      // A search for each empty line would cost far more than its byte.
+      while (chunk[from] === lineFeed) from++
     }
     this.#hold(chunk, from, chunk.length)
   }

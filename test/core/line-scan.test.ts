@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { LineScanner } from '../../src/core/line-scan.ts'
 
 function scan(chunks: readonly Buffer[], limit: number): { lines: string[]; skipped: number } {
@@ -28,6 +28,13 @@ describe('the scanner of lines', () => {
         })
       }),
     )
+  })
+
+  it('searches once for a run of empty lines', () => {
+    const chunk = Buffer.from(`{}${'\n'.repeat(60_000)}{}\n`)
+    const search = vi.spyOn(chunk, 'indexOf')
+    expect(scan([chunk], 16)).toEqual({ lines: ['{}', '{}'], skipped: 0 })
+    expect(search.mock.calls.length).toBeLessThan(5)
   })
 
   it('goes on behind a line that is too long', () => {
