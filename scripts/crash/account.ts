@@ -69,7 +69,7 @@ export class Account {
   checkObjects(owners: ReadonlySet<string | null>): void {
     for (const call of this.#pending)
       if (call.stores && isAnswered(call) && !owners.has(call.id))
-        this.#tell('lost', `${describe(call)} has no stored answer`)
+        this.#report('lost', `${describe(call)} has no stored answer`)
   }
 
   /** Every record there is: what was right once must be so for good. */
@@ -81,7 +81,7 @@ export class Account {
       if (record.state === 'interrupted') this.counts.interrupted++
       else this.counts.settled++
     }
-    if (new Set(records.map(({ id }) => id)).size !== records.length) this.#tell('doubled', 'an id is listed twice')
+    if (new Set(records.map(({ id }) => id)).size !== records.length) this.#report('doubled', 'an id is listed twice')
     for (const call of this.#calls.values()) this.#expectFound(call, found)
   }
 
@@ -115,10 +115,10 @@ export class Account {
   }
 
   wrong(what: string): void {
-    this.#tell('wrong', what)
+    this.#report('wrong', what)
   }
 
-  #tell(count: 'lost' | 'doubled' | 'wrong', what: string): void {
+  #report(count: 'lost' | 'doubled' | 'wrong', what: string): void {
     // Records are read more than once, and a call is looked for at each look: one fault is one problem.
     const problem = `${count}: ${what}`
     if (this.#problems.has(problem)) return
@@ -131,14 +131,14 @@ export class Account {
     const mark = record.tags.mark
     const call = mark === undefined ? undefined : this.#calls.get(mark)
     if (mark === undefined || call === undefined) {
-      this.#tell('wrong', `${record.id} is a record of nobody's request`)
+      this.#report('wrong', `${record.id} is a record of nobody's request`)
       return null
     }
     const expected = call.id ?? this.#found.get(mark) ?? record.id
-    if (record.id !== expected) this.#tell('doubled', `${describe(call)} has ${record.id} besides ${expected}`)
+    if (record.id !== expected) this.#report('doubled', `${describe(call)} has ${record.id} besides ${expected}`)
     this.#found.set(mark, expected)
     const fault = this.#faultOf(call, record)
-    if (fault !== null) this.#tell('wrong', `${describe(call)}: ${fault}: ${shorten(record)}`)
+    if (fault !== null) this.#report('wrong', `${describe(call)}: ${fault}: ${shorten(record)}`)
     return mark
   }
 
@@ -158,14 +158,14 @@ export class Account {
   /** Keys, routes and credentials that were acknowledged work on, whatever was killed in between. */
   #expectServed(call: Call): void {
     if (call.status === null || call.status === expectedStatus(call)) return
-    this.#tell('wrong', `${describe(call)} was answered ${call.status}`)
+    this.#report('wrong', `${describe(call)} was answered ${call.status}`)
   }
 
   #expectFound(call: Call, found: ReadonlyMap<string, string>): void {
     if (found.has(call.mark) || this.#sharing.has(call.mark)) return
-    if (call.id !== null) this.#tell('lost', `${describe(call)} has no record`)
+    if (call.id !== null) this.#report('lost', `${describe(call)} has no record`)
     // What a provider was sent was admitted before, and that stands in the journal.
-    else if (this.ledger.has(call.mark)) this.#tell('lost', `${describe(call)} reached a provider and has no record`)
+    else if (this.ledger.has(call.mark)) this.#report('lost', `${describe(call)} reached a provider and has no record`)
   }
 
   /** Of several attempts only one was answered well. */

@@ -84,7 +84,7 @@ export class FormScanner {
   #parts = 0
   readonly #sink: PartSink | null
   /** Offset up to which the content of a part has been told; -1: none is. */
-  #told = -1
+  #passed = -1
 
   constructor(boundary: string, wanted: Iterable<string>, sink: PartSink | null = null) {
     this.#wanted = new Set(wanted)
@@ -118,10 +118,10 @@ export class FormScanner {
     if (this.#state !== 'content' && this.#state !== 'epilogue') return false
     const seam = Buffer.concat([this.#rest, chunk.subarray(0, this.#lookBehind)])
     if (seam.includes(this.#delimiter) || chunk.includes(this.#delimiter)) return false
-    if (this.#told >= 0) {
+    if (this.#passed >= 0) {
       const end = this.#offset + this.#rest.length + chunk.length - this.#lookBehind
-      this.#tell(this.#rest, this.#offset, end)
-      this.#tell(chunk, this.#offset + this.#rest.length, end)
+      this.#pass(this.#rest, this.#offset, end)
+      this.#pass(chunk, this.#offset + this.#rest.length, end)
     }
     const last = chunk.length > this.#lookBehind ? chunk : Buffer.concat([this.#rest, chunk])
     const end = this.#offset + this.#rest.length + chunk.length
@@ -148,24 +148,24 @@ export class FormScanner {
     if (this.#parts === 0 && end > 0) return this.#refuse('it does not begin with its boundary')
     if (this.#name !== null && end - this.#contentStart > valueBytes)
       return this.#refuse(`the field ${this.#name} is longer than ${valueBytes} bytes`)
-    if (this.#told >= 0) this.#tell(window, this.#offset, end)
+    if (this.#passed >= 0) this.#pass(window, this.#offset, end)
     if (found < 0) return -1
     const ownLine = end >= this.#contentStart && window.subarray(found - 2, found).equals(lineEnd)
     if (!ownLine || this.#state === 'epilogue') return this.#refuse('its boundary stands where no part begins')
     if (this.#name !== null) this.#addField(this.#name, window.subarray(this.#contentStart - this.#offset, found - 2))
     this.#name = null
-    this.#told = -1
+    this.#passed = -1
     this.#state = 'delimiter'
     return found + this.#delimiter.length
   }
 
   /** As much of the part's content as lies in these bytes before `end`. */
-  #tell(bytes: Buffer, offset: number, end: number): void {
-    const from = this.#told - offset
+  #pass(bytes: Buffer, offset: number, end: number): void {
+    const from = this.#passed - offset
     const to = Math.min(end - offset, bytes.length)
     if (from < 0 || to <= from) return
     this.#sink?.bytes(bytes.subarray(from, to))
-    this.#told = offset + to
+    this.#passed = offset + to
   }
 
   #addField(name: string, value: Buffer): void {
@@ -196,7 +196,7 @@ export class FormScanner {
     this.#state = 'content'
     if (name.part !== null && this.#sink !== null) {
       this.#sink.begin(name.part)
-      this.#told = this.#contentStart
+      this.#passed = this.#contentStart
     }
     return end + headersEnd.length
   }

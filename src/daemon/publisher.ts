@@ -44,7 +44,7 @@ export class Publisher {
   /** Of providers that are gone from every thread, the one that went first in front. */
   readonly #freeSlots: number[] = []
   #usedSlots = 0
-  readonly #lent = new Map<string, SnapshotKey>()
+  readonly #leased = new Map<string, SnapshotKey>()
   readonly #returned = new Set<string>()
   #storedKeysVersion: number | null = null
   #names: ScopeNames | null = null
@@ -86,17 +86,17 @@ export class Publisher {
 
   /** A key that lives only in memory (for `routes test`); `release` ends it. */
   async lease(key: SnapshotKey): Promise<{ release: () => Promise<void> }> {
-    this.#lent.set(key.hash, key)
+    this.#leased.set(key.hash, key)
     try {
       await this.publish()
     } catch (error) {
       // Nobody would release it.
-      this.#lent.delete(key.hash)
+      this.#leased.delete(key.hash)
       this.#returned.add(key.hash)
       throw error
     }
     const release = () => {
-      this.#lent.delete(key.hash)
+      this.#leased.delete(key.hash)
       this.#returned.add(key.hash)
       return this.publish()
     }
@@ -143,7 +143,7 @@ export class Publisher {
   /** A change costs its own size, however many keys there are. */
   async #publishKeys(stored: StoredSnapshot, names: ScopeNames): Promise<void> {
     const changed = new Map(stored.keys.flatMap((key) => secretsOf(key, names)).map((key) => [key.hash, key]))
-    for (const [hash, key] of this.#lent) changed.set(hash, key)
+    for (const [hash, key] of this.#leased) changed.set(hash, key)
     const upsert = [...changed.values()].filter((key) => !isDeepStrictEqual(key, this.#keys.get(key.hash)))
     const remove = [...stored.removedHashes, ...this.#returned].filter(
       (hash) => this.#keys.has(hash) && !changed.has(hash),

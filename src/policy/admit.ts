@@ -11,9 +11,10 @@ import { type CompiledPolicies, type EffectivePolicy, findEffective, type Verdic
 export { type CompiledPolicies, compilePolicies, type EffectivePolicy } from './effective.ts'
 
 /**
- * The checks, in their fixed order: the key's state, the scope that the request names, then by policy the client's address, the
- * hour, the lane, the model and the size of the body, then the holds. The first refusal ends them. Each step is a function of its own, run
- * when its facts are known; each rule looked at leaves a signal.
+ * The checks in their order, each run when its facts are known: `admitKey` (the key's state, the scope that the request
+ * names), `admitSource` (address and hour), `admitCall` (lane, model, size of the body, output). Limits, content rules
+ * and budgets follow elsewhere (docs/architecture.md, steps 4 and 5). The first rejection ends them; each rule that was
+ * checked leaves a signal.
  */
 
 export interface Admission extends Verdict {

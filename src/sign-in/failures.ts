@@ -18,7 +18,7 @@ export class Failures {
   /** A name that is nobody's is not written down: people type passwords there. */
   note(operator: Operator | null, method: string, address: string): void {
     if (this.#since === null) {
-      const timer = setTimeout(() => this.#tellRest(), quietMs)
+      const timer = setTimeout(() => this.#reportRest(), quietMs)
       timer.unref()
       this.#since = { count: 0, addresses: new Set(), timer }
       this.#write(operator, { method, address })
@@ -30,10 +30,10 @@ export class Failures {
 
   close(): void {
     if (this.#since !== null) clearTimeout(this.#since.timer)
-    this.#tellRest()
+    this.#reportRest()
   }
 
-  #tellRest(): void {
+  #reportRest(): void {
     const rest = this.#since
     this.#since = null
     if (rest !== null && rest.count > 0) this.#write(null, { failures: rest.count, addresses: [...rest.addresses] })

@@ -11,6 +11,6 @@ describe('what a request holds of limits and budgets', () => {
         .toSorted()
     expect(users(/\breleaseLimits\(/)).toEqual(['src/gateway/answer/settle.ts', 'src/gateway/request/take-limits.ts'])
     expect(users(/\blimits\.release\(/)).toEqual(['src/gateway/request/take-limits.ts'])
-    expect(users(/\bbookBudgets\(/)).toEqual(['src/gateway/answer/settle.ts', 'src/gateway/upstream/hold-budgets.ts'])
+    expect(users(/\bsettleBudgets\(/)).toEqual(['src/gateway/answer/settle.ts', 'src/gateway/upstream/hold-budgets.ts'])
   })
 })

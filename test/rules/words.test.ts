@@ -76,6 +76,7 @@ describe('banned words', () => {
     ['a parameter', 'const f = ([sickPart]) => sickPart'],
     ['a method', 'class A { sick() {} }'],
     ['a property of a class', 'class A { private sick = 1 }'],
+    ['a private member', 'class A { #sick = 1 }'],
     ['a property of a type', 'interface A { isSick: boolean }'],
     ['a type', 'type SickPart = string'],
     ['a class', 'class SICKPart {}'],

@@ -182,7 +182,7 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
   }
   const message = `The provider answered ${head.status}.`
   const error = { code: 'provider_error', origin: 'provider', message } as const
-  // Also where another try was meant and could not be made.
+  // Even if a retry was planned: it could not be made.
   answer.attempt.outcome = 'passed'
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)

@@ -13,7 +13,7 @@ export function ownAnswerHeaders(arrival: Arrival): string[] {
   return name === null ? headers : [...headers, name, arrival.id]
 }
 
-/** What was used of a provider for nothing. */
+/** Tokens that a provider charges for although the client gets none of its answer. */
 export type Used = Pick<RequestEnd, 'tokens' | 'detail'>
 
 const usedNothing: Used = { tokens: null }

@@ -12,7 +12,7 @@ import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import { releaseLimits } from '../request/take-limits.ts'
 import type { RequestEnd } from '../request/trace.ts'
-import { bookBudgets, heldBudgets } from '../upstream/hold-budgets.ts'
+import { heldBudgets, settleBudgets } from '../upstream/hold-budgets.ts'
 import type { UpstreamCall } from '../upstream/upstream-call.ts'
 
 /** Journaled before anything is sent to a provider, so that the request has a record even if the process dies. */
@@ -79,7 +79,7 @@ async function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
   reachFaultPoint('journal.before-settled')
   trace.mark('done')
   const record = trace.record('settled', end)
-  const booked = arrival.limits === null ? null : bookBudgets(arrival, record)
+  const booked = arrival.limits === null ? null : settleBudgets(arrival, record)
   await gateway.journal.append(booked === null ? { kind: 'settled', record } : { kind: 'settled', booked, record })
   reachFaultPoint('journal.after-settled')
 }

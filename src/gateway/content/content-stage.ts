@@ -63,8 +63,12 @@ export class ContentStage implements AnswerStage {
 
   /** Where a stream has no end mark, its texts end with it. */
   end(): Buffer | Fault | null {
-    const left = this.#endAll(() => true)
-    return this.#context.refused ?? (left.length === 0 ? null : Buffer.concat(left))
+    try {
+      const left = this.#endAll(() => true)
+      return this.#context.refused ?? (left.length === 0 ? null : Buffer.concat(left))
+    } catch (error) {
+      return failedRule('answer', error)
+    }
   }
 
   whole(body: Buffer): Buffer | Fault {

@@ -7,6 +7,7 @@ import {
   type ScalarNode,
   type TextNode,
 } from '../../core/json-nodes.ts'
+import { shortestNumber } from '../../policy/content/arguments-scan.ts'
 
 /** A text somewhere in a JSON document. */
 export interface ContentText {
@@ -51,7 +52,8 @@ const freeNames = new Set(['input', 'args', 'arguments', 'response', 'output', '
 /** JSON in a text. */
 const jsonNames = new Set(['arguments', 'partial_json'])
 const smallestFile = 256
-const shortestNumber = 8
+/** An argument of a tool that comes by its place (Gemini's `partialArgs`). */
+const numberArgument = 'numberValue'
 
 const logprobNames = new Set(['logprobs', 'logprobsResult', 'top_logprobs'])
 const tokenNames = new Set(['input', 'prompt'])
@@ -84,7 +86,8 @@ class TextFinder {
       return void this.#found.logprobs.push(node)
     if (unseenNames.has(name) && node.end - node.start > 4) this.#found.unseen = true
     if (node.kind === 'text') return this.#text(node, name, path, around)
-    if (node.kind === 'scalar') return this.#number(node, path, around)
+    if (node.kind === 'scalar')
+      return this.#number(node, path, { ...around, isFree: around.isFree || name === numberArgument })
     if (node.kind === 'object')
       return this.#object(node, path, { ...around, isFree: around.isFree || freeNames.has(name) })
     if (tokenNames.has(name) && holdsTokens(node)) this.#found.unseen = true

@@ -8,7 +8,7 @@ import type { Call } from '../request/call.ts'
 import { CallContent, failedRule } from './call-content.ts'
 import { type ContentText, findTexts } from './content-texts.ts'
 
-/** Between two work of the event loop: a few milliseconds of work. */
+/** Characters to look at in one turn of the event loop: a few milliseconds of work. */
 const turnLength = 64 * 1024
 /** A text costs as much as so many characters, however short it is. */
 const textCost = 64

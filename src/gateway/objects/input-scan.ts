@@ -55,14 +55,14 @@ export class InputScan {
   /** All of it has come; null where it is no file of lines. */
   end(): BatchInput | null {
     if (!this.#over) this.#lines.end()
-    return this.#begun ? this.#told() : null
+    return this.#begun ? this.#result() : null
   }
 
   /** It goes on in another call. */
   hold(): HeldInput {
     if (!this.#begun && this.#over) this.refuse('it does not begin with a JSON object')
     const rest = this.#over ? new Uint8Array() : this.#lines.rest()
-    return { offset: this.#offset, input: this.#told(), rest }
+    return { offset: this.#offset, input: this.#result(), rest }
   }
 
   /** Why it can be no batch's input. */
@@ -71,7 +71,7 @@ export class InputScan {
     this.#over = true
   }
 
-  #told(): BatchInput {
+  #result(): BatchInput {
     const { lines, unread } = this.#input
     if (unread !== null) return { lines, models: [], objects: [], unread }
     return { lines, models: [...this.#models], objects: [...this.#objects.values()], unread }

@@ -6,17 +6,17 @@ const kept = 1000
  * a list could only be told by asking the provider for all that follows, which on a shared account may be a lot.
  */
 export class ListEnds {
-  readonly #rests = new Map<string, number>()
+  readonly #remaining = new Map<string, number>()
 
   remember(item: string, rest: number): void {
-    this.#rests.delete(item)
-    this.#rests.set(item, rest)
-    const [oldest] = this.#rests.keys()
-    if (this.#rests.size > kept && oldest !== undefined) this.#rests.delete(oldest)
+    this.#remaining.delete(item)
+    this.#remaining.set(item, rest)
+    const [oldest] = this.#remaining.keys()
+    if (this.#remaining.size > kept && oldest !== undefined) this.#remaining.delete(oldest)
   }
 
   /** Null: not known, or no more. */
   behind(item: string): number | null {
-    return this.#rests.get(item) ?? null
+    return this.#remaining.get(item) ?? null
   }
 }

@@ -1,4 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { refusedByLimit, withinLimits } from '../../policy/limits/limit-faults.ts'
@@ -45,8 +46,6 @@ export function correctTurns({ gateway, limits }: Arrival, tokens: TokenUsage | 
   if (limits === null || limits.hold === null || tokens === null) return
   gateway.limits.correctTokens(limits.hold, tokens.input + tokens.output)
 }
-
-const bytesPerToken = 4
 
 /** Input by its length, and as much output as the client allows; corrected when the provider has reported what it was. */
 function expectTokens({ body, inspection, outputCap }: Call): number {

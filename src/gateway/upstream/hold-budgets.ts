@@ -99,8 +99,11 @@ export function heldBudgets({ limits }: Arrival): readonly BookedAmount[] | null
   return budgets.length === 0 ? null : bookedOf(budgets, null)
 }
 
-/** For the settled entry, whose record this is, and then for the counters: what it came to. */
-export function bookBudgets({ limits }: Arrival, record: RequestRecord): readonly BookedAmount[] | null {
+/**
+ * What the request came to, for its settled entry, and for the counters, which take it from the hold when that is released.
+ * What went beyond the hold stands on the record as `estimate_error`.
+ */
+export function settleBudgets({ limits }: Arrival, record: RequestRecord): readonly BookedAmount[] | null {
   const hold = limits?.hold ?? null
   if (hold === null || hold.budgets.length === 0) return null
   const { tokens, cost } = record

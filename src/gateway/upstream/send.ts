@@ -34,7 +34,7 @@ export async function attemptAll(call: Call, planned: Plan): Promise<Attempted<A
       call.trace.skipped(skippedSignal({ provider: provider.name, upstreamModel, reason, code: 'open' })),
     random: call.gateway.random,
   })
-  // What was to be done instead came to nothing, so that it passes after all.
+  // A retry or fallback was planned but could not be made, so the provider's answer is passed on.
   if (outcome.kind === 'answered')
     outcome.answer.attempt.outcome = outcome.answer.error === null ? 'answered' : 'passed'
   return outcome

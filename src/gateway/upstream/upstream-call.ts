@@ -57,11 +57,11 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   #heldBytes = 0
   #burst = 0
   /** Others have their turn before any more is read. */
-  #resting = false
+  #yielding = false
   /** What is left of a chunk by then. */
   #unread: Buffer | null = null
   #consumer: AnswerConsumer | null = null
-  #late: ((consumer: AnswerConsumer) => void)[] = []
+  #deferred: ((consumer: AnswerConsumer) => void)[] = []
 
   constructor(options: UpstreamOptions) {
     this.#options = options
@@ -88,7 +88,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     for (const chunk of this.#held?.list() ?? []) consumer.chunk(chunk)
     this.#held = null
     consumer.flush()
-    for (const act of this.#late.splice(0)) act(consumer)
+    for (const act of this.#deferred.splice(0)) act(consumer)
   }
 
   abort(): void {
@@ -99,7 +99,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   pause(): void {
-    // A client that reads slowly is no silence of the provider's. But where nothing else ends it, it must take some in that time.
+    // A slow client does not make the provider silent. Where there is no limit on the whole call, it must read something in time.
     const endless = this.#totalAt === Number.POSITIVE_INFINITY
     this.#deadline.at = endless ? performance.now() + this.#options.limits.betweenChunks : this.#totalAt
     this.#paused = true
@@ -162,7 +162,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
       this.#hold(chunk)
     }
     this.#consumer?.flush()
-    if (this.#burst > burstEvents) this.#rest()
+    if (this.#burst > burstEvents) this.#yieldTurn()
   }
 
   #readEvents(framer: StreamFramer, chunk: Buffer): void {
@@ -179,23 +179,23 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   /** Reads on in the next turn of the loop, unless the client is waited for by then. */
-  #rest(): void {
+  #yieldTurn(): void {
     this.#burst = 0
-    if (this.#over || this.#resting) return
-    this.#resting = true
+    if (this.#over || this.#yielding) return
+    this.#yielding = true
     this.#sending?.pause()
     setImmediate(() => {
-      this.#resting = false
+      this.#yielding = false
       this.#readOn()
     })
   }
 
   #readOn(): void {
-    if (this.#over || this.#paused || this.#resting) return
+    if (this.#over || this.#paused || this.#yielding) return
     const unread = this.#unread
     this.#unread = null
     if (unread !== null) this.#read(unread)
-    if (!this.#resting) this.#sending?.resume()
+    if (!this.#yielding) this.#sending?.resume()
   }
 
   /** The transport is at its end, although it was to pause. */
@@ -328,20 +328,20 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   #end(missing: string | null): void {
     this.#finish()
-    this.#tell((consumer) => consumer.ended(missing))
+    this.#deliver((consumer) => consumer.ended(missing))
   }
 
   #fail(reason: Fault, transport: TransportFault['kind'] | null = null): void {
     if (this.#over) return
     this.#finish()
     this.#sending?.abort()
-    if (this.#open) this.#tell((consumer) => consumer.failed(reason, transport))
+    if (this.#open) this.#deliver((consumer) => consumer.failed(reason, transport))
     else this.#resolve({ kind: 'failed', fault: reason, transport })
   }
 
-  #tell(act: (consumer: AnswerConsumer) => void): void {
+  #deliver(act: (consumer: AnswerConsumer) => void): void {
     if (this.#consumer !== null) act(this.#consumer)
-    else this.#late.push(act)
+    else this.#deferred.push(act)
   }
 
   #finish(): void {

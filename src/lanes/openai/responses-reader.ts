@@ -95,7 +95,7 @@ export class ResponsesReader extends BaseReader {
     this.#ended = true
     const response = asObject(body.response)
     if (response !== null) this.learn(response)
-    if (response !== null && this.#role === 'stored-too') this.#tell(responseObjects(response, true))
+    if (response !== null && this.#role === 'stored-too') this.#addObjects(responseObjects(response, true))
     if (type === 'response.completed' || type === 'response.incomplete') {
       return { content: false, terminal: true, error: null, pass: event.bytes }
     }
@@ -104,7 +104,7 @@ export class ResponsesReader extends BaseReader {
     return { content: false, terminal: true, error: readStreamedError(error), pass: event.bytes }
   }
 
-  #tell(names: readonly ObjectName[]): void {
+  #addObjects(names: readonly ObjectName[]): void {
     const known = new Set(this.objects.map(({ id }) => id))
     this.objects = [...this.objects, ...names.filter(({ id }) => !known.has(id))]
   }

@@ -98,7 +98,8 @@ export class ArgumentsScan {
   }
 }
 
-const shortestNumber = 4
+/** A shorter one holds nothing that a rule looks for, and there are many of them. */
+export const shortestNumber = 4
 const longestNumber = 4096
 
 /** As it stands within quotes. */

@@ -55,7 +55,7 @@ export class Ingestion {
   /** One pass, never two at a time. `writers`: whose segments are still written. Returns how many records were added or changed. */
   async pass(writers: Writers): Promise<number> {
     const segments = await listSegments(this.#options.journalDirectory, writers)
-    await this.#forgetGone(segments, writers)
+    await this.#forgetRemoved(segments, writers)
     const troubles: unknown[] = []
     const dead = segments.filter((segment) => !segment.live)
     const live = segments.filter((segment) => segment.live)
@@ -76,7 +76,7 @@ export class Ingestion {
   }
 
   /** Not of the living: a segment that somebody deleted comes back under its name, and is read on where it was. */
-  async #forgetGone(segments: readonly Segment[], writers: Writers): Promise<void> {
+  async #forgetRemoved(segments: readonly Segment[], writers: Writers): Promise<void> {
     const here = new Set(segments.map((segment) => segment.file))
     for (const name of (await this.#knownOffsets()).keys())
       if (!here.has(name) && !isAwaited(name, writers)) await this.#forget(name)
@@ -128,7 +128,7 @@ export class Ingestion {
         const stored = await this.#store(segment, batch.entries, batch.offset)
         reachFaultPoint('ingest.after-commit')
         offsets.set(segment.file, batch.offset)
-        this.#tell(stored)
+        this.#notify(stored)
         changed += stored.changed
       }
       offset = batch.offset
@@ -176,7 +176,7 @@ export class Ingestion {
     }
   }
 
-  #tell({ ended, tallier }: Stored): void {
+  #notify({ ended, tallier }: Stored): void {
     const { audience } = this.#options
     if (ended !== null && ended.length > 0) audience.ended?.(ended)
     const tally = audience.traffic === null ? null : tallier.take()

@@ -47,7 +47,7 @@ export class ChainWalk {
   }
 
   pass(row: AuditRow): void {
-    const reason = this.#judge(row)
+    const reason = this.#check(row)
     const mark = { sequence: row.sequence, id: row.id, time: row.time, hash: row.hash }
     if (reason !== null) this.#flaw ??= { ...mark, reason }
     // Behind a flaw nothing is proven: whoever altered one line may have written the rest anew.
@@ -72,7 +72,7 @@ export class ChainWalk {
     return { ...last, reason: `lines up to number ${written} were written, and the ones after this are missing` }
   }
 
-  #judge(row: AuditRow): string | null {
+  #check(row: AuditRow): string | null {
     const due = (this.#last?.sequence ?? 0) + 1
     if (row.sequence !== due) return `line number ${due} is missing here`
     if (row.previous_hash !== (this.#last?.hash ?? '')) return 'it does not follow the line before it'

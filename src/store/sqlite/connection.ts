@@ -29,7 +29,7 @@ export class Connection {
   #hot: HotStatements | null = null
   #trouble: string | null = null
   #damage: string | null = null
-  #mended: { reason: string; until: number } | null = null
+  #recovered: { reason: string; until: number } | null = null
   #closed = false
 
   constructor({ db, sqlite, busyTimeoutMs, ground }: ConnectionParts) {
@@ -44,8 +44,8 @@ export class Connection {
    * written into a damaged database may be lost with it, and stays in the journal instead.
    */
   get trouble(): string | null {
-    if (this.#mended !== null && Date.now() > this.#mended.until) this.#mended = null
-    return this.#damage ?? this.#trouble ?? this.#mended?.reason ?? null
+    if (this.#recovered !== null && Date.now() > this.#recovered.until) this.#recovered = null
+    return this.#damage ?? this.#trouble ?? this.#recovered?.reason ?? null
   }
 
   /** `run` may be run again from its beginning, in a new transaction. */
@@ -105,7 +105,7 @@ export class Connection {
     if (refusal !== null) throw new StoreDegraded(refusal)
     if (!this.#ground.logLost()) return
     await this.#patiently(() => this.#alone(() => this.#ground.renewLog()), true)
-    this.#mended = {
+    this.#recovered = {
       reason: 'the write-ahead log of the database was deleted and has been recreated',
       until: Date.now() + recoveredMs,
     }

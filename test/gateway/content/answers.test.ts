@@ -20,6 +20,13 @@ const policies = [
   makePolicy('blocks', { ...own, contentRules: [rule('keys', { detector: 'secrets' })] }),
   makePolicy('masks', { ...own, contentRules: [rule('keys', { detector: 'secrets', action: 'redact' })] }),
   makePolicy('flags', { ...own, contentRules: [rule('keys', { detector: 'secrets', action: 'flag' })] }),
+  makePolicy('numbers', {
+    ...own,
+    contentRules: [
+      rule('cards', { detector: 'card-numbers', action: 'redact' }),
+      rule('pins', { pattern: '7311', action: 'redact' }),
+    ],
+  }),
   makePolicy('broken', { ...own, contentRules: [rule('bad', { pattern: '(a', action: 'flag' })] }),
   makePolicy('returns', {
     ...own,
@@ -184,6 +191,20 @@ describe('a whole answer', () => {
     const answer = json({ choices: [], usage, x: 'y' })
     const { status, text } = await ask('broken', '/chat/completions', { model: 'openai-model', messages }, answer)
     expect([status, text.includes('could not look at the answer')]).toEqual([403, true])
+  })
+})
+
+describe('a number among the arguments of a tool', () => {
+  const card = 4242424242424242
+  const streamed = (functionCall: object) =>
+    json([{ candidates: [{ index: 0, content: { parts: [{ functionCall }] }, finishReason: 'STOP' }] }])
+  it.each([
+    ['in an object', { name: 'f', args: { k: card } }],
+    ['by its place', { name: 'f', partialArgs: [{ jsonPath: '$.k', numberValue: card }] }],
+    ['of four digits', { name: 'f', args: { k: 7311 } }],
+  ])('is looked at, %s', async (_, functionCall) => {
+    const { text } = await ask('numbers', `${gemini}:streamGenerateContent`, {}, streamed(functionCall))
+    expect(text).not.toMatch(/4242|7311/)
   })
 })
 

@@ -56,7 +56,8 @@ type Found = (readonly [text: string, offset: number])[]
 function declaredNames({ program }: Module): Found {
   const found: Found = []
   const add = (node: { name?: unknown; type: string; start: number } | null | undefined) => {
-    if (node?.type === 'Identifier' && typeof node.name === 'string') found.push([node.name, node.start])
+    const isName = node?.type === 'Identifier' || node?.type === 'PrivateIdentifier'
+    if (isName && typeof node.name === 'string') found.push([node.name, node.start])
   }
   const keyed = ({ key, computed }: { key: Node; computed?: boolean }) => computed !== true && add(key)
   const callable = ({ id, params }: { id?: Node | null; params: readonly Node[] }) => {

@@ -50,15 +50,15 @@ class Channel<Item> {
       ...rest,
       open,
       onItem: (item) => {
-        this.#tell({ kind: 'item', item })
+        this.#post({ kind: 'item', item })
         onItem(item)
       },
       onLost: (error) => {
-        this.#tell({ kind: 'lost', message: faultOf(error).message })
+        this.#post({ kind: 'lost', message: faultOf(error).message })
         return onLost?.(error) ?? true
       },
       onGap: () => {
-        this.#tell({ kind: 'gap' })
+        this.#post({ kind: 'gap' })
         onGap()
       },
     }
@@ -77,7 +77,7 @@ class Channel<Item> {
     else this.#stream.onLost?.(new Error(message.message))
   }
 
-  #tell(message: Message<Item>): void {
+  #post(message: Message<Item>): void {
     if (message.kind !== 'gap') this.#last = message
     this.#channel.postMessage(message)
   }
