@@ -50,6 +50,10 @@ export class PipelinedRequests {
 function hold(socket: Socket): Held {
   const held = { socket, resume: socket.resume, waiting: 0 }
   socket.pause()
-  socket.resume = () => socket
+  socket.resume = stayPaused
   return held
+}
+
+function stayPaused(this: Socket): Socket {
+  return this
 }
