@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveContract } from '../../scripts/derive-contract.ts'
 import { everyPage, type Places } from '../../scripts/pictures/places.ts'
 import { addViewer, enterAs, makeHistory } from '../../scripts/pictures/stories.ts'
-import { findBarriers, findOverflow, hasBrowser, openPage, type Page } from '../support/browser.ts'
+import { findBarriers, findHiddenHeads, findOverflow, hasBrowser, openPage, type Page } from '../support/browser.ts'
 import { openStage, type Stage, visit } from '../support/console-stage.ts'
 
 /** Every page for everybody: each is loaded once, and looked at in both themes and two widths as it stands. */
@@ -15,6 +15,8 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
 
   /** Looked at once there is something. */
   const sameWhenEmpty = /^(account|operation|settings$|settings-(?!policies|tokens))/
+  /** Their tables have more columns than a narrow page, or one with limits, has room for. */
+  const manyColumns = /^(overview|providers|routing|keys|requests|settings-prices)$/
   const offered = deriveContract()
   /** Each width and each theme once: what a theme can spoil (contrast) does not depend on the width, and the other way round. */
   const looks = [
@@ -28,6 +30,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
       await page.emulateMedia({ colorScheme: theme })
       expect([name, width, theme, await findBarriers(page)]).toEqual([name, width, theme, []])
       expect([name, width, await findOverflow(page)]).toEqual([name, width, 0])
+      if (manyColumns.test(name)) expect([name, width, await findHiddenHeads(page)]).toEqual([name, width, []])
     }
   }
 

@@ -85,4 +85,26 @@ export function findOverflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
+/** Heads of tables that are cut off, or that the choice of columns covers. */
+export function findHiddenHeads(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const isCut = (part) => getComputedStyle(part).overflowX !== 'visible' && part.scrollWidth > part.clientWidth
+    const rightOf = (head) => {
+      const text = document.createRange()
+      text.selectNodeContents(head)
+      return text.getBoundingClientRect().right
+    }
+    return [...document.querySelectorAll('.table thead th')]
+      .filter((head) => head.offsetParent !== null && head.textContent !== '')
+      // Cards keep their heads for those who do not see them.
+      .filter((head) => getComputedStyle(head.closest('thead')).clipPath === 'none')
+      .filter((head) => {
+        const choice = head.closest('.table-scroll').parentElement.querySelector('.table-corner .button')
+        const covered = choice != null && rightOf(head) > choice.getBoundingClientRect().left
+        return covered || [head, ...head.querySelectorAll('*')].some(isCut)
+      })
+      .map((head) => head.textContent)
+  })()`)
+}
+
 export type { Browser, Locator, Page }

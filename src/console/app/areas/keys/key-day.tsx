@@ -30,6 +30,6 @@ export function KeySparkline({ id, requests }: { id: string; requests: number })
   if (requests === 0) return <Missing meaning="no requests" />
   const points: readonly SeriesPoint[] = data?.groups[0]?.points ?? []
   return (
-    <Sparkline points={points.map((point) => point.requests)} width={96} height={20} label="Requests by half hour" />
+    <Sparkline points={points.map((point) => point.requests)} width={64} height={20} label="Requests by half hour" />
   )
 }

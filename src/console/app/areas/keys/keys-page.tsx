@@ -105,6 +105,9 @@ const identityColumns: TableColumn<Key>[] = [
   {
     id: 'name',
     title: 'Name',
+    // Whatever else is shown, a key is known by it.
+    width: '13%',
+    narrowWidth: 'auto',
     sort: ({ name }) => name,
     cell: ({ id, name }) => (
       <Link to="/keys/$key" params={{ key: id }} search={keepScope} className="truncate">
@@ -115,7 +118,7 @@ const identityColumns: TableColumn<Key>[] = [
   {
     id: 'key',
     title: 'Key',
-    width: '150px',
+    width: '130px',
     narrowWidth: '122px',
     cell: ({ last_four }) => <KeyMark lastFour={last_four} />,
   },
@@ -133,7 +136,7 @@ const identityColumns: TableColumn<Key>[] = [
   {
     id: 'state',
     title: 'State',
-    width: '128px',
+    width: '110px',
     narrowWidth: '98px',
     sort: ({ state }) => state,
     cell: (key) => <KeyState {...key} />,
@@ -144,7 +147,7 @@ const usedColumn: TableColumn<Key> = {
   id: 'used',
   title: 'Last used',
   // As the last column it stands beside the choice of columns.
-  width: '128px',
+  width: '112px',
   sort: ({ last_used_at }) => last_used_at,
   wideOnly: true,
   cell: ({ last_used_at }) => <Time at={last_used_at} />,
@@ -154,7 +157,7 @@ const lifeColumns: TableColumn<Key>[] = [
   {
     id: 'expires',
     title: 'Expires',
-    width: '110px',
+    width: '116px',
     sort: ({ expires_at }) => expires_at,
     wideOnly: true,
     cell: ({ expires_at }) => (expires_at === null ? <Missing meaning="never" /> : <Time at={expires_at} />),
@@ -192,23 +195,25 @@ function columnsFor(
       id: 'errors',
       title: 'Error rate',
       number: true,
-      width: '106px',
+      width: '92px',
       wideOnly: true,
       sort: ({ id }) => errorRate(days.get(id)),
       cell: ({ id }) => <ErrorRate rate={errorRate(days.get(id))} />,
     },
     {
       id: 'day',
-      title: 'Last 24 hours',
-      width: '124px',
+      title: 'Last day',
+      width: '88px',
       wideOnly: true,
+      // There is no room for all of it.
+      optional: hasLimits && expires,
       cell: ({ id }) => <KeySparkline id={id} requests={days.get(id)?.requests ?? 0} />,
     },
     usedColumn,
     {
       id: 'limits',
       title: 'Limits',
-      width: '200px',
+      width: '184px',
       wideOnly: true,
       optional: !hasLimits,
       cell: ({ id, policy }) => <LimitBars limits={allLimits(usage.get(id) ?? null)} policy={policy} />,

@@ -27,15 +27,15 @@ const usual = ['model', 'provider', 'input', 'output', 'cacheRead', 'cacheWrite'
 /** Of a list of thousands nobody reads more. */
 const mostShown = 60
 
-const rate = { width: '96px', narrowWidth: '64px' }
+const rate = { width: '80px', narrowWidth: '64px' }
 const widths = {
-  vendor: { width: '130px', wideOnly: true },
-  provider: { width: '130px', wideOnly: true },
+  vendor: { width: '116px', wideOnly: true },
+  provider: { width: '116px', wideOnly: true },
   input: rate,
-  cache_read: { width: '116px', wideOnly: true },
+  cache_read: { width: '104px', wideOnly: true },
   // The choice of columns is above it.
-  output: { width: '96px', narrowWidth: '92px' },
-  source: { width: '104px', wideOnly: true },
+  output: { width: '80px', narrowWidth: '104px' },
+  source: { width: '96px', wideOnly: true },
   version: { width: '116px', wideOnly: true },
 }
 
