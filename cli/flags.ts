@@ -21,13 +21,15 @@ export function declareFields(command: Command, fields: readonly Field[], positi
     // Optional for commander, so that a missing one can be asked for on a terminal.
     command.addArgument(new Argument(`[${field.flag}${field.shape === 'list' ? '...' : ''}]`, describeField(field)))
   }
+  const firstFile = fields.find(({ syntax }) => syntax === 'files')
   for (const field of fields) {
-    if (!positional.includes(field.name)) for (const option of optionsOf(field)) command.addOption(option)
+    if (!positional.includes(field.name))
+      for (const option of optionsOf(field, field === firstFile)) command.addOption(option)
   }
 }
 
-/** The flags of a field, one or two. */
-export function optionsOf(field: Field): Option[] {
+/** The flags of a field, one or two. `-f` is for the first that names files. */
+export function optionsOf(field: Field, isFirstFile = true): Option[] {
   if (field.secret) return secretOptions(field)
   // Found out by the command itself.
   if (field.syntax === 'variables') return []
@@ -41,7 +43,8 @@ export function optionsOf(field: Field): Option[] {
     ]
   }
   // `-p` and `-e` keep their letters where a command has its own meaning for the word.
-  if (field.syntax === 'files') return [new Option(`-f, ${long} <path>`, describeField(field)).argParser(collect)]
+  if (field.syntax === 'files')
+    return [new Option(`${isFirstFile ? '-f, ' : ''}${long} <path>`, describeField(field)).argParser(collect)]
   const short = field.flag === 'project' ? '-p, ' : field.flag === 'environment' ? '-e, ' : ''
   const option = new Option(`${short}${long} <${placeholder(field)}>`, describeField(field))
   return isRepeated(field) ? [option.argParser(collect)] : [option]

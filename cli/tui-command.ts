@@ -14,7 +14,7 @@ export interface TuiParts {
   /** Writes a stream of the gateway into a file; `path` null: a name of its own. Gives what was written. */
   save(name: FileName, path: string | null, start: OpenStream): Promise<object>
   /** Configuration files of this machine, as `apply` takes them. */
-  readFiles(paths: readonly string[]): Promise<object>
+  readFiles(paths: readonly string[]): Promise<{ files: Record<string, string> }>
   /** null: every project, or every environment. */
   scope: { project: string | null; environment: string | null }
   utc: boolean

@@ -23,7 +23,7 @@ export type Save = (
 ) => Promise<object>
 
 /** Files of this machine, in the fields that operations take them in. */
-export type ReadFiles = (paths: readonly string[]) => Promise<object>
+export type ReadFiles = (paths: readonly string[]) => Promise<{ files: Record<string, string> }>
 
 /** Something that can be chosen. */
 export interface MenuEntry {

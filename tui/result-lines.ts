@@ -14,6 +14,7 @@ import { renderRequest } from '../cli/print/request.ts'
 import { renderStatus } from '../cli/print/status.ts'
 import { alignText, renderTable } from '../cli/print/table.ts'
 import { textWidth } from '../cli/print/text-width.ts'
+import { renderTriedRules } from '../cli/print/tried-rules.ts'
 import type { Column } from '../src/admin/contract/operation.ts'
 import { absent, escapeControls, formatCell, toneOfCell, valueAt } from '../src/admin/contract/show-value.ts'
 import { wrap } from './lines.ts'
@@ -25,6 +26,7 @@ const handMade: Record<string, (output: unknown, theme: TextTheme & { width: num
   'audit.verify': renderAuditVerdict,
   status: renderStatus,
   'requests.show': renderRequest,
+  'policies.try': renderTriedRules,
   'routes.explain': renderExplanation,
   diff: (output, theme) => planLines(readPlan(output), theme).join('\n'),
   apply: renderApplied,

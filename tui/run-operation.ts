@@ -132,9 +132,14 @@ async function readNamedFiles(
   { fields }: Operation,
   input: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const field = fields.find(({ syntax }) => syntax === 'files')
-  const paths = field === undefined ? undefined : input[field.name]
-  return Array.isArray(paths) ? { ...input, ...(await host.readFiles(paths.map(String))) } : input
+  let read = input
+  for (const { name, syntax } of fields) {
+    const paths = input[name]
+    if (syntax !== 'files' || !Array.isArray(paths)) continue
+    const { files, ...others } = await host.readFiles(paths.map(String))
+    read = { ...read, ...others, [name]: files }
+  }
+  return read
 }
 
 /** The plan is shown first, and only that one is carried out: the gateway refuses any other. */

@@ -60,7 +60,9 @@ function describeOperation(operation: Operation): CommandEntry {
   const { path, meta, fields } = operation
   const positional = meta.positional ?? []
   const arguments_ = positional.flatMap((name) => fields.filter((field) => field.name === name))
-  const flags = fields.filter(({ name }) => !positional.includes(name)).flatMap(optionsOf)
+  const flags = fields
+    .filter(({ name }) => !positional.includes(name))
+    .flatMap((field, _, all) => optionsOf(field, field === all.find(({ syntax }) => syntax === 'files')))
   const file = meta.show.as === 'file'
   const force = new Option('--force', 'Overwrite an existing file')
   return {

@@ -28,6 +28,7 @@ const handMade: Record<string, () => Promise<Render>> = {
   'audit.verify': async () => (await import('./audit-entry.ts')).renderAuditVerdict,
   status: async () => (await import('./status.ts')).renderStatus,
   'requests.show': async () => (await import('./request.ts')).renderRequest,
+  'policies.try': async () => (await import('./tried-rules.ts')).renderTriedRules,
   'routes.explain': async () => (await import('./explanation.ts')).renderExplanation,
 }
 

@@ -26,6 +26,8 @@ export interface ContentRule {
   longest: number
 }
 
+/** A text that rules are tried on, in characters. */
+export const longestTried = 32_768
 const usualLongest = 200
 const mostLongest = 2000
 const mostRules = 100

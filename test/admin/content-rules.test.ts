@@ -83,3 +83,35 @@ describe('content rules of a policy', () => {
     })
   })
 })
+
+describe('a text that rules are tried on', () => {
+  const text = 'Key sk-proj-Abc123Def456Ghi789 for jane@example.com, see ACME-12.'
+
+  it('shows what each rule of a policy finds, and where', async () => {
+    const { client } = await startTestGateway()
+    await client.policies.add({ name: 'safe', contentRules: { 'rules.yaml': yaml }, denyPatterns: ['zeus'] })
+    const tried = await client.policies.try({ name: 'safe', text })
+    expect(
+      tried.matches.map(({ rule, kind, action, start, end }) => [rule, kind, action, text.slice(start, end)]),
+    ).toEqual([
+      ['keys', 'provider key', 'block', 'sk-proj-Abc123Def456Ghi789'],
+      ['tickets', null, 'redact', 'ACME-12'],
+    ])
+    expect(tried).toMatchObject({ policy: 'safe', on: 'prompt', text: null })
+    const answer = await client.policies.try({ name: 'safe', on: 'answer', file: { 'text.json': text } })
+    expect(answer.text).toBe(text.replace('ACME-12', '[TICKETS_1]'))
+  })
+
+  it('takes rules that are not saved, and says what is missing or wrong', async () => {
+    const { client } = await startTestGateway()
+    const mails = '{"rules":[{"name":"mails","detector":"email-addresses","action":"redact"}]}'
+    const tried = await client.policies.try({ text, contentRules: { 'rules.json': mails } })
+    expect(tried.text).toBe(text.replace('jane@example.com', '[EMAIL_1]'))
+    expect(await refusal(client.policies.try({ text }))).toMatchObject({ code: 'invalid' })
+    expect(await refusal(client.policies.try({ contentRules: { 'rules.json': mails } }))).toMatchObject({
+      code: 'invalid',
+    })
+    const long = { text: 'x'.repeat(32_769), contentRules: { 'rules.json': mails } }
+    expect(await refusal(client.policies.try(long))).toMatchObject({ code: 'invalid' })
+  })
+})

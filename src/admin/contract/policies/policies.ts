@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { contentActions, contentSides, longestTried } from '../../../core/content-rules.ts'
 import { policyRules } from '../../../core/policy-rules.ts'
 import {
   forceField,
@@ -29,6 +30,26 @@ export const policyShape = z.object({
   grants: z.array(z.object({ usd: z.number(), until: time })),
   owned,
   created_at: time,
+})
+
+export const triedRulesShape = z.object({
+  policy: z.string().nullable(),
+  on: z.enum(contentSides),
+  matches: z.array(
+    z.object({
+      rule: z.string(),
+      /** What a detector found, such as `provider key`; null: a match of the rule's pattern. */
+      kind: z.string().nullable(),
+      action: z.enum(contentActions),
+      /** Places in the text, in UTF-16 units; `end` is behind the match. */
+      start: z.number(),
+      end: z.number(),
+    }),
+  ),
+  /** What was tried. */
+  given: z.string(),
+  /** What becomes of it; null: it is blocked. */
+  text: z.string().nullable(),
 })
 
 const columns: readonly Column[] = [
@@ -129,6 +150,47 @@ export const policies = {
       }),
     )
     .output(policyShape),
+  try: operation({
+    summary: 'Show what content rules find in a text; nothing is sent or stored',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: record,
+    positional: ['name'],
+    examples: [
+      "policies try safe --text 'Write to jane@example.com'",
+      'policies try --content-rule gateway.yaml --file request.json',
+    ],
+  })
+    .input(
+      z.strictObject({
+        name: field(reference.optional(), {
+          description: 'Name or ID of the policy (default: only the rules of --content-rule)',
+          label: 'Policy',
+          help: 'Without one, only the rules given below are tried',
+        }),
+        text: field(z.string().max(longestTried).optional(), { description: 'Text to try', label: 'Text' }),
+        file: field(z.record(z.string(), z.string().max(longestTried)).optional(), {
+          description: 'File with the text to try',
+          label: 'Text file',
+          help: 'File with the text to try',
+          flag: 'file',
+          syntax: 'files',
+        }),
+        contentRules: field(z.record(z.string(), z.string()).optional(), {
+          description: "File of content rules to try in place of the policy's own",
+          label: 'Content rules',
+          help: "File of content rules to try in place of the policy's own",
+          flag: 'content-rule',
+          syntax: 'files',
+        }),
+        on: field(z.enum(contentSides).default('prompt'), {
+          description: 'Whether the text is a prompt or an answer',
+          label: 'On',
+        }),
+      }),
+    )
+    .output(triedRulesShape),
   grant: operation({
     summary: "Raise a policy's budgets in USD for a time",
     role: 'admin',

@@ -11,6 +11,7 @@ import { readMoment } from '../moments.ts'
 import { type Attachments, loadAttachments, readAttachments, showAttachments, showHolders } from './attachments.ts'
 import { showPolicyUsage } from './limit-usage.ts'
 import { checkPatterns, readRuleValue } from './read-rules.ts'
+import { tryContentRules } from './try-rules.ts'
 
 const show = (policy: Policy, attachments: Attachments) => ({
   id: policy.id,
@@ -77,6 +78,7 @@ export const policies = {
     const attachments = await loadAttachments(context)
     return (await context.store.policies.list()).map((policy) => show(policy, attachments))
   }),
+  try: operations.policies.try.handler(({ context, input }) => tryContentRules(context, input)),
   show: operations.policies.show.handler(async ({ context, input }) => (await load(context, input.name)).before),
   edit: operations.policies.edit.handler(async ({ context, input }) => {
     const { policy, before } = await load(context, input.name)

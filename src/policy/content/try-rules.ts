@@ -1,0 +1,43 @@
+import type { ContentAction, ContentSide } from '../../core/content-rules.ts'
+import { inSlices, nextTurn } from '../../core/slices.ts'
+import { type ContentPolicy, readyRules } from './compile.ts'
+import { Placeholders } from './placeholders.ts'
+import { TextScan } from './text-scan.ts'
+
+/** What a rule finds in a text that is tried. */
+export interface TriedMatch {
+  rule: string
+  action: ContentAction
+  /** Such as `provider key`; null: a match of the rule's pattern. */
+  kind: string | null
+  start: number
+  end: number
+}
+
+/** So much is looked through before others have their turn. */
+const pieceLength = 4096
+
+/** Applies rules to a text as the gateway would. `text`: what becomes of it; null: it is blocked. */
+export async function tryRules(
+  policies: readonly ContentPolicy[],
+  side: ContentSide,
+  text: string,
+): Promise<{ matches: TriedMatch[]; text: string | null }> {
+  const hasPattern = policies.some(({ rules }) => rules.some(({ pattern }) => pattern !== null))
+  const rules = (await readyRules(policies, hasPattern ? import('./pattern-seeker.ts') : null))[side]
+  const matches: TriedMatch[] = []
+  await inSlices(rules, ({ rule: { name, action }, seeker }) => {
+    for (const { start, end, note } of seeker.find(text))
+      matches.push({ rule: name, action, kind: note === '' ? null : note, start, end })
+  })
+  matches.sort((one, other) => one.start - other.start || one.end - other.end)
+  const placeholders = new Placeholders((placeholder) => text.includes(placeholder))
+  const scan = new TextScan({ rules, placeholders, restorer: null, found: () => {} })
+  let written = ''
+  for (let at = 0; at < text.length && !scan.blocked; at += pieceLength) {
+    written += scan.push(text.slice(at, at + pieceLength))
+    await nextTurn()
+  }
+  written += scan.end()
+  return { matches, text: scan.blocked ? null : written }
+}
