@@ -15,6 +15,7 @@ export type Project = Awaited<ReturnType<AdminClient['projects']['show']>>
 export type Environment = Awaited<ReturnType<AdminClient['environments']['show']>>
 export type RequestBodies = NonNullable<Awaited<ReturnType<AdminClient['requests']['show']>>['bodies']>
 export type Policy = Awaited<ReturnType<AdminClient['policies']['show']>>
+export type TriedRules = Awaited<ReturnType<AdminClient['policies']['try']>>
 export type AuditEvent = Awaited<ReturnType<AdminClient['audit']['list']>>[number]
 export type StatsRow = Awaited<ReturnType<AdminClient['requests']['stats']>>[number]
 export type Operator = Awaited<ReturnType<AdminClient['operators']['show']>>

@@ -21,6 +21,7 @@ import type { Key, Policy } from '../outputs.ts'
 import { pluralize } from '../units.ts'
 import { inputOfPolicy, policyFields, projectsOfPolicy } from './policy-fields.ts'
 import { PolicySection } from './policy-section.tsx'
+import { TryRules } from './try-rules.tsx'
 
 export function Policies() {
   const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
@@ -28,6 +29,7 @@ export function Policies() {
   const usage = usePolicyUsage()
   const [edited, setEdited] = useState<Policy | 'new' | null>(wanted === undefined ? null : 'new')
   const [granted, setGranted] = useState<Policy | null>(null)
+  const [tried, setTried] = useState<Policy | null>(null)
   const may = useMay('policies.add')
   const mayChange = useMayChange()
   const close = () => setEdited(null)
@@ -60,9 +62,14 @@ export function Policies() {
           policy={policy}
           limits={usage.get(policy.name) ?? null}
           buttons={
-            mayChange(policy) ? (
-              <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} onGrant={() => setGranted(policy)} />
-            ) : undefined
+            <>
+              <Button small onClick={() => setTried(policy)}>
+                Try rules
+              </Button>
+              {mayChange(policy) ? (
+                <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} onGrant={() => setGranted(policy)} />
+              ) : null}
+            </>
           }
         />
       ))}
@@ -75,6 +82,9 @@ export function Policies() {
       </Dialog>
       <Dialog open={granted !== null} title={`Grant ${granted?.name ?? ''} more`} onClose={() => setGranted(null)}>
         {granted === null ? null : <GrantForm policy={granted} onClose={() => setGranted(null)} />}
+      </Dialog>
+      <Dialog open={tried !== null} title={`Try content rules of ${tried?.name ?? ''}`} onClose={() => setTried(null)}>
+        {tried === null ? null : <TryRules policy={tried} />}
       </Dialog>
     </>
   )
