@@ -14,6 +14,7 @@ export const areaSummaries: Readonly<Record<string, string>> = {
   operators: 'Manage the people who may sign in to the console',
   sessions: 'See and end console sessions',
   tokens: 'Manage API tokens, with which programs call the admin API',
+  alerts: 'Manage alerts: webhooks for budgets, providers, errors, disk and expiry',
   audit: 'See, verify and export the log of all changes',
   seal: 'See and rotate the machine key that encrypts stored credentials',
   console: 'Create a sign-in link for the console, or open it',

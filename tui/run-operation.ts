@@ -214,7 +214,9 @@ function showAnswer(host: Host, request: OperationRequest): void {
 function showOutcome(host: Host, request: OperationRequest, output: unknown): void {
   const { operation } = request
   const { show } = operation.meta
-  if (show.as === 'once') host.push(new SecretScreen(host, titleFor(request), output, show))
+  if (show.as === 'once' && show.without !== undefined && valueAt(output, show.field) === null)
+    host.notify('good', show.without)
+  else if (show.as === 'once') host.push(new SecretScreen(host, titleFor(request), output, show))
   else if (typeof valueAt(output, 'id') === 'string') {
     const name = nameOfRow(output) || nameOfRow(request.subject)
     host.notify('good', `Done: ${operation.path.join(' ')} ${escapeControls(name)}`)

@@ -5,13 +5,13 @@ import type { GatewayClient } from '../operation.ts'
 
 /** The secret alone on stdout, so that `KEY=$(spgw keys create --name ci)` works; what to do with it on stderr. */
 export async function printOnce(
-  { field, note, opens }: Extract<Show, { as: 'once' }>,
+  { field, note, opens, without }: Extract<Show, { as: 'once' }>,
   output: unknown,
   gateway: GatewayClient,
   io: Io,
 ): Promise<void> {
   const secret = valueAt(output, field)
-  if (secret === null) return io.stderr.write('Done. No link was created: sign in with the password that was set.\n')
+  if (secret === null) return io.stderr.write(`${without ?? noLink}\n`)
   if (typeof secret !== 'string') throw new Error(`The answer holds no ${field}.`)
   await io.stdout.write(`${secret}\n`)
   await io.stderr.write(note === undefined ? await renderNote(output, gateway) : await fillNote(note, gateway))
@@ -20,6 +20,8 @@ export async function printOnce(
   const { openAddress } = await import('../open-address.ts')
   await openAddress(secret, io.environment)
 }
+
+const noLink = 'Done. No link was created: sign in with the password that was set.'
 
 /** Of a rotation: until when applications may go on with the secret before. */
 function describeGrace(output: unknown, io: Io): string {

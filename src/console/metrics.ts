@@ -27,6 +27,8 @@ export interface GatewayState {
   entriesLost: number
   /** By thread, since the start. */
   longTurns: readonly { thread: string; count: number; longestMs: number }[]
+  /** Tries to deliver alerts since the start, by what came of them. */
+  deliveries: Readonly<Record<string, number>>
 }
 
 /** Dollars or tokens of one budget in its present day or month. */
@@ -83,6 +85,11 @@ export function stateFamilies(version: string, state: GatewayState): Family[] {
     counter('spgw_journal_entries_lost_total', 'Entries lost before they reached the journal since the start.', [
       { value: state.entriesLost },
     ]),
+    counter(
+      'spgw_alert_deliveries_total',
+      'Tries to deliver alerts since the start, by outcome: delivered, retried, or failed for good.',
+      Object.entries(state.deliveries).map(([outcome, value]) => ({ labels: { outcome }, value })),
+    ),
     counter(
       'spgw_long_turns_total',
       'Turns of an event loop that took more than 500 ms, by thread.',

@@ -16,6 +16,8 @@ export const idPrefixes = [
   'ses',
   'pas',
   'tok',
+  'alr',
+  'msg',
 ] as const
 export type IdPrefix = (typeof idPrefixes)[number]
 

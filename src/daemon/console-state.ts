@@ -7,7 +7,7 @@ import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 
 /** What the metrics tell, from memory alone: a store that does not answer keeps nobody waiting. */
-export function readGatewayState(runtime: Runtime): GatewayState {
+export function readGatewayState(runtime: Runtime, deliveries: GatewayState['deliveries']): GatewayState {
   const { configuration, keys } = runtime.snapshot()
   const now = runtime.status()
   const live = new Set(keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id))
@@ -28,6 +28,7 @@ export function readGatewayState(runtime: Runtime): GatewayState {
     setAside: now.store?.setAside ?? [],
     entriesLost: now.entriesLost,
     longTurns: now.longTurns,
+    deliveries,
   }
 }
 

@@ -50,7 +50,7 @@ export interface ControlPlaneOptions {
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions
-  readonly #transport: LazyTransport
+  readonly transport: LazyTransport
   readonly #shared: ReturnType<typeof attachShared>
   readonly #workers: WorkerPool
   readonly #publisher: Publisher
@@ -79,7 +79,7 @@ export class ControlPlane {
     const { store, keyring, journalDirectory } = foundation
     this.#options = options
     this.#settings = settings
-    this.#transport = new LazyTransport(revealProxies(settings))
+    this.transport = new LazyTransport(revealProxies(settings))
     this.#certificate = options.certificate
     const workers = countWorkers(settings.gateway.workers)
     const memory = createSharedMemory(workers)
@@ -131,7 +131,7 @@ export class ControlPlane {
     this.#keeper = new ReadinessKeeper({
       store,
       keyring,
-      transport: () => this.#transport.open(),
+      transport: () => this.transport.open(),
       log,
       publish: () => this.#publisher.publish(),
       markReady: (providerId) => this.#markReady(providerId),
@@ -203,7 +203,11 @@ export class ControlPlane {
     await (await this.#scheduled)?.stop()
     this.#turns.stop()
     await this.#storeRest()
-    await this.#transport.close()
+    await this.transport.close()
+  }
+
+  get settings(): Settings {
+    return this.#settings
   }
 
   runtime(): Runtime {

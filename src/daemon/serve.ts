@@ -11,6 +11,7 @@ import { providerKinds } from '../providers/index.ts'
 import { findFirstOperator, linkMinutes, mintLink } from '../sign-in/links.ts'
 import type { StoreClient } from '../store/api.ts'
 import { StoreDegraded } from '../store/store-error.ts'
+import { AlertWatch } from './alerts/alert-watch.ts'
 import { announceCertificates, type Certificates, openForThreads, readCertificates } from './certificates.ts'
 import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
@@ -96,7 +97,16 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   })
   begun.defer(() => control.stop())
   await control.start()
-  openListeners(options, foundation, control, admin, consoleListener)
+  const alerts = new AlertWatch({
+    ...foundation,
+    runtime: control.runtime(),
+    settings: () => control.settings,
+    transport: () => control.transport.open(),
+    log,
+  })
+  alerts.start()
+  begun.defer(async () => alerts.stop())
+  openListeners(options, foundation, control, admin, consoleListener, alerts)
   const reloader = new Reloader({ control, consoleListener, log, changeLog: options.changeLog }, settings, certificates)
   // Last of all: a key that a refused start has made would be shown to nobody.
   const recoveryKey = foundation.fresh && wantsRecoveryKey ? await makeRecoveryKey(foundation) : null
@@ -163,6 +173,7 @@ function openListeners(
   control: ControlPlane,
   admin: AdminServer,
   consoleListener: ConsoleListener,
+  alerts: AlertWatch,
 ): void {
   const runtime = control.runtime()
   const manifests = new ManifestReader()
@@ -174,6 +185,7 @@ function openListeners(
     readManifest: (request: ReadRequest) => manifests.read(request),
     onFault: (error: unknown, operation: string) =>
       log.error('an operation failed with an internal error', { operation, reason: describe(error) }),
+    sendAlerts: () => alerts.sendDue(),
     onWrite: () => consoleListener.recheck(),
   }
   const dispatcher = lazyDispatcher(parts)
@@ -181,7 +193,7 @@ function openListeners(
   store.onTraffic((tally) => consoleListener.count(tally))
   let document: Promise<object> | undefined
   consoleListener.open({
-    state: async () => readGatewayState(runtime),
+    state: async () => readGatewayState(runtime, alerts.counts),
     // Drawn up when it is first asked for: nobody should wait for it at the start.
     openApi: () => (document ??= drawUpDocument(version)),
     signIn: { store, keyring },

@@ -8,7 +8,8 @@ export interface WholeLimits {
 export type WholeAnswer =
   | { outcome: 'answered'; status: number; headers: ReadonlyMap<string, string>; body: Buffer }
   | { outcome: 'failed'; fault: TransportFault }
-  | { outcome: 'too-large' | 'too-slow' }
+  | { outcome: 'too-large' }
+  | { outcome: 'too-slow' }
 
 /** One call gathered into memory, for the control plane's small requests. Resolves always; the call is over when it does. */
 export function fetchWhole(transport: Transport, request: OutboundRequest, limits: WholeLimits): Promise<WholeAnswer> {

@@ -5,6 +5,7 @@ import type { ShownState } from '../core/provider-state.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
+import type { AlertTables } from './alerts/alert-tables.ts'
 import type { PriceTables } from './configuration/price-tables.ts'
 import type { SealTables } from './configuration/seal-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './configuration/snapshot.ts'
@@ -16,6 +17,7 @@ import type { BodyTables } from './records/body-tables.ts'
 import type { RecordTables, Retention } from './records/record-tables.ts'
 import type { SpendTables } from './records/spend-tables.ts'
 
+export type { Alert, AlertDelivery } from './alerts/alert-tables.ts'
 export type { AuditEvent, AuditLine } from './operators/audit-tables.ts'
 export type { StoredBody } from './records/body-tables.ts'
 export type {
@@ -51,7 +53,8 @@ export interface StoreTables
     BodyTables,
     SealTables,
     PriceTables,
-    SpendTables {
+    SpendTables,
+    AlertTables {
   workspace: {
     get(): Workspace
     update(change: Partial<Pick<Workspace, 'name' | 'timeZone'>>): Workspace

@@ -38,6 +38,10 @@ export interface Schema {
   sign_in_links: SignInLinkRow
   passkeys: PasskeyRow
   api_tokens: ApiTokenRow
+  alerts: AlertRow
+  /** What an alert has reported and does not report again. */
+  alert_crossings: { alert_id: string; crossing: string; time: string }
+  alert_deliveries: AlertDeliveryRow
   objects: ObjectRow
   project_names: ProjectNameRow
   records: RecordRow
@@ -225,6 +229,31 @@ export interface ApiTokenRow {
   expires_at: string | null
   last_used_at: string | null
   revoked_at: string | null
+}
+
+export interface AlertRow {
+  id: string
+  name: string
+  shown_url: string
+  format: string
+  events_json: string
+  active: number
+  sealed: string
+  created_at: string
+}
+
+export interface AlertDeliveryRow {
+  id: string
+  alert_id: string
+  type: string
+  message_json: string
+  state: string
+  tries: number
+  created_at: string
+  next_at: string | null
+  ended_at: string | null
+  status: number | null
+  reason: string | null
 }
 
 /** Of an object that lives at a provider: whose it is. */

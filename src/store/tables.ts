@@ -1,3 +1,4 @@
+import { alertsTable } from './alerts/alerts.ts'
 import type { AuditLine, Tables } from './api.ts'
 import { configurationTable } from './configuration/configuration.ts'
 import { environmentsTable } from './configuration/environments.ts'
@@ -41,6 +42,7 @@ const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   records: recordsTable,
   bodies: bodiesTable,
   spend: spendTable,
+  alerts: alertsTable,
   seal: sealTable,
   operators: operatorsTable,
   sessions: sessionsTable,

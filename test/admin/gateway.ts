@@ -143,6 +143,7 @@ export async function startTestGateway(
   const parts: AdminParts = {
     ...{ store, keyring, kinds, runtime, onFault },
     readManifest: async ({ documents, variables }) => readDocuments(documents, variables),
+    sendAlerts: async () => {},
     onWrite() {},
   }
   server.open(parts)

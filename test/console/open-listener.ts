@@ -29,6 +29,7 @@ export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
     setAside: [],
     entriesLost: 0,
     longTurns: [],
+    deliveries: { delivered: 0, retried: 0, failed: 0 },
     ...change,
   }
 }

@@ -3,6 +3,8 @@ import type { Runtime, RuntimeStatus } from '../../src/admin/handlers/context.ts
 import { readGatewayState } from '../../src/daemon/console-state.ts'
 import { startTestGateway } from '../admin/gateway.ts'
 
+const none = { delivered: 0, retried: 0, failed: 0 }
+
 const health = {
   degraded: null,
   databaseBytes: 10,
@@ -28,7 +30,7 @@ beforeEach(async () => {
 })
 
 it('tells what there is', async () => {
-  expect(readGatewayState(runtime)).toMatchObject({
+  expect(readGatewayState(runtime, none)).toMatchObject({
     providers: [
       { name: 'ours', kind: 'demo', state: 'ready' },
       { name: 'resting', state: 'inactive' },
@@ -41,7 +43,7 @@ it('tells what there is', async () => {
 
 it('puts what traffic found before what the check found', async () => {
   const state = async (live: ReturnType<Runtime['health']>) => {
-    const found = readGatewayState({ ...runtime, health: () => live })
+    const found = readGatewayState({ ...runtime, health: () => live }, none)
     return found.providers[0]?.state
   }
   expect(await state({ state: 'open', until: 1 })).toBe('failing')
@@ -59,7 +61,7 @@ it('says what is degraded and how often, and what the store said last', () => {
     entriesLost: 4,
     longTurns: [],
   })
-  expect(readGatewayState({ ...runtime, status })).toMatchObject({
+  expect(readGatewayState({ ...runtime, status }, none)).toMatchObject({
     parts: [
       { part: 'journal', degraded: false, times: 0 },
       { part: 'store', degraded: true, times: 3 },
@@ -85,7 +87,7 @@ it('tells what is used of budgets, by where they apply', async () => {
   const team = { policy: 'team', used: 0, held: 0 }
   const dollars = { ...team, kind: 'usd', period: 'month', limit: 200 }
   const tokens = { ...team, kind: 'tokens', period: 'day', limit: 1000 }
-  expect(readGatewayState(parts.runtime).budgets).toEqual([
+  expect(readGatewayState(parts.runtime, none).budgets).toEqual([
     { ...dollars, scope: 'project:default' },
     { ...tokens, scope: 'project:default' },
     { ...dollars, scope: 'workspace', used: 42.1, held: 0.02 },

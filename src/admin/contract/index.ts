@@ -1,3 +1,4 @@
+import { alerts } from './alerts/alerts.ts'
 import { audit } from './audit.ts'
 import { backup } from './backup.ts'
 import { apply, diff, exportConfiguration } from './configuration.ts'
@@ -38,6 +39,7 @@ export const contract = {
   operators,
   sessions,
   tokens,
+  alerts,
   audit,
   diff,
   apply,

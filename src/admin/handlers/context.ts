@@ -26,6 +26,8 @@ export interface AdminParts {
   readManifest(request: ReadRequest): Promise<Manifest>
   /** Told of faults that are the gateway's own; the caller is told only that there was one. */
   onFault(error: unknown, operation: string): void
+  /** Tries at once what alerts have to send; resolves when each has been tried. */
+  sendAlerts(): Promise<void>
   /** After every operation that is no reading, done or failed: somebody may no longer do what he could. */
   onWrite(): void
 }

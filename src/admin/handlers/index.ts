@@ -1,3 +1,4 @@
+import { alerts } from './alerts/alerts.ts'
 import { audit } from './audit/audit.ts'
 import { backup } from './backup.ts'
 import { operations } from './base.ts'
@@ -39,6 +40,7 @@ export const router = operations.router({
   operators,
   sessions,
   tokens,
+  alerts,
   audit,
   diff,
   apply,

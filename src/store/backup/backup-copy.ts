@@ -90,6 +90,7 @@ async function leave(
     await db.updateTable('provider_credentials').set({ sealed: leftBehind }).execute()
     // Never null: that would let a password alone in where a code was asked too.
     await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('totp_sealed', 'is not', null).execute()
+    await db.updateTable('alerts').set({ sealed: leftBehind }).execute()
     await db.deleteFrom('seal').execute()
     // Their keys have gone with it.
     await db.deleteFrom('bodies').execute()
@@ -100,6 +101,8 @@ async function forget(db: Database, identity: string): Promise<void> {
   const [kind, provider, id] = identity.split(':')
   if (kind === 'totp' && provider !== undefined)
     await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('id', '=', provider).execute()
+  else if (kind === 'alert' && provider !== undefined)
+    await db.updateTable('alerts').set({ sealed: leftBehind }).where('id', '=', provider).execute()
   else if (kind === 'credential' && provider !== undefined && id !== undefined)
     await db
       .updateTable('provider_credentials')

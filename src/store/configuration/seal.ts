@@ -9,7 +9,7 @@ import { StoreConflict } from '../store-error.ts'
 
 export function sealTable(db: Database): Tables['seal'] {
   return {
-    sealed: async () => [...(await readCredentials(db)), ...(await readTotp(db))],
+    sealed: async () => [...(await readCredentials(db)), ...(await readTotp(db)), ...(await readAlerts(db))],
     everything: () => readEverySeal(db),
     async replace(expected, changes) {
       if (!isSame(expected, await readEverySeal(db)))
@@ -43,16 +43,21 @@ async function readCredentials(db: Database): Promise<SealedValue[]> {
   return rows.map((row) => ({ identity: `credential:${row.provider_id}:${row.id}`, sealed: row.sealed }))
 }
 
-/** Credentials, the secrets of one-time passwords, and what the gateway has sealed for itself under its name. */
+/** Credentials, the secrets of one-time passwords and of alerts, and what the gateway has sealed for itself under its name. */
 export async function readEverySeal(db: Database): Promise<SealedValue[]> {
   const own = await db.selectFrom('seal').select(['name', 'sealed']).orderBy('name').execute()
   const values = own.map(({ name, sealed }) => ({ identity: name, sealed }))
-  return [...(await readCredentials(db)), ...(await readTotp(db)), ...values]
+  return [...(await readCredentials(db)), ...(await readTotp(db)), ...(await readAlerts(db)), ...values]
 }
 
 async function readTotp(db: Database): Promise<SealedValue[]> {
   const rows = await db.selectFrom('operators').select(['id', 'totp_sealed']).orderBy('id').execute()
   return rows.flatMap(({ id, totp_sealed: sealed }) => (sealed === null ? [] : [{ identity: `totp:${id}`, sealed }]))
+}
+
+async function readAlerts(db: Database): Promise<SealedValue[]> {
+  const rows = await db.selectFrom('alerts').select(['id', 'sealed']).orderBy('id').execute()
+  return rows.map(({ id, sealed }) => ({ identity: `alert:${id}`, sealed }))
 }
 
 /** In the caller's transaction. All revisions of a provider that share a credential get its new seal. */
@@ -66,6 +71,8 @@ export async function replaceSealed(db: Database, changes: Reseal['changes']): P
         .where('id', '=', provider)
         .where('totp_sealed', '=', before)
         .execute()
+    else if (kind === 'alert' && provider !== undefined)
+      await db.updateTable('alerts').set({ sealed }).where('id', '=', provider).where('sealed', '=', before).execute()
     else if (kind === 'credential' && provider !== undefined && id !== undefined)
       await db
         .updateTable('provider_credentials')

@@ -15,6 +15,7 @@ import { up as attempts } from './0013-attempts.ts'
 import { up as timeZone } from './0014-time-zone.ts'
 import { up as routeOptions } from './0015-route-options.ts'
 import { up as spend } from './0016-spend.ts'
+import { up as alerts } from './0017-alerts.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -34,4 +35,5 @@ export const migrations: Record<string, Migration> = {
   '0014-time-zone': { up: timeZone },
   '0015-route-options': { up: routeOptions },
   '0016-spend': { up: spend },
+  '0017-alerts': { up: alerts },
 }

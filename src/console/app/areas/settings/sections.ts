@@ -47,6 +47,13 @@ export const sections: readonly SettingsSection[] = [
     View: lazyPart(async () => (await import('./tokens.tsx')).Tokens),
   },
   {
+    word: 'alerts',
+    title: 'Alerts',
+    about: 'Webhooks for budgets, failing providers, errors, disk and expiry',
+    operation: 'alerts.list',
+    View: lazyPart(async () => (await import('./alerts.tsx')).Alerts),
+  },
+  {
     word: 'sessions',
     title: 'Sessions',
     about: 'Who is signed in, and from where',

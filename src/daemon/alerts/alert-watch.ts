@@ -1,0 +1,157 @@
+import type { AdminParts } from '../../admin/handlers/context.ts'
+import { newId } from '../../core/ids.ts'
+import type { Transport } from '../../providers/contract.ts'
+import type { Alert, AlertDelivery } from '../../store/api.ts'
+import type { Log } from '../log.ts'
+import { findChanges } from './changes.ts'
+import { findAlertConditions } from './conditions.ts'
+import { afterTry, type DeliveryTry, type Receiver, send, writeRequest } from './delivery.ts'
+import { type CertificateFiles, ErrorWindow, observe } from './observe.ts'
+
+const everyMs = 5000
+const keepMs = 62 * 24 * 3600_000
+const forgetEveryMs = 3600_000
+
+export interface AlertWatchOptions extends Pick<AdminParts, 'store' | 'keyring' | 'runtime'> {
+  /** As a reload left them. */
+  settings(): CertificateFiles
+  transport(): Promise<Transport>
+  log: Log
+  now?(): number
+}
+
+/**
+ * Looks every few seconds at what alerts report, writes what is new into the store, and sends what is due. What was
+ * crossed and its deliveries are one transaction, so that neither a restart nor a crash reports it twice or not at all; a
+ * crash between a receiver's answer and its note sends the same delivery again, under the same id.
+ */
+export class AlertWatch {
+  readonly counts = { delivered: 0, retried: 0, failed: 0 }
+  readonly #options: AlertWatchOptions
+  readonly #window = new ErrorWindow()
+  readonly #sending = new Map<string, Promise<void>>()
+  #timer: NodeJS.Timeout | null = null
+  #looking: Promise<void> | null = null
+  #forgotAt = 0
+  #endTraffic: (() => void) | null = null
+  #isStopped = false
+
+  constructor(options: AlertWatchOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#endTraffic = this.#options.store.onTraffic((tally) => this.#window.add(tally, this.#now()))
+    this.#timer ??= setInterval(() => void this.look(), everyMs).unref()
+  }
+
+  /** What was under way is sent again by the next start. */
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+    this.#isStopped = true
+    this.#endTraffic?.()
+  }
+
+  /** Never rejects: a store in trouble is asked again at the next look. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look()
+      .catch((error: unknown) => this.#options.log.warn('alerts were not looked at', { reason: describe(error) }))
+      .finally(() => {
+        this.#looking = null
+      })
+    return this.#looking
+  }
+
+  /** Tries what is due at once; resolves when each has been tried. */
+  async sendDue(): Promise<void> {
+    const { store } = this.#options
+    const due = await store.alerts.due(this.#iso())
+    if (due.length === 0) return
+    const alerts = new Map((await store.alerts.list()).map((alert) => [alert.id, alert]))
+    // Those of one receiver follow one another; a receiver that stalls delays no other.
+    await Promise.all(
+      [...Map.groupBy(due, ({ alertId }) => alertId)].map(async ([alertId, deliveries]) => {
+        const alert = alerts.get(alertId)
+        for (const delivery of deliveries) if (alert !== undefined) await this.#tryOnce(alert, delivery)
+      }),
+    )
+  }
+
+  async #look(): Promise<void> {
+    const { store, runtime, settings } = this.#options
+    const alerts = (await store.alerts.list()).filter(({ active }) => active)
+    if (alerts.length === 0) return
+    const now = this.#now()
+    const observed = await observe(runtime, settings(), this.#window.read(now), now)
+    const conditions = findAlertConditions(observed)
+    const reported = Map.groupBy(await store.alerts.crossings(), ({ alertId }) => alertId)
+    for (const { id, events } of alerts) {
+      const known = new Set((reported.get(id) ?? []).map(({ crossing }) => crossing))
+      const { crossed, ended, messages } = findChanges(events, conditions, known, observed)
+      if (crossed.length + ended.length === 0) continue
+      const deliveries = messages.map((message) => makeDelivery(id, message, now))
+      await store.alerts.raise(id, { time: this.#iso(), crossed, ended, deliveries })
+    }
+    if (now - this.#forgotAt > forgetEveryMs) {
+      this.#forgotAt = now
+      const kept = conditions.flatMap(({ crossing, includes }) => [crossing, ...includes])
+      await store.alerts.forget(new Date(now - keepMs).toISOString(), kept)
+    }
+    // Nobody waits: a receiver may stall for long, and the next look finds what is left.
+    this.sendDue().catch((error: unknown) =>
+      this.#options.log.warn('alerts were not sent', { reason: describe(error) }),
+    )
+  }
+
+  /** Whoever asks for one that is being tried waits for that try. */
+  #tryOnce(alert: Alert, delivery: AlertDelivery): Promise<void> {
+    const running = this.#sending.get(delivery.id)
+    if (running !== undefined) return running
+    const trying = this.#try(alert, delivery).finally(() => this.#sending.delete(delivery.id))
+    this.#sending.set(delivery.id, trying)
+    return trying
+  }
+
+  async #try(alert: Alert, delivery: AlertDelivery): Promise<void> {
+    const { store, log } = this.#options
+    const current = await store.alerts.delivery(delivery.id)
+    // Another look may have sent it while this one waited for its turn.
+    if (current === null || current.nextAt === null || current.nextAt > this.#iso()) return
+    const tried = await this.#send(alert, current)
+    if (this.#isStopped) return
+    const after = afterTry(current.tries, tried, this.#now())
+    await store.alerts.noteTry(current.id, after)
+    this.counts[after.state === 'pending' ? 'retried' : after.state]++
+    if (tried.reason !== null)
+      log.warn('an alert was not delivered', { alert: alert.name, delivery: current.id, reason: tried.reason })
+  }
+
+  async #send(alert: Alert, delivery: AlertDelivery): Promise<DeliveryTry> {
+    const { keyring, transport } = this.#options
+    try {
+      const receiver = JSON.parse(keyring.open(alert.sealed, `alert:${alert.id}`).reveal()) as Receiver
+      return await send(await transport(), writeRequest(delivery, alert.format, receiver, this.#now()))
+    } catch (error) {
+      return { status: null, reason: describe(error) }
+    }
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now()
+  }
+
+  #iso(): string {
+    return new Date(this.#now()).toISOString()
+  }
+}
+
+function makeDelivery(alertId: string, message: AlertDelivery['message'], now: number): AlertDelivery {
+  const createdAt = new Date(now).toISOString()
+  const untried = { state: 'pending', tries: 0, endedAt: null, status: null, reason: null } as const
+  return { id: newId('msg', now), alertId, message, createdAt, nextAt: createdAt, ...untried }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

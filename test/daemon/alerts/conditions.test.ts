@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { findChanges } from '../../../src/daemon/alerts/changes.ts'
+import { findAlertConditions, type Observed } from '../../../src/daemon/alerts/conditions.ts'
+
+const quiet: Observed = {
+  now: Date.parse('2026-03-10T00:00:00Z'),
+  budgets: [],
+  providers: [],
+  traffic: { requests: 0, errors: 0 },
+  disk: null,
+  expiries: [],
+}
+const budget = {
+  counter: 'pol_1 workspace usd month',
+  policy: 'spend',
+  scope: 'workspace',
+  kind: 'usd',
+  period: 'month',
+  used: 0,
+  limit: 200,
+  resetsAt: '2026-04-01T00:00:00Z',
+} as const
+const all = ['budget', 'provider', 'errors', 'disk', 'expiry'] as const
+
+/** Types and percents that are reported, look after look. */
+function follow(looks: Partial<Observed>[], events: readonly (typeof all)[number][] = all): string[][] {
+  const reported = new Set<string>()
+  return looks.map((look) => {
+    const observed = { ...quiet, ...look }
+    const { crossed, ended, messages } = findChanges(events, findAlertConditions(observed), reported, observed)
+    for (const crossing of crossed) reported.add(crossing)
+    for (const crossing of ended) reported.delete(crossing)
+    return messages.map(({ type, data }) => `${type} ${data.percent ?? data.days ?? ''}`.trim())
+  })
+}
+
+const spent = (used: number, change: object = {}) => ({ budgets: [{ ...budget, used, ...change }] })
+
+describe('budgets', () => {
+  it('report 50, 80 and 100% once each in a period, and again in the next', () => {
+    const looks = [spent(99), spent(100), spent(120), spent(160), spent(199.9), spent(200), spent(250)]
+    expect(follow([...looks, spent(110, { resetsAt: '2026-05-01T00:00:00Z' })])).toEqual([
+      [],
+      ['budget.threshold 50'],
+      [],
+      ['budget.threshold 80'],
+      [],
+      ['budget.spent 100'],
+      [],
+      ['budget.threshold 55'],
+    ])
+  })
+
+  it('report only the highest threshold of a jump, and none again after a raised limit', () => {
+    expect(follow([spent(170), spent(170, { limit: 300 }), spent(290, { limit: 300 })])).toEqual([
+      ['budget.threshold 85'],
+      [],
+      [],
+    ])
+  })
+
+  it('of 0 report nothing', () => {
+    expect(follow([spent(0, { limit: 0 })])).toEqual([[]])
+  })
+})
+
+it('reports a failing provider once, waits while it recovers, and says when it works again', () => {
+  const at = (state: 'failing' | 'recovering' | 'ready') => ({
+    providers: [{ id: 'prv_1', name: 'openai', state: { state, reason: null, since: null } }],
+  })
+  const looks = [at('recovering'), at('failing'), at('recovering'), at('failing'), at('ready'), at('failing')]
+  expect(follow(looks)).toEqual([[], ['provider.failing'], [], [], ['provider.recovered'], ['provider.failing']])
+})
+
+it('reports errors above 10% of at least 20 requests, and again only after 5%', () => {
+  const at = (requests: number, errors: number) => ({ traffic: { requests, errors } })
+  const looks = [at(19, 19), at(20, 2), at(20, 3), at(100, 8), at(100, 20), at(100, 5), at(100, 11)]
+  expect(follow(looks)).toEqual([[], [], ['errors.high 15'], [], [], [], ['errors.high 11']])
+})
+
+it('reports a disk below 10%, and again only after 12%', () => {
+  const at = (freeBytes: number) => ({ disk: { freeBytes, totalBytes: 100 } })
+  expect(follow([at(10), at(9), at(11), at(9), at(12), at(5)])).toEqual([
+    [],
+    ['disk.low 9'],
+    [],
+    [],
+    [],
+    ['disk.low 5'],
+  ])
+})
+
+it('reports an end 14, 3 and 0 days ahead, of each date once', () => {
+  const dayMs = 24 * 3600_000
+  const at = (days: number) => ({ expiries: [{ resource: 'certificate:gateway', at: quiet.now + days * dayMs }] })
+  expect(follow([at(15)])).toEqual([[]])
+  expect(follow([at(14), at(14)])).toEqual([['expiry.soon 14'], []])
+  expect(follow([at(2)])).toEqual([['expiry.soon 2']])
+  expect(follow([at(-1)])).toEqual([['expiry.soon 0']])
+})
+
+it('reports only what the alert is for', () => {
+  expect(follow([{ ...spent(200), disk: { freeBytes: 1, totalBytes: 100 } }], ['disk'])).toEqual([['disk.low 1']])
+})

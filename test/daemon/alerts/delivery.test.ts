@@ -1,0 +1,38 @@
+import { createHmac } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { afterTry, writeRequest } from '../../../src/daemon/alerts/delivery.ts'
+
+const data = { resource: 'disk', scope: null, percent: 9, text: 'The disk <data> & more has 9% free.' }
+const message = { type: 'disk.low', timestamp: '2026-03-10T00:00:00.000Z', data } as const
+const now = Date.parse('2026-03-10T00:00:00Z')
+
+it('sends the message signed, or its text alone to a Slack-style hook', () => {
+  const secret = `whsec_${Buffer.from('0123456789abcdef01234567').toString('base64')}`
+  const signed = writeRequest({ id: 'msg_1', message }, 'webhook', { url: 'http://a.example/h?x=1', secret }, now)
+  expect(signed).toMatchObject({ method: 'POST', origin: 'http://a.example', path: '/h?x=1' })
+  expect(JSON.parse(String(signed.body))).toEqual(message)
+  const key = createHmac('sha256', '0123456789abcdef01234567')
+  const expected = key.update(`msg_1.${now / 1000}.${String(signed.body)}`).digest('base64')
+  expect(signed.headers).toContain(`v1,${expected}`)
+  const slack = writeRequest({ id: 'msg_1', message }, 'slack', { url: 'https://a.example/h', secret: null }, now)
+  expect(JSON.parse(String(slack.body))).toEqual({ text: 'The disk &lt;data&gt; &amp; more has 9% free.' })
+  expect(slack.headers).not.toContain('webhook-signature')
+})
+
+it('tries 8 times within 24 hours, each pause longer than the one before', () => {
+  const pauses: number[] = []
+  let at = now
+  for (let tries = 0; ; tries++) {
+    const after = afterTry(tries, { status: 500, reason: 'it answered 500' }, at)
+    expect(after.tries).toBe(tries + 1)
+    if (after.nextAt === null) {
+      expect(after).toMatchObject({ state: 'failed', tries: 8, endedAt: new Date(at).toISOString() })
+      break
+    }
+    pauses.push(Date.parse(after.nextAt) - at)
+    at = Date.parse(after.nextAt)
+  }
+  expect(pauses).toEqual([...pauses].sort((one, other) => one - other))
+  expect(at - now).toBeGreaterThan(20 * 3600_000)
+  expect(at - now).toBeLessThan(24 * 3600_000)
+})
