@@ -220,6 +220,7 @@ export function toneOf(value: unknown, format: Format): Tone | null {
 
 const tones: Record<string, Tone> = {
   ready: 'good',
+  delivered: 'good',
   active: 'good',
   enabled: 'good',
   ok: 'good',

@@ -15,7 +15,7 @@ export function labelOf(name: string): string {
 /** `LAST USED` → `Last used`, `P95` → `p95`, `USD/MONTH` → `USD/month`. */
 export function sentenceCase(title: string): string {
   if (/^P\d+$/.test(title)) return title.toLowerCase()
-  return (title.charAt(0) + title.slice(1).toLowerCase()).replace(/\busd\b/i, 'USD')
+  return (title.charAt(0) + title.slice(1).toLowerCase()).replace(/\b(usd|url)\b/i, (word) => word.toUpperCase())
 }
 
 const stateWords: Record<string, string> = {
