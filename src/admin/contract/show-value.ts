@@ -227,7 +227,7 @@ const tones: Record<string, Tone> = {
   taken: 'good',
   unchecked: 'warning',
   degraded: 'warning',
-  resting: 'warning',
+  cooling: 'warning',
   expiring: 'warning',
   failing: 'bad',
   failed: 'bad',
