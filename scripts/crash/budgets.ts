@@ -41,6 +41,8 @@ const nanoPerUsd = 1e9
 const usdEachRun = 0.05
 const threads = '4'
 const longestRunMs = 2500
+/** Calls that must have ended before a kill, however slow the machine is. */
+const fewestCalls = 200
 
 /**
  * Kills gateways under clients that spend a budget, and holds what the budget counts against the records after each start: the
@@ -104,11 +106,16 @@ class BudgetRun {
       await admin.policies.edit({ name: policy, budgetUsdDay: this.#limit / nanoPerUsd })
     })
     let ended = false
+    let calls = 0
     const play = async () => {
-      while (!ended) await this.#send(baseUrl).catch(() => wait(20))
+      while (!ended) {
+        await this.#send(baseUrl).catch(() => wait(20))
+        calls++
+      }
     }
     const clients = Array.from({ length: this.#options.clients }, play)
     await wait(this.#random.between(100, longestRunMs))
+    while (calls < fewestCalls) await wait(20)
     await gateway.kill()
     ended = true
     await Promise.all(clients)

@@ -1,5 +1,5 @@
 import { Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
-import { inSlices } from '../core/slices.ts'
+import { inSlices, mapInSlices } from '../core/slices.ts'
 import { kindSpecs, specOf } from './kinds.ts'
 import { noOwner } from './plan.ts'
 import {
@@ -30,12 +30,13 @@ export async function writeDocument(
   const sorted = [...resources].sort(compareIdentities)
   const of = (kind: ResourceKind) => sorted.filter((resource) => resource.kind === kind)
   const tree: Record<string, unknown> = { owner: owner ?? noOwner }
+  const environments = Map.groupBy(of('environment'), ({ project }) => project)
   const sections = {
-    projects: of('project').map((project) => writeProject(project, of('environment'))),
-    providers: of('provider').map((provider) => writeProvider(provider, variables)),
-    policies: of('policy').map(writeResource),
-    keys: of('key').map(writeKey),
-    routes: of('route').map(writeResource),
+    projects: await mapInSlices(of('project'), (one) => writeProject(one, environments.get(one.name) ?? [])),
+    providers: await mapInSlices(of('provider'), (provider) => writeProvider(provider, variables)),
+    policies: await mapInSlices(of('policy'), writeResource),
+    keys: await mapInSlices(of('key'), writeKey),
+    routes: await mapInSlices(of('route'), writeResource),
   }
   for (const [name, entries] of Object.entries(sections)) if (entries.length > 0) tree[name] = entries
   const head = new Document({ owner: tree.owner })
@@ -105,9 +106,7 @@ function writeFields(kind: ResourceKind, fields: Fields): Record<string, unknown
 }
 
 function writeProject(project: ManifestResource, environments: readonly ManifestResource[]): Record<string, unknown> {
-  const own = environments.filter((environment) => environment.project === project.name)
-  const written = own.map((environment) => writeResource(environment))
-  return { name: project.name, environments: written }
+  return { name: project.name, environments: environments.map(writeResource) }
 }
 
 function writeProvider(provider: ManifestResource, variables: Map<string, string>): Record<string, unknown> {
