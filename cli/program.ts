@@ -70,8 +70,8 @@ export async function runCli(argv: readonly string[], given: Dependencies): Prom
   const parse = async (words: readonly string[] | null) => {
     const program = await buildProgram(
       dependencies,
-      (given) => {
-        status = given
+      (exit) => {
+        status = exit
       },
       words,
     )

@@ -83,7 +83,7 @@ export class FormScanner {
   #name: string | null = null
   #parts = 0
   readonly #sink: PartSink | null
-  /** Offset up to which the content of a part has been told; -1: none is. */
+  /** Offset up to which the content of a part has been passed to the sink; -1: no part is. */
   #passed = -1
 
   constructor(boundary: string, wanted: Iterable<string>, sink: PartSink | null = null) {

@@ -1,26 +1,27 @@
 import type { RecentTraffic } from '../admin/handlers/context.ts'
 import { latencyOfStep, type SecondTally, type TrafficTally } from '../core/traffic-tally.ts'
 
-const windowSeconds = 60
 /** Records say when they ended by the same clock; one that is ahead of it by more was written in another time. */
 const aheadSeconds = 5
 
-/** The traffic of the last minute, from what the store thread has added up while it stored records. */
+/** The traffic of the last minute, or of another span, from what the store thread has added up while it stored records. */
 export class TrafficWindow {
   readonly #seconds = new Map<number, SecondTally[]>()
   readonly #startedAt: number
+  readonly #windowSeconds: number
 
-  /** Milliseconds since the epoch: before it there was nothing to count. */
-  constructor(startedAt: number) {
+  /** `startedAt`: milliseconds since the epoch; before it there was nothing to count. */
+  constructor(startedAt: number, windowSeconds = 60) {
     this.#startedAt = startedAt
+    this.#windowSeconds = windowSeconds
   }
 
   /** What ended before the window is not of this moment, such as what a start finds in an old journal. */
   add({ seconds }: TrafficTally, now = Date.now()): void {
     const current = Math.floor(now / 1000)
-    this.#forgetBefore(current - windowSeconds)
+    this.#forgetBefore(current - this.#windowSeconds)
     for (const tally of seconds) {
-      if (tally.second <= current - windowSeconds || tally.second > current + aheadSeconds) continue
+      if (tally.second <= current - this.#windowSeconds || tally.second > current + aheadSeconds) continue
       const found = this.#seconds.get(tally.second)
       if (found === undefined) this.#seconds.set(tally.second, [tally])
       else found.push(tally)
@@ -28,19 +29,27 @@ export class TrafficWindow {
   }
 
   read(now = Date.now()): RecentTraffic {
-    this.#forgetBefore(Math.floor(now / 1000) - windowSeconds)
+    const { requests, errors } = this.count(now)
     const tallies = [...this.#seconds.values()].flat()
-    const requests = tallies.reduce((sum, tally) => sum + tally.requests, 0)
-    const errors = tallies.reduce((sum, tally) => sum + tally.errors, 0)
     const priced = tallies.flatMap(({ usd }) => usd ?? [])
     const spent = priced.reduce((sum, usd) => sum + usd, 0)
-    const span = Math.min(windowSeconds, Math.max(1, (now - this.#startedAt) / 1000))
+    const span = Math.min(this.#windowSeconds, Math.max(1, (now - this.#startedAt) / 1000))
     return {
       requestsPerSecond: round(requests / span, 2),
       errorShare: requests === 0 ? null : round(errors / requests, 4),
       durationP95Ms: percentile(tallies, 0.95),
       usdPerHour: priced.length === 0 ? null : round((spent / span) * 3600, 6),
     }
+  }
+
+  count(now = Date.now()): { requests: number; errors: number } {
+    this.#forgetBefore(Math.floor(now / 1000) - this.#windowSeconds)
+    const sum = { requests: 0, errors: 0 }
+    for (const { requests, errors } of [...this.#seconds.values()].flat()) {
+      sum.requests += requests
+      sum.errors += errors
+    }
+    return sum
   }
 
   #forgetBefore(second: number): void {

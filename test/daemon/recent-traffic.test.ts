@@ -38,6 +38,15 @@ describe('the traffic of the last minute', () => {
     expect(now.durationP95Ms).toBeLessThan(515)
   })
 
+  it('is counted over another span too', () => {
+    const window = new TrafficWindow(0, 300)
+    const failed = { status: 502, error: { code: 'provider_error', origin: 'provider', message: '' } } as const
+    window.add(tallyOf(at(0), at(100, failed), at(200)), start + 210_000)
+    expect(window.count(start + 210_000)).toEqual({ requests: 3, errors: 1 })
+    expect(window.count(start + 350_000)).toEqual({ requests: 2, errors: 1 })
+    expect(window.count(start + 450_000)).toEqual({ requests: 1, errors: 0 })
+  })
+
   it('forgets, and takes nothing from before or from a clock that is ahead', () => {
     const window = new TrafficWindow(start - 3_600_000)
     window.add(tallyOf(at(-61), at(1), at(30)), start)

@@ -3,12 +3,15 @@ import { newId } from '../../core/ids.ts'
 import type { Transport } from '../../providers/contract.ts'
 import type { Alert, AlertDelivery } from '../../store/api.ts'
 import type { Log } from '../log.ts'
+import { TrafficWindow } from '../recent-traffic.ts'
 import { findChanges } from './changes.ts'
 import { findAlertConditions } from './conditions.ts'
 import { afterTry, type DeliveryTry, type Receiver, send, writeRequest } from './delivery.ts'
-import { type CertificateFiles, ErrorWindow, observe } from './observe.ts'
+import { type CertificateFiles, observe } from './observe.ts'
 
 const everyMs = 5000
+/** Over which the share of errors is looked at. */
+const errorSeconds = 300
 const keepMs = 62 * 24 * 3600_000
 const forgetEveryMs = 3600_000
 
@@ -28,7 +31,7 @@ export interface AlertWatchOptions extends Pick<AdminParts, 'store' | 'keyring' 
 export class AlertWatch {
   readonly counts = { delivered: 0, retried: 0, failed: 0 }
   readonly #options: AlertWatchOptions
-  readonly #window = new ErrorWindow()
+  readonly #window = new TrafficWindow(0, errorSeconds)
   readonly #sending = new Map<string, Promise<void>>()
   #timer: NodeJS.Timeout | null = null
   #looking: Promise<void> | null = null
@@ -83,7 +86,7 @@ export class AlertWatch {
     const alerts = (await store.alerts.list()).filter(({ active }) => active)
     if (alerts.length === 0) return
     const now = this.#now()
-    const observed = await observe(runtime, settings(), this.#window.read(now), now)
+    const observed = await observe(runtime, settings(), this.#window.count(now), now)
     const conditions = findAlertConditions(observed)
     const reported = Map.groupBy(await store.alerts.crossings(), ({ alertId }) => alertId)
     for (const { id, events } of alerts) {

@@ -1,3 +1,4 @@
+import { formatMoney, groupDigits } from '../../admin/contract/show-number.ts'
 import type { AlertEvent, AlertMessage, AlertType } from '../../core/alert.ts'
 import type { ShownState } from '../../core/provider-state.ts'
 
@@ -71,8 +72,8 @@ function findBudget({ counter, policy, scope, kind, period, used, limit, resetsA
   if (crossing === undefined) return []
   const figures =
     kind === 'usd'
-      ? `$${used.toFixed(2)} of $${limit.toFixed(2)}`
-      : `${used.toLocaleString('en-US')} of ${limit.toLocaleString('en-US')} tokens`
+      ? `${formatMoney(used)} of ${formatMoney(limit)}`
+      : `${groupDigits(used)} of ${groupDigits(limit)} tokens`
   const text = `Budget of policy ${policy} (${scope}): ${figures} used this ${period} (${percent}%).`
   const data = { resource: `policy:${policy}`, scope, percent, text, kind, period, used, limit, resets_at: resetsAt }
   const type = percent >= 100 ? 'budget.spent' : 'budget.threshold'

@@ -57,7 +57,9 @@ export async function send(transport: Transport, request: OutboundRequest): Prom
   const answer = await fetchWhole(transport, request, { bytes: answerBytes, milliseconds: tryMs })
   if (answer.outcome === 'too-slow') return { status: null, reason: 'no answer within 15 seconds' }
   if (answer.outcome === 'too-large') return { status: null, reason: 'the answer is too large' }
-  if (answer.outcome === 'failed') return { status: null, reason: answer.fault.message }
+  // The transport's texts speak of providers, and of nothing that comes from outside.
+  if (answer.outcome === 'failed')
+    return { status: null, reason: answer.fault.message.replaceAll('provider', 'receiver') }
   const { status } = answer
   if (status >= 200 && status < 300) return { status, reason: null }
   const redirect = status >= 300 && status < 400 ? ': redirects are not followed, so use the final URL' : ''

@@ -5,45 +5,12 @@ import type { Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import { isoTime } from '../../core/flat-text.ts'
 import { limitAt } from '../../core/policy-limits.ts'
-import type { TrafficTally } from '../../core/traffic-tally.ts'
 import { listBudgets } from '../../policy/limits/place-limits.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import type { BudgetFigures, Expiry, Observed } from './conditions.ts'
 
-const windowSeconds = 300
 const nanoPerUsd = 1e9
 const dayMs = 24 * 3600_000
-
-/** Requests and errors of the last five minutes, as the store thread has added them up. */
-export class ErrorWindow {
-  readonly #seconds = new Map<number, { requests: number; errors: number }>()
-
-  add({ seconds }: Pick<TrafficTally, 'seconds'>, now = Date.now()): void {
-    this.#forget(now)
-    for (const { second, requests, errors } of seconds) {
-      if (second <= now / 1000 - windowSeconds) continue
-      const found = this.#seconds.get(second)
-      this.#seconds.set(second, {
-        requests: requests + (found?.requests ?? 0),
-        errors: errors + (found?.errors ?? 0),
-      })
-    }
-  }
-
-  read(now = Date.now()): Observed['traffic'] {
-    this.#forget(now)
-    const sum = { requests: 0, errors: 0 }
-    for (const { requests, errors } of this.#seconds.values()) {
-      sum.requests += requests
-      sum.errors += errors
-    }
-    return sum
-  }
-
-  #forget(now: number): void {
-    for (const second of this.#seconds.keys()) if (second <= now / 1000 - windowSeconds) this.#seconds.delete(second)
-  }
-}
 
 /** The files of both listeners' certificates. */
 export type CertificateFiles = Record<'gateway' | 'console', Pick<Settings['gateway'], 'tls'>>

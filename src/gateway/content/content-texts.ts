@@ -86,8 +86,7 @@ class TextFinder {
       return void this.#found.logprobs.push(node)
     if (unseenNames.has(name) && node.end - node.start > 4) this.#found.unseen = true
     if (node.kind === 'text') return this.#text(node, name, path, around)
-    if (node.kind === 'scalar')
-      return this.#number(node, path, { ...around, isFree: around.isFree || name === numberArgument })
+    if (node.kind === 'scalar') return this.#number(node, name, path, around)
     if (node.kind === 'object')
       return this.#object(node, path, { ...around, isFree: around.isFree || freeNames.has(name) })
     if (tokenNames.has(name) && holdsTokens(node)) this.#found.unseen = true
@@ -128,8 +127,8 @@ class TextFinder {
     this.#add(node, text, path, isFixed || names, jsonNames.has(name))
   }
 
-  #number(node: ScalarNode, path: string, { isFixed, isFree }: Surroundings): void {
-    if (!isFree || node.end - node.start < shortestNumber) return
+  #number(node: ScalarNode, name: string, path: string, { isFixed, isFree }: Surroundings): void {
+    if (!(isFree || name === numberArgument) || node.end - node.start < shortestNumber) return
     this.#add(node, this.#bytes.toString('latin1', node.start, node.end), path, isFixed, false)
   }
 

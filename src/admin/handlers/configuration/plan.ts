@@ -15,7 +15,7 @@ import {
   type Problem,
 } from '../../../manifest/resource.ts'
 import type { AdminContext } from '../context.ts'
-import { type PreparedProblems, prepareEntries } from './prepare.ts'
+import { type ManifestProblems, prepareEntries } from './prepare.ts'
 import { type CurrentState, describeState } from './state.ts'
 
 export interface ConfigurationPlanInput {
@@ -41,7 +41,7 @@ export async function planFiles(
   const state = await describeState(await context.store.configuration.read(), context.keyring)
   const documents = Object.entries(input.files).map(([name, text]) => ({ name, text }))
   const { owner, entries, problems } = await context.readManifest({ documents, variables: input.variables })
-  const found: PreparedProblems = { problems: [...problems], unset: [], notes: [] }
+  const found: ManifestProblems = { problems: [...problems], unset: [], notes: [] }
   const { resources } = state
   const revoked = new RevokedKeys(state)
   const live = entries.filter((entry) => !isRevoked(entry, revoked, found))

@@ -28,7 +28,7 @@ import {
   readSettings,
 } from '../providers/provider-input.ts'
 
-export interface PreparedProblems {
+export interface ManifestProblems {
   problems: Problem[]
   /** New credentials that are not known, since their variables are not set. */
   unset: Problem[]
@@ -37,7 +37,7 @@ export interface PreparedProblems {
 
 async function checkPolicy(
   { fields, name, place, placeOf }: ManifestEntry,
-  { problems }: PreparedProblems,
+  { problems }: ManifestProblems,
 ): Promise<void> {
   const { deny_patterns: denied, content_rules: rules } = fields
   const texts = Array.isArray(denied) ? denied.filter((one) => typeof one === 'string') : []
@@ -58,7 +58,7 @@ export async function prepareEntries(
   context: Pick<AdminContext, 'kinds' | 'keyring' | 'caller'>,
   entries: readonly ManifestEntry[],
   resources: readonly ManifestResource[],
-  found: PreparedProblems,
+  found: ManifestProblems,
 ): Promise<ManifestEntry[]> {
   const state = new Map(resources.map((resource) => [keyOf(resource), resource]))
   for (const entry of entries) if (entry.kind === 'policy') await checkPolicy(entry, found)
@@ -193,7 +193,7 @@ function prepareCredentials(
   { keyring, caller }: Pick<AdminContext, 'keyring' | 'caller'>,
   entry: ManifestEntry,
   current: ManifestResource | null,
-  found: PreparedProblems,
+  found: ManifestProblems,
 ): void {
   const { credentials, missing, fields } = entry
   const stored = objectsIn(current?.fields.credentials).length > 0
@@ -214,7 +214,7 @@ function prepareCredentials(
 function prepareUnset(
   { name, missing, fields, placeOf, place }: ManifestEntry,
   stored: boolean,
-  found: PreparedProblems,
+  found: ManifestProblems,
 ): void {
   const message = `provider ${name}: ${describeUnset(missing)}`
   if (stored) found.notes.push(`${message}; its credential stays as it is`)
