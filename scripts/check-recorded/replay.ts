@@ -1,6 +1,7 @@
 import type { TokenUsage } from '../../src/core/record.ts'
 import type { AnswerReader, Inspection } from '../../src/lanes/contract.ts'
 import { openFramer } from '../../src/lanes/framer.ts'
+import { readErrorBody } from '../../src/providers/wire/status.ts'
 import type { Exchange } from './cassettes.ts'
 import type { NativeCall } from './vendors.ts'
 
@@ -20,7 +21,7 @@ export function replay(call: NativeCall, { request, status, headers, answer }: E
   const { requestForms } = endpoint
   const json = requestForms.length === 0 || (requestForms.includes('json') && !isRaw(request))
   if (status >= 300) {
-    const meaning = kind.classify(lane.name, { status, headers }, answer)
+    const meaning = kind.classify({ status, headers }, readErrorBody(answer), provider.settings)
     const wrong = meaning.verdict === 'answer' ? [`${status} was taken for an answer`] : []
     return { form: 'error', usage: 'none', wrong }
   }

@@ -6,12 +6,13 @@ import {
   type TokenRates,
   type VariantRates,
 } from '../../src/core/model-price.ts'
+import { presets } from '../../src/providers/presets.ts'
 
 /** An entry of LiteLLM's `model_prices_and_context_window.json`: costs a unit, in USD. */
 export type LitellmEntry = Record<string, unknown>
 
-/** Its provider → the vendor as this gateway's kinds and presets name it. What neither of them serves is left out. */
-const vendors: Record<string, string> = {
+/** LiteLLM's providers of the kinds that have no presets → the vendor as this gateway names it. */
+const kindVendors: Record<string, string> = {
   openai: 'openai',
   'text-completion-openai': 'openai',
   anthropic: 'anthropic',
@@ -23,25 +24,20 @@ const vendors: Record<string, string> = {
   azure: 'azure-openai',
   bedrock: 'bedrock',
   bedrock_converse: 'bedrock',
-  cerebras: 'cerebras',
-  deepinfra: 'deepinfra',
-  deepseek: 'deepseek',
-  fireworks_ai: 'fireworks',
-  groq: 'groq',
-  mistral: 'mistral',
-  moonshot: 'moonshot',
-  nebius: 'nebius',
-  nvidia_nim: 'nvidia-nim',
-  openrouter: 'openrouter',
-  perplexity: 'perplexity',
-  sambanova: 'sambanova',
-  together_ai: 'together',
-  xai: 'xai',
 }
 
+/** LiteLLM's provider → the vendor. A preset has its prices with its row: its name there is the same, or one of `importNames`. */
+const vendors = new Map(Object.entries(kindVendors))
+for (const { name, importNames } of presets) for (const known of [name, ...importNames]) vendors.set(known, name)
+
 /** What LiteLLM writes before a name to say who serves it. */
-const prefixes =
-  /^(?:gemini|vertex_ai|azure|bedrock|cerebras|deepinfra|deepseek|fireworks_ai|groq|mistral|moonshot|nebius|nvidia_nim|openrouter|perplexity|sambanova|together_ai|xai)\//
+const isPrefix = (text: string) => text !== 'openai' && text !== 'anthropic' && vendors.has(text)
+
+function splitKey(key: string): { model: string; prefixed: boolean } {
+  const slash = key.indexOf('/')
+  const prefixed = isPrefix(key.slice(0, Math.max(0, slash)))
+  return { model: prefixed ? key.slice(slash + 1) : key, prefixed }
+}
 
 const tokenMembers: Record<TokenRateName, string> = {
   input: 'input_cost_per_token',
@@ -59,10 +55,10 @@ const tokenMembers: Record<TokenRateName, string> = {
 
 /** Null: no vendor that this gateway serves, a name that only LiteLLM uses, or nothing that it can price. */
 export function readLitellmEntry(key: string, entry: LitellmEntry, version: string): ModelPrice | null {
-  const vendor = vendors[String(entry.litellm_provider)]
-  const model = key.replace(prefixes, '')
+  const vendor = vendors.get(String(entry.litellm_provider))
+  const { model, prefixed } = splitKey(key)
   // `azure/eu/gpt-4o` and `bedrock/us-east-1/…` are regions of LiteLLM's own; a vendor's name with a slash has its vendor before it.
-  if (vendor === undefined || (model.includes('/') && !prefixes.test(key)) || isRegional(vendor, model)) return null
+  if (vendor === undefined || (model.includes('/') && !prefixed) || isRegional(vendor, model)) return null
   const price = fillPrice({
     model,
     vendor,

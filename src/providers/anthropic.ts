@@ -1,10 +1,10 @@
 import { asPositiveCount, type JsonObject } from '../core/json-value.ts'
-import type { ListedProviderModel, Meaning, ProviderKind } from './contract.ts'
+import type { ListedProviderModel, Meaning, ProviderError, ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList, readName } from './wire/check-reading.ts'
 import { anthropicRules, scrubWith } from './wire/scrub.ts'
-import { classifyStatus, type ErrorBody } from './wire/status.ts'
+import { classifyStatus } from './wire/status.ts'
 
 export const anthropic: ProviderKind = {
   kind: 'anthropic',
@@ -19,7 +19,7 @@ export const anthropic: ProviderKind = {
   headers: (_provider, _lane, credential) => (credential ? [['x-api-key', credential.reveal()]] : []),
   // Without one the provider answers 400; the client's own version is never touched (product.md section 2).
   defaults: [['anthropic-version', '2023-06-01']],
-  classify: (_lane, answer, body) => classifyStatus(answer, body, readAnthropicError),
+  classify: (head, error) => classifyStatus(head, error, readAnthropicError),
   scrub: (body) => scrubWith(anthropicRules, body),
   check: {
     method: 'GET',
@@ -32,7 +32,7 @@ export const anthropic: ProviderKind = {
 }
 
 /** An account without credit is told as the caller's own mistake. */
-function readAnthropicError(status: number, error: ErrorBody): Meaning | null {
+function readAnthropicError(status: number, error: ProviderError): Meaning | null {
   return status === 400 && /credit balance is too low/i.test(error.message) ? { verdict: 'quota-exhausted' } : null
 }
 

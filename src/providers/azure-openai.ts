@@ -40,7 +40,7 @@ export const azureOpenai: ProviderKind = {
   },
   headers: (_provider, _lane, credential) =>
     credential && readJsonCredential(credential) === null ? [['api-key', credential.reveal()]] : [],
-  classify: (_lane, answer, body) => classifyStatus(answer, body, (status, error) => readOpenaiError(status, error)),
+  classify: (head, error) => classifyStatus(head, error, (status) => readOpenaiError(status, error)),
   scrub: (body) => scrubWith(azureRules, body),
   check: {
     ...openaiCheck(() => true),

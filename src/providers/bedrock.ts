@@ -1,6 +1,6 @@
 import { asString, parseObject } from '../core/json-value.ts'
 import { prepareCall } from './bedrock/prepare.ts'
-import type { AnswerHead, CheckResult, Meaning, ProviderKind } from './contract.ts'
+import type { AnswerHead, CheckResult, Meaning, ProviderError, ProviderKind } from './contract.ts'
 import { readJsonCredential } from './credential.ts'
 import { sendDeferred } from './deferred-sending.ts'
 import { egressSettings } from './egress.ts'
@@ -37,7 +37,7 @@ export const bedrock: ProviderKind = {
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: (_provider, _lane, credential) =>
     credential && readJsonCredential(credential) === null ? [['authorization', `Bearer ${credential.reveal()}`]] : [],
-  classify: (_lane, answer, body) => classifyBedrock(answer, body),
+  classify: (head, error) => classifyBedrock(head, error),
   scrub: (body) => scrubWith(bedrockRules, body),
   check: {
     method: 'GET',
@@ -63,9 +63,9 @@ const refused = new Set([
 ])
 
 /** The exception's name stands in a header, behind it sometimes the address of its model. */
-function classifyBedrock(answer: AnswerHead, body: Buffer): Meaning {
-  const type = (answer.headers.get('x-amzn-errortype') ?? '').split(':')[0] ?? ''
-  return classifyStatus(answer, body, (status) => {
+function classifyBedrock(head: AnswerHead, error: ProviderError): Meaning {
+  const type = (head.headers.get('x-amzn-errortype') ?? '').split(':')[0] ?? ''
+  return classifyStatus(head, error, (status) => {
     if (refused.has(type)) return { verdict: 'credential-rejected' }
     // ModelErrorException: the model itself failed, not the request.
     return status === 424 ? { verdict: 'retry', retryAfterMs: null } : null

@@ -40,8 +40,8 @@ export interface ProviderKind {
   headers(provider: ProviderTarget, lane: LaneName, credential: Secret | null): [string, string][]
   /** Headers that are sent only when the client sent none of that name. */
   defaults?: readonly (readonly [string, string])[]
-  /** What a status (and, for errors, the first 64 KiB of the body) means. Source: contract.md rule 3. */
-  classify(lane: LaneName, answer: AnswerHead, body: Buffer): Meaning
+  /** What an answer's status, headers and error mean, for a provider with these settings. Source: contract.md rule 3. */
+  classify(head: AnswerHead, error: ProviderError, settings: ProviderSettings): Meaning
   /** Removes account, project and organisation ids from an error body; the same buffer when there are none. */
   scrub(body: Buffer): Buffer
   /** The free request that proves address and credential, and lists models. Null: there is nothing to check (demo). */
@@ -123,6 +123,17 @@ export interface AnswerHead {
   status: number
   /** Lower-case names. */
   headers: ReadonlyMap<string, string>
+}
+
+/** What an error says, whichever of the three formats it has. Source: wire/errors.md. */
+export interface ProviderError {
+  type: string
+  code: string
+  message: string
+  /** `ErrorInfo.reason` (Gemini). */
+  reason: string
+  /** `RetryInfo.retryDelay` (Gemini), milliseconds. */
+  retryAfterMs: number | null
 }
 
 export type Meaning =

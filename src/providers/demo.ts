@@ -29,7 +29,7 @@ export const demo: ProviderKind = {
   settings: {},
   address: (_provider, lane, path) => ({ origin: `demo:${lane}`, path }),
   headers: () => [],
-  classify: (_lane, answer, body) => classifyStatus(answer, body),
+  classify: (head, error) => classifyStatus(head, error),
   scrub: (body) => body,
   check: null,
   fixedModels: demoModels,

@@ -1,10 +1,10 @@
 import { asPositiveCount, asString, type JsonObject } from '../core/json-value.ts'
-import type { ListedProviderModel, Meaning, ProviderKind } from './contract.ts'
+import type { ListedProviderModel, Meaning, ProviderError, ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList } from './wire/check-reading.ts'
 import { geminiRules, scrubWith } from './wire/scrub.ts'
-import { classifyStatus, type ErrorBody } from './wire/status.ts'
+import { classifyStatus } from './wire/status.ts'
 
 export const gemini: ProviderKind = {
   kind: 'gemini',
@@ -17,7 +17,7 @@ export const gemini: ProviderKind = {
   imports: { names: ['gemini', 'google'], keyVariable: 'GEMINI_API_KEY', models: /^gemini-/ },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: (_provider, _lane, credential) => (credential ? [['x-goog-api-key', credential.reveal()]] : []),
-  classify: (_lane, answer, body) => classifyStatus(answer, body, readGeminiError),
+  classify: (head, error) => classifyStatus(head, error, readGeminiError),
   scrub: (body) => scrubWith(geminiRules, body),
   check: {
     method: 'GET',
@@ -30,7 +30,7 @@ export const gemini: ProviderKind = {
 }
 
 /** Google says 400, not 401, to a key that it does not know (wire/errors.md section 3). */
-function readGeminiError(status: number, error: ErrorBody): Meaning | null {
+function readGeminiError(status: number, error: ProviderError): Meaning | null {
   return status === 400 && error.reason === 'API_KEY_INVALID' ? { verdict: 'credential-rejected' } : null
 }
 

@@ -9,8 +9,10 @@ import { classifyStatus } from './wire/status.ts'
 /** Any server with OpenAI's API. All that differs between vendors is their row in `presets.ts`. */
 export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
   const byName = new Map(rows.map((preset) => [preset.name, preset]))
-  const exhausted = rows.flatMap((preset) => preset.exhausted)
+  const allExhausted = rows.flatMap((preset) => preset.exhausted)
   const find = ({ preset }: ProviderSettings) => (typeof preset === 'string' ? byName.get(preset) : undefined)
+  // A server that no preset names may be any of them.
+  const exhaustedWords = (settings: ProviderSettings) => find(settings)?.exhausted ?? allExhausted
   return {
     kind: 'openai-compatible',
     title: 'OpenAI-compatible server',
@@ -33,8 +35,8 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     },
     address: ({ baseUrl, settings }, _lane, path) => joinBaseUrl(baseUrl || (find(settings)?.baseUrl ?? ''), path),
     headers: (_provider, _lane, credential) => (credential ? [['authorization', `Bearer ${credential.reveal()}`]] : []),
-    classify: (_lane, answer, body) =>
-      classifyStatus(answer, body, (status, error) => readOpenaiError(status, error, exhausted)),
+    classify: (head, error, settings) =>
+      classifyStatus(head, error, (status) => readOpenaiError(status, error, exhaustedWords(settings))),
     scrub: (body) => scrubWith(openaiRules, body),
     check: openaiCheck((settings) => find(settings)?.listsModels !== false),
     transport: null,

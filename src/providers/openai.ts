@@ -31,7 +31,7 @@ export const openai: ProviderKind = {
     if (typeof project === 'string') headers.push(['openai-project', project])
     return headers
   },
-  classify: (_lane, answer, body) => classifyStatus(answer, body, (status, error) => readOpenaiError(status, error)),
+  classify: (head, error) => classifyStatus(head, error, (status) => readOpenaiError(status, error)),
   scrub: (body) => scrubWith(openaiRules, body),
   check: openaiCheck(() => true),
   transport: null,

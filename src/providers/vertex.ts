@@ -50,7 +50,7 @@ export const vertex: ProviderKind = {
   },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: () => [],
-  classify: (_lane, answer, body) => classifyStatus(answer, body),
+  classify: (head, error) => classifyStatus(head, error),
   scrub: (body) => scrubWith(vertexRules, body),
   check: {
     method: 'GET',

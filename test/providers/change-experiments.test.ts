@@ -14,6 +14,7 @@ import { credentialNeed, defaultBaseUrl, findKind, indexKinds, providerKinds } f
 import { openai } from '../../src/providers/openai.ts'
 import { makeOpenaiCompatible } from '../../src/providers/openai-compatible.ts'
 import { type Preset, presets } from '../../src/providers/presets.ts'
+import { readError } from '../../src/providers/wire/status.ts'
 import { startTestGateway } from '../admin/gateway.ts'
 
 /** What it takes to add something: one value, put into the list that has its kind. Everything else must follow from it. */
@@ -115,10 +116,11 @@ describe('a new vendor', () => {
     })
     expect([kind.unsupported(target), present?.unsupported(target)]).toEqual([['stream_options'], []])
     expect(kind.check?.read(404, Buffer.from(''), target).ok).toBe(true)
-    const answer = Buffer.from('{"error":{"message":"You are out of sparks."}}')
+    const answer = readError({ message: 'You are out of sparks.' })
     const head = { status: 429, headers: new Map() }
-    expect(kind.classify('openai', head, answer)).toEqual({ verdict: 'quota-exhausted' })
-    expect(present?.classify('openai', head, answer).verdict).toBe('retry')
+    expect(kind.classify(head, answer, settings)).toEqual({ verdict: 'quota-exhausted' })
+    expect(kind.classify(head, answer, { preset: 'groq' }).verdict).toBe('retry')
+    expect(present?.classify(head, answer, settings).verdict).toBe('retry')
   })
 
   it('is listed by providers.kinds, offered by the console, and known to import', async () => {

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
 import { laneNames } from '../../src/core/lane.ts'
 import { Secret } from '../../src/core/secret.ts'
-import type { Meaning, ProviderKind, ProviderTarget } from '../../src/providers/contract.ts'
+import type { Meaning, ProviderKind, ProviderSettings, ProviderTarget } from '../../src/providers/contract.ts'
 import { credentialNeed, defaultBaseUrl, findKind, indexKinds, providerKinds } from '../../src/providers/index.ts'
 import { presets } from '../../src/providers/presets.ts'
+import { readErrorBody } from '../../src/providers/wire/status.ts'
 
 /** One recorded answer: a new case is a new file, no code. `scrubbed` is left out where the body must keep its bytes. */
 interface RecordedCase {
@@ -14,6 +15,7 @@ interface RecordedCase {
   headers: Record<string, string>
   body: unknown
   meaning: Meaning
+  settings?: ProviderSettings
   scrubbed?: unknown
 }
 
@@ -41,7 +43,7 @@ describe.each(providerKinds.map((kind) => [kind.kind, kind] as const))('provider
   it.each(readCases(name))('reads %s', (_file, recorded) => {
     const body = encode(recorded.body)
     const head = { status: recorded.status, headers: new Map(Object.entries(recorded.headers)) }
-    expect(kind.classify(recorded.lane, head, body)).toEqual(recorded.meaning)
+    expect(kind.classify(head, readErrorBody(body), recorded.settings ?? {})).toEqual(recorded.meaning)
     const scrubbed = kind.scrub(body)
     if (recorded.scrubbed === undefined) expect(scrubbed).toBe(body)
     else expect(scrubbed.toString()).toBe(encode(recorded.scrubbed).toString())
@@ -65,7 +67,7 @@ describe.each(providerKinds.map((kind) => [kind.kind, kind] as const))('provider
       Buffer.from('[[]]'),
       Buffer.from('{"error":7}'),
     ]) {
-      expect(kind.classify('openai', { status: 418, headers: new Map() }, body)).toEqual({ verdict: 'caller' })
+      expect(kind.classify({ status: 418, headers: new Map() }, readErrorBody(body), {})).toEqual({ verdict: 'caller' })
       expect(kind.scrub(body)).toBe(body)
     }
   })

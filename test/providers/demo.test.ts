@@ -5,6 +5,7 @@ import { answerStream } from '../../src/providers/demo/answer.ts'
 import { behaviourOf, demoModels } from '../../src/providers/demo/behaviour.ts'
 import { Player } from '../../src/providers/demo/player.ts'
 import { demo } from '../../src/providers/demo.ts'
+import { readErrorBody } from '../../src/providers/wire/status.ts'
 import { RecordingSink } from './recording-sink.ts'
 
 /** The member at `path` (`choices.0.delta.content`), undefined where the way ends. */
@@ -254,7 +255,7 @@ describe('its behaviours', () => {
     expect(sink.status).toBe(429)
     expect(sink.text).toContain(word)
     const head = { status: 429, headers: new Map([['retry-after', '1']]) }
-    expect(demo.classify(lane, head, Buffer.from(sink.text))).toEqual({ verdict: 'retry', retryAfterMs: 1000 })
+    expect(demo.classify(head, readErrorBody(Buffer.from(sink.text)), {})).toEqual({ verdict: 'retry', retryAfterMs: 1000 })
   })
 
   it.each([true, false])('demo-cut breaks off after some bytes, streamed: %s', async (stream) => {

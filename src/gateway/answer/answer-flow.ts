@@ -9,7 +9,8 @@ import type { RequestEnd } from '../request/trace.ts'
 import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfFault } from '../upstream/evaluate.ts'
-import { clientClosed, estimateCut, estimateTokens, settle } from './settle.ts'
+import { estimateCut, estimateTokens } from './charge.ts'
+import { clientClosed, settle } from './settle.ts'
 
 /** What both kinds of flow share: back-pressure, the client's disconnect, and one end. */
 export abstract class AnswerFlow implements AnswerConsumer {

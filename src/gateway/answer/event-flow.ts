@@ -5,7 +5,7 @@ import { StreamedObjects } from '../objects/created-objects.ts'
 import type { RequestEnd } from '../request/trace.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfEvent, hideAccount } from '../upstream/evaluate.ts'
-import { extendSlice } from '../upstream/hold-budgets.ts'
+import { extendHold } from '../upstream/hold-budgets.ts'
 import { AnswerFlow } from './answer-flow.ts'
 import { endOfFault } from './settle.ts'
 import type { AnswerStage } from './stage.ts'
@@ -34,7 +34,7 @@ export class EventFlow extends AnswerFlow {
     }
     this.#objects?.beforeEvent()
     if (reading.content) this.contentEvents++
-    if (this.call.slice !== null && this.#outspent()) return
+    if (this.call.openHold !== null && this.#outspent()) return
     if (reading.error !== null) this.#providerError = this.#cleaned(reading.error)
     this.call.arrival.reply.betweenEvents = event.part === 'whole' || event.part === 'tail'
     const terminal = reading.terminal || reading.error !== null
@@ -75,7 +75,7 @@ export class EventFlow extends AnswerFlow {
   /** The budgets have no room for more of a stream that nothing else limits: it ends, and is charged what has passed. */
   #outspent(): boolean {
     const written = Math.max(this.contentEvents, this.answer.leg.reader.usage()?.output ?? 0)
-    const reason = extendSlice(this.call, written)
+    const reason = extendHold(this.call, written)
     if (reason === null) return false
     this.#withhold(reason)
     return true

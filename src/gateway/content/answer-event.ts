@@ -7,7 +7,7 @@ export interface StreamedPiece {
   node: TextNode
   text: string
   /** Which text of the answer it belongs to. */
-  slot: string
+  textId: string
   place: EventPlace
   path: string
   /** Fragments of JSON, as the arguments of a tool call are. */
@@ -26,7 +26,7 @@ export type EventPlace = Readonly<Record<string, string>>
 export interface AnswerEvent {
   pieces: StreamedPiece[]
   /** Which texts end with this event. */
-  ends: ((slot: { slot: string; place: EventPlace }) => boolean) | null
+  ends: ((text: { textId: string; place: EventPlace }) => boolean) | null
   /** It holds sound. */
   unseen: boolean
 }
@@ -62,7 +62,7 @@ function readChoices(data: Buffer, root: ObjectNode, choices: readonly JsonNode[
       const path = writePath(steps)
       const place = { choice: index }
       const flush = buildChunk(data, root, index, steps)
-      pieces.push(makePiece(data, node, { slot: `${index} ${path}`, place, path: `choices[${index}].${path}`, flush }))
+      pieces.push(makePiece(data, node, { textId: `${index} ${path}`, place, path: `choices[${index}].${path}`, flush }))
     }
     const text = memberOf(choice, 'text')
     if (text?.kind === 'text') add(text, ['text'])
@@ -86,7 +86,7 @@ function readCandidates(data: Buffer, root: ObjectNode, candidates: readonly Jso
       const path = `candidates[${index}].${kind}`
       if (text?.kind === 'text') {
         const flush = buildPart(data, root, index, kind === 'thought' ? { thought: true } : {}, 'text')
-        pieces.push(makePiece(data, text, { slot: `${index} ${kind}`, place, path, flush }))
+        pieces.push(makePiece(data, text, { textId: `${index} ${kind}`, place, path, flush }))
       }
       pieces.push(...readPartialArguments(data, root, part, index))
     }
@@ -103,7 +103,7 @@ function readPartialArguments(data: Buffer, root: ObjectNode, part: JsonNode, in
     if (text?.kind !== 'text') return []
     const flush = buildPart(data, root, index, { jsonPath }, 'stringValue')
     const path = `candidates[${index}].functionCall${jsonPath}`
-    const piece = makePiece(data, text, { slot: `${index} ${jsonPath}`, place: { candidate: index }, path, flush })
+    const piece = makePiece(data, text, { textId: `${index} ${jsonPath}`, place: { candidate: index }, path, flush })
     return [{ ...piece, isTool: true, isLast: rawMember(data, partial, 'willContinue') !== 'true' }]
   })
 }
@@ -115,8 +115,8 @@ function readTyped(data: Buffer, root: ObjectNode, name: string): AnswerEvent {
   const pieces: StreamedPiece[] = []
   const add = (node: TextNode, steps: readonly Step[], flush: FlushText, ofType = type) => {
     const path = writePath(steps)
-    const slot = `${ofType} ${JSON.stringify(place)} ${path}`
-    const piece = makePiece(data, node, { slot, place, path: `${ofType} ${path}`, flush })
+    const textId = `${ofType} ${JSON.stringify(place)} ${path}`
+    const piece = makePiece(data, node, { textId, place, path: `${ofType} ${path}`, flush })
     const isJson = piece.isJson || type.includes('arguments')
     pieces.push({ ...piece, isJson, isTool: piece.isTool || isJson || type.includes('tool_call') })
   }
@@ -144,7 +144,7 @@ function readTyped(data: Buffer, root: ObjectNode, name: string): AnswerEvent {
     const isOver = isCompletion && memberOf(root, 'stop_reason')?.kind === 'text'
     return { pieces, ends: isOver ? () => true : null, unseen: false }
   }
-  return { pieces, ends: endForm.test(type) ? (slot) => isWithin(slot.place, place) : null, unseen: false }
+  return { pieces, ends: endForm.test(type) ? (text) => isWithin(text.place, place) : null, unseen: false }
 }
 
 /** Whether what ends is the text's own item, block or part, or one that holds it. */
@@ -190,7 +190,7 @@ function writePath(steps: readonly Step[]): string {
 function makePiece(
   data: Buffer,
   node: TextNode,
-  of: Pick<StreamedPiece, 'slot' | 'place' | 'path' | 'flush'>,
+  of: Pick<StreamedPiece, 'textId' | 'place' | 'path' | 'flush'>,
 ): StreamedPiece {
   const isJson = /(?:arguments|partial_json)$/.test(of.path)
   const isTool = isJson || /tool_calls|function_call/.test(of.path)

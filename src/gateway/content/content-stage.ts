@@ -13,7 +13,7 @@ import { type CallContent, failedRule } from './call-content.ts'
 import { findTexts } from './content-texts.ts'
 
 /** A text of a streamed answer that has not ended. */
-interface Slot {
+interface OpenText {
   piece: StreamedPiece
   /** The event that had the last of it. */
   event: StreamEvent
@@ -23,7 +23,7 @@ interface Slot {
 }
 
 /** More texts at once, or more held back, than any real answer has. */
-const mostSlots = 10_000
+const mostOpenTexts = 10_000
 const mostWaiting = 1024 * 1024
 
 /** Applies content rules to an answer, and puts back what placeholders of the prompt stand for. */
@@ -32,7 +32,7 @@ export class ContentStage implements AnswerStage {
   readonly #leg: Leg
   readonly #content: CallContent
   readonly #context: ScanContext & { refused: Fault | null }
-  readonly #slots = new Map<string, Slot>()
+  readonly #openTexts = new Map<string, OpenText>()
   /** A block rule looks at the answer. */
   readonly #mayBlock: boolean
   /** Texts may change, so that what repeats them in another form must go. */
@@ -110,61 +110,61 @@ export class ContentStage implements AnswerStage {
 
   /** Adds what becomes of the pieces to `edits`; gives the events that have to go out before. */
   #streamedEdits(event: StreamEvent, { pieces, ends }: AnswerEvent, edits: Edit[]): Buffer[] {
-    const written = new Map<Slot, { piece: StreamedPiece; text: string }>()
+    const written = new Map<OpenText, { piece: StreamedPiece; text: string }>()
     const add = ({ piece, text }: { piece: StreamedPiece; text: string }) => {
       if (text !== piece.text) edits.push({ span: piece.node, text: JSON.stringify(text) })
     }
     for (const piece of pieces) {
-      const slot = this.#slotOf(piece, event)
-      const before = written.get(slot)
+      const open = this.#openTextOf(piece, event)
+      const before = written.get(open)
       if (before !== undefined) add(before)
       this.#at = piece.path
-      const text = this.#push(slot, piece.text)
-      written.set(slot, { piece, text: piece.isLast ? text + this.#end(slot) : text })
+      const text = this.#push(open, piece.text)
+      written.set(open, { piece, text: piece.isLast ? text + this.#end(open) : text })
     }
     const flushed = ends === null ? [] : this.#endAll(ends, written)
     for (const one of written.values()) add(one)
     return flushed
   }
 
-  #slotOf(piece: StreamedPiece, event: StreamEvent): Slot {
-    const known = this.#slots.get(piece.slot)
+  #openTextOf(piece: StreamedPiece, event: StreamEvent): OpenText {
+    const known = this.#openTexts.get(piece.textId)
     if (known !== undefined) return Object.assign(known, { piece, event })
-    if (this.#slots.size >= mostSlots) throw new Error('the answer has too many texts at once')
+    if (this.#openTexts.size >= mostOpenTexts) throw new Error('the answer has too many texts at once')
     const scan = piece.isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
-    const slot: Slot = { piece, event, scan, waiting: this.#mayBlock && piece.isTool ? '' : null }
-    this.#slots.set(piece.slot, slot)
-    return slot
+    const open: OpenText = { piece, event, scan, waiting: this.#mayBlock && piece.isTool ? '' : null }
+    this.#openTexts.set(piece.textId, open)
+    return open
   }
 
-  #push(slot: Slot, text: string): string {
-    if (slot.waiting === null) return slot.scan.push(text)
-    slot.waiting += text
+  #push(open: OpenText, text: string): string {
+    if (open.waiting === null) return open.scan.push(text)
+    open.waiting += text
     this.#waiting += text.length
     if (this.#waiting > mostWaiting) throw new Error('the arguments of its tool calls are too long')
     return ''
   }
 
   /** What is left of the text. */
-  #end(slot: Slot): string {
-    this.#slots.delete(slot.piece.slot)
-    this.#at = slot.piece.path
-    const waited = slot.waiting === null ? '' : slot.scan.push(slot.waiting)
-    this.#waiting -= slot.waiting?.length ?? 0
-    return waited + slot.scan.end()
+  #end(open: OpenText): string {
+    this.#openTexts.delete(open.piece.textId)
+    this.#at = open.piece.path
+    const waited = open.waiting === null ? '' : open.scan.push(open.waiting)
+    this.#waiting -= open.waiting?.length ?? 0
+    return waited + open.scan.end()
   }
 
   /** Ends texts: what is left of one stands in the event at hand where that has some of it, else in an event of its own. */
   #endAll(
-    ends: (slot: StreamedPiece) => boolean,
-    written: Map<Slot, { piece: StreamedPiece; text: string }> = new Map(),
+    ends: (piece: StreamedPiece) => boolean,
+    written: Map<OpenText, { piece: StreamedPiece; text: string }> = new Map(),
   ): Buffer[] {
     const flushed: Buffer[] = []
-    for (const slot of [...this.#slots.values()]) {
-      if (!ends(slot.piece)) continue
-      const { event, piece } = slot
-      const left = this.#end(slot)
-      const here = written.get(slot)
+    for (const open of [...this.#openTexts.values()]) {
+      if (!ends(open.piece)) continue
+      const { event, piece } = open
+      const left = this.#end(open)
+      const here = written.get(open)
       if (here !== undefined) here.text += left
       else if (left !== '') flushed.push(framed(event, piece.flush(left)))
     }

@@ -32,7 +32,7 @@ export interface RequestCaller {
 }
 
 /** What a stream may still write under its budgets. */
-export interface OpenSlice {
+export interface OpenHold {
   held: number
   input: number
   /** null: it costs nothing. */
@@ -76,7 +76,7 @@ export class Call implements Figures {
   /** What they have done so far. */
   content: CallContent | null = null
   /** Of a stream without a limit under a budget: the output tokens that are held so far. */
-  slice: OpenSlice | null = null
+  openHold: OpenHold | null = null
 
   constructor(arrival: Arrival, caller: RequestCaller, inspection: Inspection) {
     this.arrival = arrival

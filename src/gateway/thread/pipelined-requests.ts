@@ -26,7 +26,7 @@ export class PipelinedRequests {
       this.#begun++
       return null
     }
-    const held = this.#held.get(socket) ?? hold(socket)
+    const held = this.#held.get(socket) ?? pauseConnection(socket)
     this.#held.set(socket, held)
     held.waiting++
     return new Promise((begin) => this.#waiting.push({ held, begin }))
@@ -47,7 +47,7 @@ export class PipelinedRequests {
 }
 
 /** Node would read on with each answer that ends. */
-function hold(socket: Socket): Held {
+function pauseConnection(socket: Socket): Held {
   const held = { socket, resume: socket.resume, waiting: 0 }
   socket.pause()
   socket.resume = stayPaused

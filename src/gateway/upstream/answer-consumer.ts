@@ -1,10 +1,9 @@
 import type { Fault } from '../../core/errors.ts'
-import type { TimeLimits } from '../../core/lane.ts'
 import type { StreamEvent, StreamFramer } from '../../core/stream-event.ts'
 import type { AnswerReader, Endpoint, EventReading } from '../../lanes/contract.ts'
 import type { TransportFault } from '../../providers/contract.ts'
 import type { MemoryBudget } from '../request/memory-budget.ts'
-import type { Deadlines } from '../thread/deadlines.ts'
+import type { CallLimitsOptions } from './call-limits.ts'
 
 export interface Head {
   status: number
@@ -43,14 +42,8 @@ export interface UpstreamTimes {
   firstByte: number | null
 }
 
-export interface UpstreamOptions {
-  deadlines: Deadlines
-  limits: TimeLimits
-  /** Monotonic moment at which the answer must be over, whatever attempts it takes. Of an upload: counted once it has left. */
-  totalAt: number
+export interface UpstreamOptions extends CallLimitsOptions {
   streamed: boolean
-  /** The request's body goes up as a stream, which keeps its own time until `bodySent`. */
-  uploading: boolean
   responseForm: Endpoint['responseForm']
   /** Whether an answer may be empty: the call asks no model for anything. */
   mayBeEmpty: boolean

@@ -5,7 +5,7 @@ import type { StreamedError } from '../../lanes/contract.ts'
 import { isFiltered } from '../../lanes/filtered-answer.ts'
 import type { AnswerHead, TransportFault } from '../../providers/contract.ts'
 import { readRejectedContent } from '../../providers/wire/rejected-content.ts'
-import { readErrorBody } from '../../providers/wire/status.ts'
+import { readError, readErrorBody } from '../../providers/wire/status.ts'
 import type { Failure, Sent } from '../../routing/attempt.ts'
 import { failureCause } from '../../routing/failure-cause.ts'
 import type { CallOutcome } from '../../routing/health.ts'
@@ -52,11 +52,11 @@ export type CredentialOutcome =
   | { kind: 'accepted' }
 
 /** The answer came; nothing went wrong. */
-const fine: CallOutcome = { provider: 'success', target: 'success', cause: 0 }
-/** It answers, but what it answered is about this call alone. */
-const spoke: CallOutcome = { provider: 'success', target: 'neutral', cause: 0 }
-/** The client ended it: nothing was learned. */
-const unknown: CallOutcome = { provider: 'neutral', target: 'neutral', cause: 0 }
+const healthyOutcome: CallOutcome = { provider: 'success', target: 'success', cause: 0 }
+/** The provider answers, but what it answered is about this call alone: nothing is learned of the target. */
+const callersOutcome: CallOutcome = { provider: 'success', target: 'neutral', cause: 0 }
+/** The client or the gateway itself ended it: nothing is learned. */
+const unknownOutcome: CallOutcome = { provider: 'neutral', target: 'neutral', cause: 0 }
 
 function failing(cause: number, provider: CallOutcome['provider']): CallOutcome {
   return { provider, target: 'failure', cause }
@@ -66,7 +66,7 @@ export function evaluate(outcome: GatedAttempt): AttemptEvaluation {
   const gated = withoutCredential(outcome)
   switch (gated.kind) {
     case 'aborted':
-      return { sent: { kind: 'gone' }, health: unknown }
+      return { sent: { kind: 'gone' }, health: unknownOutcome }
     case 'failed':
       return evaluateFault(outcome.leg, gated)
     case 'error-event':
@@ -80,12 +80,12 @@ export function evaluate(outcome: GatedAttempt): AttemptEvaluation {
 
 /** An answer goes to the client, but for one that the provider's content filter ended, where the route falls back on that. */
 function evaluateAnswer(outcome: GatedAttempt, gated: Answer['gated']): AttemptEvaluation {
-  const passed = goesToClient(outcome, gated, fine)
+  const passed = goesToClient(outcome, gated, healthyOutcome)
   if (passed.sent.kind !== 'answered' || !outcome.leg.route?.fallbackOn.includes('content_filter')) return passed
   if (!holdsFiltered(gated)) return passed
   return {
     ...fallBack(outcome.leg, passed.sent.answer, 'content_filter', "was ended by the provider's content filter"),
-    health: fine,
+    health: healthyOutcome,
   }
 }
 
@@ -123,7 +123,7 @@ function evaluateFault(leg: Leg, { fault: reason, transport }: Extract<Gated, { 
   const failure = { fault: reason, answer: null, next, retryAfterMs: null, reason: reason.message } as const
   // The gateway's own trouble says nothing of the provider; another target may have a connection open.
   if (reason.code === 'overloaded')
-    return { sent: { kind: 'failed', failure: { ...failure, fallback: true } }, health: unknown }
+    return { sent: { kind: 'failed', failure: { ...failure, fallback: true } }, health: unknownOutcome }
   return { sent: failed(leg, failure, reason.code), health: healthOfFault(leg, reason, transport) }
 }
 
@@ -131,7 +131,7 @@ function evaluateFault(leg: Leg, { fault: reason, transport }: Extract<Gated, { 
 export function healthOfFault(leg: Leg, { code }: Fault, transport: TransportFault['kind'] | null): CallOutcome {
   const cut = transport === 'reset' || transport === 'protocol'
   // A provider that hangs up on somebody who stopped sending is right to do so.
-  if (cut) return isUnsent(leg) ? unknown : failing(failureCause.cut, 'failure')
+  if (cut) return isUnsent(leg) ? unknownOutcome : failing(failureCause.cut, 'failure')
   if (transport !== null) return failing(failureCause.unreachable, 'failure')
   if (code === 'provider_timeout') return failing(failureCause.timeout, 'neutral')
   return failing(failureCause.malformed, 'success')
@@ -149,7 +149,7 @@ function evaluateErrorEvent(outcome: GatedAttempt, gated: Extract<Gated, { kind:
     upstream.abort()
     return exhaust(leg, 'in its stream')
   }
-  if (isCallers(status)) return goesToClient(outcome, { kind: 'stream', head: gated.head, held: [] }, spoke)
+  if (isCallersError(status)) return goesToClient(outcome, { kind: 'stream', head: gated.head, held: [] }, callersOutcome)
   upstream.abort()
   const cleaned = hideAccount(leg, Buffer.from(message)).toString()
   const reason = fault(
@@ -162,29 +162,31 @@ function evaluateErrorEvent(outcome: GatedAttempt, gated: Extract<Gated, { kind:
 
 /** What an error in a stream says, before its content or in the midst of it. */
 export function healthOfEvent(status: number | null): CallOutcome {
-  return isCallers(status) ? spoke : failing(status ?? failureCause.malformed, 'success')
+  return isCallersError(status) ? callersOutcome : failing(status ?? failureCause.malformed, 'success')
 }
 
+const noHeaders: AnswerHead['headers'] = new Map()
+
 /** As if the error had come with its status, before the stream began. One without a status may still be about the account. */
-function meansExhausted({ lane, provider }: Leg, { status, written }: StreamedError): boolean {
-  const head = { status: status ?? 429, headers: new Map<string, string>() }
-  const meaning = provider.kind.classify(lane.name, head, Buffer.from(JSON.stringify({ error: written })))
+function meansExhausted({ provider }: Leg, { status, written }: StreamedError): boolean {
+  const head = { status: status ?? 429, headers: noHeaders }
+  const meaning = provider.kind.classify(head, readError(written), provider.row.settings)
   return meaning.verdict === 'quota-exhausted'
 }
 
 /** Whether an error event says that the request itself is wrong: every other provider would reject it too. */
-function isCallers(status: number | null): boolean {
+function isCallersError(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500 && ![401, 402, 408, 409, 425, 429].includes(status)
 }
 
 function evaluateError(outcome: GatedAttempt, gated: Extract<Gated, { kind: 'error' }>): AttemptEvaluation {
   const { leg } = outcome
   const { status } = gated.head
-  const meaning = leg.provider.kind.classify(leg.lane.name, answerHead(gated.head), gated.body)
+  const meaning = leg.provider.kind.classify(answerHead(gated.head), readErrorBody(gated.body), leg.provider.row.settings)
   if (meaning.verdict === 'quota-exhausted') return exhaust(leg, String(status))
   if (meaning.verdict === 'credential-rejected')
     return leg.call.clientSecret === null ? evaluateRejectedCredential(leg, gated) : endOfClientSecret(leg)
-  const passed = goesToClient(outcome, gated, spoke, { body: hideAccount(leg, gated.body) })
+  const passed = goesToClient(outcome, gated, callersOutcome, { body: hideAccount(leg, gated.body) })
   if (passed.sent.kind !== 'answered') return passed
   const { answer } = passed.sent
   if (meaning.verdict === 'retry') return evaluateRetry(leg, answer, meaning.retryAfterMs)
@@ -212,14 +214,14 @@ function describeCondition(condition: string): string {
 
 function fallBack(leg: Leg, answer: Answer, condition: string, reason: string): AttemptEvaluation {
   const failure = { fault: fault('provider_bad_response'), answer, next: 'target', retryAfterMs: null, reason } as const
-  return { sent: failed(leg, failure, condition), health: spoke }
+  return { sent: failed(leg, failure, condition), health: callersOutcome }
 }
 
 /** It was the client's own, made for a while: nothing is wrong with the one that is stored. */
 function endOfClientSecret(leg: Leg): AttemptEvaluation {
   const what = fault('invalid_key', 'The provider no longer accepts this credential for clients. Ask for a new one.')
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message } as const
-  return { sent: failed(leg, failure, what.code), health: spoke }
+  return { sent: failed(leg, failure, what.code), health: callersOutcome }
 }
 
 function evaluateRetry(leg: Leg, answer: Answer, retryAfterMs: number | null): AttemptEvaluation {
@@ -229,15 +231,15 @@ function evaluateRetry(leg: Leg, answer: Answer, retryAfterMs: number | null): A
   const failure = { fault: fault('provider_bad_response'), answer, next: 'retry', retryAfterMs, reason } as const
   const sent = failed(leg, failure, String(status))
   // A provider that keeps its limits is healthy; only this credential of it is used up.
-  if (status === 429) return { sent, health: fine, credential: { kind: 'limited', retryAfterMs } }
-  return { sent, health: isUnsent(leg) ? unknown : failing(status, 'success') }
+  if (status === 429) return { sent, health: healthyOutcome, credential: { kind: 'limited', retryAfterMs } }
+  return { sent, health: isUnsent(leg) ? unknownOutcome : failing(status, 'success') }
 }
 
 function exhaust(leg: Leg, where: string): AttemptEvaluation {
   const reason = `the provider's account is out of quota (${where})`
   const what = fault('provider_quota_exhausted')
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
-  return { sent: failed(leg, failure, what.code), health: spoke, credential: { kind: 'exhausted', reason } }
+  return { sent: failed(leg, failure, what.code), health: callersOutcome, credential: { kind: 'exhausted', reason } }
 }
 
 function evaluateRejectedCredential(leg: Leg, { head, body }: Extract<Gated, { kind: 'error' }>): AttemptEvaluation {
@@ -249,7 +251,7 @@ function evaluateRejectedCredential(leg: Leg, { head, body }: Extract<Gated, { k
   )
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
   const alone = leg.call.transport !== leg.call.gateway.transport
-  return { sent: failed(leg, failure, what.code), health: spoke, credential: { kind: 'suspect', reason, alone } }
+  return { sent: failed(leg, failure, what.code), health: callersOutcome, credential: { kind: 'suspect', reason, alone } }
 }
 
 const quotedLength = 300

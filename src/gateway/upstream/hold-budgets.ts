@@ -19,12 +19,12 @@ interface Expected {
   input: number
   output: number
   /** The client set no limit and the answer streams: `output` is extended while it does. */
-  sliced: boolean
+  grows: boolean
 }
 
 /** Output tokens that a stream without a limit holds at a time; the first may shrink to what fits. */
-const slice = 1024
-const smallestSlice = 64
+const increment = 1024
+const smallestIncrement = 64
 const nanoPerUsd = 1e9
 
 /** After the plan and before anything is journaled or sent: holds what the first target may come to. Null: it may be sent. */
@@ -38,10 +38,10 @@ export function holdBudgets(call: Call, { candidates }: Plan): Fault | null {
   for (;;) {
     const refusal = call.gateway.limits.holdBudgets(hold, needOf(expected, expected.output), moment)
     if (refusal === null) break
-    if (!expected.sliced || expected.output / 2 < smallestSlice) return refuse(call, refusal, expected)
+    if (!expected.grows || expected.output / 2 < smallestIncrement) return refuse(call, refusal, expected)
     expected.output = Math.floor(expected.output / 2)
   }
-  if (expected.sliced) call.slice = { held: expected.output, price: expected.price, input: expected.input }
+  if (expected.grows) call.openHold = { held: expected.output, price: expected.price, input: expected.input }
   warn(call, hold)
   return null
 }
@@ -52,19 +52,19 @@ export function raiseForTarget(call: Call, candidate: Candidate): boolean {
   if (hold === null || hold.budgets.length === 0) return true
   const expected = expect(call, candidate)
   if ('code' in expected) return false
-  const need = needOf(expected, call.slice?.held ?? expected.output)
+  const need = needOf(expected, call.openHold?.held ?? expected.output)
   const spent = call.trace.attempts.reduce((sum, { cost }) => sum + (cost?.usd ?? 0), 0)
   const usd = need.usd + BigInt(Math.round(spent * nanoPerUsd))
   return call.gateway.limits.raiseBudgets(hold, { ...need, usd }) === null
 }
 
 /** A stream without a limit has written so many tokens. Null: it may go on. */
-export function extendSlice(call: Call, written: number): Fault | null {
-  const { slice: open, arrival, gateway } = call
+export function extendHold(call: Call, written: number): Fault | null {
+  const { openHold: open, arrival, gateway } = call
   if (open === null || written * 2 < open.held) return null
   const hold = budgetsOf(arrival)
   if (hold === null) return null
-  for (let more = slice; ; more = Math.floor(more / 2)) {
+  for (let more = increment; ; more = Math.floor(more / 2)) {
     const wanted = written + more
     // What is held may still be written.
     if (wanted <= open.held) return null
@@ -80,13 +80,13 @@ export function extendSlice(call: Call, written: number): Fault | null {
   }
 }
 
-/** One more turn of a connection: what was used, and a slice for the turn. Null: it may begin. */
+/** One more turn of a connection: what was used, and a increment for the turn. Null: it may begin. */
 export function holdTurn(call: Call, used: TokenUsage | null, frame: Buffer): Fault | null {
-  const { slice: open, arrival, gateway } = call
+  const { openHold: open, arrival, gateway } = call
   const hold = budgetsOf(arrival)
   if (open === null || hold === null) return null
   const input = (used?.input ?? 0) + Math.ceil(frame.length / bytesPerToken)
-  const refusal = gateway.limits.raiseBudgets(hold, needOf({ ...open, input }, (used?.output ?? 0) + smallestSlice))
+  const refusal = gateway.limits.raiseBudgets(hold, needOf({ ...open, input }, (used?.output ?? 0) + smallestIncrement))
   if (refusal === null) return null
   const { fault: reason, signal } = refusedByBudget(refusal, null)
   call.trace.policySignals.push(signal)
@@ -136,14 +136,14 @@ function expect(call: Call, { provider, upstreamModel }: Candidate): Expected | 
   const { usesTokens, outputLimits } = match.endpoint
   if (!isFree && price === null && unpriced === null && usesTokens && countsUsd(call)) return noPrice(upstreamModel)
   const input = usesTokens ? Math.ceil(body.bytes.length / bytesPerToken) : 0
-  if (match.endpoint.socket !== null) return { price, input, output: slice, sliced: true }
-  if (outputLimits === undefined) return { price, input, output: 0, sliced: false }
+  if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
+  if (outputLimits === undefined) return { price, input, output: 0, grows: false }
   const asked = outputCap ?? inspection.outputLimit
   const most = price?.max_output ?? null
-  if (asked !== null) return { price, input, output: most === null ? asked : Math.min(asked, most), sliced: false }
-  if (inspection.streamed) return { price, input, output: Math.min(slice, most ?? slice), sliced: true }
+  if (asked !== null) return { price, input, output: most === null ? asked : Math.min(asked, most), grows: false }
+  if (inspection.streamed) return { price, input, output: Math.min(increment, most ?? increment), grows: true }
   if (most === null && !isFree) return unbounded()
-  return { price, input, output: most ?? slice, sliced: false }
+  return { price, input, output: most ?? increment, grows: false }
 }
 
 const countsUsd = ({ arrival }: Call): boolean =>

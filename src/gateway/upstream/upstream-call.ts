@@ -6,8 +6,8 @@ import type { AnswerReader, EventReading } from '../../lanes/contract.ts'
 import { holdsTooMuch } from '../../lanes/json-tree.ts'
 import type { ResponseSink, Sending, TransportFault } from '../../providers/contract.ts'
 import type { MemoryHolder } from '../request/memory-budget.ts'
-import { Deadline } from '../thread/deadlines.ts'
 import type { AnswerConsumer, Gated, Head, UpstreamOptions, UpstreamTimes } from './answer-consumer.ts'
+import { CallLimits } from './call-limits.ts'
 import { findHeader } from './headers.ts'
 
 /** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
@@ -31,6 +31,15 @@ const noHead: Head = { status: 0, headers: [] }
 /**
  * One call to a provider: takes its bytes, holds them behind the commit gate until content has begun, keeps the time
  * limits, and lets them through. All its methods run on one thread; the sink's come from the transport.
+ *
+ * | state | what has happened | bytes of the provider | a failure |
+ * |---|---|---|---|
+ * | `held` | nothing has reached the client | are held | resolves the gate: another attempt may follow |
+ * | `open` | the gate has resolved with an answer | go to the consumer; until one is attached they are held | ends the consumer |
+ * | `over` | the call ended, failed or was aborted | are dropped | has no effect |
+ *
+ * What bytes are is decided by the head: `stream` (events, which open the gate with the first content), `whole` (a document, which opens
+ * it when it is complete), `flow` (bytes that open it at once, also a document that became too large), `error` (not 2xx, kept whole).
  */
 export class UpstreamCall implements ResponseSink, MemoryHolder {
   reserved = 0
@@ -38,30 +47,30 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   readonly times: UpstreamTimes = { connected: null, firstByte: null }
   readonly reader: AnswerReader
   readonly #options: UpstreamOptions
-  readonly #deadline: Deadline
+  readonly #limits: CallLimits
   readonly #resolve: (gated: Gated) => void
-  #totalAt: number
-  #uploading: boolean
-  #paused = false
   #sending: Sending | null = null
+  #state: 'held' | 'open' | 'over' = 'held'
+
+  head: Head = noHead
+  #form: 'undecided' | 'stream' | 'whole' | 'flow' | 'error' = 'undecided'
   /** Of the form `stream`, and of no other. */
   #framer: StreamFramer | null = null
-  head: Head = noHead
-  #phase: 'connect' | 'first-byte' | 'between-chunks' = 'connect'
-  #phaseLimit = 0
-  #form: 'undecided' | 'stream' | 'whole' | 'flow' | 'error' = 'undecided'
-  #open = false
-  #over = false
+
+  // What waits for the gate or for the consumer.
   #held: Pieces | null = null
   #heldEvents: [StreamEvent, EventReading][] = []
   #heldBytes = 0
-  #burst = 0
-  /** Others have their turn before any more is read. */
-  #yielding = false
-  /** What is left of a chunk by then. */
-  #unread: Buffer | null = null
   #consumer: AnswerConsumer | null = null
   #deferred: ((consumer: AnswerConsumer) => void)[] = []
+
+  // How fast the provider is read: not while the client is waited for, nor while others have their turn.
+  #paused = false
+  #yielding = false
+  /** Events of this turn of the loop. */
+  #burst = 0
+  /** What is left of a chunk when others have their turn. */
+  #unread: Buffer | null = null
 
   constructor(options: UpstreamOptions) {
     this.#options = options
@@ -69,16 +78,20 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     const { promise, resolve } = Promise.withResolvers<Gated>()
     this.gate = promise
     this.#resolve = resolve
-    this.#deadline = new Deadline(() => this.#timeOut())
-    this.#uploading = options.uploading
-    this.#totalAt = options.uploading ? Number.POSITIVE_INFINITY : options.totalAt
-    this.#deadline.at = this.#totalAt
-    options.deadlines.add(this.#deadline)
+    this.#limits = new CallLimits(options, () => this.#timeOut())
+  }
+
+  get #isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  get #isOver(): boolean {
+    return this.#state === 'over'
   }
 
   begin(sending: Sending): void {
     this.#sending = sending
-    if (this.#over) sending.abort()
+    if (this.#isOver) sending.abort()
   }
 
   /** Lets the call's bytes through to `consumer`, those held first. */
@@ -99,25 +112,19 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   pause(): void {
-    // A slow client does not make the provider silent. Where there is no limit on the whole call, it must read something in time.
-    const endless = this.#totalAt === Number.POSITIVE_INFINITY
-    this.#deadline.at = endless ? performance.now() + this.#options.limits.betweenChunks : this.#totalAt
+    this.#limits.waitForClient()
     this.#paused = true
     this.#sending?.pause()
   }
 
   resume(): void {
     this.#paused = false
-    this.#rearm()
+    this.#limits.waitForProvider()
     this.#readOn()
   }
 
-  /** The last byte of an upload has left: from here on the limits of an answer hold. */
   bodySent(): void {
-    this.#uploading = false
-    if (this.#over) return
-    this.#totalAt = performance.now() + this.#options.limits.total
-    this.#rearm()
+    if (this.#state !== 'over') this.#limits.bodySent()
   }
 
   /** The provider takes no more of an upload. */
@@ -132,11 +139,11 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   onConnected(): void {
     this.times.connected = performance.now()
-    this.#enter('first-byte', this.#options.streamed ? this.#options.limits.firstByte : Number.POSITIVE_INFINITY)
+    this.#limits.enterFirstByte(this.#options.streamed)
   }
 
   onHead(status: number, headers: string[]): void {
-    if (this.#over) return
+    if (this.#isOver) return
     this.head = { status, headers }
     // A WebSocket stands: what passes on it is no bytes of this call.
     if (status === 101) return this.#let({ kind: 'flow', head: this.head })
@@ -145,18 +152,18 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   onData(chunk: Buffer): void {
-    if (this.#over) return
+    if (this.#isOver) return
     this.times.firstByte ??= performance.now()
     if (this.#unread !== null) this.#unread = Buffer.concat([this.#unread, chunk])
     else this.#read(chunk)
     // The gate's own limit runs until content: what comes before it (pings, headers) does not extend it.
-    if (this.#open || !this.#options.streamed) this.#enter('between-chunks', this.#options.limits.betweenChunks)
+    if (this.#isOpen || !this.#options.streamed) this.#limits.enterBetweenChunks()
   }
 
   #read(chunk: Buffer): void {
     if (this.#framer !== null) {
       this.#readEvents(this.#framer, chunk)
-    } else if (this.#open) {
+    } else if (this.#isOpen) {
       this.#consumer === null ? this.#keep(chunk) : this.#consumer.chunk(chunk)
     } else {
       this.#hold(chunk)
@@ -181,7 +188,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   /** Reads on in the next turn of the loop, unless the client is waited for by then. */
   #yieldTurn(): void {
     this.#burst = 0
-    if (this.#over || this.#yielding) return
+    if (this.#isOver || this.#yielding) return
     this.#yielding = true
     this.#sending?.pause()
     setImmediate(() => {
@@ -191,7 +198,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   #readOn(): void {
-    if (this.#over || this.#paused || this.#yielding) return
+    if (this.#isOver || this.#paused || this.#yielding) return
     const unread = this.#unread
     this.#unread = null
     if (unread !== null) this.#read(unread)
@@ -207,16 +214,16 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   onEnd(): void {
     this.#readUnread()
-    if (this.#over) return
+    if (this.#isOver) return
     const head = this.head
     if (this.#form === 'error') return this.#let({ kind: 'error', head, body: this.#heldBody() }, true)
     if (this.#form === 'whole') return this.#endWhole(head)
     if (this.#form === 'flow')
-      return this.#open ? this.#end(null) : this.#let({ kind: 'whole', head, body: Buffer.alloc(0) }, true)
+      return this.#isOpen ? this.#end(null) : this.#let({ kind: 'whole', head, body: Buffer.alloc(0) }, true)
     this.#onEvent(this.#framer?.rest() ?? null)
-    if (this.#over) return
+    if (this.#isOver) return
     const missing = this.reader.end()
-    if (this.#open) return this.#end(missing)
+    if (this.#isOpen) return this.#end(missing)
     if (missing === null && this.#heldEvents.length > 0) this.#let({ kind: 'stream', head, held: this.#heldEvents })
     else
       this.#fail(
@@ -225,12 +232,12 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
           `The provider's stream ended too early: ${missing ?? 'it was empty'}. Try again.`,
         ),
       )
-    if (this.#open) this.#end(null)
+    if (this.#isOpen) this.#end(null)
   }
 
   onError(error: TransportFault): void {
     this.#readUnread()
-    if (this.#over) return
+    if (this.#isOver) return
     const { kind, message } = error
     if (kind === 'connect-timeout') return this.#fail(timeoutFault('connect', this.#options.limits.connect), kind)
     if (kind === 'exhausted') return this.#fail(fault('overloaded', message, { retryAfterMs: 1000 }), kind)
@@ -270,8 +277,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   #letFlow(): void {
     const { responseForm } = this.#options
-    // However long a download takes, as long as it goes on.
-    if (responseForm === 'bytes' || responseForm === 'lines') this.#totalAt = Number.POSITIVE_INFINITY
+    if (responseForm === 'bytes' || responseForm === 'lines') this.#limits.dropTotal()
     this.#let({ kind: 'flow', head: this.head })
   }
 
@@ -285,9 +291,9 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   #onEvent(event: StreamEvent | null): void {
-    if (event === null || this.#over) return
+    if (event === null || this.#isOver) return
     const reading = this.reader.event(event)
-    if (this.#open) {
+    if (this.#isOpen) {
       this.#consumer === null ? this.#heldEvents.push([event, reading]) : this.#consumer.event(event, reading)
       return
     }
@@ -321,7 +327,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   #let(gated: Gated, last = false): void {
-    this.#open = true
+    this.#state = 'open'
     if (last) this.#finish()
     this.#resolve(gated)
   }
@@ -332,10 +338,11 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   #fail(reason: Fault, transport: TransportFault['kind'] | null = null): void {
-    if (this.#over) return
+    if (this.#isOver) return
+    const wasOpen = this.#isOpen
     this.#finish()
     this.#sending?.abort()
-    if (this.#open) this.#deliver((consumer) => consumer.failed(reason, transport))
+    if (wasOpen) this.#deliver((consumer) => consumer.failed(reason, transport))
     else this.#resolve({ kind: 'failed', fault: reason, transport })
   }
 
@@ -345,31 +352,15 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   }
 
   #finish(): void {
-    this.#over = true
+    this.#state = 'over'
     if (this.reserved > 0) this.#options.budget.release(this)
-    this.#options.deadlines.remove(this.#deadline)
-  }
-
-  #enter(phase: 'first-byte' | 'between-chunks', limit: number): void {
-    this.#phase = phase
-    this.#phaseLimit = limit
-    this.#rearm()
-  }
-
-  #rearm(): void {
-    if (!this.#uploading) this.#deadline.at = Math.min(this.#totalAt, performance.now() + this.#phaseLimit)
+    this.#limits.end()
   }
 
   #timeOut(): void {
-    if (this.#paused && this.#totalAt === Number.POSITIVE_INFINITY) return this.#consumer?.stalled()
-    const total = performance.now() >= this.#totalAt
-    const { limits } = this.#options
-    if (total) return this.#fail(timeoutFault('total', limits.total))
-    this.#fail(
-      this.#phase === 'first-byte'
-        ? timeoutFault('first_byte', limits.firstByte)
-        : timeoutFault('between_chunks', limits.betweenChunks),
-    )
+    if (this.#paused && this.#limits.hasNoTotal) return this.#consumer?.stalled()
+    const { name, ms } = this.#limits.exceeded()
+    this.#fail(timeoutFault(name, ms))
   }
 }
 

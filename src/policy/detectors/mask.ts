@@ -133,16 +133,16 @@ interface OpenedEvent {
  */
 export function* maskAcrossEvents(text: string, framer: StreamFramer, find: Find): Generator<void, Masked> {
   const events: OpenedEvent[] = []
-  const slots = new Map<string, TextLeaf[]>()
+  const leavesByPath = new Map<string, TextLeaf[]>()
   for (const event of cutEvents(text, framer)) {
     const opened = openEvent(event)
     events.push(opened)
-    if (opened.value !== null) collectLeaves(opened.value, opened, slots)
+    if (opened.value !== null) collectLeaves(opened.value, opened, leavesByPath)
     if (events.length % yieldEveryEvents === 0) yield
   }
   let places = 0
-  for (const leaves of slots.values()) {
-    places += maskSlot(leaves, find)
+  for (const leaves of leavesByPath.values()) {
+    places += maskLeaves(leaves, find)
     yield
   }
   return { text: events.map(writeEvent).join(''), places }
@@ -171,12 +171,12 @@ function writeEvent({ bytes, data, value, changed }: OpenedEvent): string {
 const maxDepth = 32
 
 /** By place: the path to it, the kind of event, and which of several answers or blocks it belongs to. */
-function collectLeaves(value: object, event: OpenedEvent, slots: Map<string, TextLeaf[]>): void {
+function collectLeaves(value: object, event: OpenedEvent, leavesByPath: Map<string, TextLeaf[]>): void {
   const walk = (holder: Record<string, unknown> | unknown[], place: string, depth: number): void => {
     const which = Array.isArray(holder) ? '' : indexesOf(holder)
     for (const [key, inner] of Object.entries(holder)) {
       const path = `${place}${which}/${key}`
-      if (typeof inner === 'string') slots.getOrInsertComputed(path, () => []).push({ holder, key, event, text: inner })
+      if (typeof inner === 'string') leavesByPath.getOrInsertComputed(path, () => []).push({ holder, key, event, text: inner })
       else if (isHolder(inner) && depth < maxDepth) walk(inner, path, depth + 1)
     }
   }
@@ -194,7 +194,8 @@ function indexesOf(holder: Record<string, unknown>): string {
   return indexes.map(([key, value]) => `[${key}=${value}]`).join('')
 }
 
-function maskSlot(leaves: readonly TextLeaf[], find: Find): number {
+/** What each says in turn, read as one text. */
+function maskLeaves(leaves: readonly TextLeaf[], find: Find): number {
   const [first] = leaves
   // An id or a model's name: repeated in every event, not continued.
   if (first === undefined || leaves.every(({ text }) => text === first.text)) return 0

@@ -1,14 +1,13 @@
 import { asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
-import type { CheckPlan, ListedProviderModel, Meaning } from '../contract.ts'
+import type { CheckPlan, ListedProviderModel, Meaning, ProviderError } from '../contract.ts'
 import { replacePath, splitBaseUrl } from './base-url.ts'
 import { checkPassed, readModelList, readName } from './check-reading.ts'
-import type { ErrorBody } from './status.ts'
 
 /** What `openai` and `openai-compatible` share. */
 const exhausted = new Set(['insufficient_quota', 'credit_balance_exhausted', 'billing_hard_limit_reached'])
 
 /** A 429 that says the account is empty is no rate limit (contract.md rule 3). `vendors`: codes, types and words by which others say it. */
-export function readOpenaiError(status: number, error: ErrorBody, vendors: readonly string[] = []): Meaning | null {
+export function readOpenaiError(status: number, error: ProviderError, vendors: readonly string[] = []): Meaning | null {
   if (status !== 429) return null
   const own = exhausted.has(error.code) || exhausted.has(error.type)
   const theirs = vendors.some((word) => word === error.code || word === error.type || isIn(word, error.message))

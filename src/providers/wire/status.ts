@@ -1,18 +1,7 @@
-import { asArray, asObject, asString, parseJson } from '../../core/json-value.ts'
-import type { AnswerHead, Meaning } from '../contract.ts'
+import { asArray, asObject, asString, type JsonObject, parseJson } from '../../core/json-value.ts'
+import type { AnswerHead, Meaning, ProviderError } from '../contract.ts'
 import { readReset } from './reset-headers.ts'
 import { readProtoDuration, readRetryAfter } from './retry-after.ts'
-
-/** What an error body says, whichever of the three formats it has. Source: wire/errors.md. */
-export interface ErrorBody {
-  type: string
-  code: string
-  message: string
-  /** `ErrorInfo.reason` (Gemini). */
-  reason: string
-  /** `RetryInfo.retryDelay` (Gemini), milliseconds. */
-  retryAfterMs: number | null
-}
 
 const retried = new Set([408, 425, 429, 500, 502, 503, 504, 529])
 const answer: Meaning = { verdict: 'answer' }
@@ -24,12 +13,11 @@ const caller: Meaning = { verdict: 'caller' }
  */
 export function classifyStatus(
   head: AnswerHead,
-  body: Buffer,
-  override: (status: number, error: ErrorBody) => Meaning | null = () => null,
+  error: ProviderError,
+  override: (status: number, error: ProviderError) => Meaning | null = () => null,
 ): Meaning {
   const { status } = head
   if (status < 300) return answer
-  const error = readErrorBody(body)
   const own = override(status, error)
   if (own) return own
   if (status === 401) return { verdict: 'credential-rejected' }
@@ -43,21 +31,26 @@ export function classifyStatus(
 }
 
 /** A 409 is worth repeating only while somebody else holds the object; an "already exists" never heals. */
-function namesLock(error: ErrorBody): boolean {
+function namesLock(error: ProviderError): boolean {
   return /(^|[^a-z])lock(ed|s|ing)?([^a-z]|$)/i.test(`${error.code} ${error.type} ${error.message}`)
 }
 
 /** Lenient: Gemini may wrap the body in an array of one, and compatible servers put a string where the object belongs. */
-export function readErrorBody(body: Buffer): ErrorBody {
+export function readErrorBody(body: Buffer): ProviderError {
   const parsed = parseJson(body)
   const whole = asObject(Array.isArray(parsed) ? parsed[0] : parsed)
-  const error = asObject(whole?.error) ?? whole
+  const error = readError(asObject(whole?.error) ?? whole)
+  return { ...error, message: error.message || asString(whole?.error) }
+}
+
+/** The error itself, as it stands in a body or in an event of a stream. */
+export function readError(error: JsonObject | null | undefined): ProviderError {
   const details = asArray(error?.details).map(asObject)
   const retry = details.find((detail) => detail?.retryDelay !== undefined)
   return {
     type: asString(error?.type),
     code: asString(error?.code),
-    message: asString(error?.message) || asString(whole?.error),
+    message: asString(error?.message),
     reason: asString(details.find((detail) => detail?.reason !== undefined)?.reason),
     retryAfterMs: readProtoDuration(retry?.retryDelay),
   }

@@ -1,0 +1,155 @@
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { flatText } from '../../core/flat-text.ts'
+import { roundUsd, usdOfNano } from '../../core/money.ts'
+import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
+import { usageDetail } from '../../lanes/usage.ts'
+import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
+import type { Arrival } from '../request/arrival.ts'
+import type { Call } from '../request/call.ts'
+import type { RequestEnd } from '../request/trace.ts'
+import type { UpstreamCall } from '../upstream/upstream-call.ts'
+
+/**
+ * What a request is charged if its end is never journaled: its estimated input, and as much output as the client allows. No output if the
+ * client sets no limit.
+ */
+export function estimateHold({ body, inspection, match }: Call): TokenUsage | null {
+  if (!match.endpoint.usesTokens) return null
+  return {
+    input: estimateInput(body.bytes),
+    output: inspection.outputLimit ?? 0,
+    cache_read: 0,
+    cache_write: 0,
+    reasoning: 0,
+    source: 'estimated',
+  }
+}
+
+function estimateInput(body: Buffer): number {
+  return Math.ceil(body.length / bytesPerToken)
+}
+
+/**
+ * What the request cost: the sum of its attempts, of which the last has what the answer used, by the price of the model that it
+ * reached; nothing where nothing was used that costs.
+ */
+export function priceCall(arrival: Arrival, end: RequestEnd): void {
+  const { trace } = arrival
+  const { attempts } = trace
+  const last = attempts.at(-1)
+  const { statedTier } = trace
+  if (end.tokens === null && (end.detail ?? null) === null) addUnits(arrival, end)
+  if (statedTier !== null && end.tokens !== null && (end.detail?.tier ?? null) === null)
+    end.detail = usageDetail({ ...end.detail, tier: statedTier })
+  const usage = { tokens: end.tokens, detail: end.detail ?? null }
+  if (usage.tokens !== null || usage.detail !== null) {
+    trace.cost = trace.turnsCost ?? priceUsage(arrival, usage)
+    if (last !== undefined) last.cost = trace.cost
+  }
+  if (attempts.length > 1 || trace.cutTokens !== null) trace.cost = sumCosts(attempts)
+}
+
+/** What the answer does not say, its request may; a call that costs something nobody can tell is never silently free. */
+function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
+  if (match === null || trace.priced === null || !mayCost(end, trace.attempts.at(-1))) return
+  const { endpoint } = match
+  if (endpoint.readUnits !== undefined) {
+    const { bytes, upload } = body
+    const content = {
+      body: bytes,
+      fields: upload?.fields ?? [],
+      head: upload?.head ?? noBytes,
+      bytes: trace.requestBytes,
+    }
+    end.detail = endpoint.readUnits(content)
+    if (upload !== null && end.detail?.seconds != null) end.tokens = { ...estimatedNone }
+  }
+  if ((end.detail ?? null) !== null || !endpoint.billed || end.error !== null) return
+  trace.policySignals.push({
+    rule: 'unpriced',
+    verdict: 'flag',
+    text: 'The answer does not say what it used, so this request has no cost.',
+    data: { model: trace.priced.model, provider: trace.provider },
+  })
+}
+
+const noBytes = Buffer.alloc(0)
+/** The length of an upload is estimated; tokens it has none. */
+const estimatedNone = { input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+
+/** It succeeded, or it reached the provider and was cut from this side. */
+function mayCost({ status, error }: RequestEnd, attempt: AttemptRecord | undefined): boolean {
+  if (error === null) return status >= 200 && status < 300
+  const cut = error.code === 'client_closed' || error.code === 'provider_timeout'
+  return cut && (attempt?.connected_ms ?? null) !== null
+}
+
+/** A model without a price is never silently free: it leaves the signal `unpriced` (contract.md rule 7). */
+function priceUsage(arrival: Arrival, usage: PricedUsage): Cost | null {
+  const { gateway, trace, unpriced } = arrival
+  const { provider, priced, policySignals, attempts } = trace
+  if (provider === null || priced === null) return null
+  const price = gateway.model.prices.find({ provider, ...priced }) ?? unpriced?.price ?? null
+  const nano = price === null ? null : costOf(usage, price)
+  if (price !== null && nano !== null) return { usd: usdOfNano(nano), price_version: price.version }
+  const text = flatText('The model ', priced.model, ' has no price, so this request has no cost.')
+  const again = attempts.length > 1 || arrival.match?.endpoint.socket != null
+  const known = again && policySignals.some((signal) => signal.text === text)
+  if (!known) policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
+  return null
+}
+
+/** Long context is a matter of one answer, and no matter of all that a connection has seen. */
+export function chargeTurn({ arrival, trace }: Call, turn: PricedUsage): void {
+  const cost = priceUsage(arrival, turn)
+  if (cost !== null) trace.turnsCost = { ...cost, usd: roundUsd((trace.turnsCost?.usd ?? 0) + cost.usd) }
+}
+
+/** With the version of the last price. */
+function sumCosts(attempts: readonly AttemptRecord[]): Cost | null {
+  const costs = attempts.map(({ cost }) => cost).filter((cost) => cost !== null)
+  const last = costs.at(-1)
+  return last === undefined ? null : { ...last, usd: roundUsd(costs.reduce((sum, { usd }) => sum + usd, 0)) }
+}
+
+/**
+ * An attempt that reached the provider and was cut from this side (its time was up, its client left) may be billed all the same: it
+ * costs its estimate, or what was reported by then.
+ */
+export function chargeCutAttempt(call: Call, attempt: AttemptRecord, upstream: UpstreamCall): void {
+  if (upstream.times.connected === null) return
+  const tokens = estimateCut(call, upstream.reader.usage())
+  if (tokens === null) return
+  call.trace.cutTokens = { ...tokens, source: 'estimated' }
+  attempt.cost = priceUsage(call.arrival, { tokens, detail: null })
+}
+
+/**
+ * Tokens of a call that was cut before any content came: what was reported, else its input. Null: it asks no model for anything, or
+ * went up as a stream.
+ */
+export function estimateCut({ match, inspection, body }: Call, reported: TokenUsage | null): TokenUsage | null {
+  const { usesTokens, model, reportsUsage, socket, readUnits } = match.endpoint
+  if (reported !== null) return reported
+  if (!usesTokens || model === 'none' || inspection.model === null || reportsUsage === 'end') return null
+  if (socket !== null || body.upload !== null || readUnits !== undefined) return null
+  const input = estimateInput(body.bytes)
+  return { input, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' }
+}
+
+/**
+ * Tokens of an answer that was cut off, or that reported none: as reported by the provider, else estimated if content has gone out: one
+ * token for each content event, since providers send about one token per event.
+ */
+export function estimateTokens(call: Call, reported: TokenUsage | null, contentEvents: number): TokenUsage | null {
+  // An answer that only shows an earlier one was counted before; some count only when they end.
+  if (contentEvents === 0 || call.match.endpoint.reportsUsage === 'end') return reported
+  return {
+    input: reported?.input ?? estimateInput(call.body.bytes),
+    output: Math.max(reported?.output ?? 0, contentEvents),
+    cache_read: reported?.cache_read ?? 0,
+    cache_write: reported?.cache_write ?? 0,
+    reasoning: reported?.reasoning ?? 0,
+    source: 'estimated',
+  }
+}
