@@ -31,7 +31,15 @@ export default defineConfig({
           ...patience,
         },
       },
-      { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...patience } },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          globalSetup: ['test/support/bundle-once.ts'],
+          env: { SPGW_TEST_BUNDLE: join(import.meta.dirname, '.build/test-bundle/main.js') },
+          ...patience,
+        },
+      },
       {
         test: {
           name: 'e2e',

@@ -226,6 +226,15 @@ it.skipIf(!hasProgram('tmux'))('the terminal interface shows these figures (need
     await pane.press('Enter', 'Enter')
     const { tried = 0, failed = 0 } = expected.half ?? {}
     await pane.see('half', `${tried} attempts`, `${failed} failed (`)
+    await pane.press('3')
+    await pane.see('[3 Routing]', '▸ any')
+    await pane.press('Enter')
+    const ofTarget = (name: Name) => {
+      const { tried = 0, failed = 0 } = expected[name] ?? {}
+      const until = '(?:(?!-model)[^])*?'
+      return new RegExp(`${name}-model${until} ${tried} attempts?${until}${failed === 0 ? 'none' : failed} failed`)
+    }
+    await pane.see(...inOneRoute.map(ofTarget))
   } finally {
     await pane.close()
   }

@@ -122,3 +122,31 @@ describe.each(majors)('%s', (_name, Client, version) => {
     expect(wire.last().headers.get('x-sp-error')).toBe('provider_error')
   })
 })
+
+it('a message thread that the key does not have: the SDK sends the whole conversation again', async () => {
+  const { admin, baseUrl } = stage.gateway
+  await admin.environments.add({ name: 'elsewhere', project: 'default' })
+  const other = await stage.gateway.createKey('elsewhere', { environment: 'elsewhere' })
+  const baseURL = `${baseUrl}/v1/anthropic`
+  const client = new Anthropic({ apiKey: stage.key, baseURL, fetch: wire.fetch, maxRetries: 0 })
+  const thread = client.beta.messages.thread({ model, max_tokens: 64 })
+  await thread.send({ role: 'user', content: 'one' })
+  await thread.send({ role: 'user', content: 'two' })
+  const previous = thread.previousMessageId
+  const sent = (body: Buffer) => JSON.parse(body.toString())
+  expect(sent(wire.last().requestBody)).toMatchObject({ thread: { previous_message_id: expect.any(String) } })
+  expect(wire.exchanges.map(({ status }) => status)).toEqual([200, 200])
+
+  client.apiKey = other.key
+  const reply = await thread.send({ role: 'user', content: 'three' })
+  expect(reply.content).toEqual([{ type: 'text', text: spokenText }])
+  const [rejected, replayed] = wire.exchanges.slice(2)
+  expect([rejected?.status, replayed?.status]).toEqual([404, 200])
+  expect(sent((await rejected?.body) ?? Buffer.alloc(0))).toMatchObject({
+    error: { type: 'not_found_error', details: { error_code: 'thread_not_found' } },
+  })
+  const said = sent(replayed?.requestBody ?? Buffer.alloc(0)).messages.map(({ role }: { role: string }) => role)
+  expect(said).toEqual(['user', 'assistant', 'user', 'assistant', 'user'])
+  expect(thread.previousMessageId).not.toBe(previous)
+  stage.assertClean()
+})

@@ -58,10 +58,12 @@ export interface TestGateway {
 
 const root = join(import.meta.dirname, '../..')
 
-/** `dist/spgw` when SPGW_TEST_EXECUTABLE names it, else the sources under this Node. */
+/** `dist/spgw` when SPGW_TEST_EXECUTABLE names it, a bundle when SPGW_TEST_BUNDLE does, else the sources under this Node. */
 export function gatewayCommand(): { command: string; leading: string[] } {
   const executable = process.env.SPGW_TEST_EXECUTABLE
   if (executable) return { command: executable, leading: [] }
+  const bundle = process.env.SPGW_TEST_BUNDLE
+  if (bundle) return { command: process.execPath, leading: [bundle] }
   return { command: process.execPath, leading: ['--disable-warning=ExperimentalWarning', join(root, 'src/main.ts')] }
 }
 

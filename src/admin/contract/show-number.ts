@@ -9,6 +9,9 @@ export function groupDigits(value: number): string {
 
 /** `310 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min` */
 export function formatMilliseconds(milliseconds: number): string {
+  // A gateway's own part is often less than one.
+  if (milliseconds > 0 && milliseconds < 0.05) return '< 0.1 ms'
+  if (milliseconds < 9.95) return `${Math.round(milliseconds * 10) / 10} ms`
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
   if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`
   const seconds = Math.round(milliseconds / 1000)

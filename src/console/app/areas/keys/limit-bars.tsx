@@ -59,7 +59,7 @@ function LimitBar({ limit, children }: { limit: UsedLimit; children: ReactNode }
   return (
     <li className="limit-bar" title={`${name}: ${words}. Policy ${policy}, ${scope}`}>
       <span className="small row spread">
-        <span className="truncate">{`${name.charAt(0).toUpperCase()}${name.slice(1)}`}</span>
+        <span>{`${name.charAt(0).toUpperCase()}${name.slice(1)}`}</span>
         <span className="number quiet nowrap">
           {words}
           {share >= 1 ? <b className="state-bad">, used up</b> : null}

@@ -75,7 +75,7 @@ export function RouteDrawing({ route, providers, explanation, traffic }: RouteDr
 interface TargetProps {
   target: RouteTarget
   position: number
-  /** Of its priority among those of the route, from 1. */
+  /** Which choice it is, from 1; targets of the same priority share it. */
   rank: number
   route: Route
   provider: Provider | undefined
@@ -110,7 +110,7 @@ function Target({ target, position, rank, route, provider, explanation, traffic,
         </p>
       )}
       <p className="row small quiet route-target-facts">
-        <span>Priority {rank}</span>
+        <span title={`priority=${target.priority}`}>{ordinal(rank)} choice</span>
         {route.strategy === 'weighted' ? <span>Weight {target.weight}</span> : null}
         {expected === null || share !== null ? null : <span>Expected share {percent(expected)}</span>}
       </p>
@@ -142,9 +142,16 @@ function Attempts({ tried, failed, p95 }: TargetTraffic) {
   )
 }
 
-/** Targets of the same priority share a rank; the first that are tried have 1. */
+/** By the order of priorities, whose numbers leave gaps and may begin anywhere: the first that are tried have 1. */
 export function rankOf({ priority }: RouteTarget, all: readonly RouteTarget[]): number {
   return new Set(all.map((target) => target.priority).filter((other) => other < priority)).size + 1
+}
+
+const endings: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'st', two: 'nd', few: 'rd' }
+const ordinals = new Intl.PluralRules('en', { type: 'ordinal' })
+
+function ordinal(number: number): string {
+  return `${number}${endings[ordinals.select(number)] ?? 'th'}`
 }
 
 export function percent(share: number): string {
