@@ -16,7 +16,7 @@ const noRequest = Buffer.from('{}')
 
 /** Reads the exchange as the gateway would, without a network: the request first, then the answer as it came. */
 export function replay(call: NativeCall, { request, status, headers, answer }: Exchange): Replayed {
-  const { match, query, kind, lane, provider } = call
+  const { match, query, kind, provider } = call
   const { endpoint } = match
   const { requestForms } = endpoint
   const json = requestForms.length === 0 || (requestForms.includes('json') && !isRaw(request))

@@ -30,16 +30,16 @@ export async function checkProvider(
 ): Promise<CheckResult> {
   const opened = credential && openCredential(credential)
   const egress = egressOf(target.settings, opened?.identity ?? null)
-  const request = { kind, credential: opened?.own ?? null, given: credential !== null, transport, limits, egress }
+  const check = { kind, credential: opened?.own ?? null, given: credential !== null, transport, limits, egress }
   const plan = kind.check
   if (!plan) return checkPassed([...(kind.fixedModels ?? [])], 'Built in: there is nothing to check.')
   const problem = addressProblem(kind, target)
   if (problem) return checkFailed('wrong_url', problem)
-  const found = await ask(request, plan, target)
+  const found = await ask(check, plan, target)
   if (found.reason !== 'wrong_url') return found
   const spelling = target.baseUrl ? plan.otherSpelling(target.baseUrl) : null
   if (!spelling) return found
-  const other = await ask(request, plan, { ...target, baseUrl: spelling })
+  const other = await ask(check, plan, { ...target, baseUrl: spelling })
   // A refused credential proves the address just as well.
   if (!other.ok && other.reason !== 'credential_rejected') return found
   return checkFailed('wrong_url', `${found.message} The provider answers at ${spelling}: make that the base URL.`)
@@ -66,8 +66,8 @@ interface CheckRequest {
   egress: EgressOptions | null
 }
 
-async function ask(request: CheckRequest, plan: CheckPlan, target: ProviderTarget): Promise<CheckResult> {
-  const { kind, credential, limits, egress } = request
+async function ask(check: CheckRequest, plan: CheckPlan, target: ProviderTarget): Promise<CheckResult> {
+  const { kind, credential, limits, egress } = check
   const lane = firstLane(kind)
   const address = kind.address(target, lane, plan.path)
   const headers = ['accept', 'application/json', 'accept-encoding', 'identity']
@@ -82,11 +82,11 @@ async function ask(request: CheckRequest, plan: CheckPlan, target: ProviderTarge
     egress,
   }
   const call = { provider: target, lane, operation: 'check', model: '', streamed: false, credential, recordChange() {} }
-  const transport = kind.wrapTransport?.(request.transport, call) ?? request.transport
+  const transport = kind.wrapTransport?.(check.transport, call) ?? check.transport
   const answer = await fetchWhole(transport, request, limits)
   switch (answer.outcome) {
     case 'answered':
-      return blameAbsence(plan.read(answer.status, answer.body, target), request.given)
+      return blameAbsence(plan.read(answer.status, answer.body, target), check.given)
     case 'failed':
       return checkFailed('unreachable', unreachable(answer.fault))
     case 'too-large':

@@ -255,7 +255,10 @@ describe('its behaviours', () => {
     expect(sink.status).toBe(429)
     expect(sink.text).toContain(word)
     const head = { status: 429, headers: new Map([['retry-after', '1']]) }
-    expect(demo.classify(head, readErrorBody(Buffer.from(sink.text)), {})).toEqual({ verdict: 'retry', retryAfterMs: 1000 })
+    expect(demo.classify(head, readErrorBody(Buffer.from(sink.text)), {})).toEqual({
+      verdict: 'retry',
+      retryAfterMs: 1000,
+    })
   })
 
   it.each([true, false])('demo-cut breaks off after some bytes, streamed: %s', async (stream) => {

@@ -62,7 +62,9 @@ function readChoices(data: Buffer, root: ObjectNode, choices: readonly JsonNode[
       const path = writePath(steps)
       const place = { choice: index }
       const flush = buildChunk(data, root, index, steps)
-      pieces.push(makePiece(data, node, { textId: `${index} ${path}`, place, path: `choices[${index}].${path}`, flush }))
+      pieces.push(
+        makePiece(data, node, { textId: `${index} ${path}`, place, path: `choices[${index}].${path}`, flush }),
+      )
     }
     const text = memberOf(choice, 'text')
     if (text?.kind === 'text') add(text, ['text'])

@@ -149,7 +149,8 @@ function evaluateErrorEvent(outcome: GatedAttempt, gated: Extract<Gated, { kind:
     upstream.abort()
     return exhaust(leg, 'in its stream')
   }
-  if (isCallersError(status)) return goesToClient(outcome, { kind: 'stream', head: gated.head, held: [] }, callersOutcome)
+  if (isCallersError(status))
+    return goesToClient(outcome, { kind: 'stream', head: gated.head, held: [] }, callersOutcome)
   upstream.abort()
   const cleaned = hideAccount(leg, Buffer.from(message)).toString()
   const reason = fault(
@@ -182,7 +183,11 @@ function isCallersError(status: number | null): boolean {
 function evaluateError(outcome: GatedAttempt, gated: Extract<Gated, { kind: 'error' }>): AttemptEvaluation {
   const { leg } = outcome
   const { status } = gated.head
-  const meaning = leg.provider.kind.classify(answerHead(gated.head), readErrorBody(gated.body), leg.provider.row.settings)
+  const meaning = leg.provider.kind.classify(
+    answerHead(gated.head),
+    readErrorBody(gated.body),
+    leg.provider.row.settings,
+  )
   if (meaning.verdict === 'quota-exhausted') return exhaust(leg, String(status))
   if (meaning.verdict === 'credential-rejected')
     return leg.call.clientSecret === null ? evaluateRejectedCredential(leg, gated) : endOfClientSecret(leg)
@@ -251,7 +256,11 @@ function evaluateRejectedCredential(leg: Leg, { head, body }: Extract<Gated, { k
   )
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
   const alone = leg.call.transport !== leg.call.gateway.transport
-  return { sent: failed(leg, failure, what.code), health: callersOutcome, credential: { kind: 'suspect', reason, alone } }
+  return {
+    sent: failed(leg, failure, what.code),
+    health: callersOutcome,
+    credential: { kind: 'suspect', reason, alone },
+  }
 }
 
 const quotedLength = 300

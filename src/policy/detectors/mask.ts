@@ -176,7 +176,8 @@ function collectLeaves(value: object, event: OpenedEvent, leavesByPath: Map<stri
     const which = Array.isArray(holder) ? '' : indexesOf(holder)
     for (const [key, inner] of Object.entries(holder)) {
       const path = `${place}${which}/${key}`
-      if (typeof inner === 'string') leavesByPath.getOrInsertComputed(path, () => []).push({ holder, key, event, text: inner })
+      if (typeof inner === 'string')
+        leavesByPath.getOrInsertComputed(path, () => []).push({ holder, key, event, text: inner })
       else if (isHolder(inner) && depth < maxDepth) walk(inner, path, depth + 1)
     }
   }
