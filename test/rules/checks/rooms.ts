@@ -108,7 +108,11 @@ function siblings(from: string, to: string): boolean {
 }
 
 function siblingOf(path: string): string | null {
-  return /^src\/(?:lanes|providers|translate)\/(openai|anthropic|gemini)\//.exec(path)?.[1] ?? null
+  return (
+    /^src\/(?:lanes|providers|translate)\/(openai|anthropic|gemini|chat|responses|messages|generate)\//.exec(
+      path,
+    )?.[1] ?? null
+  )
 }
 
 export function findCycle(modules: Module[]): string[] | null {

@@ -1,0 +1,19 @@
+import type { FormatName } from '../core/format.ts'
+
+/**
+ * What becomes of a member at a target of another format. `kept`: it says the same there. `mapped`: by another name or form, with the
+ * same meaning. `approximated` and `dropped`: a loss. `refused`: its loss would change the meaning or the safety of the answer.
+ * `ignored`: it has no effect on the answer, and nothing is said.
+ */
+export type Fate = 'kept' | 'mapped' | 'approximated' | 'dropped' | 'refused' | 'ignored'
+
+export interface FieldRow {
+  /** By target. A target that is not named: `otherwise`. */
+  to?: Partial<Record<FormatName, Fate>>
+  otherwise: Fate
+  /** For refusals and the page of losses: why, as half a sentence. */
+  why?: string
+}
+
+/** Every member of a format's requests, by its path without indexes (`tools.function.strict`). */
+export type FieldTable = Readonly<Record<string, FieldRow>>

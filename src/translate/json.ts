@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import { asObject, type JsonObject } from '../core/json-value.ts'
+
+/** What Node's JSON can do and TypeScript's library does not know yet. */
+interface LosslessJson {
+  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
+  rawJSON(text: string): object
+}
+
+function isLossless(json: object): json is LosslessJson {
+  return 'rawJSON' in json
+}
+
+/** A document without its long texts, which are put back when it is written. */
+export interface JsonDocument {
+  value: JsonObject
+  /** What was cut out, as it stood. */
+  pieces: readonly Buffer[]
+}
+
+/** Texts at least as long (files in base64) are never decoded, where they have no escapes. */
+const longText = 64 * 1024
+/** Of a long text so much stays, so that its beginning can be read (`data:image/png;base64,`). */
+const keptText = 512
+
+/**
+ * What stands in for a piece. Nobody outside of the process can write it, since it holds a number that is drawn at every start; it never
+ * leaves the process.
+ */
+const mark = `\u0001${randomUUID()}`
+const markInText = new RegExp(`\\\\+u0001${mark.slice(1)}c(\\d+)\\.`)
+const markOfJson = new RegExp(`"\\\\u0001${mark.slice(1)}j([\\w-]*)"`)
+const anyMark = new RegExp(`${markInText.source}|${markOfJson.source}`, 'g')
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** Reads JSON and keeps each number's own text. Undefined for what is not JSON, or too deep for a stack. */
+export function parseLossless(text: string): unknown {
+  try {
+    return isLossless(JSON) ? JSON.parse(text, keepNumber) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Ids beyond 2^53 and `1.0` come out as they went in. */
+function keepNumber(_: string, value: unknown, { source }: { source?: string }): unknown {
+  if (typeof value !== 'number' || source === undefined || String(value) === source) return value
+  return isLossless(JSON) ? JSON.rawJSON(source) : value
+}
+
+/** Null for what is no JSON object. */
+export function readDocument(bytes: Buffer): JsonDocument | null {
+  const { text, pieces } = cutLongTexts(bytes)
+  const value = asObject(parseLossless(text))
+  return value === null ? null : { value, pieces }
+}
+
+/** `value` may hold texts and values of the document, in any order, as often as it likes. */
+export function writeDocument(value: JsonObject, pieces: readonly Buffer[] = []): Buffer {
+  const text = JSON.stringify(value)
+  if (!text.includes(mark.slice(1))) return Buffer.from(text)
+  const written: Buffer[] = []
+  let from = 0
+  for (const { index, 0: found, 1: piece, 2: json } of text.matchAll(anyMark)) {
+    written.push(Buffer.from(text.slice(from, index)))
+    written.push(json === undefined ? (pieces[Number(piece)] ?? Buffer.alloc(0)) : Buffer.from(json, 'base64url'))
+    from = index + found.length
+  }
+  written.push(Buffer.from(text.slice(from)))
+  return Buffer.concat(written)
+}
+
+/** A value that is written as this text, which is JSON. It may stand in what `writeDocument` gets, but in no text. */
+export function embedJson(text: string): string {
+  return `${mark}j${Buffer.from(text).toString('base64url')}`
+}
+
+function cutLongTexts(bytes: Buffer): { text: string; pieces: readonly Buffer[] } {
+  if (bytes.length < longText) return { text: bytes.toString('utf8'), pieces: [] }
+  const texts: string[] = []
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const { start, end } of longTexts(bytes)) {
+    // The cut may fall into the midst of a character of several bytes.
+    let cut = start + keptText
+    while (cut < end && ((bytes[cut] ?? 0) & 0xc0) === 0x80) cut++
+    texts.push(bytes.toString('utf8', from, cut), `\\u0001${mark.slice(1)}c${pieces.length}.`)
+    pieces.push(bytes.subarray(cut, end))
+    from = end
+  }
+  texts.push(bytes.toString('utf8', from))
+  return { text: texts.join(''), pieces }
+}
+
+/** The insides of long strings without escapes: they mean the same at any depth of strings within strings. */
+function* longTexts(bytes: Buffer): Generator<{ start: number; end: number }> {
+  let escaped = -1
+  let at = bytes.indexOf(quote)
+  while (at >= 0) {
+    const start = at + 1
+    if (escaped < start) escaped = find(bytes, backslash, start)
+    let end = bytes.indexOf(quote, start)
+    while (end >= 0 && escaped < end && isEscaped(bytes, start, end)) end = bytes.indexOf(quote, end + 1)
+    if (end < 0) return
+    if (escaped > end && end - start >= longText) yield { start, end }
+    at = bytes.indexOf(quote, end + 1)
+  }
+}
+
+function find(bytes: Buffer, byte: number, from: number): number {
+  const at = bytes.indexOf(byte, from)
+  return at < 0 ? bytes.length : at
+}
+
+function isEscaped(bytes: Buffer, start: number, end: number): boolean {
+  let at = end - 1
+  while (at >= start && bytes[at] === backslash) at--
+  return (end - 1 - at) % 2 === 1
+}

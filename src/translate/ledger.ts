@@ -1,0 +1,51 @@
+import { type Fault, fault } from '../core/errors.ts'
+import type { FormatName } from '../core/format.ts'
+import type { SeenField } from './conversation.ts'
+import { fateOf } from './losses.ts'
+
+/** Losses of one request at one target. */
+export class Ledger {
+  readonly from: FormatName
+  readonly to: FormatName
+  /** The route refuses to lose anything. */
+  readonly strict: boolean
+  readonly #losses = new Set<string>()
+  #refused: Fault | null = null
+
+  constructor(from: FormatName, to: FormatName, strict: boolean) {
+    this.from = from
+    this.to = to
+    this.strict = strict
+  }
+
+  /** Members without a counterpart are lost, or refused, as the table says. */
+  settle(seen: readonly SeenField[]): void {
+    for (const { field, path } of seen) {
+      const { fate, why } = fateOf(this.from, field, this.to)
+      if (fate === 'refused') this.refuse(path, why ?? `a request to this provider has no place for ${path}`)
+      else if (fate === 'dropped' || fate === 'approximated') this.lose(path)
+    }
+  }
+
+  /** Something that the client wrote does not reach the provider, or not as it was. */
+  lose(path: string): void {
+    this.#losses.add(path)
+    if (this.strict) this.refuse(path, `${path} would be lost, and this route is strict`)
+  }
+
+  /** Its loss would change what the answer means. The first refusal is the one that counts. */
+  refuse(path: string, why: string): void {
+    this.#refused ??= fault('not_translatable', `This request cannot be translated for the provider: ${why}.`, {
+      param: path,
+    })
+  }
+
+  get refused(): Fault | null {
+    return this.#refused
+  }
+
+  /** Paths in the client's body, in the order in which they were found. */
+  get losses(): readonly string[] {
+    return [...this.#losses]
+  }
+}

@@ -1,0 +1,3 @@
+import type { FieldTable } from '../field-table.ts'
+
+export const messagesFields: FieldTable = {}

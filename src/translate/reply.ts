@@ -1,0 +1,91 @@
+import type { TokenUsage, UsageDetail } from '../core/record.ts'
+import type { CallPart, Citation, Opaque, ReasoningPart, RefusalPart, TextPart } from './conversation.ts'
+
+/** A whole answer, whatever its format. */
+export interface Reply {
+  /** The provider's id of it; '' where it has none. */
+  id: string
+  /** As the provider reports it. */
+  model: string
+  parts: readonly (TextPart | RefusalPart | ReasoningPart | CallPart)[]
+  stop: Stop
+  /** Seconds since the epoch; null where the format says none. */
+  created: number | null
+  /** Members and blocks that the reader found and that no event or part carries, as names for the record's losses. */
+  dropped: readonly string[]
+}
+
+export interface Stop {
+  reason: StopReason
+  /** The stop sequence that was met. */
+  sequence: string | null
+  /** What the provider says about it, for clients whose format has a place. */
+  explanation: string | null
+}
+
+/**
+ * `filtered`: by a safety system. `refused`: by the model itself. `paused`: a hosted tool's loop wants to be continued. `broken`: the
+ * model made a call that cannot be read, which is never passed on as an answer.
+ */
+export type StopReason =
+  | 'done'
+  | 'sequence'
+  | 'length'
+  | 'context'
+  | 'calls'
+  | 'filtered'
+  | 'refused'
+  | 'paused'
+  | 'broken'
+
+/**
+ * A streamed answer, whatever its format. `part` numbers the parts of the answer from 0 in the order in which they begin; events of
+ * several parts may be interleaved (chat's parallel calls), and a writer whose format has its parts one after another holds back.
+ */
+export type ReplyEvent =
+  | { kind: 'start'; id: string; model: string }
+  | { kind: 'text'; part: number; text: string }
+  | { kind: 'refusal'; part: number; text: string }
+  | { kind: 'reasoning'; part: number; text: string }
+  /** Of a reasoning part, a call or a text that has begun, or a part of its own (redacted thinking). */
+  | { kind: 'opaque'; part: number; opaque: Opaque }
+  | { kind: 'call'; part: number; id: string | null; name: string; custom: boolean }
+  /** A piece of the call's JSON text, or of a custom tool's input. */
+  | { kind: 'arguments'; part: number; text: string }
+  | { kind: 'citation'; part: number; citation: Citation }
+  /** Nothing more comes for the part. */
+  | { kind: 'part-end'; part: number }
+  | { kind: 'stop'; stop: Stop }
+  /** Only keeps the connection alive. */
+  | { kind: 'ping' }
+  | { kind: 'dropped'; name: string }
+
+/** What an answer used, as the provider reported it or as the gateway estimates it. */
+export interface Usage {
+  tokens: TokenUsage
+  detail: UsageDetail | null
+}
+
+/** A provider's error, whatever its format. */
+export interface ReplyError {
+  status: number
+  /** What went wrong, in classes that each format has a type for. */
+  kind: ErrorKind
+  /** The provider's own words, without account ids. */
+  message: string
+  /** The field at fault, as the provider names it; null: it does not say. */
+  param: string | null
+}
+
+export type ErrorKind =
+  | 'invalid'
+  | 'context-length'
+  | 'content-filter'
+  | 'permission'
+  | 'not-found'
+  | 'conflict'
+  | 'too-large'
+  | 'rate-limit'
+  | 'overloaded'
+  | 'timeout'
+  | 'internal'

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { asObject } from '../../src/core/json-value.ts'
+import { embedJson, parseLossless, readDocument, writeDocument } from '../../src/translate/json.ts'
+
+const long = 'A'.repeat(100_000)
+
+function rewrite(text: string): string {
+  const document = readDocument(Buffer.from(text))
+  return document === null ? 'no document' : writeDocument(document.value, document.pieces).toString()
+}
+
+describe('JSON without loss', () => {
+  it('keeps large numbers and the form of numbers', () => {
+    const text = '{"id":12345678901234567890,"half":1.0,"small":1e-7,"plain":42,"list":[0.10]}'
+    expect(rewrite(text)).toBe(text)
+  })
+
+  it('keeps lone surrogates, repeated keys as the last, and a member named __proto__', () => {
+    expect(rewrite('{"half":"\\ud83d"}')).toBe('{"half":"\\ud83d"}')
+    expect(rewrite('{"a":1,"a":2}')).toBe('{"a":2}')
+    expect(rewrite('{"__proto__":{"x":1}}')).toBe('{"__proto__":{"x":1}}')
+  })
+
+  it('reads no document from what is none', () => {
+    expect(rewrite('[1]')).toBe('no document')
+    expect(rewrite('{"a":')).toBe('no document')
+    expect(rewrite(`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`)).toBe('no document')
+  })
+
+  it('cuts long texts out, and shows their beginning', () => {
+    const text = `{"a":"say \\"hi\\" \\\\","b":"data:image/png;base64,${long}","c":"${long}ü${long}","d":1}`
+    const document = readDocument(Buffer.from(text))
+    expect(document?.pieces).toHaveLength(2)
+    const { b } = document?.value ?? {}
+    expect(String(b).length).toBeLessThan(700)
+    expect(String(b)).toMatch(/^data:image\/png;base64,AAA/)
+    expect(document && writeDocument(document.value, document.pieces).toString()).toBe(text)
+  })
+
+  it('puts long texts back at another place, in part, and within JSON in a string', () => {
+    const document = readDocument(Buffer.from(`{"url":"data:image/png;base64,${long}"}`))
+    if (document === null) throw new Error('no document')
+    const data = String(document.value.url).slice('data:image/png;base64,'.length)
+    const written = writeDocument({ inner: { data }, text: JSON.stringify({ data }) }, document.pieces).toString()
+    expect(written).toBe(JSON.stringify({ inner: { data: long }, text: JSON.stringify({ data: long }) }))
+  })
+
+  it('writes a value from its JSON text', () => {
+    const written = writeDocument({ input: embedJson('{ "b": 1.0, "2": 3, "1": "\\u0041" }'), next: true }).toString()
+    expect(written).toBe('{"input":{ "b": 1.0, "2": 3, "1": "\\u0041" },"next":true}')
+  })
+
+  it('takes no text of a client for a mark', () => {
+    const text = '{"a":"\\u0001c0.","b":"\\u0001j"}'
+    expect(rewrite(text)).toBe(text)
+  })
+
+  it('changes no document', () => {
+    const lengths = fc.integer({ min: 65_000, max: 66_500 })
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      lengths.map((length) => '/+9='.repeat(length / 4)),
+      lengths.map((length) => 'ß\n'.repeat(length / 2)),
+    )
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ maxLength: 5 }), fc.array(texts, { maxLength: 3 })), (value) => {
+        const text = JSON.stringify(value)
+        expect(rewrite(text)).toBe(JSON.stringify(asObject(parseLossless(text))))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
