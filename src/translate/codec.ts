@@ -75,6 +75,8 @@ export interface WriteContext {
   usage(): Usage | null
   /** Whether visible reasoning goes to chat clients as `reasoning_content`. */
   reasoningText: boolean
+  /** Whether signed reasoning goes to chat clients as `extra_content`; undefined: no. */
+  extraContent?: boolean
   carriers: Carriers
 }
 

@@ -13,6 +13,8 @@ export interface FieldRow {
   otherwise: Fate
   /** For refusals and the page of losses: why, as half a sentence. */
   why?: string
+  /** Values that ask for nothing, so that losing them is no loss (`n: 1`). Null is always one. */
+  harmless?: readonly unknown[]
 }
 
 /** Every member of a format's requests, by its path without indexes (`tools.function.strict`). */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { asObject, type JsonObject } from '../core/json-value.ts'
+import { asObject, isCount, type JsonObject } from '../core/json-value.ts'
 
 /** What Node's JSON can do and TypeScript's library does not know yet. */
 interface LosslessJson {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
   rawJSON(text: string): object
+  isRawJSON(value: unknown): value is { rawJSON: string }
 }
 
 function isLossless(json: object): json is LosslessJson {
@@ -50,6 +51,18 @@ function keepNumber(_: string, value: unknown, { source }: { source?: string }):
   return isLossless(JSON) ? JSON.rawJSON(source) : value
 }
 
+/** Of a number that was read, whatever its text. Null for anything else. */
+export function numberOf(value: unknown): number | null {
+  if (typeof value === 'number') return value
+  return isLossless(JSON) && JSON.isRawJSON(value) ? Number(value.rawJSON) : null
+}
+
+/** Null for anything but a count; `1024.0` is one. */
+export function countOf(value: unknown): number | null {
+  const number = numberOf(value)
+  return isCount(number) ? number : null
+}
+
 /** Null for what is no JSON object. */
 export function readDocument(bytes: Buffer): JsonDocument | null {
   const { text, pieces } = cutLongTexts(bytes)
@@ -59,17 +72,27 @@ export function readDocument(bytes: Buffer): JsonDocument | null {
 
 /** `value` may hold texts and values of the document, in any order, as often as it likes. */
 export function writeDocument(value: JsonObject, pieces: readonly Buffer[] = []): Buffer {
-  const text = JSON.stringify(value)
+  return fill(JSON.stringify(value), pieces)
+}
+
+function fill(text: string, pieces: readonly Buffer[]): Buffer {
   if (!text.includes(mark.slice(1))) return Buffer.from(text)
   const written: Buffer[] = []
   let from = 0
   for (const { index, 0: found, 1: piece, 2: json } of text.matchAll(anyMark)) {
     written.push(Buffer.from(text.slice(from, index)))
-    written.push(json === undefined ? (pieces[Number(piece)] ?? Buffer.alloc(0)) : Buffer.from(json, 'base64url'))
+    // A value that was embedded may have long texts of its own.
+    if (json !== undefined) written.push(fill(Buffer.from(json, 'base64url').toString('utf8'), pieces))
+    else written.push(pieces[Number(piece)] ?? Buffer.alloc(0))
     from = index + found.length
   }
   written.push(Buffer.from(text.slice(from)))
   return Buffer.concat(written)
+}
+
+/** Whether all of a text is there: of a long one only the beginning is. */
+export function isWhole(text: string): boolean {
+  return !text.includes(mark)
 }
 
 /** A value that is written as this text, which is JSON. It may stand in what `writeDocument` gets, but in no text. */

@@ -1,0 +1,9 @@
+import type { ReplyError } from './reply.ts'
+
+/** A call that cannot be read is never passed on as an answer: a stream ends with this. */
+export const brokenAnswer: ReplyError = {
+  status: 502,
+  kind: 'internal',
+  message: 'The model made a call that cannot be read.',
+  param: null,
+}

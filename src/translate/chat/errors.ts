@@ -1,0 +1,1 @@
+export { readOpenAiError as readChatError, writeOpenAiError as writeChatError } from '../openai-errors.ts'

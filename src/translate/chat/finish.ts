@@ -1,0 +1,37 @@
+import { asText } from '../../core/json-value.ts'
+import type { StopReason } from '../reply.ts'
+
+const reasons: Readonly<Record<string, StopReason>> = {
+  stop: 'done',
+  eos: 'done',
+  length: 'length',
+  // Mistral: the context is full.
+  model_length: 'context',
+  tool_calls: 'calls',
+  function_call: 'calls',
+  content_filter: 'filtered',
+  // Mistral, DeepSeek, OpenRouter: the model did not come to an end.
+  error: 'broken',
+  insufficient_system_resource: 'broken',
+}
+
+/** A reason that nobody knows yet is an end like any other. */
+export function readFinish(value: unknown): StopReason {
+  return reasons[asText(value) ?? ''] ?? 'done'
+}
+
+const written: Readonly<Record<StopReason, string>> = {
+  done: 'stop',
+  sequence: 'stop',
+  length: 'length',
+  context: 'length',
+  calls: 'tool_calls',
+  filtered: 'content_filter',
+  refused: 'content_filter',
+  paused: 'stop',
+  broken: 'stop',
+}
+
+export function writeFinish(reason: StopReason, asFunction: boolean): string {
+  return asFunction && reason === 'calls' ? 'function_call' : written[reason]
+}

@@ -1,0 +1,88 @@
+import { fault } from '../../core/errors.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import type { CallPart, TextPart } from '../conversation.ts'
+import { countOf } from '../json.ts'
+import type { Reply } from '../reply.ts'
+import { settleCalls } from '../stop.ts'
+import { thoughtSignature } from './carriers.ts'
+import { readAnnotations } from './citations.ts'
+import { readFinish } from './finish.ts'
+
+export function readChatReply(body: JsonObject) {
+  const choices = asArray(body.choices).map(asObject)
+  const choice = choices[0]
+  const message = asObject(choice?.message)
+  if (!choice || message === null) return fault('provider_bad_response', "The provider's answer has no message.")
+  const stop = { reason: readFinish(choice.finish_reason), sequence: null, explanation: null }
+  const settled = settleCalls(readParts(message), stop)
+  if (settled.stop.reason === 'broken') {
+    return fault('provider_bad_response', 'The model called a tool with arguments that are no JSON object, or failed.')
+  }
+  const reply: Reply = {
+    id: asString(body.id),
+    model: asString(body.model),
+    ...settled,
+    created: countOf(body.created),
+    dropped: [
+      ...(asObject(message.audio) === null ? [] : ['message.audio']),
+      ...(asObject(choice.logprobs) === null ? [] : ['choices.logprobs']),
+      ...(choices.length > 1 ? ['choices[1]'] : []),
+    ],
+  }
+  return reply
+}
+
+function readParts(message: JsonObject): Reply['parts'] {
+  const { content, reasoning } = readContent(message.content)
+  const thought = asText(message.reasoning_content) ?? asText(message.reasoning) ?? reasoning
+  const refusal = asText(message.refusal)
+  const citations = readAnnotations(message.annotations)
+  const text: TextPart = { kind: 'text', path: 'message.content', text: content }
+  const calls = asArray(message.tool_calls).flatMap((value, index) => {
+    const call = readCall(asObject(value), `message.tool_calls[${index}]`)
+    return call === null ? [] : [call]
+  })
+  const named = asObject(message.function_call)
+  const legacy = named === null ? null : readCall({ function: named }, 'message.function_call')
+  return [
+    ...(thought === '' ? [] : [{ kind: 'reasoning' as const, path: 'message.reasoning_content', text: thought }]),
+    ...(content === '' ? [] : [citations.length === 0 ? text : { ...text, citations }]),
+    ...(refusal === null ? [] : [{ kind: 'refusal' as const, path: 'message.refusal', text: refusal }]),
+    ...calls,
+    ...(legacy === null ? [] : [legacy]),
+  ]
+}
+
+/** Text, or (Mistral) a list in which reasoning stands too. */
+export function readContent(content: unknown): { content: string; reasoning: string } {
+  if (typeof content === 'string') return { content, reasoning: '' }
+  let [text, reasoning] = ['', '']
+  for (const part of asArray(content).map(asObject)) {
+    text += asString(part?.text)
+    if (typeof part?.thinking === 'string') reasoning += part.thinking
+    else for (const piece of asArray(part?.thinking)) reasoning += asString(asObject(piece)?.text)
+  }
+  return { content: text, reasoning }
+}
+
+/** Some servers leave the id out, and some send a call without a name, which is none. */
+function readCall(call: JsonObject | null, path: string): CallPart | null {
+  const custom = call?.type === 'custom'
+  const inside = asObject(custom ? call?.custom : call?.function)
+  const name = asText(inside?.name)
+  if (name === null) return null
+  const written = custom ? inside?.input : inside?.arguments
+  const signature = thoughtSignature(call?.extra_content)
+  return {
+    kind: 'call',
+    path,
+    id: asText(call?.id),
+    name,
+    // Some servers send the object itself.
+    arguments: typeof written === 'string' ? written : asObject(written) === null ? '' : JSON.stringify(written),
+    custom,
+    ...(signature === null
+      ? {}
+      : { opaque: { family: 'gemini' as const, form: 'thought' as const, value: signature } }),
+  }
+}

@@ -1,0 +1,191 @@
+import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ReadContext } from '../codec.ts'
+import type {
+  Conversation,
+  OutputFormat,
+  ReasoningSettings,
+  SeenField,
+  Settings,
+  Tool,
+  ToolChoice,
+} from '../conversation.ts'
+import { blankSettings } from '../conversation.ts'
+import { countOf } from '../json.ts'
+import { orFault, RequestError } from '../request-fault.ts'
+import { findSeen } from '../seen-fields.ts'
+import { chatFields } from './fields.ts'
+import { readCacheControl, readTurns } from './read-turns.ts'
+
+export function readChatRequest(body: JsonObject, context: ReadContext) {
+  return orFault((): Conversation => {
+    const toolChoice = readToolChoice(body)
+    return {
+      turns: readTurns(body.messages, context),
+      tools: [...readTools(body), ...readSearch(body.web_search_options)],
+      toolChoice,
+      parallelCalls: readParallel(body),
+      settings: readSettings(body),
+      seen: findSeen(body, chatFields).filter((field) => !isFunctionName(field, body)),
+    }
+  })
+}
+
+/** The name of a message is lost, but that of a function's result says whose it is. */
+function isFunctionName({ field, path }: SeenField, body: JsonObject): boolean {
+  if (field !== 'messages.name') return false
+  const index = Number(/\d+/.exec(path)?.[0])
+  return asObject(asArray(body.messages)[index])?.role === 'function'
+}
+
+/** A client that declares functions, not tools, can read one call. */
+function readParallel({ parallel_tool_calls, functions }: JsonObject): boolean | null {
+  if (typeof parallel_tool_calls === 'boolean') return parallel_tool_calls
+  return asArray(functions).length > 0 ? false : null
+}
+
+function readSettings(body: JsonObject): Settings {
+  const { stop, metadata } = body
+  return {
+    ...blankSettings,
+    maxOutput: countOf(body.max_completion_tokens) ?? countOf(body.max_tokens),
+    temperature: body.temperature ?? null,
+    topP: body.top_p ?? null,
+    frequencyPenalty: body.frequency_penalty ?? null,
+    presencePenalty: body.presence_penalty ?? null,
+    seed: body.seed ?? null,
+    stop: (typeof stop === 'string' ? [stop] : asArray(stop)).filter(
+      (one) => typeof one === 'string' && one !== '',
+    ) as string[],
+    count: countOf(body.n),
+    streamed: body.stream === true,
+    streamUsage: asObject(body.stream_options)?.include_usage === true,
+    endUser: asText(body.safety_identifier) ?? asText(body.user),
+    output: readOutput(body.response_format),
+    reasoning: readReasoning(body.reasoning_effort),
+    serviceTier: asText(body.service_tier),
+    cacheKey: asText(body.prompt_cache_key),
+    verbosity: asText(body.verbosity),
+    metadata: asObject(metadata) === null ? null : metadata,
+    store: typeof body.store === 'boolean' ? body.store : null,
+  }
+}
+
+function readOutput(value: unknown): OutputFormat | null {
+  const format = asObject(value)
+  if (format?.type === 'json_object')
+    return { path: 'response_format', kind: 'json', name: null, schema: null, strict: null }
+  if (format?.type !== 'json_schema') return null
+  const { name, schema, strict } = asObject(format.json_schema) ?? {}
+  return {
+    path: 'response_format',
+    kind: 'schema',
+    name: asText(name),
+    schema: schema ?? null,
+    strict: typeof strict === 'boolean' ? strict : null,
+  }
+}
+
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+
+function readReasoning(value: unknown): ReasoningSettings | null {
+  if (value === null || value === undefined) return null
+  const effort = efforts.find((one) => one === value)
+  if (effort === undefined) throw new RequestError('reasoning_effort', 'reasoning_effort is none of the known efforts')
+  return { path: 'reasoning_effort', effort, budget: null, visible: null, encrypted: false }
+}
+
+function readTools(body: JsonObject): Tool[] {
+  const tools = asArray(body.tools).map((value, index) => readTool(asObject(value), `tools[${index}]`))
+  const functions = asArray(body.functions).map((value, index) => readFunction(asObject(value), `functions[${index}]`))
+  return [...tools, ...functions]
+}
+
+function readTool(tool: JsonObject | null, path: string): Tool {
+  const cacheMark = readCacheControl(tool?.cache_control)
+  const marked = cacheMark === null ? {} : { cacheMark }
+  if (tool?.type === 'function')
+    return { ...readFunction(asObject(tool.function), path, `${path}.function`), ...marked }
+  if (tool?.type !== 'custom') throw new RequestError(`${path}.type`, `${path}.type is neither function nor custom`)
+  const { name, description, format } = asObject(tool.custom) ?? {}
+  const grammar = asObject(format)
+  return {
+    path,
+    kind: 'custom',
+    name: requireName(name, `${path}.custom.name`),
+    description: asText(description),
+    schema: null,
+    strict: null,
+    ...(grammar === null || grammar.type === 'text' ? {} : { grammar }),
+    ...marked,
+  }
+}
+
+function readFunction(definition: JsonObject | null, path: string, inside = path): Tool {
+  const { name, description, parameters, strict } = definition ?? {}
+  return {
+    path,
+    kind: 'function',
+    name: requireName(name, `${inside}.name`),
+    description: asText(description),
+    schema: asObject(parameters),
+    strict: typeof strict === 'boolean' ? strict : null,
+  }
+}
+
+function requireName(name: unknown, path: string): string {
+  const text = asText(name)
+  if (text === null) throw new RequestError(path, `${path} is missing`)
+  return text
+}
+
+function readSearch(value: unknown): Tool[] {
+  const options = asObject(value)
+  if (options === null) return []
+  const location = asObject(options.user_location)
+  return [
+    {
+      path: 'web_search_options',
+      kind: 'search',
+      name: 'web_search',
+      description: null,
+      schema: null,
+      strict: null,
+      search: {
+        allowedDomains: null,
+        blockedDomains: null,
+        maxUses: null,
+        contextSize: asText(options.search_context_size),
+        // Responses and Anthropic have the members of `approximate` beside the type.
+        location: location === null ? null : { type: 'approximate', ...asObject(location.approximate) },
+      },
+    },
+  ]
+}
+
+function readToolChoice({ tool_choice, function_call }: JsonObject): ToolChoice | null {
+  const [value, path] =
+    tool_choice === null || tool_choice === undefined ? [function_call, 'function_call'] : [tool_choice, 'tool_choice']
+  if (value === null || value === undefined) return null
+  const choice = (mode: ToolChoice['mode'], names: readonly string[] = [], required = false): ToolChoice => ({
+    path,
+    mode,
+    names,
+    required,
+  })
+  if (value === 'auto' || value === 'none') return choice(value)
+  if (value === 'required') return choice('any', [], true)
+  const object = asObject(value)
+  const allowed = asObject(object?.allowed_tools)
+  if (object?.type === 'allowed_tools' && allowed !== null) {
+    const names = asArray(allowed.tools).flatMap((tool) => nameOf(asObject(tool)) ?? [])
+    return choice('some', names, allowed.mode === 'required')
+  }
+  const name = nameOf(object)
+  if (name === null) throw new RequestError(path, `${path} names no tool`)
+  return choice('any', [name], true)
+}
+
+/** `{type, function: {name}}`, or `{name}` where it is `function_call`. */
+function nameOf(object: JsonObject | null): string | null {
+  return asText(asObject(object?.function)?.name) ?? asText(asObject(object?.custom)?.name) ?? asText(object?.name)
+}

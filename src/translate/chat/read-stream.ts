@@ -1,0 +1,117 @@
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ReplyReader } from '../codec.ts'
+import type { ReplyEvent, StopReason } from '../reply.ts'
+import { areArguments, finalReason } from '../stop.ts'
+import { thoughtSignature } from './carriers.ts'
+import { readAnnotations } from './citations.ts'
+import { readFinish } from './finish.ts'
+import { readContent } from './read-reply.ts'
+
+interface StreamedCall {
+  part: number
+  id: string | null
+  arguments: string
+  custom: boolean
+}
+
+/** A chat provider's chunks. Calls may be interleaved, and servers differ in what they leave out. */
+export class ChatStreamReader implements ReplyReader {
+  #started = false
+  #parts = 0
+  /** The text, reasoning or refusal that is being said. */
+  #open: { kind: 'text' | 'reasoning' | 'refusal'; part: number } | null = null
+  readonly #calls = new Map<string | number, StreamedCall>()
+  /** Calls in the order in which they began. */
+  readonly #begun: StreamedCall[] = []
+  #finish: StopReason | null = null
+
+  event(_: string, data: JsonObject): readonly ReplyEvent[] {
+    const events: ReplyEvent[] = []
+    if (!this.#started) {
+      this.#started = true
+      events.push({ kind: 'start', id: asString(data.id), model: asString(data.model) })
+    }
+    const choice = asArray(data.choices)
+      .map(asObject)
+      .find((one) => one !== null && (one.index ?? 0) === 0)
+    if (!choice) return events
+    const delta = asObject(choice.delta)
+    if (delta !== null) this.#readDelta(delta, events)
+    if (asText(choice.finish_reason) !== null) this.#finish = readFinish(choice.finish_reason)
+    if (asObject(choice.logprobs) !== null) events.push({ kind: 'dropped', name: 'choices.logprobs' })
+    return events
+  }
+
+  end(): readonly ReplyEvent[] {
+    const events: ReplyEvent[] = []
+    this.#close(events)
+    for (const { part } of this.#begun) events.push({ kind: 'part-end', part })
+    const finish = this.#finish ?? 'done'
+    const cut = finish === 'length' || finish === 'context'
+    const broken = !cut && this.#begun.some((call) => !call.custom && !areArguments(call.arguments))
+    const reason = broken ? 'broken' : finalReason(finish, this.#begun.length > 0)
+    events.push({ kind: 'stop', stop: { reason, sequence: null, explanation: null } })
+    return events
+  }
+
+  #readDelta(delta: JsonObject, events: ReplyEvent[]): void {
+    const { content, reasoning } = readContent(delta.content)
+    this.#say('reasoning', asText(delta.reasoning_content) ?? asText(delta.reasoning) ?? reasoning, events)
+    this.#say('text', content, events)
+    this.#say('refusal', asString(delta.refusal), events)
+    for (const citation of readAnnotations(delta.annotations)) {
+      const part = this.#open?.kind === 'text' ? this.#open.part : null
+      if (part !== null) events.push({ kind: 'citation', part, citation })
+    }
+    for (const call of asArray(delta.tool_calls).map(asObject)) if (call !== null) this.#readCall(call, events)
+    const legacy = asObject(delta.function_call)
+    if (legacy !== null) this.#readCall({ index: 'function_call', function: legacy }, events)
+  }
+
+  #say(kind: 'text' | 'reasoning' | 'refusal', text: string, events: ReplyEvent[]): void {
+    if (text === '') return
+    if (this.#open?.kind !== kind) {
+      this.#close(events)
+      this.#open = { kind, part: this.#parts++ }
+    }
+    events.push({ kind, part: this.#open.part, text })
+  }
+
+  #close(events: ReplyEvent[]): void {
+    if (this.#open === null) return
+    events.push({ kind: 'part-end', part: this.#open.part })
+    this.#open = null
+  }
+
+  #readCall(written: JsonObject, events: ReplyEvent[]): void {
+    const inside = asObject(written.function) ?? asObject(written.custom)
+    const [id, name] = [asText(written.id), asText(inside?.name)]
+    const key = this.#keyOf(written.index, id)
+    let call = this.#calls.get(key)
+    // Some servers give every call the index 0: another id is another call.
+    if (call === undefined || (id !== null && name !== null && call.id !== null && call.id !== id)) {
+      // A piece without a name, of no call that has begun, is nothing.
+      if (name === null) return
+      this.#close(events)
+      call = { part: this.#parts++, id, arguments: '', custom: asObject(written.custom) !== null }
+      this.#calls.set(key, call)
+      this.#begun.push(call)
+      events.push({ kind: 'call', part: call.part, id, name, custom: call.custom })
+    }
+    const piece = inside?.arguments ?? inside?.input
+    const text = typeof piece === 'string' ? piece : asObject(piece) === null ? '' : JSON.stringify(piece)
+    if (text !== '') {
+      call.arguments += text
+      events.push({ kind: 'arguments', part: call.part, text })
+    }
+    const value = thoughtSignature(written.extra_content)
+    if (value !== null)
+      events.push({ kind: 'opaque', part: call.part, opaque: { family: 'gemini', form: 'thought', value } })
+  }
+
+  /** Without an index: the call of the id, or the one that began last. */
+  #keyOf(index: unknown, id: string | null): string | number {
+    if (typeof index === 'number' || typeof index === 'string') return index
+    return id ?? [...this.#calls.keys()].at(-1) ?? 0
+  }
+}

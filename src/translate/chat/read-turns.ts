@@ -1,0 +1,168 @@
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ReadContext } from '../codec.ts'
+import type {
+  CacheMark,
+  CallPart,
+  MediaPart,
+  Opaque,
+  Part,
+  ReasoningPart,
+  ResultPart,
+  TextPart,
+  Turn,
+} from '../conversation.ts'
+import { readDataUrl } from '../data-url.ts'
+import { RequestError } from '../request-fault.ts'
+import { readCarried, readCarriedCall } from './carriers.ts'
+
+export function readTurns(messages: unknown, context: ReadContext): Turn[] {
+  if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
+  return messages.map((value, index) => {
+    const path = `messages[${index}]`
+    const message = asObject(value)
+    if (message === null) throw new RequestError(path, `${path} is no object`)
+    return readTurn(message, path, context)
+  })
+}
+
+function readTurn(message: JsonObject, path: string, context: ReadContext): Turn {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', parts: readContent(message, path), path }
+    case 'user':
+      return { role: 'user', parts: readContent(message, path), path }
+    case 'assistant':
+      return { role: 'assistant', parts: readAssistant(message, path, context), path }
+    case 'tool':
+      return {
+        role: 'tool',
+        parts: [readResult(message, path, requireText(message, 'tool_call_id', path), null)],
+        path,
+      }
+    case 'function':
+      return { role: 'tool', parts: [readResult(message, path, null, requireText(message, 'name', path))], path }
+    default:
+      throw new RequestError(`${path}.role`, `${path}.role is none of the known roles`)
+  }
+}
+
+function requireText(message: JsonObject, member: string, path: string): string {
+  const text = asText(message[member])
+  if (text === null) throw new RequestError(`${path}.${member}`, `${path}.${member} is missing`)
+  return text
+}
+
+function readResult(message: JsonObject, path: string, callId: string | null, name: string | null): ResultPart {
+  const parts = readContent(message, path).filter((part): part is TextPart | MediaPart => part.kind !== 'refusal')
+  return { kind: 'result', path, callId, name, parts, failed: false }
+}
+
+type ContentPart = TextPart | MediaPart | { kind: 'refusal'; path: string; text: string }
+
+function readContent({ content }: JsonObject, path: string): ContentPart[] {
+  if (typeof content === 'string') return [{ kind: 'text', path: `${path}.content`, text: content }]
+  if (content === null || content === undefined) return []
+  if (!Array.isArray(content)) throw new RequestError(`${path}.content`, `${path}.content is neither text nor a list`)
+  return content.map((value, index) => readPart(asObject(value), `${path}.content[${index}]`))
+}
+
+function readPart(part: JsonObject | null, path: string): ContentPart {
+  const cacheMark = readBreakpoint(part?.prompt_cache_breakpoint) ?? readCacheControl(part?.cache_control)
+  const base = cacheMark === null ? { path } : { path, cacheMark }
+  switch (part?.type) {
+    case 'text':
+      return { kind: 'text', ...base, text: asString(part.text) }
+    case 'refusal':
+      return { kind: 'refusal', path, text: asString(part.refusal) }
+    case 'image_url':
+      return readImage(part, base)
+    case 'input_audio': {
+      const { data, format } = asObject(part.input_audio) ?? {}
+      const type = format === 'mp3' ? 'audio/mpeg' : `audio/${asString(format)}`
+      return { kind: 'audio', ...base, source: { kind: 'data', type, data: asString(data) } }
+    }
+    case 'file':
+      return readFile(asObject(part.file), base)
+    default:
+      throw new RequestError(`${path}.type`, `${path}.type is none of the known types of content`)
+  }
+}
+
+type PartStart = Pick<MediaPart, 'path' | 'cacheMark'>
+
+function readImage({ image_url }: JsonObject, base: PartStart): MediaPart {
+  // Some clients write the address itself where the object belongs.
+  const url = typeof image_url === 'string' ? image_url : asText(asObject(image_url)?.url)
+  if (url === null) throw new RequestError(`${base.path}.image_url.url`, `${base.path}.image_url.url is missing`)
+  const detail = asText(asObject(image_url)?.detail)
+  return { kind: 'image', ...base, source: readDataUrl(url), ...(detail === null ? {} : { detail }) }
+}
+
+function readFile(file: JsonObject | null, base: PartStart): MediaPart {
+  const name = asText(file?.filename)
+  const named = { kind: 'file' as const, ...base, ...(name === null ? {} : { name }) }
+  const id = asText(file?.file_id)
+  if (id !== null) return { ...named, source: { kind: 'id', id } }
+  const data = asText(file?.file_data)
+  if (data === null) throw new RequestError(`${base.path}.file`, `${base.path}.file has neither file_data nor file_id`)
+  // Base64 without a prefix: clients mean a PDF.
+  return { ...named, source: readDataUrl(data, 'application/pdf') }
+}
+
+/** Reasoning first, as every provider has it; then the text; then the calls. */
+function readAssistant(message: JsonObject, path: string, { carriers }: ReadContext): Part[] {
+  const carried = readCarried(message.extra_content, `${path}.extra_content`, carriers)
+  const text = asText(message.reasoning_content) ?? asText(message.reasoning)
+  const loose: ReasoningPart[] =
+    carried.length > 0 || text === null ? [] : [{ kind: 'reasoning', path: `${path}.reasoning_content`, text }]
+  const refusal = asText(message.refusal)
+  return [
+    ...carried,
+    ...loose,
+    ...readContent(message, path),
+    ...(refusal === null ? [] : [{ kind: 'refusal' as const, path: `${path}.refusal`, text: refusal }]),
+    ...asArray(message.tool_calls).map((call, index) =>
+      readCall(asObject(call), `${path}.tool_calls[${index}]`, (extra) => readCarriedCall(extra, carriers)),
+    ),
+    ...readFunctionCall(asObject(message.function_call), `${path}.function_call`),
+  ]
+}
+
+function readCall(call: JsonObject | null, path: string, carried: (extra: unknown) => Opaque | null): CallPart {
+  const custom = call?.type === 'custom'
+  const inside = asObject(custom ? call?.custom : call?.function)
+  const [id, name] = [asText(call?.id), asText(inside?.name)]
+  if (id === null) throw new RequestError(`${path}.id`, `${path}.id is missing`)
+  if (name === null) throw new RequestError(path, `${path} names no tool`)
+  const opaque = carried(call?.extra_content)
+  return {
+    kind: 'call',
+    path,
+    id,
+    name,
+    arguments: asString(custom ? inside?.input : inside?.arguments),
+    custom,
+    ...(opaque === null ? {} : { opaque }),
+  }
+}
+
+function readFunctionCall(call: JsonObject | null, path: string): CallPart[] {
+  const name = asText(call?.name)
+  return name === null
+    ? []
+    : [{ kind: 'call', path, id: null, name, arguments: asString(call?.arguments), custom: false }]
+}
+
+function readBreakpoint(value: unknown): CacheMark | null {
+  const breakpoint = asObject(value)
+  if (breakpoint === null) return null
+  return breakpoint.ttl === '12h' ? '12h' : '30m'
+}
+
+/** Anthropic's member, which clients write in OpenAI's format too. */
+export function readCacheControl(value: unknown): CacheMark | null {
+  const control = asObject(value)
+  if (control === null) return null
+  return control.ttl === '1h' ? '1h' : '5m'
+}

@@ -1,0 +1,22 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Usage } from '../reply.ts'
+
+/** The prompt with cached tokens in it, the answer with reasoning in it. Source: wire/streaming.md, section 5. */
+export function writeChatUsage({ tokens, detail }: Usage): JsonObject {
+  return {
+    prompt_tokens: tokens.input,
+    completion_tokens: tokens.output,
+    total_tokens: tokens.input + tokens.output,
+    prompt_tokens_details: {
+      cached_tokens: tokens.cache_read,
+      ...(tokens.cache_write > 0 ? { cache_write_tokens: tokens.cache_write } : {}),
+      audio_tokens: detail?.audio_input ?? 0,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: tokens.reasoning,
+      audio_tokens: detail?.audio_output ?? 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  }
+}

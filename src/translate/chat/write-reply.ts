@@ -1,0 +1,97 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { WriteContext } from '../codec.ts'
+import type { CallPart, Conversation, ReasoningPart } from '../conversation.ts'
+import { customToolNames, unwrapCustomInput } from '../custom-tools.ts'
+import { answerId, clientToolName, mintId } from '../ids.ts'
+import type { Reply } from '../reply.ts'
+import { finalReason } from '../stop.ts'
+import { writeCarried, writeCarriedCall } from './carriers.ts'
+import { writeAnnotation } from './citations.ts'
+import { writeFinish } from './finish.ts'
+import { writeChatUsage } from './usage.ts'
+
+export function writeChatReply(reply: Reply, context: WriteContext): JsonObject {
+  const usage = context.usage()
+  const calls = reply.parts.filter((part) => part.kind === 'call')
+  const reason = finalReason(reply.stop.reason, calls.length > 0)
+  return {
+    id: answerId('chatcmpl-', reply.id, context.requestId),
+    object: 'chat.completion',
+    created: reply.created ?? context.created,
+    model: reply.model,
+    choices: [
+      {
+        index: 0,
+        message: writeMessage(reply, calls, context),
+        logprobs: null,
+        finish_reason: writeFinish(reason, usesFunctions(context.conversation)),
+      },
+    ],
+    ...(usage === null ? {} : { usage: writeChatUsage(usage) }),
+  }
+}
+
+function writeMessage(reply: Reply, calls: readonly CallPart[], context: WriteContext): JsonObject {
+  let [content, refusal] = ['', '']
+  const annotations: JsonObject[] = []
+  const reasoning: ReasoningPart[] = []
+  for (const part of reply.parts) {
+    if (part.kind === 'text') {
+      const from = content.length
+      content += part.text
+      annotations.push(...(part.citations ?? []).map((citation) => writeAnnotation(citation, from, content.length)))
+    } else if (part.kind === 'refusal') refusal += part.text
+    else if (part.kind === 'reasoning') reasoning.push(part)
+  }
+  if (refusal === '' && reply.stop.reason === 'refused') refusal = reply.stop.explanation ?? refusedWords
+  const thought = context.reasoningText ? reasoning.map(({ text }) => text).join('') : ''
+  const carried = context.extraContent === true ? writeCarried(reasoning, context.carriers) : null
+  return {
+    role: 'assistant',
+    content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,
+    refusal: refusal === '' ? null : refusal,
+    ...(thought === '' ? {} : { reasoning_content: thought }),
+    ...(annotations.length === 0 ? {} : { annotations }),
+    ...writeCalls(reply, calls, context),
+    ...(carried === null ? {} : { extra_content: carried }),
+  }
+}
+
+export const refusedWords = 'The model refused to answer.'
+
+function writeCalls(reply: Reply, calls: readonly CallPart[], context: WriteContext): JsonObject {
+  const [first] = calls
+  if (first === undefined) return {}
+  const { conversation } = context
+  if (usesFunctions(conversation)) {
+    return { function_call: { name: clientToolName(conversation, first.name), arguments: argumentsOf(first) } }
+  }
+  const custom = customToolNames(conversation)
+  return {
+    tool_calls: calls.map((call, index) => {
+      const name = clientToolName(conversation, call.name)
+      const id = call.id ?? mintCallId(reply.id, context.requestId, index)
+      const extra =
+        call.opaque && context.extraContent === true ? writeCarriedCall(call.opaque, context.carriers) : null
+      const carried = extra === null ? {} : { extra_content: extra }
+      if (call.custom || custom.has(name)) {
+        const input = call.custom ? call.arguments : unwrapCustomInput(call.arguments)
+        return { id, type: 'custom', custom: { name, input }, ...carried }
+      }
+      return { id, type: 'function', function: { name, arguments: argumentsOf(call) }, ...carried }
+    }),
+  }
+}
+
+export function mintCallId(replyId: string, requestId: string, index: number): string {
+  return mintId('call_', replyId === '' ? requestId : replyId, index)
+}
+
+function argumentsOf({ arguments: text }: CallPart): string {
+  return text === '' ? '{}' : text
+}
+
+/** The client has declared its tools as functions, which is how chat had them first, and reads calls in that form. */
+export function usesFunctions({ tools }: Conversation): boolean {
+  return tools.some(({ path }) => path.startsWith('functions['))
+}

@@ -1,0 +1,200 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Target } from '../codec.ts'
+import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
+import { customToolSchema } from '../custom-tools.ts'
+import { toolNameFor } from '../ids.ts'
+import type { Ledger } from '../ledger.ts'
+import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
+import { cacheMarkPath, settingPath } from '../setting-paths.ts'
+import { orderTurns } from '../turns.ts'
+import { writeTurns } from './write-turns.ts'
+
+/** Members of OpenAI's own API that a server with its API may not know are left out for `compatible` targets. */
+export function writeChatRequest(conversation: Conversation, target: Target, ledger: Ledger) {
+  const facts = modelFacts(target.model)
+  ledger.settle(conversation.seen)
+  const turns = orderTurns(conversation, { systemInPlace: true }, ledger)
+  const messages = writeTurns(turns, { target, facts, ledger, tools: conversation.tools })
+  if (messages.length === 0) ledger.refuse('messages', 'it has no message with anything in it')
+  const body: JsonObject = {
+    model: target.model,
+    messages,
+    ...writeTools(conversation, target, ledger),
+    ...writeLimits(conversation, target, facts, ledger),
+    ...writeSampling(conversation, target, facts, ledger),
+    ...writeReasoning(conversation, facts, ledger),
+    ...writeOutput(conversation),
+    ...writeIdentity(conversation, target, ledger),
+    ...(target.streamed ? { stream: true } : {}),
+    ...(target.streamed && target.streamOptions ? { stream_options: { include_usage: true } } : {}),
+  }
+  return ledger.refused ?? body
+}
+
+function writeTools({ tools, toolChoice, parallelCalls }: Conversation, target: Target, ledger: Ledger): JsonObject {
+  const written = tools.flatMap((tool) => writeTool(tool, target, ledger) ?? [])
+  const search = tools.find(({ kind }) => kind === 'search')
+  return {
+    ...(written.length === 0 ? {} : { tools: written }),
+    ...(written.length === 0 || toolChoice === null
+      ? {}
+      : { tool_choice: writeChoice(toolChoice, tools, target, ledger) }),
+    ...(written.length === 0 || parallelCalls === null ? {} : { parallel_tool_calls: parallelCalls }),
+    ...(search === undefined ? {} : writeSearch(search, target, ledger)),
+  }
+}
+
+function writeTool(tool: Tool, { compatible }: Target, ledger: Ledger): JsonObject | null {
+  if (tool.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, tool.path))
+  const described = tool.description === null ? {} : { description: tool.description }
+  const name = toolNameFor('chat', tool.name)
+  if (tool.kind === 'hosted') {
+    ledger.refuse(`${tool.path}.type`, `the tool ${tool.type ?? tool.name} is hosted by another provider`)
+    return null
+  }
+  if (tool.kind === 'search') return null
+  if (tool.kind === 'custom' && !compatible) {
+    return {
+      type: 'custom',
+      custom: { name, ...described, ...(tool.grammar === undefined ? {} : { format: tool.grammar }) },
+    }
+  }
+  if (tool.grammar !== undefined) ledger.lose(`${tool.path}.format`)
+  const schema = tool.kind === 'custom' ? customToolSchema(tool) : tool.schema
+  const definition = {
+    name,
+    ...described,
+    ...(schema === null ? {} : { parameters: schema }),
+    ...(tool.strict === null ? {} : { strict: tool.strict }),
+  }
+  return { type: 'function', function: definition }
+}
+
+function writeChoice(
+  { mode, names, required, path }: ToolChoice,
+  tools: readonly Tool[],
+  target: Target,
+  ledger: Ledger,
+) {
+  if (mode === 'auto' || mode === 'none') return mode
+  const written = names.map((name) => writeNamed(name, tools, target))
+  if (mode === 'any') return written[0] ?? 'required'
+  if (!target.compatible) {
+    return { type: 'allowed_tools', allowed_tools: { mode: required ? 'required' : 'auto', tools: written } }
+  }
+  ledger.lose(path)
+  return required ? 'required' : 'auto'
+}
+
+function writeNamed(name: string, tools: readonly Tool[], { compatible }: Target): JsonObject {
+  const custom = !compatible && tools.some((tool) => tool.kind === 'custom' && tool.name === name)
+  const named = { name: toolNameFor('chat', name) }
+  return custom ? { type: 'custom', custom: named } : { type: 'function', function: named }
+}
+
+/** Options that restrict what is searched must hold; a server that is not OpenAI's own may not search at all. */
+function writeSearch({ search, path }: Tool, { compatible }: Target, ledger: Ledger): JsonObject {
+  if (compatible) {
+    ledger.refuse(path, 'this provider hosts no web search')
+    return {}
+  }
+  for (const [member, value] of [
+    ['allowed_domains', search?.allowedDomains],
+    ['blocked_domains', search?.blockedDomains],
+    ['max_uses', search?.maxUses],
+  ] as const) {
+    if (value !== null && value !== undefined) ledger.refuse(`${path}.${member}`, `its web search has no ${member}`)
+  }
+  const { type: _, ...approximate } = { ...(search?.location as JsonObject | null) }
+  return {
+    web_search_options: {
+      ...(search?.contextSize ? { search_context_size: search.contextSize } : {}),
+      ...(Object.keys(approximate).length === 0 ? {} : { user_location: { type: 'approximate', approximate } }),
+    },
+  }
+}
+
+function writeLimits({ settings }: Conversation, target: Target, facts: ModelFacts, ledger: Ledger): JsonObject {
+  // Anthropic's clients must name a limit, and name the largest that Claude has: more than this model gives is refused there.
+  const largest = target.maxOutput ?? Number.POSITIVE_INFINITY
+  const wanted = settings.maxOutput
+  if (wanted !== null && wanted > largest) ledger.lose(settingPath(ledger.from, 'maxOutput'))
+  const limit = wanted === null ? null : Math.min(wanted, largest)
+  const name = target.compatible && !facts.developerRole ? 'max_tokens' : 'max_completion_tokens'
+  if (settings.stop.length > 0 && !facts.stop) {
+    const path = settingPath(ledger.from, 'stop')
+    ledger.refuse(path, 'this model has no stop sequences, and without them the answer would go on')
+  }
+  if (settings.stop.length > 4) {
+    ledger.refuse(settingPath(ledger.from, 'stop'), 'it takes at most 4 stop sequences')
+  }
+  return {
+    ...(limit === null ? {} : { [name]: limit }),
+    ...(settings.stop.length === 0 ? {} : { stop: settings.stop }),
+  }
+}
+
+const samplings = [
+  ['temperature', 'temperature'],
+  ['top_p', 'topP'],
+  ['frequency_penalty', 'frequencyPenalty'],
+  ['presence_penalty', 'presencePenalty'],
+] as const
+
+function writeSampling({ settings }: Conversation, _: Target, facts: ModelFacts, ledger: Ledger): JsonObject {
+  const written: Record<string, unknown> = {}
+  for (const [name, setting] of samplings) {
+    if (settings[setting] === null) continue
+    if (facts.sampling === 'none') ledger.lose(settingPath(ledger.from, setting))
+    else written[name] = settings[setting]
+  }
+  if (settings.topK !== null) ledger.lose(settingPath(ledger.from, 'topK'))
+  if (settings.seed !== null) written.seed = settings.seed
+  return written
+}
+
+/** A model that has no efforts gets none: whether it reasons is up to it. */
+function writeReasoning({ settings }: Conversation, facts: ModelFacts, ledger: Ledger): JsonObject {
+  const { reasoning } = settings
+  if (reasoning === null) return {}
+  const wanted = reasoning.effort ?? (reasoning.budget === null ? null : effortOfBudget(reasoning.budget))
+  // As the model decides.
+  const open = reasoning.effort === null && (reasoning.budget === null || reasoning.budget < 0)
+  if (wanted === null || (open && facts.reasoning.control !== 'none')) return {}
+  if (facts.reasoning.control !== 'effort') {
+    if (wanted !== 'none') ledger.lose(reasoning.path)
+    return {}
+  }
+  const nearest = nearestEffort(wanted, facts.reasoning.efforts)
+  if (nearest !== wanted) ledger.lose(reasoning.path)
+  return nearest === null ? {} : { reasoning_effort: nearest }
+}
+
+function writeOutput({ settings: { output } }: Conversation): JsonObject {
+  if (output === null) return {}
+  if (output.kind === 'json') return { response_format: { type: 'json_object' } }
+  const schema = {
+    name: output.name ?? 'answer',
+    schema: output.schema,
+    // Anthropic always holds the model to the schema.
+    strict: output.strict ?? true,
+  }
+  return { response_format: { type: 'json_schema', json_schema: schema } }
+}
+
+function writeIdentity({ settings }: Conversation, { compatible }: Target, ledger: Ledger): JsonObject {
+  const own: Record<string, unknown> = {}
+  if (settings.endUser !== null) own[compatible ? 'user' : 'safety_identifier'] = settings.endUser.slice(0, 64)
+  if (settings.endUser !== null && settings.endUser.length > 64) {
+    // OpenAI takes 64 characters; what Claude Code sends is longer, and its end tells sessions apart.
+    own[compatible ? 'user' : 'safety_identifier'] = toolNameFor('chat', settings.endUser)
+    ledger.lose(settingPath(ledger.from, 'endUser'))
+  }
+  if (compatible) return own
+  if (settings.cacheKey !== null) own.prompt_cache_key = settings.cacheKey
+  if (settings.verbosity !== null) own.verbosity = settings.verbosity
+  if (settings.serviceTier !== null && settings.serviceTier !== 'auto') own.service_tier = settings.serviceTier
+  if (settings.store !== null) own.store = settings.store
+  if (settings.metadata !== null) own.metadata = settings.metadata
+  return own
+}

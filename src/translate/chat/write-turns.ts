@@ -1,0 +1,191 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import { argumentsObject } from '../call-arguments.ts'
+import type { Target } from '../codec.ts'
+import type { CacheMark, MediaPart, TextPart, Tool } from '../conversation.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
+import { writeDataUrl } from '../data-url.ts'
+import { callIdFor, toolNameFor } from '../ids.ts'
+import type { Ledger } from '../ledger.ts'
+import { sniffType } from '../media-type.ts'
+import type { ModelFacts } from '../model-facts.ts'
+import { cacheMarkPath } from '../setting-paths.ts'
+import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
+
+export interface TurnWriting {
+  target: Target
+  facts: ModelFacts
+  ledger: Ledger
+  tools: readonly Tool[]
+}
+
+export function writeTurns({ system, turns }: OrderedTurns, writing: TurnWriting): JsonObject[] {
+  const role = writing.facts.developerRole && !writing.target.compatible ? 'developer' : 'system'
+  const leading = system.length === 0 ? [] : [{ role, content: writeTexts(system, writing) }]
+  return [
+    ...leading,
+    ...turns.flatMap((turn) => {
+      if (turn.role === 'system')
+        return [
+          {
+            role,
+            content: writeTexts(
+              turn.parts.filter((part) => part.kind === 'text'),
+              writing,
+            ),
+          },
+        ]
+      return turn.role === 'user' ? writeUser(turn, writing) : writeAssistant(turn, writing)
+    }),
+  ]
+}
+
+/** Text alone where no part needs a mark. Servers that are not OpenAI's own may take no lists of texts. */
+function writeTexts(texts: readonly TextPart[], writing: TurnWriting): string | JsonObject[] {
+  const { target, ledger } = writing
+  if (target.compatible) {
+    for (const text of texts) if (text.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, text.path))
+    return texts.map(({ text }) => text).join('\n\n')
+  }
+  const [only] = texts
+  if (texts.length === 1 && only !== undefined && only.cacheMark === undefined) return only.text
+  return texts.map((part) => ({ type: 'text', text: part.text, ...writeMark(part.cacheMark) }))
+}
+
+function writeMark(mark: CacheMark | undefined): JsonObject {
+  if (mark === undefined) return {}
+  return { prompt_cache_breakpoint: { mode: 'explicit', ttl: mark === '1h' || mark === '12h' ? '12h' : '30m' } }
+}
+
+/** Results are messages of their own, all before anything else; what is no text in them follows in the user's message. */
+function writeUser(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
+  const { ledger } = writing
+  const results = turn.parts.filter((part) => part.kind === 'result')
+  const media = results.flatMap((result) =>
+    result.parts.filter(isMedia).map((part) => {
+      ledger.lose(part.path)
+      return part
+    }),
+  )
+  const rest = turn.parts.filter((part): part is TextPart | MediaPart => part.kind === 'text' || isMedia(part))
+  for (const part of turn.parts) {
+    if (part.kind === 'server' || part.kind === 'reasoning' || part.kind === 'refusal') ledger.lose(part.path)
+  }
+  const content = writeContent([...media, ...rest], writing)
+  return [
+    ...results.map((result) => writeResult(result, writing)),
+    ...(content === null ? [] : [{ role: 'user', content }]),
+  ]
+}
+
+function writeResult(result: NamedResult, writing: TurnWriting): JsonObject {
+  const { ledger } = writing
+  const texts = result.parts.filter((part): part is TextPart => part.kind === 'text')
+  const failed = result.failed
+  if (failed) ledger.lose(`${result.path}.is_error`)
+  const [first, ...others] = texts
+  const marked: TextPart[] = failed
+    ? [{ kind: 'text', path: result.path, ...first, text: `Error: ${first?.text ?? ''}`.trimEnd() }, ...others]
+    : texts
+  const last = marked.at(-1)
+  if (result.cacheMark !== undefined) {
+    if (last === undefined) ledger.lose(cacheMarkPath(ledger.from, result.path))
+    else marked[marked.length - 1] = { ...last, path: result.path, cacheMark: result.cacheMark }
+  }
+  const content = marked.length > 0 ? writeTexts(marked, writing) : ''
+  return { role: 'tool', tool_call_id: callIdFor('chat', result.callId), content }
+}
+
+function writeContent(parts: readonly (TextPart | MediaPart)[], writing: TurnWriting): string | JsonObject[] | null {
+  if (parts.length === 0) return null
+  if (parts.every((part): part is TextPart => part.kind === 'text')) return writeTexts(parts, writing)
+  const { target, ledger } = writing
+  return parts.flatMap((part) => {
+    const mark = target.compatible ? {} : writeMark(part.cacheMark)
+    if (target.compatible && part.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, part.path))
+    if (part.kind === 'text') return [{ type: 'text', text: part.text, ...mark }]
+    const written = writeMedia(part, ledger)
+    return written === null ? [] : [{ ...written, ...mark }]
+  })
+}
+
+function writeMedia(part: MediaPart, ledger: Ledger): JsonObject | null {
+  const { source, path } = part
+  if (source.kind === 'id') {
+    ledger.refuse(path, 'a stored file is only known to the provider that stores it')
+    return null
+  }
+  switch (part.kind) {
+    case 'image': {
+      if (source.kind === 'text') break
+      const url =
+        source.kind === 'url'
+          ? source.url
+          : writeDataUrl(sniffType(source.type || 'image/png', source.data), source.data)
+      return { type: 'image_url', image_url: { url, ...(part.detail === undefined ? {} : { detail: part.detail }) } }
+    }
+    case 'audio': {
+      const format = source.kind === 'data' ? audioFormat(source.type) : null
+      if (source.kind !== 'data' || format === null) break
+      return { type: 'input_audio', input_audio: { data: source.data, format } }
+    }
+    case 'file': {
+      if (source.kind === 'url') break
+      // Plain text is said as text: few servers take files.
+      if (source.kind === 'text')
+        return { type: 'text', text: part.name === undefined ? source.data : `${part.name}\n\n${source.data}` }
+      const type = sniffType(source.type, source.data)
+      return {
+        type: 'file',
+        file: { filename: part.name ?? fileName(type), file_data: writeDataUrl(type, source.data) },
+      }
+    }
+  }
+  const what = source.kind === 'url' ? `${part.kind} by its address` : `${part.kind} of this type`
+  ledger.refuse(path, `it accepts no ${what}; send its content as base64`)
+  return null
+}
+
+function audioFormat(type: string): string | null {
+  if (/^audio\/(?:x-)?wave?$/.test(type)) return 'wav'
+  return /^audio\/(?:mp3|mpeg)$/.test(type) ? 'mp3' : null
+}
+
+function fileName(type: string): string {
+  return type === 'application/pdf' ? 'document.pdf' : 'document'
+}
+
+function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
+  const { ledger } = writing
+  const texts: TextPart[] = []
+  const calls: NamedCall[] = []
+  let refusal = ''
+  for (const part of turn.parts) {
+    if (part.kind === 'text') texts.push(part)
+    else if (part.kind === 'call') calls.push(part)
+    else if (part.kind === 'refusal') refusal += part.text
+    else if (isMedia(part)) ledger.refuse(part.path, "an assistant's message holds no files")
+    else ledger.lose(part.path)
+  }
+  if (texts.length === 0 && calls.length === 0 && refusal === '') return []
+  return [
+    {
+      role: 'assistant',
+      content: texts.length === 0 ? null : writeTexts(texts, writing),
+      ...(refusal === '' ? {} : { refusal }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => writeCall(call, writing)) }),
+    },
+  ]
+}
+
+function writeCall(call: NamedCall, { target, ledger }: TurnWriting): JsonObject {
+  const id = callIdFor('chat', call.id)
+  const name = toolNameFor('chat', call.name)
+  if (call.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, call.path))
+  // Only servers of Google's own have a place for it, and only for theirs.
+  const signed = target.compatible && call.opaque?.family === 'gemini'
+  if (call.opaque !== undefined && !signed) ledger.lose(call.path)
+  const extra = signed ? { extra_content: { google: { thought_signature: call.opaque?.value } } } : {}
+  if (call.custom && !target.compatible) return { id, type: 'custom', custom: { name, input: call.arguments } }
+  const text = call.custom ? wrapCustomInput(call.arguments) : argumentsObject(call, ledger)
+  return { id, type: 'function', function: { name, arguments: text }, ...extra }
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { type FormatName, formatNames } from '../core/format.ts'
+import type { Conversation } from './conversation.ts'
+
+/** Ids of calls that providers of a format accept. Generate needs none. */
+const accepted: Readonly<Record<FormatName, RegExp>> = {
+  // Some compatible servers give out ids such as `functions.read:0`, and want them back.
+  chat: /^[\x21-\x7e]{1,40}$/,
+  responses: /^[\w-]{1,64}$/,
+  messages: /^[\w-]{1,64}$/,
+  generate: /^[\x21-\x7e]{1,64}$/,
+}
+
+/** The same in a call and in its result, in every turn: ids that the provider accepts stay as they are. */
+export function callIdFor(format: FormatName, id: string): string {
+  return accepted[format].test(id) ? id : `sp_${digest(id)}`.slice(0, 40)
+}
+
+const toolNames: Readonly<Record<FormatName, RegExp>> = {
+  chat: /^[\w-]{1,64}$/,
+  responses: /^[\w-]{1,64}$/,
+  messages: /^[\w-]{1,128}$/,
+  generate: /^[A-Za-z_][\w.:-]{0,127}$/,
+}
+
+/** A tool's name as providers of the format accept it: what they refuse is shortened, and stays distinct. */
+export function toolNameFor(format: FormatName, name: string): string {
+  if (toolNames[format].test(name)) return name
+  return `${name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 48)}_${digest(name).slice(0, 8)}`
+}
+
+/** The client's own name of a tool that the model has called by the name that it was given. */
+export function clientToolName({ tools }: Pick<Conversation, 'tools'>, name: string): string {
+  if (!/_[a-z2-7]{8}$/.test(name) || tools.some((tool) => tool.name === name)) return name
+  const original = tools.find((tool) => formatNames.some((format) => toolNameFor(format, tool.name) === name))
+  return original?.name ?? name
+}
+
+/** An id where the source has none: the same seed gives the same id. */
+export function mintId(prefix: string, ...seed: readonly (string | number)[]): string {
+  return `${prefix}${digest(seed.join('\n')).slice(0, 24)}`
+}
+
+/** An answer's id in the client's format. `id`: the provider's, whose own prefix goes. */
+export function answerId(prefix: string, id: string, requestId: string): string {
+  const bare = id.replace(/^(?:chatcmpl|msg|resp|gen|cmpl)[-_]/, '')
+  return /^[\w-]{8,64}$/.test(bare) ? `${prefix}${bare}` : mintId(prefix, id, requestId)
+}
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** Base32 of the SHA-256, 52 characters. */
+function digest(text: string): string {
+  let written = ''
+  let bits = 0
+  let value = 0
+  for (const byte of createHash('sha256').update(text).digest()) {
+    value = (value << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      written += alphabet[(value >> bits) & 31]
+    }
+    value &= (1 << bits) - 1
+  }
+  return bits > 0 ? written + alphabet[(value << (5 - bits)) & 31] : written
+}

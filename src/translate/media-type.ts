@@ -1,0 +1,19 @@
+/** First bytes in base64, by media type: what is said about a file is often wrong, and Anthropic refuses it then. */
+const beginnings: readonly (readonly [string, string])[] = [
+  ['iVBORw0KGgo', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['JVBERi0', 'application/pdf'],
+]
+
+/** The type that the bytes show, else the one that is said. */
+export function sniffType(said: string, data: string): string {
+  const found = beginnings.find(([beginning]) => data.startsWith(beginning))
+  if (found !== undefined) return found[1]
+  // RIFF, four bytes of length, WEBP.
+  const isWebp =
+    data.startsWith('UklGR') && Buffer.from(data.slice(0, 16), 'base64').toString('latin1', 8, 12) === 'WEBP'
+  if (isWebp) return 'image/webp'
+  const type = said.toLowerCase()
+  return type === 'image/jpg' ? 'image/jpeg' : type
+}

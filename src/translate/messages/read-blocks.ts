@@ -1,0 +1,144 @@
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ReadContext } from '../codec.ts'
+import type { CacheMark, MediaPart, MediaSource, Opaque, Part, ResultPart, TextPart } from '../conversation.ts'
+import { RequestError } from '../request-fault.ts'
+
+/** A message's content, which may be a text alone. */
+export function readBlocks(content: unknown, path: string, context: ReadContext): Part[] {
+  if (typeof content === 'string') return [{ kind: 'text', path, text: content }]
+  if (!Array.isArray(content)) throw new RequestError(path, `${path} is neither text nor a list`)
+  return content.map((value, index) => {
+    const block = asObject(value)
+    if (block === null) throw new RequestError(`${path}[${index}]`, `${path}[${index}] is no object`)
+    return readBlock(block, `${path}[${index}]`, context)
+  })
+}
+
+/** Text alone, as in system prompts. */
+export function readTexts(content: unknown, path: string): TextPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', path, text: content }]
+  return asArray(content).map((value, index) => readText(asObject(value) ?? {}, `${path}[${index}]`))
+}
+
+const hostedBlock = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|compaction|fallback)$/
+
+/** Blocks of tools that Anthropic runs: nobody else can read them. */
+export function isHosted({ type }: JsonObject): boolean {
+  return typeof type === 'string' && hostedBlock.test(type)
+}
+
+function readBlock(block: JsonObject, path: string, context: ReadContext): Part {
+  switch (block.type) {
+    case 'text':
+      return readText(block, path)
+    case 'thinking':
+      return readThinking(block, path, context)
+    case 'redacted_thinking':
+      return { kind: 'reasoning', path, text: '', opaque: openCarrier(asString(block.data), 'redacted', context) }
+    case 'tool_use':
+      return readCall(block, path)
+    case 'tool_result':
+      return readResult(block, path)
+    case 'search_result':
+      return { ...start(block, path), kind: 'text', text: searchText(block) }
+    case 'image':
+    case 'document':
+      return readMedia(block, path)
+    default:
+      if (isHosted(block)) return { kind: 'server', path, family: 'anthropic', type: asString(block.type) }
+      throw new RequestError(`${path}.type`, `${path}.type is none of the known types of content`)
+  }
+}
+
+function start(block: JsonObject, path: string): { path: string; cacheMark?: CacheMark } {
+  const cacheMark = readMark(block.cache_control)
+  return cacheMark === null ? { path } : { path, cacheMark }
+}
+
+function readText(block: JsonObject, path: string): TextPart {
+  return { kind: 'text', ...start(block, path), text: asString(block.text) }
+}
+
+function readThinking(block: JsonObject, path: string, context: ReadContext): Part {
+  const signature = asString(block.signature)
+  const part = { kind: 'reasoning' as const, path, text: asString(block.thinking) }
+  return signature === '' ? part : { ...part, opaque: openCarrier(signature, 'signature', context) }
+}
+
+/** What the gateway has sealed is another provider's; anything else is Anthropic's own. */
+function openCarrier(value: string, form: 'signature' | 'redacted', { carriers }: ReadContext): Opaque {
+  return carriers.open(value) ?? { family: 'anthropic', form, value }
+}
+
+function readCall(block: JsonObject, path: string): Part {
+  const [id, name] = [asText(block.id), asText(block.name)]
+  if (id === null) throw new RequestError(`${path}.id`, `${path}.id is missing`)
+  if (name === null) throw new RequestError(`${path}.name`, `${path}.name is missing`)
+  if (asObject(block.input) === null) throw new RequestError(`${path}.input`, `${path}.input is no object`)
+  return { kind: 'call', ...start(block, path), id, name, arguments: JSON.stringify(block.input), custom: false }
+}
+
+function readResult(block: JsonObject, path: string): ResultPart {
+  const callId = asText(block.tool_use_id)
+  if (callId === null) throw new RequestError(`${path}.tool_use_id`, `${path}.tool_use_id is missing`)
+  return {
+    kind: 'result',
+    ...start(block, path),
+    callId,
+    name: null,
+    parts: readResultParts(block.content, `${path}.content`),
+    failed: block.is_error === true,
+  }
+}
+
+function readResultParts(content: unknown, path: string): (TextPart | MediaPart)[] {
+  if (typeof content === 'string') return [{ kind: 'text', path, text: content }]
+  return asArray(content).flatMap((value, index): (TextPart | MediaPart)[] => {
+    const block = asObject(value) ?? {}
+    const inside = `${path}[${index}]`
+    if (block.type === 'text') return [readText(block, inside)]
+    if (block.type === 'image' || block.type === 'document') return [readMedia(block, inside)]
+    if (block.type === 'search_result') return [{ ...start(block, inside), kind: 'text', text: searchText(block) }]
+    // The members of blocks that only Anthropic's tools have are listed by the table.
+    return []
+  })
+}
+
+/** Where it comes from stands before what was found. */
+function searchText(block: JsonObject): string {
+  const texts = asArray(block.content).map((value) => asString(asObject(value)?.text))
+  return [`${asString(block.title)} (${asString(block.source)})`, ...texts].join('\n\n')
+}
+
+function readMedia(block: JsonObject, path: string): MediaPart | TextPart {
+  const source = asObject(block.source)
+  const title = asText(block.title)
+  // A document of blocks is what its texts say.
+  if (source?.type === 'content') {
+    const texts = readTexts(source.content, path).map(({ text }) => text)
+    return { ...start(block, path), kind: 'text', text: [...(title === null ? [] : [title]), ...texts].join('\n\n') }
+  }
+  const kind = block.type === 'image' ? 'image' : 'file'
+  return { kind, ...start(block, path), source: readSource(source, path), ...(title === null ? {} : { name: title }) }
+}
+
+function readSource(source: JsonObject | null, path: string): MediaSource {
+  switch (source?.type) {
+    case 'base64':
+      return { kind: 'data', type: asString(source.media_type), data: asString(source.data) }
+    case 'text':
+      return { kind: 'text', type: asText(source.media_type) ?? 'text/plain', data: asString(source.data) }
+    case 'url':
+      return { kind: 'url', type: '', url: asString(source.url) }
+    case 'file':
+      return { kind: 'id', id: asString(source.file_id) }
+    default:
+      throw new RequestError(`${path}.source.type`, `${path}.source.type is none of the known types`)
+  }
+}
+
+export function readMark(value: unknown): CacheMark | null {
+  const control = asObject(value)
+  if (control === null) return null
+  return control.ttl === '1h' ? '1h' : '5m'
+}

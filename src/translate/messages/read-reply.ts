@@ -1,0 +1,60 @@
+import { fault } from '../../core/errors.ts'
+import { asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import type { Citation } from '../conversation.ts'
+import type { Reply } from '../reply.ts'
+import { settleCalls } from '../stop.ts'
+import { readCitations } from './citations.ts'
+import { readStop } from './stop.ts'
+
+export function readMessagesReply(body: JsonObject) {
+  if (!Array.isArray(body.content)) return fault('provider_bad_response', "The provider's answer has no content.")
+  const parts: Reply['parts'][number][] = []
+  const dropped: string[] = []
+  for (const [index, value] of body.content.entries()) {
+    const part = readBlock(asObject(value), `content[${index}]`, dropped)
+    if (part !== null) parts.push(part)
+  }
+  const settled = settleCalls(parts, readStop(body))
+  if (settled.stop.reason === 'broken') {
+    return fault('provider_bad_response', 'The model called a tool with arguments that are no JSON object.')
+  }
+  if (asObject(body.container) !== null) dropped.push('container')
+  const reply: Reply = { id: asString(body.id), model: asString(body.model), ...settled, created: null, dropped }
+  return reply
+}
+
+function readBlock(block: JsonObject | null, path: string, dropped: string[]): Reply['parts'][number] | null {
+  switch (block?.type) {
+    case 'text': {
+      const citations = readCitations(block.citations)
+      if (citations.includes(null)) dropped.push(`${path}.citations`)
+      const kept = citations.filter((citation): citation is Citation => citation !== null)
+      const part = { kind: 'text' as const, path, text: asString(block.text) }
+      return kept.length === 0 ? part : { ...part, citations: kept }
+    }
+    case 'thinking': {
+      const value = asString(block.signature)
+      const part = { kind: 'reasoning' as const, path, text: asString(block.thinking) }
+      return value === '' ? part : { ...part, opaque: { family: 'anthropic', form: 'signature', value } }
+    }
+    case 'redacted_thinking': {
+      const opaque = { family: 'anthropic' as const, form: 'redacted' as const, value: asString(block.data) }
+      return { kind: 'reasoning', path, text: '', opaque }
+    }
+    case 'tool_use': {
+      const input = asObject(block.input) ?? {}
+      return {
+        kind: 'call',
+        path,
+        id: asText(block.id),
+        name: asString(block.name),
+        arguments: JSON.stringify(input),
+        custom: false,
+      }
+    }
+    default:
+      // Blocks of hosted tools: their texts and citations stand beside them.
+      dropped.push(`${path} (${asText(block?.type) ?? 'no type'})`)
+      return null
+  }
+}

@@ -1,0 +1,141 @@
+import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ReadContext } from '../codec.ts'
+import type {
+  Conversation,
+  OutputFormat,
+  ReasoningSettings,
+  Settings,
+  Tool,
+  ToolChoice,
+  Turn,
+} from '../conversation.ts'
+import { blankSettings } from '../conversation.ts'
+import { countOf } from '../json.ts'
+import { orFault, RequestError } from '../request-fault.ts'
+import { findSeen } from '../seen-fields.ts'
+import { messagesFields } from './fields.ts'
+import { isHosted, readBlocks, readMark, readTexts } from './read-blocks.ts'
+
+export function readMessagesRequest(body: JsonObject, context: ReadContext) {
+  return orFault((): Conversation => {
+    const toolChoice = asObject(body.tool_choice)
+    const parallel = toolChoice?.disable_parallel_tool_use
+    return {
+      turns: [...readSystem(body.system), ...readTurns(body.messages, context)],
+      tools: asArray(body.tools).map((tool, index) => readTool(asObject(tool), `tools[${index}]`)),
+      toolChoice: readToolChoice(toolChoice),
+      parallelCalls: typeof parallel === 'boolean' ? !parallel : null,
+      settings: readSettings(body),
+      seen: findSeen(body, messagesFields, isHosted),
+    }
+  })
+}
+
+function readSystem(system: unknown): Turn[] {
+  const parts = readTexts(system, 'system')
+  return parts.length === 0 ? [] : [{ role: 'system', parts, path: 'system' }]
+}
+
+function readTurns(messages: unknown, context: ReadContext): Turn[] {
+  if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
+  return messages.map((value, index): Turn => {
+    const path = `messages[${index}]`
+    const message = asObject(value)
+    const role = message?.role
+    if (message === null || (role !== 'user' && role !== 'assistant' && role !== 'system')) {
+      throw new RequestError(`${path}.role`, `${path}.role is none of the known roles`)
+    }
+    if (role === 'system') return { role, parts: readTexts(message.content, `${path}.content`), path }
+    return { role, parts: readBlocks(message.content, `${path}.content`, context), path }
+  })
+}
+
+function readTool(tool: JsonObject | null, path: string): Tool {
+  const type = asText(tool?.type) ?? 'custom'
+  const name = asText(tool?.name)
+  const mark = readMark(tool?.cache_control)
+  const base = {
+    path,
+    description: asText(tool?.description),
+    strict: typeof tool?.strict === 'boolean' ? tool.strict : null,
+    ...(mark === null ? {} : { cacheMark: mark }),
+  }
+  if (type.startsWith('web_search'))
+    return { ...base, kind: 'search', name: 'web_search', schema: null, search: readSearch(tool) }
+  if (type !== 'custom') return { ...base, kind: 'hosted', name: name ?? type, schema: null, type }
+  if (name === null) throw new RequestError(`${path}.name`, `${path}.name is missing`)
+  return { ...base, kind: 'function', name, schema: asObject(tool?.input_schema) }
+}
+
+function readSearch(tool: JsonObject | null): NonNullable<Tool['search']> {
+  const texts = (value: unknown) => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : null)
+  return {
+    allowedDomains: texts(tool?.allowed_domains),
+    blockedDomains: texts(tool?.blocked_domains),
+    maxUses: countOf(tool?.max_uses),
+    contextSize: null,
+    location: asObject(tool?.user_location),
+  }
+}
+
+function readToolChoice(choice: JsonObject | null): ToolChoice | null {
+  if (choice === null) return null
+  const read = (mode: ToolChoice['mode'], names: readonly string[] = []): ToolChoice => {
+    return { path: 'tool_choice', mode, names, required: mode === 'any' }
+  }
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+    case 'any':
+      return read(choice.type)
+    case 'tool': {
+      const name = asText(choice.name)
+      if (name !== null) return read('any', [name])
+      throw new RequestError('tool_choice.name', 'tool_choice.name is missing')
+    }
+    default:
+      throw new RequestError('tool_choice.type', 'tool_choice.type is none of the known types')
+  }
+}
+
+function readSettings(body: JsonObject): Settings {
+  const tier = asText(body.service_tier)
+  return {
+    ...blankSettings,
+    maxOutput: countOf(body.max_tokens),
+    temperature: body.temperature ?? null,
+    topP: body.top_p ?? null,
+    topK: body.top_k ?? null,
+    stop: asArray(body.stop_sequences).filter((one): one is string => typeof one === 'string' && one !== ''),
+    streamed: body.stream === true,
+    endUser: asText(asObject(body.metadata)?.user_id),
+    output: readOutput(asObject(asObject(body.output_config)?.format)),
+    reasoning: readReasoning(body),
+    serviceTier: tier === 'standard_only' ? 'default' : tier,
+    cacheMark: readMark(body.cache_control),
+  }
+}
+
+function readOutput(format: JsonObject | null): OutputFormat | null {
+  if (format?.type !== 'json_schema') return null
+  return { path: 'output_config.format', kind: 'schema', name: null, schema: format.schema ?? null, strict: true }
+}
+
+const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+
+/** `effort` guides the whole answer; `thinking` says whether, and how long, the model thinks first. */
+function readReasoning(body: JsonObject): ReasoningSettings | null {
+  const effort = efforts.find((one) => one === asObject(body.output_config)?.effort) ?? null
+  const thinking = asObject(body.thinking)
+  if (thinking === null && effort === null) return null
+  const settings = {
+    path: thinking === null ? 'output_config.effort' : 'thinking',
+    visible: thinking?.display === 'omitted' ? false : thinking?.display === 'summarized' ? true : null,
+    encrypted: false,
+  }
+  if (thinking?.type === 'disabled') return { ...settings, effort: 'none', budget: null }
+  const budget = thinking?.type === 'enabled' ? countOf(thinking.budget_tokens) : null
+  // Adaptive without an effort: as the model decides.
+  const open = thinking !== null && effort === null && budget === null
+  return { ...settings, effort, budget: effort === null ? (open ? -1 : budget) : null }
+}

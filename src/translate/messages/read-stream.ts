@@ -1,0 +1,124 @@
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ReplyReader } from '../codec.ts'
+import { countOf } from '../json.ts'
+import type { ReplyEvent, Stop } from '../reply.ts'
+import { areArguments, finalReason } from '../stop.ts'
+import { readCitation } from './citations.ts'
+import { readStop } from './stop.ts'
+
+interface StreamedBlock {
+  part: number
+  /** Of a call: its arguments so far; null for other blocks. */
+  arguments: string | null
+}
+
+/** Anthropic's events. Blocks come one after another. */
+export class MessagesStreamReader implements ReplyReader {
+  /** By their index. Blocks that are not passed on are not in it. */
+  readonly #blocks = new Map<number, StreamedBlock>()
+  #parts = 0
+  #stop: Stop = { reason: 'done', sequence: null, explanation: null }
+
+  event(name: string, data: JsonObject): readonly ReplyEvent[] {
+    switch (asText(data.type) ?? name) {
+      case 'message_start': {
+        const message = asObject(data.message)
+        return [{ kind: 'start', id: asString(message?.id), model: asString(message?.model) }]
+      }
+      case 'content_block_start':
+        return this.#begin(countOf(data.index) ?? 0, asObject(data.content_block) ?? {})
+      case 'content_block_delta':
+        return this.#add(countOf(data.index) ?? 0, asObject(data.delta) ?? {})
+      case 'content_block_stop': {
+        const block = this.#blocks.get(countOf(data.index) ?? 0)
+        return block === undefined ? [] : [{ kind: 'part-end', part: block.part }]
+      }
+      case 'message_delta':
+        this.#stop = readStop(asObject(data.delta) ?? {})
+        return []
+      case 'ping':
+        return [{ kind: 'ping' }]
+      default:
+        return []
+    }
+  }
+
+  end(): readonly ReplyEvent[] {
+    const calls = [...this.#blocks.values()].flatMap((block) => block.arguments ?? [])
+    const cut = this.#stop.reason === 'length' || this.#stop.reason === 'context'
+    const broken = !cut && !calls.every(areArguments)
+    const reason = broken ? 'broken' : finalReason(this.#stop.reason, calls.length > 0)
+    return [{ kind: 'stop', stop: { ...this.#stop, reason } }]
+  }
+
+  #begin(index: number, block: JsonObject): ReplyEvent[] {
+    const part = this.#parts
+    const open = (call: string | null) => {
+      this.#parts++
+      this.#blocks.set(index, { part, arguments: call })
+    }
+    switch (block.type) {
+      case 'text': {
+        open(null)
+        const text = asString(block.text)
+        return [
+          ...(text === '' ? [] : [{ kind: 'text' as const, part, text }]),
+          ...asArray(block.citations).flatMap((citation) => this.#cite(part, citation)),
+        ]
+      }
+      case 'thinking': {
+        open(null)
+        const [text, value] = [asString(block.thinking), asString(block.signature)]
+        return [{ kind: 'reasoning', part, text }, ...(value === '' ? [] : [signed(part, value)])]
+      }
+      case 'redacted_thinking':
+        open(null)
+        return [
+          { kind: 'opaque', part, opaque: { family: 'anthropic', form: 'redacted', value: asString(block.data) } },
+        ]
+      case 'tool_use': {
+        // Some servers write the whole input at the beginning.
+        const input = asObject(block.input)
+        const text = input === null || Object.keys(input).length === 0 ? '' : JSON.stringify(input)
+        open(text)
+        const call = { kind: 'call' as const, part, id: asText(block.id), name: asString(block.name), custom: false }
+        return text === '' ? [call] : [call, { kind: 'arguments', part, text }]
+      }
+      default:
+        return [{ kind: 'dropped', name: `content[${index}] (${asText(block.type) ?? 'no type'})` }]
+    }
+  }
+
+  #add(index: number, delta: JsonObject): ReplyEvent[] {
+    const block = this.#blocks.get(index)
+    if (block === undefined) return []
+    const { part } = block
+    switch (delta.type) {
+      case 'text_delta':
+        return delta.text === '' ? [] : [{ kind: 'text', part, text: asString(delta.text) }]
+      case 'thinking_delta':
+        return [{ kind: 'reasoning', part, text: asString(delta.thinking) }]
+      case 'signature_delta':
+        return delta.signature === '' ? [] : [signed(part, asString(delta.signature))]
+      case 'input_json_delta': {
+        const text = asString(delta.partial_json)
+        if (text === '') return []
+        block.arguments = (block.arguments ?? '') + text
+        return [{ kind: 'arguments', part, text }]
+      }
+      case 'citations_delta':
+        return this.#cite(part, delta.citation)
+      default:
+        return []
+    }
+  }
+
+  #cite(part: number, value: unknown): ReplyEvent[] {
+    const citation = readCitation(value)
+    return [citation === null ? { kind: 'dropped', name: 'citations' } : { kind: 'citation', part, citation }]
+  }
+}
+
+function signed(part: number, value: string): ReplyEvent {
+  return { kind: 'opaque', part, opaque: { family: 'anthropic', form: 'signature', value } }
+}

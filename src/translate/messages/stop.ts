@@ -1,0 +1,45 @@
+import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import type { Stop, StopReason } from '../reply.ts'
+
+const reasons: Readonly<Record<string, StopReason>> = {
+  end_turn: 'done',
+  stop_sequence: 'sequence',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'context',
+  tool_use: 'calls',
+  refusal: 'refused',
+  pause_turn: 'paused',
+  // Of beta versions: the conversation was made shorter, and is to be continued.
+  compaction: 'paused',
+}
+
+/** From a message, or the `delta` of `message_delta`. A reason that nobody knows yet is an end like any other. */
+export function readStop(from: JsonObject): Stop {
+  return {
+    reason: reasons[asText(from.stop_reason) ?? ''] ?? 'done',
+    sequence: asText(from.stop_sequence),
+    explanation: asText(asObject(from.stop_details)?.explanation),
+  }
+}
+
+const written: Readonly<Record<StopReason, string>> = {
+  done: 'end_turn',
+  sequence: 'stop_sequence',
+  length: 'max_tokens',
+  context: 'model_context_window_exceeded',
+  calls: 'tool_use',
+  filtered: 'refusal',
+  refused: 'refusal',
+  paused: 'pause_turn',
+  broken: 'end_turn',
+}
+
+/** Chat does not say which stop sequence was met: that is an end like any other there. */
+export function writeStop({ reason, sequence, explanation }: Stop): JsonObject {
+  const stopReason = reason === 'sequence' && sequence === null ? 'end_turn' : written[reason]
+  return {
+    stop_reason: stopReason,
+    stop_sequence: stopReason === 'stop_sequence' ? sequence : null,
+    stop_details: stopReason === 'refusal' ? { type: 'refusal', category: null, explanation } : null,
+  }
+}

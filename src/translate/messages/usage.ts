@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Usage } from '../reply.ts'
+
+/** Cached tokens are not in the input here. Source: wire/streaming.md, section 5. */
+export function writeMessagesUsage({ tokens, detail }: Usage): JsonObject {
+  const longWrite = Math.min(detail?.cache_write_1h ?? 0, tokens.cache_write)
+  return {
+    input_tokens: Math.max(0, tokens.input - tokens.cache_read - tokens.cache_write),
+    cache_creation_input_tokens: tokens.cache_write,
+    cache_read_input_tokens: tokens.cache_read,
+    cache_creation: {
+      ephemeral_5m_input_tokens: tokens.cache_write - longWrite,
+      ephemeral_1h_input_tokens: longWrite,
+    },
+    output_tokens: tokens.output,
+    output_tokens_details: { thinking_tokens: tokens.reasoning },
+    server_tool_use: detail?.searches ? { web_search_requests: detail.searches, web_fetch_requests: 0 } : null,
+    service_tier: null,
+    inference_geo: null,
+    speed: null,
+  }
+}
+
+/** Before the answer: the estimate, which clients show until they know better. */
+export function estimatedUsage(input: number): JsonObject {
+  return {
+    input_tokens: Math.max(1, input),
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    output_tokens: 1,
+    output_tokens_details: null,
+    server_tool_use: null,
+    service_tier: null,
+    inference_geo: null,
+    speed: null,
+  }
+}
+
+/** Of `message_delta`: the whole so far, which replaces what was said before. */
+export function writeDeltaUsage(usage: Usage): JsonObject {
+  const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens, ...rest } =
+    writeMessagesUsage(usage)
+  const { output_tokens_details, server_tool_use } = rest
+  return {
+    input_tokens,
+    cache_creation_input_tokens,
+    cache_read_input_tokens,
+    output_tokens,
+    output_tokens_details,
+    server_tool_use,
+  }
+}

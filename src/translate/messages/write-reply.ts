@@ -1,0 +1,77 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Carriers, WriteContext } from '../codec.ts'
+import type { Opaque } from '../conversation.ts'
+import { answerId, clientToolName, mintId } from '../ids.ts'
+import { embedJson } from '../json.ts'
+import type { Reply } from '../reply.ts'
+import { finalReason } from '../stop.ts'
+import { writeCitation } from './citations.ts'
+import { writeStop } from './stop.ts'
+import { estimatedUsage, writeMessagesUsage } from './usage.ts'
+
+export function writeMessagesReply(reply: Reply, context: WriteContext): JsonObject {
+  const usage = context.usage()
+  const hasCalls = reply.parts.some((part) => part.kind === 'call')
+  const stop = { ...reply.stop, reason: finalReason(reply.stop.reason, hasCalls) }
+  return {
+    id: answerId('msg_', reply.id, context.requestId),
+    type: 'message',
+    role: 'assistant',
+    model: reply.model,
+    content: reply.parts.flatMap((part, index) => writeBlock(part, index, reply, context)),
+    ...writeStop(refusalStop(reply, stop)),
+    container: null,
+    usage: usage === null ? { ...estimatedUsage(context.estimatedInput), output_tokens: 0 } : writeMessagesUsage(usage),
+  }
+}
+
+/** What OpenAI's models say when they refuse is text here, under the reason that says so. */
+function refusalStop({ parts }: Reply, stop: Reply['stop']): Reply['stop'] {
+  const refusal = parts.find((part) => part.kind === 'refusal')
+  if (refusal === undefined || stop.reason !== 'done') return stop
+  return { ...stop, reason: 'refused', explanation: stop.explanation ?? refusal.text }
+}
+
+function writeBlock(part: Reply['parts'][number], index: number, reply: Reply, context: WriteContext): JsonObject[] {
+  switch (part.kind) {
+    case 'text': {
+      if (part.text === '') return []
+      const citations = part.citations?.map(writeCitation) ?? null
+      return [{ type: 'text', text: part.text, citations }]
+    }
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }]
+    case 'reasoning':
+      return writeThinking(part.text, part.opaque, context.carriers)
+    case 'call': {
+      const id = part.id ?? mintToolId(reply.id, context.requestId, index)
+      const input = embedJson(part.arguments.trim() === '' ? '{}' : part.arguments)
+      return [
+        {
+          type: 'tool_use',
+          id,
+          name: clientToolName(context.conversation, part.name),
+          input,
+          caller: { type: 'direct' },
+        },
+      ]
+    }
+  }
+}
+
+/** Another provider's reasoning is sealed where Anthropic's signature stands, so that the client brings it back. */
+function writeThinking(text: string, opaque: Opaque | undefined, carriers: Carriers): JsonObject[] {
+  const isRedacted = opaque?.family === 'anthropic' && opaque.form === 'redacted'
+  if (isRedacted) return [{ type: 'redacted_thinking', data: opaque.value }]
+  const signature = opaque === undefined ? '' : signatureOf(opaque, carriers)
+  return text === '' && signature === '' ? [] : [{ type: 'thinking', thinking: text, signature }]
+}
+
+/** '' where there is nothing to carry: a signature is never made up. */
+export function signatureOf(opaque: Opaque, carriers: Carriers): string {
+  return opaque.family === 'anthropic' ? opaque.value : (carriers.seal(opaque) ?? '')
+}
+
+export function mintToolId(replyId: string, requestId: string, index: number): string {
+  return mintId('toolu_', replyId === '' ? requestId : replyId, index)
+}

@@ -1,0 +1,142 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Target } from '../codec.ts'
+import type { Conversation, OutputFormat, Tool } from '../conversation.ts'
+import { customToolSchema } from '../custom-tools.ts'
+import { toolNameFor } from '../ids.ts'
+import { numberOf } from '../json.ts'
+import type { Ledger } from '../ledger.ts'
+import { type ModelFacts, modelFacts } from '../model-facts.ts'
+import { settingPath } from '../setting-paths.ts'
+import { orderTurns } from '../turns.ts'
+import { CacheMarks } from './cache-marks.ts'
+import { planThinking, type ThinkingPlan } from './write-thinking.ts'
+import { writeTurns } from './write-turns.ts'
+
+export function writeMessagesRequest(conversation: Conversation, target: Target, ledger: Ledger) {
+  const facts = modelFacts(target.model)
+  ledger.settle(conversation.seen)
+  const marks = new CacheMarks(ledger)
+  const turns = orderTurns(conversation, facts, ledger)
+  const thinking = planThinking(conversation, turns.turns, target, facts, ledger)
+  const tools = conversation.tools.flatMap((tool) => writeTool(tool, marks, ledger) ?? [])
+  const system = turns.system.map((part) => marks.on({ type: 'text', text: part.text }, part))
+  const messages = writeTurns(turns.turns, { facts, ledger, marks, keepsThinking: thinking.keepsThinking })
+  if (messages.length === 0) ledger.refuse('messages', 'it has no message with anything in it')
+  marks.finish()
+  const { settings } = conversation
+  const config = { ...thinking.config, ...writeOutput(settings.output, ledger) }
+  const body: JsonObject = {
+    model: target.model,
+    max_tokens: thinking.maxTokens,
+    ...(system.length === 0 ? {} : { system }),
+    ...(tools.length === 0 ? {} : { tools }),
+    messages,
+    ...(tools.length === 0 ? {} : writeChoice(conversation, thinking, facts, ledger)),
+    ...(thinking.thinking === null ? {} : { thinking: thinking.thinking }),
+    ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
+    ...writeSampling(conversation, thinking, facts, ledger),
+    ...writeStop(conversation, ledger),
+    ...(settings.endUser === null ? {} : { metadata: { user_id: settings.endUser } }),
+    ...(settings.serviceTier === 'default' ? { service_tier: 'standard_only' } : {}),
+    ...(target.streamed ? { stream: true } : {}),
+  }
+  return ledger.refused ?? body
+}
+
+function writeTool(tool: Tool, marks: CacheMarks, ledger: Ledger): JsonObject | null {
+  if (tool.kind === 'hosted') {
+    ledger.refuse(`${tool.path}.type`, `the tool ${tool.type ?? tool.name} is hosted by another provider`)
+    return null
+  }
+  if (tool.kind === 'search') return marks.on(writeSearch(tool), tool)
+  const written = {
+    name: toolNameFor('messages', tool.name),
+    ...(tool.description === null ? {} : { description: tool.description }),
+    input_schema: tool.kind === 'custom' ? customToolSchema(tool) : writeSchema(tool.schema),
+    ...(tool.strict === null ? {} : { strict: tool.strict }),
+  }
+  return marks.on(written, tool)
+}
+
+/** A schema is required, and its type is `object`. */
+function writeSchema(schema: unknown): unknown {
+  if (schema === null) return { type: 'object', properties: {} }
+  return typeof schema === 'object' && !('type' in schema) ? { type: 'object', ...schema } : schema
+}
+
+function writeSearch({ search }: Tool): JsonObject {
+  return {
+    type: 'web_search_20250305',
+    name: 'web_search',
+    ...(search?.maxUses ? { max_uses: search.maxUses } : {}),
+    ...(search?.allowedDomains ? { allowed_domains: search.allowedDomains } : {}),
+    ...(search?.blockedDomains ? { blocked_domains: search.blockedDomains } : {}),
+    ...(search?.location ? { user_location: search.location } : {}),
+  }
+}
+
+function writeChoice(
+  { toolChoice, parallelCalls }: Conversation,
+  { thinking }: ThinkingPlan,
+  facts: ModelFacts,
+  ledger: Ledger,
+): JsonObject {
+  const single = parallelCalls === false ? { disable_parallel_tool_use: true } : {}
+  if (toolChoice === null) return parallelCalls === false ? { tool_choice: { type: 'auto', ...single } } : {}
+  const { mode, names, path } = toolChoice
+  if (mode === 'none') return { tool_choice: { type: 'none' } }
+  // A choice of some tools cannot be said, and leaving tools out would spoil the cache.
+  if (mode === 'some') ledger.lose(path)
+  const forced = mode === 'any' || toolChoice.required
+  const forbidden = !facts.forcedCalls || thinking?.type === 'enabled'
+  if (forced && forbidden) ledger.lose(path)
+  if (!forced || forbidden) return { tool_choice: { type: 'auto', ...single } }
+  const [name] = names
+  const choice =
+    mode === 'any' && name !== undefined ? { type: 'tool', name: toolNameFor('messages', name) } : { type: 'any' }
+  return { tool_choice: { ...choice, ...single } }
+}
+
+function writeOutput(output: OutputFormat | null, ledger: Ledger): JsonObject {
+  if (output === null) return {}
+  if (output.kind === 'json') {
+    ledger.refuse(output.path, 'it has no JSON mode without a schema; send one (json_schema)')
+    return {}
+  }
+  return { format: { type: 'json_schema', schema: output.schema } }
+}
+
+const samplings = [
+  ['temperature', 'temperature'],
+  ['top_p', 'topP'],
+  ['top_k', 'topK'],
+] as const
+
+function writeSampling(
+  { settings }: Conversation,
+  { thinking }: ThinkingPlan,
+  facts: ModelFacts,
+  ledger: Ledger,
+): JsonObject {
+  const written: Record<string, unknown> = {}
+  const manual = thinking?.type === 'enabled'
+  for (const [name, setting] of samplings) {
+    const value = settings[setting]
+    if (value === null) continue
+    const doubled = facts.sampling === 'one' && setting === 'topP' && settings.temperature !== null
+    if (facts.sampling === 'none' || manual || doubled) ledger.lose(settingPath(ledger.from, setting))
+    else if (setting === 'temperature' && (numberOf(value) ?? 0) > 1) {
+      ledger.lose(settingPath(ledger.from, setting))
+      written[name] = 1
+    } else written[name] = value
+  }
+  if (settings.topK === null) return written
+  return written
+}
+
+function writeStop({ settings }: Conversation, ledger: Ledger): JsonObject {
+  const path = settingPath(ledger.from, 'stop')
+  const blank = settings.stop.some((sequence) => sequence.trim() === '')
+  if (blank) ledger.refuse(path, 'it accepts no stop sequence of white space only')
+  return settings.stop.length === 0 ? {} : { stop_sequences: settings.stop }
+}

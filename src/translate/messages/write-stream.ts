@@ -1,0 +1,213 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import { brokenAnswer } from '../broken-answer.ts'
+import type { ReplyWriter, WriteContext } from '../codec.ts'
+import type { Opaque } from '../conversation.ts'
+import { answerId, clientToolName } from '../ids.ts'
+import type { ReplyError, ReplyEvent, Stop } from '../reply.ts'
+import { PartSequence } from '../sequence.ts'
+import { finalReason } from '../stop.ts'
+import { writeCitation } from './citations.ts'
+import { writeMessagesError } from './errors.ts'
+import { writeStop } from './stop.ts'
+import { estimatedUsage, writeDeltaUsage } from './usage.ts'
+import { mintToolId, signatureOf } from './write-reply.ts'
+
+/** The block that is open. */
+interface OpenBlock {
+  part: number
+  kind: 'text' | 'thinking' | 'tool_use'
+  /** Of a call: whether any of its input has been written. */
+  isEmpty: boolean
+  signature: string
+}
+
+/** Anthropic's events: blocks strictly one after another, and none without anything in it. */
+export class MessagesStreamWriter implements ReplyWriter {
+  readonly #context: WriteContext
+  readonly #sequence = new PartSequence()
+  #start = { id: '', model: '' }
+  #begun = false
+  #open: OpenBlock | null = null
+  #blocks = 0
+  #calls = 0
+  #refusal: string | null = null
+  #stop: Stop = { reason: 'done', sequence: null, explanation: null }
+
+  constructor(context: WriteContext) {
+    this.#context = context
+  }
+
+  events(events: readonly ReplyEvent[]): string {
+    const broken = events.find((event) => event.kind === 'stop' && event.stop.reason === 'broken')
+    // The call that cannot be read stays open: a block that ends is one that can be used.
+    if (broken !== undefined) return this.#write(broken)
+    let written = ''
+    for (const event of this.#sequence.order(events)) written += this.#write(event)
+    return written
+  }
+
+  end(): string {
+    if (this.#stop.reason === 'broken') return this.error(brokenAnswer)
+    let written = ''
+    for (const event of this.#sequence.end()) written += this.#write(event)
+    written += this.#begin() + this.#close()
+    const usage = this.#context.usage()
+    const delta = { ...writeStop(this.#finalStop()), container: null }
+    const counts =
+      usage === null
+        ? { ...unknownUsage, input_tokens: Math.max(1, this.#context.estimatedInput) }
+        : writeDeltaUsage(usage)
+    return `${written}${line('message_delta', { delta, usage: counts })}${line('message_stop', {})}`
+  }
+
+  error(error: ReplyError): string {
+    const { body } = writeMessagesError(error, this.#context.requestId)
+    return `event: error\ndata: ${JSON.stringify(body)}\n\n`
+  }
+
+  #finalStop(): Stop {
+    const reason = finalReason(this.#stop.reason, this.#calls > 0)
+    if (this.#refusal === null || reason !== 'done') return { ...this.#stop, reason }
+    return { ...this.#stop, reason: 'refused', explanation: this.#stop.explanation ?? this.#refusal }
+  }
+
+  #write(event: ReplyEvent): string {
+    switch (event.kind) {
+      case 'start':
+        this.#start = event
+        return ''
+      case 'text':
+        return this.#writeText(event.part, event.text)
+      case 'refusal':
+        this.#refusal = (this.#refusal ?? '') + event.text
+        return this.#writeText(event.part, event.text)
+      case 'reasoning':
+        return this.#writeThinking(event.part, event.text)
+      case 'opaque':
+        return this.#writeOpaque(event.part, event.opaque)
+      case 'call':
+        return this.#beginCall(event)
+      case 'arguments':
+        return this.#writeArguments(event.part, event.text)
+      case 'citation':
+        return this.#isOpen(event.part, 'text')
+          ? this.#delta({ type: 'citations_delta', citation: writeCitation(event.citation) })
+          : ''
+      case 'part-end':
+        return this.#open?.part === event.part ? this.#close() : ''
+      case 'stop':
+        this.#stop = event.stop
+        return ''
+      case 'ping':
+        return this.#begun ? line('ping', {}) : ''
+      default:
+        return ''
+    }
+  }
+
+  #writeText(part: number, text: string): string {
+    if (text === '') return ''
+    const opened = this.#isOpen(part, 'text')
+      ? ''
+      : this.#openBlock(part, 'text', { type: 'text', text: '', citations: null })
+    return opened + this.#delta({ type: 'text_delta', text })
+  }
+
+  #writeThinking(part: number, text: string): string {
+    if (text === '') return ''
+    return this.#openThinking(part) + this.#delta({ type: 'thinking_delta', thinking: text })
+  }
+
+  #openThinking(part: number): string {
+    if (this.#isOpen(part, 'thinking')) return ''
+    return this.#openBlock(part, 'thinking', { type: 'thinking', thinking: '', signature: '' })
+  }
+
+  /** A signature goes out when its block ends, and once. A call's own has no place. */
+  #writeOpaque(part: number, opaque: Opaque): string {
+    if (this.#open?.part === part && this.#open.kind !== 'thinking') return ''
+    if (opaque.family === 'anthropic' && opaque.form === 'redacted') {
+      const block = { type: 'redacted_thinking', data: opaque.value }
+      return this.#openBlock(part, 'text', block) + this.#close()
+    }
+    const signature = signatureOf(opaque, this.#context.carriers)
+    if (signature === '') return ''
+    const opened = this.#openThinking(part)
+    if (this.#open !== null) this.#open.signature = signature
+    return opened
+  }
+
+  #beginCall({ part, id, name }: Extract<ReplyEvent, { kind: 'call' }>): string {
+    const { conversation, requestId } = this.#context
+    const callId = id ?? mintToolId(this.#start.id, requestId, part)
+    this.#calls++
+    const block = {
+      type: 'tool_use',
+      id: callId,
+      name: clientToolName(conversation, name),
+      input: {},
+      caller: { type: 'direct' },
+    }
+    return this.#openBlock(part, 'tool_use', block)
+  }
+
+  #writeArguments(part: number, text: string): string {
+    if (text === '' || !this.#isOpen(part, 'tool_use')) return ''
+    if (this.#open !== null) this.#open.isEmpty = false
+    return this.#delta({ type: 'input_json_delta', partial_json: text })
+  }
+
+  #isOpen(part: number, kind: OpenBlock['kind']): boolean {
+    return this.#open?.part === part && this.#open.kind === kind
+  }
+
+  #openBlock(part: number, kind: OpenBlock['kind'], block: JsonObject): string {
+    const before = this.#begin() + this.#close()
+    this.#open = { part, kind, isEmpty: true, signature: '' }
+    return before + line('content_block_start', { index: this.#blocks, content_block: block })
+  }
+
+  #delta(delta: JsonObject): string {
+    return line('content_block_delta', { index: this.#blocks, delta })
+  }
+
+  #close(): string {
+    if (this.#open === null) return ''
+    const { signature } = this.#open
+    const signed = signature === '' ? '' : this.#delta({ type: 'signature_delta', signature })
+    this.#open = null
+    return `${signed}${line('content_block_stop', { index: this.#blocks++ })}`
+  }
+
+  #begin(): string {
+    if (this.#begun) return ''
+    this.#begun = true
+    const { requestId, estimatedInput } = this.#context
+    const message = {
+      id: answerId('msg_', this.#start.id, requestId),
+      type: 'message',
+      role: 'assistant',
+      model: this.#start.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+      usage: estimatedUsage(estimatedInput),
+    }
+    return line('message_start', { message })
+  }
+}
+
+function line(type: string, members: JsonObject): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
+}
+
+const unknownUsage = {
+  input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  output_tokens: 0,
+  output_tokens_details: null,
+  server_tool_use: null,
+}

@@ -1,0 +1,93 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Target } from '../codec.ts'
+import type { Conversation, ReasoningSettings } from '../conversation.ts'
+import type { Ledger } from '../ledger.ts'
+import { budgetOfEffort, effortOfBudget, type ModelFacts, nearestEffort } from '../model-facts.ts'
+import type { OrderedTurn } from '../turns.ts'
+
+export interface ThinkingPlan {
+  thinking: JsonObject | null
+  /** Members of `output_config`. */
+  config: JsonObject
+  maxTokens: number
+  /** Whether thinking blocks of the history go up: models that do not think refuse them. */
+  keepsThinking: boolean
+}
+
+const largestKnown = 64_000
+
+/** How the model is to think, by what it understands: a budget (4.5 and older), an effort that guides it (4.6 and newer), or not at all. */
+export function planThinking(
+  { settings }: Conversation,
+  turns: readonly OrderedTurn[],
+  target: Target,
+  facts: ModelFacts,
+  ledger: Ledger,
+): ThinkingPlan {
+  const largest = target.maxOutput ?? facts.maxOutput ?? largestKnown
+  const capped = Math.min(largest, target.outputCap ?? largest)
+  const wanted = settings.reasoning
+  const plan = {
+    thinking: null,
+    config: {},
+    maxTokens: settings.maxOutput ?? capped,
+    keepsThinking: facts.reasoning.control !== 'none',
+  }
+  if (wanted === null) return plan
+  const isOff = wanted.effort === 'none' || wanted.budget === 0
+  if (facts.reasoning.control === 'none') {
+    if (!isOff) ledger.lose(wanted.path)
+    return plan
+  }
+  if (isOff) return { ...plan, ...writeDisabled(wanted, facts, ledger) }
+  if (facts.reasoning.control === 'adaptive') return { ...plan, ...writeAdaptive(wanted, facts, ledger) }
+  // With a budget, a turn that called tools must begin with its signed thinking, or the provider refuses it.
+  if (lacksThinking(turns)) {
+    ledger.lose(wanted.path)
+    return plan
+  }
+  return { ...plan, ...writeBudget(wanted, settings.maxOutput, capped, facts, ledger) }
+}
+
+function writeDisabled({ path }: ReasoningSettings, facts: ModelFacts, ledger: Ledger): Partial<ThinkingPlan> {
+  if (facts.reasoning.canDisable) return { thinking: { type: 'disabled' } }
+  ledger.lose(path)
+  return { config: { effort: 'low' } }
+}
+
+function writeAdaptive(wanted: ReasoningSettings, facts: ModelFacts, ledger: Ledger): Partial<ThinkingPlan> {
+  const display = wanted.visible === null ? {} : { display: wanted.visible ? 'summarized' : 'omitted' }
+  const thinking = { type: 'adaptive', ...display }
+  if (wanted.effort === null && (wanted.budget === null || wanted.budget < 0)) return { thinking }
+  const effort = wanted.effort ?? effortOfBudget(wanted.budget ?? -1)
+  const nearest = nearestEffort(effort, facts.reasoning.efforts)
+  if (nearest !== wanted.effort) ledger.lose(wanted.path)
+  return { thinking, config: nearest === null ? {} : { effort: nearest } }
+}
+
+/** The budget is a part of the limit: without one of the client's the limit makes room for it, else the budget shrinks. */
+function writeBudget(
+  wanted: ReasoningSettings,
+  limit: number | null,
+  largest: number,
+  { reasoning: { leastBudget, mostBudget } }: ModelFacts,
+  ledger: Ledger,
+): Partial<ThinkingPlan> {
+  const asked = wanted.budget === null || wanted.budget < 0 ? budgetOfEffort(wanted.effort ?? 'medium') : wanted.budget
+  const maxTokens = limit ?? largest
+  const budget = Math.min(Math.max(asked, leastBudget), mostBudget, maxTokens - 1)
+  if (budget < leastBudget) {
+    ledger.lose(wanted.path)
+    return {}
+  }
+  if (wanted.budget !== null && budget !== wanted.budget) ledger.lose(wanted.path)
+  const display = wanted.visible === false ? { display: 'omitted' } : {}
+  return { thinking: { type: 'enabled', budget_tokens: budget, ...display }, maxTokens }
+}
+
+function lacksThinking(turns: readonly OrderedTurn[]): boolean {
+  const last = turns.findLast(({ role }) => role === 'assistant')
+  if (last === undefined || !last.parts.some(({ kind }) => kind === 'call')) return false
+  const first = last.parts[0]
+  return first?.kind !== 'reasoning' || first.opaque?.family !== 'anthropic'
+}

@@ -1,0 +1,60 @@
+import type { ReplyEvent } from './reply.ts'
+
+type PartEvent = Extract<ReplyEvent, { part: number }>
+
+/**
+ * Puts the parts of an answer one after another. Chat's parallel calls may be interleaved, and most formats end one part before the next
+ * one begins: the first open part goes through live, the others wait for its end.
+ */
+export class PartSequence {
+  /** The part that goes through; null: none is open. */
+  #open: number | null = null
+  readonly #waiting = new Map<number, PartEvent[]>()
+  readonly #ended = new Set<number>()
+
+  order(events: readonly ReplyEvent[]): ReplyEvent[] {
+    const ordered: ReplyEvent[] = []
+    for (const event of events) {
+      if (event.kind === 'stop') ordered.push(...this.end(), event)
+      else if ('part' in event) this.#take(event, ordered)
+      else ordered.push(event)
+    }
+    return ordered
+  }
+
+  /** Nothing more comes: closes every part that has begun, in the order in which they began. */
+  end(): ReplyEvent[] {
+    const ordered: ReplyEvent[] = []
+    while (this.#open !== null) this.#close(this.#open, ordered)
+    return ordered
+  }
+
+  #take(event: PartEvent, ordered: ReplyEvent[]): void {
+    const { part } = event
+    // A part that was ended never gets anything more.
+    if (this.#ended.has(part)) return
+    this.#open ??= part
+    if (part !== this.#open) {
+      const waiting = this.#waiting.get(part)
+      if (waiting === undefined) this.#waiting.set(part, [event])
+      else waiting.push(event)
+    } else if (event.kind === 'part-end') this.#close(part, ordered)
+    else ordered.push(event)
+  }
+
+  #close(part: number, ordered: ReplyEvent[]): void {
+    ordered.push({ kind: 'part-end', part })
+    this.#ended.add(part)
+    this.#open = null
+    // Parts that ended while they waited go through whole, up to one that is still open.
+    for (const [next, events] of this.#waiting) {
+      this.#waiting.delete(next)
+      ordered.push(...events)
+      if (events.at(-1)?.kind !== 'part-end') {
+        this.#open = next
+        return
+      }
+      this.#ended.add(next)
+    }
+  }
+}

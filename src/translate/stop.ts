@@ -1,0 +1,29 @@
+import { asObject } from '../core/json-value.ts'
+import type { CallPart } from './conversation.ts'
+import { parseLossless } from './json.ts'
+import type { Reply, Stop, StopReason } from './reply.ts'
+
+/** An answer with a call ends for the call, whatever its provider says: agents stop at anything else. */
+export function finalReason(reason: StopReason, hasCalls: boolean): StopReason {
+  if (hasCalls) return reason === 'done' || reason === 'sequence' ? 'calls' : reason
+  return reason === 'calls' ? 'done' : reason
+}
+
+/** A call that the limit cut in two is dropped; one that cannot be read for another reason breaks the answer. */
+export function settleCalls(parts: Reply['parts'], stop: Stop): { parts: Reply['parts']; stop: Stop } {
+  const cut = stop.reason === 'length' || stop.reason === 'context'
+  const kept = cut ? parts.filter((part) => part.kind !== 'call' || isReadable(part)) : parts
+  const calls = kept.filter((part) => part.kind === 'call')
+  const reason = calls.every(isReadable) ? finalReason(stop.reason, calls.length > 0) : 'broken'
+  return { parts: kept, stop: { ...stop, reason } }
+}
+
+/** A custom tool takes any text. */
+function isReadable({ arguments: text, custom }: CallPart): boolean {
+  return custom || areArguments(text)
+}
+
+/** No text at all is a call without arguments. */
+export function areArguments(text: string): boolean {
+  return text.trim() === '' || asObject(parseLossless(text)) !== null
+}

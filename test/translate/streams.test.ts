@@ -1,0 +1,110 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { FormatName } from '../../src/core/format.ts'
+import { parseGolden } from '../support/translate/golden-case.ts'
+import { checkStream } from '../support/translate/grammar.ts'
+import { readChatWithSdk, readMessagesWithSdk } from '../support/translate/sdk.ts'
+import { readSse, type SentEvent } from '../support/translate/sse.ts'
+import { translateEvents, writeContext } from '../support/translate/stage.ts'
+
+const folder = join(import.meta.dirname, '../fixtures/translate')
+const goldens = globSync('**/*.txt', { cwd: folder })
+  .sort()
+  .map((file) => ({ file, golden: parseGolden(readFileSync(join(folder, file), 'utf8')) }))
+  .filter(({ golden }) => golden.sections.get('answer in')?.startsWith('{') === false)
+
+const sdks: Partial<Record<FormatName, typeof readChatWithSdk>> = {
+  chat: readChatWithSdk,
+  messages: readMessagesWithSdk,
+}
+
+describe.each(goldens)('$file', ({ golden }) => {
+  const events = readSse(golden.sections.get('answer in') ?? '')
+  const isWhole = golden.settings.get('cut') !== 'yes'
+
+  it('is valid when the provider breaks off after any event', () => {
+    for (let end = 0; end <= events.length; end++) {
+      const written = translateEvents(golden.from, golden.to, events.slice(0, end), writeContext(), true).join('')
+      expect(checkStream(golden.from, written)).toEqual([])
+    }
+  })
+
+  it('is read by the SDK, and a broken one makes it throw', async () => {
+    const read = sdks[golden.from]
+    if (read === undefined) return
+    const stream = translateEvents(golden.from, golden.to, events, writeContext(), !isWhole).join('')
+    const { error } = await read(stream)
+    const endsInError = !isWhole || /"error":\{/.test(stream)
+    expect(error === null).toBe(!endsInError)
+    const cut = translateEvents(golden.from, golden.to, events.slice(0, -1), writeContext(), true).join('')
+    expect((await read(cut)).error).not.toBeNull()
+  })
+
+  it('says nothing before the first content', () => {
+    const written = translateEvents(golden.from, golden.to, events, writeContext(), !isWhole)
+    const first = written.findIndex((text) => text !== '')
+    const silent = events.filter(({ data }) => data !== null).slice(0, first)
+    expect(silent.filter(hasContent)).toEqual([])
+    if (first > 0 && first < silent.length) expect(silent.length).toBe(first)
+  })
+})
+
+function hasContent({ data }: SentEvent): boolean {
+  return /"(?:text|thinking|content|reasoning_content|arguments|partial_json)":"[^"]/.test(JSON.stringify(data))
+}
+
+/** All ways to put the lists into one another, each in its own order. */
+function* interleave<T>(lists: readonly (readonly T[])[]): Generator<T[]> {
+  if (lists.every((list) => list.length === 0)) {
+    yield []
+    return
+  }
+  for (const [index, list] of lists.entries()) {
+    const [first, ...rest] = list
+    if (first === undefined) continue
+    for (const others of interleave(lists.map((one, at) => (at === index ? rest : one)))) yield [first, ...others]
+  }
+}
+
+function chunk(delta: object, finish: string | null = null): SentEvent {
+  const data = { id: 'chatcmpl-ABCDEFGH', model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] }
+  return { name: '', data, raw: '' }
+}
+
+function call(index: number): SentEvent[] {
+  const piece = (inside: object, more: object = {}) => chunk({ tool_calls: [{ index, ...more, function: inside }] })
+  return [
+    piece({ name: `f${index}`, arguments: '' }, { id: `call_${index}`, type: 'function' }),
+    piece({ arguments: '{"n"' }),
+    piece({ arguments: `:${index}}` }),
+  ]
+}
+
+describe('three calls in every order of their chunks', () => {
+  const orders = [...interleave([call(0), call(1), call(2)])]
+  const text = chunk({ role: 'assistant', content: 'I look.' })
+
+  it.each(['messages', 'chat'] as const)('are whole for a client of %s', async (client) => {
+    expect(orders).toHaveLength(1680)
+    for (const [index, order] of orders.entries()) {
+      const stream = translateEvents(client, 'chat', [text, ...order, chunk({}, 'tool_calls')], writeContext()).join('')
+      expect(checkStream(client, stream)).toEqual([])
+      if (index % 60 > 0) continue
+      const read = await sdks[client]?.(stream)
+      expect(read?.error).toBeNull()
+      expect([...(read?.calls ?? [])].sort()).toEqual([0, 1, 2].map((n) => [`f${n}`, { n }]))
+    }
+  })
+
+  it('are whole in their beginning when the provider breaks off anywhere', () => {
+    for (const order of orders.filter((_, index) => index % 40 === 0)) {
+      for (let end = 0; end <= order.length; end++) {
+        const stream = translateEvents('messages', 'chat', [text, ...order.slice(0, end)], writeContext(), true).join(
+          '',
+        )
+        expect(checkStream('messages', stream)).toEqual([])
+      }
+    }
+  })
+})
