@@ -3,7 +3,7 @@ import type { FormatName } from '../core/format.ts'
 import type { JsonObject } from '../core/json-value.ts'
 import type { Conversation, Opaque } from './conversation.ts'
 import type { Ledger } from './ledger.ts'
-import type { Reply, ReplyError, ReplyEvent, Usage } from './reply.ts'
+import type { ModelReply, ReplyError, ReplyEvent, ReplyUsage } from './reply.ts'
 
 /**
  * One format: how it is read into the model of conversations and written from it, on both sides. Everything here is pure: no clock, no
@@ -16,11 +16,11 @@ export interface Codec {
   /**
    * The request for a provider of this format. What it cannot carry goes to the ledger; a fault is `not_translatable` with `param`.
    */
-  writeRequest(conversation: Conversation, target: Target, ledger: Ledger): JsonObject | Fault
+  writeRequest(conversation: Conversation, target: TranslationTarget, ledger: Ledger): JsonObject | Fault
   /** A provider's whole answer. A fault is `provider_bad_response`. */
-  readReply(body: JsonObject): Reply | Fault
+  readReply(body: JsonObject): ModelReply | Fault
   /** The answer in the client's format. */
-  writeReply(reply: Reply, context: WriteContext): JsonObject
+  writeReply(reply: ModelReply, context: WriteContext): JsonObject
   /** For one streamed answer of a provider. */
   openReader(): ReplyReader
   /** For one streamed answer to a client. */
@@ -39,7 +39,7 @@ export interface ReadContext {
 }
 
 /** The provider that a request is written for. */
-export interface Target {
+export interface TranslationTarget {
   format: FormatName
   /** The provider's name for the model. */
   model: string
@@ -72,7 +72,7 @@ export interface WriteContext {
   /** The request's estimated prompt, for formats that state it at the beginning of a stream. */
   estimatedInput: number
   /** As far as it is known at the moment; null: the provider has reported none. */
-  usage(): Usage | null
+  usage(): ReplyUsage | null
   /** Whether visible reasoning goes to chat clients as `reasoning_content`. */
   reasoningText: boolean
   /** Whether signed reasoning goes to chat clients as `extra_content`; undefined: no. */
@@ -100,3 +100,5 @@ export interface ReplyWriter {
   /** The event that ends an open stream with an error, in the midst of whatever has been written. */
   error(error: ReplyError): string
 }
+
+export type { TranslationTarget as Target }

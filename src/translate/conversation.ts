@@ -3,12 +3,12 @@
  * normalised for a target here: turns stay as the client sent them, and a writer merges, orders and refuses as its format wants.
  */
 export interface Conversation {
-  turns: readonly Turn[]
+  turns: readonly ConversationTurn[]
   tools: readonly Tool[]
   toolChoice: ToolChoice | null
   /** null: the client said nothing. */
   parallelCalls: boolean | null
-  settings: Settings
+  settings: ConversationSettings
   /**
    * Members that the client wrote and that some other format cannot carry, or that no table knows. The table of losses
    * (`losses.ts`) says what becomes of each at a target.
@@ -23,7 +23,7 @@ export interface SeenField {
   path: string
 }
 
-export interface Turn {
+export interface ConversationTurn {
   /** `tool`: results only, where the format gives them a message of their own. Elsewhere they stand in a user turn. */
   role: 'system' | 'user' | 'assistant' | 'tool'
   parts: readonly Part[]
@@ -103,16 +103,16 @@ export type MediaSource =
 /** A block of a hosted tool in the history. It cannot cross to another provider; its text can. */
 export interface ServerPart extends PartBase {
   kind: 'server'
-  family: Family
+  family: ProviderFamily
   type: string
 }
 
 /** Who can read an opaque value. */
-export type Family = 'openai' | 'anthropic' | 'gemini'
+export type ProviderFamily = 'openai' | 'anthropic' | 'gemini'
 
 /** Reasoning that is signed or encrypted by its provider, byte for byte as it came. */
 export interface Opaque {
-  family: Family
+  family: ProviderFamily
   /**
    * `signature`: Anthropic, of the part's own text. `redacted`: Anthropic, without text. `encrypted`: OpenAI's `encrypted_content`.
    * `thought`: Gemini's `thoughtSignature`.
@@ -168,7 +168,7 @@ export interface ToolChoice {
 }
 
 /** null: the client wrote nothing. */
-export interface Settings {
+export interface ConversationSettings {
   maxOutput: number | null
   temperature: unknown
   topP: unknown
@@ -216,7 +216,7 @@ export interface ReasoningSettings {
   encrypted: boolean
 }
 
-export const blankSettings: Readonly<Settings> = {
+export const blankSettings: Readonly<ConversationSettings> = {
   maxOutput: null,
   temperature: null,
   topP: null,
@@ -238,3 +238,5 @@ export const blankSettings: Readonly<Settings> = {
   metadata: null,
   store: null,
 }
+
+export type { ConversationSettings as Settings, ConversationTurn as Turn, ProviderFamily as Family }

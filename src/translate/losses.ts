@@ -5,7 +5,7 @@ import { generateFields } from './generate/fields.ts'
 import { messagesFields } from './messages/fields.ts'
 import { responsesFields } from './responses/fields.ts'
 
-/** The one table of losses: code, docs/translation.md and the tests read it. */
+/** The one table of losses: code, the page of losses and the tests read it. */
 export const losses: Readonly<Record<FormatName, FieldTable>> = {
   chat: chatFields,
   responses: responsesFields,

@@ -2,7 +2,7 @@ import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import type { CallPart, Citation, Opaque, ReasoningPart, RefusalPart, TextPart } from './conversation.ts'
 
 /** A whole answer, whatever its format. */
-export interface Reply {
+export interface ModelReply {
   /** The provider's id of it; '' where it has none. */
   id: string
   /** As the provider reports it. */
@@ -61,7 +61,7 @@ export type ReplyEvent =
   | { kind: 'dropped'; name: string }
 
 /** What an answer used, as the provider reported it or as the gateway estimates it. */
-export interface Usage {
+export interface ReplyUsage {
   tokens: TokenUsage
   detail: UsageDetail | null
 }
@@ -89,3 +89,5 @@ export type ErrorKind =
   | 'overloaded'
   | 'timeout'
   | 'internal'
+
+export type { ModelReply as Reply, ReplyUsage as Usage }

@@ -1,7 +1,7 @@
 import { asObject } from '../core/json-value.ts'
 import type { CallPart } from './conversation.ts'
 import { parseLossless } from './json.ts'
-import type { Reply, Stop, StopReason } from './reply.ts'
+import type { ModelReply, Stop, StopReason } from './reply.ts'
 
 /** An answer with a call ends for the call, whatever its provider says: agents stop at anything else. */
 export function finalReason(reason: StopReason, hasCalls: boolean): StopReason {
@@ -10,7 +10,7 @@ export function finalReason(reason: StopReason, hasCalls: boolean): StopReason {
 }
 
 /** A call that the limit cut in two is dropped; one that cannot be read for another reason breaks the answer. */
-export function settleCalls(parts: Reply['parts'], stop: Stop): { parts: Reply['parts']; stop: Stop } {
+export function settleCalls(parts: ModelReply['parts'], stop: Stop): { parts: ModelReply['parts']; stop: Stop } {
   const cut = stop.reason === 'length' || stop.reason === 'context'
   const kept = cut ? parts.filter((part) => part.kind !== 'call' || isReadable(part)) : parts
   const calls = kept.filter((part) => part.kind === 'call')

@@ -1,4 +1,4 @@
-import type { CallPart, Conversation, MediaPart, Part, ResultPart, TextPart, Turn } from './conversation.ts'
+import type { CallPart, Conversation, ConversationTurn, MediaPart, Part, ResultPart, TextPart } from './conversation.ts'
 import { mintId } from './ids.ts'
 import type { Ledger } from './ledger.ts'
 import { cacheMarkPath } from './setting-paths.ts'
@@ -41,7 +41,7 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
   const leading = first < 0 ? turns : turns.slice(0, first)
   const ordered: OrderedTurn[] = []
   let calls: readonly NamedCall[] = []
-  let block: Turn[] = []
+  let block: ConversationTurn[] = []
   const finish = () => {
     ordered.push(...orderBlock(block, calls, options, ledger))
     block = []
@@ -66,7 +66,7 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
 
 /** All that stands between two turns of the assistant. */
 function orderBlock(
-  block: readonly Turn[],
+  block: readonly ConversationTurn[],
   calls: readonly NamedCall[],
   { systemInPlace }: TurnOptions,
   ledger: Ledger,
@@ -150,7 +150,7 @@ function withoutEmptyTexts(parts: readonly Part[], ledger: Ledger): Part[] {
   })
 }
 
-function textsOf(turn: Turn, ledger: Ledger): TextPart[] {
+function textsOf(turn: ConversationTurn, ledger: Ledger): TextPart[] {
   return withoutEmptyTexts(turn.parts, ledger).filter((part): part is TextPart => {
     if (part.kind === 'text') return true
     ledger.refuse(part.path, `a system message holds text only, and ${part.path} is none`)

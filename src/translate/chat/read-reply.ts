@@ -2,7 +2,7 @@ import { fault } from '../../core/errors.ts'
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { CallPart, TextPart } from '../conversation.ts'
 import { countOf } from '../json.ts'
-import type { Reply } from '../reply.ts'
+import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
@@ -18,7 +18,7 @@ export function readChatReply(body: JsonObject) {
   if (settled.stop.reason === 'broken') {
     return fault('provider_bad_response', 'The model called a tool with arguments that are no JSON object, or failed.')
   }
-  const reply: Reply = {
+  const reply: ModelReply = {
     id: asString(body.id),
     model: asString(body.model),
     ...settled,
@@ -32,7 +32,7 @@ export function readChatReply(body: JsonObject) {
   return reply
 }
 
-function readParts(message: JsonObject): Reply['parts'] {
+function readParts(message: JsonObject): ModelReply['parts'] {
   const { content, reasoning } = readContent(message.content)
   const thought = asText(message.reasoning_content) ?? asText(message.reasoning) ?? reasoning
   const refusal = asText(message.refusal)

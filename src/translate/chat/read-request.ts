@@ -2,10 +2,10 @@ import { asArray, asObject, asText, type JsonObject } from '../../core/json-valu
 import type { ReadContext } from '../codec.ts'
 import type {
   Conversation,
+  ConversationSettings,
   OutputFormat,
   ReasoningSettings,
   SeenField,
-  Settings,
   Tool,
   ToolChoice,
 } from '../conversation.ts'
@@ -43,7 +43,7 @@ function readParallel({ parallel_tool_calls, functions }: JsonObject): boolean |
   return asArray(functions).length > 0 ? false : null
 }
 
-function readSettings(body: JsonObject): Settings {
+function readSettings(body: JsonObject): ConversationSettings {
   const { stop, metadata } = body
   return {
     ...blankSettings,

@@ -3,19 +3,19 @@ import type { ReadContext } from '../codec.ts'
 import type {
   CacheMark,
   CallPart,
+  ConversationTurn,
   MediaPart,
   Opaque,
   Part,
   ReasoningPart,
   ResultPart,
   TextPart,
-  Turn,
 } from '../conversation.ts'
 import { readDataUrl } from '../data-url.ts'
 import { RequestError } from '../request-fault.ts'
 import { readCarried, readCarriedCall } from './carriers.ts'
 
-export function readTurns(messages: unknown, context: ReadContext): Turn[] {
+export function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
   if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
   return messages.map((value, index) => {
     const path = `messages[${index}]`
@@ -25,7 +25,7 @@ export function readTurns(messages: unknown, context: ReadContext): Turn[] {
   })
 }
 
-function readTurn(message: JsonObject, path: string, context: ReadContext): Turn {
+function readTurn(message: JsonObject, path: string, context: ReadContext): ConversationTurn {
   switch (message.role) {
     case 'system':
     case 'developer':
@@ -95,8 +95,15 @@ function readImage({ image_url }: JsonObject, base: PartStart): MediaPart {
   // Some clients write the address itself where the object belongs.
   const url = typeof image_url === 'string' ? image_url : asText(asObject(image_url)?.url)
   if (url === null) throw new RequestError(`${base.path}.image_url.url`, `${base.path}.image_url.url is missing`)
+  const source = readDataUrl(url)
+  if (source.kind === 'url' && !/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
+    throw new RequestError(
+      `${base.path}.image_url.url`,
+      `${base.path}.image_url.url is neither an address nor a data URL`,
+    )
+  }
   const detail = asText(asObject(image_url)?.detail)
-  return { kind: 'image', ...base, source: readDataUrl(url), ...(detail === null ? {} : { detail }) }
+  return { kind: 'image', ...base, source, ...(detail === null ? {} : { detail }) }
 }
 
 function readFile(file: JsonObject | null, base: PartStart): MediaPart {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Usage } from '../reply.ts'
+import type { ReplyUsage } from '../reply.ts'
 
 /** The prompt with cached tokens in it, the answer with reasoning in it. Source: wire/streaming.md, section 5. */
-export function writeChatUsage({ tokens, detail }: Usage): JsonObject {
+export function writeChatUsage({ tokens, detail }: ReplyUsage): JsonObject {
   return {
     prompt_tokens: tokens.input,
     completion_tokens: tokens.output,

@@ -3,14 +3,14 @@ import type { WriteContext } from '../codec.ts'
 import type { CallPart, Conversation, ReasoningPart } from '../conversation.ts'
 import { customToolNames, unwrapCustomInput } from '../custom-tools.ts'
 import { answerId, clientToolName, mintId } from '../ids.ts'
-import type { Reply } from '../reply.ts'
+import type { ModelReply } from '../reply.ts'
 import { finalReason } from '../stop.ts'
 import { writeCarried, writeCarriedCall } from './carriers.ts'
 import { writeAnnotation } from './citations.ts'
 import { writeFinish } from './finish.ts'
 import { writeChatUsage } from './usage.ts'
 
-export function writeChatReply(reply: Reply, context: WriteContext): JsonObject {
+export function writeChatReply(reply: ModelReply, context: WriteContext): JsonObject {
   const usage = context.usage()
   const calls = reply.parts.filter((part) => part.kind === 'call')
   const reason = finalReason(reply.stop.reason, calls.length > 0)
@@ -31,7 +31,7 @@ export function writeChatReply(reply: Reply, context: WriteContext): JsonObject 
   }
 }
 
-function writeMessage(reply: Reply, calls: readonly CallPart[], context: WriteContext): JsonObject {
+function writeMessage(reply: ModelReply, calls: readonly CallPart[], context: WriteContext): JsonObject {
   let [content, refusal] = ['', '']
   const annotations: JsonObject[] = []
   const reasoning: ReasoningPart[] = []
@@ -59,7 +59,7 @@ function writeMessage(reply: Reply, calls: readonly CallPart[], context: WriteCo
 
 export const refusedWords = 'The model refused to answer.'
 
-function writeCalls(reply: Reply, calls: readonly CallPart[], context: WriteContext): JsonObject {
+function writeCalls(reply: ModelReply, calls: readonly CallPart[], context: WriteContext): JsonObject {
   const [first] = calls
   if (first === undefined) return {}
   const { conversation } = context

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Target } from '../codec.ts'
+import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema } from '../custom-tools.ts'
 import { toolNameFor } from '../ids.ts'
@@ -10,7 +10,7 @@ import { orderTurns } from '../turns.ts'
 import { writeTurns } from './write-turns.ts'
 
 /** Members of OpenAI's own API that a server with its API may not know are left out for `compatible` targets. */
-export function writeChatRequest(conversation: Conversation, target: Target, ledger: Ledger) {
+export function writeChatRequest(conversation: Conversation, target: TranslationTarget, ledger: Ledger) {
   const facts = modelFacts(target.model)
   ledger.settle(conversation.seen)
   const turns = orderTurns(conversation, { systemInPlace: true }, ledger)
@@ -31,7 +31,11 @@ export function writeChatRequest(conversation: Conversation, target: Target, led
   return ledger.refused ?? body
 }
 
-function writeTools({ tools, toolChoice, parallelCalls }: Conversation, target: Target, ledger: Ledger): JsonObject {
+function writeTools(
+  { tools, toolChoice, parallelCalls }: Conversation,
+  target: TranslationTarget,
+  ledger: Ledger,
+): JsonObject {
   const written = tools.flatMap((tool) => writeTool(tool, target, ledger) ?? [])
   const search = tools.find(({ kind }) => kind === 'search')
   return {
@@ -44,7 +48,7 @@ function writeTools({ tools, toolChoice, parallelCalls }: Conversation, target: 
   }
 }
 
-function writeTool(tool: Tool, { compatible }: Target, ledger: Ledger): JsonObject | null {
+function writeTool(tool: Tool, { compatible }: TranslationTarget, ledger: Ledger): JsonObject | null {
   if (tool.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, tool.path))
   const described = tool.description === null ? {} : { description: tool.description }
   const name = toolNameFor('chat', tool.name)
@@ -73,7 +77,7 @@ function writeTool(tool: Tool, { compatible }: Target, ledger: Ledger): JsonObje
 function writeChoice(
   { mode, names, required, path }: ToolChoice,
   tools: readonly Tool[],
-  target: Target,
+  target: TranslationTarget,
   ledger: Ledger,
 ) {
   if (mode === 'auto' || mode === 'none') return mode
@@ -86,14 +90,14 @@ function writeChoice(
   return required ? 'required' : 'auto'
 }
 
-function writeNamed(name: string, tools: readonly Tool[], { compatible }: Target): JsonObject {
+function writeNamed(name: string, tools: readonly Tool[], { compatible }: TranslationTarget): JsonObject {
   const custom = !compatible && tools.some((tool) => tool.kind === 'custom' && tool.name === name)
   const named = { name: toolNameFor('chat', name) }
   return custom ? { type: 'custom', custom: named } : { type: 'function', function: named }
 }
 
 /** Options that restrict what is searched must hold; a server that is not OpenAI's own may not search at all. */
-function writeSearch({ search, path }: Tool, { compatible }: Target, ledger: Ledger): JsonObject {
+function writeSearch({ search, path }: Tool, { compatible }: TranslationTarget, ledger: Ledger): JsonObject {
   if (compatible) {
     ledger.refuse(path, 'this provider hosts no web search')
     return {}
@@ -114,7 +118,12 @@ function writeSearch({ search, path }: Tool, { compatible }: Target, ledger: Led
   }
 }
 
-function writeLimits({ settings }: Conversation, target: Target, facts: ModelFacts, ledger: Ledger): JsonObject {
+function writeLimits(
+  { settings }: Conversation,
+  target: TranslationTarget,
+  facts: ModelFacts,
+  ledger: Ledger,
+): JsonObject {
   // Anthropic's clients must name a limit, and name the largest that Claude has: more than this model gives is refused there.
   const largest = target.maxOutput ?? Number.POSITIVE_INFINITY
   const wanted = settings.maxOutput
@@ -141,7 +150,12 @@ const samplings = [
   ['presence_penalty', 'presencePenalty'],
 ] as const
 
-function writeSampling({ settings }: Conversation, _: Target, facts: ModelFacts, ledger: Ledger): JsonObject {
+function writeSampling(
+  { settings }: Conversation,
+  _: TranslationTarget,
+  facts: ModelFacts,
+  ledger: Ledger,
+): JsonObject {
   const written: Record<string, unknown> = {}
   for (const [name, setting] of samplings) {
     if (settings[setting] === null) continue
@@ -182,7 +196,7 @@ function writeOutput({ settings: { output } }: Conversation): JsonObject {
   return { response_format: { type: 'json_schema', json_schema: schema } }
 }
 
-function writeIdentity({ settings }: Conversation, { compatible }: Target, ledger: Ledger): JsonObject {
+function writeIdentity({ settings }: Conversation, { compatible }: TranslationTarget, ledger: Ledger): JsonObject {
   const own: Record<string, unknown> = {}
   if (settings.endUser !== null) own[compatible ? 'user' : 'safety_identifier'] = settings.endUser.slice(0, 64)
   if (settings.endUser !== null && settings.endUser.length > 64) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import { argumentsObject } from '../call-arguments.ts'
-import type { Target } from '../codec.ts'
+import type { TranslationTarget } from '../codec.ts'
 import type { CacheMark, MediaPart, TextPart, Tool } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { writeDataUrl } from '../data-url.ts'
@@ -12,7 +12,7 @@ import { cacheMarkPath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
 
 export interface TurnWriting {
-  target: Target
+  target: TranslationTarget
   facts: ModelFacts
   ledger: Ledger
   tools: readonly Tool[]

@@ -1,14 +1,14 @@
 import { fault } from '../../core/errors.ts'
 import { asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { Citation } from '../conversation.ts'
-import type { Reply } from '../reply.ts'
+import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readCitations } from './citations.ts'
 import { readStop } from './stop.ts'
 
 export function readMessagesReply(body: JsonObject) {
   if (!Array.isArray(body.content)) return fault('provider_bad_response', "The provider's answer has no content.")
-  const parts: Reply['parts'][number][] = []
+  const parts: ModelReply['parts'][number][] = []
   const dropped: string[] = []
   for (const [index, value] of body.content.entries()) {
     const part = readBlock(asObject(value), `content[${index}]`, dropped)
@@ -19,11 +19,11 @@ export function readMessagesReply(body: JsonObject) {
     return fault('provider_bad_response', 'The model called a tool with arguments that are no JSON object.')
   }
   if (asObject(body.container) !== null) dropped.push('container')
-  const reply: Reply = { id: asString(body.id), model: asString(body.model), ...settled, created: null, dropped }
+  const reply: ModelReply = { id: asString(body.id), model: asString(body.model), ...settled, created: null, dropped }
   return reply
 }
 
-function readBlock(block: JsonObject | null, path: string, dropped: string[]): Reply['parts'][number] | null {
+function readBlock(block: JsonObject | null, path: string, dropped: string[]): ModelReply['parts'][number] | null {
   switch (block?.type) {
     case 'text': {
       const citations = readCitations(block.citations)

@@ -2,12 +2,12 @@ import { asArray, asObject, asText, type JsonObject } from '../../core/json-valu
 import type { ReadContext } from '../codec.ts'
 import type {
   Conversation,
+  ConversationSettings,
+  ConversationTurn,
   OutputFormat,
   ReasoningSettings,
-  Settings,
   Tool,
   ToolChoice,
-  Turn,
 } from '../conversation.ts'
 import { blankSettings } from '../conversation.ts'
 import { countOf } from '../json.ts'
@@ -31,14 +31,14 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
   })
 }
 
-function readSystem(system: unknown): Turn[] {
+function readSystem(system: unknown): ConversationTurn[] {
   const parts = readTexts(system, 'system')
   return parts.length === 0 ? [] : [{ role: 'system', parts, path: 'system' }]
 }
 
-function readTurns(messages: unknown, context: ReadContext): Turn[] {
+function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
   if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
-  return messages.map((value, index): Turn => {
+  return messages.map((value, index): ConversationTurn => {
     const path = `messages[${index}]`
     const message = asObject(value)
     const role = message?.role
@@ -98,7 +98,7 @@ function readToolChoice(choice: JsonObject | null): ToolChoice | null {
   }
 }
 
-function readSettings(body: JsonObject): Settings {
+function readSettings(body: JsonObject): ConversationSettings {
   const tier = asText(body.service_tier)
   return {
     ...blankSettings,

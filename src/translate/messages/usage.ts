@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Usage } from '../reply.ts'
+import type { ReplyUsage } from '../reply.ts'
 
 /** Cached tokens are not in the input here. Source: wire/streaming.md, section 5. */
-export function writeMessagesUsage({ tokens, detail }: Usage): JsonObject {
+export function writeMessagesUsage({ tokens, detail }: ReplyUsage): JsonObject {
   const longWrite = Math.min(detail?.cache_write_1h ?? 0, tokens.cache_write)
   return {
     input_tokens: Math.max(0, tokens.input - tokens.cache_read - tokens.cache_write),
@@ -38,7 +38,7 @@ export function estimatedUsage(input: number): JsonObject {
 }
 
 /** Of `message_delta`: the whole so far, which replaces what was said before. */
-export function writeDeltaUsage(usage: Usage): JsonObject {
+export function writeDeltaUsage(usage: ReplyUsage): JsonObject {
   const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, output_tokens, ...rest } =
     writeMessagesUsage(usage)
   const { output_tokens_details, server_tool_use } = rest

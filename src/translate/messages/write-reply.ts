@@ -3,13 +3,13 @@ import type { Carriers, WriteContext } from '../codec.ts'
 import type { Opaque } from '../conversation.ts'
 import { answerId, clientToolName, mintId } from '../ids.ts'
 import { embedJson } from '../json.ts'
-import type { Reply } from '../reply.ts'
+import type { ModelReply } from '../reply.ts'
 import { finalReason } from '../stop.ts'
 import { writeCitation } from './citations.ts'
 import { writeStop } from './stop.ts'
 import { estimatedUsage, writeMessagesUsage } from './usage.ts'
 
-export function writeMessagesReply(reply: Reply, context: WriteContext): JsonObject {
+export function writeMessagesReply(reply: ModelReply, context: WriteContext): JsonObject {
   const usage = context.usage()
   const hasCalls = reply.parts.some((part) => part.kind === 'call')
   const stop = { ...reply.stop, reason: finalReason(reply.stop.reason, hasCalls) }
@@ -26,13 +26,18 @@ export function writeMessagesReply(reply: Reply, context: WriteContext): JsonObj
 }
 
 /** What OpenAI's models say when they refuse is text here, under the reason that says so. */
-function refusalStop({ parts }: Reply, stop: Reply['stop']): Reply['stop'] {
+function refusalStop({ parts }: ModelReply, stop: ModelReply['stop']): ModelReply['stop'] {
   const refusal = parts.find((part) => part.kind === 'refusal')
   if (refusal === undefined || stop.reason !== 'done') return stop
   return { ...stop, reason: 'refused', explanation: stop.explanation ?? refusal.text }
 }
 
-function writeBlock(part: Reply['parts'][number], index: number, reply: Reply, context: WriteContext): JsonObject[] {
+function writeBlock(
+  part: ModelReply['parts'][number],
+  index: number,
+  reply: ModelReply,
+  context: WriteContext,
+): JsonObject[] {
   switch (part.kind) {
     case 'text': {
       if (part.text === '') return []

@@ -1,24 +1,25 @@
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Target } from '../codec.ts'
+import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, OutputFormat, Tool } from '../conversation.ts'
 import { customToolSchema } from '../custom-tools.ts'
-import { toolNameFor } from '../ids.ts'
+import { mintId, toolNameFor } from '../ids.ts'
 import { numberOf } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { type ModelFacts, modelFacts } from '../model-facts.ts'
 import { settingPath } from '../setting-paths.ts'
-import { orderTurns } from '../turns.ts'
+import { type OrderedTurn, orderTurns } from '../turns.ts'
 import { CacheMarks } from './cache-marks.ts'
 import { planThinking, type ThinkingPlan } from './write-thinking.ts'
 import { writeTurns } from './write-turns.ts'
 
-export function writeMessagesRequest(conversation: Conversation, target: Target, ledger: Ledger) {
+export function writeMessagesRequest(conversation: Conversation, target: TranslationTarget, ledger: Ledger) {
   const facts = modelFacts(target.model)
   ledger.settle(conversation.seen)
   const marks = new CacheMarks(ledger)
   const turns = orderTurns(conversation, facts, ledger)
   const thinking = planThinking(conversation, turns.turns, target, facts, ledger)
-  const tools = conversation.tools.flatMap((tool) => writeTool(tool, marks, ledger) ?? [])
+  const declared = conversation.tools.map((tool) => writeTool(tool, marks, ledger)).filter((tool) => tool !== null)
+  const tools = declared.length > 0 ? declared : calledTools(turns.turns)
   const system = turns.system.map((part) => marks.on({ type: 'text', text: part.text }, part))
   const messages = writeTurns(turns.turns, { facts, ledger, marks, keepsThinking: thinking.keepsThinking })
   if (messages.length === 0) ledger.refuse('messages', 'it has no message with anything in it')
@@ -31,12 +32,12 @@ export function writeMessagesRequest(conversation: Conversation, target: Target,
     ...(system.length === 0 ? {} : { system }),
     ...(tools.length === 0 ? {} : { tools }),
     messages,
-    ...(tools.length === 0 ? {} : writeChoice(conversation, thinking, facts, ledger)),
+    ...writeChoice(conversation, { declared, tools, thinking, facts }, ledger),
     ...(thinking.thinking === null ? {} : { thinking: thinking.thinking }),
     ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
     ...writeSampling(conversation, thinking, facts, ledger),
     ...writeStop(conversation, ledger),
-    ...(settings.endUser === null ? {} : { metadata: { user_id: settings.endUser } }),
+    ...(settings.endUser === null ? {} : { metadata: { user_id: anonymous(settings.endUser) } }),
     ...(settings.serviceTier === 'default' ? { service_tier: 'standard_only' } : {}),
     ...(target.streamed ? { stream: true } : {}),
   }
@@ -75,12 +76,30 @@ function writeSearch({ search }: Tool): JsonObject {
   }
 }
 
+/** Calls in the history need their tools, even where the client offers none any more. */
+function calledTools(turns: readonly OrderedTurn[]): JsonObject[] {
+  const names = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'call' ? part.name : [])))
+  return [...new Set(names)].map((name) => ({ name: toolNameFor('messages', name), input_schema: writeSchema(null) }))
+}
+
+/** An address or a telephone number is not for the provider; what stands for it still tells users apart. */
+function anonymous(endUser: string): string {
+  return /@|\s|^\+?\d{7,}$/.test(endUser) || endUser.length > 256 ? mintId('user_', endUser) : endUser
+}
+
+interface ChoiceWriting {
+  declared: readonly JsonObject[]
+  tools: readonly JsonObject[]
+  thinking: ThinkingPlan
+  facts: ModelFacts
+}
+
 function writeChoice(
   { toolChoice, parallelCalls }: Conversation,
-  { thinking }: ThinkingPlan,
-  facts: ModelFacts,
+  { declared, tools, thinking: { thinking }, facts }: ChoiceWriting,
   ledger: Ledger,
 ): JsonObject {
+  if (declared.length === 0) return tools.length === 0 ? {} : { tool_choice: { type: 'none' } }
   const single = parallelCalls === false ? { disable_parallel_tool_use: true } : {}
   if (toolChoice === null) return parallelCalls === false ? { tool_choice: { type: 'auto', ...single } } : {}
   const { mode, names, path } = toolChoice
@@ -130,7 +149,6 @@ function writeSampling(
       written[name] = 1
     } else written[name] = value
   }
-  if (settings.topK === null) return written
   return written
 }
 

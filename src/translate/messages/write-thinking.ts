@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Target } from '../codec.ts'
+import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, ReasoningSettings } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { budgetOfEffort, effortOfBudget, type ModelFacts, nearestEffort } from '../model-facts.ts'
@@ -20,7 +20,7 @@ const largestKnown = 64_000
 export function planThinking(
   { settings }: Conversation,
   turns: readonly OrderedTurn[],
-  target: Target,
+  target: TranslationTarget,
   facts: ModelFacts,
   ledger: Ledger,
 ): ThinkingPlan {
@@ -42,7 +42,7 @@ export function planThinking(
   if (isOff) return { ...plan, ...writeDisabled(wanted, facts, ledger) }
   if (facts.reasoning.control === 'adaptive') return { ...plan, ...writeAdaptive(wanted, facts, ledger) }
   // With a budget, a turn that called tools must begin with its signed thinking, or the provider refuses it.
-  if (lacksThinking(turns)) {
+  if (beginsUnsigned(turns)) {
     ledger.lose(wanted.path)
     return plan
   }
@@ -85,7 +85,7 @@ function writeBudget(
   return { thinking: { type: 'enabled', budget_tokens: budget, ...display }, maxTokens }
 }
 
-function lacksThinking(turns: readonly OrderedTurn[]): boolean {
+function beginsUnsigned(turns: readonly OrderedTurn[]): boolean {
   const last = turns.findLast(({ role }) => role === 'assistant')
   if (last === undefined || !last.parts.some(({ kind }) => kind === 'call')) return false
   const first = last.parts[0]

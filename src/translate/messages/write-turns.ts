@@ -123,6 +123,7 @@ function writeMedia(part: MediaPart | TextPart, { ledger, marks }: BlockWriting)
   const { source } = part
   if (source.kind === 'id') return refuse('a stored file is only known to the provider that stores it')
   if (part.kind === 'audio' || part.kind === 'video') return refuse(`it accepts no ${part.kind}`)
+  if (source.kind === 'url' && !/^https?:/i.test(source.url)) return refuse('it fetches files over https only')
   if (part.kind === 'image') {
     if (source.kind === 'url') return marks.on({ type: 'image', source: { type: 'url', url: source.url } }, part)
     const type = source.kind === 'data' ? sniffType(source.type, source.data) : source.type

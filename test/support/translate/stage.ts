@@ -4,12 +4,12 @@ import { asObject, type JsonObject } from '../../../src/core/json-value.ts'
 import { MessageUsage } from '../../../src/lanes/anthropic/usage.ts'
 import { readGenerateUsage } from '../../../src/lanes/gemini/usage.ts'
 import { readChatUsage, readResponsesUsage } from '../../../src/lanes/openai/usage.ts'
-import type { Carriers, Codec, Target, WriteContext } from '../../../src/translate/codec.ts'
+import type { Carriers, Codec, TranslationTarget, WriteContext } from '../../../src/translate/codec.ts'
 import { blankSettings, type Conversation } from '../../../src/translate/conversation.ts'
 import { codecs } from '../../../src/translate/index.ts'
 import { readDocument, writeDocument } from '../../../src/translate/json.ts'
 import { Ledger } from '../../../src/translate/ledger.ts'
-import type { Usage } from '../../../src/translate/reply.ts'
+import type { ReplyUsage } from '../../../src/translate/reply.ts'
 import { readSse, type SentEvent } from './sse.ts'
 
 export function codecOf(format: FormatName): Codec {
@@ -45,7 +45,7 @@ export interface TranslatedRequest {
   refused: Fault | null
 }
 
-export interface RequestOptions extends Partial<Omit<Target, 'format'>> {
+export interface RequestOptions extends Partial<Omit<TranslationTarget, 'format'>> {
   strict?: boolean
 }
 
@@ -73,7 +73,7 @@ export function translateRequest(
   }
 }
 
-const plainTarget: Omit<Target, 'format'> = {
+const plainTarget: Omit<TranslationTarget, 'format'> = {
   model: 'test-model',
   streamed: false,
   maxOutput: null,
@@ -152,7 +152,7 @@ export function translateEvents(
 class UsageSoFar {
   readonly #format: FormatName
   readonly #messages = new MessageUsage()
-  #usage: Usage | null = null
+  #usage: ReplyUsage | null = null
 
   constructor(format: FormatName) {
     this.#format = format
@@ -173,7 +173,7 @@ class UsageSoFar {
     if (tokens !== null) this.#usage = { tokens, detail: null }
   }
 
-  read(): Usage | null {
+  read(): ReplyUsage | null {
     const tokens = this.#messages.read()
     return tokens === null ? this.#usage : { tokens, detail: this.#messages.detail() }
   }

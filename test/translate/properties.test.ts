@@ -1,0 +1,179 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { FormatName } from '../../src/core/format.ts'
+import { asArray, asObject, type JsonObject } from '../../src/core/json-value.ts'
+import { type RequestOptions, translateRequest } from '../support/translate/stage.ts'
+
+/** `SPGW_TRANSLATE_RUNS=100000` for as many conversations. */
+const numRuns = Number(process.env.SPGW_TRANSLATE_RUNS ?? 300)
+
+const words = fc.oneof(
+  fc.string({ maxLength: 12 }),
+  fc.constantFrom('', ' ', 'a', '\ud83d', '\u0000', 'Ünïcödé', '"\\'),
+)
+const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.stringify({ value }))
+
+interface Round {
+  said: readonly { text: string; mark: boolean; image: boolean }[]
+  answer: string
+  calls: readonly { name: string; arguments: string; result: string; failed: boolean }[]
+  /** Results come back in another order. */
+  turned: boolean
+}
+
+const round: fc.Arbitrary<Round> = fc.record({
+  said: fc.array(fc.record({ text: words, mark: fc.boolean(), image: fc.boolean() }), { minLength: 1, maxLength: 3 }),
+  answer: words,
+  calls: fc.array(
+    fc.record({ name: fc.constantFrom('read', 'write'), arguments: json, result: words, failed: fc.boolean() }),
+    { maxLength: 3 },
+  ),
+  turned: fc.boolean(),
+})
+
+const conversation = fc.record({
+  system: fc.array(fc.record({ text: words, mark: fc.boolean() }), { maxLength: 2 }),
+  rounds: fc.array(round, { minLength: 1, maxLength: 4 }),
+  temperature: fc.option(fc.double({ min: 0, max: 2, noNaN: true })),
+})
+type Talk = typeof conversation extends fc.Arbitrary<infer Value> ? Value : never
+
+const picture = 'iVBORw0KGgo='
+
+function chatBody({ system, rounds, temperature }: Talk, turns: number): JsonObject {
+  const mark = (marked: boolean) => (marked ? { prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } } : {})
+  const messages = rounds.slice(0, turns + 1).flatMap((one, turn) => {
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }
+    const said = one.said.flatMap(({ text, mark: marked, image: shown }) => [
+      ...(shown ? [image] : []),
+      { type: 'text', text: `${text}.`, ...mark(marked) },
+    ])
+    const calls = one.calls.map((call, index) => ({
+      id: `call.${turn}:${index}`,
+      type: 'function',
+      function: { name: call.name, arguments: call.arguments },
+    }))
+    const results = one.calls.map(({ result }, index) => ({
+      role: 'tool',
+      tool_call_id: `call.${turn}:${index}`,
+      content: result,
+    }))
+    if (turn === turns) return [{ role: 'user', content: said }]
+    const answer = calls.length > 0 ? one.answer : `${one.answer}.`
+    return [
+      { role: 'user', content: said },
+      { role: 'assistant', content: answer, ...(calls.length > 0 ? { tool_calls: calls } : {}) },
+      ...(one.turned ? results.reverse() : results),
+    ]
+  })
+  const first = {
+    role: 'system',
+    content: system.map(({ text, mark: marked }) => ({ type: 'text', text: `${text}.`, ...mark(marked) })),
+  }
+  const tools = ['read', 'write'].map((name) => ({
+    type: 'function',
+    function: { name, parameters: { type: 'object' } },
+  }))
+  return {
+    model: 'm',
+    messages: [...(system.length > 0 ? [first] : []), ...messages],
+    tools,
+    ...(temperature === null ? {} : { temperature }),
+  }
+}
+
+function messagesBody({ system, rounds, temperature }: Talk, turns: number): JsonObject {
+  const mark = (marked: boolean) => (marked ? { cache_control: { type: 'ephemeral' } } : {})
+  let results: JsonObject[] = []
+  const messages = rounds.slice(0, turns + 1).flatMap((one, turn) => {
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: picture } }
+    const said = one.said.flatMap(({ text, mark: marked, image: shown }) => [
+      ...(shown ? [image] : []),
+      { type: 'text', text: `${text}.`, ...mark(marked) },
+    ])
+    const content = [...results, ...said]
+    if (turn === turns) return [{ role: 'user', content }]
+    results = one.calls.map(({ result, failed }, index) => ({
+      type: 'tool_result',
+      tool_use_id: `toolu_${turn}_${index}`,
+      content: result,
+      is_error: failed,
+    }))
+    if (one.turned) results.reverse()
+    const calls = one.calls.map((call, index) => ({
+      type: 'tool_use',
+      id: `toolu_${turn}_${index}`,
+      name: call.name,
+      input: JSON.parse(call.arguments),
+    }))
+    return [
+      { role: 'user', content },
+      { role: 'assistant', content: [{ type: 'text', text: `${one.answer}.` }, ...calls] },
+    ]
+  })
+  const tools = ['read', 'write'].map((name) => ({ name, input_schema: { type: 'object' } }))
+  return {
+    model: 'm',
+    max_tokens: 100,
+    ...(system.length > 0
+      ? { system: system.map(({ text, mark: marked }) => ({ type: 'text', text: `${text}.`, ...mark(marked) })) }
+      : {}),
+    messages,
+    tools,
+    ...(temperature === null ? {} : { temperature: Math.min(1, temperature) }),
+  }
+}
+
+const pairs: readonly [FormatName, FormatName, (talk: Talk, turns: number) => JsonObject, RequestOptions][] = [
+  ['chat', 'messages', chatBody, { model: 'claude-sonnet-4-5' }],
+  ['chat', 'messages', chatBody, { model: 'claude-opus-5' }],
+  ['messages', 'chat', messagesBody, { model: 'gpt-5.2' }],
+  ['messages', 'chat', messagesBody, { model: 'qwen', compatible: true }],
+]
+
+const markMembers = /"(?:cache_control|prompt_cache_breakpoint)":/g
+const countMarks = (text: string) => text.match(markMembers)?.length ?? 0
+
+describe.each(pairs)('%s to %s', (from, to, write, options) => {
+  const translate = (body: JsonObject) => translateRequest(from, to, JSON.stringify(body), options)
+
+  it(`${options.model}: gives the same bytes twice, and each turn begins like the one before`, () => {
+    fc.assert(
+      fc.property(conversation, (talk) => {
+        let before: JsonObject | null = null
+        for (let turns = 0; turns < talk.rounds.length; turns++) {
+          const body = write(talk, turns)
+          const { body: text, refused } = translate(body)
+          expect(refused).toBeNull()
+          expect(translate(body).body).toBe(text)
+          const sent = asObject(JSON.parse(text ?? 'null'))
+          if (before !== null) expectPrefix(before, sent)
+          before = sent
+        }
+      }),
+      { numRuns },
+    )
+  })
+
+  it(`${options.model}: a cache mark goes up, or is listed`, () => {
+    fc.assert(
+      fc.property(conversation, (talk) => {
+        const body = write(talk, talk.rounds.length - 1)
+        const { body: text, losses } = translate(body)
+        const listed = losses.filter((path) => /cache_control$|prompt_cache_breakpoint$/.test(path)).length
+        expect(countMarks(text ?? '') + listed).toBe(countMarks(JSON.stringify(body)))
+      }),
+      { numRuns },
+    )
+  })
+})
+
+/** Marks move, since Anthropic takes four and the last four stay; nothing else of an earlier turn changes. */
+function expectPrefix(before: JsonObject, after: JsonObject | null): void {
+  const unmarked = (value: unknown) =>
+    JSON.parse(JSON.stringify(value), (name, member) => (name === 'cache_control' ? undefined : member))
+  expect(unmarked(after?.system ?? null)).toEqual(unmarked(before.system ?? null))
+  expect(after?.tools).toEqual(before.tools)
+  const [earlier, later] = [asArray(unmarked(before.messages)), asArray(unmarked(after?.messages))]
+  expect(later.slice(0, earlier.length)).toEqual(earlier)
+}
