@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { explanationShape } from '../../src/admin/contract/routes/routes.ts'
-import { escapeControls, formatMilliseconds, formatMoney } from '../../src/admin/contract/show-value.ts'
+import { escapeControls, formatMilliseconds, formatMoney, groupDigits } from '../../src/admin/contract/show-value.ts'
 import type { View } from './view.ts'
 
 type Explanation = z.infer<typeof explanationShape>
@@ -11,7 +11,9 @@ export function renderExplanation(output: unknown, view: View): string {
   return `${[
     describeRoute(explanation, view),
     ...describeTargets(explanation, view),
+    ...describeOptions(explanation),
     ...describePast(explanation),
+    ...describeLeft(explanation),
     ...describeVerdict(explanation, view),
   ]
     .map((line) => line.trimEnd())
@@ -43,6 +45,34 @@ function describeTargets({ taken, skipped }: Explanation, view: View): string[] 
 function describeFigures({ estimate_usd, latency_ms }: Explanation['taken'][number]): string[] {
   const cost = estimate_usd === null ? [] : [`about ${formatMoney(estimate_usd)}`]
   return latency_ms === null ? cost : [...cost, formatMilliseconds(latency_ms)]
+}
+
+/** What else would happen to it on its route. */
+function describeOptions({ route, routing_signals }: Explanation): string[] {
+  if (route === null) return []
+  const { hedge, shadow } = route
+  return [
+    ...routing_signals.filter(({ rule }) => rule === 'affinity').map(({ text }) => escapeControls(text)),
+    ...(hedge === null ? [] : [`After ${hedge.after} of silence a second target is asked (at most ${hedge.share}%).`]),
+    ...(shadow === null ? [] : [`Once answered, it goes to ${escapeControls(shadow)} as well.`]),
+  ]
+}
+
+/** What is left of the key's limits and budgets. */
+function describeLeft({ limits, periods }: Explanation): string[] {
+  const windows = limits.map(({ kind, left, limit, policy }) => {
+    const unit = kind === 'concurrency' ? 'requests at once' : `${kind} a minute`
+    return `${leftOf(left, limit, groupDigits)} ${unit} (policy ${escapeControls(policy)})`
+  })
+  const budgets = periods.map(({ kind, period, left, limit, policy }) => {
+    const [write, unit] = kind === 'usd' ? [formatMoney, 'a'] : [groupDigits, 'tokens a']
+    return `${leftOf(left, limit, write)} ${unit} ${period} (policy ${escapeControls(policy)})`
+  })
+  return [...windows, ...budgets].map((text) => `Left: ${text}`)
+}
+
+function leftOf(left: number | null, limit: number, write: (value: number) => string): string {
+  return left === null ? `each end user's part of ${write(limit)}` : `${write(left)} of ${write(limit)}`
 }
 
 function describePast({ request }: Explanation): string[] {

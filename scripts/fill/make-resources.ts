@@ -83,6 +83,9 @@ async function addRoute(store: StoreClient, model: string, projectId: string): P
     timeouts: {},
     strict: false,
     echoModel: false,
+    sticky: false,
+    hedge: null,
+    shadow: null,
     createdAt: new Date().toISOString(),
   })
 }

@@ -4,7 +4,7 @@ import type { AttemptRecord, RequestRecord } from './record.ts'
 export interface AttemptFigure {
   provider: string
   model: string
-  /** `fell_back`: it failed, and the request went on to another target. `aborted`: it was tried, and its client left. */
+  /** `fell_back`: it failed, and the request went on to another target. `aborted`: it was tried, and its client left, or another target was faster. */
   outcome: 'answered' | 'failed' | 'fell_back' | 'aborted'
   /** Milliseconds; null: it has none. */
   duration: number | null
@@ -70,7 +70,7 @@ const failingStatuses: readonly (number | null)[] = [null, 401, 402, 408, 425, 4
 
 function outcomeOf({ outcome, status }: AttemptRecord, error: RequestRecord['error']): AttemptFigure['outcome'] {
   if (outcome === 'answered') return isProvidersError(error) ? 'failed' : 'answered'
-  if (outcome === 'aborted' || outcome === 'started') return 'aborted'
+  if (outcome === 'aborted' || outcome === 'started' || outcome === 'cancelled') return 'aborted'
   if (outcome !== 'passed') return 'failed'
   return failingStatuses.includes(status) || (status ?? 0) >= 500 ? 'failed' : 'answered'
 }

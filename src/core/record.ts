@@ -36,6 +36,7 @@ export interface RequestRecord {
   estimate_error: number | null
   duration_ms: number | null
   first_byte_ms: number | null
+  /** The last is the one whose outcome the client got. */
   attempts: AttemptRecord[]
   timeline: TimelineEntry[]
   policy_signals: Signal[]
@@ -110,7 +111,7 @@ export interface AttemptRecord {
   provider: string
   upstream_model: string
   status: number | null
-  /** `answered`, `retry`, `fallback`, `passed`, `aborted`, or an error code. */
+  /** `answered`, `retry`, `fallback`, `passed`, `aborted`, `cancelled` (another target was faster), or an error code. */
   outcome: string
   started_ms: number
   connected_ms: number | null

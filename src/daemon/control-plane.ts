@@ -23,6 +23,7 @@ import { ReadinessKeeper } from './readiness.ts'
 import { TrafficWindow } from './recent-traffic.ts'
 import { followRecords } from './record-feed.ts'
 import { RequestLog } from './request-log.ts'
+import { routingView } from './routing-view.ts'
 import type { ScheduledBackups } from './scheduled-backups.ts'
 import { StateHistory, type StateHistoryOptions } from './state-history.ts'
 import { StoreWatch } from './store-watch.ts'
@@ -235,11 +236,9 @@ export class ControlPlane {
       onChange: (listener) => store.onChange(listener),
       tryRoute: (call) => tryRoute(this.#publisher, this.#ownAddress(), call),
       send: (call, signal) => this.#send(call, signal),
-      health: (slot, credentials, target, keyId) =>
-        this.#shared.health.view(slot, Date.now(), credentials, target, keyId),
+      ...routingView(this.#shared),
       // The lanes are the data plane's: here they are loaded when somebody asks.
       inspect: async (...asked) => (await import('./inspect-request.ts')).inspectRequest(...asked),
-      latency: (target, streamed) => this.#shared.health.latency.find(target, streamed),
       limitUsage: (limit) => limitUsage(this.#shared.limits, limit, this.#publisher.configuration.timeZone),
       prices: () => this.#publisher.prices,
       targets: (slot) => this.#targets(slot),

@@ -85,6 +85,9 @@ async function ensureRoute(store: StoreClient, project: Project, providerId: str
     timeouts: {},
     strict: false,
     echoModel: false,
+    sticky: false,
+    hedge: null,
+    shadow: null,
     createdAt: new Date().toISOString(),
   }
   await audited(store, 'routes.add', route.id, model).routes.insert(route)

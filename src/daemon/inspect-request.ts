@@ -1,5 +1,6 @@
 import type { Inspected } from '../admin/handlers/context.ts'
 import { type LaneName, laneNames } from '../core/lane.ts'
+import { readConversation } from '../lanes/conversation.ts'
 import { lanes } from '../lanes/index.ts'
 
 /** Reads a body as the data plane does, for each lane that it may be meant for. `model` is for lanes whose bodies name none. */
@@ -17,9 +18,12 @@ function inspect(name: LaneName, path: string, body: Buffer, model: string | nul
   if (match === null) return []
   const inspection = match.endpoint.inspect(match, '', body)
   if ('code' in inspection) return [{ lane: name, fault: inspection }]
-  const { operation } = match.endpoint
+  const { operation, signedReasoning } = match.endpoint
   const { streamed, outputLimit } = inspection
-  return [{ lane: name, operation, model: inspection.model ?? model, streamed, bytes: body.length, outputLimit }]
+  const { start, signature } = readConversation(body, signedReasoning)
+  const conversation = { start: start?.text ?? null, signature }
+  const size = { streamed, bytes: body.length, outputLimit }
+  return [{ lane: name, operation, model: inspection.model ?? model, ...size, conversation }]
 }
 
 function shapeOf(text: string): object {

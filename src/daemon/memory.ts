@@ -4,6 +4,7 @@ import { attachCounters, type CounterLayout, type Counters, createCounterMemory 
 import { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { createLimitMemory, type LimitMemory } from '../policy/limits/limit-memory.ts'
 import { attachHealth, createHealthMemory, type Health } from '../routing/health.ts'
+import { createRoutingMemory, type RoutingMemory } from '../routing/memory.ts'
 
 /** Providers that a gateway can have at once; the health table is made once, for the life of the process. */
 export const slotLimit = 4096
@@ -12,6 +13,7 @@ const rowLimit = 16
 /** What all threads share. The control plane's own column stands behind those of the data-plane threads. */
 export interface SharedMemory {
   health: SharedArrayBuffer
+  routing: RoutingMemory
   counters: SharedArrayBuffer
   layout: CounterLayout
   limits: LimitMemory
@@ -23,6 +25,7 @@ export function createSharedMemory(workers: number): SharedMemory {
   const layout = { rows: rowLimit, threads: columnsOf(workers).length + 1 }
   return {
     health: createHealthMemory(slotLimit),
+    routing: createRoutingMemory(),
     counters: createCounterMemory(layout),
     layout,
     limits: createLimitMemory(layout.threads),
@@ -35,10 +38,19 @@ export function columnsOf(workers: number): number[] {
   return Array.from({ length: 3 * workers }, (_, column) => column)
 }
 
-export function attachShared(memory: SharedMemory): { health: Health; counters: Counters; limits: LimitCounters } {
+/** As the control plane sees it. */
+export interface Shared {
+  health: Health
+  affinities: BigUint64Array
+  counters: Counters
+  limits: LimitCounters
+}
+
+export function attachShared(memory: SharedMemory): Shared {
   const own = memory.layout.threads - 1
   return {
     health: attachHealth(memory.health),
+    affinities: new BigUint64Array(memory.routing.affinities),
     counters: attachCounters(memory.counters, memory.layout, own),
     limits: new LimitCounters(memory.limits, own),
   }

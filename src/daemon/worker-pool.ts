@@ -154,6 +154,7 @@ export class WorkerPool implements SnapshotAudience {
       certificate: this.#certificate,
       journal: { directory: journalDirectory, boot, thread },
       healthMemory: memory.health,
+      routingMemory: memory.routing,
       counterMemory: memory.counters,
       counterLayout: memory.layout,
       limitMemory: memory.limits,

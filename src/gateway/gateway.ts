@@ -1,6 +1,7 @@
 import type { AddressSet } from '../addresses/address-set.ts'
 import type { AddressForm } from '../addresses/recorded-address.ts'
 import type { DegradedPart } from '../core/degraded.ts'
+import type { Fault } from '../core/errors.ts'
 import type { TimeLimits } from '../core/lane.ts'
 import type { Liveness, LongTurn } from '../core/turn-watch.ts'
 import type { PatternEngine } from '../policy/content/seeker.ts'
@@ -37,8 +38,14 @@ export interface Gateway {
   chunks: GcPacer
   transport: Transport
   health: Health
+  /** Where conversations are, for all threads. */
+  affinities: BigUint64Array
+  /** How long the calls of routes take that ask a second target. */
+  hedging: BigInt64Array
   counters: Counters
   limits: LimitCounters
+  /** Copies for shadow targets that are under way on this thread. */
+  shadows: Set<{ abort(reason: Fault): void }>
   /** Which calls a provider's kind can take without translation. */
   kinds: Kinds
   socketGaps: SocketGaps

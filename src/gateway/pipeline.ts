@@ -3,6 +3,8 @@ import { slicedBytes } from '../core/known-spans.ts'
 import { nextTurn } from '../core/slices.ts'
 import { nowDoing } from '../core/turn-watch.ts'
 import type { ContentPolicy } from '../policy/content/compile.ts'
+import type { Plan } from '../routing/plan.ts'
+import type { SnapshotRoute } from '../store/configuration/snapshot.ts'
 import { answerModels } from './answer/model-answers.ts'
 import { relay } from './answer/relay.ts'
 import { reject, settleAborted } from './answer/respond.ts'
@@ -12,7 +14,9 @@ import type { Arrival } from './request/arrival.ts'
 import type { Call } from './request/call.ts'
 import { identify } from './request/identify.ts'
 import { admit, receive } from './request/receive.ts'
+import type { Hedge } from './upstream/hedge.ts'
 import { holdBudgets } from './upstream/hold-budgets.ts'
+import { mayStay } from './upstream/may-stay.ts'
 import { planFor } from './upstream/plan-call.ts'
 import { attemptAll } from './upstream/send.ts'
 
@@ -42,16 +46,34 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   const denied = contentPolicies === null ? null : await inspectContent(call, contentPolicies)
   if (denied !== null) return reject(arrival, denied)
 
-  const planned = planFor(call)
-  if (planned.fault !== null) return reject(arrival, planned.fault)
+  const found = planFor(call)
+  if (found.fault !== null) return reject(arrival, found.fault)
+  const planned = mayStay(call, found) ? await stay(call, found) : found
   const unaffordable = arrival.limits === null ? null : holdBudgets(call, planned)
   if (unaffordable !== null) return reject(arrival, unaffordable)
   await journalAdmitted(call)
   if (call.abort.aborted) return settleAborted(arrival)
-  const outcome = await attemptAll(call, planned)
+  const hedge = planned.route?.hedge == null ? null : await prepare(call, planned)
+  const outcome = await attemptAll(call, planned, hedge)
   if (outcome.kind === 'gone') return settleAborted(arrival)
   if (outcome.kind === 'failed') return reject(arrival, outcome.fault)
-  return relay(call, outcome.answer, outcome.retryAfterMs)
+  await relay(call, outcome.answer, outcome.retryAfterMs)
+  if (planned.route?.shadow != null && outcome.answer.error === null) await copyToShadow(call, planned.route)
+}
+
+async function copyToShadow(call: Call, route: SnapshotRoute): Promise<void> {
+  const { sendShadow } = await import('./upstream/shadow.ts')
+  sendShadow(call, route)
+}
+
+async function stay(call: Call, planned: Plan): Promise<Plan> {
+  const { stayIfKnown } = await import('./upstream/keep-affinity.ts')
+  return stayIfKnown(call, planned)
+}
+
+async function prepare(call: Call, planned: Plan): Promise<Hedge | null> {
+  const { prepareHedge } = await import('./upstream/hedge.ts')
+  return prepareHedge(call, planned)
 }
 
 async function inspectContent(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {

@@ -7,7 +7,7 @@ import type { LimitFigures } from '../core/policy-limits.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../core/record.ts'
 import type { CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { OutputLimits } from './output-limit.ts'
-import type { AnswerReader, Framing, RequestContent, SocketReader } from './reader-contract.ts'
+import type { AnswerReader, Framing, RequestContent, SignedReasoning, SocketReader } from './reader-contract.ts'
 
 export type { FormField } from '../core/form-scan.ts'
 export type { Span } from '../core/json-scan.ts'
@@ -75,9 +75,7 @@ export interface WholeBodyContext {
 }
 
 export interface Endpoint {
-  /**
-   * The stable name on request records: `chat`, `responses`, `files.create`, `models.list`, `messages`, `generate`, …
-   */
+  /** The stable name on request records: `chat`, `responses`, `files.create`, `messages`, `generate`, … */
   operation: string
   /**
    * `SOCKET`: a WebSocket handshake, which is a GET with an upgrade. `ANY`: every method, for endpoints that nobody
@@ -165,6 +163,8 @@ export interface Endpoint {
   createdObjects(match: Match, inspection: Inspection, answer: unknown): readonly CreatedObject[]
   /** Where `reportsUsage` is `end`: the background work that the answer shows as ended, with its usage. */
   endedWork(answer: unknown): readonly EndedWork[]
+  /** Where its answers may hold reasoning that only the account can read that wrote it. */
+  signedReasoning?: SignedReasoning
   /** Whether answers, or the events of a stream, may contain URLs that a client follows with its credential. */
   answersHoldUrls: boolean
   /** Where `issuesClientToken` is set: the credentials in an answer; null when none is found in a known form. */

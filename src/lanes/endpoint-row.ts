@@ -46,6 +46,7 @@ export function makeRow(operation: string, call: RowPath, usual: UsualReading, f
     references: () => none,
     formReferences: () => none,
     endedWork: () => [],
+    signedReasoning: undefined,
     answersHoldUrls: false,
     readClientToken: undefined,
     socket: null,

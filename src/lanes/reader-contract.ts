@@ -132,3 +132,11 @@ export interface SocketReading {
   seen: readonly ObjectName[]
   error: StreamedError | null
 }
+
+/** Reasoning that only the account can read that wrote it, and how it is found. */
+export interface SignedReasoning {
+  /** What stands in the body of nearly every call whose answer may have any; '': nothing that could be told. */
+  hint: string
+  /** The members, of bodies and answers alike, that hold a signature. */
+  names: readonly string[]
+}

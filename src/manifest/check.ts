@@ -1,4 +1,5 @@
 import { isFallbackCondition, notACondition } from '../core/fallback-conditions.ts'
+import { parseShadow } from '../core/route-options.ts'
 import { inSlices, mapInSlices } from '../core/slices.ts'
 import { RouteIndex, validateRoute } from '../routing/plan.ts'
 import { readAttachment, targetProviders } from './attachments.ts'
@@ -94,6 +95,7 @@ function checkChange(outcome: ManifestCheck, { entry, after, kind }: PlannedChan
   if (scope.length > 0) return scope
   return [
     ...say('targets', checkTargets(outcome, entry, after.targets)),
+    ...say('shadow', checkTargets(outcome, entry, shadowTargets(after.shadow))),
     ...say('fallback_on', checkFallback(after.fallback_on)),
     ...checkRoute(outcome, entry),
   ]
@@ -122,6 +124,11 @@ function checkTargets(outcome: ManifestCheck, { project }: Identity, targets: Pl
   const names = targetProviders(targets)
   const limited = names.filter((name) => !outcome.mayUse(project, name))
   return [...checkProviders(outcome, names), ...limited.map((name) => `provider ${name} is limited to other projects`)]
+}
+
+function shadowTargets(written: Plain | undefined): Plain[] {
+  const target = typeof written === 'string' ? parseShadow(written) : null
+  return target === null ? [] : [{ provider: target.provider }]
 }
 
 function checkFallback(words: Plain | undefined): string[] {
@@ -154,6 +161,7 @@ function routeShape(route: Planned) {
       weight: Number(weight),
       priority: Number(priority),
     })),
+    shadow: typeof route.fields.shadow === 'string' ? parseShadow(route.fields.shadow) : null,
   }
 }
 
@@ -183,8 +191,12 @@ function usedBy({ kind, project, environment, fields }: Planned): Identity[] {
   if (project !== null && kind !== 'environment') used.push(workspaceOwn('project', project))
   if (project !== null && environment !== null) used.push(environmentOf(project, environment))
   if (kind === 'key' && typeof fields.policy === 'string') used.push(workspaceOwn('policy', fields.policy))
-  const providers = kind === 'route' ? targetProviders(fields.targets) : defaultProviders(fields)
+  const providers = kind === 'route' ? routeProviders(fields) : defaultProviders(fields)
   return [...used, ...providers.map((name) => workspaceOwn('provider', name))]
+}
+
+function routeProviders({ targets, shadow }: Fields): string[] {
+  return [...targetProviders(targets), ...targetProviders(shadowTargets(shadow))]
 }
 
 function defaultProviders({ default_providers }: Fields): string[] {

@@ -1,4 +1,5 @@
 import { laneNames } from '../core/lane.ts'
+import { hedgeAfterForm, parseHedgeAfter, parseShadow } from '../core/route-options.ts'
 import { formatDuration, formatSize, parseDuration, parseSize } from '../core/units.ts'
 import { parseTarget, writeTarget } from '../core/written-target.ts'
 import { canonical, type Fields, isObject, type Plain } from './resource.ts'
@@ -84,6 +85,18 @@ export const duration: Form = {
   expected: 'a duration such as 250ms, 5s, 30m or 90d',
   read: (value) => (typeof value === 'string' ? (parseDuration(value) ?? undefined) : undefined),
   write: (value) => (typeof value === 'number' ? formatDuration(value) : value),
+}
+
+/** In milliseconds, or `p95`. */
+export const hedgeAfter: Form = {
+  expected: hedgeAfterForm,
+  read: (value) => (typeof value === 'string' ? (parseHedgeAfter(value) ?? undefined) : undefined),
+  write: (value) => (typeof value === 'number' ? formatDuration(value) : value),
+}
+
+export const shadow: Form = {
+  ...textThat((written) => parseShadow(written) !== null),
+  expected: 'a target, like openai or openai:gpt-4o',
 }
 
 /** In bytes. */

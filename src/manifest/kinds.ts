@@ -1,4 +1,5 @@
 import { policyRules } from '../core/policy-rules.ts'
+import { usualHedgeShare } from '../core/route-options.ts'
 import * as forms from './forms.ts'
 import { ruleSpecs } from './policy-rules.ts'
 import type { Fields, Plain, ResourceKind } from './resource.ts'
@@ -122,6 +123,10 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
       ...timeouts,
       strict: field(forms.flag, 'strict', false),
       echo_model: field(forms.flag, 'echo_model', false),
+      sticky: field(forms.flag, 'sticky', false),
+      hedge_after: field(forms.orWord(forms.hedgeAfter, 'none'), 'hedge.after', null),
+      hedge_share: field(forms.whole(1, 100), 'hedge.share', usualHedgeShare),
+      shadow: field(forms.orWord(forms.shadow, 'none'), 'shadow', null),
     },
   },
 }

@@ -14,6 +14,8 @@ export const requestsServed = 1
 export const listeners = 2
 /** Bytes of bodies that are held, as far as they are large. */
 export const heldBytes = 3
+/** Copies of answered requests that are under way to shadow targets. */
+export const shadowsInFlight = 4
 
 type Reservation =
   | { granted: true }

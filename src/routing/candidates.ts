@@ -20,6 +20,8 @@ export interface Candidate {
   reason: string
   /** The only credential that may be used, because it owns the object that the call names. Absent: any of the pool. */
   credentialId?: string
+  /** Place of the credential that is tried first, because the conversation has been there. */
+  preferredCredential?: number
   /** The names to ask for where the call names additional models, in their order. */
   additionalUpstreamModels?: readonly string[]
 }
@@ -197,6 +199,11 @@ function clock(time: number, now: number): string {
 
 function seconds(ms: number): string {
   return `${Math.max(1, Math.ceil(ms / 1000))} s`
+}
+
+/** Whether it matters which of them is taken, and with which credential. */
+export function offersChoice(candidates: readonly Candidate[]): boolean {
+  return candidates.length > 1 || (candidates[0]?.provider.credentials.length ?? 0) > 1
 }
 
 /** The name to ask the provider for. A star in it takes what the route's star took. */

@@ -7,6 +7,7 @@ export interface RouteShape {
   environmentId: string | null
   model: string
   targets: readonly { upstreamModel: string | null; weight: number; priority: number }[]
+  shadow?: { upstreamModel: string | null } | null
 }
 
 /** Routes by what makes two of them the same or equally exact, so that thousands are checked in a few look-ups each. */

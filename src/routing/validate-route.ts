@@ -3,14 +3,14 @@ import { mostTargets } from '../core/written-target.ts'
 import type { RouteIndex, RouteShape } from './route-index.ts'
 
 interface RouteProblem {
-  field: 'model' | 'targets'
+  field: 'model' | 'targets' | 'shadow'
   /** What is wrong and what to do. */
   message: string
 }
 
 /** Why a route cannot be made or changed so; null: it can. `others` are all routes, itself included or not. */
 export function validateRoute(route: RouteShape, others: RouteIndex): RouteProblem | null {
-  return validateModel(route.model) ?? validateTargets(route) ?? validateAgainst(route, others)
+  return validateModel(route.model) ?? validateTargets(route) ?? validateShadow(route) ?? validateAgainst(route, others)
 }
 
 function validateModel(model: string): RouteProblem | null {
@@ -27,18 +27,23 @@ function validateTargets({ model, targets }: RouteShape): RouteProblem | null {
   for (const { upstreamModel, weight, priority } of targets) {
     if (!(Number.isFinite(weight) && weight >= 0)) return reject('targets', 'A weight is a number from 0 up.')
     if (!Number.isInteger(priority)) return reject('targets', 'A priority is a whole number; lower goes first.')
-    if (upstreamModel === null) continue
-    if (upstreamModel === '')
-      return reject('targets', 'An upstream model cannot be empty; leave it out for the same name.')
-    if (!isPlainName(upstreamModel)) return reject('targets', notPlain(upstreamModel))
-    if (countStars(upstreamModel) > countStars(model)) {
-      return reject(
-        'targets',
-        `${quote(upstreamModel)} has a * that nothing fills: it takes what the one * of the route's model matched.`,
-      )
-    }
+    const problem = validateUpstream(model, upstreamModel)
+    if (problem !== null) return reject('targets', problem)
   }
   return null
+}
+
+function validateShadow({ model, shadow }: RouteShape): RouteProblem | null {
+  const problem = validateUpstream(model, shadow?.upstreamModel ?? null)
+  return problem === null ? null : reject('shadow', problem)
+}
+
+function validateUpstream(model: string, upstreamModel: string | null): string | null {
+  if (upstreamModel === null) return null
+  if (upstreamModel === '') return 'An upstream model cannot be empty; leave it out for the same name.'
+  if (!isPlainName(upstreamModel)) return notPlain(upstreamModel)
+  if (countStars(upstreamModel) <= countStars(model)) return null
+  return `${quote(upstreamModel)} has a * that nothing fills: it takes what the one * of the route's model matched.`
 }
 
 /** Two patterns of one scope tie when some name matches both and neither has more literal characters. */

@@ -3,6 +3,7 @@ import type { Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { ShownState } from '../core/provider-state.ts'
 import type { RequestRecord } from '../core/record.ts'
+import type { RouteHedge, RouteShadow } from '../core/route-options.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
 import type { AlertTables } from './alerts/alert-tables.ts'
@@ -219,6 +220,10 @@ export interface Route {
   strict: boolean
   /** Answers show the name that the client asked for. */
   echoModel: boolean
+  /** Prompts that a target has in its cache go there again. */
+  sticky: boolean
+  hedge: RouteHedge | null
+  shadow: RouteShadow | null
   createdAt: string
 }
 

@@ -119,6 +119,8 @@ export async function startTestGateway(
     inspect: async (...asked) => inspectRequest(...asked),
     limitUsage: (limit) => state.used.get(limit.counter) ?? { used: 0, held: 0, resetsAt: null },
     latency: () => null,
+    recall: () => null,
+    isUsable: () => true,
     prices: () => [],
     health: () => ({ state: 'ready' }),
     targets: () => [],

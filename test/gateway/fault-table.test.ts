@@ -145,6 +145,18 @@ const table: Row[] = [
     streamed: true,
     ...{ seen: 200, first: well, calls: 10, last: ['ready', 'open'] },
   },
+  {
+    fault: 'a 429 as the first event of the stream',
+    act: streamed((response) => response.end(event({ error: { message: 'slow down', code: 429 } }))),
+    streamed: true,
+    ...{ seen: 502, first: well, calls: 25, last: well },
+  },
+  {
+    fault: 'a 429 in the midst of the stream',
+    act: streamed((response) => response.end(content + event({ error: { message: 'slow down', code: 429 } }))),
+    streamed: true,
+    ...{ seen: 200, first: well, calls: 25, last: well },
+  },
   { fault: '401', act: status(401), seen: 502, first: well, calls: 8, last: well },
   {
     fault: '400 for want of credit (litellm 16092)',

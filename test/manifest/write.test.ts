@@ -108,6 +108,10 @@ const route = fc.record({
   'timeouts.first_byte': timeout,
   strict: fc.boolean(),
   echo_model: fc.boolean(),
+  sticky: fc.boolean(),
+  hedge_after: fc.constantFrom(null, 'p95', 10, 120, 2000),
+  hedge_share: fc.integer({ min: 1, max: 100 }),
+  shadow: fc.constantFrom(null, 'openai', 'openai:gpt-4o'),
 })
 
 const named = <T>(fields: fc.Arbitrary<T>, names: fc.Arbitrary<string> = slug) =>

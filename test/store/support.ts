@@ -95,6 +95,9 @@ export function sampleRoute(projectId: string, providerId: string, change: Parti
     timeouts: {},
     strict: false,
     echoModel: false,
+    sticky: false,
+    hedge: null,
+    shadow: null,
     createdAt: now,
     ...change,
   }

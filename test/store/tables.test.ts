@@ -98,12 +98,17 @@ describe('tables', () => {
     expect(await store.routes.find(project.id, null, 'gpt-4o-mini')).toEqual(everywhere)
     expect(await store.routes.find(project.id, environment.id, 'gpt-4o-mini')).toEqual(own)
     expect(await store.routes.find(project.id, null, own.id)).toEqual(own)
-    expect(await store.routes.update(own.id, { enabled: false, strict: true, echoModel: true })).toEqual({
-      ...own,
-      enabled: false,
-      strict: true,
-      echoModel: true,
-    })
+    const change = {
+      ...{ enabled: false, strict: true, echoModel: true, sticky: true },
+      hedge: { after: 'p95' as const, share: 7 },
+      shadow: { providerId: provider.id, upstreamModel: 'gpt-4o' },
+    }
+    expect(await store.routes.update(own.id, change)).toEqual({ ...own, ...change })
+    expect(await store.routes.find(project.id, null, own.id)).toEqual({ ...own, ...change })
+    await store.routes.update(own.id, { targets: [] })
+    await store.routes.remove(everywhere.id)
+    // A shadow target keeps its provider as any other target does.
+    await expect(store.providers.remove(provider.id)).rejects.toThrow(own.model)
   })
 
   it('finds keys by id, name and last four, and frees the name of a revoked one', async () => {

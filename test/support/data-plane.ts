@@ -7,7 +7,7 @@ import type { AddressForm } from '../../src/addresses/recorded-address.ts'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
+import { attachShared, createSharedMemory, type Shared } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight } from '../../src/policy/counters.ts'
 import type { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
@@ -22,6 +22,8 @@ export interface DataPlane {
   /** Of a second key, `key_2`; there is one where the options ask for it. */
   otherKey: string
   inFlight(): number
+  /** What all threads share, as the control plane sees it. */
+  shared: Shared
   /** What counts in limits, as other threads see it. */
   limits: LimitCounters
   /** Bytes of large bodies. */
@@ -130,6 +132,7 @@ export async function startDataPlane({
       certificate,
       journal: { directory, boot: 'test', thread: 0 },
       healthMemory: memory.health,
+      routingMemory: memory.routing,
       counterMemory: memory.counters,
       counterLayout: memory.layout,
       limitMemory: memory.limits,
@@ -140,8 +143,13 @@ export async function startDataPlane({
   const tell = (message: ToThread, transfer: readonly MessagePort[] = []) => worker.postMessage(message, transfer)
   const hear = (type: FromThread['type']) =>
     new Promise<FromThread>((resolve, reject) => {
+      const listen = (message: FromThread) => {
+        if (message.type !== type) return
+        worker.off('message', listen).off('error', reject)
+        resolve(message)
+      }
       worker.once('error', reject)
-      worker.on('message', (message: FromThread) => message.type === type && resolve(message))
+      worker.on('message', listen)
     })
   await hear('started')
   const key = mintGatewayKey()
@@ -179,11 +187,13 @@ export async function startDataPlane({
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  const { counters, health, limits: limitCounters } = attachShared(memory)
+  const shared = attachShared(memory)
+  const { counters, health, limits: limitCounters } = shared
   return {
     baseUrl: `${certificate === null ? 'http' : 'https'}://127.0.0.1:${port}`,
     key,
     otherKey,
+    shared,
     limits: limitCounters,
     inFlight: () => counters.read(requestsInFlight),
     held: () => counters.read(heldBytes),

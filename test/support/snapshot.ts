@@ -68,6 +68,9 @@ export function makeRoute(model: string, targets: SnapshotTarget[], parts: Parti
     timeouts: {},
     strict: false,
     echoModel: false,
+    sticky: false,
+    hedge: null,
+    shadow: null,
     ...parts,
   }
 }

@@ -7,6 +7,7 @@ import type { Secret } from '../../core/secret.ts'
 import type { Manifest } from '../../manifest/read.ts'
 import type { ReadRequest } from '../../manifest/thread-message.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
+import type { ConversationKeys, Remembered } from '../../routing/affinity.ts'
 import type { HealthTarget, HealthView } from '../../routing/health.ts'
 import type { LatencyFigure } from '../../routing/latency-figures.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
@@ -67,6 +68,8 @@ export type Inspected =
       streamed: boolean
       bytes: number
       outputLimit: number | null
+      /** What says which conversation it belongs to. */
+      conversation: { start: string | null; signature: string | null }
     }
   | { lane: LaneName; fault: { code: string; message: string } }
 
@@ -111,6 +114,10 @@ export interface Runtime {
   inspect(body: string, lane: LaneName | null, model: string | null): Promise<Inspected[]>
   /** How long calls of that kind took there; null: none has been measured, or no route goes by it. */
   latency(target: HealthTarget, streamed: boolean): LatencyFigure | null
+  /** Where a conversation has been, as all threads remember it; null: nobody knows. */
+  recall(keys: ConversationKeys): Remembered | null
+  /** Whether the credential in that place can be used for the model at once. */
+  isUsable(target: HealthTarget, credential: number): boolean
   /** What is used of a limit at this moment, and held by requests in progress; epoch milliseconds of when all is free again. */
   limitUsage(limit: Limit): { used: number; held: number; resetsAt: number | null }
   /** As the data plane has them. */

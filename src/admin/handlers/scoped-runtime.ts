@@ -26,6 +26,8 @@ export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<St
     health: (...asked) => runtime.health(...asked),
     inspect: (...asked) => runtime.inspect(...asked),
     latency: (...asked) => runtime.latency(...asked),
+    recall: (keys) => runtime.recall(keys),
+    isUsable: (...asked) => runtime.isUsable(...asked),
     // A limit that several projects share is met by the keys of each.
     limitUsage: (limit) => runtime.limitUsage(limit),
     prices: () => runtime.prices(),

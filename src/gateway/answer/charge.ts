@@ -6,7 +6,9 @@ import { usageDetail } from '../../lanes/usage.ts'
 import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
-import type { RequestEnd } from '../request/trace.ts'
+import type { RequestEnd, Trace } from '../request/trace.ts'
+import type { Leg } from '../upstream/leg.ts'
+import { pricedAs } from '../upstream/note-leg.ts'
 import type { UpstreamCall } from '../upstream/upstream-call.ts'
 
 /**
@@ -84,10 +86,14 @@ function mayCost({ status, error }: RequestEnd, attempt: AttemptRecord | undefin
   return cut && (attempt?.connected_ms ?? null) !== null
 }
 
+/** Where something was sent, and as what. */
+type PricedAt = Pick<Trace, 'provider' | 'priced'>
+
 /** A model without a price is never silently free: it leaves the signal `unpriced` (contract.md rule 7). */
-function priceUsage(arrival: Arrival, usage: PricedUsage): Cost | null {
+function priceUsage(arrival: Arrival, usage: PricedUsage, at: PricedAt = arrival.trace): Cost | null {
   const { gateway, trace, unpriced } = arrival
-  const { provider, priced, policySignals, attempts } = trace
+  const { policySignals, attempts } = trace
+  const { provider, priced } = at
   if (provider === null || priced === null) return null
   const price = gateway.model.prices.find({ provider, ...priced }) ?? unpriced?.price ?? null
   const nano = price === null ? null : costOf(usage, price)
@@ -116,12 +122,14 @@ function sumCosts(attempts: readonly AttemptRecord[]): Cost | null {
  * An attempt that reached the provider and was cut from this side (its time was up, its client left) may be billed all the same: it
  * costs its estimate, or what was reported by then.
  */
-export function chargeCutAttempt(call: Call, attempt: AttemptRecord, upstream: UpstreamCall): void {
+export function chargeCutAttempt(leg: Leg, attempt: AttemptRecord, upstream: UpstreamCall): void {
+  const { call } = leg
   if (upstream.times.connected === null) return
   const tokens = estimateCut(call, upstream.reader.usage())
   if (tokens === null) return
   call.trace.cutTokens = { ...tokens, source: 'estimated' }
-  attempt.cost = priceUsage(call.arrival, { tokens, detail: null })
+  const at = { provider: leg.provider.row.name, priced: pricedAs(leg) }
+  attempt.cost = priceUsage(call.arrival, { tokens, detail: null }, at)
 }
 
 /**

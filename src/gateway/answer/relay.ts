@@ -2,7 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import type { CallContent } from '../content/call-content.ts'
 import { callLocation, recordObjects, recordStartedCall, recordUnread } from '../objects/created-objects.ts'
 import { UrlStage } from '../objects/url-stage.ts'
-import type { Call } from '../request/call.ts'
+import type { Affinity, Call } from '../request/call.ts'
 import { ClientSecretStage } from '../sockets/client-secrets.ts'
 import { uploadHeaders } from '../upload/upload-url.ts'
 import type { Head } from '../upstream/answer-consumer.ts'
@@ -66,8 +66,20 @@ const noStages: readonly AnswerStage[] = []
 function stagesFor({ leg }: Answer): readonly AnswerStage[] {
   const { route, call } = leg
   const { model } = call.inspection
-  const stages = stagesOfRow(leg)
-  return route?.echoModel === true && model !== null ? [...stages, new EchoModelStage(leg, model)] : stages
+  const own = stagesOfRow(leg)
+  const stages = route?.echoModel === true && model !== null ? [...own, new EchoModelStage(leg, model)] : own
+  return call.affinity === null ? stages : withAffinity(leg, call.affinity, stages)
+}
+
+/** Last of all, since what is remembered is what the client will send. */
+function withAffinity(
+  { candidate, credentialIndex: credential }: Leg,
+  affinity: Affinity,
+  stages: readonly AnswerStage[],
+): readonly AnswerStage[] {
+  const { watched, upstreamModel } = candidate
+  const reader = affinity.answered({ slot: watched.slot, model: upstreamModel, credential })
+  return reader === null ? stages : [...stages, reader]
 }
 
 function stagesOfRow(leg: Leg): readonly AnswerStage[] {

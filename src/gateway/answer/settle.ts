@@ -30,7 +30,7 @@ export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   const { gateway, abort } = arrival
   if (abort.settled) return
   abort.settled = true
-  gateway.counters.settle(requestsServed, 0, 1)
+  if (arrival.trace.shadowOf === null) gateway.counters.settle(requestsServed, 0, 1)
   for (const { row, amount } of arrival.hold ?? nothingHeld) gateway.counters.settle(row, amount, 0)
   try {
     await journalEnd(arrival, end)

@@ -5,11 +5,13 @@ import { type EffectivePolicy, effectivePolicy } from '../../policy/admit.ts'
 import type { ContentPolicy } from '../../policy/content/compile.ts'
 import { estimateCost } from '../../policy/prices/estimate-cost.ts'
 import type { Transport } from '../../providers/contract.ts'
+import type { AffinityPlace } from '../../routing/affinity.ts'
 import type { HealthTarget } from '../../routing/health.ts'
 import type { LatencyFigure } from '../../routing/latency-figures.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
 import type { Figures } from '../../routing/strategy.ts'
 import type { SnapshotKey, SnapshotProvider } from '../../store/configuration/snapshot.ts'
+import type { AnswerStage } from '../answer/stage.ts'
 import type { CallContent } from '../content/call-content.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Abort, Arrival, RequestBody } from './arrival.ts'
@@ -29,6 +31,12 @@ export interface RequestCaller {
   query: string
   pin: Pin | null
   clientSecret: { secret: Secret; model: string | null } | null
+}
+
+/** Keeps a conversation where it is. */
+export interface Affinity {
+  /** An answer came from there. What reads it for signatures; null: nothing does. */
+  answered(place: AffinityPlace): AnswerStage | null
 }
 
 /** What a stream may still write under its budgets. */
@@ -77,6 +85,8 @@ export class Call implements Figures {
   content: CallContent | null = null
   /** Of a stream without a limit under a budget: the output tokens that are held so far. */
   openHold: OpenHold | null = null
+  /** null: nothing is remembered of where it goes, as for nearly all. */
+  affinity: Affinity | null = null
 
   constructor(arrival: Arrival, caller: RequestCaller, inspection: Inspection) {
     this.arrival = arrival

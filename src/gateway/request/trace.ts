@@ -36,6 +36,8 @@ export class Trace {
   readonly #client: RequestRecord['client']
   readonly #tags: Readonly<Record<string, string>>
   route: string | null = null
+  /** The request that this one repeats for comparison. */
+  shadowOf: string | null = null
   provider: string | null = null
   upstreamModel: string | null = null
   /** What the provider sells it as; null: nothing was sent, or the provider costs nothing. */
@@ -141,13 +143,13 @@ export class Trace {
       estimate_error: null,
       duration_ms: end === null ? null : this.elapsed(),
       first_byte_ms: this.firstByteMs,
+      shadow_of: this.shadowOf,
       attempts: this.attempts,
       timeline: this.timeline,
       policy_signals: this.policySignals,
       routing_signals: this.routingSignals,
       losses: [],
       provider_request_id: cut(this.providerRequestId),
-      shadow_of: null,
       request_bytes: this.requestBytes,
       response_bytes: this.responseBytes,
       client: this.#client,

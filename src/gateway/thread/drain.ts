@@ -39,6 +39,8 @@ export async function pauseNew(traffic: Traffic, server: Server): Promise<Pause>
 export async function drain(traffic: Traffic, server: Server, closed: Promise<void>, limitMs: number): Promise<void> {
   const { gateway, requests } = traffic
   gateway.draining = true
+  // Nobody waits for them.
+  for (const abort of gateway.shadows) abort.abort(stopping())
   for (const { response, abort } of requests.all()) {
     if (!response.headersSent) response.shouldKeepAlive = false
     abort.drain()
@@ -50,7 +52,7 @@ export async function drain(traffic: Traffic, server: Server, closed: Promise<vo
   }
   stopClosing()
   server.closeAllConnections()
-  await waitWhile(() => requests.size > 0, settleMs)
+  await waitWhile(() => requests.size > 0 || gateway.shadows.size > 0, settleMs)
 }
 
 /** At most so long, counted in pauses: a time in which this process was not run is no waiting. */

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { DegradedPart } from '../../core/degraded.ts'
 import type { CounterLayout } from '../../policy/counters.ts'
 import type { LimitMemory } from '../../policy/limits/limit-memory.ts'
+import type { RoutingMemory } from '../../routing/memory.ts'
 import type { ConfigurationSnapshot, KeyDelta, SnapshotPrices } from '../../store/configuration/snapshot.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway.ts'
 import type { JournalPlace } from '../journal/journal.ts'
@@ -13,6 +14,7 @@ export interface ThreadStart {
   certificate: ServerCertificate | null
   journal: JournalPlace
   healthMemory: SharedArrayBuffer
+  routingMemory: RoutingMemory
   counterMemory: SharedArrayBuffer
   counterLayout: CounterLayout
   limitMemory: LimitMemory

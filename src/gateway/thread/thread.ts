@@ -57,8 +57,11 @@ const gateway: Gateway = {
   health: attachHealth(start.healthMemory, start.column, (slot, model) =>
     send({ type: 'traffic', event: { type: 'target-watched', slot, model } }),
   ),
+  affinities: new BigUint64Array(start.routingMemory.affinities),
+  hedging: new BigInt64Array(start.routingMemory.hedging),
   counters,
   limits: new LimitCounters(start.limitMemory, start.column),
+  shadows: new Set(),
   kinds: kindsByName,
   socketGaps: new SocketGaps(),
   patterns: null,

@@ -26,7 +26,7 @@ export interface Answer {
 }
 
 /** An upstream call that has come to its gate. */
-interface GatedAttempt {
+export interface GatedAttempt {
   leg: Leg
   upstream: UpstreamCall
   attempt: AttemptRecord
@@ -158,12 +158,15 @@ function evaluateErrorEvent(outcome: GatedAttempt, gated: Extract<Gated, { kind:
     `The provider ended its stream with an error before any content: ${cleaned}`,
   )
   const failure = { fault: reason, answer: null, next: 'retry', retryAfterMs: null, reason: cleaned } as const
-  return { sent: failed(leg, failure, reason.code), health: healthOfEvent(status) }
+  const sent = failed(leg, failure, reason.code)
+  if (status === 429) return { sent, health: healthyOutcome, credential: { kind: 'limited', retryAfterMs: null } }
+  return { sent, health: healthOfEvent(status) }
 }
 
 /** What an error in a stream says, before its content or in the midst of it. */
 export function healthOfEvent(status: number | null): CallOutcome {
-  return isCallersError(status) ? callersOutcome : failing(status ?? failureCause.malformed, 'success')
+  const isCallers = isCallersError(status) || status === 429
+  return isCallers ? callersOutcome : failing(status ?? failureCause.malformed, 'success')
 }
 
 const noHeaders: AnswerHead['headers'] = new Map()

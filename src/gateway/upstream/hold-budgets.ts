@@ -46,13 +46,21 @@ export function holdBudgets(call: Call, { candidates }: Plan): Fault | null {
   return null
 }
 
-/** Before a dearer target is tried, or one after a target that was charged: false where the budgets have no room for it. */
-export function raiseForTarget(call: Call, candidate: Candidate): boolean {
+/**
+ * Before a dearer target is tried, or one after a target that was charged: false where the budgets have no room for it. `beside`: what
+ * another target comes to that is asked at the same time.
+ */
+export function raiseForTarget(call: Call, candidate: Candidate, beside: Candidate | null = null): boolean {
   const hold = budgetsOf(call.arrival)
   if (hold === null || hold.budgets.length === 0) return true
-  const expected = expect(call, candidate)
-  if ('code' in expected) return false
-  const need = needOf(expected, call.openHold?.held ?? expected.output)
+  const need = { usd: 0n, tokens: 0 }
+  for (const each of beside === null ? [candidate] : [candidate, beside]) {
+    const expected = expect(call, each)
+    if ('code' in expected) return false
+    const own = needOf(expected, call.openHold?.held ?? expected.output)
+    need.usd += own.usd
+    need.tokens += own.tokens
+  }
   const spent = call.trace.attempts.reduce((sum, { cost }) => sum + (cost?.usd ?? 0), 0)
   const usd = need.usd + BigInt(Math.round(spent * nanoPerUsd))
   return call.gateway.limits.raiseBudgets(hold, { ...need, usd }) === null

@@ -12,19 +12,21 @@ import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
-import { type Answer, evaluate, notReady, outcomeOf } from './evaluate.ts'
-import { findHeader, findRequestId } from './headers.ts'
+import { type Answer, evaluate, type GatedAttempt, notReady, outcomeOf } from './evaluate.ts'
+import type { AbortWatch, Hedge, SendAttempt } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, makeLeg, notePatch } from './leg.ts'
+import { noteHead, noteLeg } from './note-leg.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
 /** Tries the candidates of a plan until one answers, while a silent stream is kept alive. */
-export async function attemptAll(call: Call, planned: Plan): Promise<Attempted<Answer>> {
+export async function attemptAll(call: Call, planned: Plan, hedge: Hedge | null = null): Promise<Attempted<Answer>> {
   if (call.inspection.streamed) startKeepAlive(call)
   const retries = call.pin?.once ? 0 : (planned.route?.retries ?? 1)
   const tried: Tried[] = []
+  const send: SendAttempt = (candidate, watch = call.abort) => sendTo(call, planned.route, { candidate, tried, watch })
   const outcome = await attempt(planned.candidates, retries, {
-    send: (candidate) => sendTo(call, planned.route, candidate, tried),
+    send: (candidate) => (hedge === null ? send(candidate) : hedge.send(candidate, send)),
     discard,
     wait: (ms) => waitUnlessAborted(call, ms),
     describe: ({ provider, upstreamModel }) =>
@@ -70,11 +72,10 @@ async function waitUnlessAborted({ gateway, abort, trace }: Call, ms: number): P
 async function sendTo(
   call: Call,
   route: SnapshotRoute | null,
-  candidate: Candidate,
-  tried: Tried[],
+  { candidate, tried, watch }: { candidate: Candidate; tried: Tried[]; watch: AbortWatch },
 ): Promise<Sent<Answer>> {
   const { gateway, caller } = call
-  if (call.abort.aborted) return { kind: 'gone' }
+  if (watch.aborted) return { kind: 'gone' }
   const provider = gateway.model.configuration.providers.get(candidate.provider.id)
   if (provider === undefined) return notReady(candidate, 'the provider was removed')
   const before = triedAt(tried, candidate)
@@ -87,7 +88,8 @@ async function sendTo(
   tried.push({ candidate, index: picked.credentialIndex })
   const attempted = [...before, picked.credentialIndex]
   try {
-    return await exchange(call, { route, candidate, provider, ...picked, tried: attempted, caller }, entry)
+    const target = { route, candidate, provider, ...picked, tried: attempted, caller }
+    return await exchange(call, target, entry, watch)
   } catch (error) {
     // A fault of the gateway's own says nothing about the provider: without this, a probe would keep all others away.
     gateway.health.abandon(entry)
@@ -96,30 +98,38 @@ async function sendTo(
 }
 
 /** Sends to one target and evaluates what came of it. */
-async function exchange(call: Call, target: LegTarget, entry: CallEntry): Promise<Sent<Answer>> {
-  const { abort, body } = call
+async function exchange(call: Call, target: LegTarget, entry: CallEntry, watch: AbortWatch): Promise<Sent<Answer>> {
+  const outcome = await sendOnce(call, target, watch)
+  const { leg, attempt } = outcome
+  const sent = applyEvaluation(leg, entry, evaluate(outcome), attempt)
+  noteOutcome(outcome, sent)
+  return sent.kind === 'failed' && call.body.upload?.spent ? stopAttempts(call, sent.failure) : sent
+}
+
+/** How the attempt ended, and what it is charged with if it was cut from this side. */
+export function noteOutcome({ leg, upstream, attempt, gated }: GatedAttempt, sent: Sent<Answer>): void {
+  attempt.outcome = outcomeOf(sent)
+  const timedOut = gated.kind === 'failed' && gated.fault.code === 'provider_timeout'
+  if (timedOut || gated.kind === 'aborted' || isFilteredOut(sent)) chargeCutAttempt(leg, attempt, upstream)
+  if (sent.kind === 'failed') attempt.message = sent.failure.reason
+  if ('head' in gated) attempt.status = gated.head.status
+}
+
+/** Sends to one target, until its answer has come to its gate. */
+export async function sendOnce(call: Call, target: LegTarget, watch: AbortWatch): Promise<GatedAttempt> {
+  const { body } = call
   const attempt = beginAttempt(call, target.candidate)
   const leg = makeLeg(call, target)
   // Until there is an answer, the provider's kind may send the body once more.
   const release = body.lease?.borrow()
   const upstream = begin(leg)
-  abort.onAbort(() => upstream.abort())
+  watch.onAbort(() => upstream.abort())
   const gated = await upstream.gate
-  abort.onAbort(null)
+  watch.onAbort(null)
   release?.()
   recordTimes(call, attempt, upstream)
-  call.trace.providerRequestId = findRequestId(upstream.head.headers) ?? call.trace.providerRequestId
-  const evaluation = evaluate({ leg, upstream, attempt, gated })
-  const sent = applyEvaluation(leg, entry, evaluation, attempt)
-  attempt.outcome = outcomeOf(sent)
-  // Clients do not get this header.
-  if (leg.lane.name === 'gemini')
-    call.trace.statedTier = findHeader(upstream.head.headers, 'x-gemini-service-tier')?.toLowerCase() ?? null
-  const timedOut = gated.kind === 'failed' && gated.fault.code === 'provider_timeout'
-  if (timedOut || gated.kind === 'aborted' || isFilteredOut(sent)) chargeCutAttempt(call, attempt, upstream)
-  if (sent.kind === 'failed') attempt.message = sent.failure.reason
-  if ('head' in gated) attempt.status = gated.head.status
-  return sent.kind === 'failed' && body.upload?.spent ? stopAttempts(call, sent.failure) : sent
+  noteHead(leg, upstream)
+  return { leg, upstream, attempt, gated }
 }
 
 /** A credential of a target that this request has been sent with. */
@@ -151,12 +161,14 @@ function pickCredential(
 function pickIndex(
   { gateway, trace }: Call,
   provider: LiveProvider,
-  { credentialId, watched }: Candidate,
+  { credentialId, watched, preferredCredential: preferred }: Candidate,
   tried: readonly number[],
 ): number | null {
   const { slot, credentials } = provider.row
   const count = provider.credentials.length
   if (count === 0) return 0
+  if (preferred !== undefined && !tried.includes(preferred) && gateway.health.isUsable(watched, preferred, Date.now()))
+    return preferred
   if (credentialId === undefined) return gateway.health.pickCredential(slot, count, Date.now(), watched, tried)
   const index = credentials.findIndex(({ id }) => id === credentialId)
   // A retry has already waited for the cooldown that the attempt before it caused.
@@ -166,7 +178,7 @@ function pickIndex(
 
 /** Sends a leg. What comes back waits behind the gate of the upstream call. */
 function begin(leg: Leg): UpstreamCall {
-  const { call, framing, inspection, limits, provider, candidate } = leg
+  const { call, framing, inspection, limits } = leg
   const { gateway, arrival, body } = call
   const transport = transportFor(leg)
   const upstream = new UpstreamCall({
@@ -185,11 +197,7 @@ function begin(leg: Leg): UpstreamCall {
   })
   if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
   upstream.begin(transport.send(leg.request, upstream))
-  if (call.trace.provider !== provider.row.name) call.trace.providerRequestId = null
-  call.trace.provider = provider.row.name
-  call.trace.upstreamModel = candidate.upstreamModel
-  call.trace.priced =
-    provider.kind.transport === null ? { vendor: provider.vendor, model: candidate.upstreamModel } : null
+  noteLeg(leg)
   return upstream
 }
 

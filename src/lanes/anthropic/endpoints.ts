@@ -72,6 +72,7 @@ export const endpoints: readonly Endpoint[] = [
     stream: 'sse',
     object: creates('thread'),
     outputLimits: messageLimits,
+    signedReasoning: { hint: 'thinking', names: ['signature'] },
     inspect: inspectMessages,
     reader: readMessages,
     createdObjects: createdMessage,

@@ -79,7 +79,12 @@ function readStoredInteraction({ framing }: Inspection): AnswerReader {
   return new InteractionsReader(framing, false)
 }
 
-const generate = { reader: readGenerate, answersHoldUrls: true, outputLimits: generateLimits }
+const generate = {
+  reader: readGenerate,
+  answersHoldUrls: true,
+  outputLimits: generateLimits,
+  signedReasoning: { hint: '', names: ['thoughtSignature', 'thought_signature'] },
+}
 const generateContent = call('generate', 'generateContent', generate)
 
 /** The call whose rules for references apply to the frames of the Live API. */

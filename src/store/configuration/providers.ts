@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Provider, ProviderRevision, Tables } from '../api.ts'
 import { forgetObjectsOf } from '../objects/objects.ts'
 import { named, present, refuseInUse, refuseTaken } from '../reject.ts'
@@ -123,6 +124,12 @@ async function providerUsers(db: Database, id: string): Promise<string[]> {
     .distinct()
     .orderBy('routes.model')
     .execute()
+  const shadows = await db
+    .selectFrom('routes')
+    .select('model')
+    .where(sql<string>`json_extract(options_json, '$.shadow.provider_id')`, '=', id)
+    .orderBy('model')
+    .execute()
   const defaults = await db
     .selectFrom('environment_default_providers')
     .innerJoin('environments', 'environments.id', 'environment_default_providers.environment_id')
@@ -132,10 +139,7 @@ async function providerUsers(db: Database, id: string): Promise<string[]> {
     .distinct()
     .execute()
   return [
-    ...named(
-      'route',
-      routes.map((route) => route.model),
-    ),
+    ...named('route', [...new Set([...routes, ...shadows].map((route) => route.model))]),
     ...defaults.map((scope) => `the defaults of environment ${scope.project}/${scope.environment}`),
   ]
 }

@@ -79,13 +79,13 @@ function toRow(route: Route): RouteRow {
     fallback_on_json: writeJson(route.fallbackOn),
     timeouts_json: writeJson(route.timeouts),
     strict: Number(route.strict),
-    options_json: writeJson(route.echoModel ? { echo_model: true } : {}),
+    options_json: writeJson(writeOptions(route)),
     created_at: route.createdAt,
   }
 }
 
 function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
-  const options: { echo_model?: true } = readJson(row.options_json)
+  const options: OptionsJson = readJson(row.options_json)
   return {
     id: row.id,
     projectId: row.project_id,
@@ -103,7 +103,33 @@ function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
     fallbackOn: readJson(row.fallback_on_json),
     timeouts: readJson(row.timeouts_json),
     strict: row.strict === 1,
-    echoModel: options.echo_model === true,
+    ...readOptions(options),
     createdAt: row.created_at,
+  }
+}
+
+/** What a row holds of them: only what is not as usual. */
+interface OptionsJson {
+  echo_model?: true
+  sticky?: true
+  hedge?: NonNullable<Route['hedge']>
+  shadow?: { provider_id: string; upstream_model: string | null }
+}
+
+function writeOptions({ echoModel, sticky, hedge, shadow }: Route): OptionsJson {
+  return {
+    ...(echoModel ? { echo_model: true } : {}),
+    ...(sticky ? { sticky: true } : {}),
+    ...(hedge === null ? {} : { hedge }),
+    ...(shadow === null ? {} : { shadow: { provider_id: shadow.providerId, upstream_model: shadow.upstreamModel } }),
+  }
+}
+
+function readOptions({ echo_model, sticky, hedge, shadow }: OptionsJson) {
+  return {
+    echoModel: echo_model === true,
+    sticky: sticky === true,
+    hedge: hedge ?? null,
+    shadow: shadow === undefined ? null : { providerId: shadow.provider_id, upstreamModel: shadow.upstream_model },
   }
 }

@@ -2,6 +2,7 @@ import type { LaneName, TimeLimits } from '../../core/lane.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import type { LimitRules } from '../../core/policy-limits.ts'
 import type { PolicyRules } from '../../core/policy-rules.ts'
+import type { RouteHedge, RouteShadow } from '../../core/route-options.ts'
 
 /**
  * The read model of the data plane. Plain data only: it crosses threads by structured clone, and each thread
@@ -82,6 +83,10 @@ export interface SnapshotRoute {
   strict: boolean
   /** Answers show the name that the client asked for. */
   echoModel: boolean
+  /** Prompts that a target has in its cache go there again. */
+  sticky: boolean
+  hedge: RouteHedge | null
+  shadow: RouteShadow | null
 }
 
 export interface SnapshotTarget {

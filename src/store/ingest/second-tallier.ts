@@ -13,12 +13,14 @@ export class SecondTallier {
   readonly #clock = new RecordClock()
   readonly #seconds = new Map<number, Second>()
 
-  add({ time, duration_ms, error, status, cost }: RecordHead): void {
+  add({ time, duration_ms, error, status, cost, shadow_of }: RecordHead): void {
     const second = Math.floor((this.#clock.read(time) + (duration_ms ?? 0)) / 1000)
     const found = this.#seconds.get(second) ?? this.#begin(second)
+    if (cost !== null) found.usd = (found.usd ?? 0) + cost.usd
+    // A copy for a shadow target is no request of anybody's.
+    if (shadow_of !== null) return
     found.requests++
     if (error !== null || (status ?? 0) >= 400) found.errors++
-    if (cost !== null) found.usd = (found.usd ?? 0) + cost.usd
     if (duration_ms === null) return
     const step = latencyStep(duration_ms)
     found.latencies.set(step, (found.latencies.get(step) ?? 0) + 1)

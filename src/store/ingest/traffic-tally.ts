@@ -23,9 +23,11 @@ export class TrafficTallier {
     const lane = record.lane ?? ''
     this.#addServed(lane, record)
     this.#addAttempts(record)
+    this.#seconds.add(record)
+    // Nobody waited for a copy, or was told of its error.
+    if (record.shadow_of !== null) return
     if (record.error) this.#addError(record.error)
     if (record.duration_ms !== null) observe(this.#durations, lane, record.duration_ms)
-    this.#seconds.add(record)
     if (record.first_byte_ms !== null) observe(this.#firstBytes, lane, record.first_byte_ms)
   }
 
@@ -44,7 +46,7 @@ export class TrafficTallier {
     return tally
   }
 
-  #addServed(lane: TallyLane, { provider, upstream_model, model, status, tokens }: RecordHead): void {
+  #addServed(lane: TallyLane, { provider, upstream_model, model, status, tokens, shadow_of }: RecordHead): void {
     const group = status === null ? '' : statusClass(status)
     const served = upstream_model ?? model
     // The model is the client's own text, and so the last: no other part holds a line break.
@@ -55,7 +57,7 @@ export class TrafficTallier {
       found = { lane, status: group, provider, model: served, count: 0, tokens: none }
       this.#served.set(name, found)
     }
-    found.count++
+    if (shadow_of === null) found.count++
     if (tokens === null) return
     found.tokens.input += tokens.input ?? 0
     found.tokens.output += tokens.output ?? 0

@@ -21,6 +21,7 @@ export interface RecordHead
     | 'cost'
     | 'duration_ms'
     | 'first_byte_ms'
+    | 'shadow_of'
   > {
   tokens: Partial<TokenUsage> | null
   /** Of its attempts; null: exactly one, which was answered. */
@@ -58,6 +59,7 @@ export function readHead(text: string, kind: 'admitted' | 'settled'): RecordHead
     error: found.error ?? null,
     tokens: found.tokens ?? null,
     cost: found.cost ?? null,
+    shadow_of: found.shadow_of ?? null,
     duration_ms: found.duration_ms ?? null,
     // Of a whole answer it is the time to all of it, which says nothing about the first token.
     first_byte_ms: found.streamed === false ? null : (found.first_byte_ms ?? null),

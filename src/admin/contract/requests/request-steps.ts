@@ -6,12 +6,14 @@ export type RequestStep =
   | { kind: 'wait'; startMs: number; endMs: number; target: string }
   | { kind: 'skip'; startMs: number; target: string; reason: string }
 
-type AttemptLead = 'first' | 'again' | 'fallback'
+/** `beside`: while another was still awaited. */
+type AttemptLead = 'first' | 'again' | 'fallback' | 'beside'
 
 /** Every attempt, every wait between two and every target that was skipped, in the order of time. Pure. */
 export function listSteps(record: RequestRecord): RequestStep[] {
   const skips = record.routing_signals.filter(isSkip).map((signal) => describeSkip(signal, record))
-  const attempts = record.attempts.map((attempt, index) => describeAttempt(attempt, index, record))
+  const begun = record.attempts.toSorted((one, other) => one.started_ms - other.started_ms)
+  const attempts = begun.map((attempt, index) => describeAttempt(attempt, begun[index - 1], record))
   const tried: RequestStep[] = [...skips, ...attempts].sort((one, other) => one.startMs - other.startMs)
   return tried.flatMap((step, index) => [...waitBefore(step, tried.slice(0, index), record), step])
 }
@@ -45,13 +47,20 @@ function describeSkip({ text, data }: Signal, { attempts, timeline }: RequestRec
   return { kind: 'skip', startMs, target: target ?? text, reason: (reason ?? '').replace(/\.$/, '') }
 }
 
-function describeAttempt(attempt: AttemptRecord, index: number, record: RequestRecord): RequestStep {
-  const before = record.attempts[index - 1]
-  const same = before?.provider === attempt.provider && before.upstream_model === attempt.upstream_model
-  const lead = before === undefined ? 'first' : same ? 'again' : 'fallback'
-  const isLast = index === record.attempts.length - 1
-  const end = endOf(attempt, isLast ? record : null)
+function describeAttempt(
+  attempt: AttemptRecord,
+  before: AttemptRecord | undefined,
+  record: RequestRecord,
+): RequestStep {
+  const lead = before === undefined ? 'first' : leadAfter(before, attempt)
+  const end = endOf(attempt, attempt === record.attempts.at(-1) ? record : null)
   return { kind: 'attempt', startMs: attempt.started_ms, endMs: attempt.ended_ms, attempt, lead, end }
+}
+
+function leadAfter(before: AttemptRecord, attempt: AttemptRecord): AttemptLead {
+  if (before.ended_ms !== null && before.ended_ms > attempt.started_ms) return 'beside'
+  const same = before.provider === attempt.provider && before.upstream_model === attempt.upstream_model
+  return same ? 'again' : 'fallback'
 }
 
 /** How an attempt ended, in a word or two: its status, or why it has none. */
@@ -64,7 +73,7 @@ function endOf(
   const isProviders = error !== null && (error.origin === 'provider' || error.origin === 'network')
   const failed = outcome.startsWith('provider_') && status !== null && status < 400
   const cut = (outcome === 'answered' && isProviders) || failed
-  if (outcome === 'aborted') return status === null ? 'cancelled' : `${status}, cancelled`
+  if (outcome === 'aborted' || outcome === 'cancelled') return status === null ? 'cancelled' : `${status}, cancelled`
   const unusable = completeButWrong.test(message ?? error?.message ?? '')
   if (status !== null) return cut ? `${status}, ${unusable ? 'unusable response' : 'broke off'}` : String(status)
   if (outcome === 'started') return 'in progress'

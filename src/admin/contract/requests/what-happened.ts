@@ -1,6 +1,6 @@
 import { firstSentence } from '../../../core/first-sentence.ts'
 import type { AttemptRecord, RequestRecord, Signal } from '../../../core/record.ts'
-import { groupDigits } from '../show-value.ts'
+import { formatMoney, groupDigits } from '../show-value.ts'
 import { listSteps, nameTarget, providersBehind, type RequestStep } from './request-steps.ts'
 
 /** "What happened" in plain sentences, the same on every surface. Pure: all of it is in the record. */
@@ -8,6 +8,7 @@ export function describeRecord(record: RequestRecord): string[] {
   const said = record.error?.message ?? null
   const decisions = record.routing_signals.filter((signal) => isDecision(signal) && signal.text !== said)
   return [
+    ...describeShadow(record),
     ...decisions.filter(({ rule }) => rule !== 'patch').map(({ text }) => close(text)),
     ...describeSteps(record),
     ...decisions.filter(({ rule }) => rule === 'patch').map(({ text }) => close(text)),
@@ -38,16 +39,17 @@ export function summarizeRecord(record: RequestRecord): string {
 function describeResult(record: RequestRecord): string {
   if (record.state === 'admitted') return 'in progress'
   const steps = listSteps(record).filter((step) => step.kind === 'attempt')
-  const lead = steps.at(-1)?.lead ?? 'first'
-  const after = steps.some((step) => step.lead === 'fallback')
-    ? ' after fallback'
-    : lead === 'again'
-      ? ' after retry'
-      : ''
-  const cut = steps.at(-1)?.end.endsWith(', broke off') ? ', broke off' : ''
+  const answered = steps.find(({ attempt }) => attempt === record.attempts.at(-1))
+  const cut = answered?.end.endsWith(', broke off') ? ', broke off' : ''
   const state = record.state === 'interrupted' ? 'interrupted' : ''
   const result = [record.status ?? '', record.error?.code ?? '', state].filter((word) => word !== '').join(' ')
-  return `${result || 'no status'}${after}${cut}`
+  return `${result || 'no status'}${describeWay(steps, answered)}${cut}`
+}
+
+function describeWay(steps: readonly AttemptStep[], answered: AttemptStep | undefined): string {
+  if (steps.some(({ lead }) => lead === 'fallback')) return ' after fallback'
+  if (steps.some(({ lead }) => lead === 'beside')) return ' after hedging'
+  return answered?.lead === 'again' ? ' after retry' : ''
 }
 
 /** Attempts, waits and skipped targets are told from the steps, with their times. */
@@ -83,7 +85,12 @@ type AttemptStep = Extract<RequestStep, { kind: 'attempt' }>
 
 function describeAttempt(step: AttemptStep, model: string | null): string {
   const name = nameTarget(step.attempt, model)
-  const lead = { first: `tried ${name}`, again: `tried ${name} again`, fallback: `fell back to ${name}` }[step.lead]
+  const lead = {
+    first: `tried ${name}`,
+    again: `tried ${name} again`,
+    fallback: `fell back to ${name}`,
+    beside: `asked ${name} as well`,
+  }[step.lead]
   return lead + outcomeOf(step)
 }
 
@@ -96,7 +103,14 @@ function outcomeOf({ attempt, end: result }: AttemptStep): string {
     return `, which responded${after(first ?? end)}${cut}`
   }
   const passed = outcome === 'passed' ? '; its response was passed on' : ''
+  if (outcome === 'cancelled')
+    return `, which was cancelled${after(end)}, since the other was faster${describeCost(attempt)}`
   return `: ${result}${after(end)}${describeReason(attempt)}${passed}`
+}
+
+/** What was given up may be charged all the same. */
+function describeCost({ cost }: AttemptRecord): string {
+  return cost === null || cost.usd === 0 ? '' : ` (charged ${formatMoney(cost.usd)})`
 }
 
 /** `, asked to wait 20 s`, ` (connection refused)`: what the status does not say. */
@@ -110,6 +124,11 @@ function describeReason({ message, status }: AttemptRecord): string {
 
 function describeLosses(record: RequestRecord): string[] {
   return record.losses.length === 0 ? [] : [`Lost in translation: ${record.losses.join(', ')}.`]
+}
+
+/** A copy, whose answer nobody got. */
+function describeShadow({ shadow_of }: RequestRecord): string[] {
+  return shadow_of === null ? [] : [`Copy of ${shadow_of} for comparison; the client did not wait for it.`]
 }
 
 /** The model list and the like, which no provider is asked for. */

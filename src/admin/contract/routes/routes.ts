@@ -14,8 +14,25 @@ import {
   timeouts,
 } from '../fields.ts'
 import { field, operation } from '../operation.ts'
+import { limitShape, periodShape } from '../policies/limit-usage.ts'
 import { signalShape } from '../requests/record.ts'
 import { traffic } from './route-traffic.ts'
+
+const optionFields = {
+  /** Prompts that a target has in its cache go there again. */
+  sticky: z.boolean(),
+  /** When a second target is asked as well; null: never. */
+  hedge: z
+    .object({
+      /** A duration, or `p95`. */
+      after: z.string(),
+      /** Percent of the requests, at most. */
+      share: z.number(),
+    })
+    .nullable(),
+  /** `PROVIDER[:MODEL]`, which gets each answered request once more; null: none does. */
+  shadow: z.string().nullable(),
+}
 
 export const routeShape = z.object({
   id: z.string(),
@@ -43,6 +60,7 @@ export const routeShape = z.object({
   strict: z.boolean(),
   /** Answers show the name that the client asked for. */
   echo_model: z.boolean(),
+  ...optionFields,
   owned,
   created_at: time,
 })
@@ -102,6 +120,20 @@ const settable = {
   echoModel: field(z.boolean().optional(), {
     description: "Show the client's name for the model in answers, instead of the provider's",
   }),
+  sticky: field(z.boolean().optional(), {
+    description: 'Send prompts of 1,024 tokens or more to the target that has them in its cache',
+  }),
+  hedgeAfter: field(z.string().min(1).optional(), {
+    description: 'Ask a second target if the first has been silent for so long: a duration, p95 or none',
+    help: 'Ask a second target if the first has been silent for so long: a duration, p95 (as long as 95 of 100 requests take) or none',
+  }),
+  hedgeShare: field(z.int().min(1).max(100).optional(), {
+    description: 'Percent of requests that may be sent to a second target (default: 5)',
+  }),
+  shadow: field(z.string().min(1).optional(), {
+    description: 'Target that gets answered requests once more, for comparison: PROVIDER[:MODEL] or none',
+    help: 'Target that gets answered requests once more, for comparison: PROVIDER[:MODEL] or none. Clients never see its answers',
+  }),
 }
 
 export const tryShape = z.object({
@@ -124,6 +156,9 @@ const targetShape = z.object({
   /** Of streamed calls to the first byte, of whole ones to the end; null: nothing has been measured. */
   latency_ms: z.number().nullable(),
 })
+/** null: each end user has a counter of its own. */
+const left = { left: z.number().nullable() }
+
 export const explanationShape = z.object({
   model: z.string(),
   lane: laneName,
@@ -141,11 +176,15 @@ export const explanationShape = z.object({
       project: z.string(),
       environment: z.string().nullable(),
       strategy: z.string(),
+      ...optionFields,
     })
     .nullable(),
   /** In the order in which they would be tried. */
   taken: z.array(targetShape),
   skipped: z.array(targetShape),
+  /** With a key only: what is used of its limits and budgets, and what of them is left. */
+  limits: z.array(limitShape.extend(left)),
+  periods: z.array(periodShape.extend(left)),
   /** With a key only: what its policies say. */
   policy_signals: z.array(signalShape),
   routing_signals: z.array(signalShape),

@@ -1,5 +1,6 @@
 import type { LaneName, TimeLimits } from '../../../core/lane.ts'
 import { policyRules } from '../../../core/policy-rules.ts'
+import { parseShadow } from '../../../core/route-options.ts'
 import { rulesIn } from '../../../manifest/policy-rules.ts'
 import { type Fields, objectsIn, type Plain } from '../../../manifest/resource.ts'
 import type { Environment, Key, Policy, Provider, ProviderRevision, Route } from '../../../store/api.ts'
@@ -88,5 +89,19 @@ export function routeOf(
     timeouts: timeoutsIn(fields),
     strict: fields.strict === true,
     echoModel: fields.echo_model === true,
+    sticky: fields.sticky === true,
+    hedge: hedgeIn(fields),
+    shadow: shadowIn(fields.shadow, ids),
   }
+}
+
+function hedgeIn({ hedge_after: after, hedge_share: share }: Fields): Route['hedge'] {
+  return typeof after === 'number' || after === 'p95' ? { after, share: Number(share) } : null
+}
+
+function shadowIn(written: Plain | undefined, ids: Identifiers): Route['shadow'] {
+  const target = typeof written === 'string' ? parseShadow(written) : null
+  return target === null
+    ? null
+    : { providerId: ids.ofWorkspace('provider', target.provider), upstreamModel: target.upstreamModel }
 }

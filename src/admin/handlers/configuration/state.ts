@@ -1,4 +1,5 @@
 import { policyRules } from '../../../core/policy-rules.ts'
+import { usualHedgeShare, writeShadow } from '../../../core/route-options.ts'
 import { mapInSlices } from '../../../core/slices.ts'
 import { ruleFields } from '../../../manifest/policy-rules.ts'
 import type { Fields, ManifestResource, Plain } from '../../../manifest/resource.ts'
@@ -174,5 +175,9 @@ function routeFields(route: Route, nameOf: NameOf): Fields {
     ...timeoutFields(route.timeouts),
     strict: route.strict,
     echo_model: route.echoModel,
+    sticky: route.sticky,
+    hedge_after: route.hedge?.after ?? null,
+    hedge_share: route.hedge?.share ?? usualHedgeShare,
+    shadow: route.shadow === null ? null : writeShadow(nameOf(route.shadow.providerId), route.shadow.upstreamModel),
   }
 }

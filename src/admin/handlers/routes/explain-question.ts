@@ -20,6 +20,8 @@ export interface RouteQuestion extends RequestSize {
   lanes: readonly LaneName[]
   /** null: any call of the lane. */
   operation: string | null
+  /** null: its body is not known, so neither is where its conversation has been. */
+  conversation: { start: string | null; signature: string | null } | null
 }
 
 /** The request that is asked about, and where it was sent when it has been. */
@@ -47,7 +49,7 @@ export async function readQuestion(context: AdminContext, input: ExplainInput): 
 /** Of a request nothing is known but its model. */
 export function sizeless(model: string, lane: LaneName | undefined): RouteQuestion {
   const lanes = lane === undefined ? [] : [lane]
-  return { model, lanes, operation: null, streamed: false, bytes: 0, outputLimit: null }
+  return { model, lanes, operation: null, streamed: false, bytes: 0, outputLimit: null, conversation: null }
 }
 
 async function readBody(

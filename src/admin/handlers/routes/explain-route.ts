@@ -2,6 +2,8 @@ import { type LaneName, laneNames } from '../../../core/lane.ts'
 import { usdOfNano } from '../../../core/money.ts'
 import { checkCall, checkSource, compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
 import { indexKinds } from '../../../providers/index.ts'
+import { conversationKeys, stayAt } from '../../../routing/affinity.ts'
+import { offersChoice } from '../../../routing/candidates.ts'
 import { type Candidate, compileRoutes, type Plan, plan } from '../../../routing/plan.ts'
 import { isSingleKey } from '../../../routing/single-key.ts'
 import type { Figures } from '../../../routing/strategy.ts'
@@ -9,8 +11,11 @@ import type { Key } from '../../../store/api.ts'
 import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
 import type { AdminContext } from '../context.ts'
 import { type FoundScope, findKey, findScope } from '../find.ts'
+import { loadNames } from '../names.ts'
+import { showLimits } from '../policies/limit-usage.ts'
 import { type AskedRoute, type ExplainInput, type RouteQuestion, readQuestion, sizeless } from './explain-question.ts'
 import { figuresOf } from './figures.ts'
+import { showOptions } from './route-options.ts'
 
 /** The very plan that a request would get, from the snapshot that the data plane has. */
 export async function explainRoute(context: AdminContext, input: ExplainInput) {
@@ -37,6 +42,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
             project: route.project,
             environment: route.environment,
             strategy: route.strategy,
+            ...showOptions(route, await loadNames(context)),
           },
     taken: planned.candidates.map((candidate) => ({
       provider: candidate.provider.name,
@@ -53,9 +59,25 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
     })),
     policy_signals: [...verdict.signals],
     routing_signals: planned.signals,
+    ...showLeft(context, snapshotKey),
     // Policies are asked first, so what they refuse is what a client would see.
     error: pick(verdict.fault ?? planned.fault),
     note: planned.fault === null ? null : planned.operatorNote,
+  }
+}
+
+/** What is left of each limit and budget of the key at this moment. */
+function showLeft({ runtime }: AdminContext, key: SnapshotKey | null) {
+  if (key === null) return { limits: [], periods: [] }
+  const { limits: all } = effectivePolicy(compilePolicies(runtime.snapshot().configuration), key)
+  const { limits, periods } = showLimits(runtime, all ?? [])
+  const without = (limit: number, used: number | null) => (used === null ? null : Math.max(0, limit - used))
+  return {
+    limits: limits.map((each) => ({ ...each, left: without(each.limit, each.used) })),
+    periods: periods.map((each) => ({
+      ...each,
+      left: without(each.limit, each.used === null ? null : each.used + (each.held ?? 0)),
+    })),
   }
 }
 
@@ -122,8 +144,8 @@ export function planQuestion(
   const caller = key === null || isSingleKey(keys, now) ? null : key.id
   const { model, lanes, operation } = question
   const kinds = indexKinds(context.kinds)
-  const ask = (asked: LaneName): Plan =>
-    plan(
+  const ask = (asked: LaneName): Plan => {
+    const found = plan(
       {
         lane: asked,
         model,
@@ -140,10 +162,24 @@ export function planQuestion(
       },
       compiled,
     )
+    return stayIfKnown(context, project.id, question, found)
+  }
   const meant = lanes.length === 0 ? laneNames : lanes
   const lane = meant.length === 1 ? meant[0] : meant.find((one) => ask(one).fault === null)
   const asked = lane ?? 'openai'
   return { lane: asked, planned: ask(asked), question, figures }
+}
+
+/** As the data plane does, where it has the body. */
+function stayIfKnown(
+  { runtime }: AdminContext,
+  projectId: string,
+  { conversation }: RouteQuestion,
+  planned: Plan,
+): Plan {
+  if (conversation === null || planned.route === null || !offersChoice(planned.candidates)) return planned
+  const found = runtime.recall(conversationKeys(projectId, planned.route, conversation))
+  return found === null ? planned : stayAt(planned, found, (target, credential) => runtime.isUsable(target, credential))
 }
 
 /** The current secret's row; null when the data plane does not know the key (revoked long ago). */

@@ -53,7 +53,7 @@ function writtenTargets({ provider, upstreamModel, targets }: TargetInput): Writ
     : [{ provider, upstreamModel: upstreamModel ?? null, weight: null, priority: null }]
 }
 
-function refuseLimited(provider: Provider, projectId: string): void {
+export function refuseLimited(provider: Provider, projectId: string): void {
   if (provider.projects !== null && !provider.projects.includes(projectId))
     throw invalid(
       `The provider ${provider.name} is limited to other projects.`,

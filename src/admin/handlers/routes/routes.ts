@@ -12,6 +12,7 @@ import { readStates, showState, watchedModel } from '../live-states.ts'
 import { readTimeouts, showTimeouts } from '../moments.ts'
 import { loadNames, type NamesById } from '../names.ts'
 import { explainRoute } from './explain-route.ts'
+import { readOptions, showOptions } from './route-options.ts'
 import { readTargets } from './route-targets.ts'
 import { showRouteTraffic } from './route-traffic.ts'
 import { tryRoute } from './try-route.ts'
@@ -35,6 +36,7 @@ const configured = (route: Route, names: NamesById) => ({
   timeouts: showTimeouts(route.timeouts),
   strict: route.strict,
   echo_model: route.echoModel,
+  ...showOptions(route, names),
   owned: names.owned(route.id),
   created_at: route.createdAt,
 })
@@ -109,6 +111,7 @@ export const routes = {
       timeouts: readTimeouts(input),
       strict: input.strict ?? false,
       echoModel: input.echoModel ?? false,
+      ...(await readOptions(context, input, null, project.id)),
       createdAt: new Date().toISOString(),
     }
     await refuseImpossible(context, route)
@@ -142,6 +145,7 @@ export const routes = {
       timeouts: readTimeouts(input, route.timeouts),
       strict: input.strict ?? route.strict,
       echoModel: input.echoModel ?? route.echoModel,
+      ...(await readOptions(context, input, route, route.projectId)),
     }
     await refuseImpossible(context, { ...route, ...to })
     return change(context, 'routes.edit', loaded, to)

@@ -24,6 +24,7 @@ export const generation: readonly Endpoint[] = [
     stream: 'sse',
     object: creates('chat_completion'),
     outputLimits: chatLimits,
+    signedReasoning: { hint: 'thought_signature', names: ['thought_signature'] },
     inspect: inspectJson({ watch: chatNames, isStored: isCompletionStored, asksForUsage: true }),
     reader: readChat,
     references: findChatReferences,
@@ -55,6 +56,7 @@ const createResponse = row('responses', 'POST /responses', {
   stream: 'sse',
   object: creates('response'),
   outputLimits: responseLimits,
+  signedReasoning: { hint: 'encrypted_content', names: ['encrypted_content'] },
   inspect: inspectJson({ watch: responseNames, isStored: isResponseStored }),
   reader: readResponse,
 })

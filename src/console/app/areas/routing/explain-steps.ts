@@ -1,4 +1,4 @@
-import { formatMilliseconds, formatMoney, type Tone } from '../../../../admin/contract/show-value.ts'
+import { formatMilliseconds, formatMoney, groupDigits, type Tone } from '../../../../admin/contract/show-value.ts'
 import type { Explanation } from '../outputs.ts'
 
 export interface ExplainStep {
@@ -11,7 +11,14 @@ export interface ExplainStep {
 
 /** What would happen, in the order in which it would: policies, the route, each target, the end. */
 export function explainSteps(explanation: Explanation): ExplainStep[] {
-  return [...policySteps(explanation), routeStep(explanation), ...targetSteps(explanation), ...endSteps(explanation)]
+  return [
+    ...policySteps(explanation),
+    ...leftSteps(explanation),
+    routeStep(explanation),
+    ...targetSteps(explanation),
+    ...optionSteps(explanation),
+    ...endSteps(explanation),
+  ]
 }
 
 const verdicts: Record<string, string> = { pass: 'passed', deny: 'denied', flag: 'flagged' }
@@ -27,6 +34,59 @@ function policySteps({ key, policy_signals }: Explanation): ExplainStep[] {
       text,
     ),
   )
+}
+
+/** What is left of the key's limits and budgets. */
+function leftSteps({ limits, periods }: Explanation): ExplainStep[] {
+  const windows = limits.map(({ kind, left, limit, policy }) =>
+    leftStep(policy, left, limit, kind === 'concurrency' ? 'requests at once' : `${kind} a minute`, groupDigits),
+  )
+  const budgets = periods.map(({ kind, period, left, limit, policy }) =>
+    leftStep(
+      policy,
+      left,
+      limit,
+      kind === 'usd' ? `a ${period}` : `tokens a ${period}`,
+      kind === 'usd' ? formatMoney : groupDigits,
+    ),
+  )
+  return [...windows, ...budgets].map((each, index) => ({ ...each, key: `left-${index}` }))
+}
+
+function leftStep(
+  policy: string,
+  left: number | null,
+  limit: number,
+  unit: string,
+  write: (value: number) => string,
+): ExplainStep {
+  const text =
+    left === null ? `Each end user has ${write(limit)} ${unit}.` : `${write(left)} of ${write(limit)} ${unit} left.`
+  return step('left', left === 0 ? 'used up' : 'left', left === 0 ? 'bad' : 'good', text, `Policy: ${policy}.`)
+}
+
+/** What else would happen to it on its route. */
+function optionSteps({ route, routing_signals, error }: Explanation): ExplainStep[] {
+  if (route === null || error !== null) return []
+  const { hedge, shadow } = route
+  const stays = routing_signals
+    .filter(({ rule }) => rule === 'affinity')
+    .map(({ text }) => step('stays', 'stays', 'good', text))
+  const hedged =
+    hedge === null
+      ? []
+      : [
+          step(
+            'hedge',
+            'hedge',
+            'strong',
+            `After ${hedge.after} of silence, ask a second target.`,
+            `At most ${hedge.share}% of requests.`,
+          ),
+        ]
+  const copied =
+    shadow === null ? [] : [step('shadow', 'copy', 'strong', `Once answered, send it to ${shadow} as well.`)]
+  return [...stays, ...hedged, ...copied]
 }
 
 function routeStep({ route, model, project, environment, lane }: Explanation): ExplainStep {

@@ -40,6 +40,11 @@ export function RouteDrawing({ route, providers, explanation, traffic }: RouteDr
           {route.project}/{route.environment ?? 'all environments'}
         </span>
         <span className="small">{describeStrategy(route)}</span>
+        {describeOptions(route).map((text) => (
+          <span key={text} className="small quiet breakable">
+            <UntrustedText text={text} />
+          </span>
+        ))}
       </div>
       <svg
         className="route-lines"
@@ -165,6 +170,15 @@ const strategies: Record<string, string> = {
   weighted: 'Split by weight',
   latency: 'Fastest target first',
   cost: 'Cheapest target first',
+}
+
+/** What happens besides the choice of a target, in a few words each. */
+function describeOptions({ sticky, hedge, shadow }: Route): string[] {
+  return [
+    ...(sticky ? ['Sticky: cached prompts stay with their target'] : []),
+    ...(hedge === null ? [] : [`Hedged after ${hedge.after}, at most ${hedge.share}%`]),
+    ...(shadow === null ? [] : [`Copied to ${shadow}`]),
+  ]
 }
 
 export function describeStrategy({ strategy, targets }: Route): string {

@@ -125,11 +125,14 @@ export function referenceTo({ id, project, environment }: Route): ScopeInput & {
 }
 
 function initialOf(route: Route): Record<string, unknown> {
-  const { timeouts, fallback_on, echo_model, ...rest } = route
+  const { timeouts, fallback_on, echo_model, hedge, shadow, ...rest } = route
   return {
     ...rest,
     fallbackOn: fallback_on,
     echoModel: echo_model,
+    hedgeAfter: hedge?.after ?? 'none',
+    hedgeShare: hedge?.share,
+    shadow: shadow ?? 'none',
     timeoutConnect: durationText(timeouts.connect_ms),
     timeoutFirstByte: durationText(timeouts.first_byte_ms),
     timeoutBetweenChunks: durationText(timeouts.between_chunks_ms),

@@ -207,9 +207,19 @@ function RemovalConsequence({ route }: { route: Route }) {
   )
 }
 
+function describeHedge({ hedge }: Route): string {
+  if (hedge === null) return 'None'
+  const after = hedge.after === 'p95' ? 'the time that 95% of requests take' : hedge.after
+  return `Asks a second target after ${after} of silence, for at most ${hedge.share}% of requests`
+}
+
+function describeShadow({ shadow }: Route): string {
+  return shadow === null ? 'None' : `${shadow} gets answered requests once more, as far as there is room`
+}
+
 /** The settings that the drawing does not show. */
 export function RouteSettings({ route }: { route: Route }) {
-  const { retries, fallback_on, timeouts, strict, echo_model, created_at, strategy } = route
+  const { retries, fallback_on, timeouts, strict, echo_model, sticky, created_at, strategy } = route
   return (
     <Section title="Settings">
       <RecordView
@@ -226,6 +236,12 @@ export function RouteSettings({ route }: { route: Route }) {
             value: strict ? 'Yes, requests that would lose something in translation are rejected' : 'No',
           },
           { label: 'Model in answers', value: echo_model ? 'As the client asked for it' : 'As the provider says' },
+          {
+            label: 'Sticky',
+            value: sticky ? 'Yes, prompts of 1,024 tokens or more go to the target that has them in its cache' : 'No',
+          },
+          { label: 'Hedging', value: describeHedge(route) },
+          { label: 'Shadow', value: describeShadow(route) },
           { label: 'Price', value: <RoutePrices route={route} /> },
           { label: 'Added', value: <Time at={created_at} /> },
         ]}

@@ -1,0 +1,15 @@
+import { usesHostedTools } from '../../lanes/hosted-tools.ts'
+import type { Call } from '../request/call.ts'
+
+/**
+ * Whether the call may be sent twice although nobody asked for that: it asks a model for an answer that is kept nowhere, and has no tool
+ * run by the provider, which may act or cost a second time.
+ */
+export function mayRepeat(call: Call): boolean {
+  const { match, inspection, body, pin, clientSecret, createsObjects } = call
+  const { endpoint } = match
+  if (pin !== null || clientSecret !== null || createsObjects || body.upload !== null) return false
+  if (endpoint.socket !== null || !endpoint.usesTokens || endpoint.outputLimits === undefined) return false
+  if (inspection.model === null || inspection.additionalModels !== undefined) return false
+  return !usesHostedTools(call.lane.name, body.bytes)
+}

@@ -1,0 +1,151 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { compilePattern } from '../../core/pattern.ts'
+import { effectivePolicy } from '../../policy/admit.ts'
+import { requestsInFlight, shadowsInFlight } from '../../policy/counters.ts'
+import { type Candidate, evaluateTarget, upstreamName } from '../../routing/candidates.ts'
+import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
+import { endOfFault, journalAdmitted, settle } from '../answer/settle.ts'
+import { ShadowAnswer } from '../answer/shadow-answer.ts'
+import { beginCapture } from '../capture/capture.ts'
+import type { Gateway } from '../gateway.ts'
+import { Arrival } from '../request/arrival.ts'
+import { Call, type RequestCaller } from '../request/call.ts'
+import { evaluate } from './evaluate.ts'
+import { holdBudgets } from './hold-budgets.ts'
+import type { LegTarget } from './leg.ts'
+import { mayRepeat } from './may-repeat.ts'
+import { noteOutcome, sendOnce } from './send.ts'
+
+/** Of the requests in progress, in percent. */
+const mostShare = 5
+
+/**
+ * Sends an answered request once more, to the route's shadow target. Nobody waits for it, and it is the first thing to go when there is
+ * much to do: without room for it nothing is sent, and nothing is recorded.
+ */
+export function sendShadow(original: Call, route: SnapshotRoute): void {
+  const { gateway, abort, body } = original
+  if (abort.aborted || gateway.draining || gateway.crashing || gateway.journal.degraded !== null) return
+  if (!mayRepeat(original)) return
+  const target = findTarget(original, route)
+  if (target === null || !takePlace(gateway)) return
+  const arrival = copyArrival(original)
+  if (!gateway.budget.reserve(arrival.body, body.bytes.length)) return leave(arrival)
+  arrival.body.bytes = Buffer.from(body.bytes)
+  const call = copyCall(original, arrival)
+  if (!holdOwn(call, target)) return leave(arrival)
+  arrival.trace.route = route.model
+  gateway.shadows.add(arrival.abort)
+  void run(call, target).finally(() => leave(arrival))
+}
+
+/** At least one at a time, else nobody with little traffic would ever see any. */
+function takePlace({ counters }: Gateway): boolean {
+  const most = Math.max(1, Math.floor((counters.read(requestsInFlight) * mostShare) / 100))
+  return counters.reserve(shadowsInFlight, 1, most).granted
+}
+
+function leave({ gateway, abort, body }: Arrival): void {
+  gateway.shadows.delete(abort)
+  body.release(gateway.budget)
+  gateway.counters.settle(shadowsInFlight, 1, 0)
+}
+
+/** Null: it cannot take the call now. Its health is asked, and never changed. */
+function findTarget(call: Call, route: SnapshotRoute): LegTarget | null {
+  const { gateway, inspection, key, lane, match, caller } = call
+  const { shadow } = route
+  const provider = shadow === null ? undefined : gateway.model.configuration.providers.get(shadow.providerId)
+  if (shadow === null || provider === undefined || inspection.model === null) return null
+  const upstream = shadow.upstreamModel === null ? null : compilePattern(shadow.upstreamModel)
+  const name = upstreamName(compilePattern(route.model), upstream, inspection.model)
+  const target = { providerId: provider.row.id, upstreamModel: shadow.upstreamModel, weight: 1, priority: 0 }
+  const now = Date.now()
+  const found = evaluateTarget(
+    {
+      lane: lane.name,
+      projectId: key.projectId,
+      kinds: gateway.kinds,
+      operation: match.endpoint.operation,
+      now,
+      health: (slot, credentials, watched) => gateway.health.view(slot, now, credentials, watched, caller),
+    },
+    { target, provider: provider.row, upstream, watched: null },
+    name,
+  )
+  if ('skipped' in found || found.taken.lastResort) return null
+  return withCredential(call, route, found.taken, provider)
+}
+
+function withCredential(
+  { gateway }: Call,
+  route: SnapshotRoute,
+  candidate: Candidate,
+  provider: LegTarget['provider'],
+): LegTarget | null {
+  const count = provider.credentials.length
+  const { slot } = provider.row
+  const index = count === 0 ? 0 : gateway.health.pickCredential(slot, count, Date.now(), candidate.watched)
+  if (index === null) return null
+  const credential = provider.credentials[index] ?? null
+  return { route, candidate, provider, credentialIndex: index, credential, tried: [index], caller: null }
+}
+
+/** A request of its own, which nobody sent: it has no client to answer. */
+function copyArrival({ gateway, arrival, lane, match, inspection, key, id, trace }: Call): Arrival {
+  const copy = new Arrival(gateway, arrival.request, arrival.response, arrival.clientAddress)
+  copy.matched(lane, match)
+  copy.unpriced = arrival.unpriced
+  copy.trace.key = key
+  copy.trace.shadowOf = id
+  copy.trace.requestBytes = trace.requestBytes
+  copy.trace.noteInspection(inspection)
+  return copy
+}
+
+function copyCall({ key, presented, lane, match, inspection, outputCap, content }: Call, arrival: Arrival): Call {
+  const { model } = arrival.gateway
+  const policy = effectivePolicy(model.configuration.policies, key)
+  const caller: RequestCaller = {
+    ...{ key, policy, presented, lane, match },
+    ...{ keysVersion: model.keysVersion, query: inspection.query, pin: null, clientSecret: null },
+  }
+  if (policy.capture !== null) beginCapture(arrival, caller, policy.capture)
+  const call = new Call(arrival, caller, inspection)
+  call.outputCap = outputCap
+  // What was redacted for one provider is redacted for the other.
+  call.content = content
+  return call
+}
+
+/** In the budgets of its key, and in none of its other limits. False: they have no room for it. */
+function holdOwn(call: Call, { candidate }: LegTarget): boolean {
+  const { arrival, gateway, inspection, policy } = call
+  const budgets = policy.limits?.filter(({ period }) => period !== null) ?? []
+  if (budgets.length === 0) return true
+  const hold = gateway.limits.admit(budgets, inspection.endUser, { requests: 0, tokens: 0 })
+  if (!('taken' in hold)) return false
+  arrival.limits = { hold, figures: { requests: null, tokens: null } }
+  return holdBudgets(call, { fault: null, route: null, candidates: [candidate], skipped: [], signals: [] }) === null
+}
+
+async function run(call: Call, target: LegTarget): Promise<void> {
+  const { arrival, gateway } = call
+  try {
+    await journalAdmitted(call)
+    const outcome = await sendOnce(call, target, call.abort)
+    const { sent } = evaluate(outcome)
+    noteOutcome(outcome, sent)
+    const answer = sent.kind === 'answered' ? sent.answer : sent.kind === 'failed' ? sent.failure.answer : null
+    if (answer !== null) await new ShadowAnswer(answer).read()
+    else await settle(arrival, endOfFault(sent.kind === 'failed' ? sent.failure.fault : stopped(call)))
+  } catch (error) {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    gateway.report({ type: 'fault', requestId: arrival.id, reason })
+    await settle(arrival, endOfFault(fault('internal', 'A fault of the gateway ended this copy.')))
+  }
+}
+
+function stopped({ abort }: Call): Fault {
+  return abort.reason ?? fault('overloaded')
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
+
+async function start(): Promise<TestGateway> {
+  const gateway = await startTestGateway()
+  for (const name of ['openai', 'spare'])
+    await gateway.client.providers.add({ name, kind: 'openai', credential: `sk-${name}-credential-0001` })
+  return gateway
+}
+
+describe('what a route does besides choosing a target', () => {
+  it('is off, is set, and is switched off again', async () => {
+    const { client, parts } = await start()
+    const off = { sticky: false, hedge: null, shadow: null }
+    expect(await client.routes.add({ model: 'm', provider: 'openai' })).toMatchObject(off)
+    const on = { sticky: true, hedge: { after: '120ms', share: 5 }, shadow: 'spare:small' }
+    expect(
+      await client.routes.edit({ model: 'm', sticky: true, hedgeAfter: '120ms', shadow: 'spare:small' }),
+    ).toMatchObject(on)
+    expect(parts.runtime.snapshot().configuration.routes[0]).toMatchObject({
+      sticky: true,
+      hedge: { after: 120, share: 5 },
+      shadow: { upstreamModel: 'small' },
+    })
+    // What an edit does not name stays.
+    expect(await client.routes.edit({ model: 'm', hedgeShare: 2 })).toMatchObject({
+      ...on,
+      hedge: { after: '120ms', share: 2 },
+    })
+    expect(await client.routes.edit({ model: 'm', hedgeAfter: 'p95' })).toMatchObject({
+      hedge: { after: 'p95', share: 2 },
+    })
+    expect(await client.routes.edit({ model: 'm', sticky: false, hedgeAfter: 'none', shadow: 'none' })).toMatchObject(
+      off,
+    )
+  })
+
+  it.each([
+    [{ hedgeAfter: 'soon' }, 'invalid'],
+    [{ hedgeAfter: '1ms' }, 'invalid'],
+    [{ hedgeShare: 5 }, 'invalid'],
+    [{ shadow: 'spare,weight=2' }, 'invalid'],
+    [{ shadow: 'spare:small-*' }, 'invalid'],
+    [{ shadow: 'nobody' }, 'not_found'],
+  ] as const)('is refused: %j', async (input, code) => {
+    const { client } = await start()
+    await client.routes.add({ model: 'm', provider: 'openai' })
+    expect((await refusal(client.routes.edit({ model: 'm', ...input }))).code).toBe(code)
+  })
+
+  it('keeps the provider of a shadow', async () => {
+    const { client } = await start()
+    await client.routes.add({ model: 'm', provider: 'openai', shadow: 'spare' })
+    expect((await refusal(client.providers.remove({ name: 'spare' }))).code).toBe('conflict')
+  })
+})
+
+describe('an explanation for a key', () => {
+  it('shows what is left of its limits and budgets', async () => {
+    const { client, used } = await start()
+    await client.routes.add({ model: 'm', provider: 'openai', sticky: true, hedgeAfter: 'p95' })
+    await client.keys.create({ name: 'ci' })
+    const policy = await client.policies.add({ name: 'team', rpm: 60, budgetUsdDay: 2, attach: ['workspace'] })
+    used.set(`${policy.id} workspace requests minute`, { used: 12, held: 0, resetsAt: null })
+    used.set(`${policy.id} workspace usd day`, { used: 500_000_000, held: 250_000_000, resetsAt: null })
+    const explained = await client.routes.explain({ model: 'm', key: 'ci' })
+    expect(explained.limits).toMatchObject([{ kind: 'requests', used: 12, limit: 60, left: 48 }])
+    expect(explained.periods).toMatchObject([{ kind: 'usd', used: 0.5, held: 0.25, limit: 2, left: 1.25 }])
+    expect(explained.route).toMatchObject({ sticky: true, hedge: { after: 'p95', share: 5 }, shadow: null })
+    expect(await client.routes.explain({ model: 'm' })).toMatchObject({ limits: [], periods: [] })
+  })
+})

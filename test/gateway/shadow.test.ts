@@ -1,0 +1,164 @@
+import http, { type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { fillPrice } from '../../src/core/model-price.ts'
+import type { Limit } from '../../src/core/policy-limits.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
+import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
+
+type Act = (response: ServerResponse, body: string) => void
+
+const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 }
+const whole: Act = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }], usage }))
+}
+const streamed: Act = (response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const chunks = [{ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] }, { choices: [], usage }]
+  response.end(`${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`)
+}
+const failing: Act = (response) => {
+  response.writeHead(500, { 'content-type': 'application/json' })
+  response.end('{"error":{"message":"no"}}')
+}
+
+async function start(main: Act, shadow: Act, policies: SnapshotPolicy[] = []) {
+  const seen: string[] = []
+  const listen = async (name: string, act: Act) => {
+    const server = http.createServer(async (request, response) => {
+      let text = ''
+      for await (const chunk of request) text += chunk
+      if (name === 'shadow') seen.push(text)
+      act(response, text)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    return { kind: 'openai', name, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
+  }
+  const providers = [await listen('main', main), await listen('shadow', shadow)]
+  const route = makeRoute('m', [makeTarget('main:large')], {
+    shadow: { providerId: 'prv_shadow', upstreamModel: 'small' },
+    retries: 0,
+  })
+  const plane = await startDataPlane({ providers, routes: [route], policies })
+  onTestFinished(() => plane.stop())
+  const had = plane.hear('has')
+  const prices = [
+    fillPrice({ model: 'large', source: 'set', version: 'v1', input: 10, output: 10 }),
+    fillPrice({ model: 'small', source: 'set', version: 'v1', input: 1, output: 1 }),
+  ]
+  plane.tell({ type: 'prices', prices: { revision: 1, prices } })
+  await had
+  return { plane, seen }
+}
+
+async function ask(plane: DataPlane, more: object = {}, path = '/chat/completions') {
+  const answer = await fetch(`${plane.baseUrl}/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }], ...more }),
+  })
+  const text = await answer.text()
+  return { status: answer.status, text, id: answer.headers.get('x-sp-request-id') }
+}
+
+async function shadowOf(plane: DataPlane, id: string | null): Promise<RequestRecord> {
+  for (;;) {
+    const found = plane.records().find(({ shadow_of }) => shadow_of === id)
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const usd: Limit = {
+  counter: 'pol_team workspace usd day',
+  ...{ policy: 'team', scope: 'workspace', kind: 'usd', period: 'day', limit: 0, warns: false, perUser: false },
+}
+
+describe('a route with a shadow', () => {
+  it.each([
+    ['whole', whole, {}],
+    ['streamed', streamed, { stream: true }],
+  ])('sends it what was answered, and records the %s answer', async (_form, act, more) => {
+    const { plane, seen } = await start(act, act)
+    const { status, id } = await ask(plane, more)
+    expect(status).toBe(200)
+    const copy = await shadowOf(plane, id)
+    const original = await plane.record(id)
+    expect(original).toMatchObject({ provider: 'main', shadow_of: null, attempts: [{ provider: 'main' }] })
+    expect(copy).toMatchObject({
+      ...{ provider: 'shadow', upstream_model: 'small', status: 200, error: null, route: 'm', model: 'm' },
+      ...{ tokens: { input: 10, output: 10 }, cost: { usd: 20 / 1e6 }, attempts: [{ outcome: 'answered' }] },
+      key: original.key,
+    })
+    expect(copy.id).not.toBe(id)
+    expect(seen).toHaveLength(1)
+    expect(JSON.parse(seen[0] ?? '')).toMatchObject({ model: 'small' })
+  })
+
+  it('keeps no client waiting, and ends with the gateway', async () => {
+    const { plane, seen } = await start(whole, () => {})
+    const { id } = await ask(plane)
+    while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    // One at a time, where there is little traffic: this one has no copy.
+    const next = await ask(plane)
+    expect(next.status).toBe(200)
+    await plane.drain(0)
+    const copies = plane.records().filter(({ shadow_of }) => shadow_of !== null)
+    expect(copies).toHaveLength(1)
+    expect(copies[0]).toMatchObject({ shadow_of: id, error: { code: 'overloaded' } })
+  })
+
+  it('changes no health, whatever comes of it', async () => {
+    const { plane } = await start(whole, failing)
+    for (let count = 0; count < 25; count++) {
+      const { id } = await ask(plane)
+      expect(await shadowOf(plane, id)).toMatchObject({ status: 500, error: { code: 'provider_error' } })
+    }
+    expect(plane.health(1, 1, 'small')).toEqual({ state: 'ready' })
+  })
+
+  it('counts in budgets, and in no limit', async () => {
+    const { plane } = await start(whole, whole, [makePolicy('team', { rpm: 3, budgetUsdDay: 1 })])
+    for (let count = 0; count < 3; count++) {
+      const { status, id } = await ask(plane)
+      expect(status).toBe(200)
+      await shadowOf(plane, id)
+    }
+    const { used, held } = plane.limits.budgetUse(usd, { timeZone: 'UTC', now: Date.now() })
+    expect([used, held]).toEqual([3 * (200_000 + 20_000), 0])
+    expect((await ask(plane)).status).toBe(429)
+  })
+
+  it('is not sent what the budgets have no room for', async () => {
+    // Room for the request's hold, of which nearly all is spent when it ends.
+    const spent: Act = (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 100 } }))
+    }
+    const { plane, seen } = await start(spent, whole, [makePolicy('team', { budgetTokensDay: 140 })])
+    expect((await ask(plane)).status).toBe(200)
+    await plane.drain(0)
+    expect(seen).toEqual([])
+  })
+
+  it('gets nothing that is stored, that has tools of the provider, or that failed', async () => {
+    const { plane, seen } = await start(
+      (response, body) => (body.includes('break') ? failing : whole)(response, body),
+      whole,
+    )
+    await ask(plane, { store: true })
+    await ask(plane, { tools: [{ type: 'web_search' }] })
+    await ask(plane, { messages: [{ role: 'user', content: 'break' }] })
+    await ask(plane, { input: 'hi' }, '/responses')
+    const { id } = await ask(plane)
+    await shadowOf(plane, id)
+    expect(seen).toHaveLength(1)
+  })
+})
