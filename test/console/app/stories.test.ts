@@ -20,11 +20,17 @@ const explanation = (change: Record<string, unknown> = {}) =>
     project: 'default',
     environment: 'production',
     key: { id: 'key_1', name: 'ci' },
-    route: { id: 'rte_1', model: 'gpt-*', project: 'default', environment: null, strategy: 'priority' },
+    route: {
+      ...{ id: 'rte_1', model: 'gpt-*', project: 'default', environment: null, strategy: 'priority' },
+      ...{ sticky: false, hedge: null, shadow: null },
+    },
     request: null,
     taken: [{ provider: 'openai', upstream_model: 'gpt-4o', reason: '', estimate_usd: null, latency_ms: null }],
     skipped: [],
+    limits: [],
+    periods: [],
     policy_signals: [],
+    routing_signals: [],
     error: null,
     note: null,
     ...change,
@@ -50,6 +56,30 @@ describe('an explanation in steps', () => {
     const taken = ['a', 'b'].map((provider) => ({ provider, upstream_model: 'm', reason: 'priority', ...figures }))
     expect(story({ taken }).slice(2, 4)).toEqual(['1: Try a with m.', '2: Then b with m.'])
     expect(explainSteps(explanation({ taken }))[2]?.detail).toBe('priority, about $0.01, 420 ms')
+  })
+
+  it('shows what is left of limits and budgets, and what else the route does', () => {
+    const limits = [{ policy: 'team', kind: 'requests', limit: 60, used: 12, left: 48 }]
+    const periods = [
+      { policy: 'team', kind: 'usd', period: 'month', limit: 200, used: 200, held: 0, left: 0 },
+      { policy: 'users', kind: 'tokens', period: 'day', limit: 5000, used: null, held: null, left: null },
+    ]
+    const route = { model: 'gpt-*', project: 'default', environment: null, strategy: 'priority' }
+    const options = { sticky: true, hedge: { after: 'p95', share: 5 }, shadow: 'azure:small' }
+    const text = 'The conversation stays with openai (gpt-4o): its prompt is in the cache there.'
+    const routing_signals = [{ rule: 'affinity', verdict: 'taken', text }]
+    expect(story({ limits, periods, route: { ...route, ...options }, routing_signals })).toEqual([
+      'passed: No policy restricts key ci.',
+      'left: 48 of 60 requests a minute left.',
+      'used up: $0.00 of $200.00 a month left.',
+      'left: Each end user has 5,000 tokens a day.',
+      'matched: gpt-4o matches route gpt-* in all environments of default.',
+      '1: Try openai with gpt-4o.',
+      `stays: ${text}`,
+      'hedge: After p95 of silence, ask a second target.',
+      'copy: Once answered, send it to azure:small as well.',
+      'sent: The request would be sent.',
+    ])
   })
 
   it('ends with what the client would receive', () => {
