@@ -35,7 +35,7 @@ const ttls: Readonly<Record<string, number>> = {
 /** Shorter prompts are cached nowhere. */
 const leastTokens = 1024
 
-export interface Conversation {
+export interface ConversationMarks {
   /** null: it is too short to be cached, or has no beginning. */
   start: ConversationStart | null
   /** The last that it holds; null: none that anybody checks. */
@@ -43,7 +43,11 @@ export interface Conversation {
 }
 
 /** What of a call's body says which conversation it belongs to. `wantsStart` false: nobody asks how it begins. */
-export function readConversation(body: Buffer, signed: SignedReasoning | undefined, wantsStart = true): Conversation {
+export function readConversation(
+  body: Buffer,
+  signed: SignedReasoning | undefined,
+  wantsStart = true,
+): ConversationMarks {
   const isLong = body.length >= leastTokens * bytesPerToken
   return {
     start: wantsStart && isLong ? conversationStart(body) : null,
