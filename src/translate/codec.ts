@@ -77,6 +77,8 @@ export interface WriteContext {
   reasoningText: boolean
   /** Whether signed reasoning goes to chat clients as `extra_content`; undefined: no. */
   extraContent?: boolean
+  /** Gemini: the client asked for a stream without `alt=sse`, and gets the elements of an array. */
+  jsonArray?: boolean
   carriers: Carriers
 }
 

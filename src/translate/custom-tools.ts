@@ -9,7 +9,7 @@ const member = 'input'
 
 /** The function's parameters. A grammar cannot be enforced there; the model can still read it. */
 export function customToolSchema(tool: Tool): JsonObject {
-  const grammar = asText(asObject(tool.grammar)?.definition)
+  const grammar = asText(asObject(flatGrammar(tool.grammar))?.definition)
   const described = 'The whole input of the tool, as plain text.'
   const description = grammar === null ? described : `${described} It follows this grammar:\n${grammar}`
   return {
@@ -18,6 +18,18 @@ export function customToolSchema(tool: Tool): JsonObject {
     required: [member],
     additionalProperties: false,
   }
+}
+
+/** The format of a custom tool as Responses has it: chat has the grammar one level deeper. */
+export function flatGrammar(format: unknown): unknown {
+  const grammar = asObject(asObject(format)?.grammar)
+  return grammar === null ? format : { type: 'grammar', ...grammar }
+}
+
+/** The same as chat has it. */
+export function nestedGrammar(format: unknown): unknown {
+  const { type, ...grammar } = asObject(format) ?? {}
+  return type === 'grammar' && grammar.grammar === undefined ? { type, grammar } : format
 }
 
 /** The function's arguments, as JSON text. */

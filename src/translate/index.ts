@@ -1,12 +1,13 @@
 import type { FormatName } from '../core/format.ts'
 import { chatCodec } from './chat/codec.ts'
 import type { Codec } from './codec.ts'
+import { generateCodec } from './generate/codec.ts'
 import { messagesCodec } from './messages/codec.ts'
+import { responsesCodec } from './responses/codec.ts'
 
-/** null: the format is not translated yet. */
-export const codecs: Readonly<Record<FormatName, Codec | null>> = {
+export const codecs: Readonly<Record<FormatName, Codec>> = {
   chat: chatCodec,
-  responses: null,
+  responses: responsesCodec,
   messages: messagesCodec,
-  generate: null,
+  generate: generateCodec,
 }

@@ -2,11 +2,13 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '../../src/core/format.ts'
+import { blankSettings, type Conversation } from '../../src/translate/conversation.ts'
 import { parseGolden } from '../support/translate/golden-case.ts'
 import { checkStream } from '../support/translate/grammar.ts'
+import { readGenerateWithSdk, readResponsesWithSdk } from '../support/translate/openai-google-sdk.ts'
 import { readChatWithSdk, readMessagesWithSdk } from '../support/translate/sdk.ts'
 import { readSse, type SentEvent } from '../support/translate/sse.ts'
-import { translateEvents, writeContext } from '../support/translate/stage.ts'
+import { blankConversation, translateEvents, writeContext } from '../support/translate/stage.ts'
 
 const folder = join(import.meta.dirname, '../fixtures/translate')
 const goldens = globSync('**/*.txt', { cwd: folder })
@@ -14,9 +16,20 @@ const goldens = globSync('**/*.txt', { cwd: folder })
   .map((file) => ({ file, golden: parseGolden(readFileSync(join(folder, file), 'utf8')) }))
   .filter(({ golden }) => golden.sections.get('answer in')?.startsWith('{') === false)
 
-const sdks: Partial<Record<FormatName, typeof readChatWithSdk>> = {
+const sdks: Readonly<Record<FormatName, typeof readChatWithSdk>> = {
   chat: readChatWithSdk,
+  responses: readResponsesWithSdk,
   messages: readMessagesWithSdk,
+  generate: readGenerateWithSdk,
+}
+
+/** Gemini's clients get thoughts only where they ask for them. */
+const seeingReasoning: Conversation = {
+  ...blankConversation,
+  settings: {
+    ...blankSettings,
+    reasoning: { path: 'reasoning', effort: null, budget: null, visible: true, encrypted: false },
+  },
 }
 
 describe.each(goldens)('$file', ({ golden }) => {
@@ -32,7 +45,6 @@ describe.each(goldens)('$file', ({ golden }) => {
 
   it('is read by the SDK, and a broken one makes it throw', async () => {
     const read = sdks[golden.from]
-    if (read === undefined) return
     const stream = translateEvents(golden.from, golden.to, events, writeContext(), !isWhole).join('')
     const { error } = await read(stream)
     const endsInError = !isWhole || /"error":\{/.test(stream)
@@ -42,7 +54,8 @@ describe.each(goldens)('$file', ({ golden }) => {
   })
 
   it('says nothing before the first content', () => {
-    const written = translateEvents(golden.from, golden.to, events, writeContext(), !isWhole)
+    const context = writeContext({ conversation: seeingReasoning })
+    const written = translateEvents(golden.from, golden.to, events, context, !isWhole)
     const first = written.findIndex((text) => text !== '')
     const silent = events.filter(({ data }) => data !== null).slice(0, first)
     expect(silent.filter(hasContent)).toEqual([])
@@ -85,13 +98,13 @@ describe('three calls in every order of their chunks', () => {
   const orders = [...interleave([call(0), call(1), call(2)])]
   const text = chunk({ role: 'assistant', content: 'I look.' })
 
-  it.each(['messages', 'chat'] as const)('are whole for a client of %s', async (client) => {
+  it.each(['messages', 'chat', 'responses', 'generate'] as const)('are whole for a client of %s', async (client) => {
     expect(orders).toHaveLength(1680)
     for (const [index, order] of orders.entries()) {
       const stream = translateEvents(client, 'chat', [text, ...order, chunk({}, 'tool_calls')], writeContext()).join('')
       expect(checkStream(client, stream)).toEqual([])
       if (index % 60 > 0) continue
-      const read = await sdks[client]?.(stream)
+      const read = await sdks[client](stream)
       expect(read?.error).toBeNull()
       expect([...(read?.calls ?? [])].sort()).toEqual([0, 1, 2].map((n) => [`f${n}`, { n }]))
     }

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
-import { customToolSchema } from '../custom-tools.ts'
+import { customToolSchema, nestedGrammar } from '../custom-tools.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
+import { isStrictOutput } from '../schema/openai.ts'
 import { cacheMarkPath, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
 import { writeTurns } from './write-turns.ts'
@@ -23,7 +24,7 @@ export function writeChatRequest(conversation: Conversation, target: Translation
     ...writeLimits(conversation, target, facts, ledger),
     ...writeSampling(conversation, target, facts, ledger),
     ...writeReasoning(conversation, facts, ledger),
-    ...writeOutput(conversation),
+    ...writeOutput(conversation, ledger),
     ...writeIdentity(conversation, target, ledger),
     ...(target.streamed ? { stream: true } : {}),
     ...(target.streamed && target.streamOptions ? { stream_options: { include_usage: true } } : {}),
@@ -60,7 +61,7 @@ function writeTool(tool: Tool, { compatible }: TranslationTarget, ledger: Ledger
   if (tool.kind === 'custom' && !compatible) {
     return {
       type: 'custom',
-      custom: { name, ...described, ...(tool.grammar === undefined ? {} : { format: tool.grammar }) },
+      custom: { name, ...described, ...(tool.grammar === undefined ? {} : { format: nestedGrammar(tool.grammar) }) },
     }
   }
   if (tool.grammar !== undefined) ledger.lose(`${tool.path}.format`)
@@ -184,14 +185,13 @@ function writeReasoning({ settings }: Conversation, facts: ModelFacts, ledger: L
   return nearest === null ? {} : { reasoning_effort: nearest }
 }
 
-function writeOutput({ settings: { output } }: Conversation): JsonObject {
+function writeOutput({ settings: { output } }: Conversation, ledger: Ledger): JsonObject {
   if (output === null) return {}
   if (output.kind === 'json') return { response_format: { type: 'json_object' } }
   const schema = {
     name: output.name ?? 'answer',
     schema: output.schema,
-    // Anthropic always holds the model to the schema.
-    strict: output.strict ?? true,
+    strict: isStrictOutput(output, ledger),
   }
   return { response_format: { type: 'json_schema', json_schema: schema } }
 }

@@ -1,0 +1,74 @@
+import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ErrorKind, ReplyError } from '../reply.ts'
+
+/** Source: wire/errors.md, sections 3 and 4. */
+export function readGenerateError(status: number, body: JsonObject | null): ReplyError {
+  const error = asObject(body?.error) ?? body ?? {}
+  const message = asText(error.message) ?? ''
+  const details = asArray(error.details).map(asObject)
+  const violation = details.flatMap((detail) => asArray(detail?.fieldViolations)).map(asObject)[0]
+  const reasons = details.map((detail) => asText(detail?.reason))
+  return {
+    status,
+    kind: kindOf(status, message, asText(error.status), reasons),
+    message: withoutAccount(message),
+    param: asText(violation?.field),
+  }
+}
+
+const kinds: Readonly<Record<string, ErrorKind>> = {
+  INVALID_ARGUMENT: 'invalid',
+  FAILED_PRECONDITION: 'invalid',
+  OUT_OF_RANGE: 'invalid',
+  PERMISSION_DENIED: 'permission',
+  NOT_FOUND: 'not-found',
+  ABORTED: 'conflict',
+  ALREADY_EXISTS: 'conflict',
+  RESOURCE_EXHAUSTED: 'rate-limit',
+  UNAVAILABLE: 'overloaded',
+  DEADLINE_EXCEEDED: 'timeout',
+}
+
+const statuses: Readonly<Record<number, ErrorKind>> = {
+  400: 'invalid',
+  403: 'permission',
+  404: 'not-found',
+  409: 'conflict',
+  413: 'too-large',
+  429: 'rate-limit',
+  503: 'overloaded',
+  504: 'timeout',
+}
+
+/** A wrong key of the gateway's own is a 400 here, and nothing that a client could change. */
+function kindOf(status: number, message: string, word: string | null, reasons: readonly (string | null)[]): ErrorKind {
+  if (reasons.includes('API_KEY_INVALID') || status === 401) return 'internal'
+  if (/token count.*exceeds|exceeds the maximum number of tokens/i.test(message)) return 'context-length'
+  return kinds[word ?? ''] ?? statuses[status] ?? (status < 500 ? 'invalid' : 'internal')
+}
+
+/** Numbers of projects are the operator's. */
+function withoutAccount(message: string): string {
+  return message.replace(/\b(?:projects?[/ ]|project_number:|consumer ')\S+/gi, '…')
+}
+
+const written: Readonly<Record<ErrorKind, { status: number; word: string }>> = {
+  invalid: { status: 400, word: 'INVALID_ARGUMENT' },
+  'context-length': { status: 400, word: 'INVALID_ARGUMENT' },
+  'content-filter': { status: 400, word: 'INVALID_ARGUMENT' },
+  permission: { status: 403, word: 'PERMISSION_DENIED' },
+  'not-found': { status: 404, word: 'NOT_FOUND' },
+  conflict: { status: 409, word: 'ABORTED' },
+  'too-large': { status: 400, word: 'INVALID_ARGUMENT' },
+  'rate-limit': { status: 429, word: 'RESOURCE_EXHAUSTED' },
+  overloaded: { status: 503, word: 'UNAVAILABLE' },
+  timeout: { status: 504, word: 'DEADLINE_EXCEEDED' },
+  internal: { status: 500, word: 'INTERNAL' },
+}
+
+export function writeGenerateError({ kind, message, param }: ReplyError): { status: number; body: JsonObject } {
+  const { status, word } = written[kind]
+  const violations = [{ field: param, description: message }]
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: violations }]
+  return { status, body: { error: { code: status, message, status: word, ...(param !== null && { details }) } } }
+}

@@ -1,0 +1,119 @@
+import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { packReasoning } from '../carried-reasoning.ts'
+import type { WriteContext } from '../codec.ts'
+import type { Opaque } from '../conversation.ts'
+import { clientToolName, mintId } from '../ids.ts'
+import { embedJson, parseLossless } from '../json.ts'
+import type { ReplyEvent, Stop } from '../reply.ts'
+import { areArguments } from '../stop.ts'
+import { type PlacedCitation, writeGrounding } from './citations.ts'
+
+interface OpenCall {
+  id: string
+  name: string
+  text: string
+}
+
+/** Makes the parts of an answer from its events, which come part by part. Calls are whole here, so that they wait for their end. */
+export class PartWriter {
+  readonly #context: WriteContext
+  readonly #seed: string
+  readonly #showsThoughts: boolean
+  #parts: JsonObject[] = []
+  #call: OpenCall | null = null
+  #calls = 0
+  #reasoning = ''
+  #opaque: Opaque | null = null
+  /** Another provider's reasoning, for the call that it led to. */
+  #carried: string | null = null
+  #text = ''
+  #from = 0
+  readonly #citations: PlacedCitation[] = []
+  #open: PlacedCitation[] = []
+
+  constructor(context: WriteContext, answerId: string) {
+    this.#context = context
+    this.#seed = answerId === '' ? context.requestId : answerId
+    this.#showsThoughts = context.conversation.settings.reasoning?.visible === true
+  }
+
+  /** The parts since the last time. */
+  take(): JsonObject[] {
+    const parts = this.#parts
+    this.#parts = []
+    return parts
+  }
+
+  get grounding(): JsonObject | null {
+    return writeGrounding([...this.#citations, ...this.#open], this.#text)
+  }
+
+  write(event: ReplyEvent): void {
+    switch (event.kind) {
+      case 'text':
+      case 'refusal':
+        this.#say(event.text)
+        break
+      case 'reasoning':
+        this.#think(event.text)
+        break
+      case 'opaque':
+        this.#opaque = event.opaque
+        break
+      case 'call':
+        this.#call = { id: event.id ?? mintId('call_', this.#seed, this.#calls), name: event.name, text: '' }
+        this.#calls++
+        break
+      case 'arguments':
+        if (this.#call !== null) this.#call.text += event.text
+        break
+      case 'citation':
+        this.#open.push({ citation: event.citation, from: this.#from, to: this.#text.length })
+        break
+      case 'part-end':
+        this.#endPart()
+    }
+  }
+
+  /** A refusal without words has the provider's own, if there are any; the finish reason says the rest. */
+  end({ reason, explanation }: Stop): void {
+    if (reason === 'refused' && this.#text === '' && explanation !== null) this.#say(explanation)
+  }
+
+  #say(text: string): void {
+    if (text === '') return
+    this.#text += text
+    const before = this.#parts.at(-1)
+    if (typeof before?.text === 'string' && Object.keys(before).length === 1) this.#parts.pop()
+    const joined = typeof before?.text === 'string' && Object.keys(before).length === 1 ? before.text + text : text
+    this.#parts.push({ text: joined })
+  }
+
+  #think(text: string): void {
+    this.#reasoning += text
+    if (this.#showsThoughts && text !== '') this.#parts.push({ text, thought: true })
+  }
+
+  #endPart(): void {
+    const opaque = this.#opaque
+    this.#opaque = null
+    if (this.#call !== null) this.#endCall(this.#call, opaque)
+    else if (opaque !== null) this.#carried = this.#context.carriers.seal(packReasoning(opaque, this.#reasoning))
+    this.#reasoning = ''
+    for (const placed of this.#open) this.#citations.push({ ...placed, to: this.#text.length })
+    this.#open = []
+    this.#from = this.#text.length
+  }
+
+  /** A call that the limit cut in two is none. */
+  #endCall({ id, name, text }: OpenCall, opaque: Opaque | null): void {
+    this.#call = null
+    if (!areArguments(text)) return
+    const { conversation, carriers } = this.#context
+    const sealed = opaque === null ? this.#carried : carriers.seal(opaque)
+    this.#carried = null
+    const args = asObject(parseLossless(text)) === null ? {} : embedJson(text)
+    const functionCall = { id, name: clientToolName(conversation, name), args }
+    this.#parts.push(sealed === null ? { functionCall } : { functionCall, thoughtSignature: sealed })
+  }
+}

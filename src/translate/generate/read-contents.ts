@@ -1,0 +1,152 @@
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { unpackReasoning } from '../carried-reasoning.ts'
+import type { ReadContext } from '../codec.ts'
+import type {
+  CallPart,
+  MediaPart,
+  MediaSource,
+  Opaque,
+  Part,
+  ReasoningPart,
+  ResultPart,
+  TextPart,
+  Turn,
+} from '../conversation.ts'
+import { RequestError } from '../request-fault.ts'
+
+/** Reports a part as a whole, by the row of the table that names its kind. */
+export type SkipPart = (object: JsonObject, field: string, path: string) => void
+
+const roles: Readonly<Record<string, Turn['role']>> = { user: 'user', model: 'assistant', function: 'tool' }
+
+export function readContents(contents: unknown, context: ReadContext, skip: SkipPart): Turn[] {
+  if (contents === undefined || contents === null) return []
+  // One content alone is taken, too.
+  const list = Array.isArray(contents) ? contents : [contents]
+  return list.map((value, index) => {
+    const path = `contents[${index}]`
+    const content = asObject(value)
+    if (content === null) throw new RequestError(path, `${path} is no object`)
+    const role = roles[asText(content.role) ?? 'user']
+    if (role === undefined) throw new RequestError(`${path}.role`, `${path}.role is neither user nor model`)
+    const parts = asArray(content.parts).flatMap((part, at) => {
+      const object = asObject(part)
+      if (object === null) throw new RequestError(`${path}.parts[${at}]`, `${path}.parts[${at}] is no object`)
+      return readPart(object, `${path}.parts[${at}]`, context, skip)
+    })
+    return { role, parts, path }
+  })
+}
+
+function readPart(part: JsonObject, path: string, context: ReadContext, skip: SkipPart): Part[] {
+  const signature = readSignature(part.thoughtSignature, context)
+  const [call, result] = [asObject(part.functionCall), asObject(part.functionResponse)]
+  if (call !== null) return readCall(call, path, signature)
+  if (result !== null) return [readResult(result, path)]
+  const media = readMedia(part, path)
+  if (media !== null) return [media]
+  if (typeof part.text === 'string') return [readText(part, part.text, path, signature)]
+  // A signature may come by itself.
+  if (signature !== null) return [readText(part, '', path, signature)]
+  const kind = Object.keys(part).find((name) => name !== 'thought')
+  if (kind !== undefined) skip(part, `contents.parts:${kind}`, `${path}.${kind}`)
+  return []
+}
+
+/** Gemini's own, or another provider's reasoning that the gateway has given to the client. */
+function readSignature(value: unknown, { carriers }: ReadContext): Opaque | null {
+  const text = asText(value)
+  if (text === null) return null
+  return carriers.open(text) ?? { family: 'gemini', form: 'thought', value: text }
+}
+
+function readText(
+  { thought }: JsonObject,
+  text: string,
+  path: string,
+  signature: Opaque | null,
+): TextPart | ReasoningPart {
+  if (signature !== null && signature.form !== 'thought') return carriedReasoning(signature, text, path)
+  const opaque = signature === null ? {} : { opaque: signature }
+  return thought === true ? { kind: 'reasoning', path, text, ...opaque } : { kind: 'text', path, text, ...opaque }
+}
+
+function carriedReasoning(signature: Opaque, shown: string, path: string): ReasoningPart {
+  const { text, opaque } = unpackReasoning(signature)
+  return { kind: 'reasoning', path, text: text ?? shown, opaque }
+}
+
+/** Another provider's reasoning is carried on the call that it led to, which every client sends back. */
+function readCall(call: JsonObject, path: string, signature: Opaque | null): (CallPart | ReasoningPart)[] {
+  const name = asText(call.name)
+  if (name === null) throw new RequestError(`${path}.functionCall.name`, `${path}.functionCall.name is missing`)
+  const foreign = signature !== null && signature.form !== 'thought'
+  const part: CallPart = {
+    kind: 'call',
+    path,
+    id: asText(call.id),
+    name,
+    arguments: asObject(call.args) === null ? '{}' : JSON.stringify(call.args),
+    custom: false,
+    ...(signature !== null && !foreign && { opaque: signature }),
+  }
+  return foreign ? [carriedReasoning(signature, '', path), part] : [part]
+}
+
+function readResult(result: JsonObject, path: string): ResultPart {
+  const name = asText(result.name)
+  if (name === null) throw new RequestError(`${path}.functionResponse.name`, `${path}.functionResponse.name is missing`)
+  const response = asObject(result.response) ?? {}
+  const media = asArray(result.parts).flatMap((value, index) => {
+    const part = asObject(value)
+    return part === null ? [] : (readMedia(part, `${path}.functionResponse.parts[${index}]`) ?? [])
+  })
+  const failed = response.error !== undefined && response.output === undefined
+  const text: TextPart = { kind: 'text', path: `${path}.functionResponse.response`, text: textOf(response) }
+  const parts = text.text === '' && media.length > 0 ? media : [text, ...media]
+  return { kind: 'result', path, callId: asText(result.id), name, parts, failed }
+}
+
+/** The member that says all there is; else the whole object, which is data. */
+function textOf(response: JsonObject): string {
+  const names = Object.keys(response)
+  const [only = ''] = names
+  const value = names.length === 1 && (only === 'output' || only === 'error') ? response[only] : response
+  if (typeof value === 'string') return value
+  return names.length === 0 ? '' : JSON.stringify(value)
+}
+
+function readMedia(part: JsonObject, path: string): MediaPart | null {
+  const [inline, file] = [asObject(part.inlineData), asObject(part.fileData)]
+  const data = inline ?? file
+  if (data === null) return null
+  const type = asString(data.mimeType)
+  const name = asText(data.displayName)
+  const detail = details[asText(asObject(part.mediaResolution)?.level) ?? '']
+  return {
+    kind: kindOf(type),
+    path,
+    source:
+      inline !== null ? { kind: 'data', type, data: asString(inline.data) } : readUri(type, asString(data.fileUri)),
+    ...(name !== null && { name }),
+    ...(detail !== undefined && { detail }),
+  }
+}
+
+const details: Readonly<Record<string, string>> = {
+  MEDIA_RESOLUTION_LOW: 'low',
+  MEDIA_RESOLUTION_MEDIUM: 'auto',
+  MEDIA_RESOLUTION_HIGH: 'high',
+  MEDIA_RESOLUTION_ULTRA_HIGH: 'original',
+}
+
+function kindOf(type: string): MediaPart['kind'] {
+  const [major] = type.split('/')
+  return major === 'image' || major === 'audio' || major === 'video' ? major : 'file'
+}
+
+/** Files that Google stores have addresses too. */
+function readUri(type: string, url: string): MediaSource {
+  const stored = /^(?:gs:|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/.test(url)
+  return stored ? { kind: 'id', id: url } : { kind: 'url', type, url }
+}

@@ -1,0 +1,27 @@
+import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import type { Opaque } from '../conversation.ts'
+
+/** One part of an answer, whole or streamed. */
+export type CandidatePart =
+  | { kind: 'text' | 'reasoning'; text: string; opaque: Opaque | null }
+  | { kind: 'call'; id: string | null; name: string; arguments: string; opaque: Opaque | null }
+  /** What no other format has: code that Google runs, images, tools of its own. */
+  | { kind: 'other'; name: string }
+
+export function readAnswerPart(part: JsonObject): CandidatePart | null {
+  const signature = asText(part.thoughtSignature)
+  const opaque: Opaque | null = signature === null ? null : { family: 'gemini', form: 'thought', value: signature }
+  const call = asObject(part.functionCall)
+  if (call !== null) {
+    const name = asText(call.name)
+    if (name === null) return null
+    const args = asObject(call.args)
+    return { kind: 'call', id: asText(call.id), name, arguments: args === null ? '{}' : JSON.stringify(args), opaque }
+  }
+  if (typeof part.text === 'string')
+    return { kind: part.thought === true ? 'reasoning' : 'text', text: part.text, opaque }
+  // A signature may come by itself.
+  if (opaque !== null && Object.keys(part).length === 1) return { kind: 'text', text: '', opaque }
+  const name = Object.keys(part).find((member) => member !== 'thought' && member !== 'thoughtSignature')
+  return name === undefined ? null : { kind: 'other', name }
+}

@@ -1,0 +1,87 @@
+import { fault } from '../../core/errors.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import { brokenAnswer } from '../broken-answer.ts'
+import type { Citation } from '../conversation.ts'
+import type { Reply } from '../reply.ts'
+import { settleCalls } from '../stop.ts'
+import { readGrounding } from './citations.ts'
+import { readFinish } from './finish.ts'
+import { readAnswerPart } from './read-parts.ts'
+
+type CandidateReplyPart = Reply['parts'][number]
+
+export function readGenerateReply(body: JsonObject) {
+  const candidate = asObject(asArray(body.candidates)[0])
+  const finish = readFinish(candidate, body.promptFeedback)
+  if (candidate === null && finish === null) {
+    return fault('provider_bad_response', 'The answer has neither a candidate nor a reason why there is none.')
+  }
+  const dropped = new Set<string>()
+  const parts = readParts(candidate, dropped)
+  const stop = finish ?? { reason: 'done', sequence: null, explanation: null }
+  const settled = settleCalls(cite(parts, candidate), stop)
+  if (settled.stop.reason === 'broken') return fault('provider_bad_response', stop.explanation ?? brokenAnswer.message)
+  const reply: Reply = {
+    id: asString(body.responseId),
+    model: asString(body.modelVersion),
+    ...settled,
+    created: null,
+    dropped: [...dropped, ...lostMembers(candidate)],
+  }
+  return reply
+}
+
+/** Texts and thoughts that follow each other are one: they may have been cut anywhere. */
+function readParts(candidate: JsonObject | null, dropped: Set<string>): CandidateReplyPart[] {
+  const parts: CandidateReplyPart[] = []
+  for (const [index, value] of asArray(asObject(candidate?.content)?.parts).entries()) {
+    const part = readAnswerPart(asObject(value) ?? {})
+    const path = `candidates[0].content.parts[${index}]`
+    if (part === null) continue
+    if (part.kind === 'other') {
+      dropped.add(part.name)
+      continue
+    }
+    const opaque = part.opaque === null ? {} : { opaque: part.opaque }
+    if (part.kind === 'call') {
+      const { id, name, arguments: text } = part
+      parts.push({ kind: 'call', path, id, name, arguments: text, custom: false, ...opaque })
+      continue
+    }
+    const before = parts.at(-1)
+    if (before?.kind === part.kind && before.opaque === undefined) {
+      parts[parts.length - 1] = { ...before, text: before.text + part.text, ...opaque }
+    } else if (part.text !== '' || part.opaque !== null)
+      parts.push({ kind: part.kind, path, text: part.text, ...opaque })
+  }
+  return parts
+}
+
+/** Each citation goes to the text in which it begins. */
+function cite(parts: readonly CandidateReplyPart[], candidate: JsonObject | null): CandidateReplyPart[] {
+  const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('')
+  const citations = readGrounding(asObject(candidate?.groundingMetadata), text)
+  let base = 0
+  return parts.map((part) => {
+    if (part.kind !== 'text') return part
+    const from = base
+    base += part.text.length
+    const own = citations.filter(({ start }) => isWithin(start, from, base))
+    return own.length === 0 ? part : { ...part, citations: own }
+  })
+}
+
+function isWithin(start: Citation['start'], from: number, to: number): boolean {
+  return start !== null && start >= from && start < to
+}
+
+/** Members that say something which no other format has a place for. */
+export function lostMembers(candidate: JsonObject | null): string[] {
+  const grounding = asObject(candidate?.groundingMetadata)
+  return [
+    ...(asObject(candidate?.citationMetadata) === null ? [] : ['citationMetadata']),
+    ...(asObject(candidate?.logprobsResult) === null ? [] : ['logprobsResult']),
+    ...(asObject(candidate?.urlContextMetadata) === null ? [] : ['urlContextMetadata']),
+    ...(asObject(grounding?.searchEntryPoint) === null ? [] : ['groundingMetadata.searchEntryPoint']),
+  ]
+}

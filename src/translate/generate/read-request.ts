@@ -1,0 +1,131 @@
+import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ReadContext } from '../codec.ts'
+import {
+  blankSettings,
+  type Conversation,
+  type OutputFormat,
+  type ReasoningSettings,
+  type SeenField,
+  type Settings,
+  type TextPart,
+  type Turn,
+} from '../conversation.ts'
+import { countOf, numberOf } from '../json.ts'
+import { orFault, RequestError } from '../request-fault.ts'
+import { schemaFromOpenApi } from '../schema/openapi.ts'
+import { findSeen } from '../seen-fields.ts'
+import { toCamelCase } from './camel-case.ts'
+import { generateFields } from './fields.ts'
+import { readContents } from './read-contents.ts'
+import { readToolConfig, readTools } from './read-tools.ts'
+
+export function readGenerateRequest(body: JsonObject, context: ReadContext) {
+  return orFault(() => readConversation(toCamelCase(body), context))
+}
+
+function readConversation(body: JsonObject, context: ReadContext): Conversation {
+  const seen: SeenField[] = []
+  // Kinds of parts that no other format has are reported as a whole.
+  const foreign = new Set<JsonObject>()
+  const turns = readContents(body.contents, context, (object, field, path) => {
+    foreign.add(object)
+    seen.push({ field: Object.hasOwn(generateFields, field) ? field : 'contents.parts:unknown', path })
+  })
+  const config = asObject(body.generationConfig) ?? {}
+  const output = readOutput(config)
+  if (output === 'unknown') {
+    seen.push({ field: 'generationConfig.responseMimeType:unknown', path: 'generationConfig.responseMimeType' })
+  }
+  const calling = asObject(asObject(body.toolConfig)?.functionCallingConfig)
+  if (asText(calling?.mode)?.toUpperCase() === 'VALIDATED') {
+    seen.push({
+      field: 'toolConfig.functionCallingConfig.mode:VALIDATED',
+      path: 'toolConfig.functionCallingConfig.mode',
+    })
+  }
+  seen.push(...findSeen(body, generateFields, (object) => foreign.has(object)))
+  return {
+    turns: [...readSystem(body.systemInstruction), ...turns],
+    tools: readTools(body.tools),
+    toolChoice: readToolConfig(calling),
+    parallelCalls: null,
+    settings: readSettings(body, config, output === 'unknown' ? null : output, context.streamed),
+    seen,
+  }
+}
+
+/** A content like any other, of which only the texts count; clients send a text alone, too. */
+function readSystem(value: unknown): Turn[] {
+  const path = 'systemInstruction'
+  if (value === undefined || value === null) return []
+  const texts =
+    typeof value === 'string' ? [value] : asArray(asObject(value)?.parts).map((part) => asObject(part)?.text)
+  const parts = texts.map((text, index): TextPart => {
+    const at = `${path}.parts[${index}]`
+    if (typeof text !== 'string') throw new RequestError(at, `${at} is no text`)
+    return { kind: 'text', text, path: at }
+  })
+  return parts.length === 0 ? [] : [{ role: 'system', parts, path }]
+}
+
+function readSettings(body: JsonObject, config: JsonObject, output: OutputFormat | null, streamed: boolean): Settings {
+  return {
+    ...blankSettings,
+    maxOutput: countOf(config.maxOutputTokens),
+    temperature: config.temperature ?? null,
+    topP: config.topP ?? null,
+    topK: config.topK ?? null,
+    frequencyPenalty: config.frequencyPenalty ?? null,
+    presencePenalty: config.presencePenalty ?? null,
+    seed: config.seed ?? null,
+    stop: asArray(config.stopSequences).filter((text) => typeof text === 'string'),
+    count: countOf(config.candidateCount),
+    streamed,
+    output,
+    reasoning: readThinking(asObject(config.thinkingConfig)),
+    serviceTier: readTier(body.serviceTier),
+    store: typeof body.store === 'boolean' ? body.store : null,
+  }
+}
+
+/** `standard` is what everybody gets. */
+function readTier(value: unknown): string | null {
+  const tier = asText(value)?.toLowerCase() ?? null
+  return tier === 'standard' || tier === 'unspecified' ? null : tier
+}
+
+function readOutput(config: JsonObject): OutputFormat | 'unknown' | null {
+  const type = asText(config.responseMimeType)
+  if (type === null || type === 'text/plain') return null
+  if (type !== 'application/json') return 'unknown'
+  const format = (kind: 'schema' | 'json', member: string, schema: unknown): OutputFormat => ({
+    path: `generationConfig.${member}`,
+    kind,
+    name: null,
+    schema,
+    strict: null,
+  })
+  const { responseJsonSchema, responseSchema } = config
+  if (asObject(responseJsonSchema) !== null) return format('schema', 'responseJsonSchema', responseJsonSchema)
+  if (asObject(responseSchema) === null) return format('json', 'responseMimeType', null)
+  return format('schema', 'responseSchema', schemaFromOpenApi(responseSchema))
+}
+
+const levels: Readonly<Record<string, ReasoningSettings['effort']>> = {
+  MINIMAL: 'minimal',
+  LOW: 'low',
+  MEDIUM: 'medium',
+  HIGH: 'high',
+}
+
+function readThinking(config: JsonObject | null): ReasoningSettings | null {
+  if (config === null) return null
+  const { includeThoughts, thinkingBudget, thinkingLevel } = config
+  return {
+    path: 'generationConfig.thinkingConfig',
+    effort: levels[asText(thinkingLevel)?.toUpperCase() ?? ''] ?? null,
+    budget: numberOf(thinkingBudget),
+    visible: typeof includeThoughts === 'boolean' ? includeThoughts : null,
+    encrypted: false,
+  }
+}

@@ -1,0 +1,107 @@
+import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import type { ReplyReader } from '../codec.ts'
+import type { Citation } from '../conversation.ts'
+import type { ReplyEvent, Stop } from '../reply.ts'
+import { finalReason } from '../stop.ts'
+import { readGrounding } from './citations.ts'
+import { readFinish } from './finish.ts'
+import { type CandidatePart, readAnswerPart } from './read-parts.ts'
+import { lostMembers } from './read-reply.ts'
+
+interface StreamedText {
+  number: number
+  kind: 'text' | 'reasoning'
+  /** Where it begins in the text of the answer. */
+  base: number
+}
+
+/** Parts are pieces of texts, or whole calls. Source: wire/streaming.md, section 4. */
+export class GenerateStreamReader implements ReplyReader {
+  #parts = 0
+  #calls = 0
+  #started = false
+  #open: StreamedText | null = null
+  #text = ''
+  #stop: Stop | null = null
+  #grounding: JsonObject | null = null
+  readonly #dropped = new Set<string>()
+  #out: ReplyEvent[] = []
+
+  event(_name: string, data: JsonObject): readonly ReplyEvent[] {
+    this.#out = []
+    if (!this.#started) {
+      this.#started = true
+      this.#out.push({ kind: 'start', id: asString(data.responseId), model: asString(data.modelVersion) })
+    }
+    const candidate = asObject(asArray(data.candidates)[0])
+    this.#grounding = asObject(candidate?.groundingMetadata) ?? this.#grounding
+    for (const name of lostMembers(candidate)) this.#drop(name)
+    for (const value of asArray(asObject(candidate?.content)?.parts)) {
+      const part = readAnswerPart(asObject(value) ?? {})
+      if (part !== null) this.#part(part)
+    }
+    this.#stop = readFinish(candidate, data.promptFeedback) ?? this.#stop
+    return this.#out
+  }
+
+  end(): readonly ReplyEvent[] {
+    this.#out = []
+    this.#endText()
+    if (this.#stop !== null) {
+      const reason = finalReason(this.#stop.reason, this.#calls > 0)
+      this.#out.push({ kind: 'stop', stop: { ...this.#stop, reason } })
+    }
+    return this.#out
+  }
+
+  #part(part: CandidatePart): void {
+    if (part.kind === 'other') this.#drop(part.name)
+    else if (part.kind === 'call') this.#call(part)
+    else this.#say(part)
+  }
+
+  #drop(name: string): void {
+    if (!this.#dropped.has(name)) this.#out.push({ kind: 'dropped', name })
+    this.#dropped.add(name)
+  }
+
+  /** A text that goes on after a thought or a call is another part. Its signature is the last that comes of it. */
+  #say({ kind, text, opaque }: Extract<CandidatePart, { kind: 'text' | 'reasoning' }>): void {
+    if (text === '' && opaque === null) return
+    if (this.#open?.kind !== kind) {
+      this.#endText()
+      this.#open = { number: this.#parts++, kind, base: this.#text.length }
+    }
+    const { number: part } = this.#open
+    if (text !== '') this.#out.push({ kind, part, text })
+    if (kind === 'text') this.#text += text
+    if (opaque !== null) {
+      this.#out.push({ kind: 'opaque', part, opaque })
+      // What follows a signature is not signed by it.
+      this.#endText()
+    }
+  }
+
+  #call({ id, name, arguments: text, opaque }: Extract<CandidatePart, { kind: 'call' }>): void {
+    this.#endText()
+    const part = this.#parts++
+    this.#calls++
+    this.#out.push({ kind: 'call', part, id, name, custom: false }, { kind: 'arguments', part, text })
+    if (opaque !== null) this.#out.push({ kind: 'opaque', part, opaque })
+    this.#out.push({ kind: 'part-end', part })
+  }
+
+  /** Citations come with the last chunk, when the text that they are of is still open. */
+  #endText(): void {
+    const open = this.#open
+    if (open === null) return
+    for (const citation of this.#citationsOf(open)) this.#out.push({ kind: 'citation', part: open.number, citation })
+    this.#out.push({ kind: 'part-end', part: open.number })
+    this.#open = null
+  }
+
+  #citationsOf({ kind, base }: StreamedText): Citation[] {
+    if (kind !== 'text' || this.#grounding === null) return []
+    return readGrounding(this.#grounding, this.#text).filter(({ start }) => start !== null && start >= base)
+  }
+}

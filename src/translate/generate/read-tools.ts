@@ -1,0 +1,68 @@
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import type { Tool, ToolChoice } from '../conversation.ts'
+import { schemaFromOpenApi } from '../schema/openapi.ts'
+
+/** Tools that run at Google have rows in the table of fields, which refuses them. */
+export function readTools(tools: unknown): Tool[] {
+  return asArray(tools).flatMap((value, index) => {
+    const tool = asObject(value) ?? {}
+    const path = `tools[${index}]`
+    const declared = asArray(tool.functionDeclarations).flatMap((declaration, at) => {
+      const object = asObject(declaration)
+      return object === null ? [] : [readDeclaration(object, `${path}.functionDeclarations[${at}]`)]
+    })
+    const search = asObject(tool.googleSearch) ?? asObject(tool.googleSearchRetrieval)
+    return search === null ? declared : [...declared, readSearch(search, `${path}.googleSearch`)]
+  })
+}
+
+function readDeclaration(declaration: JsonObject, path: string): Tool {
+  const { parameters, parametersJsonSchema } = declaration
+  const openApi = asObject(parameters) === null ? null : schemaFromOpenApi(parameters)
+  return {
+    path,
+    kind: 'function',
+    name: asString(declaration.name),
+    description: asText(declaration.description),
+    schema: asObject(parametersJsonSchema) ?? openApi,
+    strict: null,
+  }
+}
+
+function readSearch(search: JsonObject, path: string): Tool {
+  const excluded = asArray(search.excludeDomains).filter((domain) => typeof domain === 'string')
+  return {
+    path,
+    kind: 'search',
+    name: 'web_search',
+    description: null,
+    schema: null,
+    strict: null,
+    search: {
+      allowedDomains: null,
+      blockedDomains: excluded.length > 0 ? excluded : null,
+      maxUses: null,
+      contextSize: null,
+      location: null,
+    },
+  }
+}
+
+export function readToolConfig(config: JsonObject | null): ToolChoice | null {
+  if (config === null) return null
+  const names = asArray(config.allowedFunctionNames).filter((name) => typeof name === 'string')
+  const path = 'toolConfig.functionCallingConfig'
+  switch (asText(config.mode)?.toUpperCase()) {
+    case 'AUTO':
+      return { path, mode: 'auto', names: [], required: false }
+    case 'NONE':
+      return { path, mode: 'none', names: [], required: false }
+    case 'ANY':
+      return { path, mode: names.length > 1 ? 'some' : 'any', names, required: true }
+    // Either a text, or a call that its schema allows.
+    case 'VALIDATED':
+      return { path, mode: names.length > 0 ? 'some' : 'auto', names, required: false }
+    default:
+      return null
+  }
+}

@@ -1,0 +1,118 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import { argumentsObject } from '../call-arguments.ts'
+import type { MediaPart, ReasoningPart, RefusalPart, TextPart } from '../conversation.ts'
+import { toolNameFor } from '../ids.ts'
+import { embedJson } from '../json.ts'
+import type { Ledger } from '../ledger.ts'
+import type { ModelFacts } from '../model-facts.ts'
+import { isMedia, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
+import { writeMedia } from './write-media.ts'
+
+/** What Google's own clients send where a call was made by another model. Source: wire/translate.md, section 7. */
+const withoutSignature = 'skip_thought_signature_validator'
+
+export function writeContents(turns: readonly OrderedTurn[], facts: ModelFacts, ledger: Ledger): JsonObject[] {
+  const writer = new ContentWriter(facts, ledger)
+  // The current turn begins with what the user said last; results are not said by the user.
+  const current = turns.findLastIndex(
+    ({ role, parts }) => role !== 'assistant' && parts.some(({ kind }) => kind !== 'result'),
+  )
+  return turns.flatMap(({ role, parts }, index) => {
+    const written = role === 'assistant' ? writer.model(parts, index > current) : writer.user(parts)
+    return written.length === 0 ? [] : [{ role: role === 'assistant' ? 'model' : 'user', parts: written }]
+  })
+}
+
+class ContentWriter {
+  readonly #facts: ModelFacts
+  readonly #ledger: Ledger
+
+  constructor(facts: ModelFacts, ledger: Ledger) {
+    this.#facts = facts
+    this.#ledger = ledger
+  }
+
+  /** Gemini 3 and later: calls have ids and signatures, results can hold images. */
+  get #isNewest(): boolean {
+    return this.#facts.reasoning.control === 'level'
+  }
+
+  user(parts: OrderedTurn['parts']): JsonObject[] {
+    const results = parts.filter((part) => part.kind === 'result')
+    const written = results.map((result) => this.#result(result))
+    // Older models take images after all results only.
+    const media = this.#isNewest ? [] : results.flatMap((result) => result.parts.filter(isMedia))
+    for (const { path } of media) this.#ledger.lose(path)
+    return [
+      ...written,
+      ...media.map((part) => this.#media(part)),
+      ...parts.flatMap((part) => {
+        if (part.kind === 'text' || part.kind === 'refusal') return [{ text: part.text }]
+        if (isMedia(part)) return [this.#media(part)]
+        if (part.kind !== 'result') this.#ledger.lose(part.path)
+        return []
+      }),
+    ]
+  }
+
+  model(parts: OrderedTurn['parts'], isCurrent: boolean): JsonObject[] {
+    const calls = parts.filter((part) => part.kind === 'call')
+    const unsigned = this.#isNewest && isCurrent && calls.every(({ opaque }) => opaque?.form !== 'thought')
+    return parts.flatMap((part): JsonObject[] => {
+      switch (part.kind) {
+        case 'text':
+        case 'refusal':
+          return [this.#said(part)]
+        case 'reasoning':
+          return this.#reasoning(part)
+        case 'call':
+          return [this.#call(part, unsigned && part === calls[0])]
+        default:
+          if (isMedia(part)) return [this.#media(part)]
+          this.#ledger.lose(part.path)
+          return []
+      }
+    })
+  }
+
+  #said(part: TextPart | RefusalPart): JsonObject {
+    const { text } = part
+    return part.kind === 'text' && part.opaque?.form === 'thought'
+      ? { text, thoughtSignature: part.opaque.value }
+      : { text }
+  }
+
+  /** Reasoning that Gemini did not sign is not its own, and no text of an answer either. */
+  #reasoning({ text, opaque, path }: ReasoningPart): JsonObject[] {
+    if (opaque?.form === 'thought') return [{ text, thought: true, thoughtSignature: opaque.value }]
+    this.#ledger.lose(path)
+    return []
+  }
+
+  #call(call: NamedCall, isUnsigned: boolean): JsonObject {
+    const { id, name, custom, opaque, path } = call
+    const args = custom ? { input: call.arguments } : embedJson(argumentsObject(call, this.#ledger))
+    const functionCall = { ...(this.#isNewest && { id }), name: toolNameFor('generate', name), args }
+    if (opaque?.form === 'thought') return { functionCall, thoughtSignature: opaque.value }
+    if (isUnsigned) this.#ledger.lose(`${path}.thought_signature`)
+    return isUnsigned ? { functionCall, thoughtSignature: withoutSignature } : { functionCall }
+  }
+
+  /** Text stays text, whatever it looks like: what is JSON in it is data. */
+  #result({ callId, name, parts, failed }: NamedResult): JsonObject {
+    const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')
+    const media = this.#isNewest ? parts.filter(isMedia).map((part) => this.#media(part)) : []
+    return {
+      functionResponse: {
+        ...(this.#isNewest && { id: callId }),
+        name: toolNameFor('generate', name),
+        response: { [failed ? 'error' : 'output']: text },
+        ...(media.length > 0 && { parts: media }),
+      },
+    }
+  }
+
+  #media(part: MediaPart): JsonObject {
+    return writeMedia(part, { isNewest: this.#isNewest, ledger: this.#ledger })
+  }
+}

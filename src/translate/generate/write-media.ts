@@ -1,0 +1,68 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { MediaPart } from '../conversation.ts'
+import type { Ledger } from '../ledger.ts'
+import { sniffType } from '../media-type.ts'
+
+interface MediaWriting {
+  /** Gemini 3 and later read addresses, and how closely to look at each image. */
+  isNewest: boolean
+  ledger: Ledger
+}
+
+export function writeMedia(part: MediaPart, { isNewest, ledger }: MediaWriting): JsonObject {
+  const { source, path } = part
+  switch (source.kind) {
+    case 'text':
+      return { text: source.data }
+    case 'id':
+      ledger.refuse(path, 'the file is stored at another provider; send its content')
+      return {}
+    case 'data': {
+      const mimeType = sniffType(source.type, source.data)
+      if (mimeType === '') ledger.refuse(path, `the type of ${path} is not known; write it into the data URL`)
+      return { inlineData: { mimeType, data: source.data }, ...writeDetail(part, isNewest) }
+    }
+    case 'url':
+      return { fileData: writeUrl(part, source.url, source.type, { isNewest, ledger }), ...writeDetail(part, isNewest) }
+  }
+}
+
+const levels: Readonly<Record<string, string>> = {
+  low: 'MEDIA_RESOLUTION_LOW',
+  high: 'MEDIA_RESOLUTION_HIGH',
+  original: 'MEDIA_RESOLUTION_ULTRA_HIGH',
+}
+
+function writeDetail({ kind, detail }: MediaPart, isNewest: boolean): JsonObject {
+  const level = kind === 'image' && isNewest ? levels[detail ?? ''] : undefined
+  return level === undefined ? {} : { mediaResolution: { level } }
+}
+
+const video = /^https:\/\/(?:www\.youtube\.com\/watch\?|youtu\.be\/)/
+
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  mp4: 'video/mp4',
+}
+
+/** An address must come with a type, which only its ending can tell. */
+function writeUrl(part: MediaPart, fileUri: string, said: string, { isNewest, ledger }: MediaWriting): JsonObject {
+  if (video.test(fileUri)) return { fileUri }
+  const ending = /\.(\w{1,5})(?:[?#]|$)/.exec(fileUri)?.[1]?.toLowerCase() ?? ''
+  const mimeType = said === '' ? types[ending] : said
+  if (!isNewest || !fileUri.startsWith('https://')) {
+    ledger.refuse(part.path, `this model reads no addresses; send the content of ${part.path} itself`)
+  } else if (mimeType === undefined) {
+    ledger.refuse(part.path, `the type of what is at the address is not known; send the content of ${part.path} itself`)
+  }
+  return { mimeType, fileUri }
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { WriteContext } from '../codec.ts'
+import { answerId } from '../ids.ts'
+import type { Reply } from '../reply.ts'
+import { replyEvents } from '../reply-events.ts'
+import { writeFinish } from './finish.ts'
+import { PartWriter } from './part-writer.ts'
+import { writeGenerateUsage } from './usage.ts'
+
+export function writeGenerateReply(reply: Reply, context: WriteContext): JsonObject {
+  const writer = new PartWriter(context, reply.id)
+  for (const event of replyEvents(reply)) writer.write(event)
+  writer.end(reply.stop)
+  const { grounding } = writer
+  const candidate = {
+    content: { role: 'model', parts: writer.take() },
+    ...writeFinish(reply.stop),
+    index: 0,
+    ...(grounding !== null && { groundingMetadata: grounding }),
+  }
+  return { candidates: [candidate], ...writeHead(reply.id, reply.model, context), ...writeUsage(context) }
+}
+
+/** What every chunk says, too. */
+export function writeHead(id: string, model: string, { requestId }: WriteContext): JsonObject {
+  return { modelVersion: model, responseId: answerId('', id, requestId) }
+}
+
+export function writeUsage(context: WriteContext): JsonObject {
+  const usage = context.usage()
+  return usage === null ? {} : { usageMetadata: writeGenerateUsage(usage) }
+}

@@ -1,0 +1,111 @@
+import type { Fault } from '../../core/errors.ts'
+import { asObject, type JsonObject } from '../../core/json-value.ts'
+import type { Target } from '../codec.ts'
+import type { Conversation, OutputFormat, ReasoningSettings, Settings } from '../conversation.ts'
+import type { Ledger } from '../ledger.ts'
+import { budgetOfEffort, effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
+import { outputSchemaPath } from '../schema/schema-paths.ts'
+import { settingPath } from '../setting-paths.ts'
+import { orderTurns } from '../turns.ts'
+import { writeContents } from './write-contents.ts'
+import { writeSchema } from './write-schema.ts'
+import { writeToolConfig, writeTools } from './write-tools.ts'
+
+/** The model and whether it streams are in the URL. */
+export function writeGenerateRequest(conversation: Conversation, target: Target, ledger: Ledger): JsonObject | Fault {
+  ledger.settle(conversation.seen)
+  const { settings, tools, toolChoice } = conversation
+  const facts = modelFacts(target.model)
+  const { system, turns } = orderTurns(conversation, { systemInPlace: false }, ledger)
+  const contents = writeContents(turns, facts, ledger)
+  if (contents.length === 0) ledger.refuse('messages', 'it has no message with anything in it')
+  if (conversation.parallelCalls === false) ledger.lose(settingPath(ledger.from, 'parallelCalls'))
+  const config = writeConfig(settings, target, facts, ledger)
+  const body: JsonObject = {
+    contents,
+    ...(system.length > 0 && { systemInstruction: { parts: system.map(({ text }) => ({ text })) } }),
+    ...writeTools(tools, ledger),
+    ...writeToolConfig(toolChoice, tools),
+    ...(Object.keys(config).length > 0 && { generationConfig: config }),
+    ...writeTier(settings.serviceTier, ledger),
+  }
+  return ledger.refused ?? body
+}
+
+function writeConfig(settings: Settings, target: Target, facts: ModelFacts, ledger: Ledger): JsonObject {
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop, output, reasoning } = settings
+  const limit = writeLimit(settings.maxOutput, target, ledger)
+  if (stop.length > 5) ledger.refuse(settingPath(ledger.from, 'stop'), 'it takes at most 5 stop sequences')
+  const thinking = reasoning === null ? {} : writeThinking(reasoning, facts, ledger)
+  return {
+    ...(limit !== null && { maxOutputTokens: limit }),
+    ...(temperature !== null && { temperature }),
+    ...(topP !== null && { topP }),
+    ...(topK !== null && { topK }),
+    ...(frequencyPenalty !== null && { frequencyPenalty }),
+    ...(presencePenalty !== null && { presencePenalty }),
+    ...(seed !== null && { seed }),
+    ...(stop.length > 0 && { stopSequences: stop }),
+    ...(output !== null && writeOutput(output, ledger)),
+    ...(Object.keys(thinking).length > 0 && { thinkingConfig: thinking }),
+  }
+}
+
+/** The policy's cap holds whatever the client asked for. */
+function writeLimit(asked: number | null, { outputCap, maxOutput }: Target, ledger: Ledger): number | null {
+  const largest = maxOutput ?? Number.POSITIVE_INFINITY
+  if (asked !== null && asked > largest) ledger.lose(settingPath(ledger.from, 'maxOutput'))
+  const limit = Math.min(asked ?? Number.POSITIVE_INFINITY, largest, outputCap ?? Number.POSITIVE_INFINITY)
+  return asked === null && outputCap === null ? null : limit
+}
+
+/** Never both: a level for models that know levels, else a budget. */
+function writeThinking(asked: ReasoningSettings, { reasoning }: ModelFacts, ledger: Ledger): JsonObject {
+  const shown = asked.visible === true && reasoning.control !== 'none' ? { includeThoughts: true } : {}
+  if (reasoning.control === 'level') return { ...shown, ...writeLevel(asked, reasoning.efforts, ledger) }
+  if (reasoning.control === 'budget') return { ...shown, ...writeBudget(asked, reasoning, ledger) }
+  if (asked.effort !== null && asked.effort !== 'none') ledger.lose(asked.path)
+  return {}
+}
+
+function writeLevel(
+  { effort, budget, path }: ReasoningSettings,
+  efforts: ModelFacts['reasoning']['efforts'],
+  ledger: Ledger,
+): JsonObject {
+  const wanted = effort ?? (budget === null || budget < 0 ? null : effortOfBudget(budget))
+  const level = wanted === null ? null : nearestEffort(wanted, efforts)
+  if (level !== wanted) ledger.lose(path)
+  return level === null ? {} : { thinkingLevel: level.toUpperCase() }
+}
+
+function writeBudget(
+  { effort, budget, path }: ReasoningSettings,
+  facts: ModelFacts['reasoning'],
+  ledger: Ledger,
+): JsonObject {
+  const wanted = budget ?? (effort === null ? null : budgetOfEffort(effort))
+  if (wanted === null) return {}
+  if (wanted < 0 || (wanted === 0 && facts.canDisable)) return { thinkingBudget: wanted }
+  const thinkingBudget = Math.min(Math.max(wanted, facts.leastBudget), facts.mostBudget)
+  if (thinkingBudget !== wanted) ledger.lose(path)
+  return { thinkingBudget }
+}
+
+/** A schema that the client relies on holds whole, or the request is refused: nothing checks the answer afterwards. */
+function writeOutput({ path, kind, schema, strict }: OutputFormat, ledger: Ledger): JsonObject {
+  const json = { responseMimeType: 'application/json' }
+  const object = asObject(schema)
+  if (kind === 'json' || object === null) return json
+  const responseJsonSchema = writeSchema(object, outputSchemaPath(ledger.from, path), ledger, (lost) => {
+    if (strict === true) ledger.refuse(lost, `its answers cannot be held to ${lost}, which a strict schema demands`)
+  })
+  return { ...json, responseJsonSchema }
+}
+
+function writeTier(tier: string | null, ledger: Ledger): JsonObject {
+  if (tier === null || tier === 'auto' || tier === 'default' || tier === 'standard') return {}
+  if (tier === 'flex' || tier === 'priority') return { serviceTier: tier }
+  if (tier !== 'standard_only') ledger.lose(settingPath(ledger.from, 'serviceTier'))
+  return {}
+}

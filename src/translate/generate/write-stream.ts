@@ -1,0 +1,73 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import { brokenAnswer } from '../broken-answer.ts'
+import type { ReplyWriter, WriteContext } from '../codec.ts'
+import { writeDocument } from '../json.ts'
+import type { ReplyError, ReplyEvent, Stop } from '../reply.ts'
+import { PartSequence } from '../sequence.ts'
+import { writeGenerateError } from './errors.ts'
+import { writeFinish } from './finish.ts'
+import { PartWriter } from './part-writer.ts'
+import { writeHead, writeUsage } from './write-reply.ts'
+
+/** Chunks without names, comments or an end of their own, as SSE or as the elements of an array. Source: wire/streaming.md, section 4. */
+export class GenerateStreamWriter implements ReplyWriter {
+  readonly #context: WriteContext
+  readonly #sequence = new PartSequence()
+  #start = { id: '', model: '' }
+  #writer: PartWriter | null = null
+  #stop: Stop = { reason: 'done', sequence: null, explanation: null }
+  #chunks = 0
+
+  constructor(context: WriteContext) {
+    this.#context = context
+  }
+
+  events(events: readonly ReplyEvent[]): string {
+    for (const event of this.#sequence.order(events)) {
+      if (event.kind === 'start') this.#start = event
+      else if (event.kind === 'stop') this.#stop = event.stop
+      else this.#parts.write(event)
+    }
+    const parts = this.#parts.take()
+    return parts.length === 0 ? '' : this.#chunk({ candidates: [{ content: { role: 'model', parts }, index: 0 }] })
+  }
+
+  end(): string {
+    if (this.#stop.reason === 'broken') return this.error(brokenAnswer)
+    for (const event of this.#sequence.end()) this.#parts.write(event)
+    this.#parts.end(this.#stop)
+    const { grounding } = this.#parts
+    const candidate = {
+      content: { role: 'model', parts: this.#parts.take() },
+      ...writeFinish(this.#stop),
+      index: 0,
+      ...(grounding !== null && { groundingMetadata: grounding }),
+    }
+    return this.#chunk({ candidates: [candidate], ...writeUsage(this.#context) }) + (this.#isArray ? ']' : '')
+  }
+
+  error(error: ReplyError): string {
+    return this.#write(writeGenerateError(error).body) + (this.#isArray ? ']' : '')
+  }
+
+  get #parts(): PartWriter {
+    this.#writer ??= new PartWriter(this.#context, this.#start.id)
+    return this.#writer
+  }
+
+  get #isArray(): boolean {
+    return this.#context.jsonArray === true
+  }
+
+  #chunk(members: JsonObject): string {
+    return this.#write({ ...members, ...writeHead(this.#start.id, this.#start.model, this.#context) })
+  }
+
+  #write(body: JsonObject): string {
+    const first = this.#chunks === 0
+    this.#chunks++
+    const text = writeDocument(body).toString()
+    if (this.#isArray) return `${first ? '[' : ',\r\n'}${text}`
+    return `data: ${text}\r\n\r\n`
+  }
+}

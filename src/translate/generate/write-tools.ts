@@ -1,0 +1,81 @@
+import { asObject, type JsonObject } from '../../core/json-value.ts'
+import type { Tool, ToolChoice } from '../conversation.ts'
+import { customToolSchema } from '../custom-tools.ts'
+import { toolNameFor } from '../ids.ts'
+import type { Ledger } from '../ledger.ts'
+import { toolSchemaPath } from '../schema/schema-paths.ts'
+import { writeSchema } from './write-schema.ts'
+
+export function writeTools(tools: readonly Tool[], ledger: Ledger): JsonObject {
+  const functionDeclarations = tools.flatMap((tool) => writeDeclaration(tool, ledger) ?? [])
+  const search = tools.find(({ kind }) => kind === 'search')
+  if (search !== undefined && functionDeclarations.length > 0) {
+    ledger.refuse(search.path, 'its web search cannot be combined with functions in one request')
+  }
+  const written = [
+    ...(functionDeclarations.length > 0 ? [{ functionDeclarations }] : []),
+    ...(search === undefined ? [] : [writeSearch(search, ledger)]),
+  ]
+  return written.length === 0 ? {} : { tools: written }
+}
+
+function writeDeclaration(tool: Tool, ledger: Ledger): JsonObject | null {
+  const described = {
+    name: toolNameFor('generate', tool.name),
+    ...(tool.description !== null && { description: tool.description }),
+  }
+  switch (tool.kind) {
+    case 'function': {
+      if (tool.strict === true) ledger.lose(`${tool.path}.${ledger.from === 'chat' ? 'function.strict' : 'strict'}`)
+      const schema = asObject(tool.schema)
+      // A function without parameters has no schema: an object without properties is refused by some models.
+      if (schema === null || isEmpty(schema)) return described
+      return { ...described, parametersJsonSchema: writeSchema(schema, toolSchemaPath(ledger.from, tool.path), ledger) }
+    }
+    case 'custom':
+      // The grammar is a row of the table: it is in the text that describes the parameter.
+      return { ...described, parametersJsonSchema: customToolSchema(tool) }
+    case 'search':
+      return null
+    case 'hosted':
+      ledger.refuse(`${tool.path}.type`, `the tool ${tool.type ?? tool.name} is hosted by another provider`)
+      return null
+  }
+}
+
+function isEmpty({ type, properties, ...others }: JsonObject): boolean {
+  const has = (keyword: string) => others[keyword] !== undefined
+  const open =
+    asObject(others.additionalProperties) !== null || has('$ref') || has('anyOf') || has('oneOf') || has('allOf')
+  return (type === 'object' || type === undefined) && !open && Object.keys(asObject(properties) ?? {}).length === 0
+}
+
+/** Options that restrict what is searched hold, or the request is refused; hints are lost. */
+function writeSearch({ path, search }: Tool, ledger: Ledger): JsonObject {
+  if (search?.allowedDomains) ledger.refuse(path, 'its web search cannot be restricted to domains')
+  if (search?.maxUses) ledger.refuse(path, 'its web search cannot be limited to a number of searches')
+  if (search?.contextSize && search.contextSize !== 'medium') ledger.lose(`${path}.search_context_size`)
+  if (search?.location) ledger.lose(`${path}.user_location`)
+  return { googleSearch: search?.blockedDomains ? { excludeDomains: search.blockedDomains } : {} }
+}
+
+export function writeToolConfig(choice: ToolChoice | null, tools: readonly Tool[]): JsonObject {
+  const functions = tools.some(({ kind }) => kind === 'function' || kind === 'custom')
+  if (choice === null || !functions) return {}
+  return { toolConfig: { functionCallingConfig: writeMode(choice) } }
+}
+
+function writeMode({ mode, names, required }: ToolChoice): JsonObject {
+  const allowed = names.length === 0 ? {} : { allowedFunctionNames: names.map((name) => toolNameFor('generate', name)) }
+  switch (mode) {
+    case 'auto':
+      return { mode: 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'any':
+      return { mode: 'ANY', ...allowed }
+    case 'some':
+      // Names can only be given where a call is forced, or where calls are held to their schemas.
+      return { mode: required ? 'ANY' : 'VALIDATED', ...allowed }
+  }
+}

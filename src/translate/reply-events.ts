@@ -1,0 +1,18 @@
+import type { Reply, ReplyEvent } from './reply.ts'
+
+/** A whole answer as the events of a stream, so that a format has one way to write both. */
+export function* replyEvents({ id, model, parts, stop }: Reply): Generator<ReplyEvent> {
+  yield { kind: 'start', id, model }
+  for (const [part, content] of parts.entries()) {
+    if (content.kind === 'call') {
+      yield { kind: 'call', part, id: content.id, name: content.name, custom: content.custom }
+      yield { kind: 'arguments', part, text: content.arguments }
+    } else if (content.text !== '') yield { kind: content.kind, part, text: content.text }
+    if (content.kind === 'text')
+      for (const citation of content.citations ?? []) yield { kind: 'citation', part, citation }
+    if (content.kind !== 'refusal' && content.opaque !== undefined)
+      yield { kind: 'opaque', part, opaque: content.opaque }
+    yield { kind: 'part-end', part }
+  }
+  yield { kind: 'stop', stop }
+}

@@ -1,0 +1,72 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import { CustomInputDecoder } from '../custom-tools.ts'
+import { areArguments } from '../stop.ts'
+import type { EmitEvent, ItemPlace } from './message-item.ts'
+
+interface CallHead {
+  id: string
+  name: string
+  /** How the client knows the tool. */
+  custom: boolean
+  /** The provider knows it as a function, so that its text stands in JSON. */
+  wrapped: boolean
+}
+
+/** A call of a function, or of a custom tool. */
+export class CallItem {
+  readonly #place: ItemPlace
+  readonly #emit: EmitEvent
+  readonly #head: CallHead
+  readonly #decoder: CustomInputDecoder | null
+  #text = ''
+
+  constructor(place: ItemPlace, head: CallHead, emit: EmitEvent) {
+    this.#place = place
+    this.#head = head
+    this.#emit = emit
+    this.#decoder = head.wrapped ? new CustomInputDecoder() : null
+    emit('response.output_item.added', { output_index: place.output_index, item: this.#item('in_progress') })
+  }
+
+  get id(): string {
+    return this.#head.id
+  }
+
+  add(piece: string): void {
+    this.#delta(this.#decoder === null ? piece : this.#decoder.push(piece))
+  }
+
+  /** The finished item. */
+  end(): JsonObject {
+    if (this.#decoder !== null) this.#delta(this.#decoder.end())
+    if (!this.#head.custom && this.#text.trim() === '') this.#delta('{}')
+    if (this.#head.custom) {
+      this.#emit('response.custom_tool_call_input.done', { ...this.#place, input: this.#text })
+    } else {
+      this.#emit('response.function_call_arguments.done', { ...this.#place, arguments: this.#text })
+    }
+    const item = this.#item(this.#isComplete ? 'completed' : 'incomplete')
+    this.#emit('response.output_item.done', { output_index: this.#place.output_index, item })
+    return item
+  }
+
+  #delta(delta: string): void {
+    if (delta === '') return
+    this.#text += delta
+    const kind = this.#head.custom ? 'custom_tool_call_input' : 'function_call_arguments'
+    this.#emit(`response.${kind}.delta`, { ...this.#place, delta })
+  }
+
+  /** Arguments that broke off. */
+  get #isComplete(): boolean {
+    return this.#head.custom || areArguments(this.#text)
+  }
+
+  #item(status: string): JsonObject {
+    const { id, name, custom } = this.#head
+    const call = { id: this.#place.item_id, status, call_id: id, name }
+    return custom
+      ? { ...call, type: 'custom_tool_call', input: this.#text }
+      : { ...call, type: 'function_call', arguments: this.#text }
+  }
+}

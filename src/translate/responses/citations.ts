@@ -1,0 +1,31 @@
+import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import type { Citation } from '../conversation.ts'
+import { countOf } from '../json.ts'
+
+/** `base`: where the text begins within the whole answer, which a citation's offsets count from. */
+export function readCitations(annotations: unknown, base: number): Citation[] {
+  return asArray(annotations).flatMap((value) => {
+    const citation = readCitation(asObject(value), base)
+    return citation === null ? [] : [citation]
+  })
+}
+
+/** Null for what is no citation of a page: files of the provider's own. */
+export function readCitation(annotation: JsonObject | null, base: number): Citation | null {
+  if (annotation?.type !== 'url_citation') return null
+  const [start, end] = [countOf(annotation.start_index), countOf(annotation.end_index)]
+  const known = start !== null && end !== null
+  return {
+    url: asString(annotation.url),
+    title: asString(annotation.title),
+    start: known ? base + start : null,
+    end: known ? base + end : null,
+  }
+}
+
+/** The span of a citation that has none is its whole text. */
+export function writeCitation({ url, title, start, end }: Citation, base: number, length: number): JsonObject {
+  const within = (offset: number | null, otherwise: number) =>
+    offset === null ? otherwise : Math.min(Math.max(0, offset - base), length)
+  return { type: 'url_citation', url, title, start_index: within(start, 0), end_index: within(end, length) }
+}

@@ -1,0 +1,90 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Citation } from '../conversation.ts'
+import { writeCitation } from './citations.ts'
+
+/** Takes an event of the stream, without its sequence number. */
+export type EmitEvent = (type: string, members: JsonObject) => void
+
+/** Where an item stands in the answer. */
+export interface ItemPlace {
+  item_id: string
+  output_index: number
+}
+
+type ContentKind = 'text' | 'refusal'
+
+interface OpenContent {
+  kind: ContentKind
+  part: number
+  text: string
+  /** How much text the answer has before it. */
+  base: number
+  annotations: JsonObject[]
+}
+
+/** A message of the answer. Texts that follow each other are parts of one. */
+export class MessageItem {
+  readonly #place: ItemPlace
+  readonly #emit: EmitEvent
+  readonly #content: JsonObject[] = []
+  #open: OpenContent | null = null
+
+  constructor(place: ItemPlace, emit: EmitEvent) {
+    this.#place = place
+    this.#emit = emit
+    emit('response.output_item.added', { output_index: place.output_index, item: this.#item('in_progress') })
+  }
+
+  add(kind: ContentKind, part: number, text: string, base: number): void {
+    if (text === '') return
+    if (this.#open?.part !== part || this.#open.kind !== kind) {
+      this.endPart()
+      this.#open = { kind, part, text: '', base, annotations: [] }
+      this.#emit('response.content_part.added', { ...this.#at(), part: writePart({ ...this.#open }) })
+    }
+    this.#open.text += text
+    if (kind === 'text') this.#emit('response.output_text.delta', { ...this.#at(), delta: text, logprobs: [] })
+    else this.#emit('response.refusal.delta', { ...this.#at(), delta: text })
+  }
+
+  cite(part: number, citation: Citation): void {
+    const open = this.#open
+    if (open?.part !== part || open.kind !== 'text') return
+    const annotation = writeCitation(citation, open.base, open.text.length)
+    const annotation_index = open.annotations.push(annotation) - 1
+    this.#emit('response.output_text.annotation.added', { ...this.#at(), annotation_index, annotation })
+  }
+
+  endPart(): void {
+    const open = this.#open
+    if (open === null) return
+    const { text } = open
+    if (open.kind === 'text') this.#emit('response.output_text.done', { ...this.#at(), text, logprobs: [] })
+    else this.#emit('response.refusal.done', { ...this.#at(), refusal: text })
+    const part = writePart(open)
+    this.#emit('response.content_part.done', { ...this.#at(), part })
+    this.#content.push(part)
+    this.#open = null
+  }
+
+  /** The finished item. */
+  end(status: 'completed' | 'incomplete'): JsonObject {
+    this.endPart()
+    const item = this.#item(status)
+    this.#emit('response.output_item.done', { output_index: this.#place.output_index, item })
+    return item
+  }
+
+  #at(): JsonObject {
+    return { ...this.#place, content_index: this.#content.length }
+  }
+
+  #item(status: string): JsonObject {
+    return { id: this.#place.item_id, type: 'message', status, role: 'assistant', content: [...this.#content] }
+  }
+}
+
+function writePart({ kind, text, annotations }: OpenContent): JsonObject {
+  if (kind === 'refusal') return { type: 'refusal', refusal: text }
+  return { type: 'output_text', text, annotations: [...annotations], logprobs: [] }
+}

@@ -1,0 +1,149 @@
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { unpackReasoning } from '../carried-reasoning.ts'
+import type { ReadContext } from '../codec.ts'
+import type { CallPart, Opaque, Part, ReasoningPart, ResultPart, TextPart, Turn } from '../conversation.ts'
+import { RequestError } from '../request-fault.ts'
+import { readContent, readOutputParts, type SkipObject } from './read-content.ts'
+
+const roles: Readonly<Record<string, Turn['role']>> = {
+  user: 'user',
+  assistant: 'assistant',
+  system: 'system',
+  developer: 'system',
+}
+
+/** Calls of hosted tools: their text is in the messages, and nothing is expected of the client. */
+const hostedCalls = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_list_tools',
+  'mcp_call',
+])
+
+/** What one item becomes: a part of a turn. Null: nothing. */
+interface ReadItem {
+  role: Turn['role']
+  parts: Part[]
+}
+
+/** Items that follow each other in one role are one turn: an assistant's reasoning, text and calls belong together. */
+export function readInput(input: unknown, context: ReadContext, skip: SkipObject): Turn[] {
+  if (typeof input === 'string')
+    return [{ role: 'user', parts: [{ kind: 'text', text: input, path: 'input' }], path: 'input' }]
+  if (input !== undefined && !Array.isArray(input)) throw new RequestError('input', 'input is neither text nor a list')
+  const turns: { role: Turn['role']; parts: Part[]; path: string }[] = []
+  const last: { role: Turn['role'] | null; parts: Part[] } = { role: null, parts: [] }
+  for (const [index, value] of asArray(input).entries()) {
+    const path = `input[${index}]`
+    const item = asObject(value)
+    if (item === null) throw new RequestError(path, `${path} is no object`)
+    const read = readItem(item, path, context, skip)
+    if (read === null) continue
+    // Messages of users and systems stay apart, as the client sent them.
+    const joins = read.role === last.role && (read.role === 'assistant' || read.role === 'tool')
+    if (joins) last.parts.push(...read.parts)
+    else {
+      last.role = read.role
+      last.parts = read.parts
+      turns.push({ role: read.role, parts: last.parts, path })
+    }
+  }
+  for (const { parts } of turns) linkCarriers(parts)
+  return turns
+}
+
+function readItem(item: JsonObject, path: string, context: ReadContext, skip: SkipObject): ReadItem | null {
+  const type = asText(item.type) ?? (item.role === undefined ? 'item_reference' : 'message')
+  switch (type) {
+    case 'message': {
+      const role = roles[asString(item.role)]
+      if (role === undefined) throw new RequestError(`${path}.role`, `${path}.role is none of the known roles`)
+      return { role, parts: readContent(item.content, `${path}.content`, skip) }
+    }
+    case 'function_call':
+    case 'custom_tool_call':
+      return readCall(item, type === 'custom_tool_call', path)
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return { role: 'tool', parts: [readResult(item, type === 'custom_tool_call_output', path, skip)] }
+    case 'reasoning':
+      return { role: 'assistant', parts: [readReasoningItem(item, path, context)] }
+    case 'additional_tools':
+      // Read with the tools.
+      return null
+    default:
+      if (hostedCalls.has(type)) {
+        skip(item, 'input:hosted_call', path)
+        return null
+      }
+      skip(item, `input:${type}`, `${path}.type`)
+      return null
+  }
+}
+
+function readCall(item: JsonObject, custom: boolean, path: string): ReadItem {
+  const call: CallPart = {
+    kind: 'call',
+    path,
+    id: requireText(item, 'call_id', path),
+    name: requireText(item, 'name', path),
+    arguments: asString(custom ? item.input : item.arguments),
+    custom,
+  }
+  return { role: 'assistant', parts: [call] }
+}
+
+function requireText(item: JsonObject, member: string, path: string): string {
+  const text = asText(item[member])
+  if (text === null) throw new RequestError(`${path}.${member}`, `${path}.${member} is missing`)
+  return text
+}
+
+function readResult(item: JsonObject, custom: boolean, path: string, skip: SkipObject): ResultPart {
+  return {
+    kind: 'result',
+    path,
+    callId: asText(item.call_id),
+    name: asText(item.name),
+    parts: readOutputParts(item.output, `${path}.output`, skip),
+    failed: false,
+    ...(custom && { custom: true }),
+  }
+}
+
+function readReasoningItem(item: JsonObject, path: string, context: ReadContext): ReasoningPart {
+  const texts = [...asArray(item.summary), ...asArray(item.content)].map((part) => asString(asObject(part)?.text))
+  const text = texts.join('\n\n')
+  const encrypted = asText(item.encrypted_content)
+  if (encrypted === null) return { kind: 'reasoning', path, text }
+  const carried = context.carriers.open(encrypted)
+  if (carried !== null) {
+    const unpacked = unpackReasoning(carried)
+    return { kind: 'reasoning', path, text: unpacked.text ?? text, opaque: unpacked.opaque }
+  }
+  const id = asText(item.id)
+  const opaque: Opaque = { family: 'openai', form: 'encrypted', value: encrypted, ...(id !== null && { id }) }
+  return { kind: 'reasoning', path, text, opaque }
+}
+
+/**
+ * Gemini signs calls and texts, which have no place for it here: an item of reasoning that carries such a signature stands after them.
+ * It goes back to the part that it belongs to.
+ */
+function linkCarriers(parts: Part[]): void {
+  for (let index = parts.length - 1; index >= 0; index--) {
+    const part = parts[index]
+    if (part?.kind !== 'reasoning' || part.text !== '' || part.opaque?.form !== 'thought') continue
+    const { id, ...opaque } = part.opaque
+    const before = parts.slice(0, index)
+    const owner =
+      id === undefined
+        ? before.findLast((other): other is TextPart => other.kind === 'text')
+        : before.findLast((other): other is CallPart => other.kind === 'call' && other.id === id)
+    if (owner === undefined) continue
+    parts.splice(parts.indexOf(owner), 1, { ...owner, opaque })
+    parts.splice(index, 1)
+  }
+}

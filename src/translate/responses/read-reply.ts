@@ -1,0 +1,108 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { brokenAnswer } from '../broken-answer.ts'
+import type { Opaque } from '../conversation.ts'
+import { countOf } from '../json.ts'
+import type { Reply, Stop } from '../reply.ts'
+import { settleCalls } from '../stop.ts'
+import { readCitations } from './citations.ts'
+
+type OutputPart = Reply['parts'][number]
+
+export function readResponsesReply(body: JsonObject): Reply | Fault {
+  if (body.status === 'failed') return failed(body)
+  if (!Array.isArray(body.output)) return fault('provider_bad_response', 'The answer has no output.')
+  const parts: OutputPart[] = []
+  const dropped = new Set<string>()
+  let texts = 0
+  for (const [index, value] of body.output.entries()) {
+    const item = asObject(value) ?? {}
+    const found = readOutputItem(item, `output[${index}]`, texts)
+    if (found === null) dropped.add(asText(item.type) ?? 'output')
+    for (const part of found ?? []) if (part.kind === 'text') texts += part.text.length
+    parts.push(...(found ?? []))
+  }
+  const settled = settleCalls(parts, readStop(body, parts))
+  if (settled.stop.reason === 'broken') return fault('provider_bad_response', brokenAnswer.message)
+  return {
+    id: asString(body.id),
+    model: asString(body.model),
+    ...settled,
+    created: countOf(body.created_at),
+    dropped: [...dropped],
+  }
+}
+
+function failed(body: JsonObject): Fault {
+  const message = asText(asObject(body.error)?.message)
+  return fault(
+    'provider_bad_response',
+    message === null ? 'The provider reported a failure.' : `The provider reported: ${message}`,
+  )
+}
+
+/** `base`: how much text the answer has before the item. Null: a kind of item that cannot be carried. */
+export function readOutputItem(item: JsonObject, path: string, base: number): OutputPart[] | null {
+  switch (item.type) {
+    case 'message':
+      return readMessage(item, path, base)
+    case 'reasoning':
+      return [readReasoning(item, path)]
+    case 'function_call':
+    case 'custom_tool_call': {
+      const custom = item.type === 'custom_tool_call'
+      const text = asString(custom ? item.input : item.arguments)
+      return [
+        {
+          kind: 'call',
+          path,
+          id: asText(item.call_id) ?? asText(item.id),
+          name: asString(item.name),
+          arguments: text,
+          custom,
+        },
+      ]
+    }
+    default:
+      return null
+  }
+}
+
+function readMessage(item: JsonObject, path: string, base: number): OutputPart[] {
+  let texts = base
+  return asArray(item.content).flatMap((value, index): OutputPart[] => {
+    const part = asObject(value)
+    const at = `${path}.content[${index}]`
+    if (part?.type === 'refusal') return [{ kind: 'refusal', path: at, text: asString(part.refusal) }]
+    if (part?.type !== 'output_text') return []
+    const text = asString(part.text)
+    const citations = readCitations(part.annotations, texts)
+    texts += text.length
+    return [{ kind: 'text', path: at, text, ...(citations.length > 0 && { citations }) }]
+  })
+}
+
+function readReasoning(item: JsonObject, path: string): OutputPart {
+  const opaque = readEncrypted(item)
+  const text = [...asArray(item.summary), ...asArray(item.content)]
+    .map((part) => asString(asObject(part)?.text))
+    .join('\n\n')
+  return { kind: 'reasoning', path, text, ...(opaque !== null && { opaque }) }
+}
+
+export function readEncrypted(item: JsonObject): Opaque | null {
+  const [value, id] = [asText(item.encrypted_content), asText(item.id)]
+  return value === null ? null : { family: 'openai', form: 'encrypted', value, ...(id !== null && { id }) }
+}
+
+/** Why an answer ended. `parts`: what it is known to hold. */
+export function readStop(response: JsonObject, parts: readonly { kind: string }[]): Stop {
+  const plain = { sequence: null, explanation: null }
+  const has = (kind: string) => parts.some((part) => part.kind === kind)
+  if (response.status === 'incomplete') {
+    const filtered = asObject(response.incomplete_details)?.reason === 'content_filter'
+    return { ...plain, reason: filtered ? 'filtered' : 'length' }
+  }
+  if (has('call')) return { ...plain, reason: 'calls' }
+  return { ...plain, reason: has('refusal') ? 'refused' : 'done' }
+}

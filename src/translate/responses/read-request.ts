@@ -1,0 +1,119 @@
+import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ReadContext } from '../codec.ts'
+import {
+  blankSettings,
+  type Conversation,
+  type OutputFormat,
+  type ReasoningSettings,
+  type SeenField,
+  type Settings,
+  type Turn,
+} from '../conversation.ts'
+import { countOf } from '../json.ts'
+import { orFault, RequestError } from '../request-fault.ts'
+import { findSeen } from '../seen-fields.ts'
+import { responsesFields } from './fields.ts'
+import { readInput } from './read-input.ts'
+import { readToolChoice, readTools } from './read-tools.ts'
+
+export function readResponsesRequest(body: JsonObject, context: ReadContext) {
+  return orFault(() => readConversation(body, context))
+}
+
+function readConversation(body: JsonObject, context: ReadContext): Conversation {
+  checkTypes(body)
+  const seen: SeenField[] = []
+  // Kinds of items and tools that no other format has are reported as a whole.
+  const foreign = new Set<JsonObject>()
+  const skip = (object: JsonObject, field: string, path: string) => {
+    foreign.add(object)
+    seen.push({
+      field: Object.hasOwn(responsesFields, field) ? field : `${field.slice(0, field.indexOf(':'))}:unknown`,
+      path,
+    })
+  }
+  const turns = readInput(body.input, context, skip)
+  const tools = readTools(body, skip)
+  const choice = readToolChoice(body.tool_choice, skip)
+  seen.push(...findSeen(body, responsesFields, (object) => foreign.has(object)), ...readIncludes(body.include))
+  return {
+    turns: [...readInstructions(body.instructions), ...turns],
+    tools,
+    toolChoice: choice,
+    parallelCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
+    settings: readSettings(body),
+    // Only hosted tools are counted: without a search there is nothing to count.
+    seen: tools.some(({ kind }) => kind === 'search') ? seen : seen.filter(({ field }) => field !== 'max_tool_calls'),
+  }
+}
+
+function checkTypes({ text, reasoning, instructions }: JsonObject): void {
+  const isObject = (value: unknown) => value === undefined || value === null || asObject(value) !== null
+  if (!isObject(text)) throw new RequestError('text', 'text is no object')
+  if (!isObject(reasoning)) throw new RequestError('reasoning', 'reasoning is no object')
+  if (instructions !== undefined && instructions !== null && typeof instructions !== 'string') {
+    throw new RequestError('instructions', 'instructions is no text')
+  }
+}
+
+function readInstructions(value: unknown): Turn[] {
+  const text = asText(value)
+  if (text === null) return []
+  return [{ role: 'system', parts: [{ kind: 'text', text, path: 'instructions' }], path: 'instructions' }]
+}
+
+/** What an answer is asked to hold besides: each has a row of its own, since some are data that the client waits for. */
+function readIncludes(value: unknown): SeenField[] {
+  return asArray(value).flatMap((name, index) =>
+    typeof name === 'string' && name !== 'reasoning.encrypted_content'
+      ? [{ field: `include:${name}`, path: `include[${index}]` }]
+      : [],
+  )
+}
+
+function readSettings(body: JsonObject): Settings {
+  const text = asObject(body.text) ?? {}
+  return {
+    ...blankSettings,
+    maxOutput: countOf(body.max_output_tokens),
+    temperature: body.temperature ?? null,
+    topP: body.top_p ?? null,
+    streamed: body.stream === true,
+    endUser: asText(body.safety_identifier) ?? asText(body.user),
+    output: readOutput(asObject(text.format)),
+    reasoning: readReasoning(body),
+    serviceTier: asText(body.service_tier),
+    cacheKey: asText(body.prompt_cache_key),
+    verbosity: asText(text.verbosity),
+    metadata: body.metadata ?? null,
+    store: typeof body.store === 'boolean' ? body.store : null,
+  }
+}
+
+function readOutput(format: JsonObject | null): OutputFormat | null {
+  const path = 'text.format'
+  if (format?.type === 'json_object') return { path, kind: 'json', name: null, schema: null, strict: null }
+  if (format?.type !== 'json_schema') return null
+  const strict = typeof format.strict === 'boolean' ? format.strict : null
+  return { path, kind: 'schema', name: asText(format.name), schema: format.schema ?? null, strict }
+}
+
+const efforts = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+
+function isEffort(value: unknown): value is NonNullable<ReasoningSettings['effort']> {
+  return typeof value === 'string' && efforts.has(value)
+}
+
+function readReasoning(body: JsonObject): ReasoningSettings | null {
+  const reasoning = asObject(body.reasoning)
+  const encrypted = asArray(body.include).includes('reasoning.encrypted_content')
+  if (reasoning === null && !encrypted) return null
+  const { effort, summary, generate_summary } = reasoning ?? {}
+  return {
+    path: 'reasoning',
+    effort: isEffort(effort) ? effort : null,
+    budget: null,
+    visible: asText(summary) !== null || asText(generate_summary) !== null ? true : null,
+    encrypted,
+  }
+}

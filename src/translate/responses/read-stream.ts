@@ -1,0 +1,203 @@
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ReplyReader } from '../codec.ts'
+import { countOf } from '../json.ts'
+import type { ReplyEvent } from '../reply.ts'
+import { readCitation } from './citations.ts'
+import { readEncrypted, readOutputItem, readStop } from './read-reply.ts'
+
+/** What is known of one part: a content part of a message, or an item that is a part by itself. */
+interface StreamedPart {
+  number: number
+  kind: 'text' | 'refusal' | 'reasoning' | 'call'
+  /** How much of it has been read. */
+  length: number
+  /** Of a text: how much text the answer had before it. */
+  base: number
+  ended: boolean
+  /** Of reasoning: which summary was read last. */
+  summary: number
+}
+
+/** Source: wire/streaming.md, section 2. Servers with OpenAI's API leave events out: what only the done events hold is read from these. */
+export class ResponsesStreamReader implements ReplyReader {
+  readonly #parts = new Map<string, StreamedPart>()
+  #texts = 0
+  #started = false
+  #out: ReplyEvent[] = []
+
+  event(name: string, data: JsonObject): readonly ReplyEvent[] {
+    this.#out = []
+    this.#read(asText(data.type) ?? name, data)
+    return this.#out
+  }
+
+  end(): readonly ReplyEvent[] {
+    return []
+  }
+
+  #read(type: string, data: JsonObject): void {
+    switch (type) {
+      case 'response.created':
+      case 'response.in_progress':
+        this.#start(asObject(data.response))
+        break
+      case 'response.output_item.added':
+        this.#added(data)
+        break
+      case 'response.output_text.delta':
+        this.#said(data, 'text', asString(data.delta))
+        break
+      case 'response.refusal.delta':
+        this.#said(data, 'refusal', asString(data.delta))
+        break
+      case 'response.reasoning_summary_text.delta':
+        this.#thought(data, asString(data.delta), countOf(data.summary_index) ?? 0)
+        break
+      case 'response.reasoning_text.delta':
+        this.#thought(data, asString(data.delta), 0)
+        break
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
+        this.#argued(data, asString(data.delta))
+        break
+      case 'response.output_text.annotation.added':
+        this.#cited(data)
+        break
+      case 'response.content_part.done':
+        this.#end(`${data.output_index}.${data.content_index}`)
+        break
+      case 'response.output_item.done':
+        this.#done(data)
+        break
+      case 'response.completed':
+      case 'response.incomplete':
+        this.#stop(asObject(data.response) ?? {})
+    }
+  }
+
+  #start(response: JsonObject | null): void {
+    if (this.#started || response === null) return
+    this.#started = true
+    this.#out.push({ kind: 'start', id: asString(response.id), model: asString(response.model) })
+  }
+
+  #part(key: string, kind: StreamedPart['kind']): StreamedPart {
+    const known = this.#parts.get(key)
+    if (known !== undefined) return known
+    const part = { number: this.#parts.size, kind, length: 0, base: this.#texts, ended: false, summary: 0 }
+    this.#parts.set(key, part)
+    return part
+  }
+
+  #added({ item: value, output_index }: JsonObject): void {
+    const item = asObject(value) ?? {}
+    if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return
+    const { number } = this.#part(`${output_index}`, 'call')
+    const id = asText(item.call_id) ?? asText(item.id)
+    this.#out.push({
+      kind: 'call',
+      part: number,
+      id,
+      name: asString(item.name),
+      custom: item.type === 'custom_tool_call',
+    })
+  }
+
+  #said({ output_index, content_index }: JsonObject, kind: 'text' | 'refusal', text: string): void {
+    const part = this.#part(`${output_index}.${content_index}`, kind)
+    if (text === '' || part.ended) return
+    part.length += text.length
+    if (kind === 'text') this.#texts += text.length
+    this.#out.push({ kind, part: part.number, text })
+  }
+
+  #thought({ output_index }: JsonObject, text: string, summary: number): void {
+    const part = this.#part(`${output_index}`, 'reasoning')
+    if (text === '' || part.ended) return
+    const gap = part.summary !== summary && part.length > 0 ? '\n\n' : ''
+    part.summary = summary
+    part.length += gap.length + text.length
+    this.#out.push({ kind: 'reasoning', part: part.number, text: `${gap}${text}` })
+  }
+
+  #argued({ output_index }: JsonObject, text: string): void {
+    const part = this.#parts.get(`${output_index}`)
+    if (part === undefined || part.ended || text === '') return
+    part.length += text.length
+    this.#out.push({ kind: 'arguments', part: part.number, text })
+  }
+
+  #cited({ output_index, content_index, annotation }: JsonObject): void {
+    const part = this.#parts.get(`${output_index}.${content_index}`)
+    const citation = part === undefined || part.ended ? null : readCitation(asObject(annotation), part.base)
+    if (part !== undefined && citation !== null) this.#out.push({ kind: 'citation', part: part.number, citation })
+  }
+
+  #end(key: string): void {
+    const part = this.#parts.get(key)
+    if (part === undefined || part.ended) return
+    part.ended = true
+    this.#out.push({ kind: 'part-end', part: part.number })
+  }
+
+  /** An item is complete: reads what no event has said about it. */
+  #done({ item: value, output_index }: JsonObject): void {
+    const item = asObject(value) ?? {}
+    switch (item.type) {
+      case 'message':
+        for (const [index, content] of asArray(item.content).entries()) {
+          this.#doneContent(asObject(content) ?? {}, { output_index, content_index: index })
+        }
+        break
+      case 'reasoning':
+        this.#doneReasoning(item, output_index)
+        break
+      case 'function_call':
+      case 'custom_tool_call':
+        this.#doneCall(item, output_index)
+        break
+      default:
+        this.#out.push({ kind: 'dropped', name: asText(item.type) ?? 'output' })
+    }
+  }
+
+  #doneContent(content: JsonObject, place: { output_index: unknown; content_index: number }): void {
+    const key = `${place.output_index}.${place.content_index}`
+    if ((this.#parts.get(key)?.length ?? 0) === 0) {
+      if (content.type === 'output_text') {
+        this.#said(place, 'text', asString(content.text))
+        for (const annotation of asArray(content.annotations)) this.#cited({ ...place, annotation })
+      } else if (content.type === 'refusal') this.#said(place, 'refusal', asString(content.refusal))
+    }
+    this.#end(key)
+  }
+
+  #doneReasoning(item: JsonObject, index: unknown): void {
+    const [read] = readOutputItem(item, '', 0) ?? []
+    const opaque = readEncrypted(item)
+    const known = this.#parts.get(`${index}`)
+    if (known === undefined && read?.kind === 'reasoning') this.#thought({ output_index: index }, read.text, 0)
+    if (opaque !== null && known?.ended !== true) {
+      this.#out.push({ kind: 'opaque', part: this.#part(`${index}`, 'reasoning').number, opaque })
+    }
+    this.#end(`${index}`)
+  }
+
+  #doneCall(item: JsonObject, index: unknown): void {
+    if (!this.#parts.has(`${index}`)) this.#added({ item, output_index: index })
+    if (this.#parts.get(`${index}`)?.length === 0) {
+      this.#argued({ output_index: index }, asString(item.type === 'custom_tool_call' ? item.input : item.arguments))
+    }
+    this.#end(`${index}`)
+  }
+
+  #stop(response: JsonObject): void {
+    this.#start(response)
+    // A server that sends nothing but the beginning and the end.
+    if (this.#parts.size === 0) {
+      for (const [output_index, item] of asArray(response.output).entries()) this.#done({ item, output_index })
+    }
+    for (const key of this.#parts.keys()) this.#end(key)
+    this.#out.push({ kind: 'stop', stop: readStop(response, [...this.#parts.values()]) })
+  }
+}

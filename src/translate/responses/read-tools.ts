@@ -1,0 +1,76 @@
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
+import { countOf } from '../json.ts'
+import type { SkipObject } from './read-content.ts'
+
+const searches = new Set(['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11'])
+
+/**
+ * Tools that are added in the midst of the conversation (Codex does that) are tools from its beginning elsewhere. Of two with one name the
+ * later one counts.
+ */
+export function readTools(body: JsonObject, skip: SkipObject): Tool[] {
+  const maxUses = countOf(body.max_tool_calls)
+  const tools = readToolList(body.tools, 'tools', maxUses, skip)
+  for (const [index, value] of asArray(body.input).entries()) {
+    const item = asObject(value)
+    if (item?.type === 'additional_tools')
+      tools.push(...readToolList(item.tools, `input[${index}].tools`, maxUses, skip))
+  }
+  return tools.filter(({ name }, index) => !tools.slice(index + 1).some((later) => later.name === name))
+}
+
+function readToolList(list: unknown, base: string, maxUses: number | null, skip: SkipObject): Tool[] {
+  return asArray(list).flatMap((value, index): Tool[] => {
+    const tool = asObject(value)
+    if (tool === null) return []
+    const path = `${base}[${index}]`
+    const type = asString(tool.type)
+    const named = { path, name: asString(tool.name), description: asText(tool.description) }
+    if (type === 'function') {
+      const strict = typeof tool.strict === 'boolean' ? tool.strict : null
+      return [{ ...named, kind: 'function', schema: tool.parameters ?? null, strict }]
+    }
+    if (type === 'custom') {
+      return [{ ...named, kind: 'custom', schema: null, strict: null, grammar: tool.format }]
+    }
+    if (searches.has(type)) {
+      const search = readSearch(tool, maxUses)
+      return [{ ...named, kind: 'search', name: 'web_search', schema: null, strict: null, search }]
+    }
+    skip(tool, `tools:${type}`, `${path}.type`)
+    return []
+  })
+}
+
+/** `max_tool_calls` bounds calls of hosted tools; search is the only one that is translated. */
+function readSearch(tool: JsonObject, maxUses: number | null): SearchOptions {
+  const allowed = asArray(asObject(tool.filters)?.allowed_domains).filter((domain) => typeof domain === 'string')
+  return {
+    allowedDomains: allowed.length > 0 ? allowed : null,
+    blockedDomains: null,
+    maxUses,
+    contextSize: asText(tool.search_context_size),
+    location: tool.user_location ?? null,
+  }
+}
+
+export function readToolChoice(value: unknown, skip: SkipObject): ToolChoice | null {
+  const path = 'tool_choice'
+  const plain = { path, names: [], required: false }
+  if (value === 'auto' || value === 'none') return { ...plain, mode: value }
+  if (value === 'required') return { ...plain, mode: 'any', required: true }
+  const choice = asObject(value)
+  if (choice === null) return null
+  if (choice.type === 'function' || choice.type === 'custom') {
+    return { path, mode: 'any', names: [asString(choice.name)], required: true }
+  }
+  if (choice.type === 'allowed_tools') {
+    const tools = asArray(choice.tools).map(asObject)
+    const names = tools.flatMap((tool) => asText(tool?.name) ?? [])
+    // Hosted tools have no names; a choice of these alone could not be told from a choice of nothing.
+    if (names.length === tools.length) return { path, mode: 'some', names, required: choice.mode === 'required' }
+  }
+  skip(choice, 'tool_choice:hosted', `${path}.type`)
+  return null
+}

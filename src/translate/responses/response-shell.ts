@@ -1,0 +1,111 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import { brokenAnswer } from '../broken-answer.ts'
+import type { WriteContext } from '../codec.ts'
+import type { Conversation, OutputFormat } from '../conversation.ts'
+import { openAiErrorCode } from '../openai-errors.ts'
+import type { ReplyError, Stop, Usage } from '../reply.ts'
+import { ResponseIds } from './response-ids.ts'
+import { writeTool, writeToolChoice } from './write-tools.ts'
+
+/** The response around the items: what a client asked for is repeated in it, as OpenAI does. */
+export class ResponseShell {
+  readonly ids: ResponseIds
+  readonly #created: number
+  readonly #constant: JsonObject
+
+  constructor({ conversation, requestId, created }: WriteContext, id: string, model: string) {
+    this.ids = new ResponseIds(id, requestId)
+    this.#created = created
+    this.#constant = repeat(conversation, model)
+  }
+
+  begin(): JsonObject {
+    return this.#write('in_progress', [], null, {})
+  }
+
+  end(output: readonly JsonObject[], { reason }: Stop, usage: Usage | null): JsonObject {
+    if (reason === 'broken') return this.fail(output, brokenAnswer, usage)
+    const incomplete = incompleteReason(reason)
+    if (incomplete !== null)
+      return this.#write('incomplete', output, usage, { incomplete_details: { reason: incomplete } })
+    return this.#write('completed', output, usage, {})
+  }
+
+  fail(output: readonly JsonObject[], { kind, message }: ReplyError, usage: Usage | null): JsonObject {
+    return this.#write('failed', output, usage, { error: { code: openAiErrorCode(kind), message } })
+  }
+
+  #write(status: string, output: readonly JsonObject[], usage: Usage | null, more: JsonObject): JsonObject {
+    return {
+      id: this.ids.response,
+      object: 'response',
+      created_at: this.#created,
+      status,
+      error: null,
+      incomplete_details: null,
+      ...this.#constant,
+      output,
+      usage: usage === null ? null : writeUsage(usage),
+      ...writeToolUsage(usage),
+      ...more,
+    }
+  }
+}
+
+function incompleteReason(reason: Stop['reason']): string | null {
+  if (reason === 'length' || reason === 'context' || reason === 'paused') return 'max_output_tokens'
+  return reason === 'filtered' ? 'content_filter' : null
+}
+
+function repeat(conversation: Conversation, model: string): JsonObject {
+  const { settings, tools, toolChoice, turns, parallelCalls } = conversation
+  const [first] = turns
+  const instructions = first?.path === 'instructions' && first.parts[0]?.kind === 'text' ? first.parts[0].text : null
+  return {
+    access_programs: null,
+    background: false,
+    instructions,
+    max_output_tokens: settings.maxOutput,
+    metadata: settings.metadata ?? {},
+    model,
+    parallel_tool_calls: parallelCalls ?? true,
+    previous_response_id: null,
+    reasoning: {
+      effort: settings.reasoning?.effort ?? null,
+      summary: settings.reasoning?.visible === true ? 'auto' : null,
+    },
+    service_tier: 'default',
+    // Nothing is kept: an id that a client believed to be stored would break its next request.
+    store: false,
+    temperature: settings.temperature,
+    text: {
+      format: writeFormat(settings.output),
+      ...(settings.verbosity !== null && { verbosity: settings.verbosity }),
+    },
+    tool_choice: writeToolChoice(toolChoice, tools).tool_choice ?? 'auto',
+    tools: tools.flatMap((tool) => writeTool(tool, null) ?? []),
+    top_p: settings.topP,
+    truncation: 'disabled',
+  }
+}
+
+function writeFormat(output: OutputFormat | null): JsonObject {
+  if (output === null) return { type: 'text' }
+  if (output.kind === 'json') return { type: 'json_object' }
+  return { type: 'json_schema', name: output.name ?? 'answer', schema: output.schema, strict: output.strict ?? true }
+}
+
+function writeUsage({ tokens }: Usage): JsonObject {
+  return {
+    input_tokens: tokens.input,
+    input_tokens_details: { cached_tokens: tokens.cache_read, cache_write_tokens: tokens.cache_write },
+    output_tokens: tokens.output,
+    output_tokens_details: { reasoning_tokens: tokens.reasoning },
+    total_tokens: tokens.input + tokens.output,
+  }
+}
+
+function writeToolUsage(usage: Usage | null): JsonObject {
+  const searches = usage?.detail?.searches ?? null
+  return searches === null ? {} : { tool_usage: { web_search: { num_requests: searches } } }
+}

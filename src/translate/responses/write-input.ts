@@ -1,0 +1,204 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Target } from '../codec.ts'
+import type { CacheMark, MediaPart, Opaque, ReasoningPart, RefusalPart, TextPart } from '../conversation.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
+import { writeDataUrl } from '../data-url.ts'
+import { callIdFor, toolNameFor } from '../ids.ts'
+import type { Ledger } from '../ledger.ts'
+import { sniffType } from '../media-type.ts'
+import { cacheMarkPath } from '../setting-paths.ts'
+import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
+
+type TurnPart = OrderedTurn['parts'][number]
+
+export function writeInput({ system, turns }: OrderedTurns, target: Target, ledger: Ledger): JsonObject[] {
+  return new InputWriter(target, ledger).write(system, turns)
+}
+
+class InputWriter {
+  readonly #target: Target
+  readonly #ledger: Ledger
+  readonly #items: JsonObject[] = []
+  /** Ids of calls of custom tools: their results have a type of their own. */
+  readonly #custom = new Set<string>()
+  #signed = false
+
+  constructor(target: Target, ledger: Ledger) {
+    this.#target = target
+    this.#ledger = ledger
+  }
+
+  write(system: readonly TextPart[], turns: readonly OrderedTurn[]): JsonObject[] {
+    if (system.length > 0)
+      this.#message(
+        this.#systemRole,
+        system.map((part) => this.#content(part)),
+      )
+    for (const { role, parts } of turns) {
+      if (role === 'assistant') this.#assistant(parts)
+      else this.#user(role === 'system' ? this.#systemRole : 'user', parts)
+    }
+    return this.#items
+  }
+
+  /** Servers with OpenAI's API may not know the newer name. */
+  get #systemRole(): string {
+    return this.#target.compatible ? 'system' : 'developer'
+  }
+
+  #message(role: string, content: readonly JsonObject[]): void {
+    if (content.length > 0) this.#items.push({ type: 'message', role, content })
+  }
+
+  #user(role: string, parts: readonly TurnPart[]): void {
+    for (const part of parts) if (part.kind === 'result') this.#items.push(this.#result(part))
+    const content = parts.flatMap((part) => {
+      if (part.kind === 'text' || part.kind === 'refusal' || isMedia(part)) return [this.#content(part)]
+      if (part.kind !== 'result') this.#ledger.lose(part.path)
+      return []
+    })
+    this.#message(role, content)
+  }
+
+  /** Reasoning, texts and calls are items of their own, in the order in which the model made them. */
+  #assistant(parts: readonly TurnPart[]): void {
+    let texts: JsonObject[] = []
+    const flush = () => {
+      this.#message('assistant', texts)
+      texts = []
+    }
+    for (const part of parts) {
+      if (part.kind === 'text' || part.kind === 'refusal') {
+        texts.push(this.#said(part))
+        continue
+      }
+      flush()
+      if (part.kind === 'call') this.#call(part)
+      else if (part.kind === 'reasoning') this.#reasoning(part)
+      else if (isMedia(part)) {
+        this.#ledger.refuse(part.path, 'a turn of the assistant holds no images or files there')
+      } else this.#ledger.lose(part.path)
+    }
+    flush()
+  }
+
+  #said(part: TextPart | RefusalPart): JsonObject {
+    this.#loseMark(part)
+    if (part.kind === 'text' && part.opaque !== undefined) this.#ledger.lose(`${part.path}`)
+    return part.kind === 'text'
+      ? { type: 'output_text', text: part.text, annotations: [] }
+      : { type: 'refusal', refusal: part.text }
+  }
+
+  #reasoning({ text, opaque, path }: ReasoningPart): void {
+    // Reasoning that OpenAI did not encrypt itself is refused there, and is no text of an answer either.
+    if (opaque?.form !== 'encrypted') {
+      this.#ledger.lose(path)
+      return
+    }
+    this.#items.push({
+      type: 'reasoning',
+      ...(opaque.id !== undefined && { id: opaque.id }),
+      summary: text === '' ? [] : [{ type: 'summary_text', text }],
+      encrypted_content: opaque.value,
+    })
+  }
+
+  #call({ id, custom, opaque, path, ...call }: NamedCall): void {
+    const name = toolNameFor('responses', call.name)
+    this.#loseMark({ path, ...call })
+    if (opaque !== undefined) this.#loseSignature(opaque, path)
+    const call_id = callIdFor('responses', id)
+    if (custom && !this.#target.compatible) {
+      this.#custom.add(id)
+      this.#items.push({ type: 'custom_tool_call', call_id, name, input: call.arguments })
+      return
+    }
+    const plain = call.arguments.trim() === '' ? '{}' : call.arguments
+    const text = custom ? wrapCustomInput(call.arguments) : plain
+    this.#items.push({ type: 'function_call', call_id, name, arguments: text })
+  }
+
+  /** Of another provider: one loss says it for all calls. */
+  #loseSignature({ form }: Opaque, path: string): void {
+    if (!this.#signed && form !== 'encrypted') this.#ledger.lose(path)
+    this.#signed = true
+  }
+
+  #result(part: NamedResult): JsonObject {
+    this.#loseMark(part)
+    if (part.failed) this.#ledger.lose(`${part.path}.is_error`)
+    const type = this.#custom.has(part.callId) ? 'custom_tool_call_output' : 'function_call_output'
+    return { type, call_id: callIdFor('responses', part.callId), output: this.#output(part) }
+  }
+
+  /** There is no flag for a failure, so that the text says it. */
+  #output({ parts, failed }: NamedResult): string | JsonObject[] {
+    const [first, ...others] = parts
+    const prefix = failed ? 'Error: ' : ''
+    const marked = parts.some(({ cacheMark }) => cacheMark !== undefined)
+    if (first === undefined) return prefix.trimEnd()
+    if (first.kind === 'text' && others.length === 0 && !marked) return `${prefix}${first.text}`
+    const content = parts.map((part) => this.#content(part))
+    return failed ? [{ type: 'input_text', text: prefix.trimEnd() }, ...content] : content
+  }
+
+  #content(part: TextPart | RefusalPart | MediaPart): JsonObject {
+    const mark = this.#mark(part)
+    if (part.kind === 'text' || part.kind === 'refusal') return { type: 'input_text', text: part.text, ...mark }
+    if (part.kind === 'image') return { ...this.#image(part), ...mark }
+    if (part.kind === 'file') return { ...this.#file(part), ...mark }
+    this.#ledger.refuse(part.path, `it accepts no ${part.kind}`)
+    return {}
+  }
+
+  #image({ source, detail = 'auto' }: MediaPart): JsonObject {
+    const image = { type: 'input_image', detail }
+    if (source.kind === 'id') return { ...image, file_id: source.id }
+    return {
+      ...image,
+      image_url: source.kind === 'url' ? source.url : writeDataUrl(sniffType(source.type, source.data), source.data),
+    }
+  }
+
+  #file({ source, name, path }: MediaPart): JsonObject {
+    const file = { type: 'input_file', ...(name !== undefined && { filename: name }) }
+    switch (source.kind) {
+      case 'id':
+        return { ...file, file_id: source.id }
+      case 'url':
+        return { ...file, file_url: source.url }
+      case 'data':
+        return {
+          ...file,
+          filename: name ?? nameOf(source.type, path),
+          file_data: writeDataUrl(source.type, source.data),
+        }
+      case 'text':
+        return { type: 'input_text', text: source.data }
+    }
+  }
+
+  #mark(part: { path: string; cacheMark?: CacheMark }): JsonObject {
+    const { cacheMark } = part
+    if (cacheMark === undefined) return {}
+    if (this.#target.compatible) {
+      this.#loseMark(part)
+      return {}
+    }
+    // OpenAI has two lives only: the next longer one.
+    return {
+      prompt_cache_breakpoint: { mode: 'explicit', ttl: cacheMark === '1h' || cacheMark === '12h' ? '12h' : '30m' },
+    }
+  }
+
+  #loseMark({ path, cacheMark }: { path: string; cacheMark?: CacheMark }): void {
+    if (cacheMark !== undefined) this.#ledger.lose(cacheMarkPath(this.#ledger.from, path))
+  }
+}
+
+/** A file must have a name; the same file always has the same. */
+function nameOf(type: string, path: string): string {
+  const ending = type === 'application/pdf' ? 'pdf' : type === 'text/plain' ? 'txt' : 'bin'
+  return `file-${path.replace(/\W+/g, '-').replace(/-$/, '')}.${ending}`
+}

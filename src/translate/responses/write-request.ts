@@ -1,0 +1,126 @@
+import type { Fault } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Target } from '../codec.ts'
+import type { Conversation, OutputFormat, ReasoningSettings, Settings } from '../conversation.ts'
+import { toolNameFor } from '../ids.ts'
+import type { Ledger } from '../ledger.ts'
+import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
+import { isStrictOutput } from '../schema/openai.ts'
+import { settingPath } from '../setting-paths.ts'
+import { orderTurns } from '../turns.ts'
+import { writeInput } from './write-input.ts'
+import { writeToolChoice, writeTools } from './write-tools.ts'
+
+/** Nothing is stored at the provider: each request brings the whole conversation. */
+export function writeResponsesRequest(conversation: Conversation, target: Target, ledger: Ledger): JsonObject | Fault {
+  ledger.settle(conversation.seen)
+  const { settings, tools, parallelCalls } = conversation
+  const facts = modelFacts(target.model)
+  if (settings.stop.length > 0) {
+    ledger.refuse(settingPath(ledger.from, 'stop'), 'without its stop sequences the answer would go on')
+  }
+  const effort = writeEffort(settings.reasoning, facts, ledger)
+  const search = tools.find(({ kind }) => kind === 'search')?.search
+  const body: Record<string, unknown> = {
+    model: target.model,
+    input: writeInput(orderTurns(conversation, { systemInPlace: true }, ledger), target, ledger),
+    ...(tools.length > 0 && { tools: writeTools(tools, target, ledger) }),
+    ...writeToolChoice(conversation.toolChoice, tools, target.compatible),
+    ...(parallelCalls !== null && tools.length > 0 && { parallel_tool_calls: parallelCalls }),
+    ...(search && search.maxUses !== null && { max_tool_calls: search.maxUses }),
+    ...writeLimit(settings.maxOutput, target, ledger),
+    ...writeSampling(conversation, facts, effort, ledger),
+    ...writeReasoning(settings.reasoning, effort, facts),
+    ...writeText(settings.output, settings.verbosity, ledger),
+    ...writeIdentity(settings, target, ledger),
+    ...writeTier(settings.serviceTier, ledger),
+    store: false,
+    ...(target.streamed && { stream: true }),
+  }
+  return ledger.refused ?? body
+}
+
+/** The policy's cap holds whatever the client asked for. */
+function writeLimit(asked: number | null, { maxOutput, outputCap }: Target, ledger: Ledger): JsonObject {
+  const largest = maxOutput ?? Number.POSITIVE_INFINITY
+  if (asked !== null && asked > largest) ledger.lose(settingPath(ledger.from, 'maxOutput'))
+  const limit = Math.min(asked ?? Number.POSITIVE_INFINITY, largest, outputCap ?? Number.POSITIVE_INFINITY)
+  return asked === null && outputCap === null ? {} : { max_output_tokens: limit }
+}
+
+function writeSampling(
+  { settings }: Conversation,
+  facts: ModelFacts,
+  effort: string | null,
+  ledger: Ledger,
+): JsonObject {
+  const { temperature, topP } = settings
+  // Models that reason accept these only while they do not.
+  if (facts.sampling === 'none' && effort !== 'none') {
+    if (temperature !== null) ledger.lose(settingPath(ledger.from, 'temperature'))
+    if (topP !== null) ledger.lose(settingPath(ledger.from, 'topP'))
+    return {}
+  }
+  return { ...(temperature !== null && { temperature }), ...(topP !== null && { top_p: topP }) }
+}
+
+function writeEffort(asked: ReasoningSettings | null, { reasoning }: ModelFacts, ledger: Ledger): string | null {
+  if (asked === null) return null
+  const { effort, budget } = asked
+  const wanted = effort ?? (budget === null || budget < 0 ? null : effortOfBudget(budget))
+  if (wanted === null) return null
+  const known = nearestEffort(wanted, reasoning.efforts)
+  // A model that does not reason does without; one that no table names may know more than is known of it.
+  if (known === null) {
+    if (wanted !== 'none') ledger.lose(asked.path)
+    return null
+  }
+  if (known !== wanted) ledger.lose(asked.path)
+  return known
+}
+
+function writeReasoning(asked: ReasoningSettings | null, effort: string | null, facts: ModelFacts): JsonObject {
+  const reasons = facts.reasoning.control !== 'none'
+  const reasoning = {
+    ...(effort !== null && { effort }),
+    ...(reasons && asked?.visible === true && { summary: 'auto' }),
+  }
+  return {
+    ...(Object.keys(reasoning).length > 0 && { reasoning }),
+    // The one way to go on with it when nothing is stored.
+    ...(reasons && { include: ['reasoning.encrypted_content'] }),
+  }
+}
+
+function writeText(output: OutputFormat | null, verbosity: string | null, ledger: Ledger): JsonObject {
+  const format = output === null ? null : writeFormat(output, ledger)
+  const text = { ...(format !== null && { format }), ...(verbosity !== null && { verbosity }) }
+  return Object.keys(text).length > 0 ? { text } : {}
+}
+
+function writeFormat(output: OutputFormat, ledger: Ledger): JsonObject {
+  const { kind, name, schema } = output
+  if (kind === 'json') return { type: 'json_object' }
+  return { type: 'json_schema', name: name ?? 'answer', schema, strict: isStrictOutput(output, ledger) }
+}
+
+function writeIdentity({ endUser, cacheKey, metadata }: Settings, { compatible }: Target, ledger: Ledger): JsonObject {
+  // OpenAI takes 64 characters.
+  const isLong = endUser !== null && endUser.length > 64
+  if (isLong) ledger.lose(settingPath(ledger.from, 'endUser'))
+  const id = isLong ? toolNameFor('responses', endUser) : endUser
+  return {
+    ...(id !== null && { [compatible ? 'user' : 'safety_identifier']: id }),
+    ...(cacheKey !== null && !compatible && { prompt_cache_key: cacheKey }),
+    ...(metadata !== null && { metadata }),
+  }
+}
+
+const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
+
+function writeTier(tier: string | null, ledger: Ledger): JsonObject {
+  if (tier === null) return {}
+  if (ledger.from === 'chat' && tiers.has(tier)) return { service_tier: tier }
+  if (tier !== 'auto' && tier !== 'standard') ledger.lose(settingPath(ledger.from, 'serviceTier'))
+  return {}
+}

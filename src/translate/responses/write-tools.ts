@@ -1,0 +1,102 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { Target } from '../codec.ts'
+import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
+import { customToolSchema, flatGrammar } from '../custom-tools.ts'
+import { toolNameFor } from '../ids.ts'
+import type { Ledger } from '../ledger.ts'
+import { isOpenAiStrict } from '../schema/openai.ts'
+import { cacheMarkPath } from '../setting-paths.ts'
+
+/** Servers that are not OpenAI's own know functions only. */
+export function writeTools(tools: readonly Tool[], { compatible }: Target, ledger: Ledger): JsonObject[] {
+  return tools.flatMap((tool) => {
+    if (tool.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, tool.path))
+    if (compatible && tool.kind === 'search') {
+      ledger.refuse(tool.path, 'this provider hosts no web search')
+      return []
+    }
+    const asFunction = compatible && tool.kind === 'custom'
+    if (asFunction && tool.grammar !== undefined) ledger.lose(`${tool.path}.format`)
+    const known: Tool = asFunction ? { ...tool, kind: 'function', schema: customToolSchema(tool) } : tool
+    const written = writeTool(known, ledger)
+    return written === null ? [] : [written]
+  })
+}
+
+/** For requests, and for answers that repeat the client's tools (`ledger` null). */
+export function writeTool(tool: Tool, ledger: Ledger | null): JsonObject | null {
+  const name = ledger === null ? tool.name : toolNameFor('responses', tool.name)
+  const described = { name, ...(tool.description !== null && { description: tool.description }) }
+  switch (tool.kind) {
+    case 'function':
+      return {
+        type: 'function',
+        ...described,
+        parameters: tool.schema ?? { type: 'object', properties: {} },
+        strict: ledger === null ? (tool.strict ?? true) : writeStrict(tool, ledger),
+      }
+    case 'custom':
+      return { type: 'custom', ...described, ...(tool.grammar !== undefined && { format: flatGrammar(tool.grammar) }) }
+    case 'search':
+      return writeSearch(tool, ledger)
+    case 'hosted':
+      ledger?.refuse(
+        `${tool.path}.type`,
+        `${tool.type ?? tool.name} runs at another provider, and OpenAI has no such tool`,
+      )
+      return null
+  }
+}
+
+/**
+ * Always written: where it is left out, Responses tries to be strict, and then fills arguments that are optional. Anthropic is strict
+ * with schemas that OpenAI refuses.
+ */
+function writeStrict({ path, schema, strict }: Tool, ledger: Ledger): boolean {
+  if (strict !== true) return false
+  if (ledger.from === 'chat' || isOpenAiStrict(schema)) return true
+  ledger.lose(`${path}.strict`)
+  return false
+}
+
+function writeSearch({ path, search }: Tool, ledger: Ledger | null): JsonObject {
+  const { allowedDomains, blockedDomains, contextSize, location } = search ?? blankSearch
+  if (blockedDomains !== null && blockedDomains.length > 0) {
+    ledger?.refuse(path, 'its web search cannot leave domains out')
+  }
+  return {
+    type: 'web_search',
+    ...(allowedDomains !== null && { filters: { allowed_domains: allowedDomains } }),
+    ...(contextSize !== null && { search_context_size: contextSize }),
+    ...(location !== null && { user_location: location }),
+  }
+}
+
+const blankSearch: SearchOptions = {
+  allowedDomains: null,
+  blockedDomains: null,
+  maxUses: null,
+  contextSize: null,
+  location: null,
+}
+
+/** A choice without tools is refused by every provider. */
+export function writeToolChoice(choice: ToolChoice | null, tools: readonly Tool[], compatible = false): JsonObject {
+  if (choice === null || tools.length === 0) return {}
+  const { mode, names, required } = choice
+  const named = (name: string) => ({
+    type: !compatible && tools.some((tool) => tool.kind === 'custom' && tool.name === name) ? 'custom' : 'function',
+    name: toolNameFor('responses', name),
+  })
+  const [only, ...others] = names
+  if (mode === 'some' || others.length > 0) {
+    const allowed = {
+      type: 'allowed_tools',
+      mode: required || mode === 'any' ? 'required' : 'auto',
+      tools: names.map(named),
+    }
+    return { tool_choice: allowed }
+  }
+  if (mode === 'any') return { tool_choice: only === undefined ? 'required' : named(only) }
+  return { tool_choice: mode }
+}

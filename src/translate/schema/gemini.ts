@@ -1,0 +1,199 @@
+import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
+import { numberOf } from '../json.ts'
+import { deepest, References, SchemaError } from './references.ts'
+
+/** Keywords that `parametersJsonSchema` and `responseJsonSchema` hold as they are. Source: wire/translate.md, section 5. */
+const kept = new Set([
+  'type',
+  'format',
+  'title',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'required',
+  'propertyOrdering',
+  // Handled by name.
+  'description',
+  'properties',
+  'items',
+  'prefixItems',
+  'additionalProperties',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'enum',
+  'const',
+  '$ref',
+])
+
+/** Say nothing about which values are right. */
+const silent = new Set([
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'nullable',
+  'x-order',
+])
+
+/** Say nothing about which values are right either, but a model may want to know. */
+const notes = new Set(['default', 'examples', 'example'])
+
+/**
+ * A schema as Gemini reads it. References are put in place, since it takes them only in part. What it does not know is lost by its path,
+ * and said in the description, where the model can still read it. Throws a `SchemaError` for what has no end.
+ */
+export function schemaForGemini(schema: JsonObject, path: string, lose: (path: string) => void): JsonObject {
+  return new GeminiSchema(schema, lose).write(schema, path, [])
+}
+
+/** References that are put in place where they are used can multiply. */
+const largest = 20_000
+
+class GeminiSchema {
+  readonly #references: References
+  readonly #lose: (path: string) => void
+  #written = 0
+
+  constructor(root: JsonObject, lose: (path: string) => void) {
+    this.#references = new References(root)
+    this.#lose = lose
+  }
+
+  write(value: unknown, path: string, open: readonly string[], depth = 0): JsonObject {
+    if (depth > deepest) throw new SchemaError(path, `the schema at ${path} is nested too deep`)
+    this.#written++
+    if (this.#written > largest) throw new SchemaError(path, 'the schema is too large once its references are in place')
+    if (value === true) return {}
+    const schema = asObject(value)
+    if (schema === null) {
+      this.#lose(path)
+      return {}
+    }
+    if (typeof schema.$ref === 'string') return this.#writeReference(schema, schema.$ref, path, open, depth)
+    const below = (inner: unknown, step: string) => this.write(inner, `${path}.${step}`, open, depth + 1)
+    const written: Record<string, unknown> = {}
+    const said: string[] = []
+    for (const [keyword, member] of Object.entries(schema)) {
+      if (silent.has(keyword)) continue
+      if (notes.has(keyword)) said.push(`${keyword}: ${JSON.stringify(member)}`)
+      else if (kept.has(keyword)) written[keyword] = this.#writeMember(keyword, member, below)
+      else {
+        this.#lose(`${path}.${keyword}`)
+        said.push(`${keyword}: ${JSON.stringify(member)}`)
+      }
+    }
+    if (schema.nullable === true) addNull(written)
+    this.#writeConst(schema, written)
+    this.#writeEnum(written, path, said)
+    this.#writeAlternatives(written, path)
+    this.#writeAll(written, path)
+    if (said.length > 0) written.description = describe(schema.description, said)
+    return written
+  }
+
+  #writeReference(
+    schema: JsonObject,
+    reference: string,
+    path: string,
+    open: readonly string[],
+    depth: number,
+  ): JsonObject {
+    const { $ref: _, ...beside } = schema
+    const found = this.#references.find(reference, path, open)
+    return this.write({ ...found, ...beside }, path, [...open, reference], depth + 1)
+  }
+
+  #writeMember(keyword: string, member: unknown, below: (inner: unknown, step: string) => JsonObject): unknown {
+    switch (keyword) {
+      case 'properties': {
+        const properties = Object.entries(asObject(member) ?? {})
+        return Object.fromEntries(properties.map(([name, inner]) => [name, below(inner, `properties.${name}`)]))
+      }
+      case 'items':
+        // Older drafts list the items one by one.
+        return Array.isArray(member) ? {} : below(member, 'items')
+      case 'prefixItems':
+      case 'anyOf':
+      case 'oneOf':
+      case 'allOf':
+        return asArray(member).map((inner, index) => below(inner, `${keyword}[${index}]`))
+      case 'additionalProperties':
+        return typeof member === 'boolean' ? member : below(member, keyword)
+      case 'enum':
+      case 'required':
+        return asArray(member)
+      default:
+        return member
+    }
+  }
+
+  /** A constant is the only one of its values. */
+  #writeConst({ const: constant }: JsonObject, written: Record<string, unknown>): void {
+    if (constant === undefined) return
+    delete written.const
+    written.enum = [constant]
+  }
+
+  /** Texts and numbers only. */
+  #writeEnum(written: Record<string, unknown>, path: string, said: string[]): void {
+    if (written.enum === undefined) return
+    const values = asArray(written.enum)
+    const known = values.filter((value) => typeof value === 'string' || numberOf(value) !== null)
+    if (values.includes(null)) addNull(written)
+    if (known.length > 0) written.enum = known
+    else delete written.enum
+    if (known.length === values.filter((value) => value !== null).length) return
+    this.#lose(`${path}.enum`)
+    said.push(`enum: ${JSON.stringify(values)}`)
+  }
+
+  /** Gemini reads `oneOf` as `anyOf`: more than one alternative may be met. */
+  #writeAlternatives(written: Record<string, unknown>, path: string): void {
+    const { oneOf } = written
+    if (!Array.isArray(oneOf)) return
+    delete written.oneOf
+    if (oneOf.length > 1) this.#lose(`${path}.oneOf`)
+    if (written.anyOf === undefined) written.anyOf = oneOf
+    else this.#lose(`${path}.oneOf`)
+  }
+
+  /** Objects that must all be met are one object with all of their members; anything else cannot be joined. */
+  #writeAll(written: Record<string, unknown>, path: string): void {
+    const all = asArray(written.allOf).map((part) => asObject(part) ?? {})
+    delete written.allOf
+    for (const [index, part] of all.entries()) {
+      for (const [keyword, member] of Object.entries(part)) {
+        const joined = joinKeyword(keyword, written[keyword], member)
+        if (joined === undefined) this.#lose(`${path}.allOf[${index}].${keyword}`)
+        else written[keyword] = joined
+      }
+    }
+  }
+}
+
+/** Undefined: both cannot be said at once. */
+function joinKeyword(keyword: string, one: unknown, other: unknown): unknown {
+  if (one === undefined) return other
+  if (keyword === 'properties') return { ...asObject(one), ...asObject(other) }
+  if (keyword === 'required') return [...new Set([...asArray(one), ...asArray(other)])]
+  if (keyword === 'description' || keyword === 'title') return one
+  return JSON.stringify(one) === JSON.stringify(other) ? one : undefined
+}
+
+function addNull(written: Record<string, unknown>): void {
+  const { type } = written
+  if (typeof type === 'string' && type !== 'null') written.type = [type, 'null']
+  else if (Array.isArray(type) && !type.includes('null')) written.type = [...type, 'null']
+}
+
+function describe(description: unknown, said: readonly string[]): string {
+  const notes = `(${said.join('; ')})`
+  return typeof description === 'string' && description !== '' ? `${description} ${notes}` : notes
+}

@@ -1,0 +1,56 @@
+import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
+import { countOf } from '../json.ts'
+import { deepest } from './references.ts'
+
+/** Counts are texts in this form. */
+const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
+
+/** Gemini's older form of schemas, which follows OpenAPI, as JSON Schema. */
+export function schemaFromOpenApi(value: unknown, depth = 0): JsonObject {
+  const schema = asObject(value) ?? {}
+  if (depth > deepest) return {}
+  const written: Record<string, unknown> = {}
+  for (const [keyword, member] of Object.entries(schema)) {
+    switch (keyword) {
+      case 'type':
+        if (member !== 'TYPE_UNSPECIFIED') written.type = typeof member === 'string' ? member.toLowerCase() : member
+        break
+      case 'properties':
+        written.properties = Object.fromEntries(
+          Object.entries(asObject(member) ?? {}).map(([name, inner]) => [name, schemaFromOpenApi(inner, depth + 1)]),
+        )
+        break
+      case 'items':
+        written.items = schemaFromOpenApi(member, depth + 1)
+        break
+      case 'anyOf':
+        written.anyOf = asArray(member).map((inner) => schemaFromOpenApi(inner, depth + 1))
+        break
+      case 'example':
+        written.examples = [member]
+        break
+      // Which order the members come in is Gemini's own.
+      case 'nullable':
+      case 'propertyOrdering':
+      case 'property_ordering':
+        break
+      default:
+        written[camelCase(keyword)] = counts.has(camelCase(keyword)) ? readCount(member) : member
+    }
+  }
+  return schema.nullable === true ? orNull(written) : written
+}
+
+function readCount(value: unknown): unknown {
+  return countOf(value) ?? (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value)
+}
+
+function orNull(schema: Record<string, unknown>): JsonObject {
+  if (Array.isArray(schema.enum)) schema.enum = [...schema.enum, null]
+  if (typeof schema.type === 'string') return { ...schema, type: [schema.type, 'null'] }
+  return Array.isArray(schema.anyOf) ? { ...schema, anyOf: [...schema.anyOf, { type: 'null' }] } : schema
+}
+
+function camelCase(keyword: string): string {
+  return keyword.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}

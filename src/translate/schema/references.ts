@@ -1,0 +1,55 @@
+import { asObject, type JsonObject } from '../../core/json-value.ts'
+
+/** How deep a schema may nest: what is deeper is no schema that a person wrote. */
+export const deepest = 100
+
+/** What is wrong with a schema that cannot be written at all, at its path. */
+export class SchemaError extends Error {
+  readonly path: string
+
+  constructor(path: string, why: string) {
+    super(why)
+    this.path = path
+  }
+}
+
+/** Looks references up within one schema: `#/$defs/Name`, `#/definitions/Name`, `#`, or any other JSON pointer into it. */
+export class References {
+  readonly #root: JsonObject
+
+  constructor(root: JsonObject) {
+    this.#root = root
+  }
+
+  /** `open`: the references that are being followed: one that comes back to itself has no end. */
+  find(reference: string, path: string, open: readonly string[]): JsonObject {
+    if (open.includes(reference)) {
+      throw new SchemaError(path, `the schema at ${path} contains itself (${reference}), which Gemini cannot read`)
+    }
+    const found = reference.startsWith('#') ? this.#follow(reference.slice(1)) : null
+    if (found === null) throw new SchemaError(path, `the schema at ${path} refers to ${reference}, which is not in it`)
+    return found
+  }
+
+  #follow(pointer: string): JsonObject | null {
+    let value: unknown = this.#root
+    for (const step of pointer.split('/').slice(1)) {
+      const name = decode(step)
+      value = Array.isArray(value) ? value[Number(name)] : ownMember(asObject(value), name)
+    }
+    return asObject(value)
+  }
+}
+
+function ownMember(object: JsonObject | null, name: string): unknown {
+  return object !== null && Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+function decode(step: string): string {
+  const plain = step.replaceAll('~1', '/').replaceAll('~0', '~')
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
+}

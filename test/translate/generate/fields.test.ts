@@ -1,0 +1,251 @@
+import type {
+  Content,
+  FunctionCall,
+  FunctionCallingConfig,
+  FunctionDeclaration,
+  FunctionResponse,
+  FunctionResponsePart,
+  GenerateContentConfig,
+  GenerationConfig,
+  GoogleSearch,
+  Part,
+  ThinkingConfig,
+  Tool,
+  ToolConfig,
+} from '@google/genai'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../src/core/json-value.ts'
+import { generateFields } from '../../../src/translate/generate/fields.ts'
+import { isAccountedFor } from '../../support/translate/field-check.ts'
+import { type RequestOptions, translateRequest } from '../../support/translate/stage.ts'
+
+type Rows = keyof typeof generateFields
+type Missing<T, Prefix extends string> = Exclude<`${Prefix}${keyof T & string}`, Rows>
+
+/** Does not compile while the SDK has members that the table does not name: give each of them a row. */
+function hasRows<_Missing extends never>(): void {}
+
+/** What the SDK keeps to itself. */
+type Local = 'httpOptions' | 'abortSignal' | 'automaticFunctionCalling' | 'automaticContinuation'
+/** What it writes under another name. */
+type Renamed = 'modelSelectionConfig' | 'generationOutputConfig'
+type Config = Exclude<keyof GenerateContentConfig, Local | Renamed>
+type HasRow<Name extends string> = Name extends Rows ? never : `generationConfig.${Name}` extends Rows ? never : Name
+type OtherParts = 'executableCode' | 'codeExecutionResult' | 'toolCall' | 'toolResponse'
+
+it('the table names every member of the SDK', () => {
+  hasRows<HasRow<Config>>()
+  hasRows<Missing<GenerationConfig, 'generationConfig.'>>()
+  hasRows<Missing<ThinkingConfig, 'generationConfig.thinkingConfig.'>>()
+  hasRows<Missing<Content, 'contents.'>>()
+  hasRows<Missing<Omit<Part, OtherParts>, 'contents.parts.'>>()
+  hasRows<Missing<Pick<Part, OtherParts>, 'contents.parts:'>>()
+  hasRows<Missing<FunctionCall, 'contents.parts.functionCall.'>>()
+  hasRows<Missing<FunctionResponse, 'contents.parts.functionResponse.'>>()
+  hasRows<Missing<FunctionResponsePart, 'contents.parts.functionResponse.parts.'>>()
+  hasRows<Missing<NonNullable<Part['inlineData']>, 'contents.parts.inlineData.'>>()
+  hasRows<Missing<NonNullable<Part['fileData']>, 'contents.parts.fileData.'>>()
+  hasRows<Missing<Tool, 'tools.'>>()
+  hasRows<Missing<FunctionDeclaration, 'tools.functionDeclarations.'>>()
+  hasRows<Missing<GoogleSearch, 'tools.googleSearch.'>>()
+  hasRows<Missing<ToolConfig, 'toolConfig.'>>()
+  hasRows<Missing<FunctionCallingConfig, 'toolConfig.functionCallingConfig.'>>()
+})
+
+const user = { role: 'user', parts: [{ text: 'x' }] }
+const plain = { contents: [user] }
+const png = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }
+const pdf = { mimeType: 'application/pdf', fileUri: 'https://e.example/a.pdf', displayName: 'D' }
+const picture = { mimeType: 'image/png', fileUri: 'https://e.example/a.png' }
+const config = (member: JsonObject) => ({ ...plain, generationConfig: member })
+const call = (more: JsonObject = {}) => ({
+  role: 'model',
+  parts: [{ functionCall: { name: 'f', args: { x: 1 }, ...more } }],
+})
+const result = (more: JsonObject) => ({
+  contents: [user, call(), { role: 'user', parts: [{ functionResponse: { name: 'f', response: {}, ...more } }] }],
+})
+
+/** Requests that have every field of the table among them, with values that ask for something. */
+const bodies: readonly JsonObject[] = [
+  {
+    model: 'models/m',
+    systemInstruction: { role: 'user', parts: [{ text: 'S' }] },
+    contents: [
+      {
+        role: 'user',
+        parts: [
+          { text: 'A', partMetadata: { a: 1 } },
+          {
+            inlineData: png,
+            mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' },
+            mediaProcessing: {},
+            videoMetadata: { fps: 1 },
+          },
+          { text: 'B', speechMetadata: {}, audioTranscription: {} },
+        ],
+      },
+      {
+        role: 'model',
+        parts: [
+          { text: 'T', thought: true, thoughtSignature: 'c2ln' },
+          { functionCall: { id: 'a', name: 'f', args: { x: 1 }, willContinue: false } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          {
+            functionResponse: {
+              id: 'a',
+              name: 'f',
+              response: { output: 'r' },
+              scheduling: 'SILENT',
+              parts: [{ inlineData: png, mediaProcessing: {} }],
+            },
+          },
+        ],
+      },
+    ],
+    tools: [
+      {
+        functionDeclarations: [
+          {
+            name: 'f',
+            description: 'd',
+            parameters: { type: 'OBJECT', properties: { x: { type: 'NUMBER' } } },
+            response: {},
+            responseJsonSchema: {},
+            behavior: 'NON_BLOCKING',
+          },
+          { name: 'g', parametersJsonSchema: { type: 'object', properties: { x: {} } } },
+          { name: 'h' },
+        ],
+      },
+    ],
+    toolConfig: {
+      functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f', 'g'], streamFunctionCallArguments: true },
+      retrievalConfig: {},
+      includeServerSideToolInvocations: true,
+    },
+    safetySettings: [{}],
+    labels: { a: 'b' },
+    serviceTier: 'flex',
+    store: true,
+    generationConfig: {
+      maxOutputTokens: 100,
+      temperature: 0.5,
+      topK: 5,
+      seed: 1,
+      presencePenalty: 0.1,
+      frequencyPenalty: 0.1,
+      responseMimeType: 'application/json',
+      responseJsonSchema: { type: 'object', properties: {} },
+      audioTranscriptionConfig: {},
+      audioTimestamp: true,
+      enableAffectiveDialog: true,
+      enableEnhancedCivicAnswers: true,
+      mediaResolution: 'MEDIA_RESOLUTION_LOW',
+      modelConfig: {},
+      modelSelectionConfig: {},
+      routingConfig: {},
+      thinkingConfig: { includeThoughts: true, thinkingLevel: 'LOW' },
+    },
+  },
+  config({ topP: 0.5, thinkingConfig: { thinkingBudget: 1024 } }),
+  config({ stopSequences: ['END'] }),
+  config({ responseMimeType: 'application/json', responseSchema: { type: 'OBJECT' } }),
+  ...[
+    { candidateCount: 2 },
+    { responseLogprobs: true },
+    { logprobs: 3 },
+    { responseFormat: [{}] },
+    { responseModalities: ['IMAGE'] },
+    { speechConfig: {} },
+    { imageConfig: {} },
+    { translationConfig: {} },
+  ].map(config),
+  ...[{ cachedContent: 'c' }, { continuationToken: 't' }, { modelArmorConfig: {} }, { outputConfig: {} }].map(
+    (member) => ({
+      ...plain,
+      ...member,
+    }),
+  ),
+  { contents: [{ role: 'user', parts: [{ text: 'x' }, { inlineData: { ...png, displayName: 'D' } }] }] },
+  {
+    contents: [
+      { role: 'user', parts: [{ inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=', displayName: 'D' } }] },
+    ],
+  },
+  { contents: [{ role: 'user', parts: [{ fileData: pdf }] }] },
+  result({ parts: [{ inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=', displayName: 'D' } }] }),
+  result({ parts: [{ fileData: pdf }] }),
+  { contents: [{ role: 'user', parts: [{ fileData: picture }] }] },
+  result({ parts: [{ fileData: picture }] }),
+  {
+    contents: [
+      user,
+      { role: 'model', parts: ['a', 'b'].map((id) => ({ functionCall: { id, name: 'f', args: {} } })) },
+      {
+        role: 'user',
+        parts: ['b', 'a'].map((id) => ({ functionResponse: { id, name: 'f', response: { output: id } } })),
+      },
+    ],
+  },
+  result({ willContinue: true }),
+  { contents: [user, call({ partialArgs: [{}] })] },
+  ...[
+    { excludeDomains: ['e.com'] },
+    { blockingConfidence: 'BLOCK_HIGH_AND_ABOVE' },
+    { searchTypes: {} },
+    { timeRangeFilter: {} },
+  ].map((search) => ({ ...plain, tools: [{ googleSearch: search }] })),
+  { ...plain, tools: [{ googleSearchRetrieval: { dynamicRetrievalConfig: {} } }] },
+  ...[
+    'codeExecution',
+    'computerUse',
+    'enterpriseWebSearch',
+    'exaAiSearch',
+    'parallelAiSearch',
+    'fileSearch',
+    'googleMaps',
+    'mcpServers',
+    'retrieval',
+    'urlContext',
+  ].map((tool) => ({ ...plain, tools: [{ [tool]: {} }] })),
+]
+
+const targets: ['chat' | 'responses' | 'messages', RequestOptions][] = [
+  ['chat', { model: 'gpt-4o-search-preview' }],
+  ['responses', { model: 'gpt-5.2' }],
+  ['messages', { model: 'claude-opus-4-7' }],
+]
+
+describe.each(targets)('to %s every field is kept, listed or refused', (to, options) => {
+  it.each(Object.keys(generateFields).filter((field) => !field.includes(':')))('%s', (field) => {
+    expect(isAccountedFor('generate', to, field, bodies, options)).toBe(true)
+  })
+
+  it('kinds of parts that no other format has', () => {
+    const translate = (part: JsonObject) =>
+      translateRequest(
+        'generate',
+        to,
+        JSON.stringify({ contents: [user, { role: 'model', parts: [{ text: 'y' }, part] }, user] }),
+        options,
+      )
+    for (const kind of ['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse']) {
+      expect(translate({ [kind]: { a: 1 } }).losses).toContain(`contents[1].parts[1].${kind}`)
+    }
+    expect(translate({ telepathy: {} }).refused?.param).toBe('contents[1].parts[1].telepathy')
+  })
+
+  it('what an answer is to be made of, and held to', () => {
+    const losses = (body: JsonObject) =>
+      translateRequest('generate', to, JSON.stringify({ ...plain, ...body }), options)
+    const mode = { toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } } }
+    expect(losses(mode).losses).toContain('toolConfig.functionCallingConfig.mode')
+    const kind = { generationConfig: { responseMimeType: 'text/x.enum' } }
+    expect(losses(kind).refused?.param).toBe('generationConfig.responseMimeType')
+  })
+})
