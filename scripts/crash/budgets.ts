@@ -1,11 +1,14 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { AdminClient } from '../../src/admin/client.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import { BudgetProvider } from './budget-provider.ts'
+import { bundle } from '../bundle.ts'
+import { type BudgetKeys, BudgetLoad } from './budget-load.ts'
+import { LimitOracle } from './budget-oracle.ts'
+import { BudgetProvider, longestAnswer } from './budget-provider.ts'
 import { CrashGateway } from './gateway.ts'
 import { type Random, seededRandom } from './random.ts'
 import { readRecords } from './scene.ts'
@@ -25,6 +28,7 @@ export interface BudgetCrashResult {
   settled: number
   interrupted: number
   refused: number
+  deadThreads: number
   /** Nano-dollars: the budget at the end, what the records come to, and by how much uses exceeded their holds. */
   limit: number
   recorded: number
@@ -34,8 +38,8 @@ export interface BudgetCrashResult {
   directory: string | null
 }
 
-const model = 'priced'
 const policy = 'five-cents'
+const limited = { name: 'limited', policy: 'a-minute', tpm: 40_000, concurrency: 12 }
 const nanoPerUsd = 1e9
 /** Each run may spend so much more. */
 const usdEachRun = 0.05
@@ -43,15 +47,25 @@ const threads = '4'
 const longestRunMs = 2500
 /** Calls that must have ended before a kill, however slow the machine is. */
 const fewestCalls = 200
+/** USD a million tokens. */
+const rates = { priced: { input: 0.1, output: 0.4 }, claude: { input: 0.3, output: 1.5 } } as const
+/** Where a thread dies in a run, as far as there are runs: between two entries of the journal, and by its heap. */
+const deaths = ['journal.after-admitted:90:throw', 'journal.before-settled:70:heap', 'journal.after-settled:110:throw']
+
+const bounds = {
+  longest: longestAnswer,
+  usdPerToken: { priced: rates.priced.output / 1e6, claude: rates.claude.output / 1e6 },
+}
 
 /**
- * Kills gateways under clients that spend a budget, and holds what the budget counts against the records after each start: the
- * same to the nano-dollar, and never more than the budget and what uses exceeded their holds by.
+ * Kills gateways under clients that spend a budget, and threads of gateways that go on; and holds what limits and budgets count
+ * against the records: the same to the nano-dollar, never more than was allowed, and no refusal while there was room.
  */
 export async function runBudgetCrashes(options: BudgetCrashOptions): Promise<BudgetCrashResult> {
   const directory = await mkdtemp(join(tmpdir(), 'crash-budgets-'))
+  await bundle(join(directory, 'tests'), { forTests: true })
   const provider = await new BudgetProvider(seededRandom(options.seed)).listen()
-  const run = new BudgetRun(options, provider, join(directory, 'data'))
+  const run = new BudgetRun(options, provider, directory)
   try {
     await run.furnish()
     for (let done = 0; done < options.kills; done++) {
@@ -71,16 +85,23 @@ class BudgetRun {
   readonly problems: string[] = []
   readonly #options: BudgetCrashOptions
   readonly #provider: BudgetProvider
+  readonly #directory: string
   readonly #dataDirectory: string
   readonly #random: Random
-  #key = ''
+  #keys: BudgetKeys = { spender: '', limited: '' }
   #limit = 0
+  #deadThreads = 0
   #records: RequestRecord[] = []
+  /** Of gateways before the one whose records are looked at. */
+  #earlier: RequestRecord[] = []
+  /** One fault is one problem, however often it is seen. */
+  readonly #refusals = new Set<string>()
 
-  constructor(options: BudgetCrashOptions, provider: BudgetProvider, dataDirectory: string) {
+  constructor(options: BudgetCrashOptions, provider: BudgetProvider, directory: string) {
     this.#options = options
     this.#provider = provider
-    this.#dataDirectory = dataDirectory
+    this.#directory = directory
+    this.#dataDirectory = join(directory, 'data')
     this.#random = seededRandom(options.seed + 1)
   }
 
@@ -88,37 +109,44 @@ class BudgetRun {
     await mkdir(this.#dataDirectory, { recursive: true })
     const { gateway } = await this.#start()
     await gateway.withAdmin(async (admin) => {
-      const { baseUrl } = this.#provider
-      await admin.providers.add({ name: 'mock', kind: 'openai', credential: 'sk-mock', baseUrl })
-      await admin.routes.add({ model, targets: ['mock'] })
-      await admin.prices.set({ model, input: 0.1, output: 0.4, maxOutput: 400 })
-      this.#key = (await admin.keys.create({ name: 'load' })).key
-      await admin.policies.add({ name: policy, budgetUsdDay: 0, attach: ['workspace'] })
+      const { origin } = this.#provider
+      await admin.providers.add({ name: 'mock', kind: 'openai', credential: 'sk-mock', baseUrl: `${origin}/v1` })
+      await admin.providers.add({ name: 'mock-a', kind: 'anthropic', credential: 'sk-ant-mock', baseUrl: origin })
+      await admin.routes.add({ model: 'priced', targets: ['mock'] })
+      await admin.routes.add({ model: 'claude', targets: ['mock-a'] })
+      for (const [model, price] of Object.entries(rates))
+        await admin.prices.set({ model, ...price, maxOutput: longestAnswer })
+      this.#keys.spender = (await admin.keys.create({ name: 'spender' })).key
+      this.#keys.limited = (await admin.keys.create({ name: limited.name })).key
+      await admin.policies.add({ name: policy, budgetUsdMonth: 0, attach: ['workspace'] })
+      const { tpm, concurrency } = limited
+      await admin.policies.add({ name: limited.policy, tpm, concurrency, attach: ['key:default/production/limited'] })
     })
     await gateway.kill()
   }
 
   async spendAndKill(number: number): Promise<void> {
-    const { gateway, baseUrl } = await this.#start()
+    const death = deaths[number - 1]
+    const { gateway, baseUrl } = await this.#start(death)
     await gateway.withAdmin(async (admin) => {
       await this.#compare(admin)
+      this.#earlier = this.#records
       this.#limit = Math.round(usdEachRun * number * nanoPerUsd)
-      await admin.policies.edit({ name: policy, budgetUsdDay: this.#limit / nanoPerUsd })
-    })
-    let ended = false
-    let calls = 0
-    const play = async () => {
-      while (!ended) {
-        await this.#send(baseUrl).catch(() => wait(20))
-        calls++
+      await admin.policies.edit({ name: policy, budgetUsdMonth: this.#limit / nanoPerUsd })
+      const load = new BudgetLoad(baseUrl, this.#keys, this.#random, this.#options.clients)
+      await wait(this.#random.between(100, longestRunMs))
+      while (load.ended < fewestCalls || (death !== undefined && deadThreadsOf(gateway) === 0)) await wait(20)
+      if (death !== undefined) {
+        // What the dead thread held, and what all others have settled.
+        await load.pause()
+        await this.#compare(admin)
+        load.resume()
+        await wait(this.#random.between(50, 300))
       }
-    }
-    const clients = Array.from({ length: this.#options.clients }, play)
-    await wait(this.#random.between(100, longestRunMs))
-    while (calls < fewestCalls) await wait(20)
-    await gateway.kill()
-    ended = true
-    await Promise.all(clients)
+      this.#deadThreads += deadThreadsOf(gateway)
+      await gateway.kill()
+      await load.end()
+    })
   }
 
   async conclude(): Promise<BudgetCrashResult> {
@@ -134,6 +162,7 @@ class BudgetRun {
       settled: stateCount('settled') - refused.length,
       interrupted: stateCount('interrupted'),
       refused: refused.length,
+      deadThreads: this.#deadThreads,
       limit: this.#limit,
       recorded: sumCosts(records),
       estimateErrors: sumErrors(records),
@@ -142,59 +171,79 @@ class BudgetRun {
     }
   }
 
-  async #start(): Promise<{ gateway: CrashGateway; baseUrl: string }> {
-    const program = { command: this.#options.executable, leading: [] }
-    const environment = { SPGW_GATEWAY_WORKERS: threads }
+  /** `death`: a fault point at which a thread dies, which only builds for tests have. */
+  async #start(death?: string): Promise<{ gateway: CrashGateway; baseUrl: string }> {
+    const released = { command: this.#options.executable, leading: [] }
+    const tests = { command: process.execPath, leading: [join(this.#directory, 'tests/main.js')] }
+    const environment = {
+      SPGW_GATEWAY_WORKERS: threads,
+      ...(death === undefined ? {} : { SPGW_FAULT_POINT: death }),
+    }
+    const program = death === undefined ? released : tests
     const gateway = new CrashGateway({ program, dataDirectory: this.#dataDirectory, environment })
     const baseUrl = await gateway.ready
     if (baseUrl === null) throw new Error(`the gateway did not start: ${gateway.output}`)
     return { gateway, baseUrl }
   }
 
-  /** The counter, the records and the budget, once every request of dead gateways has its end. */
+  /** The counter, the records, the store's own sum and the budget, once every request of dead gateways has its end. */
   async #compare(admin: AdminClient): Promise<void> {
     do {
       await wait(50)
       this.#records = await readRecords(admin, new Date(0))
     } while (this.#records.some(({ state }) => state === 'admitted'))
-    const [usage] = await admin.policies.usage({ name: policy })
-    const [period] = usage?.periods ?? []
-    const used = Math.round((period?.used ?? Number.NaN) * nanoPerUsd)
+    this.#askOracle()
+    const { used, held } = await settledUsage(admin)
     const recorded = sumCosts(this.#records)
-    if (used !== recorded) this.problems.push(`the budget counts ${used}, the records come to ${recorded}`)
-    if (period?.held !== 0) this.problems.push(`${period?.held} USD are held by nobody`)
+    const stored = this.#storedSpend()
+    if (used !== recorded || stored !== recorded)
+      this.problems.push(`the budget counts ${used}, the store ${stored}, the records come to ${recorded}`)
+    if (held !== 0) this.problems.push(`${held} USD are held by nobody`)
     const errors = sumErrors(this.#records)
     if (recorded > this.#limit + errors)
       this.problems.push(`${recorded} were spent of ${this.#limit}; uses exceeded holds by ${errors}`)
     const unbounded = this.#records.filter(({ state, cost }) => state === 'interrupted' && cost === null)
     if (unbounded.length > 0) this.problems.push(`${unbounded.length} interrupted requests have no cost`)
+    const running = (await admin.policies.usage({ name: limited.policy }))[0]?.limits.find(isConcurrency)?.used
+    if (running !== 0) this.problems.push(`${running} requests run, and nobody waits for any`)
   }
 
-  /** One request, of any form; some clients leave in the midst of it. */
-  #send(baseUrl: string): Promise<void> {
-    const random = this.#random
-    const streamed = random.chance(0.5)
-    const body = JSON.stringify({
-      model,
-      messages: [{ role: 'user', content: 'x'.repeat(random.between(10, 4000)) }],
-      ...(random.chance(0.6) ? { max_completion_tokens: random.between(1, 300) } : {}),
-      ...(streamed ? { stream: true, stream_options: { include_usage: true } } : {}),
-    })
-    const leaves = random.chance(0.15)
-    return new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' }
-      const sent = httpRequest(`${baseUrl}/v1/chat/completions`, { method: 'POST', headers })
-      sent.once('error', reject)
-      sent.once('response', (response) => {
-        response.resume()
-        response.once('error', reject)
-        // A refusal that waiting may cure is waited for, so that clients do not ask at full speed.
-        response.once('close', () => void wait(response.statusCode === 429 ? 30 : 0).then(resolve))
-        if (leaves) void wait(random.between(0, 40)).then(() => sent.destroy())
-      })
-      sent.end(body)
-    })
+  /** In one life of a gateway the counters of a minute begin empty. */
+  #askOracle(): void {
+    const earlier = new Set(this.#earlier.map(({ id }) => id))
+    const records = this.#records.filter(({ id }) => !earlier.has(id))
+    const oracle = new LimitOracle(bounds, limited)
+    for (const problem of oracle.check(records, sumCosts(this.#earlier) / nanoPerUsd)) {
+      if (!this.#refusals.has(problem)) this.problems.push(problem)
+      this.#refusals.add(problem)
+    }
   }
+
+  #storedSpend(): number {
+    const database = new DatabaseSync(join(this.#dataDirectory, 'spgw.db'), { readOnly: true })
+    const row = database
+      .prepare(`select coalesce(sum(amount), 0) as spent from spend where counter like '% usd month'`)
+      .get()
+    database.close()
+    return Number(row?.spent)
+  }
+}
+
+const isConcurrency = ({ kind }: { kind: string }) => kind === 'concurrency'
+
+/** Some of what is held is let go only when a client that left has been noticed. */
+async function settledUsage(admin: AdminClient): Promise<{ used: number; held: number }> {
+  for (let tries = 0; ; tries++) {
+    const [usage] = await admin.policies.usage({ name: policy })
+    const [period] = usage?.periods ?? []
+    const found = { used: Math.round((period?.used ?? Number.NaN) * nanoPerUsd), held: period?.held ?? Number.NaN }
+    if (found.held === 0 || tries === 100) return found
+    await wait(50)
+  }
+}
+
+function deadThreadsOf(gateway: CrashGateway): number {
+  return gateway.output.split('a data-plane thread crashed').length - 1
 }
 
 function sumCosts(records: readonly RequestRecord[]): number {

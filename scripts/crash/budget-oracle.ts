@@ -1,0 +1,142 @@
+import type { RequestRecord, Signal } from '../../src/core/record.ts'
+
+/** What one request was to the limits, by its record alone. Milliseconds. */
+interface Use {
+  id: string
+  begin: number
+  /** When it was admitted; null: it never was. */
+  admitted: number | null
+  /** null: nobody knows. */
+  end: number | null
+  tokens: number
+  /** What it may have held at most. */
+  held: number
+  /** USD. */
+  spent: number
+  heldUsd: number
+}
+
+/** By so much a moment on a record may lie beside the one at which another thread saw its effect. */
+const slackMs = 400
+const minuteMs = 58_000
+const bytesPerToken = 4
+
+export interface OracleBounds {
+  /** Output tokens that a request without a limit may have held. */
+  longest: number
+  /** USD a token of output, by model. */
+  usdPerToken: Readonly<Record<string, number>>
+}
+
+/** Of one key. */
+interface MinuteLimits {
+  name: string
+  tpm: number
+  concurrency: number
+}
+
+/** Looks at what a sequential counter would have said of each refusal, and of each request that passed. */
+export class LimitOracle {
+  readonly #bounds: OracleBounds
+  readonly #limited: MinuteLimits
+  readonly #problems: string[] = []
+
+  constructor(bounds: OracleBounds, limited: MinuteLimits) {
+    this.#bounds = bounds
+    this.#limited = limited
+  }
+
+  /** Of one life of a gateway. `before`: USD spent until then. Returns what was wrong. */
+  check(records: readonly RequestRecord[], before: number): string[] {
+    const all = records.map((record) => this.#useOf(record))
+    const own = all.filter((_use, index) => records[index]?.key?.name === this.#limited.name)
+    for (const record of records)
+      for (const denied of record.policy_signals.filter(({ verdict }) => verdict === 'deny')) {
+        if (denied.rule === 'budget') this.#checkBudget(record, denied, all, before)
+        else if (denied.rule === 'limits') this.#checkLimit(record, denied, own)
+      }
+    this.#checkTokens(own)
+    this.#checkAtOnce(own)
+    return this.#problems
+  }
+
+  /** Its own figures must leave no room, and the records must account for them. */
+  #checkBudget({ id, time }: RequestRecord, { data = {} }: Signal, uses: readonly Use[], before: number): void {
+    const [limit, used, held, asked] = ['limit', 'used', 'held', 'asked'].map((name) => Number(data[name])) as [
+      number,
+      number,
+      number,
+      number,
+    ]
+    if (used + held + asked <= limit + 1e-12)
+      this.#problems.push(`${id} was refused ${asked} USD with ${used} used and ${held} held of ${limit}`)
+    const at = Date.parse(time)
+    const accounted = uses.reduce((sum, use) => {
+      if (use.id === id || use.begin > at + slackMs) return sum
+      const over = use.end !== null && use.end < at - slackMs
+      return sum + (over ? use.spent : Math.max(use.spent, use.heldUsd))
+    }, before)
+    if (accounted + asked <= limit)
+      this.#problems.push(`${id} was refused ${asked} USD of ${limit}, and all others come to ${accounted}`)
+  }
+
+  #checkLimit({ id, time }: RequestRecord, { data = {} }: Signal, uses: readonly Use[]): void {
+    const at = Date.parse(time)
+    const [limit, used, asked] = ['limit', 'used', 'asked'].map((name) => Number(data[name])) as [
+      number,
+      number,
+      number,
+    ]
+    if (used + asked <= limit) this.#problems.push(`${id} was refused ${asked} with ${used} used of ${limit}`)
+    const near = uses.filter((use) => use.id !== id && use.begin <= at + slackMs)
+    const accounted =
+      data.kind === 'tokens'
+        ? near.reduce((sum, use) => sum + Math.max(use.tokens, use.held), 0)
+        : near.filter(({ end }) => end === null || end >= at - slackMs).length
+    if (accounted + asked <= limit)
+      this.#problems.push(`${id} was refused ${asked} ${data.kind} of ${limit}, and all others come to ${accounted}`)
+  }
+
+  /** What had settled before a request was admitted, and was admitted within a minute, kept to the limit. */
+  #checkTokens(uses: readonly Use[]): void {
+    for (const { id, admitted, begin } of uses) {
+      if (admitted === null) continue
+      const booked = uses
+        .filter((use) => use.end !== null && use.end < begin - slackMs && use.begin > begin - minuteMs)
+        .reduce((sum, { tokens }) => sum + tokens, 0)
+      if (booked > this.#limited.tpm)
+        return void this.#problems.push(`${id} was admitted with ${booked} tokens of ${this.#limited.tpm} booked`)
+    }
+  }
+
+  #checkAtOnce(uses: readonly Use[]): void {
+    const steps = uses.flatMap(({ admitted, end }) => {
+      const isKnown = admitted !== null && end !== null
+      return isKnown
+        ? [
+            { at: admitted, step: 1 },
+            { at: end, step: -1 },
+          ]
+        : []
+    })
+    let open = 0
+    for (const { step } of steps.sort((one, other) => one.at - other.at || one.step - other.step)) {
+      open += step
+      if (open > this.#limited.concurrency)
+        return void this.#problems.push(`${open} ran at once, and ${this.#limited.concurrency} may`)
+    }
+  }
+
+  #useOf({ id, time, timeline, tokens, cost, request_bytes, state, model }: RequestRecord): Use {
+    const begin = Date.parse(time)
+    const at = (wanted: string) => timeline.find(({ event }) => event === wanted)?.at_ms ?? null
+    const [admitted, done] = [at('admitted'), at('done')]
+    const held = Math.ceil(request_bytes / bytesPerToken) + this.#bounds.longest
+    return {
+      ...{ id, begin, held, tokens: tokens === null ? 0 : tokens.input + tokens.output },
+      admitted: admitted === null ? null : begin + admitted,
+      end: state === 'settled' && done !== null ? begin + done : null,
+      ...{ spent: cost?.usd ?? 0, heldUsd: held * (this.#bounds.usdPerToken[model ?? ''] ?? 0) },
+    }
+  }
+}
