@@ -6,7 +6,13 @@ export interface Call {
   way: Way
   path: string
   body: string
+  /** Of the gateway, which says what policies apply; absent: the plain one. */
+  key?: BenchKey
 }
+
+/** `limited`: eight limits and budgets of three subjects; `screened`: four detectors of secrets; `everything`: all rules at once. */
+export const benchKeys = ['limited', 'screened', 'everything'] as const
+export type BenchKey = (typeof benchKeys)[number]
 
 const question = 'Summarise in one sentence what a reverse proxy does and when it is worth having one in front.'
 const system = 'You are a helpful assistant that answers briefly and in plain words.'

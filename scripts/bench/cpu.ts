@@ -24,22 +24,31 @@ export async function measureCpu(bench: Bench, name: string, rounds: number): Pr
   const load = loads[name]
   if (load === undefined) throw new Error(`no load ${name}: ${Object.keys(loads).join(', ')}`)
   const running = new Map<TargetName, Target>()
-  const costs = new Map<TargetName, Cost[]>()
+  const costs = new Map<string, Cost[]>()
+  const other = load.against === undefined ? null : loads[load.against]
   try {
     for (const [each, begin] of Object.entries(bench.starters) as [TargetName, () => Promise<Target>][]) {
-      if (load.without?.includes(each)) continue
+      if (load.without?.includes(each) || (other !== null && isRival(each))) continue
       const target = await begin()
       running.set(each, target)
       await load.play(bench, target, isRival(each) ? rivalSeconds : bench.warmUpSeconds)
+      await other?.play(bench, target, bench.warmUpSeconds)
     }
     for (let round = 0; round < rounds; round++)
-      for (const [each, target] of running)
-        costs.set(each, [...(costs.get(each) ?? []), await measureOnce(bench, target, load)])
+      for (const [each, target] of running) {
+        // Whichever comes first in one round comes last in the next.
+        const turns: [string, PieceLoad][] = [[each, load]]
+        if (other != null) turns.push([`${each}${without}`, other])
+        for (const [title, one] of round % 2 === 0 ? turns : turns.toReversed())
+          costs.set(title, [...(costs.get(title) ?? []), await measureOnce(bench, target, one)])
+      }
   } finally {
     for (const target of running.values()) await target.stop()
   }
   return render(name, load.unit, costs)
 }
+
+const without = ' without'
 
 async function measureOnce(bench: Bench, target: Target, load: PieceLoad): Promise<Cost> {
   await untilQuiet(target.pid)
@@ -67,9 +76,9 @@ function sum(time: CpuTime = { user: 0, system: 0 }): number {
   return time.user + time.system
 }
 
-function render(name: string, unit: string, costs: ReadonlyMap<TargetName, Cost[]>): string {
+function render(name: string, unit: string, costs: ReadonlyMap<string, Cost[]>): string {
   const targets = [...costs.keys()]
-  const of = (target: TargetName, read: (cost: Cost) => number) => median((costs.get(target) ?? []).map(read))
+  const of = (target: string, read: (cost: Cost) => number) => median((costs.get(target) ?? []).map(read))
   const floor = of('nginx', ({ total }) => total)
   const row = (title: string, read: (cost: Cost) => number, digits: number) => [
     title,
@@ -81,6 +90,7 @@ function render(name: string, unit: string, costs: ReadonlyMap<TargetName, Cost[
     row('  of it in the kernel', ({ system }) => system, 1),
     row(`${unit}s a second`, ({ perSecond }) => perSecond, 0),
     ...(Number.isNaN(floor) ? [] : [row('CPU ÷ nginx', ({ total }) => total / floor, 2)]),
+    ...(targets.some((target) => target.endsWith(without)) ? [ratios(targets, costs)] : []),
     ['CPU of each round', ...targets.map((target) => showAll(costs.get(target)))],
     ...threadNames(costs).map((thread) =>
       row(`thread ${thread}`, ({ threads }) => threads.get(thread) ?? Number.NaN, 1),
@@ -89,7 +99,17 @@ function render(name: string, unit: string, costs: ReadonlyMap<TargetName, Cost[
   return renderTable([name, ...targets], rows)
 }
 
-function threadNames(costs: ReadonlyMap<TargetName, Cost[]>): string[] {
+/** Median over the rounds: what both take in the same seconds is compared. */
+function ratios(targets: readonly string[], costs: ReadonlyMap<string, Cost[]>): string[] {
+  const ratio = (target: string) => {
+    const plain = costs.get(target + without)
+    const each = (costs.get(target) ?? []).map(({ total }, round) => total / (plain?.[round]?.total ?? Number.NaN))
+    return plain === undefined ? '' : median(each).toFixed(3)
+  }
+  return ['CPU ÷ without', ...targets.map(ratio)]
+}
+
+function threadNames(costs: ReadonlyMap<string, Cost[]>): string[] {
   const used = new Map<string, number>()
   for (const { threads } of [...costs.values()].flat())
     for (const [name, micros] of threads) used.set(name, Math.max(micros, used.get(name) ?? 0))

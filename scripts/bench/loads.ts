@@ -1,4 +1,4 @@
-import { type Call, largeCall, smallCall } from './calls.ts'
+import { type BenchKey, type Call, largeCall, smallCall } from './calls.ts'
 import { drive } from './load.ts'
 import { playStreams } from './parts/streams.ts'
 import type { Bench, Target, TargetName } from './target.ts'
@@ -8,6 +8,8 @@ export interface PieceLoad {
   unit: 'request' | 'chunk'
   /** Who cannot take part. */
   without?: TargetName[]
+  /** The same load without what this one measures: the gateway is measured under both, in the same rounds. */
+  against?: string
   /** Resolves with the number of pieces, each of which was answered well. */
   play(bench: Bench, target: Target, seconds: number): Promise<number>
 }
@@ -19,19 +21,26 @@ const chunkPaceMs = 50
 export const loads: Readonly<Record<string, PieceLoad>> = {
   small: requests(smallCall(), 32),
   alone: requests(smallCall(), 1),
-  streams: {
-    unit: 'chunk',
-    async play(_bench, target, seconds) {
-      const chunks = Math.round((seconds * 1000) / chunkPaceMs)
-      await playStreams(target, 'openai', streamCount, chunks, chunkPaceMs)
-      return streamCount * chunks
-    },
-  },
+  streams: chunks(),
   image: requests(largeCall('image'), 4),
   chat: requests(largeCall('chat'), 4),
   anthropic: requests(smallCall('anthropic'), 32),
   gemini: { ...requests(smallCall('gemini'), 32), without: ['portkey'] },
   tls: requests(smallCall('tls'), 32),
+  limits: { ...requests({ ...smallCall(), key: 'limited' }, 32), against: 'small' },
+  detectors: { ...chunks('screened'), against: 'streams' },
+  policies: { ...requests({ ...smallCall(), key: 'everything' }, 32), against: 'small' },
+}
+
+function chunks(key?: BenchKey): PieceLoad {
+  return {
+    unit: 'chunk',
+    async play(_bench, target, seconds) {
+      const count = Math.round((seconds * 1000) / chunkPaceMs)
+      await playStreams(target, 'openai', streamCount, count, chunkPaceMs, key)
+      return streamCount * count
+    },
+  }
 }
 
 function requests(call: Call, connections: number): PieceLoad {

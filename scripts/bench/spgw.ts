@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { cpSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Call } from './calls.ts'
+import { type BenchKey, benchKeys, type Call } from './calls.ts'
 import { type ChildOptions, run, start, stop } from './children.ts'
 import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
@@ -73,8 +73,7 @@ export async function prepareSpgw(options: SpgwOptions): Promise<SpgwStarter> {
     runCommand('routes add bench-flaky --provider flaky --retries 2'),
     ...['anthropic', 'gemini', ...front].map((name) => runCommand(`routes add ${name}-* --provider ${name}`)),
   ])
-  const created = await runCommand('keys create --name bench --policy bench --json')
-  const key = /sp_live_\w+/.exec(created)?.[0] ?? ''
+  const keys = await createKeys(runCommand, directory)
   await serving.stop()
   return async (start) => {
     const data = await mkdtemp(join(directory, 'data-'))
@@ -84,7 +83,7 @@ export async function prepareSpgw(options: SpgwOptions): Promise<SpgwStarter> {
       ...start?.settings,
       ...(options.nodeOptions && { NODE_OPTIONS: options.nodeOptions }),
     }
-    const target = await serve(options, data, surroundings, { authorization: `Bearer ${key}` }, start ?? {})
+    const target = await serve(options, data, surroundings, keys, start ?? {})
     const end = async () => {
       await target.stop()
       await rm(data, { recursive: true, force: true })
@@ -93,11 +92,54 @@ export async function prepareSpgw(options: SpgwOptions): Promise<SpgwStarter> {
   }
 }
 
+type Keys = Readonly<Record<BenchKey | 'plain', string>>
+
+/** The keys of the loads. Each has a project of its own, so that what one is limited by is none of the others'. */
+async function createKeys(run: (line: string) => Promise<string>, directory: string): Promise<Keys> {
+  const create = async (name: string, more: string) =>
+    /sp_live_\w+/.exec(await run(`keys create --name ${name} --policy bench --json${more}`))?.[0] ?? ''
+  const keys: Record<BenchKey | 'plain', string> = {
+    plain: await create('bench', ''),
+    limited: '',
+    screened: '',
+    everything: '',
+  }
+  await run('prices set bench-small --input 1 --output 2 --max-output 4000')
+  const screen = join(directory, 'secrets.json')
+  const rules = [{ name: 'secrets', detector: 'secrets', action: 'redact', on: ['prompt', 'answer'] }]
+  await writeFile(screen, JSON.stringify({ rules }))
+  for (const name of benchKeys) {
+    await run(`projects add ${name}`)
+    await run(`routes add bench-* --provider openai --project ${name}`)
+    keys[name] = await create(name, ` --project ${name}`)
+  }
+  for (const name of ['limited', 'everything']) {
+    const place = `${name}/production`
+    await run(
+      `policies add ${name}-project --rpm ${wide} --tpm ${wide} --budget-usd-month ${wide} --attach project:${name}`,
+    )
+    await run(
+      `policies add ${name}-environment --concurrency ${wide} --budget-usd-day ${wide} --attach environment:${place}`,
+    )
+    const own = `--rpm ${wide} --tpm ${wide} --concurrency ${wide}`
+    await run(`policies add ${name}-key ${own} --unpriced 1 --attach key:${place}/${name}`)
+  }
+  for (const name of ['screened', 'everything'])
+    await run(`policies add ${name}-text --content-rule ${screen} --attach project:${name}`)
+  const all =
+    '--address 127.0.0.0/8 --hours 00:00-24:00 --lane openai --deny-model bad-* --max-output-tokens 4000 --cap-output'
+  await run(`policies add everything-else ${all} --attach project:everything`)
+  return keys
+}
+
+/** So that nothing is ever refused. */
+const wide = 1_000_000
+
 async function serve(
   { machine, command, serveCommand = command, onLine, name }: SpgwOptions,
   data: string,
   environment: NodeJS.ProcessEnv,
-  headers: Record<string, string>,
+  keys: Partial<Keys>,
   { threads = 1, spread = false }: StartOptions,
 ): Promise<SpgwTarget> {
   const [port, consolePort] = [await freePort(), await freePort()]
@@ -117,7 +159,7 @@ async function serve(
   })
   createInterface({ input: child.stdout! }).on('line', (line) => onLine?.(line))
   const readyMs = await untilReady(child, `http://127.0.0.1:${port}/readyz`, begun)
-  const reach = ({ path }: Call) => ({ port, path, headers })
+  const reach = ({ path, key }: Call) => ({ port, path, headers: { authorization: `Bearer ${keys[key ?? 'plain']}` } })
   const commandFor = (line: string) => [...command, ...line.split(' '), '--data-dir', data, '--yes']
   const runCommand: SpgwTarget['runCommand'] = (line, place = 'load') =>
     run(machine, commandFor(line), { place, environment })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { streamCall, type Way } from '../calls.ts'
+import { type BenchKey, type Call, streamCall, type Way } from '../calls.ts'
 import { cpuMicros, untilQuiet } from '../children.ts'
 import { newAgent, send, verifyStream } from '../client.ts'
 import { warmUpSeconds } from '../load.ts'
@@ -39,9 +39,16 @@ export async function costStreams(bench: Bench, target: Target, way: Way, chunks
 }
 
 /** Plays so many checked streams at once. */
-export async function playStreams(target: Target, way: Way, howMany: number, chunksEach: number, pace: number) {
+export async function playStreams(
+  target: Target,
+  way: Way,
+  howMany: number,
+  chunksEach: number,
+  pace: number,
+  key?: BenchKey,
+) {
   const agent = newAgent()
-  const call = streamCall(way, chunksEach, pace)
+  const call: Call = { ...streamCall(way, chunksEach, pace), ...(key === undefined ? {} : { key }) }
   const play = async (_: unknown, index: number) => {
     await sleep((index * rampMs) / howMany)
     const answer = await send(agent, target, call)
