@@ -8,6 +8,7 @@ an object that is stored at the provider and belongs to the project and environm
 one goes to the credential that holds it, and any other project or environment gets "not found". Lists show only the
 scope's own objects. Other names in braces are parts of that object. Routes and policies apply to the model that a call
 names; a call without a model goes to the provider of the object, otherwise to the environment's default provider.
+The last column says what a call costs: it is on its record, in USD, and budgets count it.
 `
 
 const names = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' } as const
@@ -29,8 +30,8 @@ function writeLane(lane: Lane): string {
   return [
     `## ${names[lane.name]}, \`${lane.prefix}\``,
     '',
-    '| call | operation | request | response | model | object |',
-    '|---|---|---|---|---|---|',
+    '| call | operation | request | response | model | object | charged |',
+    '|---|---|---|---|---|---|---|',
     ...served.flatMap((endpoint) => [endpoint, ...additionalCalls(endpoint)].map(writeRow)),
     '',
     ...writeRefused(refused),
@@ -53,8 +54,17 @@ function writeRow(endpoint: Endpoint): string {
     answer(endpoint),
     models[endpoint.model],
     touched,
+    charge(endpoint),
   ]
   return `| ${cells.join(' | ')} |`
+}
+
+/** What costs nothing has no cost on its record, and no budget counts it. */
+function charge({ billed, socket, batchAsks, reportsUsage }: Endpoint): string {
+  if (socket !== null) return 'by the turn'
+  if (batchAsks !== undefined) return 'by its results'
+  if (reportsUsage !== undefined) return 'for what it shows the end of'
+  return billed ? 'yes' : 'free'
 }
 
 const effects = { create: 'created', list: 'listed', use: 'used', delete: 'deleted' } as const

@@ -5,15 +5,22 @@ import path from 'node:path'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { AddressForm } from '../../src/addresses/recorded-address.ts'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import type { JournalEntry } from '../../src/core/journal-format.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
+import type { BatchInput } from '../../src/core/stored-object.ts'
 import { attachShared, createSharedMemory, type Shared } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight } from '../../src/policy/counters.ts'
 import type { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
-import type { SnapshotKey, SnapshotPolicy, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
-import { findEntries, recordText } from '../../src/store/ingest/segment-reader.ts'
+import type {
+  ConfigurationSnapshot,
+  SnapshotKey,
+  SnapshotPolicy,
+  SnapshotRoute,
+} from '../../src/store/configuration/snapshot.ts'
+import { findEntries, parseEntry, recordText } from '../../src/store/ingest/segment-reader.ts'
 import { makeRoute, makeTarget } from './snapshot.ts'
 
 export interface DataPlane {
@@ -30,13 +37,17 @@ export interface DataPlane {
   held(): number
   /** Of a provider, by its place among the providers; of a model there, as a key would meet it. */
   health(slot: number, credentials?: number, model?: string, keyId?: string): HealthView
+  /** What was found of a provider is forgotten, as after a good check. */
+  heal(slot: number): void
   /** The provider has failed so often, and so long ago, that one request may probe. */
   failLongAgo(slot: number): void
   tell(message: ToThread, transfer?: readonly MessagePort[]): void
+  /** A new snapshot; what is not named stays. */
+  configure(change: Partial<ConfigurationSnapshot>): void
   /** The next message of the type. */
   hear(type: FromThread['type']): Promise<FromThread>
-  /** Every object that is asked for from now on is the one key's, at the first provider. */
-  ownAll(): void
+  /** Every object that is asked for from now on is the one key's, at that provider: the first where none is named. */
+  ownAll(provider?: string, input?: BatchInput): void
   /** Nobody owns any object. */
   ownNothing(): void
   /** Resolves when new connections see the certificate. */
@@ -47,6 +58,8 @@ export interface DataPlane {
   record(id: string | null): Promise<RequestRecord>
   /** All settled records, in the order written. */
   records(): RequestRecord[]
+  /** All that stands in the journal, in the order written. */
+  entries(): JournalEntry[]
   /** The record that was settled last. */
   newest(): RequestRecord | null
   /** As at the gateway's end; the records can still be read. */
@@ -80,6 +93,8 @@ export interface DataPlaneOptions {
   clientAddress?: AddressForm
   /** Default: plain HTTP. */
   certificate?: ServerCertificate | null
+  /** Calls that name no model and no object go to the provider of their lane. */
+  defaults?: boolean
   /** False: it is not known yet what budgets have spent. */
   seeded?: boolean
   /** A module that runs the thread in its own way. */
@@ -105,6 +120,7 @@ export async function startDataPlane({
   clientAddress = 'full',
   certificate = null,
   seeded = true,
+  defaults = false,
   thread = new URL('../../src/gateway/thread/thread.ts', import.meta.url),
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
@@ -153,7 +169,14 @@ export async function startDataPlane({
     })
   await hear('started')
   const key = mintGatewayKey()
-  tell({ type: 'configuration', snapshot: { ...snapshotOf(providers, routes), policies }, patternScript: null })
+  const snapshot = snapshotOf(providers, routes)
+  const defaultProviders: ConfigurationSnapshot['defaultProviders'] = defaults ? { env_1: defaultsOf(providers) } : {}
+  let configured = { ...snapshot, policies, defaultProviders }
+  const configure = (change: Partial<ConfigurationSnapshot>) => {
+    configured = { ...configured, ...change, version: configured.version + 1 } as typeof configured
+    tell({ type: 'configuration', snapshot: configured, patternScript: null })
+  }
+  configure({})
   let keysVersion = 1
   const otherKey = mintGatewayKey()
   const second = twoKeys ? [{ ...keyRow(otherKey, null), id: 'key_2', name: 'second' }] : []
@@ -201,6 +224,7 @@ export async function startDataPlane({
       const target = model === undefined ? null : { slot, model, pattern: null }
       return health.view(slot, Date.now(), credentials, target, keyId ?? null)
     },
+    heal: (slot) => health.markReady(slot),
     failLongAgo: (slot) => {
       const target = { slot, model: '', pattern: null }
       const cut = { provider: 'failure', target: 'failure', cause: 2 } as const
@@ -211,9 +235,11 @@ export async function startDataPlane({
       }
     },
     tell,
+    configure,
     hear,
-    ownAll: () => {
-      index = attachIndex(worker, `prv_${providers[0]?.kind}`)
+    ownAll: (provider = providers[0]?.kind ?? '', input) => {
+      void index?.terminate()
+      index = attachIndex(worker, `prv_${provider}`, input)
     },
     ownNothing: () => {
       index = attachIndex(worker, null)
@@ -233,6 +259,7 @@ export async function startDataPlane({
     },
     record,
     records: settled,
+    entries: () => readEntries(directory).flatMap((entry) => parseEntry(entry) ?? []),
     newest: () => settled().at(-1) ?? null,
     drain,
     stop,
@@ -240,19 +267,21 @@ export async function startDataPlane({
 }
 
 /** In a thread of its own, since a request waits for the index no longer than a second. */
-function attachIndex(worker: Worker, providerId: string | null): Worker {
+function attachIndex(worker: Worker, providerId: string | null, input: BatchInput | null = null): Worker {
   const { port1, port2 } = new MessageChannel()
   const index = new Worker(
-    `const { workerData: { port, place } } = require('node:worker_threads')
+    `const { workerData: { port, place, input } } = require('node:worker_threads')
     port.on('message', ({ id, kind, names, scope }) => {
       const asked = place.providerId === null ? [] : Object.entries(JSON.parse(names ?? '{}'))
       const objects = asked.flatMap(([type, ids]) => ids.map((id) => ({ type, id, ...scope, ...place })))
+      if (kind === 'input') return port.postMessage({ id, kind, input, adopted: false })
       port.postMessage(kind === 'find' ? { id, kind: 'found', objects } : { id, kind, places: [{ ...place, count: 1 }] })
     })`,
     {
       eval: true,
       workerData: {
         port: port1,
+        input,
         place: { providerId, credentialId: 'cre_0', keyId: 'key_1', requestId: null, createdAt: '' },
       },
       transferList: [port1],
@@ -263,12 +292,20 @@ function attachIndex(worker: Worker, providerId: string | null): Worker {
   return index
 }
 
+function readEntries(directory: string) {
+  const files = fs.readdirSync(directory).sort()
+  return files.flatMap((file) => findEntries(fs.readFileSync(path.join(directory, file)), 0, 100_000, true).entries)
+}
+
 function readSettled(directory: string): RequestRecord[] {
-  return fs
-    .readdirSync(directory)
-    .sort()
-    .flatMap((file) => findEntries(fs.readFileSync(path.join(directory, file)), 0, 10_000, true).entries)
-    .flatMap((entry) => (entry.kind === 'settled' ? [JSON.parse(recordText(entry)) as RequestRecord] : []))
+  return readEntries(directory).flatMap((entry) =>
+    entry.kind === 'settled' ? [JSON.parse(recordText(entry)) as RequestRecord] : [],
+  )
+}
+
+/** By lane, as an environment has them. */
+function defaultsOf(providers: DataPlaneOptions['providers']): Record<string, string> {
+  return Object.fromEntries(providers.map(({ kind, name = kind }) => [kind, `prv_${name}`]))
 }
 
 function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRoute[]) {
