@@ -26,9 +26,12 @@ export type BookedAmount = readonly [counter: string, period: string, amount: nu
 export type JournalEntry =
   /** Written before anything is sent to a provider. `record.state` is `admitted`. */
   | { kind: 'admitted'; hold?: readonly BookedAmount[]; record: RequestRecord }
+  /** What a request that goes on holds by now, and may come to: in place of what its admitted entry says. */
+  | { kind: 'held'; id: string; hold: readonly BookedAmount[]; tokens: TokenUsage }
   /** Written before the terminal event or last byte is given to the client. Holds the whole record. */
   | { kind: 'settled'; booked?: readonly BookedAmount[]; record: RequestRecord }
   | ObjectsEntry
+  | BatchHeldEntry
   | BatchUsageEntry
   | BodyEntry
   /** Refusals without a valid key beyond the first hundred a second from one address: they share `id`. */
@@ -46,6 +49,31 @@ export interface ObjectsEntry {
   owner: ObjectOwner
   made: CreatedObject[]
   forgotten: ObjectName[]
+}
+
+/** What a batch holds of budgets from the end of the request that made it, until it is known what it used. */
+export interface BatchHeldEntry {
+  kind: 'batch-held'
+  requestId: string
+  /** RFC 3339: when it was made. */
+  time: string
+  batchId: string
+  lane: LaneName
+  provider: string | null
+  /** Null: it has several, or none is known. */
+  model: string | null
+  owner: ObjectOwner
+  hold: readonly BookedAmount[]
+  /** What it may come to. */
+  tokens: TokenUsage
+}
+
+/** Of a budget: what was held, and what it came to. */
+export interface SettledHold {
+  counter: string
+  period: string
+  held: number
+  actual: number
 }
 
 /** What says at its end, long after the call that made it, what it used. */
@@ -72,6 +100,8 @@ export interface BatchUsageEntry {
   provider: string | null
   /** Of the batch as far as it is known, else of the file with its results. */
   owner: Omit<ObjectOwner, 'keyId'> & { keyId: string | null }
+  /** A batch has ended, and what it used stands in results that nobody has brought yet. Left out: `sums` are all of it. */
+  unread?: true
   sums: BatchSum[]
 }
 

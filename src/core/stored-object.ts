@@ -93,6 +93,36 @@ export interface BatchInput {
   objects: ObjectName[]
   /** Why not all of it is known, as half a sentence; null: it is. */
   unread: string | null
+  /** What they ask for, by model; left out by gateways that counted nothing. */
+  asks?: BatchAsk[]
+}
+
+/** What the requests of a batch by one model may come to, as far as they say so themselves. */
+export interface BatchAsk {
+  /** null: the batch's own. */
+  model: string | null
+  lines: number
+  bytes: number
+  /** Bytes of the largest, since its length may choose other rates. */
+  longest: number
+  /** Output tokens that they allow: those that set a limit. */
+  output: number
+  /** Those that set none. */
+  unlimited: number
+}
+
+/** Adds one request. `output`: what it allows; null: it sets no limit. */
+export function addBatchAsk(
+  asks: Map<string | null, BatchAsk>,
+  { model, bytes, output }: { model: string | null; bytes: number; output: number | null },
+): void {
+  const none = { model, lines: 0, bytes: 0, longest: 0, output: 0, unlimited: 0 }
+  const ask = asks.getOrInsertComputed(model, () => none)
+  ask.lines++
+  ask.bytes += bytes
+  ask.longest = Math.max(ask.longest, bytes)
+  ask.output += output ?? 0
+  if (output === null) ask.unlimited++
 }
 
 /** Of a file that comes in several calls: where the next one must go on, and what was seen so far. */

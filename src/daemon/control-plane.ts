@@ -114,6 +114,7 @@ export class ControlPlane {
       onWriters: (writers) => store.setWriters(writers),
     })
     store.onTraffic((tally) => this.#traffic.add(tally))
+    store.onSettledHolds((settled) => this.#shared.limits.settleKept(settled))
     store.onLongTurn((turn) => this.#turns.report('store', turn))
     store.onChange(() => {
       this.#changes++

@@ -11,7 +11,7 @@ const retryMs = 1000
  */
 export function openBudgets(store: StoreClient, counters: LimitCounters, log: Log): void {
   readSpend(store)
-    .then((spent) => counters.seed(spent))
+    .then(({ used, held }) => counters.seed(used, held))
     .catch((error: unknown) => {
       log.error('what budgets have used cannot be read, so they let nothing pass', { reason: String(error) })
       setTimeout(() => openBudgets(store, counters, log), retryMs).unref()

@@ -49,7 +49,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   const found = planFor(call)
   if (found.fault !== null) return reject(arrival, found.fault)
   const planned = mayStay(call, found) ? await stay(call, found) : found
-  const unaffordable = arrival.limits === null ? null : holdBudgets(call, planned)
+  const unaffordable = arrival.limits === null ? null : await holdFor(call, planned)
   if (unaffordable !== null) return reject(arrival, unaffordable)
   await journalAdmitted(call)
   if (call.abort.aborted) return settleAborted(arrival)
@@ -74,6 +74,12 @@ async function stay(call: Call, planned: Plan): Promise<Plan> {
 async function prepare(call: Call, planned: Plan): Promise<Hedge | null> {
   const { prepareHedge } = await import('./upstream/hedge.ts')
   return prepareHedge(call, planned)
+}
+
+/** A batch holds what all of its requests may come to. */
+function holdFor(call: Call, planned: Plan): Fault | null | Promise<Fault | null> {
+  if (call.match.endpoint.batchAsks === undefined) return holdBudgets(call, planned)
+  return import('./objects/hold-batch.ts').then(({ holdBatch }) => holdBatch(call, planned))
 }
 
 async function inspectContent(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {

@@ -1,11 +1,11 @@
 import type { Fault } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
-import type { BackgroundWork } from '../core/journal-format.ts'
 import type { Edit, Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { LimitFigures } from '../core/policy-limits.ts'
-import type { TokenUsage, UsageConvention, UsageDetail } from '../core/record.ts'
-import type { CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
+import type { UsageConvention, UsageDetail } from '../core/record.ts'
+import type { BatchAsk, CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
+import type { EndedWork, ResultUsage } from './earlier-work.ts'
 import type { OutputLimits } from './output-limit.ts'
 import type { AnswerReader, Framing, RequestContent, SignedReasoning, SocketReader } from './reader-contract.ts'
 
@@ -161,6 +161,10 @@ export interface Endpoint {
    * shows. `answer` is parsed JSON, or `{ id }` with the id that the reader of a stream has seen.
    */
   createdObjects(match: Match, inspection: Inspection, answer: unknown): readonly CreatedObject[]
+  /**
+   * The call makes a batch: what its requests ask for, those in the body and those in its files. `inputs`: of the files.
+   */
+  batchAsks?(inspection: Inspection, body: Buffer, inputs: readonly BatchAsk[]): readonly BatchAsk[]
   /** Where `reportsUsage` is `end`: the background work that the answer shows as ended, with its usage. */
   endedWork(answer: unknown): readonly EndedWork[]
   /** Where its answers may hold reasoning that only the account can read that wrote it. */
@@ -230,6 +234,8 @@ export interface Inspection {
    * each of them, and they must be at the same provider.
    */
   additionalModels?: readonly NamedModel[]
+  /** What the requests of a batch in the body ask for. */
+  asks?: readonly BatchAsk[]
   /** The end user that the client names, by the format's own field; null when it names none (contract.md rule 21). */
   endUser: string | null
   /** The most tokens that the client allows for the whole answer, all choices together; null when it sets no limit. */
@@ -287,21 +293,9 @@ export interface LaneObjects {
   rewriteAnswerUrls(body: Buffer, urls: LaneUrls): Buffer
 }
 
-export interface ResultUsage {
-  model: string | null
-  tokens: TokenUsage
-}
-
 export interface Reference extends ObjectName {
   /** The file is a batch's input: its lines are requests. */
   input?: true
-}
-
-export interface EndedWork {
-  type: BackgroundWork
-  id: string
-  /** One sum for each of its answers, or for all answers of one model. */
-  sums: readonly { model: string | null; lines: number; tokens: TokenUsage }[]
 }
 
 export interface ObjectPage {
@@ -390,10 +384,4 @@ export interface NamedModel {
   name: string
   /** The spans of its values, including quotes. */
   spans: Span[]
-}
-
-/** The models and objects that one line of a batch's input file names. */
-export interface InputLine {
-  models: readonly string[]
-  objects: readonly ObjectName[]
 }

@@ -35,6 +35,7 @@ export function makeRow(operation: string, call: RowPath, usual: UsualReading, f
     outputLimits: undefined,
     readWhole: undefined,
     reportsUsage: undefined,
+    batchAsks: undefined,
     holdsBatchInput: undefined,
     billed: asksModel,
     readUnits: undefined,

@@ -1,5 +1,5 @@
 import type { LaneName } from '../core/lane.ts'
-import type { InputLine } from './contract.ts'
+import type { InputLine } from './earlier-work.ts'
 import { readLine as readGeminiLine } from './gemini/input-lines.ts'
 import { readLine as readOpenaiLine } from './openai/objects/input-lines.ts'
 

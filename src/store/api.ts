@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { Writers } from '../core/journal-format.ts'
+import type { SettledHold, Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { ShownState } from '../core/provider-state.ts'
 import type { RequestRecord } from '../core/record.ts'
@@ -319,6 +319,8 @@ export interface StoreClient extends Tables {
   onChange(listener: () => void): () => void
   /** What settled, summed by batch; the result ends it. Costs next to nothing, where `onRecords` copies every record. */
   onTraffic(listener: (tally: TrafficTally) => void): () => void
+  /** What batches held of budgets, and came to, pushed when it is stored. The result ends it. */
+  onSettledHolds(listener: (settled: SettledHold[]) => void): () => void
   /** Of the store thread's own event loop. */
   onLongTurn(listener: (turn: LongTurn) => void): () => void
   /** How long records and bodies are kept, from now on. */

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { SettledHold } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
@@ -33,6 +34,7 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
     onRecords: (listener, allStates = false) => calls.followRecords(listener, allStates),
     onChange: (listener) => calls.changes.add(listener),
     onTraffic: (listener) => calls.traffic.add(listener),
+    onSettledHolds: (listener) => calls.holds.add(listener),
     onLongTurn: (listener) => calls.longTurns.add(listener),
     serveObjects: (port) => calls.serveObjects(port),
     setWriters: (writers) => calls.send({ kind: 'writers', writers }),
@@ -74,6 +76,7 @@ class Calls {
   readonly records = new Listeners<RequestRecord[]>((wanted) => this.send({ kind: 'records', wanted }))
   readonly admitted = new Listeners<never>((wanted) => this.send({ kind: 'admitted', wanted }))
   readonly traffic = new Listeners<TrafficTally>((wanted) => this.send({ kind: 'traffic', wanted }))
+  readonly holds = new Listeners<SettledHold[]>((wanted) => this.send({ kind: 'holds', wanted }))
   readonly longTurns = new Listeners<LongTurn>(ignore)
   /** Of the configuration, made through this client. */
   readonly changes = new Listeners<undefined>(ignore)
@@ -176,6 +179,7 @@ class Calls {
 
   #hear(news: StoreNews): void {
     if (news.kind === 'traffic') this.traffic.notify(news.tally)
+    else if (news.kind === 'holds') this.holds.notify(news.settled)
     else if (news.kind === 'long-turn') this.longTurns.notify(news.turn)
     else this.records.notify(news.records.map((text) => readRecord(text, '')))
   }

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { Writers } from '../core/journal-format.ts'
+import type { SettledHold, Writers } from '../core/journal-format.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
 import type { AuditLine, SchemaUpgrade } from './api.ts'
@@ -31,7 +31,7 @@ export type StoreRequest =
   | { kind: 'snapshot'; id: number; keysSince: number }
   | { kind: 'ingest' | 'health' | 'close'; id: number }
   /** Whether anybody wants this pushed: nobody pays for copies that nobody reads. */
-  | { kind: 'records' | 'admitted' | 'traffic'; wanted: boolean }
+  | { kind: 'records' | 'admitted' | 'traffic' | 'holds'; wanted: boolean }
   /** Nobody waits any more for the answer to that call. */
   | { kind: 'stop'; id: number }
   /** From now on the look-ups that come over this port are answered. It is transferred. */
@@ -55,4 +55,5 @@ export type StoreNews =
   /** Each as JSON, which crosses threads far more cheaply than an object. */
   | { kind: 'records'; records: string[] }
   | { kind: 'traffic'; tally: TrafficTally }
+  | { kind: 'holds'; settled: SettledHold[] }
   | { kind: 'long-turn'; turn: LongTurn }

@@ -25,8 +25,17 @@ export interface Schema {
   /** One row. `table_json`: what replaced the price table that shipped. */
   price_state: { revision: number; table_json: string | null }
   spend: { counter: string; period: string; amount: number }
+  /** Of batches, until it is known what they used. */
+  batch_holds: {
+    batch_id: string
+    provider_id: string
+    credential_id: string
+    created_at: string
+    ended_at: string | null
+    held_json: string
+  }
   /** Of admitted requests, until they settle. */
-  open_holds: { record_id: string; hold_json: string }
+  open_holds: { record_id: string; hold_json: string; tokens_json: string | null }
   audit: AuditRow
   /** Fields that a configuration file decides. */
   owned_fields: { resource_id: string; field: string; owner: string }

@@ -5,6 +5,7 @@ import type { StoredSnapshot, StoreHealth } from './api.ts'
 import { readSnapshot } from './configuration/snapshot-read.ts'
 import { type Audience, Ingestion } from './ingest/ingest.ts'
 import { freeBytes, journalBytes, listSetAside } from './ingest/segment-files.ts'
+import { chargeUnread } from './ingest/unread-batches.ts'
 import { ObjectLookup } from './objects/object-lookup.ts'
 import type { Retention } from './records/record-tables.ts'
 import { removeOld } from './records/retention.ts'
@@ -30,7 +31,7 @@ interface SessionData {
 /** An open store at work: calls, the ingestion of the journal, and checkpoints between them. */
 export class StoreSession {
   /** Who is told of what ingestion brings in. */
-  readonly audience: Audience = { ended: null, admitted: false, traffic: null }
+  readonly audience: Audience = { ended: null, admitted: false, traffic: null, holds: null }
   /** Whose segments are still written. Until it is told, the session takes all threads of its boot for alive. */
   writers: Writers
   readonly #store: OpenStore
@@ -171,7 +172,9 @@ export class StoreSession {
     const keeping = this.#keeping
     if (keeping === undefined || this.#retention) return
     // A failure stands in the connection's trouble already, and the next turn tries again.
-    this.#retention = removeOld(this.#store.connection, Date.now(), keeping)
+    const now = Date.now()
+    this.#retention = chargeUnread(this.#store.connection, now, this.audience)
+      .then(() => removeOld(this.#store.connection, now, keeping))
       .then(ignore, ignore)
       .finally(() => {
         this.#retention = null

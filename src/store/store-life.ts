@@ -88,8 +88,7 @@ export class StoreLife {
     else if (message.kind === 'ready') this.#opening.resolve(message.upgrade)
     else if (message.kind === 'refused') this.#refuse(fromPlainError(message.error))
     else if (message.kind === 'crashing') this.#reason = `the store thread crashed: ${message.reason}`
-    else if (message.kind === 'records' || message.kind === 'traffic' || message.kind === 'long-turn')
-      this.#onNews(message)
+    else if (isNews(message)) this.#onNews(message)
     else this.#settle(message)
   }
 
@@ -114,6 +113,9 @@ export class StoreLife {
     this.#pending.clear()
   }
 }
+
+const news: readonly string[] = ['records', 'traffic', 'holds', 'long-turn'] satisfies StoreNews['kind'][]
+const isNews = (message: StoreMessage): message is StoreNews => news.includes(message.kind)
 
 /** Without the stack, which is for the log. */
 export function firstLine(reason: string): string {

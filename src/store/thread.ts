@@ -64,6 +64,9 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
       case 'traffic':
         audience.traffic = request.wanted ? (tally) => post({ kind: 'traffic', tally }) : null
         return
+      case 'holds':
+        audience.holds = request.wanted ? (settled) => post({ kind: 'holds', settled }) : null
+        return
       default:
         void answer(session, request, post, running).then(() => request.kind === 'close' && end())
     }
@@ -76,7 +79,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
 
 type StoreQuestion = Exclude<
   StoreRequest,
-  { kind: 'open' | 'stop' | 'objects' | 'records' | 'admitted' | 'traffic' | 'writers' | 'retention' }
+  { kind: 'open' | 'stop' | 'objects' | 'records' | 'admitted' | 'traffic' | 'holds' | 'writers' | 'retention' }
 >
 
 async function answer(

@@ -60,6 +60,27 @@ describe('cost recompute', () => {
     expect(records.flatMap((record) => record.attempts.map(({ cost }) => cost?.usd))).toEqual([0.5, 0.003])
   })
 
+  it('charges models without a price the rate that the policies of their key name, and the built-in provider nothing', async () => {
+    const gateway = await gatewayWith([])
+    const { client } = gateway
+    const { id } = await client.keys.create({ name: 'rated' })
+    await client.policies.add({ name: 'rate', unpriced: '3', attach: ['key:default/production/rated'] })
+    await client.providers.add({ kind: 'demo', name: 'demo' })
+    const key = { id, name: 'rated' }
+    const directory = gateway.databasePath.replace(/[^/]+$/, 'journal')
+    const writer = new JournalWriter(directory, { boot: 'live', thread: 0, sequence: 2 }, 4 * 1024 * 1024)
+    const record = { tokens, upstream_model: 'nobody-knows', cost: null }
+    writer.write(
+      settled(sampleRecord({ ...record, key })),
+      settled(sampleRecord(record)),
+      settled(sampleRecord({ ...record, provider: 'demo' })),
+    )
+    await gateway.store.ingest()
+    expect(await recompute(gateway)).toMatchObject({ checked: 3, changed: 1, unpriced: 1, after_usd: 0.0033 })
+    const [found] = await client.requests.list({ key: 'rated' })
+    expect(found?.cost).toEqual({ usd: 0.0033, price_version: 'policy rate' })
+  })
+
   it('looks at thousands in pages, and only at those of one provider where one is named', async () => {
     const gateway = await gatewayWith(Array(450).fill({ upstream_model: 'house', cost: null }))
     await gateway.client.prices.set({ model: 'house', input: 2, output: 10 })

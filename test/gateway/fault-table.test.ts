@@ -84,7 +84,7 @@ const table: Row[] = [
   },
   { fault: '500', act: status(500), seen: 500, first: well, calls: 5, last: ['ready', 'open'] },
   {
-    fault: '500, 25 times (litellm 34836)',
+    fault: '500, 25 times (litellm PR 34836)',
     act: status(500),
     seen: 500,
     first: well,
@@ -159,7 +159,7 @@ const table: Row[] = [
   },
   { fault: '401', act: status(401), seen: 502, first: well, calls: 8, last: well },
   {
-    fault: '400 for want of credit (litellm 16092)',
+    fault: '400 for want of credit (litellm PR 16092)',
     kind: 'anthropic',
     act: status(400, {}, 'Your credit balance is too low to access the Anthropic API.'),
     ...{ seen: 503, first: ['cooling-down', 'cooling-down'], calls: 3, last: ['cooling-down', 'cooling-down'] },

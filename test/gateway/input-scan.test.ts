@@ -20,6 +20,11 @@ const plain = { model: 'gpt-1', input: 'hi' }
 const file = { role: 'user', content: [{ type: 'input_file', file_id: 'file-a' }] }
 const file_search = { type: 'file_search', vector_store_ids: ['vs-a'] }
 
+/** Of so many lines, whatever their length. */
+const ask = (model: string | null, lines: number, output: number, unlimited: number) => ({
+  ...{ model, lines, output, unlimited, bytes: expect.any(Number), longest: expect.any(Number) },
+})
+
 describe('the lines of an input file', () => {
   it('tell which models and objects they name, each once', () => {
     const lines = [
@@ -37,7 +42,20 @@ describe('the lines of an input file', () => {
         { type: 'vector_store', id: 'vs-a' },
       ]),
       unread: null,
+      asks: [ask('gpt-1', 2, 0, 2), ask('gpt-2', 1, 0, 1), ask('emb-1', 1, 0, 0)],
     })
+  })
+
+  it('tell what their requests may come to, by model', () => {
+    const lines = [
+      line({ ...plain, max_output_tokens: 50 }),
+      line({ model: 'gpt-1', messages: [], max_tokens: 7, n: 3 }, { url: '/v1/chat/completions' }),
+      line({ model: 'gpt-2', input: 'hi' }),
+    ]
+    expect(scan(lines.join('\n'))?.asks).toMatchObject([
+      { model: 'gpt-1', lines: 2, output: 71, unlimited: 0 },
+      { model: 'gpt-2', bytes: 30, longest: 30, output: 0, unlimited: 1 },
+    ])
   })
 
   it('may hold what separates lines of text', () => {
@@ -59,6 +77,7 @@ describe('the lines of an input file', () => {
         { type: 'response', id: 'r' },
       ]),
       unread: null,
+      asks: [ask('gpt-1', 1, 0, 1), ask('gpt-2', 1, 0, 1)],
     })
   })
 
@@ -77,6 +96,7 @@ describe('the lines of an input file', () => {
         { type: 'cached_content', id: 'cachedContents/c' },
       ]),
       unread: null,
+      asks: [ask(null, 1, 0, 1), ask('gemini-1', 1, 0, 1)],
     })
   })
 

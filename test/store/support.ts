@@ -154,7 +154,7 @@ export async function ingestJournal({
   onRecords,
 }: Pass): Promise<number> {
   const ended = (records: string[]) => onRecords?.(records.map((text) => JSON.parse(text) as RequestRecord))
-  const audience = { ended, admitted: false, traffic: null }
+  const audience = { ended, admitted: false, traffic: null, holds: null }
   return await new Ingestion({ connection, journalDirectory, audience, ...(batch ? { batch } : {}) }).pass(writers)
 }
 

@@ -22,6 +22,7 @@ export function scopeStore(store: StoreClient, scope: GrantScope): StoreClient {
     health: refuse,
     onRecords: refuse,
     onTraffic: refuse,
+    onSettledHolds: refuse,
     onLongTurn: refuse,
     onChange: refuse,
     keepRecords: refuse,

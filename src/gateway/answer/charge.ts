@@ -12,14 +12,15 @@ import { pricedAs } from '../upstream/note-leg.ts'
 import type { UpstreamCall } from '../upstream/upstream-call.ts'
 
 /**
- * What a request is charged if its end is never journaled: its estimated input, and as much output as the client allows. No output if the
- * client sets no limit.
+ * What a request is charged if its end is never journaled: what its budgets hold it for, else its estimated input, and as much output
+ * as the client allows. No output if the client sets no limit.
  */
-export function estimateHold({ body, inspection, match }: Call): TokenUsage | null {
+export function estimateHold({ arrival, body, inspection, match, outputCap }: Call): TokenUsage | null {
   if (!match.endpoint.usesTokens) return null
+  const heldFor = arrival.limits?.hold?.heldFor ?? null
   return {
-    input: estimateInput(body.bytes),
-    output: inspection.outputLimit ?? 0,
+    input: heldFor?.input ?? estimateInput(body.bytes),
+    output: heldFor?.output ?? outputCap ?? inspection.outputLimit ?? 0,
     cache_read: 0,
     cache_write: 0,
     reasoning: 0,

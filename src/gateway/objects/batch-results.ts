@@ -1,13 +1,16 @@
 import { newId } from '../../core/ids.ts'
 import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
 import { LineScanner } from '../../core/line-scan.ts'
+import type { ModelPrice } from '../../core/model-price.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { Cost, TokenUsage } from '../../core/record.ts'
 import type { ObjectOwner, StoredObject } from '../../core/stored-object.ts'
-import type { AnswerFacts, EndedWork, Lane, Match } from '../../lanes/contract.ts'
+import type { AnswerFacts, Lane, Match } from '../../lanes/contract.ts'
+import type { EndedWork } from '../../lanes/earlier-work.ts'
 import { holdsTooMuch } from '../../lanes/json-tree.ts'
 import { usageDetail } from '../../lanes/usage.ts'
 import { addUsage } from '../../lanes/usage-sum.ts'
+import { effectivePolicy } from '../../policy/admit.ts'
 import { costOf } from '../../policy/prices/cost.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
@@ -46,8 +49,10 @@ export class BatchResults {
   readonly #object: BroughtObject
   readonly #work: Work
   readonly #sums: Sums = new Map()
-  readonly #ended: { work: Work; sums: Sums }[] = []
+  readonly #ended: { work: Work; sums: Sums; unread?: true }[] = []
   #crowded = 0
+  /** Of models without a price; undefined: nobody has asked yet. */
+  #rate: ModelPrice | null | undefined
   readonly #lines = new LineScanner(lineBytes, (line) => this.#read(line))
 
   constructor(call: ResultsCall, object: BroughtObject, work: Work) {
@@ -74,8 +79,8 @@ export class BatchResults {
     for (const work of ended) {
       const sums: Sums = new Map()
       for (const { model, lines, tokens } of work.sums)
-        count(sums, model, lines, tokens, this.#price(model, tokens, false))
-      this.#ended.push({ work, sums })
+        count(sums, model, lines, tokens, this.#price(model, tokens, { batch: work.type === 'batch', lines }))
+      this.#ended.push({ work, sums, ...(work.unread === true ? { unread: true } : {}) })
     }
   }
 
@@ -91,10 +96,14 @@ export class BatchResults {
 
   /** For the journal. */
   entries(): BatchUsageEntry[] {
-    const counted = this.#ended.filter(
-      ({ work, sums }) => (sums.size > 0 || work.type === 'thread_run') && this.#mayCount(work),
-    )
-    return counted.map(({ work, sums }) => this.#entry(work, sums))
+    const counted = this.#ended.filter(({ work, sums }) => {
+      // A batch that has used nothing holds nothing more; the run of a thread is counted elsewhere.
+      const isOfUse = sums.size > 0 || work.type === 'thread_run' || work.type === 'batch'
+      return isOfUse && this.#mayCount(work)
+    })
+    return counted.map(({ work, sums, unread }) => {
+      return { ...this.#entry(work, sums), ...(unread === true ? { unread } : {}) }
+    })
   }
 
   /** Of what somebody adopted, what it used was counted where it was made. */
@@ -139,18 +148,30 @@ export class BatchResults {
     }
     const found = this.#call.lane.objects.readResult?.(line) ?? null
     if (found === null) return
-    const cost = this.#price(found.model, found.tokens, this.#work.type === 'batch')
+    const cost = this.#price(found.model, found.tokens, { batch: this.#work.type === 'batch', lines: 1 })
     count(this.#sums, found.model, 1, found.tokens, cost)
   }
 
   /** Each result by itself, since its length chooses the rates. */
-  #price(model: string | null, tokens: TokenUsage, batch: boolean): Cost | null {
+  #price(model: string | null, tokens: TokenUsage, { batch, lines }: { batch: boolean; lines: number }): Cost | null {
     const { gateway, trace } = this.#call
     if (model === null || trace.provider === null || trace.priced === null) return null
     const { vendor } = trace.priced
-    const price = gateway.model.prices.find({ provider: trace.provider, vendor, model })
+    const found = gateway.model.prices.find({ provider: trace.provider, vendor, model }) ?? this.#unpriced()
+    // A sum of several answers says nothing of how long each of them was.
+    const price = found === null || lines === 1 ? found : { ...found, long_context: null }
     const nano = price === null ? null : costOf({ tokens, detail: usageDetail({ batch }) }, price)
     return price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
+  }
+
+  /** What the policies of the key that made it say of models without a price. */
+  #unpriced(): ModelPrice | null {
+    if (this.#rate !== undefined) return this.#rate
+    const { model } = this.#call.gateway
+    const key = this.#object.keyId === null ? null : model.findKeyById(this.#object.keyId)
+    const rule = key === null ? null : effectivePolicy(model.configuration.policies, key).unpriced
+    this.#rate = rule?.price ?? null
+    return this.#rate
   }
 
   #note(text: string): void {

@@ -24,6 +24,7 @@ export async function checkInputs(
     const known = await call.gateway.objects.input(file.id, owned.pin, scopeOf(call.key))
     if ('failed' in known) return refused(indexFault(call, known.failed))
     const { input, adopted } = known
+    call.batchInputs = input?.asks === undefined ? null : [...(call.batchInputs ?? []), ...input.asks]
     const wrong = input === null ? checkUnknown(call, file, adopted) : checkLines(call, file, input)
     if (wrong !== null) return refused(wrong)
     referred.push(...(input?.objects ?? []))

@@ -1,5 +1,11 @@
 import { LineScanner } from '../../core/line-scan.ts'
-import type { BatchInput, HeldInput, ObjectName } from '../../core/stored-object.ts'
+import {
+  addBatchAsk,
+  type BatchAsk,
+  type BatchInput,
+  type HeldInput,
+  type ObjectName,
+} from '../../core/stored-object.ts'
 import type { LineReader } from '../../lanes/line-readers.ts'
 
 /** A longer line is not read: so much is held for a moment, and parsed at once. */
@@ -25,6 +31,7 @@ export class InputScan {
   readonly #input: BatchInput
   readonly #models: Set<string>
   readonly #objects: Map<string, ObjectName>
+  readonly #asks: Map<string | null, BatchAsk>
   #characters: number
   #offset: number
   /** It holds no lines of JSON, or something in it is not known: the rest need not be looked at. */
@@ -36,6 +43,7 @@ export class InputScan {
     this.#input = held?.input ?? { lines: 0, models: [], objects: [], unread: null }
     this.#models = new Set(this.#input.models)
     this.#objects = new Map(this.#input.objects.map((name) => [keyOf(name), name]))
+    this.#asks = new Map((this.#input.asks ?? []).map((ask) => [ask.model, ask]))
     this.#characters = [...this.#models, ...this.#objects.keys()].join('').length
     this.#offset = held?.offset ?? 0
     this.#over = this.#input.unread !== null
@@ -74,7 +82,8 @@ export class InputScan {
   #result(): BatchInput {
     const { lines, unread } = this.#input
     if (unread !== null) return { lines, models: [], objects: [], unread }
-    return { lines, models: [...this.#models], objects: [...this.#objects.values()], unread }
+    const [models, objects, asks] = [[...this.#models], [...this.#objects.values()], [...this.#asks.values()]]
+    return { lines, models, objects, unread, asks }
   }
 
   /** What else people keep at a provider (sound, pictures, documents) is none of ours. */
@@ -101,6 +110,7 @@ export class InputScan {
       if (!this.#objects.has(key)) this.#characters += key.length
       this.#objects.set(key, name)
     }
+    addBatchAsk(this.#asks, found.ask)
     if (this.#models.size > mostModels) this.refuse(`it names more than ${mostModels} models`)
     if (this.#objects.size > mostObjects || this.#characters > mostCharacters)
       this.refuse(`it names more than ${mostObjects} objects`)

@@ -1,5 +1,6 @@
 import type { ModelPrice } from '../../core/model-price.ts'
 import type { Secret } from '../../core/secret.ts'
+import type { BatchAsk } from '../../core/stored-object.ts'
 import type { Inspection, Lane, Match } from '../../lanes/contract.ts'
 import { type EffectivePolicy, effectivePolicy } from '../../policy/admit.ts'
 import type { ContentPolicy } from '../../policy/content/compile.ts'
@@ -83,6 +84,8 @@ export class Call implements Figures {
   contentPolicies: readonly ContentPolicy[] | null = null
   /** What they have done so far. */
   content: CallContent | null = null
+  /** Of a batch: what the lines of its files ask for; null: that is not known. */
+  batchInputs: readonly BatchAsk[] | null = []
   /** Of a stream without a limit under a budget: the output tokens that are held so far. */
   openHold: OpenHold | null = null
   /** null: nothing is remembered of where it goes, as for nearly all. */
@@ -123,11 +126,10 @@ export class Call implements Figures {
   }
 
   costOf({ id }: SnapshotProvider, model: string): bigint | null {
-    const { configuration, prices } = this.gateway.model
-    const provider = configuration.providers.get(id)
-    if (provider === undefined) return null
-    const target = { provider: provider.row.name, vendor: provider.vendor, model }
-    return estimateCost(prices.find(target), this.body.bytes.length, this.inspection.outputLimit)
+    const known = this.gateway.model.configuration.providers.get(id)
+    if (known === undefined) return null
+    const price = this.gateway.model.priceOf(known, model)
+    return estimateCost(price, this.body.bytes.length, this.inspection.outputLimit)
   }
 
   get id(): string {

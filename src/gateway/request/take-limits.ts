@@ -28,12 +28,10 @@ export function takeLimits(call: Call, limits: readonly Limit[]): Fault | null {
 }
 
 /** A further turn of a connection: it counts like a request, and what it asks is told in the connection. */
-export function takeTurn({ gateway, limits, trace }: Arrival, frame: Buffer): Fault | null {
+export function takeTurn({ gateway, limits, trace }: Arrival, bytes: number): Fault | null {
   if (limits === null || limits.hold === null) return null
-  const refusal = gateway.limits.admitTurn(limits.hold, {
-    requests: 1,
-    tokens: Math.ceil(frame.length / bytesPerToken),
-  })
+  const tokens = Math.ceil(bytes / bytesPerToken)
+  const refusal = gateway.limits.admitTurn(limits.hold, { requests: 1, tokens })
   if (refusal === null) return null
   const { fault, signal } = refusedByLimit(refusal)
   if (!trace.policySignals.some(({ rule, verdict }) => rule === 'limits' && verdict === 'deny'))

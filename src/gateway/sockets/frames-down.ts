@@ -1,3 +1,4 @@
+import type { Fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
@@ -9,7 +10,13 @@ import { objectsEntry } from '../objects/created-objects.ts'
 import type { Call } from '../request/call.ts'
 import { correctTurns } from '../request/take-limits.ts'
 import type { RequestEnd } from '../request/trace.ts'
+import { admitTurn } from './admit-turn.ts'
 import type { OpenedProvider } from './open-provider.ts'
+
+/** The connection. */
+interface EndsWith {
+  end(reason: Fault): void
+}
 
 /** So many of a provider's error frames stand on the record. */
 const errorsKept = 5
@@ -26,6 +33,8 @@ export class FramesDown {
   #errors = 0
   /** The client has asked for a response, and nothing has come of it yet. */
   #asked = false
+  /** Turns that were admitted when the client asked for them, and have not begun. */
+  #admitted = 0
   /** What the provider said last of an error. */
   error: RequestEnd['error'] = null
 
@@ -45,6 +54,7 @@ export class FramesDown {
   /** A frame that asks for a response goes up. */
   asked(): void {
     this.#asked = true
+    this.#admitted++
   }
 
   used(): TokenUsage | null {
@@ -56,21 +66,36 @@ export class FramesDown {
     return this.#asked || this.#reader.busy()
   }
 
-  read(frame: Frame): Frame | Promise<Frame> {
-    if (frame.bytes.length < slicedBytes) return this.#read(frame)
-    return scanInSlices(frame.bytes).then(() => this.#read(frame))
+  read(frame: Frame, bridge: EndsWith): Frame | null | Promise<Frame | null> {
+    if (frame.bytes.length < slicedBytes) return this.#read(frame, bridge)
+    return scanInSlices(frame.bytes).then(() => this.#read(frame, bridge))
   }
 
-  #read(frame: Frame): Frame | Promise<Frame> {
+  #read(frame: Frame, bridge: EndsWith): Frame | null | Promise<Frame | null> {
     const before = this.#reader.busy()
     const { created, seen, error } = this.#reader.frame(frame.bytes)
+    const isBusy = this.#reader.busy()
     if (this.#reader.turn !== null) chargeTurn(this.#call, this.#reader.turn)
-    if (this.#asked && (error !== null || this.#reader.busy())) this.#asked = false
-    if (before && !this.#reader.busy()) correctTurns(this.#call.arrival, this.#reader.usage())
+    if (this.#asked && (error !== null || isBusy)) this.#asked = false
+    if (before && !isBusy) correctTurns(this.#call.arrival, this.#reader.usage())
     if (error !== null) this.#recordError(error)
     for (const object of seen) this.#remember(object)
     const provider = this.#provider
-    return created.length === 0 || provider === null ? frame : this.#journal(created, provider, frame)
+    if (provider === null) return frame
+    const refused = !before && isBusy ? this.#beginTurn(provider) : null
+    if (refused !== null) {
+      // The provider has begun it by itself, and would begin the next: only the end of the connection keeps it from that.
+      bridge.end(refused)
+      return null
+    }
+    return created.length === 0 ? frame : this.#journal(created, provider, frame)
+  }
+
+  /** One that the client has not asked for, since the provider hears when it is its turn, is admitted when it begins. */
+  #beginTurn(provider: OpenedProvider): Fault | null {
+    if (this.#admitted === 0) return admitTurn(this.#call, provider, this.used(), 0)
+    this.#admitted--
+    return null
   }
 
   /** Before the client can name it. */

@@ -11,10 +11,9 @@ import type { Frame } from '../../providers/socket-peer.ts'
 import { findOwner, isAt } from '../objects/find-owner.ts'
 import type { Call } from '../request/call.ts'
 import { checkNameLength } from '../request/receive.ts'
-import { takeTurn } from '../request/take-limits.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
-import { holdTurn } from '../upstream/hold-budgets.ts'
 import { planModel } from '../upstream/plan-call.ts'
+import { admitTurn } from './admit-turn.ts'
 import type { Bridge } from './bridge.ts'
 import type { FramesDown } from './frames-down.ts'
 import { type OpenedProvider, openProvider } from './open-provider.ts'
@@ -151,7 +150,7 @@ export class FramesUp {
       this.#learnModel(named.name, to)
     }
     if (ask.asksResponse) {
-      const refused = takeTurn(this.#call.arrival, frame.bytes) ?? holdTurn(this.#call, this.#down.used(), frame.bytes)
+      const refused = admitTurn(this.#call, provider, this.#down.used(), frame.bytes.length)
       if (refused !== null) return this.#reject(refused, bridge)
       this.#down.asked()
     }

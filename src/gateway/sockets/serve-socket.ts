@@ -87,7 +87,7 @@ async function pass(
   const bridge: Bridge = new Bridge({
     ...{ call, socket, reader, down, client, provider },
     readUp: (frame) => up.read(frame, bridge),
-    readDown: (frame) => down.read(frame),
+    readDown: (frame) => down.read(frame, bridge),
   })
   return bridge.run()
 }

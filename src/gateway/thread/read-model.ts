@@ -1,3 +1,4 @@
+import type { ModelPrice } from '../../core/model-price.ts'
 import { Secret } from '../../core/secret.ts'
 import { type CompiledPolicies, compilePolicies } from '../../policy/admit.ts'
 import { PriceBook } from '../../policy/prices/find-price.ts'
@@ -59,6 +60,11 @@ export class ReadModel {
   /** Throws before anything is replaced when the snapshot is not valid; the old one stays. */
   replaceConfiguration(snapshot: ConfigurationSnapshot): void {
     this.configuration = compileConfiguration(snapshot)
+  }
+
+  /** Null: there is none, and only the built-in provider is free then. */
+  priceOf({ row, vendor }: LiveProvider, model: string): ModelPrice | null {
+    return this.prices.find({ provider: row.name, vendor, model })
   }
 
   replacePrices({ revision, prices }: SnapshotPrices): void {

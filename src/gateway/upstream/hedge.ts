@@ -91,8 +91,8 @@ export class Hedge {
     })
     try {
       const early = this.#after === null ? await first.sent : await within(first.sent, this.#after)
-      const other = early === null && !abort.aborted ? this.#chooseOther(candidate) : null
-      if (other !== null) this.#ask(other, send, both)
+      const other = early === null && !abort.aborted ? await this.#chooseOther(candidate) : null
+      if (other !== null && !abort.aborted) this.#ask(other, send, both)
       const sent = both.length === 1 ? await first.sent : await this.#finish(both)
       this.#record(first.branch, performance.now() - begun)
       return sent
@@ -128,12 +128,12 @@ export class Hedge {
   }
 
   /** The next of the plan, or the same once more; null: there is no room for it, as the record says. */
-  #chooseOther(first: Candidate): Candidate | null {
+  async #chooseOther(first: Candidate): Promise<Candidate | null> {
     const next = this.#candidates[this.#candidates.indexOf(first) + 1]
     const other = next === undefined || next.lastResort ? first : next
     if (!this.#times.take(this.#share))
       return this.#skip(`${this.#share}% of the route's requests were sent twice already`)
-    if (this.#call.arrival.limits === null || raiseForTarget(this.#call, other, first)) return other
+    if (this.#call.arrival.limits === null || (await raiseForTarget(this.#call, other, first))) return other
     this.#times.release()
     return this.#skip('the budgets have no room for it')
   }

@@ -1,10 +1,17 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
+import { scanObject } from '../../core/json-scan.ts'
+import { readValue } from '../../core/json-value.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import { usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, TokenUsage } from '../../core/record.ts'
-import { type BudgetNeed, type BudgetRefusal, bookedOf } from '../../policy/limits/budget-counters.ts'
+import {
+  type BudgetNeed,
+  type BudgetRefusal,
+  bookedOf,
+  type RaisedBudgets,
+} from '../../policy/limits/budget-counters.ts'
 import { refusedByBudget } from '../../policy/limits/budget-faults.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { costOf } from '../../policy/prices/cost.ts'
@@ -27,79 +34,137 @@ const increment = 1024
 const smallestIncrement = 64
 const nanoPerUsd = 1e9
 
+/** A target, as far as its price and its answer's length depend on it. */
+type Priced = Pick<Candidate, 'upstreamModel'> & { provider: Pick<Candidate['provider'], 'id'> }
+
 /** After the plan and before anything is journaled or sent: holds what the first target may come to. Null: it may be sent. */
 export function holdBudgets(call: Call, { candidates }: Plan): Fault | null {
-  const hold = budgetsOf(call.arrival)
   const [first] = candidates
-  if (hold === null || first === undefined || call.inspection.model === null) return null
-  const expected = expect(call, first)
+  return first === undefined || call.inspection.model === null ? null : holdFirst(call, first, call.arrival.receivedAt)
+}
+
+function holdFirst(call: Call, target: Priced, now: number): Fault | null {
+  const hold = budgetsOf(call.arrival)
+  if (hold === null) return null
+  const expected = expect(call, target)
   if ('code' in expected) return expected
-  const moment = { timeZone: call.gateway.model.configuration.timeZone, now: call.arrival.receivedAt }
+  const moment = { timeZone: call.gateway.model.configuration.timeZone, now }
   for (;;) {
     const refusal = call.gateway.limits.holdBudgets(hold, needOf(expected, expected.output), moment)
     if (refusal === null) break
-    if (!expected.grows || expected.output / 2 < smallestIncrement) return refuse(call, refusal, expected)
+    if (!expected.grows || expected.output / 2 < smallestIncrement)
+      return refuse(call, refusal, fitting(refusal, expected))
     expected.output = Math.floor(expected.output / 2)
   }
+  hold.heldFor = { input: expected.input, output: expected.output, target }
   if (expected.grows) call.openHold = { held: expected.output, price: expected.price, input: expected.input }
   warn(call, hold)
   return null
 }
 
 /**
- * Before a dearer target is tried, or one after a target that was charged: false where the budgets have no room for it. `beside`: what
- * another target comes to that is asked at the same time.
+ * Before a dearer target is tried, or one after a target that was charged: false where the budgets have no room for it. What is held
+ * then stands in the journal before anything is sent. `beside`: what another target comes to that is asked at the same time.
  */
-export function raiseForTarget(call: Call, candidate: Candidate, beside: Candidate | null = null): boolean {
+export function raiseForTarget(
+  call: Call,
+  candidate: Candidate,
+  beside: Candidate | null = null,
+): boolean | Promise<boolean> {
   const hold = budgetsOf(call.arrival)
   if (hold === null || hold.budgets.length === 0) return true
-  const need = { usd: 0n, tokens: 0 }
+  if (beside === null && hold.heldFor?.target === candidate && call.trace.attempts.length === 0) return true
+  const need = { usd: nanoOf(spentOn(call)), tokens: 0 }
+  const sum = { input: 0, output: 0 }
+  let dearest: { usd: bigint; expected: Expected } | null = null
   for (const each of beside === null ? [candidate] : [candidate, beside]) {
     const expected = expect(call, each)
     if ('code' in expected) return false
-    const own = needOf(expected, call.openHold?.held ?? expected.output)
+    const output = call.openHold?.held ?? expected.output
+    const own = needOf(expected, output)
     need.usd += own.usd
     need.tokens += own.tokens
+    sum.input += expected.input
+    sum.output += output
+    if (dearest === null || own.usd > dearest.usd) dearest = { usd: own.usd, expected }
   }
-  const spent = call.trace.attempts.reduce((sum, { cost }) => sum + (cost?.usd ?? 0), 0)
-  const usd = need.usd + BigInt(Math.round(spent * nanoPerUsd))
-  return call.gateway.limits.raiseBudgets(hold, { ...need, usd }) === null
+  const raised = raise(call, hold, need)
+  if ('why' in raised) return false
+  // Of two that run at once either may be the one that streams.
+  if (call.openHold !== null && dearest !== null)
+    call.openHold = { ...call.openHold, price: dearest.expected.price, input: dearest.expected.input }
+  return raised.more ? journalHeld(call, hold, sum).then(() => true) : true
 }
 
 /** A stream without a limit has written so many tokens. Null: it may go on. */
 export function extendHold(call: Call, written: number): Fault | null {
-  const { openHold: open, arrival, gateway } = call
+  const { openHold: open, arrival } = call
   if (open === null || written * 2 < open.held) return null
   const hold = budgetsOf(arrival)
   if (hold === null) return null
+  const most = open.price?.max_output ?? Number.POSITIVE_INFINITY
   for (let more = increment; ; more = Math.floor(more / 2)) {
-    const wanted = written + more
+    // No model writes more than it can.
+    const wanted = Math.min(written + more, Math.max(most, written))
     // What is held may still be written.
     if (wanted <= open.held) return null
-    const refusal = gateway.limits.raiseBudgets(hold, needOf(open, wanted))
-    if (refusal === null) {
+    const need = needOf(open, wanted)
+    const raised = raise(call, hold, { ...need, usd: need.usd + nanoOf(spentOn(call)) })
+    if (!('why' in raised)) {
       open.held = wanted
+      // What is written in this turn was held before.
+      if (raised.more) void journalHeld(call, hold, { input: open.input, output: wanted })
       return null
     }
     if (more > 1) continue
-    const { fault: reason, signal } = refusedByBudget({ ...refusal, why: 'spent' }, null)
+    const { fault: reason, signal } = refusedByBudget({ ...raised, why: 'spent' }, null)
     call.trace.policySignals.push(signal)
     return reason
   }
 }
 
-/** One more turn of a connection: what was used, and a increment for the turn. Null: it may begin. */
-export function holdTurn(call: Call, used: TokenUsage | null, frame: Buffer): Fault | null {
-  const { openHold: open, arrival, gateway } = call
+/** One more turn of a connection: what the turns before it came to, and an increment for this one. Null: it may begin. */
+export function holdTurn(call: Call, used: TokenUsage | null, bytes: number, target: Priced): Fault | null {
+  const { arrival, trace } = call
   const hold = budgetsOf(arrival)
-  if (open === null || hold === null) return null
-  const input = (used?.input ?? 0) + Math.ceil(frame.length / bytesPerToken)
-  const refusal = gateway.limits.raiseBudgets(hold, needOf({ ...open, input }, (used?.output ?? 0) + smallestIncrement))
-  if (refusal === null) return null
-  const { fault: reason, signal } = refusedByBudget(refusal, null)
-  call.trace.policySignals.push(signal)
-  return reason
+  if (hold === null) return null
+  // Its model was not known when it was opened.
+  const isFirst = hold.budgets.length === 0
+  const refused = isFirst ? holdFirst(call, target, Date.now()) : null
+  if (refused !== null) return refused
+  const price = call.openHold?.price ?? null
+  const before = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: (used?.input ?? 0) + (used?.output ?? 0) }
+  const input = Math.ceil(bytes / bytesPerToken)
+  for (let output = increment; ; output = Math.floor(output / 2)) {
+    const turn = needOf({ price, input }, output)
+    const raised = raise(call, hold, { usd: before.usd + turn.usd, tokens: before.tokens + turn.tokens })
+    if (!('why' in raised)) {
+      const tokens = { input: (used?.input ?? 0) + input, output: (used?.output ?? 0) + output }
+      if (raised.more || isFirst) void journalHeld(call, hold, tokens)
+      return null
+    }
+    if (output / 2 >= smallestIncrement) continue
+    const { fault: reason, signal } = refusedByBudget(raised, null)
+    trace.policySignals.push(signal)
+    return reason
+  }
 }
+
+function raise({ gateway }: Call, hold: LimitHold, need: BudgetNeed): RaisedBudgets | BudgetRefusal {
+  return gateway.limits.raiseBudgets(hold, need, Date.now())
+}
+
+function journalHeld(call: Call, { budgets }: LimitHold, { input, output }: { input: number; output: number }) {
+  const tokens = { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+  return call.gateway.journal.append({ kind: 'held', id: call.id, hold: bookedOf(budgets, null), tokens })
+}
+
+/** On attempts that were charged, in USD. */
+function spentOn({ trace }: Call): number {
+  return trace.attempts.reduce((sum, { cost }) => sum + (cost?.usd ?? 0), 0)
+}
+
+const nanoOf = (usd: number): bigint => BigInt(Math.round(usd * nanoPerUsd))
 
 /** For the admitted entry: what the store charges if the request never settles. */
 export function heldBudgets({ limits }: Arrival): readonly BookedAmount[] | null {
@@ -111,36 +176,55 @@ export function heldBudgets({ limits }: Arrival): readonly BookedAmount[] | null
  * What the request came to, for its settled entry, and for the counters, which take it from the hold when that is released.
  * What went beyond the hold stands on the record as `estimate_error`.
  */
-export function settleBudgets({ limits }: Arrival, record: RequestRecord): readonly BookedAmount[] | null {
-  const hold = limits?.hold ?? null
+export function settleBudgets(arrival: Arrival, record: RequestRecord): readonly BookedAmount[] | null {
+  const hold = arrival.limits?.hold ?? null
   if (hold === null || hold.budgets.length === 0) return null
   const { tokens, cost } = record
   const actual = {
-    usd: BigInt(Math.round((cost?.usd ?? 0) * nanoPerUsd)),
+    usd: nanoOf(cost?.usd ?? 0),
     tokens: tokens === null ? 0 : tokens.input + tokens.output,
   }
   const held = hold.budgets.find(({ limit }) => limit.kind === 'usd')?.held
+  if (keepForBatch(arrival, record)) {
+    hold.actual = 'kept'
+    return []
+  }
   if (held !== undefined && actual.usd > held) record.estimate_error = usdOfNano(actual.usd - held)
   hold.actual = actual
   return bookedOf(hold.budgets, actual)
 }
 
+/** A batch that was made holds what the request held, until it is known what it used. */
+function keepForBatch({ match, gateway, objects, limits }: Arrival, record: RequestRecord): boolean {
+  const { budgets = [], heldFor = null } = limits?.hold ?? {}
+  const { lane, provider, model, upstream_model: upstream, id: requestId, time } = record
+  const made = objects?.entry?.made.find(({ type }) => type === 'batch')
+  const entry = objects?.entry ?? null
+  if (match?.endpoint.batchAsks === undefined || made === undefined || entry === null || lane === null) return false
+  const { input, output } = heldFor ?? { input: 0, output: 0 }
+  void gateway.journal.append({
+    ...{ kind: 'batch-held', requestId, time, batchId: made.id, lane, provider, model: upstream || model },
+    owner: entry.owner,
+    hold: bookedOf(budgets, null),
+    tokens: { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' },
+  })
+  return true
+}
+
 /** Null: no budget applies. */
-function budgetsOf({ limits }: Arrival): LimitHold | null {
+export function budgetsOf({ limits }: Arrival): LimitHold | null {
   const hold = limits?.hold ?? null
   return hold?.limits.some(({ period }) => period !== null) === true ? hold : null
 }
 
-function expect(call: Call, { provider, upstreamModel }: Candidate): Expected | Fault {
+function expect(call: Call, { provider, upstreamModel }: Priced): Expected | Fault {
   const { gateway, inspection, match, body, outputCap } = call
   const live = gateway.model.configuration.providers.get(provider.id)
-  const isFree = live === undefined || live.kind.transport !== null
-  const found = isFree
-    ? null
-    : gateway.model.prices.find({ provider: live.row.name, vendor: live.vendor, model: upstreamModel })
+  const found = live === undefined ? null : gateway.model.priceOf(live, upstreamModel)
+  const isFree = found === null && (live === undefined || live.kind.transport !== null)
   // What a policy says of models without a price holds here too: a rate, or that they may be used uncounted.
   const { unpriced } = call.arrival
-  const price = isFree ? null : (found ?? unpriced?.price ?? null)
+  const price = isFree ? null : pricedForTier(found ?? unpriced?.price ?? null, call)
   const { usesTokens, outputLimits } = match.endpoint
   if (!isFree && price === null && unpriced === null && usesTokens && countsUsd(call)) return noPrice(upstreamModel)
   const input = usesTokens ? Math.ceil(body.bytes.length / bytesPerToken) : 0
@@ -150,21 +234,24 @@ function expect(call: Call, { provider, upstreamModel }: Candidate): Expected | 
   const most = price?.max_output ?? null
   if (asked !== null) return { price, input, output: most === null ? asked : Math.min(asked, most), grows: false }
   if (inspection.streamed) return { price, input, output: Math.min(increment, most ?? increment), grows: true }
-  if (most === null && !isFree) return unbounded()
+  if (most === null && !isFree) return unboundedAnswer()
   return { price, input, output: most ?? increment, grows: false }
 }
 
-const countsUsd = ({ arrival }: Call): boolean =>
+export const countsUsd = ({ arrival }: Call): boolean =>
   arrival.limits?.hold?.limits.some(({ kind, warns }) => kind === 'usd' && !warns) === true
 
-function noPrice(model: string): Fault {
-  const message = `The model ${model} has no price, so a budget in USD cannot count it; ask the operator to set one (spgw prices set).`
+export function noPrice(model: string): Fault {
+  const what =
+    model === '' ? 'No model is named here, and a price is one of a model' : `The model ${model} has no price`
+  const message = `${what}, so a budget in USD cannot count it; ask the operator to set one (spgw prices set).`
   return fault('policy_denied', message, { param: 'model' })
 }
 
-function unbounded(): Fault {
-  const message =
-    'Nobody knows how long the answer may get, and a budget applies: set max_tokens, or stream the answer.'
+/** `where`: in what the client can set a limit. */
+export function unboundedAnswer(where: string | null = null): Fault {
+  const how = where === null ? 'set max_tokens, or stream the answer' : `set max_tokens in ${where}`
+  const message = `Nobody knows how long the answer may get, and a budget applies: ${how}.`
   return fault('policy_denied', message, { param: 'max_tokens' })
 }
 
@@ -178,8 +265,22 @@ function holdOf(price: ModelPrice, input: number, output: number): bigint {
   return costOf({ tokens, detail: null }, price) ?? 0n
 }
 
-function refuse({ trace }: Call, refusal: BudgetRefusal, expected: Expected): Fault {
-  const { fault: reason, signal } = refusedByBudget(refusal, fitting(refusal, expected))
+const tierNames = ['service_tier', 'serviceTier']
+
+/** A request for a dearer tier is held at its rates; one for a cheaper tier may be served at the usual ones. */
+function pricedForTier(price: ModelPrice | null, { body }: Call): ModelPrice | null {
+  if (price === null || price.priority === null) return price
+  const scan = scanObject(body.bytes, tierNames)
+  const asked = scan.ok ? scan.members.map((member) => readValue(body.bytes, member)) : []
+  if (!asked.some((tier) => typeof tier === 'string' && tier.toLowerCase() === 'priority')) return price
+  const { long_context: long, ...rates } = price.priority
+  const over = price.long_context
+  return { ...price, ...rates, long_context: over === null ? null : { ...over, ...long } }
+}
+
+/** `fits`: the largest `max_tokens` that would pass. */
+export function refuse({ trace }: Call, refusal: BudgetRefusal, fits: number | null): Fault {
+  const { fault: reason, signal } = refusedByBudget(refusal, fits)
   trace.policySignals.push(signal)
   return reason
 }

@@ -2,9 +2,11 @@ import { findHeader, findRequestId } from './headers.ts'
 import type { Leg } from './leg.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
-/** By which price a leg is charged; null: the provider costs nothing. */
-export function pricedAs({ provider, candidate }: Leg): { vendor: string | null; model: string } | null {
-  return provider.kind.transport === null ? { vendor: provider.vendor, model: candidate.upstreamModel } : null
+/** By which price a leg is charged; null: nothing, as with the built-in provider, unless a price was set for it. */
+export function pricedAs({ call, provider, candidate }: Leg): { vendor: string | null; model: string } | null {
+  const model = candidate.upstreamModel
+  const isFree = provider.kind.transport !== null && call.gateway.model.priceOf(provider, model) === null
+  return isFree ? null : { vendor: provider.vendor, model }
 }
 
 /** Where the request goes, as its record says. */

@@ -26,11 +26,10 @@ export function planFor(call: Call): Plan {
 /** Targets whose model has no price are skipped; with no other left, the policy denies the call. */
 function withoutUnpriced({ gateway, inspection, match }: Call, plan: Plan, policy: string): Plan {
   if (plan.fault !== null || inspection.model === null || !match.endpoint.usesTokens) return plan
-  const { prices, configuration } = gateway.model
   const isPriced = ({ provider, upstreamModel }: Candidate) => {
-    const live = configuration.providers.get(provider.id)
+    const live = gateway.model.configuration.providers.get(provider.id)
     if (live === undefined || live.kind.transport !== null) return true
-    return prices.find({ provider: live.row.name, vendor: live.vendor, model: upstreamModel }) !== null
+    return gateway.model.priceOf(live, upstreamModel) !== null
   }
   const kept = plan.candidates.filter(isPriced)
   if (kept.length === plan.candidates.length) return plan

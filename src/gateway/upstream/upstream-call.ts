@@ -241,7 +241,9 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     const { kind, message } = error
     if (kind === 'connect-timeout') return this.#fail(timeoutFault('connect', this.#options.limits.connect), kind)
     if (kind === 'exhausted') return this.#fail(fault('overloaded', message, { retryAfterMs: 1000 }), kind)
-    if (this.head === noHead) return this.#fail(fault('provider_unreachable', `${message} Try again later.`), kind)
+    // What answers, but not in HTTP, was reached.
+    if (this.head === noHead && kind !== 'protocol')
+      return this.#fail(fault('provider_unreachable', `${message} Try again later.`), kind)
     this.#fail(fault('provider_bad_response', `${message} Try again.`), kind)
   }
 

@@ -1,7 +1,8 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
 import type { NamedModel } from '../contract.ts'
-import { isFault, readModel, rejectMisspelled } from '../request-body.ts'
+import { isFault, readModel, readOutputLimit, rejectMisspelled } from '../request-body.ts'
 
 /** Routes and policies are asked for each. */
 const mostModels = 50
@@ -10,13 +11,15 @@ const mostModels = 50
  * The models that a batch's requests name, with their spans, in order. If there are none, the provider may reject the
  * batch.
  */
-export function readBatchModels(body: Buffer, members: readonly Member[]): NamedModel[] | Fault {
+export function readBatchModels(body: Buffer, members: readonly Member[]): BatchModels | Fault {
   const models = new Map<string, NamedModel>()
+  const asks = new Map<string | null, BatchAsk>()
   const held = findParams(body, members)
   if (isFault(held)) return held
   for (const params of held) {
-    const scan = scanObject(body, ['model'], params)
-    const named = scan.ok ? (rejectMisspelled(body, scan) ?? readModel(body, scan.members, true)) : null
+    const scan = scanObject(body, wanted, params)
+    const read = scan.ok ? scan.members.filter(({ name }) => name === 'model') : []
+    const named = scan.ok ? (rejectMisspelled(body, scan) ?? readModel(body, read, true)) : null
     if (named === null) continue
     if (isFault(named)) return named
     if (named.model === null) continue
@@ -24,9 +27,20 @@ export function readBatchModels(body: Buffer, members: readonly Member[]): Named
     if (known !== undefined) known.spans.push(...named.spans)
     else models.set(named.model, { name: named.model, spans: named.spans })
     if (models.size > mostModels) return tooManyModels
+    const output = scan.ok ? readOutputLimit(body, scan.members, limits) : null
+    addBatchAsk(asks, { model: named.model, bytes: params.end - params.start, output })
   }
-  return [...models.values()]
+  return { models: [...models.values()], asks: [...asks.values()] }
 }
+
+interface BatchModels {
+  models: NamedModel[]
+  /** What their requests ask for. */
+  asks: BatchAsk[]
+}
+
+const limits = { names: ['max_tokens'], choices: [], within: null }
+const wanted = ['model', ...limits.names]
 
 const tooManyModels = fault(
   'invalid_request',

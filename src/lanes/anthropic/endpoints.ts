@@ -14,6 +14,7 @@ import {
 import { inspectFormFields, usualFormFields } from '../form-request.ts'
 import { type AnswerShape, WholeReader } from '../whole-reader.ts'
 import { CompleteReader } from './complete-reader.ts'
+import { endedBatch, endedBatches } from './ended.ts'
 import { completeLimits, inspectBatch, inspectCall, inspectHead, inspectMessages, messageLimits } from './inspection.ts'
 import { MessagesReader } from './messages-reader.ts'
 import { createdMessage, createdObject, findReferences } from './objects.ts'
@@ -94,11 +95,24 @@ export const endpoints: readonly Endpoint[] = [
     requestForms: json,
     object: creates('batch'),
     inspect: inspectBatch,
+    batchAsks: ({ asks = [] }) => asks,
   }),
-  row('batches.list', 'GET /v1/messages/batches', { object: lists('batch') }),
-  row('batches.get', 'GET /v1/messages/batches/{object}', { object: batch }),
+  row('batches.list', 'GET /v1/messages/batches', {
+    object: lists('batch'),
+    reportsUsage: 'end',
+    endedWork: endedBatches,
+  }),
+  row('batches.get', 'GET /v1/messages/batches/{object}', {
+    object: batch,
+    reportsUsage: 'end',
+    endedWork: endedBatch,
+  }),
   row('batches.delete', 'DELETE /v1/messages/batches/{object}', { object: deletes('batch') }),
-  row('batches.cancel', 'POST /v1/messages/batches/{object}/cancel', { object: batch }),
+  row('batches.cancel', 'POST /v1/messages/batches/{object}/cancel', {
+    object: batch,
+    reportsUsage: 'end',
+    endedWork: endedBatch,
+  }),
   row('batches.results', 'GET /v1/messages/batches/{object}/results', {
     responseForm: 'lines',
     object: batch,

@@ -44,8 +44,9 @@ export function inspectBatch(match: Match, query: string, body: Buffer): Inspect
   if (isFault(read)) return read
   const named = readBatchModels(body, read.members)
   if (isFault(named)) return named
-  const [first, ...additionalModels] = named
-  const found = { ...read.plain, model: first?.name ?? null, modelSpans: first?.spans ?? [] }
+  const [first, ...additionalModels] = named.models
+  const { asks } = named
+  const found = { ...read.plain, model: first?.name ?? null, modelSpans: first?.spans ?? [], asks }
   return additionalModels.length === 0 ? found : { ...found, additionalModels }
 }
 

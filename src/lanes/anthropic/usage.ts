@@ -1,6 +1,6 @@
 import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
-import type { ResultUsage } from '../contract.ts'
+import type { ResultUsage } from '../earlier-work.ts'
 import { usageDetail } from '../usage.ts'
 
 const counted = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'] as const

@@ -1,5 +1,5 @@
 import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { EndedWork, ResultUsage } from '../contract.ts'
+import type { EndedWork, ResultUsage } from '../earlier-work.ts'
 import { readInteractionUsage } from './interactions-reader.ts'
 import { modelName } from './names.ts'
 import { readGenerateUsage } from './usage.ts'
@@ -47,14 +47,17 @@ function readBatch(value: unknown): EndedWork[] {
   const id = asText(operation?.name)
   const metadata = asObject(operation?.metadata)
   const output = asObject(operation?.response) ?? asObject(metadata?.output)
-  if (id === null || operation?.done !== true || output === null) return []
+  if (id === null || operation?.done !== true) return []
+  // It failed, or was cancelled.
+  if (output === null) return [{ type: 'batch', id, sums: [] }]
   const model = modelName(asText(metadata?.model) ?? '')
   const lines = kinds.flatMap((kind) => asArray(asObject(output[kind])?.inlinedResponses))
   const sums = lines.flatMap((line) => {
     const used = readLine(asObject(line))
     return used === null ? [] : [{ model: used.model ?? model, lines: 1, tokens: used.tokens }]
   })
-  return [{ type: 'batch', id, sums }]
+  const unread = sums.length === 0 && asText(output.responsesFile ?? output.responses_file) !== null
+  return [{ type: 'batch', id, ...(unread ? { unread } : {}), sums }]
 }
 
 function readInteraction({ id: value, status, model, usage }: JsonObject): EndedWork[] {

@@ -12,6 +12,7 @@ import {
   uses,
 } from '../endpoint-row.ts'
 import { type AnswerShape, WholeReader } from '../whole-reader.ts'
+import { askedByBatch, askedByEmbeddings } from './batch-asks.ts'
 import { createdInteraction, createdObjects } from './created-objects.ts'
 import { endedBatch, endedBatches, endedInteraction } from './ended.ts'
 import { GenerateReader } from './generate-reader.ts'
@@ -145,8 +146,8 @@ export const endpoints: readonly Endpoint[] = [
   call('embed', 'batchEmbedContents', { reader: readEmbedding, inspect: inspectNamed(waysInCalls) }),
   call('predict', 'predict', { readUnits: readImageUnits }),
   call('predict.start', 'predictLongRunning', { object: creates('operation') }),
-  call('batches.create', 'batchGenerateContent', batch),
-  call('batches.create', 'asyncBatchEmbedContent', batch),
+  call('batches.create', 'batchGenerateContent', { ...batch, batchAsks: askedByBatch }),
+  call('batches.create', 'asyncBatchEmbedContent', { ...batch, batchAsks: askedByEmbeddings }),
 
   // Batches, and operations by whatever name they have: below a model, a store, or by themselves.
   row('batches.list', 'GET /{version}/batches', {

@@ -1,7 +1,8 @@
 import { scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
-import type { InputLine } from '../contract.ts'
-import { rejectMisspelled } from '../request-body.ts'
+import type { InputLine } from '../earlier-work.ts'
+import { readOutputLimit, rejectMisspelled } from '../request-body.ts'
+import { generateLimits } from './inspection.ts'
 import { modelName } from './names.ts'
 import { namedIn } from './references.ts'
 
@@ -11,15 +12,19 @@ export function readLine(line: Buffer): InputLine | string {
   if (!scan.ok) return 'it is not a JSON object'
   const requests = scan.members.filter(({ name }) => name === 'request')
   if (requests.length !== 1) return 'it must have one `request`'
-  const inner = scanObject(line, ['model'], requests[0])
-  if (!inner.ok) return 'its `request` is not a JSON object'
+  const [request] = requests
+  const inner = scanObject(line, ['model', ...generateLimits.within], request)
+  if (!inner.ok || request === undefined) return 'its `request` is not a JSON object'
   const odd = rejectMisspelled(line, scan) ?? rejectMisspelled(line, inner)
   if (odd !== null) return odd.message.replace(/\.$/, '')
-  const named = [...scan.members.filter(({ name }) => name === 'model'), ...inner.members]
+  const named = [...scan.members, ...inner.members].filter(({ name }) => name === 'model')
   const models = named
     .map((member) => readValue(line, member))
     .map((value) => (typeof value === 'string' ? modelName(value) : null))
   if (models.some((model) => model === null)) return 'its `model` is not the name of a model'
   const objects = namedIn(line, false)
-  return 'code' in objects ? 'it holds too many values' : { models: models.filter((model) => model !== null), objects }
+  if ('code' in objects) return 'it holds too many values'
+  const output = readOutputLimit(line, inner.members, generateLimits)
+  const ask = { model: models[0] ?? null, bytes: request.end - request.start, output }
+  return { models: models.filter((model) => model !== null), objects, ask }
 }

@@ -9,7 +9,7 @@ import {
   parseObject,
 } from '../../core/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
-import type { ResultUsage } from '../contract.ts'
+import type { ResultUsage } from '../earlier-work.ts'
 import { countUsage, usageDetail, usualConvention, type WrittenUsage } from '../usage.ts'
 
 /**

@@ -1,8 +1,9 @@
-import type { BookedAmount } from '../../core/journal-format.ts'
+import type { BookedAmount, SettledHold } from '../../core/journal-format.ts'
 import { type Limit, limitAt } from '../../core/policy-limits.ts'
 import type { HoldLedger } from './hold-ledger.ts'
-import { type LimitRows, userCounter } from './limit-memory.ts'
+import { type LimitRows, type NamedRow, readUserCounter } from './limit-memory.ts'
 import {
+  addHeld,
   addSettled,
   countHold,
   endClaim,
@@ -47,6 +48,11 @@ export interface BudgetRefusal {
   why: 'closed' | 'held' | 'spent'
 }
 
+/** More is held than before, or all of it was held already. */
+export interface RaisedBudgets {
+  more: boolean
+}
+
 /** Where and when: budgets follow the workspace's calendar. */
 export interface Moment {
   timeZone: string
@@ -86,23 +92,24 @@ export class BudgetCounters {
   }
 
   /** Holds more where less is held. A refusal leaves what was held as it was. */
-  raise(holds: readonly BudgetHold[], need: BudgetNeed): BudgetRefusal | null {
+  raise(holds: readonly BudgetHold[], need: BudgetNeed, now: number): RaisedBudgets | BudgetRefusal {
     const raised: { hold: BudgetHold; more: bigint }[] = []
     for (const hold of holds) {
       const more = amountOf(hold.limit, need) - hold.held
       if (more <= 0n) continue
-      if (takePeriod(this.#rows.words, hold.half, more, boundOf(hold))) {
+      const most = limitAt(hold.limit, now)
+      if (takePeriod(this.#rows.words, hold.half, more, boundOf({ limit: hold.limit, most }))) {
         raised.push({ hold, more })
         continue
       }
       for (const done of raised) takePeriod(this.#rows.words, done.hold.half, -done.more, null)
-      return this.#refuse(hold, hold.held + more)
+      return this.#refuse({ ...hold, most }, hold.held + more)
     }
     for (const { hold, more } of raised) {
       hold.held += more
       this.#ledger.change(hold.entry, hold.held)
     }
-    return null
+    return { more: raised.length > 0 }
   }
 
   /** Books what it came to, and releases what was held. */
@@ -110,6 +117,24 @@ export class BudgetCounters {
     for (const { limit, period, half, held, entry } of holds.splice(0)) {
       this.#ledger.close(entry)
       settlePeriod(this.#rows.words, { half, period: period.number, held, actual: amountOf(limit, actual) })
+    }
+  }
+
+  /** A batch goes on holding it, whatever becomes of this thread. */
+  keep(holds: BudgetHold[]): void {
+    for (const { entry } of holds.splice(0)) this.#ledger.close(entry)
+  }
+
+  /** What batches held, and came to. */
+  settleKept(settled: readonly SettledHold[]): void {
+    // What is told before is among what is seeded.
+    if (!this.#rows.seeded) return
+    for (const { counter, period, held, actual } of settled) {
+      const row = this.#rows.find(counter)
+      if (row === null) continue
+      const { number } = readPeriodName(period)
+      const place = { half: halfOf(row, number), period: number }
+      settlePeriod(this.#rows.words, { ...place, held: BigInt(held), actual: BigInt(actual) })
     }
   }
 
@@ -123,20 +148,24 @@ export class BudgetCounters {
     endClaim(this.#rows.words, half, column)
   }
 
-  /** What the store has of the periods of now. Before that, budgets let nothing pass. */
-  seed(spent: Iterable<BookedAmount>): void {
+  /** What the store has of the periods of now; `held`: of batches. Before that, budgets let nothing pass. */
+  seed(used: Iterable<BookedAmount>, held: Iterable<BookedAmount>): void {
     if (this.#rows.seeded) return
-    for (const [counter, name, amount] of spent) {
-      const row = this.#rows.make(counter, periodSize)
-      const half = row === null ? null : openPeriod(this.#rows.words, row, readPeriodName(name).number, this.#claimer)
-      if (half !== null) addSettled(this.#rows.words, half, BigInt(amount))
-    }
+    for (const booked of used) this.#addSeeded(booked, addSettled)
+    for (const booked of held) this.#addSeeded(booked, addHeld)
     this.#rows.seed()
+  }
+
+  #addSeeded([counter, name, amount]: BookedAmount, add: typeof addSettled): void {
+    const row = this.#seededRow(counter)
+    const half = row === null ? null : openPeriod(this.#rows.words, row, readPeriodName(name).number, this.#claimer)
+    if (half !== null) add(this.#rows.words, half, BigInt(amount))
   }
 
   use(limit: Limit, user: string | null, moment: Moment): PeriodUse & { resetsAt: number } {
     const period = this.#period(limit, moment)
-    const row = this.#rows.find(counterOf(limit, user))
+    const { counter, perUser } = limit
+    const row = perUser ? this.#rows.findForUser(counter, user ?? '') : this.#rows.find(counter)
     const use =
       row === null
         ? { used: 0, held: 0, holders: 0 }
@@ -154,7 +183,6 @@ export class BudgetCounters {
     for (const limit of limits) {
       if (limit.period === null) continue
       const period = this.#period(limit, moment)
-      const counter = counterOf(limit, user)
       const amount = amountOf(limit, need)
       const most = limitAt(limit, moment.now)
       const closed: BudgetRefusal = {
@@ -167,11 +195,9 @@ export class BudgetCounters {
       }
       if (!this.#rows.seeded) return closed
       if (most === 0 && !limit.warns) return { ...closed, why: 'spent' }
-      const row = limit.perUser
-        ? this.#rows.makeForUser(limit.counter, user ?? '', periodSize)
-        : this.#rows.make(counter, periodSize)
-      const half = row === null ? null : openPeriod(this.#rows.words, row, period.number, this.#claimer)
-      if (half === null) return closed
+      const row = this.#row(limit, user)
+      const half = row === null ? null : openPeriod(this.#rows.words, row.row, period.number, this.#claimer)
+      if (row === null || half === null) return closed
       if (!takePeriod(this.#rows.words, half, amount, boundOf({ limit, most })))
         return this.#refuse({ limit, half, period, most }, amount)
       const entry = this.#ledger.open(-half, amount)
@@ -180,9 +206,22 @@ export class BudgetCounters {
         return closed
       }
       countHold(this.#rows.words, half, 1n)
-      holds.push({ limit, counter, period, half, held: amount, most, entry })
+      holds.push({ limit, counter: row.counter, period, half, held: amount, most, entry })
     }
     return null
+  }
+
+  #row({ counter, perUser }: Limit, user: string | null): NamedRow | null {
+    if (perUser) return this.#rows.makeForUser(counter, user ?? '', periodSize)
+    const row = this.#rows.make(counter, periodSize)
+    return row === null ? null : { counter, row }
+  }
+
+  /** As for whoever counts there, so that end users of earlier processes are among those that are counted. */
+  #seededRow(name: string): number | null {
+    const own = readUserCounter(name)
+    if (own === null) return this.#rows.make(name, periodSize)
+    return this.#rows.makeForUser(own.counter, own.user, periodSize)?.row ?? null
   }
 
   #refuse(
@@ -197,10 +236,6 @@ export class BudgetCounters {
   #period({ period }: Limit, { timeZone, now }: Moment): BudgetPeriod {
     return this.#periods.at(period ?? 'day', timeZone, now)
   }
-}
-
-function counterOf({ counter, perUser }: Limit, user: string | null): string {
-  return perUser ? userCounter(counter, user ?? '') : counter
 }
 
 /** A budget that only warns counts and refuses nothing. */

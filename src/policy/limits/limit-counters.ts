@@ -1,9 +1,17 @@
-import type { BookedAmount } from '../../core/journal-format.ts'
+import type { BookedAmount, SettledHold } from '../../core/journal-format.ts'
 import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
-import { BudgetCounters, type BudgetHold, type BudgetNeed, type BudgetRefusal, type Moment } from './budget-counters.ts'
+import {
+  BudgetCounters,
+  type BudgetHold,
+  type BudgetNeed,
+  type BudgetRefusal,
+  type Moment,
+  type RaisedBudgets,
+} from './budget-counters.ts'
 import { HoldLedger } from './hold-ledger.ts'
-import { type LimitMemory, LimitRows, rowHead, userCounter } from './limit-memory.ts'
-import { correctWindow, epochAt, livesFor, takeWindow, usedInWindow, windowSize, windowWait } from './window.ts'
+import { type LimitMemory, LimitRows, rowHead } from './limit-memory.ts'
+import { requestWindow } from './request-window.ts'
+import { epochAt, type LimitWindow, livesFor, tokenWindow } from './window.ts'
 
 /** A limit that refuses, and why. */
 export interface LimitRefusal {
@@ -36,10 +44,12 @@ export interface LimitHold {
   /** The end user's own counters are named after it. */
   user: string | null
   taken: Taken[]
+  /** For which target budgets hold how many tokens; null until the plan is known. */
+  heldFor: { input: number; output: number; target: object } | null
   /** Of budgets; empty until the plan is known. */
   budgets: BudgetHold[]
-  /** What it came to, once it is journaled. */
-  actual: BudgetNeed | null
+  /** What it came to, once it is journaled; `kept`: it made a batch, which holds it from here on. */
+  actual: BudgetNeed | 'kept' | null
 }
 
 /** What a request of a key with limits has taken of them, until it is settled. */
@@ -80,7 +90,7 @@ export class LimitCounters {
   }
 
   admit(limits: readonly Limit[], user: string | null, asked: AskedAmounts): LimitHold | LimitRefusal {
-    const hold: LimitHold = { limits, user, taken: [], budgets: [], actual: null }
+    const hold: LimitHold = { limits, user, taken: [], heldFor: null, budgets: [], actual: null }
     return this.#tryAll(hold, asked, true) ?? hold
   }
 
@@ -93,12 +103,11 @@ export class LimitCounters {
 
   /** What was really used until now, all turns together: more is booked at once, less where it was booked lately. */
   correctTokens({ taken }: LimitHold, tokens: number): void {
-    const { words } = this.#rows
     const epoch = epochAt(this.#now())
     for (const one of taken) {
       if (one.limit.kind !== 'tokens') continue
       const recent = Math.max(0, one.recent + tokens - one.amount)
-      correctWindow(words, one.row, { amount: one.recent, epoch: one.epoch }, recent, epoch)
+      tokenWindow.correct(this.#rows, one.row, { amount: one.recent, epoch: one.epoch }, recent, epoch)
       if (recent > one.recent) one.epoch = epoch
       one.recent = recent
       one.amount = tokens
@@ -109,7 +118,8 @@ export class LimitCounters {
   release(hold: LimitHold): void {
     this.#undo({ ...hold, taken: hold.taken.filter(({ entry }) => entry !== null) }, 0)
     hold.taken.length = 0
-    this.#budgets.settle(hold.budgets, hold.actual ?? { usd: 0n, tokens: 0 })
+    if (hold.actual === 'kept') this.#budgets.keep(hold.budgets)
+    else this.#budgets.settle(hold.budgets, hold.actual ?? { usd: 0n, tokens: 0 })
   }
 
   /** Gives back what a dead thread holds; what it booked in windows stays. */
@@ -127,14 +137,19 @@ export class LimitCounters {
     return this.#budgets.hold(hold.limits, hold.user, need, moment, hold.budgets)
   }
 
-  /** Holds more where the request may come to more than was thought. */
-  raiseBudgets(hold: LimitHold, need: BudgetNeed): BudgetRefusal | null {
-    return this.#budgets.raise(hold.budgets, need)
+  /** Holds more where the request may come to more than was thought. `now`: what is granted by then counts. */
+  raiseBudgets(hold: LimitHold, need: BudgetNeed, now: number): RaisedBudgets | BudgetRefusal {
+    return this.#budgets.raise(hold.budgets, need, now)
   }
 
-  /** What was spent before the process began; until it is told, budgets let nothing pass. */
-  seed(spent: Iterable<BookedAmount>): void {
-    this.#budgets.seed(spent)
+  /** What was spent before the process began, and what batches hold; until it is told, budgets let nothing pass. */
+  seed(used: Iterable<BookedAmount>, held: Iterable<BookedAmount> = []): void {
+    this.#budgets.seed(used, held)
+  }
+
+  /** What batches held, and came to. */
+  settleKept(settled: readonly SettledHold[]): void {
+    this.#budgets.settleKept(settled)
   }
 
   /** What is used and held of a budget in its present period. */
@@ -144,10 +159,10 @@ export class LimitCounters {
 
   /** What is used or held of a limit now. */
   used(limit: Limit, user: string | null = null): number {
-    const row = this.#rows.find(limit.perUser ? userCounter(limit.counter, user ?? '') : limit.counter)
+    const row = limit.perUser ? this.#rows.findForUser(limit.counter, user ?? '') : this.#rows.find(limit.counter)
     if (row === null) return 0
     if (limit.kind === 'concurrency') return Number(Atomics.load(this.#rows.words, row + rowHead))
-    return usedInWindow(this.#rows.words, row, epochAt(this.#now()))
+    return windowOf(limit).used(this.#rows, row, epochAt(this.#now()))
   }
 
   /** Of the tightest limits a minute, as they are for a request that was just admitted. */
@@ -189,15 +204,15 @@ export class LimitCounters {
   }
 
   #book(hold: LimitHold, limit: Limit, row: number, amount: number): LimitRefusal | null {
-    const { words } = this.#rows
+    const window = windowOf(limit)
     const now = this.#now()
     const epoch = epochAt(now)
-    const left = takeWindow(words, row, amount, limit.limit, epoch)
+    const left = window.take(this.#rows, row, amount, limit.limit, epoch)
     if (left >= 0) {
       hold.taken.push({ limit, row, amount, epoch, recent: amount, left, entry: null })
       return null
     }
-    const waitMs = amount > limit.limit || limit.limit === 0 ? null : windowWait(words, row, -left, now)
+    const waitMs = amount > limit.limit || limit.limit === 0 ? null : window.wait(this.#rows, row, -left, now)
     return { limit, amount, used: limit.limit - left - amount, waitMs }
   }
 
@@ -220,9 +235,9 @@ export class LimitCounters {
   }
 
   #undo({ taken }: LimitHold, keep: number): void {
-    for (const { row, amount, epoch, entry } of taken.splice(keep)) {
+    for (const { limit, row, amount, epoch, entry } of taken.splice(keep)) {
       if (entry !== null) this.#release(row, entry)
-      else correctWindow(this.#rows.words, row, { amount, epoch }, 0, epoch)
+      else windowOf(limit).correct(this.#rows, row, { amount, epoch }, 0, epoch)
     }
   }
 
@@ -235,13 +250,15 @@ export class LimitCounters {
   #place(limit: Limit, user: string | null): number | null {
     const known = limit.perUser ? undefined : this.#places.get(limit)
     if (known !== undefined) return known
-    const size = limit.kind === 'concurrency' ? 1 : windowSize
-    if (limit.perUser) return this.#rows.makeForUser(limit.counter, user ?? '', size)
+    const size = limit.kind === 'concurrency' ? 1 : windowOf(limit).size
+    if (limit.perUser) return this.#rows.makeForUser(limit.counter, user ?? '', size)?.row ?? null
     const row = this.#rows.make(limit.counter, size)
     if (row !== null) this.#places.set(limit, row)
     return row
   }
 }
+
+const windowOf = ({ kind }: Limit): LimitWindow => (kind === 'requests' ? requestWindow : tokenWindow)
 
 /** A connection may have any number of turns: what they booked is one amount, of which the last turn's can still be given back. */
 function mergeTurns(taken: readonly Taken[]): Taken[] {

@@ -40,19 +40,40 @@ export function createLimitMemory(columns: number): LimitMemory {
   return { words, index: new SharedArrayBuffer(indexSize * 4), holds: new SharedArrayBuffer(ledgerBytes(columns)) }
 }
 
+/** A row, and by which name it is found: what is booked in one must be booked under the other. */
+export interface NamedRow {
+  counter: string
+  row: number
+}
+
 /** The name of an end user's counter. */
-export function userCounter(counter: string, user: string): string {
+function userCounter(counter: string, user: string): string {
   return `${counter} ${user}`
+}
+
+/** Of all end users beyond those that have a row of their own. No blank follows the counter, so that no user is named so. */
+const othersCounter = (counter: string): string => `${counter}/others`
+const usersCounter = (counter: string): string => `${counter}/users`
+
+const userForm = /^(\S+ \S+ \S+ \w+) (.*)$/s
+
+/** An end user's counter taken apart; null: it is nobody's own. */
+export function readUserCounter(name: string): { counter: string; user: string } | null {
+  const [, counter, user] = userForm.exec(name) ?? []
+  return counter === undefined || user === undefined ? null : { counter, user }
 }
 
 export class LimitRows {
   readonly #buffer: SharedArrayBuffer
   readonly words: BigInt64Array
+  /** The same memory in halves of words. */
+  readonly cells: Int32Array
   readonly #index: Int32Array
 
   constructor({ words, index }: Pick<LimitMemory, 'words' | 'index'>) {
     this.#buffer = words
     this.words = new BigInt64Array(words)
+    this.cells = new Int32Array(words)
     this.#index = new Int32Array(index)
   }
 
@@ -62,16 +83,27 @@ export class LimitRows {
   }
 
   /** The same for one end user; all whose names come when there are too many share one row of that limit. */
-  makeForUser(counter: string, user: string, size: number): number | null {
-    const name = userCounter(counter, user)
-    const known = this.find(name)
+  makeForUser(counter: string, user: string, size: number): NamedRow | null {
+    const known = this.#findOwn(counter, user)
     if (known !== null) return known
-    const users = this.make(`${counter} (users)`, 1)
+    const users = this.make(usersCounter(counter), 1)
     if (users === null) return null
     const isOver = (place: number, most: number) => Atomics.add(this.words, place, 1n) >= BigInt(most)
-    return isOver(users + rowHead, mostUsers) || isOver(userRows, mostUserRows)
-      ? this.make(`${counter} (others)`, size)
-      : this.make(name, size)
+    const others = isOver(users + rowHead, mostUsers) || isOver(userRows, mostUserRows)
+    const name = others ? othersCounter(counter) : userCounter(counter, user)
+    const row = this.make(name, size)
+    return row === null ? null : { counter: name, row }
+  }
+
+  /** Where an end user counts; null: nobody has counted anything there. */
+  findForUser(counter: string, user: string): number | null {
+    return this.#findOwn(counter, user)?.row ?? this.find(othersCounter(counter))
+  }
+
+  #findOwn(counter: string, user: string): NamedRow | null {
+    const name = userCounter(counter, user)
+    const row = this.find(name)
+    return row === null ? null : { counter: name, row }
   }
 
   /** Null: nobody has counted anything there. */

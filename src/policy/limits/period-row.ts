@@ -56,6 +56,12 @@ export function addSettled(words: BigInt64Array, half: number, amount: bigint): 
   Atomics.add(words, half + used, amount)
 }
 
+/** What a batch holds since before the process began. */
+export function addHeld(words: BigInt64Array, half: number, amount: bigint): void {
+  Atomics.add(words, half + used, amount)
+  countHold(words, half, 1n)
+}
+
 /** Holds so much more where it keeps to the limit; null: no limit. False: there is no room. */
 export function takePeriod(words: BigInt64Array, half: number, amount: bigint, limit: bigint | null): boolean {
   for (;;) {

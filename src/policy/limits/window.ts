@@ -1,14 +1,14 @@
-import { rowHead } from './limit-memory.ts'
+import { type LimitRows, rowHead } from './limit-memory.ts'
 
 /**
- * Amounts of any 60 seconds: 31 buckets of 2 seconds, and their total, which alone decides. A bucket counts until 62 seconds after
- * its begin, so that what was granted at its very end has lived for 60: never more than the limit passes in any minute. A bucket
- * has the number of its two seconds in its upper bits; whoever empties an old one takes its amount off the total only then, so
- * that the total is never below the truth. Decision 0053.
+ * Amounts of any 60 seconds, of tokens here and of requests in `request-window.ts`: 31 buckets of 2 seconds, and their total, which
+ * alone decides. A bucket counts until 62 seconds after its begin, so that what was granted at its very end has lived for 60: never
+ * more than the limit passes in any minute. A bucket has the number of its two seconds in its upper bits; whoever empties an old one
+ * takes its amount off the total only then, so that the total is never below the truth. Decision 0053.
  */
 
 const bucketMs = 2000
-const buckets = 31
+export const buckets = 31
 const amountBits = 40n
 const amountMask = (1n << amountBits) - 1n
 /** Nothing that was booked counts for longer. */
@@ -17,7 +17,22 @@ export const windowMs = bucketMs * buckets
 const total = rowHead
 const swept = rowHead + 1
 const first = rowHead + 2
-export const windowSize = 2 + buckets
+
+/** What counts amounts of any 60 seconds in the rows of a limit. */
+export interface LimitWindow {
+  /** 64-bit words behind a row's head. */
+  size: number
+  /** Books an amount where it keeps to the limit. What then remains; negative: it was not booked, and so much is missing. */
+  take(rows: WindowRows, row: number, amount: number, limit: number, epoch: number): number
+  /** Replaces what was booked at `booked.epoch`: less as long as that bucket lives, more from now on. */
+  correct(rows: WindowRows, row: number, booked: { amount: number; epoch: number }, actual: number, epoch: number): void
+  used(rows: WindowRows, row: number, epoch: number): number
+  /** Milliseconds until so much has left that an amount fits; at most until the window is empty. */
+  wait(rows: WindowRows, row: number, missing: number, now: number): number
+}
+
+/** The same memory twice: in words of 64 bits, and in cells of 32. */
+export type WindowRows = Pick<LimitRows, 'words' | 'cells'>
 
 export const epochAt = (now: number): number => Math.floor(now / bucketMs)
 /** Milliseconds until what was booked in that bucket no longer counts. */
@@ -26,17 +41,41 @@ export const livesFor = (epoch: number, now: number): number => (epoch + buckets
 const epochOf = (word: bigint): number => Number(word >> amountBits)
 const pack = (epoch: number, amount: bigint): bigint => (BigInt(epoch) << amountBits) | amount
 
-/** Books an amount where it keeps to the limit. `left` is what then remains; negative: it was not booked, and so much is missing. */
-export function takeWindow(words: BigInt64Array, row: number, amount: number, limit: number, epoch: number): number {
-  sweep(words, row, epoch)
-  for (;;) {
-    const found = Atomics.load(words, row + total)
-    const left = limit - Number(found) - amount
-    if (left < 0) return left
-    if (Atomics.compareExchange(words, row + total, found, found + BigInt(amount)) !== found) continue
-    fill(words, row, BigInt(amount), epoch)
-    return left
-  }
+export const tokenWindow: LimitWindow = {
+  size: 2 + buckets,
+
+  take({ words }, row, amount, limit, epoch) {
+    sweep(words, row, epoch)
+    for (;;) {
+      const found = Atomics.load(words, row + total)
+      const left = limit - Number(found) - amount
+      if (left < 0) return left
+      if (Atomics.compareExchange(words, row + total, found, found + BigInt(amount)) !== found) continue
+      fill(words, row, BigInt(amount), epoch)
+      return left
+    }
+  },
+
+  correct({ words }, row, booked, actual, epoch) {
+    if (actual > booked.amount) addWindow(words, row, actual - booked.amount, epoch)
+    else if (actual < booked.amount) unbook(words, row, booked.amount - actual, booked.epoch)
+  },
+
+  used({ words }, row, epoch) {
+    sweep(words, row, epoch)
+    return Number(Atomics.load(words, row + total))
+  },
+
+  wait({ words }, row, missing, now) {
+    const epoch = epochAt(now)
+    let leaving = 0
+    for (let at = epoch - buckets + 1; at <= epoch; at++) {
+      const word = Atomics.load(words, row + first + (at % buckets))
+      if (epochOf(word) === at) leaving += Number(word & amountMask)
+      if (leaving >= missing) return livesFor(at, now)
+    }
+    return livesFor(epoch, now)
+  },
 }
 
 /** Books what was used already, whatever the limit. */
@@ -44,35 +83,6 @@ function addWindow(words: BigInt64Array, row: number, amount: number, epoch: num
   sweep(words, row, epoch)
   Atomics.add(words, row + total, BigInt(amount))
   fill(words, row, BigInt(amount), epoch)
-}
-
-/** Replaces what was booked at `booked.epoch`: less as long as that bucket lives, more from now on. */
-export function correctWindow(
-  words: BigInt64Array,
-  row: number,
-  booked: { amount: number; epoch: number },
-  actual: number,
-  epoch: number,
-): void {
-  if (actual > booked.amount) addWindow(words, row, actual - booked.amount, epoch)
-  else if (actual < booked.amount) unbook(words, row, booked.amount - actual, booked.epoch)
-}
-
-export function usedInWindow(words: BigInt64Array, row: number, epoch: number): number {
-  sweep(words, row, epoch)
-  return Number(Atomics.load(words, row + total))
-}
-
-/** Milliseconds until so much has left that an amount fits; at most until the window is empty. */
-export function windowWait(words: BigInt64Array, row: number, missing: number, now: number): number {
-  const epoch = epochAt(now)
-  let leaving = 0
-  for (let at = epoch - buckets + 1; at <= epoch; at++) {
-    const word = Atomics.load(words, row + first + (at % buckets))
-    if (epochOf(word) === at) leaving += Number(word & amountMask)
-    if (leaving >= missing) return livesFor(at, now)
-  }
-  return livesFor(epoch, now)
 }
 
 function sweep(words: BigInt64Array, row: number, epoch: number): void {

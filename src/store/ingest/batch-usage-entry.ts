@@ -11,6 +11,15 @@ export function isBatchUsageEntry(entry: object): boolean {
   return isOwner(owner) && Array.isArray(sums) && sums.every((sum) => isSum(sum))
 }
 
+/** The same of what a batch holds. */
+export function isBatchHeldEntry(entry: object): boolean {
+  const texts = ['requestId', 'batchId', 'lane'].every((name) => typeof Reflect.get(entry, name) === 'string')
+  if (!texts || readTime(Reflect.get(entry, 'time')) === null) return false
+  const tokens: unknown = Reflect.get(entry, 'tokens')
+  const hold: unknown = Reflect.get(entry, 'hold')
+  return isOwner(Reflect.get(entry, 'owner')) && Array.isArray(hold) && typeof tokens === 'object' && tokens !== null
+}
+
 function isOwner(owner: unknown): boolean {
   if (typeof owner !== 'object' || owner === null) return false
   return ['projectId', 'environmentId', 'providerId'].every((name) => typeof Reflect.get(owner, name) === 'string')

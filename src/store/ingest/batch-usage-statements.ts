@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
+import { newId } from '../../core/ids.ts'
+import type { BackgroundWork, BatchHeldEntry, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
 import { roundUsd } from '../../core/money.ts'
 import type { Cost, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { blankRecord } from '../records/blank-record.ts'
@@ -34,20 +35,45 @@ export class BatchUsageStatements {
     )
   }
 
-  /** The records that are to be stored in the same transaction; none where the batch has been counted. */
-  count(entry: BatchUsageEntry): RequestRecord[] {
+  /** The records that are to be stored in the same transaction; null where the batch has been counted, or cannot be yet. */
+  count(entry: BatchUsageEntry): RequestRecord[] | null {
     const { batchId, owner, requestId, time, type = 'batch' } = entry
     const sums = this.#remaining(entry)
     const place = [batchId, owner.providerId, owner.credentialId ?? '']
-    if (sums === null || this.#mark.run(...place, requestId, time, type).changes === 0) return []
+    if (sums === null || this.#mark.run(...place, requestId, time, type).changes === 0) return null
     // Whoever asked first how the batch stands has its file; the batch itself is whose key made it.
     const made = this.#owner.get(...place, type)
     const projectId = made?.project_id ?? owner.projectId
     const environmentId = made?.environment_id ?? owner.environmentId
     const keyId = made === undefined ? owner.keyId : made.key_id
-    const names = this.#names.get(projectId, environmentId, keyId) ?? noNames
-    const key = keyId === null ? null : { id: keyId, name: names.key ?? keyId }
-    return sums.map((sum) => toRecord(entry, sum, { key, project: names.project, environment: names.environment }))
+    const maker = this.#ownerOf({ projectId, environmentId, keyId })
+    return sums.map((sum) => toRecord(entry, sum, maker))
+  }
+
+  /** A batch whose results nobody has read is charged what it held; null where it has been counted. */
+  charge(held: BatchHeldEntry, { time, usd }: { time: string; usd: number | null }): RequestRecord | null {
+    const { batchId, owner, requestId, lane, provider, model, tokens } = held
+    const place = [batchId, owner.providerId, owner.credentialId ?? '']
+    if (this.#mark.run(...place, requestId, time, 'batch').changes === 0) return null
+    const text = `Nobody has read the results of batch ${batchId}, which request ${requestId} made: it is charged what it held.`
+    const data = { batch: batchId, request: requestId }
+    return {
+      ...blankRecord(),
+      ...{ id: newId('req', Date.parse(time)), state: 'settled', time, lane, operation: operations.batch },
+      ...this.#ownerOf(owner),
+      ...{ model, provider, upstream_model: model, status: 200, tokens },
+      cost: usd === null ? null : { usd, price_version: 'hold' },
+      routing_signals: [{ rule: 'batch', verdict: 'note', text, data }],
+    }
+  }
+
+  #ownerOf({
+    projectId,
+    environmentId,
+    keyId,
+  }: Omit<BatchUsageEntry['owner'], 'providerId' | 'credentialId'>): RecordOwner {
+    const { project, environment, key } = this.#names.get(projectId, environmentId, keyId) ?? noNames
+    return { key: keyId === null ? null : { id: keyId, name: key ?? keyId }, project, environment }
   }
 
   /**

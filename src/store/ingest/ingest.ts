@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import { mayWrite, parseSegmentName, type Writers } from '../../core/journal-format.ts'
+import { mayWrite, parseSegmentName, type SettledHold, type Writers } from '../../core/journal-format.ts'
 import type { TrafficTally } from '../../core/traffic-tally.ts'
 import { findDeadOwners, interruptRecords, ownerOf } from '../records/record-rows.ts'
 import type { Connection } from '../sqlite/connection.ts'
@@ -28,6 +28,8 @@ export interface Audience {
   admitted: boolean
   /** What settled, summed. */
   traffic: ((tally: TrafficTally) => void) | null
+  /** What batches held of budgets, and came to. */
+  holds: ((settled: SettledHold[]) => void) | null
 }
 
 export interface IngestionOptions {
@@ -176,12 +178,17 @@ export class Ingestion {
     }
   }
 
-  #notify({ ended, tallier }: Stored): void {
-    const { audience } = this.#options
-    if (ended !== null && ended.length > 0) audience.ended?.(ended)
-    const tally = audience.traffic === null ? null : tallier.take()
-    if (tally !== null) audience.traffic?.(tally)
+  #notify(stored: Stored): void {
+    notify(this.#options.audience, stored)
   }
+}
+
+/** Tells what was stored, when it is committed. */
+export function notify(audience: Audience, { ended, tallier, settledHolds }: Stored): void {
+  if (ended !== null && ended.length > 0) audience.ended?.(ended)
+  const tally = audience.traffic === null ? null : tallier.take()
+  if (tally !== null) audience.traffic?.(tally)
+  if (settledHolds.length > 0) audience.holds?.(settledHolds)
 }
 
 function isAwaited(file: string, writers: Writers): boolean {

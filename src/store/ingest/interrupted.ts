@@ -1,19 +1,29 @@
 import type { Cost, RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 
+/** What a request held of budgets when its gateway died. */
+export interface InterruptedCharge {
+  /** Null: no budget in USD applied, and nobody knows what it would have cost. */
+  cost: Cost | null
+  /** Null: what its record says of when it was admitted. */
+  tokens: TokenUsage | null
+}
+
 /**
- * What becomes of a record whose request will never have an end: it is charged its hold, and says so. `cost`: what it held of
- * budgets in USD; null: no such budget applied, and nobody knows what it would have cost.
+ * What becomes of a record whose request will never have an end: it is charged its hold, and says so. `charge`: what it held of
+ * budgets; null: none applied.
  */
-export function interruptRecord(admitted: RequestRecord, cost: Cost | null = null): RequestRecord {
-  const policy_signals = [...admitted.policy_signals, describeHold(admitted.tokens)]
-  return { ...admitted, state: 'interrupted', cost, policy_signals }
+export function interruptRecord(admitted: RequestRecord, charge: InterruptedCharge | null = null): RequestRecord {
+  const tokens = charge?.tokens ?? admitted.tokens
+  const policy_signals = [...admitted.policy_signals, describeHold(tokens)]
+  return { ...admitted, state: 'interrupted', tokens, cost: charge?.cost ?? null, policy_signals }
 }
 
 function describeHold(tokens: TokenUsage | null): Signal {
   const died = 'The gateway crashed before this request ended'
   if (tokens === null) return { rule: 'interrupted', verdict: 'note', text: `${died}; it is not counted in tokens.` }
   const { input, output } = tokens
-  const allowed = output > 0 ? `${output} of output, as many as it allows` : 'none of output, as it sets no limit'
+  const allowed =
+    output > 0 ? `${output} of output, as many as were held for it` : 'none of output, as it sets no limit'
   return {
     rule: 'interrupted',
     verdict: 'note',

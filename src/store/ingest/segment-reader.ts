@@ -2,7 +2,7 @@ import { fstatSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { entryHeaderBytes, type JournalEntry } from '../../core/journal-format.ts'
 import { readTime } from '../records/record-head.ts'
-import { isBatchUsageEntry } from './batch-usage-entry.ts'
+import { isBatchHeldEntry, isBatchUsageEntry } from './batch-usage-entry.ts'
 import { bodyEntryId, isBodyEntry } from './body-entry.ts'
 import { isObjectsEntry } from './objects-entry.ts'
 
@@ -126,8 +126,8 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry {
 }
 
 function idOf(entry: JournalEntry): string {
-  if (entry.kind === 'objects' || entry.kind === 'batch-usage') return entry.requestId
-  return entry.kind === 'repeated' || entry.kind === 'body' ? entry.id : entry.record.id
+  if (entry.kind === 'objects' || entry.kind === 'batch-usage' || entry.kind === 'batch-held') return entry.requestId
+  return entry.kind === 'admitted' || entry.kind === 'settled' ? entry.record.id : entry.id
 }
 
 const closingBrace = 0x7d
@@ -166,6 +166,9 @@ function isEntry(entry: unknown): entry is JournalEntry {
   }
   if (entry.kind === 'objects') return isObjectsEntry(entry)
   if (entry.kind === 'body') return isBodyEntry(entry)
+  if (entry.kind === 'batch-held') return isBatchHeldEntry(entry)
+  if (entry.kind === 'held')
+    return 'id' in entry && typeof entry.id === 'string' && 'hold' in entry && Array.isArray(entry.hold)
   if (entry.kind === 'batch-usage') return isBatchUsageEntry(entry)
   if (entry.kind !== 'admitted' && entry.kind !== 'settled') return false
   if (!('record' in entry) || typeof entry.record !== 'object' || entry.record === null) return false

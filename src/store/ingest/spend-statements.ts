@@ -1,15 +1,17 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { BookedAmount, JournalEntry } from '../../core/journal-format.ts'
+import type { BookedAmount, JournalEntry, SettledHold } from '../../core/journal-format.ts'
 import { usdOfNano } from '../../core/money.ts'
 import { kindOfCounter } from '../../core/policy-limits.ts'
-import type { Cost } from '../../core/record.ts'
+import type { TokenUsage } from '../../core/record.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
+import type { InterruptedCharge } from './interrupted.ts'
 
 /** What budgets have used, written in the transaction that stores the record: each request once, with its hold or what it came to. */
 export class SpendStatements {
   readonly #add: Statement<[string, string, number]>
   readonly #open: Statement<[string, string]>
-  readonly #close: Statement<[string], { hold_json: string }>
+  readonly #raise: Statement<[string, string, string]>
+  readonly #close: Statement<[string], { hold_json: string; tokens_json: string | null }>
 
   constructor(sqlite: Database) {
     this.#add = sqlite.prepare(
@@ -17,7 +19,13 @@ export class SpendStatements {
        on conflict (counter, period) do update set amount = spend.amount + excluded.amount`,
     )
     this.#open = sqlite.prepare('insert into open_holds (record_id, hold_json) values (?, ?) on conflict do nothing')
-    this.#close = sqlite.prepare('delete from open_holds where record_id = ? returning hold_json')
+    // Of a connection whose model came late, this is the first hold.
+    this.#raise = sqlite.prepare(
+      `insert into open_holds (hold_json, tokens_json, record_id)
+       select ?, ?, id from records where id = ? and state = 'admitted'
+       on conflict (record_id) do update set hold_json = excluded.hold_json, tokens_json = excluded.tokens_json`,
+    )
+    this.#close = sqlite.prepare('delete from open_holds where record_id = ? returning hold_json, tokens_json')
   }
 
   /** Of an entry whose record was added or changed. */
@@ -29,15 +37,33 @@ export class SpendStatements {
     this.#addAll(entry.booked.filter(isBooked))
   }
 
-  /** A request that will never settle is charged its hold. Returns what it held in USD; null: no budget in USD applied. */
-  interrupt(id: string): Cost | null {
+  /** A batch holds it from here on. */
+  drop(id: string): void {
+    this.#close.get(id)
+  }
+
+  /** What batches came to. */
+  settle(holds: readonly SettledHold[]): void {
+    this.#addAll(holds.map(({ counter, period, actual }) => [counter, period, actual]))
+  }
+
+  /** It holds more than before. Nothing where the request has its end. */
+  raise({ id, hold, tokens }: Extract<JournalEntry, { kind: 'held' }>): void {
+    this.#raise.run(writeJson(hold.filter(isBooked)), writeJson(tokens), id)
+  }
+
+  /** A request that will never settle is charged its hold. Null: no budget applied. */
+  interrupt(id: string): InterruptedCharge | null {
     const open = this.#close.get(id)
     if (open === undefined) return null
     const held = readJson<BookedAmount[]>(open.hold_json)
     this.#addAll(held)
     // The same amount was held of each of them.
     const inUsd = held.find(([counter]) => kindOfCounter(counter) === 'usd')
-    return inUsd === undefined ? null : { usd: usdOfNano(BigInt(inUsd[2])), price_version: 'hold' }
+    return {
+      cost: inUsd === undefined ? null : { usd: usdOfNano(BigInt(inUsd[2])), price_version: 'hold' },
+      tokens: open.tokens_json === null ? null : readJson<TokenUsage>(open.tokens_json),
+    }
   }
 
   #addAll(booked: readonly BookedAmount[]): void {

@@ -1,8 +1,11 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
+import type { SettledHold } from '../../core/journal-format.ts'
+import type { RequestRecord } from '../../core/record.ts'
 import { type RecordHead, readHead, readTime } from '../records/record-head.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { writeJson } from '../sqlite/json-column.ts'
 import { isUnhealthy } from '../store-error.ts'
+import type { BatchActual, HeldBatch } from './batch-hold-statements.ts'
 import { type FoundEntry, parseEntry, recordText } from './segment-reader.ts'
 import { TrafficTallier } from './traffic-tally.ts'
 
@@ -23,6 +26,8 @@ export class Stored {
   readonly ended: string[] | null
   readonly tallier = new TrafficTallier()
   readonly refused: FoundEntry[] = []
+  /** What batches held, and came to. */
+  readonly settledHolds: SettledHold[] = []
 
   constructor({ ended, admitted }: { ended: unknown; admitted: boolean }) {
     this.ended = ended === null ? null : []
@@ -48,6 +53,8 @@ export function storeBatch(
     if (entry.kind === 'repeated') addRepeat(hot, entry)
     else if (entry.kind === 'objects') storeObjects(hot, entry)
     else if (entry.kind === 'body') storeBody(hot, entry)
+    else if (entry.kind === 'batch-held') storeBatchHeld(hot, entry)
+    else if (entry.kind === 'held') storeHeld(hot, entry)
     else if (entry.kind === 'batch-usage') storeBatchUsage(hot, entry, place.owner, stored)
     else storeRecord(hot, entry, place.owner, lastUsed, stored)
   }
@@ -110,14 +117,55 @@ function storeObjects(hot: HotStatements, found: FoundEntry): void {
   if (entry?.kind === 'objects') hot.objects.store(entry)
 }
 
+/** After the records of the batch: one that has settled holds nothing more. */
+function storeHeld(hot: HotStatements, found: FoundEntry): void {
+  const entry = parseEntry(found)
+  if (entry?.kind === 'held') hot.spend.raise(entry)
+}
+
 function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, stored: Stored): void {
   const entry = parseEntry(found)
   if (entry?.kind !== 'batch-usage') throw new Error("this batch's usage in the journal cannot be read")
-  for (const record of hot.batches.count(entry)) {
-    const text = writeJson(record)
-    const head = readHead(text, 'settled')
-    if (head !== null && hot.writeRecord(head, owner, text)) stored.add(head, text)
+  const { type = 'batch', batchId, time } = entry
+  const place = { ...entry.owner, batchId }
+  if (entry.unread === true) return hot.holds.end(place, time)
+  const records = hot.batches.count(entry)
+  if (records === null) return
+  for (const record of records) storeMade(hot, record, owner, stored)
+  if (type === 'batch') settleBatch(hot, place, sumOf(records), stored)
+}
+
+/** A record that no journal holds. */
+export function storeMade(hot: HotStatements, record: RequestRecord, owner: string, stored: Stored): void {
+  const text = writeJson(record)
+  const head = readHead(text, 'settled')
+  if (head !== null && hot.writeRecord(head, owner, text)) stored.add(head, text)
+}
+
+/** What it held of budgets is replaced by what it came to. */
+export function settleBatch(hot: HotStatements, place: HeldBatch, actual: BatchActual, stored: Stored): void {
+  const settled = hot.holds.settle(place, actual)
+  hot.spend.settle(settled)
+  stored.settledHolds.push(...settled)
+}
+
+function sumOf(records: readonly RequestRecord[]): BatchActual {
+  const sum = { usd: 0, tokens: 0 }
+  for (const { cost, tokens } of records) {
+    sum.usd += Math.round((cost?.usd ?? 0) * nanoPerUsd)
+    sum.tokens += tokens === null ? 0 : tokens.input + tokens.output
   }
+  return sum
+}
+
+const nanoPerUsd = 1e9
+
+/** From the end of the request that made it: should that one never settle, its hold is the batch's all the same. */
+function storeBatchHeld(hot: HotStatements, found: FoundEntry): void {
+  const entry = parseEntry(found)
+  if (entry?.kind !== 'batch-held') throw new Error('what this batch holds in the journal cannot be read')
+  hot.holds.open(entry)
+  hot.spend.drop(entry.requestId)
 }
 
 function storeBody(hot: HotStatements, found: FoundEntry): void {

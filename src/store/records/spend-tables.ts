@@ -1,8 +1,15 @@
 import type { BookedAmount } from '../../core/journal-format.ts'
 
+/** Of these days and months. */
+export interface Spent {
+  /** What budgets have used. */
+  used: BookedAmount[]
+  /** What batches hold whose usage is not known yet: one amount for each batch. */
+  held: BookedAmount[]
+}
+
 export interface SpendTables {
   spend: {
-    /** What budgets have used in these days and months. */
-    list(periods: readonly string[]): BookedAmount[]
+    list(periods: readonly string[]): Spent
   }
 }

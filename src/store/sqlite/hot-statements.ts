@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { BatchHoldStatements } from '../ingest/batch-hold-statements.ts'
 import { BatchUsageStatements } from '../ingest/batch-usage-statements.ts'
 import { SpendStatements } from '../ingest/spend-statements.ts'
 import { ObjectStatements } from '../objects/object-statements.ts'
@@ -23,6 +24,7 @@ export class HotStatements {
   readonly objects: ObjectStatements
   readonly batches: BatchUsageStatements
   readonly spend: SpendStatements
+  readonly holds: BatchHoldStatements
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
   readonly #record: Statement<RowValues>
@@ -37,6 +39,7 @@ export class HotStatements {
     this.objects = new ObjectStatements(sqlite)
     this.batches = new BatchUsageStatements(sqlite)
     this.spend = new SpendStatements(sqlite)
+    this.holds = new BatchHoldStatements(sqlite)
     this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)
     this.#key = sqlite.prepare(

@@ -49,8 +49,11 @@ describe('a budget', () => {
     const [first, second] = [open(one, granted), open(one, granted)]
     expect(one.holdBudgets(first, need(140), moment)).toBeNull()
     expect(one.holdBudgets(second, need(11), moment)).toMatchObject({ why: 'held', most: 150 })
-    expect(one.raiseBudgets(first, need(150))).toBeNull()
-    expect(one.raiseBudgets(first, need(151))).toMatchObject({ most: 150 })
+    expect(one.raiseBudgets(first, need(150), noon)).toEqual({ more: true })
+    expect(one.raiseBudgets(first, need(150), noon)).toEqual({ more: false })
+    expect(one.raiseBudgets(first, need(151), noon)).toMatchObject({ most: 150 })
+    // Held while it was granted, it stays; but nothing is added to it when the grant has ended.
+    expect(one.raiseBudgets(first, need(151), noon + 1000)).toMatchObject({ most: 100, why: 'spent' })
     first.actual = need(120)
     one.release(first)
     const later = { ...moment, now: noon + 1000 }
@@ -66,7 +69,7 @@ describe('a budget', () => {
     expect(one.holdBudgets(hold, need(5), moment)).toBeNull()
   })
 
-  it('litellm 26672, 34732, 40095: tells what is spent from what running requests hold', () => {
+  it('litellm 26672, litellm 34732, litellm 40095: tells what is spent from what running requests hold', () => {
     const { one, other, moment } = make()
     const first = open(one, limits)
     expect(one.holdBudgets(first, need(60), moment)).toBeNull()
@@ -89,9 +92,9 @@ describe('a budget', () => {
     const { one, moment } = make()
     const hold = open(one, [makeBudget(100), makeBudget(1000, { period: 'month' })])
     one.holdBudgets(hold, need(40), moment)
-    expect(one.raiseBudgets(hold, need(90))).toBeNull()
-    expect(one.raiseBudgets(hold, need(20))).toBeNull()
-    expect(one.raiseBudgets(hold, need(101))).toMatchObject({ limit: { period: 'day' } })
+    expect(one.raiseBudgets(hold, need(90), noon)).toEqual({ more: true })
+    expect(one.raiseBudgets(hold, need(20), noon)).toEqual({ more: false })
+    expect(one.raiseBudgets(hold, need(101), noon)).toMatchObject({ limit: { period: 'day' } })
     expect(hold.budgets.map(({ held }) => held)).toEqual([90n, 90n])
     expect(one.budgetUse(limits[0]!, moment)).toMatchObject({ used: 0, held: 90 })
   })

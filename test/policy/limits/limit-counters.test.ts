@@ -177,7 +177,41 @@ describe('a limit a minute', () => {
     expect(granted).toBeGreaterThanOrEqual(960)
   })
 
-  it('litellm 18730, 10555: never lets more pass in any 60 seconds, and refuses nothing that has room', () => {
+  it('counts requests as tokens are counted, however long they rest in between', () => {
+    const days = 86_400_000 * 3
+    const step = fc.record({
+      wait: fc.oneof(
+        fc.nat({ max: 3000 }),
+        fc.nat({ max: 70_000 }),
+        fc.nat({ max: days }),
+        fc.nat({ max: 20 }).map((round) => round * 4096 * 2000),
+      ),
+      thread: fc.boolean(),
+      undone: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+        const { one, other, clock } = make()
+        const requests = makeLimit('requests', 10)
+        const nothing = makeLimit('concurrency', 0)
+        const granted: number[] = []
+        const within = (span: number) => granted.filter((at) => at > clock.now - span).length
+        for (const { wait, thread, undone } of steps) {
+          clock.now += wait
+          const counters = thread ? one : other
+          // What another limit refuses is given back.
+          if (undone) counters.admit([requests, nothing], null, once)
+          else if ('taken' in counters.admit([requests], null, once)) {
+            expect(within(60_000)).toBeLessThan(10)
+            granted.push(clock.now)
+          } else expect(within(wait > 62_000 ? 0 : 62_001)).toBeGreaterThanOrEqual(10)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('litellm 18730, litellm 10555: never lets more pass in any 60 seconds, and refuses nothing that has room', () => {
     const step = fc.record({
       wait: fc.oneof(fc.nat({ max: 3000 }), fc.nat({ max: 70_000 })),
       amount: fc.nat({ max: 60 }),

@@ -41,7 +41,7 @@ describe('the cost of a call, in nano-dollars', () => {
     ['1,000 tokens of an embedding', { input: 1000 }, { input: 0.02 }, {}, 20_000n],
     ['one token that costs a fraction of a nano-dollar', { input: 1 }, { input: 0.0001 }, {}, 1n],
     [
-      'cached tokens, which are within the input (bifrost 904, 3451, 5354; langwatch 7018; 9router 2873)',
+      'cached tokens, which are within the input (Bifrost 904, Bifrost 3451, Bifrost 5354, langwatch 7018, 9router 2873, stakgraph PR 1688)',
       { input: 1000, cache_read: 900 },
       { input: 3, cache_read: 0.3 },
       {},
@@ -96,7 +96,7 @@ describe('the cost of a call, in nano-dollars', () => {
     expect(invoice({ input: 300_000, cache_read: 100_000 }, long)).toBe(200_000n * 2500n + 100_000n * 125n)
   })
 
-  it('takes the tier that the answer states (litellm 13810; synaplan 1319)', () => {
+  it('takes the tier that the answer states (litellm 13810, synaplan 1319, defog PR 303)', () => {
     const tiers = { input: 2, output: 8, flex: { input: 1, output: 4 }, priority: { input: 4, output: 16 } }
     const usage = { input: 1000, output: 1000 }
     expect(invoice(usage, tiers, { tier: 'default' })).toBe(10_000_000n)
@@ -105,7 +105,7 @@ describe('the cost of a call, in nano-dollars', () => {
     expect(invoice(usage, tiers, { tier: 'something-new' })).toBe(10_000_000n)
   })
 
-  it('has batch, tier and long context as rates of their own, not as factors (litellm 39861)', () => {
+  it('has batch, tier and long context as rates of their own, not as factors (litellm PR 39861)', () => {
     const rates = { ...long, batch: { input: 0.625, output: 5, long_context: { input: 1.2, output: 7 } } }
     expect(invoice({ input: 1000, output: 10 }, rates, { batch: true })).toBe(1000n * 625n + 10n * 5000n)
     expect(invoice({ input: 300_000, output: 10 }, rates, { batch: true })).toBe(300_000n * 1200n + 10n * 7000n)

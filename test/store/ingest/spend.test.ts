@@ -29,9 +29,13 @@ it('is what settled requests booked and interrupted ones held, each once, wherev
     ] as const
     writer.write({ kind: 'admitted', hold, record: { ...one, state: 'admitted' } })
     writer.write({ kind: 'admitted', hold, record: { ...two, state: 'admitted' } })
+    // It held more before it was interrupted; and one that has settled holds nothing more, however late that is read.
+    const tokens = { input: 40, output: 60, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+    const more = hold.map(([counter, period]) => [counter, period, 800] as const)
+    writer.write({ kind: 'held', id: two.id, hold: more, tokens }, { kind: 'held', id: one.id, hold: more, tokens })
     writer.write(admitted(free), settled(free))
     writer.write({ kind: 'settled', booked, record: one })
-    writer.write({ kind: 'settled', booked: [], record: three })
+    writer.write({ kind: 'settled', booked: [], record: three }, { kind: 'held', id: three.id, hold: more, tokens })
     const ingest = (running: number[]) =>
       ingestJournal({
         connection: store.connection,
@@ -41,18 +45,24 @@ it('is what settled requests booked and interrupted ones held, each once, wherev
       })
     const spent = () => spendTable(store.connection.db).list(['2026-11-23', '2026-11'])
     await ingest([0])
-    expect((await spent()).map(([, , amount]) => amount)).toEqual([70, 70])
+    expect((await spent()).used.map(([, , amount]) => amount)).toEqual([70, 70])
     await ingest([0])
-    expect((await spent()).map(([, , amount]) => amount)).toEqual([70, 70])
+    expect((await spent()).used.map(([, , amount]) => amount)).toEqual([70, 70])
     await ingest([])
     await ingest([])
-    expect((await spent()).toSorted()).toEqual([
-      ['pol_1 key_1 usd day', '2026-11-23', 570],
-      ['pol_1 key_1 usd month', '2026-11', 570],
+    expect((await spent()).used.toSorted()).toEqual([
+      ['pol_1 key_1 usd day', '2026-11-23', 870],
+      ['pol_1 key_1 usd month', '2026-11', 870],
     ])
     expect(await store.connection.db.selectFrom('open_holds').selectAll().execute()).toEqual([])
     const costs = await store.connection.db.selectFrom('records').select(['id', 'usd']).orderBy('id').execute()
-    expect(costs.find(({ id }) => id === two.id)?.usd).toBe(500e-9)
+    expect(costs.find(({ id }) => id === two.id)?.usd).toBe(800e-9)
+    const { record_json } = await store.connection.db
+      .selectFrom('records')
+      .select('record_json')
+      .where('id', '=', two.id)
+      .executeTakeFirstOrThrow()
+    expect(JSON.parse(record_json)).toMatchObject({ state: 'interrupted', tokens })
     await store.close()
   }
 })

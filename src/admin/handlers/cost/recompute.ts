@@ -1,5 +1,7 @@
+import type { ModelPrice } from '../../../core/model-price.ts'
 import { roundUsd, usdOfNano } from '../../../core/money.ts'
 import { blankUsageDetail, type Cost, type RequestRecord, type UsageDetail } from '../../../core/record.ts'
+import { compilePolicies, effectivePolicy } from '../../../policy/admit.ts'
 import { costOf } from '../../../policy/prices/cost.ts'
 import { PriceBook } from '../../../policy/prices/find-price.ts'
 import { listPrices } from '../../../policy/prices/list-prices.ts'
@@ -59,19 +61,23 @@ export async function* recomputeCost(
   yield { ...sum, done: true }
 }
 
-type Pricer = (record: RequestRecord) => Cost | null
+/** `free`: nothing is charged there. */
+type Pricer = (record: RequestRecord) => Cost | 'free' | null
 
 /** Prices the usage that stands on a record. A provider that is gone, or under another name, is known by its model alone. */
-async function openPricer({ store }: AdminContext): Promise<Pricer> {
+async function openPricer({ store, runtime, kinds }: AdminContext): Promise<Pricer> {
   const providers = await store.providers.list()
-  const vendors = new Map(
-    providers.filter(({ kind }) => kind !== 'demo').map((provider) => [provider.name, vendorOf(provider)]),
-  )
+  const vendors = new Map(providers.map((provider) => [provider.name, vendorOf(provider)]))
+  const builtIn = new Set(kinds.filter(({ transport }) => transport !== null).map(({ kind }) => kind))
+  const free = new Set(providers.filter(({ kind }) => builtIn.has(kind)).map(({ name }) => name))
   const book = new PriceBook(await listPrices(store.prices, providers))
+  const unpriced = openUnpriced(runtime.snapshot())
   return (record) => {
     const { provider, upstream_model: model, tokens } = record
     if (provider === null || model === null || !vendors.has(provider)) return null
-    const found = book.find({ provider, vendor: vendors.get(provider) ?? null, model })
+    const known = book.find({ provider, vendor: vendors.get(provider) ?? null, model })
+    if (known === null && free.has(provider)) return 'free'
+    const found = known ?? unpriced(record)
     if (found === null) return null
     const sum = isSum(record)
     if (sum && record.cost?.price_version === found.version) return record.cost
@@ -82,14 +88,24 @@ async function openPricer({ store }: AdminContext): Promise<Pricer> {
   }
 }
 
+/** What the policies of a record's key say by now of models without a price. */
+function openUnpriced({ configuration, keys }: ReturnType<AdminContext['runtime']['snapshot']>) {
+  const policies = compilePolicies(configuration)
+  const byId = new Map(keys.map((key) => [key.id, key]))
+  return ({ key }: RequestRecord): ModelPrice | null => {
+    const found = key === null ? undefined : byId.get(key.id)
+    return found === undefined ? null : (effectivePolicy(policies, found).unpriced?.price ?? null)
+  }
+}
+
 function repriceRecord(record: RequestRecord, pricer: Pricer, sum: Recomputed): RecordCost | null {
   const { id, cost, attempts, tokens, usage_detail } = record
   const before = cost?.usd ?? 0
   sum.before_usd = roundUsd(sum.before_usd + before)
   const used = record.state !== 'admitted' && (tokens !== null || usage_detail !== null)
   const priced = used ? pricer(record) : null
-  if (priced === null) {
-    if (used && record.provider !== null) sum.unpriced++
+  if (priced === null || priced === 'free') {
+    if (used && priced === null && record.provider !== null) sum.unpriced++
     sum.after_usd = roundUsd(sum.after_usd + before)
     return null
   }

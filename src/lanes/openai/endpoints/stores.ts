@@ -3,7 +3,10 @@ import { creates, deletes, json, jsonOrMultipart, lists, multipart, uses } from 
 import type { Matcher } from '../../endpoint-table.ts'
 import { inspectJson } from '../inspection.ts'
 import { rejectParts, rejectUnserved } from '../objects/batch-call.ts'
+import { endedBatch, endedBatches } from '../objects/ended.ts'
 import { row } from './row.ts'
+
+const ended = { reportsUsage: 'end', endedWork: endedBatch } as const
 
 /** Files, uploads and batches. A batch names one of the lane's endpoints, which `match` finds. Source: wire/lanes.md, section 1.3. */
 export const files = (match: Matcher): readonly Endpoint[] => [
@@ -30,10 +33,11 @@ export const files = (match: Matcher): readonly Endpoint[] => [
     requestForms: json,
     object: creates('batch'),
     inspect: inspectJson({ validate: rejectUnserved(match) }),
+    batchAsks: (_inspection, _body, inputs) => inputs,
   }),
-  row('batches.list', 'GET /batches', { object: lists('batch') }),
-  row('batches.get', 'GET /batches/{object}', { object: uses('batch') }),
-  row('batches.cancel', 'POST /batches/{object}/cancel', { object: uses('batch') }),
+  row('batches.list', 'GET /batches', { object: lists('batch'), reportsUsage: 'end', endedWork: endedBatches }),
+  row('batches.get', 'GET /batches/{object}', { object: uses('batch'), ...ended }),
+  row('batches.cancel', 'POST /batches/{object}/cancel', { object: uses('batch'), ...ended }),
 ]
 
 /**

@@ -1,5 +1,5 @@
 import { asArray, asCount, asObject, asText, type JsonObject } from '../../../core/json-value.ts'
-import type { EndedWork } from '../../contract.ts'
+import type { EndedWork } from '../../earlier-work.ts'
 import { readUsage } from '../usage.ts'
 
 type ReadEndedWork = (id: string, work: JsonObject) => readonly EndedWork[]
@@ -23,6 +23,27 @@ export function endedEvalRun(answer: unknown): readonly EndedWork[] {
 
 export function endedEvalRuns(answer: unknown): readonly EndedWork[] {
   return asArray(asObject(answer)?.data).flatMap(endedEvalRun)
+}
+
+/**
+ * A batch whose answer says what it used, or that it has no results. Where it only names the file of its results, these are read there.
+ */
+export function endedBatch(answer: unknown): readonly EndedWork[] {
+  return readEnded(answer, readBatch)
+}
+
+export function endedBatches(answer: unknown): readonly EndedWork[] {
+  return asArray(asObject(answer)?.data).flatMap(endedBatch)
+}
+
+/** Source: the SDK's `Batch`; `usage` and `model` stand there since 2025-09. */
+function readBatch(id: string, { model, usage, request_counts, output_file_id }: JsonObject): EndedWork[] {
+  const tokens = readUsage(usage)
+  if (tokens !== null && tokens.input + tokens.output > 0) {
+    const lines = Math.max(1, asCount(asObject(request_counts)?.completed))
+    return [{ type: 'batch', id, sums: [{ model: asText(model), lines, tokens }] }]
+  }
+  return [{ type: 'batch', id, ...(asText(output_file_id) === null ? {} : { unread: true }), sums: [] }]
 }
 
 function readEnded(answer: unknown, read: ReadEndedWork): readonly EndedWork[] {

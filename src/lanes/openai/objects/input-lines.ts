@@ -3,7 +3,8 @@ import { scanObject } from '../../../core/json-scan.ts'
 import { readValue } from '../../../core/json-value.ts'
 import { quote } from '../../../core/quote.ts'
 import type { ObjectName } from '../../../core/stored-object.ts'
-import type { InputLine, Match } from '../../contract.ts'
+import type { Match } from '../../contract.ts'
+import type { InputLine } from '../../earlier-work.ts'
 import { rejectMisspelled } from '../../request-body.ts'
 import { matchEndpoint } from '../endpoints.ts'
 import { findCall } from './batch-call.ts'
@@ -25,7 +26,8 @@ export function readLine(line: Buffer): InputLine | string {
   if (urls.length > 1 || body === undefined || others.length > 0) return 'it must have one `url` and one `body`'
   const said = urls.map((url) => readValue(line, url))
   const asked = line.subarray(body.start, body.end)
-  const found: { models: string[]; objects: ObjectName[] } = { models: [], objects: [] }
+  const ask: InputLine['ask'] = { model: null, bytes: asked.length, output: 0 }
+  const found: FoundInLine = { models: [], objects: [], ask }
   for (const url of said.length === 0 ? unsaid : said) {
     const match = findCall(url, matchEndpoint)
     if (match === null)
@@ -38,12 +40,20 @@ export function readLine(line: Buffer): InputLine | string {
 
 const urlCharacters = 100
 
-function readCall(match: Match, body: Buffer, found: { models: string[]; objects: ObjectName[] }): Fault | null {
+interface FoundInLine extends InputLine {
+  models: string[]
+  objects: ObjectName[]
+}
+
+function readCall(match: Match, body: Buffer, found: FoundInLine): Fault | null {
   const inspection = match.endpoint.inspect(match, '', body)
   if ('code' in inspection) return inspection
   const objects = inspection.mayRefer ? match.endpoint.references('', body) : []
   if ('code' in objects) return objects
   if (inspection.model !== null) found.models.push(inspection.model)
+  found.ask.model = inspection.model
+  // Where it may be either of two calls, any limit that it sets is one of the right call's.
+  if (match.endpoint.outputLimits !== undefined) found.ask.output = inspection.outputLimit ?? (found.ask.output || null)
   found.objects.push(...objects)
   return null
 }

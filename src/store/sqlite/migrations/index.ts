@@ -16,6 +16,7 @@ import { up as timeZone } from './0014-time-zone.ts'
 import { up as routeOptions } from './0015-route-options.ts'
 import { up as spend } from './0016-spend.ts'
 import { up as alerts } from './0017-alerts.ts'
+import { up as raisedHolds } from './0018-raised-holds.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -36,4 +37,5 @@ export const migrations: Record<string, Migration> = {
   '0015-route-options': { up: routeOptions },
   '0016-spend': { up: spend },
   '0017-alerts': { up: alerts },
+  '0018-raised-holds': { up: raisedHolds },
 }

@@ -1,0 +1,82 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import type { ModelPrice } from '../../core/model-price.ts'
+import type { BatchAsk } from '../../core/stored-object.ts'
+import { usageDetail } from '../../lanes/usage.ts'
+import { costOf } from '../../policy/prices/cost.ts'
+import type { Candidate, Plan } from '../../routing/plan.ts'
+import type { Call } from '../request/call.ts'
+import { budgetsOf, countsUsd, noPrice, refuse, unboundedAnswer } from '../upstream/hold-budgets.ts'
+
+interface Sum {
+  usd: bigint
+  input: number
+  output: number
+}
+
+const perBatch = { batch: true } as const
+
+/** Holds what all requests of a batch may come to, at the rates of batches. Null: it may be made. */
+export function holdBatch(call: Call, { candidates }: Plan): Fault | null {
+  const hold = budgetsOf(call.arrival)
+  const [target] = candidates
+  if (hold === null || target === undefined) return null
+  const { batchAsks } = call.match.endpoint
+  if (call.batchInputs === null) return onlyWarns(call) ? null : unknownFile
+  const asks = batchAsks?.(call.inspection, call.body.bytes, call.batchInputs) ?? []
+  const sum: Sum = { usd: 0n, input: 0, output: 0 }
+  for (const ask of asks) {
+    const wrong = add(sum, call, target, ask)
+    if (wrong !== null) return wrong
+  }
+  const { timeZone } = call.gateway.model.configuration
+  const need = { usd: sum.usd || 1n, tokens: Math.max(1, sum.input + sum.output) }
+  const refusal = call.gateway.limits.holdBudgets(hold, need, { timeZone, now: call.arrival.receivedAt })
+  if (refusal !== null) return refuse(call, refusal, null)
+  hold.heldFor = { input: sum.input, output: sum.output, target }
+  return null
+}
+
+/** Budgets that only warn refuse nothing. */
+function onlyWarns({ arrival }: Call): boolean {
+  return arrival.limits?.hold?.limits.every(({ period, warns }) => period === null || warns) === true
+}
+
+const unknownFile = fault(
+  'policy_denied',
+  'A budget applies, and what the file of this batch asks for is not known here. Upload it again, through the gateway.',
+)
+
+function add(sum: Sum, call: Call, target: Candidate, ask: BatchAsk): Fault | null {
+  const { model: gatewayModel } = call.gateway
+  const live = gatewayModel.configuration.providers.get(target.provider.id)
+  const model = upstreamName(call, target, ask.model)
+  const { unpriced } = call.arrival
+  const found = live === undefined ? null : gatewayModel.priceOf(live, model)
+  const isFree = found === null && live?.kind.transport !== null
+  const price = isFree ? null : (found ?? unpriced?.price ?? null)
+  if (!isFree && price === null && unpriced === null && countsUsd(call)) return noPrice(model)
+  const most = price?.max_output ?? null
+  if (ask.unlimited > 0 && most === null && !isFree && !onlyWarns(call)) return unboundedAnswer('each request')
+  const input = Math.ceil(ask.bytes / bytesPerToken)
+  const output = ask.output + ask.unlimited * (most ?? 0)
+  sum.input += input
+  sum.output += output
+  if (price !== null) sum.usd += costOfAll(price, ask, input, output)
+  return null
+}
+
+/** The longest request chooses the rates of all: what is held is rather too much than too little. */
+function costOfAll(price: ModelPrice, { longest }: BatchAsk, input: number, output: number): bigint {
+  const over = price.long_context?.over ?? Number.POSITIVE_INFINITY
+  const isLong = longest / bytesPerToken > over
+  const tokens = { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+  return costOf({ tokens, detail: usageDetail(perBatch) }, isLong ? price : { ...price, long_context: null }) ?? 0n
+}
+
+/** The names in files are the provider's already. */
+function upstreamName({ inspection }: Call, target: Candidate, model: string | null): string {
+  if (model === null || model === inspection.model) return target.upstreamModel
+  const place = inspection.additionalModels?.findIndex(({ name }) => name === model) ?? -1
+  return target.additionalUpstreamModels?.[place] ?? model
+}

@@ -1,0 +1,33 @@
+import type { Fault } from '../../core/errors.ts'
+import type { TokenUsage } from '../../core/record.ts'
+import { checkSource } from '../../policy/admit.ts'
+import type { Call } from '../request/call.ts'
+import { takeTurn } from '../request/take-limits.ts'
+import { holdTurn } from '../upstream/hold-budgets.ts'
+import type { OpenedProvider } from './open-provider.ts'
+
+/**
+ * A turn of a connection counts like a request: by the hours, limits and budgets of the key as it is by now. `bytes`: of the frame that
+ * asks for it. Null: it may begin.
+ */
+export function admitTurn(
+  call: Call,
+  { provider }: OpenedProvider,
+  used: TokenUsage | null,
+  bytes: number,
+): Fault | null {
+  const target = { provider: { id: provider.row.id }, upstreamModel: call.trace.upstreamModel ?? '' }
+  return checkHours(call) ?? takeTurn(call.arrival, bytes) ?? holdTurn(call, used, bytes, target)
+}
+
+function checkHours({ gateway, policy, arrival, trace }: Call): Fault | null {
+  if (policy.source === null) return null
+  const { timeZone } = gateway.model.configuration
+  const facts = { address: arrival.clientAddress, now: Date.now(), timeZone }
+  const { fault, signals } = checkSource(policy.source, facts)
+  // What passed says nothing that the opening has not said.
+  const denied = signals.filter(({ verdict }) => verdict === 'deny')
+  for (const signal of denied)
+    if (!trace.policySignals.some(({ text }) => text === signal.text)) trace.policySignals.push(signal)
+  return fault
+}

@@ -1,0 +1,15 @@
+import { asArray, asCount, asObject, asText } from '../../core/json-value.ts'
+import type { EndedWork } from '../earlier-work.ts'
+
+/** What a batch used stands in its results alone; one in which no request succeeded has used nothing. */
+export function endedBatch(answer: unknown): readonly EndedWork[] {
+  const batch = asObject(answer)
+  const id = asText(batch?.id)
+  if (batch === null || id === null || batch.processing_status !== 'ended') return []
+  const some = asCount(asObject(batch.request_counts)?.succeeded) > 0
+  return [{ type: 'batch', id, ...(some ? { unread: true } : {}), sums: [] }]
+}
+
+export function endedBatches(answer: unknown): readonly EndedWork[] {
+  return asArray(asObject(answer)?.data).flatMap(endedBatch)
+}

@@ -1,0 +1,38 @@
+import { type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
+import type { Endpoint } from '../contract.ts'
+import { readOutputLimit } from '../request-body.ts'
+import { generateLimits } from './inspection.ts'
+
+type ReadAsks = NonNullable<Endpoint['batchAsks']>
+
+/** `batch.inputConfig.requests.requests[].request`. Source: wire/lanes.md, section 3.3. */
+const way = [['batch'], ['inputConfig', 'input_config'], ['requests'], ['requests']]
+
+/** The model is the path's: a request may only repeat it. */
+export const askedByBatch: ReadAsks = (_inspection, body, inputs) => {
+  const asks = new Map<string | null, BatchAsk>()
+  for (const item of requestsIn(body)) {
+    const holder = scanObject(body, ['request'], item)
+    for (const request of holder.ok ? holder.members : []) {
+      const scan = scanObject(body, generateLimits.within, request)
+      const output = scan.ok ? readOutputLimit(body, scan.members, generateLimits) : null
+      addBatchAsk(asks, { model: null, bytes: request.end - request.start, output })
+    }
+  }
+  return [...asks.values(), ...inputs]
+}
+
+/** Whose answers have no tokens of text. */
+export const askedByEmbeddings: ReadAsks = (...asked) =>
+  askedByBatch(...asked).map((ask) => ({ ...ask, output: 0, unlimited: 0 }))
+
+function requestsIn(body: Buffer): readonly Span[] {
+  let spans: readonly Span[] = [{ start: 0, end: body.length }]
+  for (const names of way)
+    spans = spans.flatMap((span) => {
+      const scan = scanObject(body, names, span)
+      return scan.ok ? scan.members : []
+    })
+  return spans.flatMap((span) => scanElements(body, span) ?? [])
+}

@@ -1,0 +1,38 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BatchHeldEntry } from '../../core/journal-format.ts'
+import { usdOfNano } from '../../core/money.ts'
+import { kindOfCounter } from '../../core/policy-limits.ts'
+import type { Connection } from '../sqlite/connection.ts'
+import type { HotStatements } from '../sqlite/hot-statements.ts'
+import { type Audience, notify } from './ingest.ts'
+import { Stored, settleBatch, storeMade } from './store-batch.ts'
+
+const dayMs = 86_400_000
+const unreadMs = 30 * dayMs
+/** The longest that a provider takes for a batch, and an hour: its end counts from here where nobody has asked for it. */
+const longestBatchMs = 25 * 3_600_000
+
+/** Batches that ended 30 days ago, and whose results nobody has read since, are charged what they hold. */
+export async function chargeUnread(connection: Connection, now: number, audience: Audience): Promise<void> {
+  const at = (moment: number) => new Date(moment).toISOString()
+  const due = { ended: at(now - unreadMs), created: at(now - unreadMs - longestBatchMs) }
+  for (;;) {
+    const stored = await connection.writeHot((hot) => {
+      const stored = new Stored(audience)
+      for (const held of hot.holds.due(due)) charge(hot, held, at(now), stored)
+      return stored
+    })
+    notify(audience, stored)
+    if (stored.settledHolds.length === 0) return
+    await nextTurn()
+  }
+}
+
+function charge(hot: HotStatements, held: BatchHeldEntry, time: string, stored: Stored): void {
+  const inUsd = held.hold.find(([counter]) => kindOfCounter(counter) === 'usd')
+  const usd = inUsd?.[2] ?? 0
+  const record = hot.batches.charge(held, { time, usd: inUsd === undefined ? null : usdOfNano(BigInt(usd)) })
+  if (record !== null) storeMade(hot, record, 'unread', stored)
+  const { input, output } = held.tokens
+  settleBatch(hot, { ...held.owner, batchId: held.batchId }, { usd, tokens: input + output }, stored)
+}
