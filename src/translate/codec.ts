@@ -75,8 +75,6 @@ export interface WriteContext {
   usage(): ReplyUsage | null
   /** Whether visible reasoning goes to chat clients as `reasoning_content`. */
   reasoningText: boolean
-  /** Whether signed reasoning goes to chat clients as `extra_content`; undefined: no. */
-  extraContent?: boolean
   /** Gemini: the client asked for a stream without `alt=sse`, and gets the elements of an array. */
   jsonArray?: boolean
   carriers: Carriers

@@ -194,6 +194,8 @@ export interface ConversationSettings {
   metadata: unknown
   /** Responses: what the client wrote; null: nothing, and the SDK's default is true. */
   store: boolean | null
+  /** Chat: the client brings sealed reasoning back, and has asked for it. */
+  carriesReasoning?: boolean
 }
 
 export interface OutputFormat {

@@ -145,6 +145,7 @@ const chatBodies: readonly JsonObject[] = [
     prompt_cache_key: 'k',
     prompt_cache_options: { mode: 'explicit' },
     prompt_cache_retention: '24h',
+    include: ['reasoning.encrypted_content'],
   },
   { model: 'm', messages: [{ role: 'user', content: 'x' }], max_tokens: 5, user: 'u' },
   {

@@ -86,16 +86,16 @@ function readRequest(
 }
 
 /** A case of an answer alone: the client asked for it in the way that it comes. */
-function readAnswerOnly({ sections }: GoldenCase): Conversation {
+function readAnswerOnly({ sections, settings }: GoldenCase): Conversation {
   const streamed = sections.get('answer in')?.startsWith('{') === false
-  return { ...blankConversation, settings: { ...blankSettings, streamed, streamUsage: streamed } }
+  const carriesReasoning = settings.get('extra content') === 'yes'
+  return { ...blankConversation, settings: { ...blankSettings, streamed, streamUsage: streamed, carriesReasoning } }
 }
 
 function translateAnswer({ from, to, settings }: GoldenCase, answer: string, conversation: Conversation): string {
   const context = writeContext({
     conversation,
     reasoningText: settings.get('reasoning text') !== 'off',
-    extraContent: settings.get('extra content') === 'yes',
   })
   if (answer.startsWith('{')) {
     const whole = translateReply(from, to, answer, context)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { asArray, asObject } from '../../src/core/json-value.ts'
-import { ask, blocksOf, calls, claude, contentOf, request, toChat, toMessages } from '../support/translate/asked.ts'
-import { block, chatChunk, messageEvents } from '../support/translate/chunks.ts'
+import { ask, calls, claude, contentOf, request } from '../support/translate/asked.ts'
+import { block, messageEvents } from '../support/translate/chunks.ts'
 import { checkStream } from '../support/translate/grammar.ts'
 import { readChatWithSdk } from '../support/translate/sdk.ts'
-import { isFault, plainCarriers, translateEvents, translateReply, writeContext } from '../support/translate/stage.ts'
+import { isFault, translateEvents, translateReply, writeContext } from '../support/translate/stage.ts'
 
 // Tests are named after the reports of other gateways that had the error.
 
@@ -192,81 +192,6 @@ describe('tools', () => {
       type: 'json_schema',
       json_schema: { name: 'answer', schema, strict: true },
     })
-  })
-})
-
-describe('reasoning', () => {
-  it('9router 885: a signature is never made up', () => {
-    const stream = toMessages([
-      chatChunk({ reasoning_content: 'Hm.' }),
-      chatChunk({ content: 'Yes.' }),
-      chatChunk({}, 'stop'),
-    ])
-    expect(blocksOf(stream)).toEqual(['thinking', 'text'])
-    expect(stream).not.toContain('signature_delta')
-  })
-
-  it('onyx PR 13691: reasoning without a signature does not go up, and is listed', () => {
-    const messages = [
-      { role: 'user', content: 'x' },
-      { role: 'assistant', content: 'y', reasoning_content: 'Hm.' },
-      { role: 'user', content: 'z' },
-    ]
-    const { sent, losses } = request('chat', 'messages', { model: 'm', messages }, claude)
-    expect(contentOf(sent, 1)).toEqual([{ type: 'text', text: 'y' }])
-    expect(losses).toEqual(['messages[1].reasoning_content'])
-  })
-
-  it('anthropic-sdk-python 1598, Bifrost 6342, any-llm PR 1312: several signed blocks come back each as it was, in order', () => {
-    const thinking = [
-      { type: 'thinking', thinking: 'A "first"\n', signature: 'c2lnMQ==' },
-      { type: 'redacted_thinking', data: 'cmVk' },
-      { type: 'thinking', thinking: '', signature: 'c2lnMg==' },
-    ]
-    const body = {
-      id: 'msg_1',
-      model: 'm',
-      content: [...thinking, { type: 'text', text: 'y' }],
-      stop_reason: 'end_turn',
-    }
-    const written = JSON.parse(
-      String(translateReply('chat', 'messages', JSON.stringify(body), writeContext({ extraContent: true }))),
-    )
-    const messages = [{ role: 'user', content: 'x' }, written.choices[0].message, { role: 'user', content: 'z' }]
-    const { sent, losses } = request('chat', 'messages', { model: 'm', messages }, claude)
-    expect(contentOf(sent, 1)).toEqual([...thinking, { type: 'text', text: 'y' }])
-    expect(losses).toEqual([])
-  })
-
-  it('envoy PR 2530, litellm 36197, litellm 40364: what another provider has sealed, or nobody, is left out and listed', () => {
-    const foreign = plainCarriers.seal({
-      family: 'openai',
-      form: 'encrypted',
-      value: JSON.stringify({ text: '', value: 'e' }),
-    })
-    const message = { role: 'assistant', content: 'y', extra_content: { spgw: { reasoning: [foreign, 'forged'] } } }
-    const { sent, losses } = request(
-      'chat',
-      'messages',
-      { model: 'm', messages: [{ role: 'user', content: 'x' }, message, { role: 'user', content: 'z' }] },
-      claude,
-    )
-    expect(contentOf(sent, 1)).toEqual([{ type: 'text', text: 'y' }])
-    expect(losses).toEqual([0, 1].map((index) => `messages[1].extra_content.spgw.reasoning[${index}]`))
-  })
-
-  it("litellm PR 36355, litellm 40654: reasoning is never the assistant's text", async () => {
-    const thinking = block(
-      0,
-      { type: 'thinking', thinking: '', signature: '' },
-      { type: 'thinking_delta', thinking: 'Hm.' },
-      { type: 'signature_delta', signature: 'c2ln' },
-    )
-    const text = block(1, { type: 'text', text: '' }, { type: 'text_delta', text: 'Yes.' })
-    const events = messageEvents([...thinking, ...text], 'end_turn')
-    expect(await readChatWithSdk(toChat(events))).toMatchObject({ text: 'Yes.', reasoning: 'Hm.' })
-    const hidden = translateEvents('chat', 'messages', events, writeContext({ reasoningText: false })).join('')
-    expect(hidden).not.toContain('Hm.')
   })
 })
 

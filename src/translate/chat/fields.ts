@@ -104,6 +104,8 @@ export const chatFields = {
   'response_format.json_schema.schema': { otherwise: 'mapped' },
   'response_format.json_schema.strict': { to: { responses: 'kept' }, otherwise: 'ignored' },
   reasoning_effort: { otherwise: 'mapped', why: 'as the nearest that the model has' },
+  // Not OpenAI's: by it a client asks for sealed reasoning, as in Responses.
+  include: { otherwise: 'mapped' },
   verbosity: { to: { responses: 'kept' }, otherwise: 'dropped', harmless: ['medium'] },
   prediction: { otherwise: 'ignored', why: 'it changes the speed only' },
   web_search_options: { otherwise: 'mapped' },

@@ -67,7 +67,16 @@ function readSettings(body: JsonObject): ConversationSettings {
     verbosity: asText(body.verbosity),
     metadata: asObject(metadata) === null ? null : metadata,
     store: typeof body.store === 'boolean' ? body.store : null,
+    carriesReasoning: carriesReasoning(body),
   }
+}
+
+/** As in Responses, or because it has brought some before. */
+function carriesReasoning({ include, messages }: JsonObject): boolean {
+  return (
+    asArray(include).includes('reasoning.encrypted_content') ||
+    asArray(messages).some((message) => asObject(asObject(message)?.extra_content) !== null)
+  )
 }
 
 function readOutput(value: unknown): OutputFormat | null {

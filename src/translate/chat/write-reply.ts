@@ -45,7 +45,7 @@ function writeMessage(reply: ModelReply, calls: readonly CallPart[], context: Wr
   }
   if (refusal === '' && reply.stop.reason === 'refused') refusal = reply.stop.explanation ?? refusedWords
   const thought = context.reasoningText ? reasoning.map(({ text }) => text).join('') : ''
-  const carried = context.extraContent === true ? writeCarried(reasoning, context.carriers) : null
+  const carried = context.conversation.settings.carriesReasoning ? writeCarried(reasoning, context.carriers) : null
   return {
     role: 'assistant',
     content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,
@@ -72,7 +72,7 @@ function writeCalls(reply: ModelReply, calls: readonly CallPart[], context: Writ
       const name = clientToolName(conversation, call.name)
       const id = call.id ?? mintCallId(reply.id, context.requestId, index)
       const extra =
-        call.opaque && context.extraContent === true ? writeCarriedCall(call.opaque, context.carriers) : null
+        call.opaque && conversation.settings.carriesReasoning ? writeCarriedCall(call.opaque, context.carriers) : null
       const carried = extra === null ? {} : { extra_content: extra }
       if (call.custom || custom.has(name)) {
         const input = call.custom ? call.arguments : unwrapCustomInput(call.arguments)

@@ -113,8 +113,8 @@ export class ChatStreamWriter implements ReplyWriter {
   }
 
   #writeReasoning(part: number, text: string): string {
-    const { reasoningText, extraContent } = this.#context
-    if (extraContent === true) {
+    const { reasoningText, conversation } = this.#context
+    if (conversation.settings.carriesReasoning) {
       const before = this.#reasoning.get(part)
       this.#reasoning.set(part, { kind: 'reasoning', path: '', ...before, text: (before?.text ?? '') + text })
     }
@@ -122,7 +122,7 @@ export class ChatStreamWriter implements ReplyWriter {
   }
 
   #keepOpaque({ part, opaque }: Extract<ReplyEvent, { kind: 'opaque' }>): string {
-    if (this.#context.extraContent !== true) return ''
+    if (!this.#context.conversation.settings.carriesReasoning) return ''
     const call = this.#calls.get(part)
     if (call === undefined) {
       const before = this.#reasoning.get(part)

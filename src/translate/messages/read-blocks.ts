@@ -7,11 +7,24 @@ import { RequestError } from '../request-fault.ts'
 export function readBlocks(content: unknown, path: string, context: ReadContext): Part[] {
   if (typeof content === 'string') return [{ kind: 'text', path, text: content }]
   if (!Array.isArray(content)) throw new RequestError(path, `${path} is neither text nor a list`)
-  return content.map((value, index) => {
+  const parts: Part[] = []
+  for (const [index, value] of content.entries()) {
     const block = asObject(value)
     if (block === null) throw new RequestError(`${path}[${index}]`, `${path}[${index}] is no object`)
-    return readBlock(block, `${path}[${index}]`, context)
-  })
+    const part = readBlock(block, `${path}[${index}]`, context)
+    const signed = block.type === 'redacted_thinking' ? signBefore(parts.at(-1), part) : null
+    if (signed === null) parts.push(part)
+    else parts[parts.length - 1] = signed
+  }
+  return parts
+}
+
+/** Gemini signs calls and texts: its signature is carried in a block of its own behind them. */
+function signBefore(before: Part | undefined, part: Part): Part | null {
+  const opaque = part.kind === 'reasoning' ? part.opaque : undefined
+  if (opaque?.form !== 'thought' || before === undefined) return null
+  if ((before.kind !== 'call' && before.kind !== 'text') || before.opaque !== undefined) return null
+  return { ...before, opaque }
 }
 
 /** Text alone, as in system prompts. */

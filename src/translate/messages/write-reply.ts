@@ -42,7 +42,7 @@ function writeBlock(
     case 'text': {
       if (part.text === '') return []
       const citations = part.citations?.map(writeCitation) ?? null
-      return [{ type: 'text', text: part.text, citations }]
+      return [{ type: 'text', text: part.text, citations }, ...writeSigned(part.opaque, context.carriers)]
     }
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }]
@@ -59,9 +59,16 @@ function writeBlock(
           input,
           caller: { type: 'direct' },
         },
+        ...writeSigned(part.opaque, context.carriers),
       ]
     }
   }
+}
+
+/** What another provider signed: a call, or a text. The block that carries the signature follows it. */
+function writeSigned(opaque: Opaque | undefined, carriers: Carriers): JsonObject[] {
+  const data = opaque === undefined ? null : carriers.seal(opaque)
+  return data === null ? [] : [{ type: 'redacted_thinking', data }]
 }
 
 /** Another provider's reasoning is sealed where Anthropic's signature stands, so that the client brings it back. */

@@ -19,6 +19,8 @@ interface OpenBlock {
   /** Of a call: whether any of its input has been written. */
   isEmpty: boolean
   signature: string
+  /** What another provider signed the block with: a block of its own carries it. */
+  carried: string | null
 }
 
 /** Anthropic's events: blocks strictly one after another, and none without anything in it. */
@@ -123,9 +125,12 @@ export class MessagesStreamWriter implements ReplyWriter {
     return this.#openBlock(part, 'thinking', { type: 'thinking', thinking: '', signature: '' })
   }
 
-  /** A signature goes out when its block ends, and once. A call's own has no place. */
+  /** A signature goes out when its block ends, and once; that of a call or a text in a block of its own behind it. */
   #writeOpaque(part: number, opaque: Opaque): string {
-    if (this.#open?.part === part && this.#open.kind !== 'thinking') return ''
+    if (this.#open?.part === part && this.#open.kind !== 'thinking') {
+      this.#open.carried = this.#context.carriers.seal(opaque)
+      return ''
+    }
     if (opaque.family === 'anthropic' && opaque.form === 'redacted') {
       const block = { type: 'redacted_thinking', data: opaque.value }
       return this.#openBlock(part, 'text', block) + this.#close()
@@ -163,7 +168,7 @@ export class MessagesStreamWriter implements ReplyWriter {
 
   #openBlock(part: number, kind: OpenBlock['kind'], block: JsonObject): string {
     const before = this.#begin() + this.#close()
-    this.#open = { part, kind, isEmpty: true, signature: '' }
+    this.#open = { part, kind, isEmpty: true, signature: '', carried: null }
     return before + line('content_block_start', { index: this.#blocks, content_block: block })
   }
 
@@ -173,10 +178,12 @@ export class MessagesStreamWriter implements ReplyWriter {
 
   #close(): string {
     if (this.#open === null) return ''
-    const { signature } = this.#open
+    const { signature, carried, part } = this.#open
     const signed = signature === '' ? '' : this.#delta({ type: 'signature_delta', signature })
     this.#open = null
-    return `${signed}${line('content_block_stop', { index: this.#blocks++ })}`
+    const closed = `${signed}${line('content_block_stop', { index: this.#blocks++ })}`
+    if (carried === null) return closed
+    return closed + this.#openBlock(part, 'text', { type: 'redacted_thinking', data: carried }) + this.#close()
   }
 
   #begin(): string {

@@ -4,7 +4,7 @@ import { fateOf } from '../../../src/translate/losses.ts'
 import { type RequestOptions, translateRequest } from './stage.ts'
 
 /** Members that say something about the way, or about the answer, and not about what the provider gets. */
-const aside = ['model', 'stream_options', 'stream_options.include_usage']
+const aside = ['model', 'include', 'stream_options', 'stream_options.include_usage']
 
 /**
  * A field of a format's requests at a target: it is in what the provider gets, or it is listed, or the request is refused for it, or the
