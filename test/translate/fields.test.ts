@@ -2,10 +2,13 @@ import type Anthropic from '@anthropic-ai/sdk'
 import type OpenAI from 'openai'
 import type { ResponseFormatJSONSchema } from 'openai/resources/shared'
 import { describe, expect, it } from 'vitest'
+import type { FormatName } from '../../src/core/format.ts'
 import type { JsonObject } from '../../src/core/json-value.ts'
 import { chatFields } from '../../src/translate/chat/fields.ts'
+import type { FieldTable } from '../../src/translate/field-table.ts'
 import { messagesFields } from '../../src/translate/messages/fields.ts'
 import { isAccountedFor } from '../support/translate/field-check.ts'
+import type { RequestOptions } from '../support/translate/stage.ts'
 
 /** The names of the members of a type, and of each of its alternatives. */
 type Names<T> = T extends object ? { [Name in keyof T]-?: string extends Name ? never : Name }[keyof T] & string : never
@@ -282,7 +285,7 @@ const messagesBodies: readonly JsonObject[] = [
         name: 'f',
         type: 'custom',
         description: 'd',
-        input_schema: { type: 'object' },
+        input_schema: { type: 'object', properties: { a: { type: 'string' } } },
         strict: true,
         allowed_callers: ['code_execution_20260120'],
         defer_loading: true,
@@ -293,7 +296,7 @@ const messagesBodies: readonly JsonObject[] = [
       { name: 'g', input_schema: { type: 'object' } },
     ],
     tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true },
-    thinking: { type: 'enabled', budget_tokens: 2000, display: 'omitted' },
+    thinking: { type: 'enabled', budget_tokens: 2000, display: 'summarized' },
     stop_sequences: ['END'],
     temperature: 0.5,
     top_p: 0.5,
@@ -358,16 +361,26 @@ const messagesBodies: readonly JsonObject[] = [
   },
 ]
 
-describe('every field is kept, listed or refused', () => {
-  it.each(Object.keys(chatFields))('chat to messages: %s', (field) => {
-    expect(isAccountedFor('chat', 'messages', field, chatBodies, { model: 'claude-sonnet-4-5' })).toBe(true)
-  })
+const targets = {
+  messages: { model: 'claude-sonnet-4-5' },
+  chat: { model: 'gpt-oss-120b' },
+  compatible: { model: 'qwen', compatible: true },
+  responses: { model: 'gpt-4.1' },
+  generate: { model: 'gemini-3-pro' },
+} satisfies Record<string, RequestOptions>
 
-  it.each(Object.keys(messagesFields))('messages to chat: %s', (field) => {
-    expect(isAccountedFor('messages', 'chat', field, messagesBodies, { model: 'gpt-oss-120b' })).toBe(true)
-  })
+const pairs: readonly [FormatName, FormatName, FieldTable, readonly JsonObject[], RequestOptions][] = [
+  ['chat', 'messages', chatFields, chatBodies, targets.messages],
+  ['chat', 'responses', chatFields, chatBodies, targets.responses],
+  ['chat', 'generate', chatFields, chatBodies, targets.generate],
+  ['messages', 'chat', messagesFields, messagesBodies, targets.chat],
+  ['messages', 'chat', messagesFields, messagesBodies, targets.compatible],
+  ['messages', 'responses', messagesFields, messagesBodies, targets.responses],
+  ['messages', 'generate', messagesFields, messagesBodies, targets.generate],
+]
 
-  it.each(Object.keys(messagesFields))('messages to chat, a compatible server: %s', (field) => {
-    expect(isAccountedFor('messages', 'chat', field, messagesBodies, { model: 'qwen', compatible: true })).toBe(true)
+describe.each(pairs)('from %s to %s every field is kept, listed or refused', (from, to, table, bodies, options) => {
+  it.each(Object.keys(table))(`${options.model}: %s`, (field) => {
+    expect(isAccountedFor(from, to, field, bodies, options)).toBe(true)
   })
 })

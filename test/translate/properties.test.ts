@@ -127,8 +127,12 @@ function messagesBody({ system, rounds, temperature }: Talk, turns: number): Jso
 const pairs: readonly [FormatName, FormatName, (talk: Talk, turns: number) => JsonObject, RequestOptions][] = [
   ['chat', 'messages', chatBody, { model: 'claude-sonnet-4-5' }],
   ['chat', 'messages', chatBody, { model: 'claude-opus-5' }],
+  ['chat', 'responses', chatBody, { model: 'gpt-5.2' }],
+  ['chat', 'generate', chatBody, { model: 'gemini-3-pro' }],
   ['messages', 'chat', messagesBody, { model: 'gpt-5.2' }],
   ['messages', 'chat', messagesBody, { model: 'qwen', compatible: true }],
+  ['messages', 'responses', messagesBody, { model: 'gpt-5.2' }],
+  ['messages', 'generate', messagesBody, { model: 'gemini-2.5-flash' }],
 ]
 
 const markMembers = /"(?:cache_control|prompt_cache_breakpoint)":/g
@@ -172,8 +176,11 @@ describe.each(pairs)('%s to %s', (from, to, write, options) => {
 function expectPrefix(before: JsonObject, after: JsonObject | null): void {
   const unmarked = (value: unknown) =>
     JSON.parse(JSON.stringify(value), (name, member) => (name === 'cache_control' ? undefined : member))
-  expect(unmarked(after?.system ?? null)).toEqual(unmarked(before.system ?? null))
-  expect(after?.tools).toEqual(before.tools)
-  const [earlier, later] = [asArray(unmarked(before.messages)), asArray(unmarked(after?.messages))]
+  for (const name of ['system', 'instructions', 'systemInstruction', 'tools']) {
+    expect(unmarked(after?.[name] ?? null)).toEqual(unmarked(before[name] ?? null))
+  }
+  const talk = (body: JsonObject | null) => asArray(unmarked(body?.messages ?? body?.input ?? body?.contents ?? null))
+  const [earlier, later] = [talk(before), talk(after)]
+  expect(earlier.length).toBeGreaterThan(0)
   expect(later.slice(0, earlier.length)).toEqual(earlier)
 }

@@ -128,7 +128,7 @@ describe('reasoning', () => {
     const foreign = plainCarriers.seal({
       family: 'openai',
       form: 'encrypted',
-      value: JSON.stringify({ text: '', value: 'e' }),
+      value: 'e',
     })
     const message = { role: 'assistant', content: 'y', extra_content: { spgw: { reasoning: [foreign, 'forged'] } } }
     const { sent, losses } = request(

@@ -1,4 +1,5 @@
-import { asArray, asObject, asString, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { packReasoning, unpackReasoning } from '../carried-reasoning.ts'
 import type { Carriers } from '../codec.ts'
 import type { Opaque, ReasoningPart } from '../conversation.ts'
 
@@ -7,24 +8,21 @@ import type { Opaque, ReasoningPart } from '../conversation.ts'
  * part; a call carries its own as `extra_content.google.thought_signature`, which is Google's form.
  */
 export function writeCarried(parts: readonly ReasoningPart[], carriers: Carriers): JsonObject | null {
-  const sealed = parts.flatMap(({ text, opaque }) => {
-    if (opaque === undefined) return []
-    // A signature is of the part's own text, which must come back to the byte: it is carried with it.
-    const value = opaque.form === 'redacted' ? opaque.value : JSON.stringify({ text, value: opaque.value })
-    return carriers.seal({ ...opaque, value }) ?? []
-  })
+  const sealed = parts.flatMap(({ text, opaque }) =>
+    opaque === undefined ? [] : (carriers.seal(packReasoning(opaque, text)) ?? []),
+  )
   return sealed.length === 0 ? null : { spgw: { reasoning: sealed } }
 }
 
+/** What cannot be opened is a part without anything in it, so that it is listed. */
 export function readCarried(extra: unknown, path: string, carriers: Carriers): ReasoningPart[] {
   const sealed = asArray(asObject(asObject(extra)?.spgw)?.reasoning)
-  return sealed.flatMap((text, index): ReasoningPart[] => {
-    const opaque = typeof text === 'string' ? carriers.open(text) : null
+  return sealed.map((value, index): ReasoningPart => {
+    const packed = typeof value === 'string' ? carriers.open(value) : null
     const part = { kind: 'reasoning' as const, path: `${path}.spgw.reasoning[${index}]` }
-    if (opaque === null) return [{ ...part, text: '' }]
-    if (opaque.form === 'redacted') return [{ ...part, text: '', opaque }]
-    const carried = parseObject(Buffer.from(opaque.value))
-    return [{ ...part, text: asString(carried?.text), opaque: { ...opaque, value: asString(carried?.value) } }]
+    if (packed === null) return { ...part, text: '' }
+    const { text, opaque } = unpackReasoning(packed)
+    return { ...part, text: text ?? '', opaque }
   })
 }
 

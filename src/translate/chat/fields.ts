@@ -115,7 +115,7 @@ export const chatFields = {
   user: { to: { generate: 'ignored' }, otherwise: 'mapped' },
   safety_identifier: { to: { generate: 'ignored' }, otherwise: 'mapped' },
   metadata: { to: { responses: 'kept' }, otherwise: 'dropped', harmless: [{}] },
-  store: { to: { responses: 'kept' }, otherwise: 'dropped', harmless: [false] },
+  store: { otherwise: 'dropped', harmless: [false] },
   service_tier: { to: { responses: 'kept' }, otherwise: 'dropped', harmless: ['auto', 'default'] },
   prompt_cache_key: { to: { responses: 'kept' }, otherwise: 'ignored' },
   prompt_cache_options: { otherwise: 'dropped' },

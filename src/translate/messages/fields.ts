@@ -98,7 +98,7 @@ export const messagesFields = {
   top_p: { otherwise: 'mapped', why: 'dropped for models that refuse it' },
   top_k: { to: { generate: 'kept' }, otherwise: 'dropped' },
   stream: { otherwise: 'mapped' },
-  metadata: { otherwise: 'mapped' },
+  metadata: { to: { generate: 'ignored' }, otherwise: 'mapped' },
   'metadata.user_id': { to: { generate: 'ignored' }, otherwise: 'mapped' },
   cache_control: { otherwise: 'dropped' },
   service_tier: { otherwise: 'ignored' },

@@ -6,6 +6,8 @@ import { mintId, toolNameFor } from '../ids.ts'
 import { numberOf } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { type ModelFacts, modelFacts } from '../model-facts.ts'
+import { strictAnthropicSchema } from '../schema/anthropic.ts'
+import { outputSchemaPath, toolSchemaPath } from '../schema/schema-paths.ts'
 import { settingPath } from '../setting-paths.ts'
 import { type OrderedTurn, orderTurns } from '../turns.ts'
 import { CacheMarks } from './cache-marks.ts'
@@ -53,10 +55,15 @@ function writeTool(tool: Tool, marks: CacheMarks, ledger: Ledger): JsonObject | 
   const written = {
     name: toolNameFor('messages', tool.name),
     ...(tool.description === null ? {} : { description: tool.description }),
-    input_schema: tool.kind === 'custom' ? customToolSchema(tool) : writeSchema(tool.schema),
+    input_schema: tool.kind === 'custom' ? customToolSchema(tool) : writeToolSchema(tool, ledger),
     ...(tool.strict === null ? {} : { strict: tool.strict }),
   }
   return marks.on(written, tool)
+}
+
+function writeToolSchema({ schema, strict, path }: Tool, ledger: Ledger): unknown {
+  const written = writeSchema(schema)
+  return strict === true ? strictAnthropicSchema(written, toolSchemaPath(ledger.from, path), ledger) : written
 }
 
 /** A schema is required, and its type is `object`. */
@@ -122,7 +129,8 @@ function writeOutput(output: OutputFormat | null, ledger: Ledger): JsonObject {
     ledger.refuse(output.path, 'it has no JSON mode without a schema; send one (json_schema)')
     return {}
   }
-  return { format: { type: 'json_schema', schema: output.schema } }
+  const schema = strictAnthropicSchema(output.schema, outputSchemaPath(ledger.from, output.path), ledger)
+  return { format: { type: 'json_schema', schema } }
 }
 
 const samplings = [
