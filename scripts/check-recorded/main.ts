@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { type Exchange, readExchanges } from './cassettes.ts'
 import { type Replayed, replay } from './replay.ts'
+import { TranslationCheck } from './translated.ts'
 import { findNative } from './vendors.ts'
 
 /** Public archives with recorded traffic of real providers (MIT). They are read and never become part of this project. */
@@ -21,6 +22,7 @@ interface Counts {
 
 const byVendor = new Map<string, Counts>()
 const unserved = new Map<string, number>()
+const translation = new TranslationCheck()
 let foreign = 0
 
 function print(text: string): void {
@@ -37,7 +39,7 @@ function count(vendor: string, { form, usage, wrong }: Replayed): void {
   if (wrong.length > 0) counts.wrong++
 }
 
-function check(exchange: Exchange): void {
+async function check(exchange: Exchange): Promise<void> {
   const { call, known } = findNative(exchange.method, exchange.url)
   if (call === null) {
     if (!known) foreign++
@@ -49,7 +51,8 @@ function check(exchange: Exchange): void {
   }
   const replayed = attempt(() => replay(call, exchange))
   count(call.vendor, replayed)
-  for (const wrong of replayed.wrong) print(`${exchange.file}: ${exchange.method} ${exchange.url.pathname}: ${wrong}`)
+  const wrong = [...replayed.wrong, ...(await translation.take(exchange))]
+  for (const words of wrong) print(`${exchange.file}: ${exchange.method} ${exchange.url.pathname}: ${words}`)
 }
 
 function attempt(run: () => Replayed): Replayed {
@@ -76,7 +79,7 @@ const temporary = given.length === 0 ? fs.mkdtempSync(path.join(os.tmpdir(), 'sp
 try {
   if (temporary !== null) download(temporary)
   for (const folder of temporary === null ? given : [temporary])
-    for (const exchange of readExchanges(folder)) check(exchange)
+    for (const exchange of readExchanges(folder)) await check(exchange)
 } finally {
   if (temporary !== null) fs.rmSync(temporary, { recursive: true, force: true })
 }
@@ -91,7 +94,16 @@ print(line(['', ...columns]))
 const vendors = [...byVendor].toSorted(([one], [other]) => (one < other ? -1 : 1))
 for (const [vendor, counts] of vendors) print(line([vendor, ...columns.map((column) => counts[column])]))
 for (const [call, times] of unserved) print(`no endpoint: ${call} (${times})`)
+const translated = ['requests', 'refused', 'answers', 'streams', 'wrong'] as const
+print(`\n${' '.repeat(24)}${line(translated)}`)
+for (const [pair, counts] of translation.counts)
+  print(`${pair.padEnd(24)}${line(translated.map((column) => counts[column]))}`)
+for (const [member, times] of translation.unknown) print(`no row in the table of losses: ${member} (${times})`)
 const sum = vendors.reduce((all, [, { whole, stream, error }]) => all + whole + stream + error, 0)
-const wrong = vendors.reduce((all, [, counts]) => all + counts.wrong, 0)
-print(`${sum} exchanges, ${wrong} read wrong; ${foreign} with hosts that no lane speaks to natively`)
+const misread = vendors.reduce((all, [, counts]) => all + counts.wrong, 0)
+const mistranslated = [...translation.counts.values()].reduce((all, counts) => all + counts.wrong, 0)
+const wrong = misread + mistranslated
+print(
+  `${sum} exchanges, ${misread} read wrong, ${mistranslated} translated wrong; ${foreign} with hosts that no lane speaks to natively`,
+)
 process.exitCode = wrong > 0 || sum === 0 ? 1 : 0

@@ -5,6 +5,7 @@ import zlib from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readExchanges } from '../../scripts/check-recorded/cassettes.ts'
 import { replay } from '../../scripts/check-recorded/replay.ts'
+import { TranslationCheck } from '../../scripts/check-recorded/translated.ts'
 import { findNative } from '../../scripts/check-recorded/vendors.ts'
 
 let folder: string
@@ -43,4 +44,14 @@ it('reads cassettes of both forms, and judges what was read', () => {
       wrong: ['the stream ended without a finish reason and without [DONE]'],
     },
   ])
+})
+
+it('puts each of them into the other formats, and says what goes wrong', async () => {
+  const check = new TranslationCheck()
+  const wrong: string[] = []
+  for (const exchange of readExchanges(folder)) wrong.push(...(await check.take(exchange)))
+  const others = ['responses', 'messages', 'generate']
+  expect(wrong).toEqual(others.map((to) => `chat to ${to}: the answer: The provider's answer has no message.`))
+  // Nothing is asked in these, which Anthropic refuses.
+  expect(check.counts.get('chat to messages')).toEqual({ requests: 0, refused: 2, answers: 1, streams: 1, wrong: 1 })
 })

@@ -9,6 +9,21 @@ import { translateEvents, translateReply, translateRequest, writeContext } from 
 // Tests are named after the reports of other gateways that had the error.
 
 describe('streams', () => {
+  it('gives a client without custom tools the text of a custom call as an object', async () => {
+    const input = 'print("\\n")\n'
+    const custom = (piece: object) => chatChunk({ tool_calls: [{ index: 0, ...piece }] })
+    const stream = toMessages([
+      custom({ id: 'a', type: 'custom', custom: { name: 'run', input: input.slice(0, 7) } }),
+      custom({ custom: { input: input.slice(7) } }),
+      chatChunk({}, 'tool_calls'),
+    ])
+    expect((await readMessagesWithSdk(stream)).calls).toEqual([['run', { input }]])
+    const call = { id: 'a', type: 'custom', custom: { name: 'run', input } }
+    const body = { choices: [{ finish_reason: 'tool_calls', message: { role: 'assistant', tool_calls: [call] } }] }
+    const whole = JSON.parse(String(translateReply('messages', 'chat', JSON.stringify(body), writeContext())))
+    expect(whole.content[0].input).toEqual({ input })
+  })
+
   it('headroom PR 2890: a block that has ended gets no delta', async () => {
     const stream = toMessages([
       callChunk(0, '{"a":', { id: 'a', name: 'f' }),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { Carriers, WriteContext } from '../codec.ts'
 import type { Opaque } from '../conversation.ts'
+import { wrapCustomInput } from '../custom-tools.ts'
 import { answerId, clientToolName, mintId } from '../ids.ts'
 import { embedJson } from '../json.ts'
 import type { ModelReply } from '../reply.ts'
@@ -50,7 +51,8 @@ function writeBlock(
       return writeThinking(part.text, part.opaque, context.carriers)
     case 'call': {
       const id = part.id ?? mintToolId(reply.id, context.requestId, index)
-      const input = embedJson(part.arguments.trim() === '' ? '{}' : part.arguments)
+      const json = part.custom ? wrapCustomInput(part.arguments) : part.arguments
+      const input = embedJson(json.trim() === '' ? '{}' : json)
       return [
         {
           type: 'tool_use',

@@ -16,8 +16,8 @@ import { mintToolId, signatureOf } from './write-reply.ts'
 interface OpenBlock {
   part: number
   kind: 'text' | 'thinking' | 'tool_use'
-  /** Of a call: whether any of its input has been written. */
-  isEmpty: boolean
+  /** A call of a custom tool, whose text becomes the one member of an object. */
+  custom: boolean
   signature: string
   /** What another provider signed the block with: a block of its own carries it. */
   carried: string | null
@@ -142,7 +142,7 @@ export class MessagesStreamWriter implements ReplyWriter {
     return opened
   }
 
-  #beginCall({ part, id, name }: Extract<ReplyEvent, { kind: 'call' }>): string {
+  #beginCall({ part, id, name, custom }: Extract<ReplyEvent, { kind: 'call' }>): string {
     const { conversation, requestId } = this.#context
     const callId = id ?? mintToolId(this.#start.id, requestId, part)
     this.#calls++
@@ -153,13 +153,16 @@ export class MessagesStreamWriter implements ReplyWriter {
       input: {},
       caller: { type: 'direct' },
     }
-    return this.#openBlock(part, 'tool_use', block)
+    const opened = this.#openBlock(part, 'tool_use', block)
+    if (!custom || this.#open === null) return opened
+    this.#open.custom = true
+    return opened + this.#delta({ type: 'input_json_delta', partial_json: '{"input":"' })
   }
 
   #writeArguments(part: number, text: string): string {
     if (text === '' || !this.#isOpen(part, 'tool_use')) return ''
-    if (this.#open !== null) this.#open.isEmpty = false
-    return this.#delta({ type: 'input_json_delta', partial_json: text })
+    const piece = this.#open?.custom ? JSON.stringify(text).slice(1, -1) : text
+    return this.#delta({ type: 'input_json_delta', partial_json: piece })
   }
 
   #isOpen(part: number, kind: OpenBlock['kind']): boolean {
@@ -168,7 +171,7 @@ export class MessagesStreamWriter implements ReplyWriter {
 
   #openBlock(part: number, kind: OpenBlock['kind'], block: JsonObject): string {
     const before = this.#begin() + this.#close()
-    this.#open = { part, kind, isEmpty: true, signature: '', carried: null }
+    this.#open = { part, kind, custom: false, signature: '', carried: null }
     return before + line('content_block_start', { index: this.#blocks, content_block: block })
   }
 
@@ -178,8 +181,9 @@ export class MessagesStreamWriter implements ReplyWriter {
 
   #close(): string {
     if (this.#open === null) return ''
-    const { signature, carried, part } = this.#open
-    const signed = signature === '' ? '' : this.#delta({ type: 'signature_delta', signature })
+    const { signature, carried, part, custom } = this.#open
+    const wrapped = custom ? this.#delta({ type: 'input_json_delta', partial_json: '"}' }) : ''
+    const signed = signature === '' ? wrapped : this.#delta({ type: 'signature_delta', signature })
     this.#open = null
     const closed = `${signed}${line('content_block_stop', { index: this.#blocks++ })}`
     if (carried === null) return closed
