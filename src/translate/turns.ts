@@ -35,91 +35,93 @@ export interface TurnOptions {
   systemInPlace: boolean
 }
 
+type Place = {
+  -readonly [Name in keyof OrderedTurn]: Name extends 'parts' ? OrderedTurn['parts'][number][] : OrderedTurn[Name]
+}
+
 /** What is wrong with the turns goes to the ledger as a refusal. Depends on nothing but the turns before: later ones change no earlier one. */
 export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger: Ledger): OrderedTurns {
   const first = turns.findIndex(({ role }) => role !== 'system')
   const leading = first < 0 ? turns : turns.slice(0, first)
-  const ordered: OrderedTurn[] = []
-  let calls: readonly NamedCall[] = []
+  const ordered = new TurnList()
+  let calls: NamedCall[] = []
   let block: ConversationTurn[] = []
-  const finish = () => {
-    ordered.push(...orderBlock(block, calls, options, ledger))
-    block = []
-    calls = []
-  }
   for (const turn of first < 0 ? [] : turns.slice(first)) {
     if (turn.role !== 'assistant') {
       block.push(turn)
       continue
     }
-    const follows = block.length === 0 && ordered.at(-1)?.role === 'assistant'
-    if (!follows) finish()
-    const parts = nameCalls(withoutEmptyTexts(turn.parts, ledger), turn.path)
-    const before = follows ? ordered.pop() : undefined
-    const merged = [...(before?.parts ?? []), ...parts]
-    calls = merged.filter((part): part is NamedCall => part.kind === 'call')
-    if (merged.length > 0) ordered.push({ role: 'assistant', parts: merged, path: before?.path ?? turn.path })
+    if (block.length > 0 || ordered.lastRole !== 'assistant') {
+      orderBlock(block, calls, ordered, options, ledger)
+      block = []
+      calls = []
+    }
+    for (const part of nameCalls(withoutEmptyTexts(turn.parts, ledger), turn.path, ledger)) {
+      ordered.add('assistant', part, turn.path)
+      if (part.kind === 'call') calls.push(part)
+    }
   }
-  finish()
-  return { system: leading.flatMap((turn) => textsOf(turn, ledger)), turns: joinUsers(ordered) }
+  orderBlock(block, calls, ordered, options, ledger)
+  return { system: leading.flatMap((turn) => textsOf(turn, ledger)), turns: ordered.turns }
 }
 
-/** All that stands between two turns of the assistant. */
+/** Parts of one role, one after another, are one turn. */
+class TurnList {
+  readonly turns: Place[] = []
+
+  get lastRole(): OrderedTurn['role'] | null {
+    return this.turns.at(-1)?.role ?? null
+  }
+
+  add(role: OrderedTurn['role'], part: OrderedTurn['parts'][number], path: string): void {
+    const last = this.turns.at(-1)
+    if (last?.role === role) last.parts.push(part)
+    else this.turns.push({ role, parts: [part], path })
+  }
+}
+
+/** All that stands between two turns of the assistant: the results of its calls first. */
 function orderBlock(
   block: readonly ConversationTurn[],
   calls: readonly NamedCall[],
+  ordered: TurnList,
   { systemInPlace }: TurnOptions,
   ledger: Ledger,
-): OrderedTurn[] {
-  const parts = block.flatMap((turn) => turn.parts)
-  const results = matchResults(
-    parts.filter((part) => part.kind === 'result'),
-    calls,
-    ledger,
-  )
-  const ordered: OrderedTurn[] = []
+): void {
+  const results = block.flatMap(({ parts }) => parts.filter((part) => part.kind === 'result'))
   const path = block[0]?.path ?? ''
-  if (results.length > 0) ordered.push({ role: 'user', parts: results, path })
+  for (const result of matchResults(results, calls, ledger)) ordered.add('user', result, path)
   for (const turn of block) {
     if (turn.role === 'system') {
       const texts = textsOf(turn, ledger)
-      if (texts.length === 0) continue
-      if (systemInPlace) ordered.push({ role: 'system', parts: texts, path: turn.path })
-      else {
-        ledger.lose(turn.path)
-        ordered.push({ role: 'user', parts: texts.map(asUserText), path: turn.path })
-      }
+      if (texts.length > 0 && !systemInPlace) ledger.lose(turn.path)
+      for (const text of texts)
+        ordered.add(systemInPlace ? 'system' : 'user', systemInPlace ? text : asUserText(text), turn.path)
       continue
     }
-    const rest = withoutEmptyTexts(turn.parts, ledger).filter(
-      (part): part is Exclude<Part, CallPart | ResultPart> => part.kind !== 'result' && part.kind !== 'call',
-    )
-    if (rest.length > 0) ordered.push({ role: 'user', parts: rest, path: turn.path })
+    for (const part of withoutEmptyTexts(turn.parts, ledger)) {
+      if (part.kind === 'call') ledger.refuse(part.path, `the call at ${part.path} is not in an assistant's message`)
+      else if (part.kind !== 'result') ordered.add('user', part, turn.path)
+    }
   }
-  return ordered
-}
-
-function joinUsers(turns: readonly OrderedTurn[]): OrderedTurn[] {
-  const joined: OrderedTurn[] = []
-  for (const turn of turns) {
-    const before = joined.at(-1)
-    if (before?.role === 'user' && turn.role === 'user') {
-      joined[joined.length - 1] = { ...before, parts: [...before.parts, ...turn.parts] }
-    } else joined.push(turn)
-  }
-  return joined
 }
 
 /** Each call's one result, in the order of the calls. */
 function matchResults(results: readonly ResultPart[], calls: readonly NamedCall[], ledger: Ledger): NamedResult[] {
+  const byId = new Map<string, NamedCall>()
+  /** Of calls whose results have no ids: by name, in order. */
+  const byName = new Map<string, NamedCall[]>()
+  for (const call of calls) {
+    if (!byId.has(call.id)) byId.set(call.id, call)
+    const named = byName.get(call.name)
+    if (named === undefined) byName.set(call.name, [call])
+    else named.push(call)
+  }
+  for (const named of byName.values()) named.reverse()
   const found = new Map<NamedCall, ResultPart>()
   for (const result of results) {
-    const call = calls.find(
-      (candidate) =>
-        (result.callId === null ? candidate.name === result.name : candidate.id === result.callId) &&
-        (result.callId !== null || !found.has(candidate)),
-    )
     const name = result.callId ?? result.name ?? ''
+    const call = result.callId === null ? nextFree(byName.get(name), found) : byId.get(name)
     if (call === undefined) {
       ledger.refuse(result.path, `the result at ${result.path} belongs to no call (${name}) of the turn before it`)
     } else if (found.has(call)) ledger.refuse(result.path, `the call ${name} has two results`)
@@ -133,10 +135,20 @@ function matchResults(results: readonly ResultPart[], calls: readonly NamedCall[
   })
 }
 
+/** `calls`: the first one last. */
+function nextFree(calls: NamedCall[] | undefined, found: ReadonlyMap<NamedCall, unknown>): NamedCall | undefined {
+  let call = calls?.pop()
+  while (call !== undefined && found.has(call)) call = calls?.pop()
+  return call
+}
+
 /** A call without an id gets one from its place, which is the same in every later turn. */
-function nameCalls(parts: readonly Part[], path: string): OrderedTurn['parts'] {
+function nameCalls(parts: readonly Part[], path: string, ledger: Ledger): OrderedTurn['parts'] {
   return parts.flatMap((part, index) => {
-    if (part.kind === 'result') return []
+    if (part.kind === 'result') {
+      ledger.refuse(part.path, `the result at ${part.path} is in an assistant's message`)
+      return []
+    }
     return [part.kind === 'call' ? { ...part, id: part.id ?? mintId('call_', path, index) } : part]
   })
 }

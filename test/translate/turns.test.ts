@@ -85,7 +85,23 @@ describe('turns in order', () => {
     expect(turns[2]?.slice(1)).toEqual(calls?.map((id) => `result ${id}`))
   })
 
+  it('are put in order in one go, however many they are', () => {
+    const many = 100_000
+    const users: [ConversationTurn['role'], ...Part[]][] = Array.from({ length: many }, () => ['user', text('a')])
+    const ids = Array.from({ length: many }, (_, index) => String(index))
+    const { turns, refused } = order([
+      ...users,
+      ...ids.map((id): [ConversationTurn['role'], ...Part[]] => ['assistant', call(id)]),
+      ['tool', ...ids.map((id) => result(id)).reverse()],
+    ])
+    expect(refused).toBeNull()
+    expect(turns.map((turn) => turn.length)).toEqual([many + 1, many + 1, many + 1])
+    expect(turns[2]?.[1]).toBe('result 0')
+  })
+
   it.each([
+    ['a call of the user', [['user', call('1')]], /not in an assistant's message/],
+    ['a result of the assistant', [['assistant', result('1')]], /in an assistant's message/],
     [
       'a missing result',
       [

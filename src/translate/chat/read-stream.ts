@@ -21,6 +21,7 @@ export class ChatStreamReader implements ReplyReader {
   /** The text, reasoning or refusal that is being said. */
   #open: { kind: 'text' | 'reasoning' | 'refusal'; part: number } | null = null
   readonly #calls = new Map<string | number, StreamedCall>()
+  #lastKey: string | number = 0
   /** Calls in the order in which they began. */
   readonly #begun: StreamedCall[] = []
   #finish: StopReason | null = null
@@ -95,6 +96,7 @@ export class ChatStreamReader implements ReplyReader {
       this.#close(events)
       call = { part: this.#parts++, id, arguments: '', custom: asObject(written.custom) !== null }
       this.#calls.set(key, call)
+      this.#lastKey = key
       this.#begun.push(call)
       events.push({ kind: 'call', part: call.part, id, name, custom: call.custom })
     }
@@ -112,6 +114,6 @@ export class ChatStreamReader implements ReplyReader {
   /** Without an index: the call of the id, or the one that began last. */
   #keyOf(index: unknown, id: string | null): string | number {
     if (typeof index === 'number' || typeof index === 'string') return index
-    return id ?? [...this.#calls.keys()].at(-1) ?? 0
+    return id ?? this.#lastKey
   }
 }
