@@ -76,16 +76,20 @@ function hasCycle(root: JsonObject): boolean {
   for (const group of ['$defs', 'definitions']) {
     for (const [name, part] of Object.entries(asObject(root[group]) ?? {})) definitions.set(`#/${group}/${name}`, part)
   }
-  const done = new Set<string>()
-  const leadsBack = (reference: string, open: readonly string[]): boolean => {
-    if (open.includes(reference)) return true
-    if (done.has(reference)) return false
-    const references = referencesIn(definitions.get(reference), 0)
-    const found = references.some((next) => leadsBack(next, [...open, reference]))
-    done.add(reference)
-    return found
+  const state = new Map<string, 'open' | 'done'>([['#', 'open']])
+  const stack = [{ reference: '#', next: referencesIn(definitions.get('#'), 0) }]
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const reference = top.next.pop()
+    if (reference === undefined) {
+      state.set(top.reference, 'done')
+      stack.pop()
+    } else if (state.get(reference) === 'open') return true
+    else if (!state.has(reference)) {
+      state.set(reference, 'open')
+      stack.push({ reference, next: referencesIn(definitions.get(reference), 0) })
+    }
   }
-  return leadsBack('#', [])
+  return false
 }
 
 function referencesIn(value: unknown, depth: number): string[] {

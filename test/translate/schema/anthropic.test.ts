@@ -66,6 +66,19 @@ describe('a strict schema for Anthropic', () => {
     expect(convert({ type: 'object', properties: { x: a, y: a }, $defs: { a: { type: 'string' } } }).refused).toBeNull()
   })
 
+  it('follows a chain of definitions, however long', () => {
+    const names = Array.from({ length: 50_000 }, (_, index) => `d${index}`)
+    const chain = (last: object) => {
+      const parts = names.map((name, index) => [
+        name,
+        index + 1 < names.length ? { $ref: `#/$defs/d${index + 1}` } : last,
+      ])
+      return { $ref: '#/$defs/d0', $defs: Object.fromEntries(parts) }
+    }
+    expect(convert(chain({ type: 'string' })).refused).toBeNull()
+    expect(convert(chain({ $ref: '#/$defs/d7' })).refused).toMatch(/contains itself/)
+  })
+
   it('is refused where it is deeper than a person writes', () => {
     let schema: object = { type: 'string' }
     for (let depth = 0; depth < 500; depth++) schema = { type: 'array', items: schema }
