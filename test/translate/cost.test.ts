@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { type FormatName, formatNames } from '../../src/core/format.ts'
+import type { JsonObject } from '../../src/core/json-value.ts'
+import { Ledger } from '../../src/translate/ledger.ts'
+import { growth } from '../support/count-steps.ts'
+import { callChunk, chatChunk } from '../support/translate/chunks.ts'
+import type { SentEvent } from '../support/translate/sse.ts'
+import { codecOf, isFault, plainCarriers, writeContext } from '../support/translate/stage.ts'
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
+const asked = (...messages: object[]) => ({ model: 'm', messages })
+const question = { role: 'user', content: 'x' }
+const call = (index: number) => ({ id: `call.${index}`, type: 'function', function: { name: 'f', arguments: '{}' } })
+
+/** Requests of a client of chat, each made so that some step is done often. */
+const requests: Readonly<Record<string, (count: number) => JsonObject>> = {
+  'messages of one role': (count) => asked(...times(count, () => question)),
+  'calls and results in another order': (count) =>
+    asked(
+      question,
+      { role: 'assistant', tool_calls: times(count, call) },
+      ...times(count, (index) => ({ role: 'tool', tool_call_id: `call.${index}`, content: 'r' })).reverse(),
+    ),
+  'results of functions by name': (count) =>
+    asked(
+      question,
+      ...times(count, () => ({ role: 'assistant', function_call: { name: 'f', arguments: '{}' } })),
+      ...times(count, () => ({ role: 'function', name: 'f', content: 'r' })),
+    ),
+  'system messages among the others': (count) =>
+    asked(...times(count, (index) => (index % 2 ? question : { role: 'system', content: 's' }))),
+  'tools with long names': (count) => ({
+    ...asked(question),
+    tools: times(count, (index) => ({ type: 'function', function: { name: `${index} ${'n'.repeat(80)}` } })),
+  }),
+  'marked parts': (count) =>
+    asked({
+      role: 'user',
+      content: times(count, () => ({ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } })),
+    }),
+  'members that nobody knows': (count) =>
+    Object.assign(asked(question), Object.fromEntries(times(count, (index) => [`m${index}`, 1]))),
+  'a wide schema': (count) => {
+    const properties = Object.fromEntries(times(count, (index) => [`p${index}`, { type: 'string', minLength: 1 }]))
+    return {
+      ...asked(question),
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'n', strict: true, schema: { type: 'object', properties } },
+      },
+    }
+  },
+}
+
+function translate(body: JsonObject, to: FormatName): void {
+  const conversation = codecOf('chat').readRequest(body, { streamed: true, carriers: plainCarriers })
+  if (isFault(conversation)) throw new Error(conversation.message)
+  const target = {
+    format: to,
+    model: 'claude-opus-4-5',
+    streamed: true,
+    maxOutput: null,
+    outputCap: null,
+    compatible: false,
+    streamOptions: true,
+  }
+  codecOf(to).writeRequest(conversation, target, new Ledger('chat', to, false))
+}
+
+describe.each(Object.keys(requests))('%s', (shape) => {
+  it.each(formatNames.filter((format) => format !== 'chat'))(
+    'cost twice as much for twice as many, to %s',
+    async (to) => {
+      expect(await growth((count) => translate(requests[shape]!(count), to), 300)).toBeLessThan(2.3)
+    },
+  )
+})
+
+/** Streams of a provider of chat. */
+const streams: Readonly<Record<string, (count: number) => SentEvent[]>> = {
+  texts: (count) => times(count, () => chatChunk({ content: 'x' })),
+  'calls one after another': (count) =>
+    times(count, (index) => callChunk(index, '{}', { id: `call_${index}`, name: 'f' })),
+  'calls at once': (count) => [
+    ...times(count, (index) => callChunk(index, '{', { id: `call_${index}`, name: 'f' })),
+    ...times(count, (index) => callChunk(count - 1 - index, '}')),
+  ],
+  'pieces of one call without an index': (count) => [
+    ...times(count, (index) => callChunk(index, '{}', { id: `call_${index}`, name: 'f' })),
+    ...times(count, () => chatChunk({ tool_calls: [{ function: { arguments: ' ' } }] })),
+  ],
+  'text and reasoning in turns': (count) =>
+    times(count, (index) => chatChunk(index % 2 ? { content: 'x' } : { reasoning_content: 'y' })),
+}
+
+describe.each(Object.keys(streams))('a stream of %s', (shape) => {
+  it.each(formatNames.filter((format) => format !== 'chat'))(
+    'costs twice as much for twice as many, to %s',
+    async (client) => {
+      const run = (count: number) => {
+        const [reader, writer] = [codecOf('chat').openReader(), codecOf(client).openWriter(writeContext())]
+        for (const { name, data } of streams[shape]!(count)) if (data !== null) writer.events(reader.event(name, data))
+        writer.events(reader.end())
+        writer.end()
+      }
+      expect(await growth(run, 300)).toBeLessThan(2.3)
+    },
+  )
+})
