@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type FormatName, formatNames } from '../core/format.ts'
 import type { Conversation } from './conversation.ts'
 
@@ -54,7 +54,7 @@ function digest(text: string): string {
   let written = ''
   let bits = 0
   let value = 0
-  for (const byte of createHash('sha256').update(text).digest()) {
+  for (const byte of hash('sha256', text, 'buffer')) {
     value = (value << 8) | byte
     bits += 8
     while (bits >= 5) {
