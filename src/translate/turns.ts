@@ -35,7 +35,7 @@ export interface TurnOptions {
   systemInPlace: boolean
 }
 
-type Place = {
+type WritableTurn = {
   -readonly [Name in keyof OrderedTurn]: Name extends 'parts' ? OrderedTurn['parts'][number][] : OrderedTurn[Name]
 }
 
@@ -67,7 +67,7 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
 
 /** Parts of one role, one after another, are one turn. */
 class TurnList {
-  readonly turns: Place[] = []
+  readonly turns: WritableTurn[] = []
 
   get lastRole(): OrderedTurn['role'] | null {
     return this.turns.at(-1)?.role ?? null
