@@ -4,6 +4,7 @@ import { writeCommandReference } from '../cli/manual/markdown.ts'
 import { localCommands } from '../src/local-commands.ts'
 import { apiReference } from './api-reference.ts'
 import { errorReference } from './error-reference.ts'
+import { translationReference } from './translation-reference.ts'
 
 /** The pages below `docs/reference/`, by name, each made from what the program itself goes by. */
 export async function referencePages(): Promise<Record<string, string>> {
@@ -11,5 +12,6 @@ export async function referencePages(): Promise<Record<string, string>> {
     'api.md': await apiReference(),
     'cli.md': writeCommandReference(listCommands(catalog, localCommands), globalTerms),
     'errors.md': errorReference(),
+    'translation.md': translationReference(),
   }
 }

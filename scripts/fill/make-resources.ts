@@ -77,7 +77,7 @@ async function addRoute(store: StoreClient, model: string, projectId: string): P
     strategy: 'priority',
     targets: providers
       .filter((provider) => provider !== null)
-      .map(({ id }, priority) => ({ providerId: id, upstreamModel: null, weight: 1, priority })),
+      .map(({ id }, priority) => ({ providerId: id, upstreamModel: null, weight: 1, priority, format: null })),
     retries: 1,
     fallbackOn: [],
     timeouts: {},
@@ -86,6 +86,7 @@ async function addRoute(store: StoreClient, model: string, projectId: string): P
     sticky: false,
     hedge: null,
     shadow: null,
+    reasoningText: true,
     createdAt: new Date().toISOString(),
   })
 }

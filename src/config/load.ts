@@ -129,6 +129,7 @@ function toSettings(
       workers: gateway.workers,
       bodyLimit: gateway.body_limit,
       uploadLimit: gateway.upload_limit,
+      translateLimit: gateway.translate_limit,
       heldLimit: gateway.held_limit,
       timeouts: {
         connect: gateway.timeouts.connect,

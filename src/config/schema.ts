@@ -30,6 +30,7 @@ const gateway = z.strictObject({
   workers: z.prefault(forms.workers, 'auto'),
   body_limit: z.prefault(forms.size, '100MB'),
   upload_limit: z.prefault(forms.size, '2GB'),
+  translate_limit: z.prefault(forms.size, '32MB'),
   held_limit: z.prefault(forms.sizeOrAuto, 'auto'),
   timeouts: z.prefault(timeouts, {}),
   drain_timeout: z.prefault(forms.duration, '30s'),

@@ -18,6 +18,8 @@ export interface Settings {
     readonly bodyLimit: number
     /** Bytes of a body that goes up as a stream. */
     readonly uploadLimit: number
+    /** Bytes of a JSON body that is translated for a provider of another format. */
+    readonly translateLimit: number
     /** Bytes of all bodies that are held at once; `auto`: from the machine's memory. */
     readonly heldLimit: number | 'auto'
     readonly timeouts: Readonly<TimeLimits>

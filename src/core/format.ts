@@ -7,11 +7,22 @@ import type { LaneName } from './lane.ts'
 export const formatNames = ['chat', 'responses', 'messages', 'generate'] as const
 export type FormatName = (typeof formatNames)[number]
 
+export function isFormatName(text: unknown): text is FormatName {
+  return formatNames.some((name) => name === text)
+}
+
 const lanes: Readonly<Record<FormatName, LaneName>> = {
   chat: 'openai',
   responses: 'openai',
   messages: 'anthropic',
   generate: 'gemini',
+}
+
+const usual: Readonly<Record<LaneName, FormatName>> = { openai: 'chat', anthropic: 'messages', gemini: 'generate' }
+
+/** Of a call of the lane that says no more than its model. */
+export function usualFormat(lane: LaneName): FormatName {
+  return usual[lane]
 }
 
 /** The lane whose endpoints have this format. */

@@ -34,6 +34,7 @@ export type JournalEntry =
   | BatchHeldEntry
   | BatchUsageEntry
   | BodyEntry
+  | ReasoningEntry
   /** Refusals without a valid key beyond the first hundred a second from one address: they share `id`. */
   | { kind: 'repeated'; id: string; count: number; lastTime: string }
 
@@ -129,6 +130,20 @@ export interface BodyEntry extends BodyNote {
   /** Id of the key that sealed it. */
   key: string
   /** Base64 of a zstd frame, sealed; within it the JSON of a `CapturedBody`. */
+  sealed: string
+}
+
+/**
+ * What a model thought before it called a tool, as only its provider can read it. Written before the client learns the call's id, by
+ * which a later request finds it.
+ */
+export interface ReasoningEntry {
+  kind: 'reasoning'
+  requestId: string
+  /** A digest of whose it is and of the call's id. */
+  name: string
+  /** Epoch milliseconds. */
+  expiresAt: number
   sealed: string
 }
 

@@ -37,9 +37,9 @@ export function writeHedgeAfter(after: RouteHedge['after']): string {
 /** `PROVIDER[:MODEL]`; null: it is none. */
 export function parseShadow(text: string): { provider: string; upstreamModel: string | null } | null {
   const target = parseTarget(text)
-  return target === null || target.weight !== null || target.priority !== null ? null : target
+  return target === null || target.weight !== null || target.priority !== null || target.format !== null ? null : target
 }
 
 export function writeShadow(provider: string, upstreamModel: string | null): string {
-  return writeTarget({ provider, upstreamModel, weight: null, priority: null })
+  return writeTarget({ provider, upstreamModel, weight: null, priority: null, format: null })
 }

@@ -135,7 +135,7 @@ export interface HeldInput {
 }
 
 /** What a data-plane thread asks the store's thread, over a port of its own. */
-export type ObjectQuestion = FindQuestion | PlacesQuestion | InputQuestion | TakeInputQuestion
+export type ObjectQuestion = FindQuestion | PlacesQuestion | InputQuestion | TakeInputQuestion | ReasoningQuestion
 
 /** The one message that is no question: what was seen of a file so far, after the provider has taken it so far. */
 export interface HoldInput {
@@ -151,6 +151,13 @@ export interface InputQuestion {
   scope: Asker
   fileId: string
   place: ObjectPlace
+}
+
+/** What is kept under these names; whoever can make such a name may have it. */
+export interface ReasoningQuestion {
+  id: number
+  kind: 'reasoning'
+  names: readonly string[]
 }
 
 /** An upload goes on at that byte: what was held of it, which is then held no more. */
@@ -192,6 +199,8 @@ export type ObjectReply =
   | { id: number; kind: 'input'; input: BatchInput | null; adopted: boolean }
   /** null: nobody knows all that came before. */
   | { id: number; kind: 'held'; held: HeldInput | null }
+  /** By name. */
+  | { id: number; kind: 'reasoning'; found: Readonly<Record<string, string>> }
   | { id: number; kind: 'failed'; reason: string }
 
 export interface CountedPlace extends ObjectPlace {

@@ -276,7 +276,8 @@ export class ControlPlane {
   }
 
   #gatewaySettings(): GatewaySettings {
-    const { url, host, bodyLimit, uploadLimit, timeouts, trustedProxies, corsOrigins, webrtc } = this.#settings.gateway
+    const { url, host, bodyLimit, uploadLimit, timeouts, corsOrigins, webrtc } = this.#settings.gateway
+    const { translateLimit, trustedProxies } = this.#settings.gateway
     const { clientAddress } = this.#settings.records
     const heldLimit = chooseHeldLimit(this.#settings.gateway.heldLimit, bodyLimit)
     const { port } = this.#options
@@ -289,6 +290,7 @@ export class ControlPlane {
       // What could never be held is too large, not too much.
       bodyLimit: Math.min(bodyLimit, heldLimit),
       uploadLimit,
+      translateLimit,
       heldLimit,
       timeouts,
       keepAliveMs,

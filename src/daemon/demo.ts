@@ -79,7 +79,7 @@ async function ensureRoute(store: StoreClient, project: Project, providerId: str
     model,
     enabled: true,
     strategy: 'priority' as const,
-    targets: [{ providerId, upstreamModel: null, weight: 1, priority: 0 }],
+    targets: [{ providerId, upstreamModel: null, weight: 1, priority: 0, format: null }],
     retries: 1,
     fallbackOn: [],
     timeouts: {},
@@ -88,6 +88,7 @@ async function ensureRoute(store: StoreClient, project: Project, providerId: str
     sticky: false,
     hedge: null,
     shadow: null,
+    reasoningText: true,
     createdAt: new Date().toISOString(),
   }
   await audited(store, 'routes.add', route.id, model).routes.insert(route)

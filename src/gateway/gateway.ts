@@ -73,6 +73,8 @@ export interface GatewaySettings {
   bodyLimit: number
   /** Of a body that goes up as a stream. */
   uploadLimit: number
+  /** Of a body that is translated. */
+  translateLimit: number
   /** Of all bodies that are held at once, those of all threads together. */
   heldLimit: number
   timeouts: TimeLimits

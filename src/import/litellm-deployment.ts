@@ -112,7 +112,7 @@ function addressOf(value: unknown, vendor: Vendor): string | null {
   const address = readValue(text)
     .replace(/\/+$/, '')
     .replace(/\/(chat\/completions|v1\/messages)$/, '')
-  if (!vendor.kind.formats.includes('openai')) return address.replace(/\/v1(beta)?$/, '')
+  if (!vendor.kind.lanes.includes('openai')) return address.replace(/\/v1(beta)?$/, '')
   return vendor.preset?.name === 'ollama' && !/\/v1$/.test(address) && !address.startsWith('$')
     ? `${address}/v1`
     : address

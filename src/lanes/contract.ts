@@ -1,5 +1,6 @@
 import type { Fault } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
+import type { FormatName } from '../core/format.ts'
 import type { Edit, Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { LimitFigures } from '../core/policy-limits.ts'
@@ -108,6 +109,8 @@ export interface Endpoint {
    * allows that.
    */
   media?: 'webrtc'
+  /** Of a call that can be translated for a provider with another format. */
+  format?: FormatName
   /** Where the body limits the tokens of the answer. */
   outputLimits?: OutputLimits
   /** Its body is small, and is read whole in whatever form it comes. */
@@ -134,9 +137,7 @@ export interface Endpoint {
   issuesClientToken?: 'client-secret' | 'auth-token'
   /** A client token of this kind is accepted in place of a gateway key. */
   acceptsClientToken?: 'client-secret' | 'auth-token'
-  /**
-   * Reads what the gateway must know of a request (model, stream, limits, …) without parsing and rewriting the body.
-   */
+  /** Reads what the gateway must know of a request (model, stream, limits, …) without parsing and rewriting the body. */
   inspect(match: Match, query: string, body: Buffer): Inspection | Fault
   /** The fields of a form that must be known before the form is forwarded. */
   formFields: FormFields

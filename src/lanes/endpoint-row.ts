@@ -32,6 +32,7 @@ export function makeRow(operation: string, call: RowPath, usual: UsualReading, f
     object: null,
     usesTokens: true,
     media: undefined,
+    format: undefined,
     outputLimits: undefined,
     readWhole: undefined,
     reportsUsage: undefined,

@@ -1,3 +1,4 @@
+import { isFormatName } from '../core/format.ts'
 import { laneNames } from '../core/lane.ts'
 import { hedgeAfterForm, parseHedgeAfter, parseShadow } from '../core/route-options.ts'
 import { formatDuration, formatSize, parseDuration, parseSize } from '../core/units.ts'
@@ -172,20 +173,21 @@ export const targets: Form = {
     Array.isArray(value) ? value.map((target, place) => showTarget(target, place, siblings)) : value,
 }
 
-const targetNames = ['provider', 'upstream_model', 'weight', 'priority']
+const targetNames = ['provider', 'upstream_model', 'weight', 'priority', 'format']
 
 function readTarget(value: unknown): Plain | undefined {
   if (typeof value === 'string') {
     const target = parseTarget(value)
     if (target === null) return undefined
-    const { provider, upstreamModel, weight, priority } = target
-    return { provider, upstream_model: upstreamModel, weight: weight ?? 1, priority }
+    const { provider, upstreamModel, weight, priority, format } = target
+    return { provider, upstream_model: upstreamModel, weight: weight ?? 1, priority, format }
   }
   if (!isObject(value) || Object.keys(value).some((name) => !targetNames.includes(name))) return undefined
-  const { provider, upstream_model = null, weight = 1, priority = null } = value
+  const { provider, upstream_model = null, weight = 1, priority = null, format = null } = value
   if (typeof provider !== 'string' || (upstream_model !== null && typeof upstream_model !== 'string')) return undefined
   if (typeof weight !== 'number' || (priority !== null && typeof priority !== 'number')) return undefined
-  return { provider, upstream_model, weight, priority }
+  if (format !== null && !isFormatName(format)) return undefined
+  return { provider, upstream_model, weight, priority, format }
 }
 
 /** Only `priority` reads an order into the list; the others choose among equals. */
@@ -195,15 +197,18 @@ export function defaultPriority(place: number, siblings: Fields): number {
 
 function showTarget(target: Plain, place: number, siblings: Fields): unknown {
   if (!isObject(target)) return target
-  const { provider, upstream_model, weight, priority } = target
+  const { provider, upstream_model, weight, priority, format } = target
   const written = writeTarget({
     provider: String(provider),
     upstreamModel: typeof upstream_model === 'string' ? upstream_model : null,
     weight: weight === 1 ? null : Number(weight),
     priority: priority === null || priority === defaultPriority(place, siblings) ? null : Number(priority),
+    format: isFormatName(format) ? format : null,
   })
   const again = readTarget(written)
   // A model's name may look like an option.
   const plain = isObject(again) && again.upstream_model === upstream_model && again.weight === weight
-  return plain ? written : JSON.parse(canonical(target))
+  if (plain) return written
+  const { format: _, ...rest } = target
+  return JSON.parse(canonical(isFormatName(format) ? target : rest))
 }

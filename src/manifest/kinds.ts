@@ -127,6 +127,7 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
       hedge_after: field(forms.orWord(forms.hedgeAfter, 'none'), 'hedge.after', null),
       hedge_share: field(forms.whole(1, 100), 'hedge.share', usualHedgeShare),
       shadow: field(forms.orWord(forms.shadow, 'none'), 'shadow', null),
+      reasoning_text: field(forms.flag, 'reasoning_text', true),
     },
   },
 }

@@ -214,7 +214,12 @@ function readSoleTarget(
     (upstream_model !== undefined && upstream_model !== null && typeof upstream_model !== 'string')
   )
     return reader.reject(at, 'provider: expected the name of a provider')
-  put(entry, 'targets', [{ provider, upstream_model: upstream_model ?? null, weight: 1, priority: null }], at)
+  put(
+    entry,
+    'targets',
+    [{ provider, upstream_model: upstream_model ?? null, weight: 1, priority: null, format: null }],
+    at,
+  )
 }
 
 const hashForm = /^[0-9a-f]{64}$/

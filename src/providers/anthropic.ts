@@ -1,3 +1,4 @@
+import type { FormatName } from '../core/format.ts'
 import { asPositiveCount, type JsonObject } from '../core/json-value.ts'
 import type { ListedProviderModel, Meaning, ProviderError, ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
@@ -6,11 +7,14 @@ import { readModelList, readName } from './wire/check-reading.ts'
 import { anthropicRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
+const formats: readonly FormatName[] = ['messages']
+
 export const anthropic: ProviderKind = {
   kind: 'anthropic',
   title: 'Anthropic',
   description: 'Claude models, in the Messages format',
-  formats: ['anthropic'],
+  lanes: ['anthropic'],
+  formats: () => formats,
   defaultBaseUrl: 'https://api.anthropic.com',
   credential: 'required',
   settings: egressSettings,

@@ -124,5 +124,5 @@ function unreachable(fault: TransportFault): string {
 }
 
 function firstLane(kind: ProviderKind): LaneName {
-  return kind.formats[0] ?? 'openai'
+  return kind.lanes[0] ?? 'openai'
 }

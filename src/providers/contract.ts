@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { FormatName } from '../core/format.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { UsageConvention } from '../core/record.ts'
 import type { Secret } from '../core/secret.ts'
@@ -13,8 +14,10 @@ export interface ProviderKind {
   title: string
   /** One line for forms: what one gets with it. */
   description: string
-  /** The lanes whose format the provider takes as it is. */
-  formats: readonly LaneName[]
+  /** The lanes whose calls the provider takes as they are. */
+  lanes: readonly LaneName[]
+  /** In order of preference, those in which it can be asked for a model of that name. Constant lists: this is asked for each call. */
+  formats(settings: ProviderSettings, model: string): readonly FormatName[]
   /** The only operations of those lanes that it has; absent: all. */
   serves?: readonly string[]
   /** Whether a provider with these settings has no such operation, although its kind may have it. */

@@ -1,3 +1,4 @@
+import { formatNames } from '../core/format.ts'
 import type { ProviderKind, Transport } from './contract.ts'
 import { sendDeferred } from './deferred-sending.ts'
 import { demoModels } from './demo/behaviour.ts'
@@ -23,7 +24,8 @@ export const demo: ProviderKind = {
   title: 'Demo (built in)',
   description: 'Built-in test provider, no network or account needed',
   isUnsupported: (_settings, operation) => operation === 'responses.socket',
-  formats: ['openai', 'anthropic', 'gemini'],
+  lanes: ['openai', 'anthropic', 'gemini'],
+  formats: () => formatNames,
   defaultBaseUrl: 'demo:',
   credential: 'none',
   settings: {},

@@ -2,7 +2,7 @@ import type { ProviderKind, ProviderSettings } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import type { Preset } from './presets.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
-import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
+import { chatOnly, openaiCheck, openaiFormats, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -13,11 +13,14 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
   const find = ({ preset }: ProviderSettings) => (typeof preset === 'string' ? byName.get(preset) : undefined)
   // A server that no preset names may be any of them.
   const exhaustedWords = (settings: ProviderSettings) => find(settings)?.exhausted ?? allExhausted
+  const hasResponses = (preset: unknown, setting: unknown) =>
+    typeof setting === 'boolean' ? setting : typeof preset === 'string' && byName.get(preset)?.responses === true
   return {
     kind: 'openai-compatible',
     title: 'OpenAI-compatible server',
     description: 'Any vendor or server with an OpenAI-compatible API',
-    formats: ['openai'],
+    lanes: ['openai'],
+    formats: ({ preset, responses }) => (hasResponses(preset, responses) ? openaiFormats : chatOnly),
     defaultBaseUrl: '',
     baseUrlFor: (settings) => find(settings)?.baseUrl ?? '',
     credential: 'optional',
@@ -25,6 +28,10 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
       preset: {
         description: 'Known server or vendor, which sets the base URL and what it does not support',
         choices: rows.map(({ name }) => name),
+      },
+      responses: {
+        type: 'boolean',
+        description: 'The server has the Responses API (default: as the preset says; else calls of it are translated)',
       },
       ...egressSettings,
     },

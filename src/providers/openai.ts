@@ -1,7 +1,7 @@
 import type { ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
-import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
+import { openaiCheck, openaiFormats, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -9,7 +9,8 @@ export const openai: ProviderKind = {
   kind: 'openai',
   title: 'OpenAI',
   description: 'GPT and reasoning models, embeddings, moderation',
-  formats: ['openai'],
+  lanes: ['openai'],
+  formats: () => openaiFormats,
   defaultBaseUrl: 'https://api.openai.com/v1',
   credential: 'required',
   settings: {

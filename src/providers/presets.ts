@@ -9,6 +9,8 @@ export interface Preset {
   unsupported: readonly 'stream_options'[]
   /** Its usage has reasoning tokens in neither the completion nor the total (`UsageConvention`). */
   reasoningBeside: boolean
+  /** It documents `POST /responses`. */
+  responses: boolean
   /** It has Responses over WebSocket. */
   responsesSocket: boolean
   /** False: there is no `GET /models`, or not for everybody. */
@@ -27,7 +29,7 @@ const local = (name: string, title: string, baseUrl: string, more: Partial<Prese
 
 function vendor(name: string, title: string, baseUrl: string, more: Partial<Preset> = {}): Preset {
   const usual = { unsupported: [], exhausted: [], importNames: [], note: null } as const
-  const facts = { reasoningBeside: false, responsesSocket: false, listsModels: true }
+  const facts = { reasoningBeside: false, responses: false, responsesSocket: false, listsModels: true }
   return { name, title, baseUrl, credential: 'required', ...facts, ...usual, ...more }
 }
 
@@ -48,13 +50,16 @@ export const presets: readonly Preset[] = [
     note: 'Sends blank lines or comments while a request waits for its turn.',
   }),
   vendor('fireworks', 'Fireworks AI', 'https://api.fireworks.ai/inference/v1', {
+    responses: true,
     importNames: ['fireworks_ai', 'fireworks-ai'],
     note: 'Model names are paths: accounts/fireworks/models/NAME.',
   }),
   vendor('groq', 'Groq', 'https://api.groq.com/openai/v1', {
+    responses: true,
     note: 'Answers 400 to logprobs, top_logprobs, logit_bias, names of messages, and n above 1.',
   }),
   vendor('huggingface', 'Hugging Face router', 'https://router.huggingface.co/v1', {
+    responses: true,
     note: 'Model names may end in :PROVIDER to choose who serves them.',
   }),
   vendor('mistral', 'Mistral AI', 'https://api.mistral.ai/v1', {
@@ -69,6 +74,7 @@ export const presets: readonly Preset[] = [
   vendor('nebius', 'Nebius Token Factory', 'https://api.tokenfactory.nebius.com/v1'),
   vendor('nvidia-nim', 'NVIDIA NIM', 'https://integrate.api.nvidia.com/v1', { importNames: ['nvidia_nim', 'nvidia'] }),
   vendor('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', {
+    responses: true,
     note: 'Sends comments while a model starts; answers 402 when credit runs out.',
   }),
   vendor('perplexity', 'Perplexity', 'https://api.perplexity.ai', {
@@ -80,6 +86,7 @@ export const presets: readonly Preset[] = [
   vendor('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1'),
   vendor('together', 'Together AI', 'https://api.together.xyz/v1', { importNames: ['together_ai', 'together-ai'] }),
   vendor('xai', 'xAI', 'https://api.x.ai/v1', {
+    responses: true,
     responsesSocket: true,
     exhausted: ['used all available credits'],
     importNames: ['x-ai'],

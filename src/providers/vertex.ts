@@ -1,3 +1,4 @@
+import type { FormatName } from '../core/format.ts'
 import { asString, type JsonObject } from '../core/json-value.ts'
 import type { LaneName } from '../core/lane.ts'
 import { type TokenSource, withToken } from './access-token.ts'
@@ -20,7 +21,8 @@ export const vertex: ProviderKind = {
   kind: 'vertex',
   title: 'Google Vertex AI',
   description: 'Google and Anthropic models, with a service account',
-  formats: ['gemini', 'anthropic'],
+  lanes: ['gemini', 'anthropic'],
+  formats: (_settings, model) => formatsOf(model),
   serves: ['generate', 'count_tokens', 'messages'],
   defaultBaseUrl: 'https://{location}-aiplatform.googleapis.com',
   baseUrlFor: ({ location }) => (typeof location === 'string' ? hostOf(location) : ''),
@@ -68,6 +70,16 @@ export const vertex: ProviderKind = {
         : withToken(transport, googleToken(document, call.provider, call.lane), call.operation === 'check')
     return { send: (request, sink) => adaptVertex(open, request, sink, call, document) }
   },
+}
+
+const google: readonly FormatName[] = ['generate']
+const anthropic: readonly FormatName[] = ['messages']
+const either: readonly FormatName[] = ['generate', 'messages']
+
+/** Each publisher's models have their publisher's format; of a name that tells neither, the call decides. */
+function formatsOf(model: string): readonly FormatName[] {
+  if (model.startsWith('claude')) return anthropic
+  return model.startsWith('gemini') || model.startsWith('gemma') ? google : either
 }
 
 function hostOf(location: string): string {

@@ -23,6 +23,8 @@ export interface Failure<Answer> {
   retryAfterMs: number | null
   /** In words, for the record. */
   reason: string
+  /** The target cannot take this request: it was not called. */
+  uncalled?: true
 }
 
 export type Attempted<Answer> =
@@ -40,7 +42,7 @@ export interface AttemptPorts<Candidate, Answer> {
   describe(candidate: Candidate): string
   record(signal: Signal): void
   /** A target that could not even be called. */
-  recordSkip(candidate: Candidate, reason: string): void
+  recordSkip(candidate: Candidate, failure: Failure<Answer>): void
   random(): number
 }
 
@@ -74,8 +76,8 @@ export async function attempt<Candidate, Answer>(
 }
 
 /** A target that could not be called says less than one that was: the earlier failure stays the outcome. */
-function wasTried({ fault }: Failure<unknown>): boolean {
-  return fault.code !== 'provider_not_ready'
+function wasTried({ fault, uncalled }: Failure<unknown>): boolean {
+  return uncalled !== true && fault.code !== 'provider_not_ready'
 }
 
 async function tryTarget<Candidate, Answer>(
@@ -87,7 +89,7 @@ async function tryTarget<Candidate, Answer>(
   for (let retried = 0; ; ) {
     const sent = await ports.send(candidate)
     if (sent.kind === 'failed' && !wasTried(sent.failure)) {
-      ports.recordSkip(candidate, sent.failure.reason)
+      ports.recordSkip(candidate, sent.failure)
       return before ?? sent
     }
     before = sent

@@ -1,4 +1,5 @@
 import { flatText } from '../core/flat-text.ts'
+import type { FormatName } from '../core/format.ts'
 import type { LaneName } from '../core/lane.ts'
 import { captureStar, fillStar, type Pattern } from '../core/pattern.ts'
 import type { Signal } from '../core/record.ts'
@@ -16,6 +17,8 @@ export interface Candidate {
   watched: HealthTarget
   /** Only where nothing else can serve: its credentials met a limit of the model. */
   lastResort: boolean
+  /** null: the request is sent in its own format, as it came. */
+  translated: Translation | null
   /** In words, for operators. */
   reason: string
   /** The only credential that may be used, because it owns the object that the call names. Absent: any of the pool. */
@@ -24,6 +27,11 @@ export interface Candidate {
   preferredCredential?: number
   /** The names to ask for where the call names additional models, in their order. */
   additionalUpstreamModels?: readonly string[]
+}
+
+export interface Translation {
+  from: FormatName
+  to: FormatName
 }
 
 type SkipCode =
@@ -45,15 +53,17 @@ export interface Skipped {
   code: SkipCode
   /** When it may take requests again, in epoch milliseconds, where that is known. */
   until: number | null
-  /** The formats that it takes, where they are known. */
-  formats: readonly LaneName[]
+  /** The lanes that it serves, where they are known. */
+  lanes: readonly LaneName[]
 }
 
 /** What of a provider's kind decides whether it can take a call. */
 export interface KindFacts {
-  /** The lanes whose format it takes as it is. */
-  formats: readonly LaneName[]
-  /** The only operations that it has; absent: all of its formats. */
+  /** The lanes whose calls it takes as they are. */
+  lanes: readonly LaneName[]
+  /** In order of preference, those in which it can be asked for a model of that name; absent: calls are never translated for it. */
+  formats?(settings: SnapshotProvider['settings'], model: string): readonly FormatName[]
+  /** The only operations that it has; absent: all of its lanes. */
   serves?: readonly string[]
   isUnsupported?(settings: SnapshotProvider['settings'], operation: string): boolean
 }
@@ -70,7 +80,7 @@ export function servesOperation(
   return (kind?.serves?.includes(operation) ?? true) && kind?.isUnsupported?.(settings, operation) !== true
 }
 
-const noFormats: readonly LaneName[] = []
+const noLanes: readonly LaneName[] = []
 
 /** The part of a query that decides whether a target can take it. */
 export interface TargetQuery {
@@ -79,6 +89,8 @@ export interface TargetQuery {
   kinds: Kinds
   /** The endpoint's operation; null: any call of the lane. */
   operation: string | null
+  /** Of a call that can be translated; null or absent: it is sent as it came, or not at all. */
+  format?: FormatName | null
   /** Epoch milliseconds. */
   now: number
   /** `Health.view` with the size of the provider's pool. */
@@ -96,17 +108,40 @@ export function evaluateTarget(
   if (provider === null) {
     const reason = 'no such provider'
     return {
-      skipped: { provider: target.providerId, upstreamModel, reason, code: 'missing', until: null, formats: [] },
+      skipped: { provider: target.providerId, upstreamModel, reason, code: 'missing', until: null, lanes: [] },
     }
   }
   const kind = query.kinds.get(provider.kind)
-  const formats = kind?.formats ?? noFormats
-  const serves = query.operation === null || servesOperation(kind, provider, query.operation)
+  const lanes = kind?.lanes ?? noLanes
+  const translated = findTranslation(query, kind, { target, provider, upstreamModel })
+  const operation = translated?.to ?? query.operation
+  const serves = operation === null || servesOperation(kind, provider, operation)
   const own = watchedAs(watched, provider.slot, upstreamModel)
-  const found = findObstacle(query, provider, { formats, serves, watched: own })
-  if ('code' in found) return { skipped: { provider: provider.name, upstreamModel, formats, ...found } }
-  const { ready: reason, lastResort } = found
-  return { taken: { provider, upstreamModel, target, watched: own, lastResort: lastResort === true, reason } }
+  const inLane = translated !== null || lanes.includes(query.lane)
+  const found = findObstacle(query, provider, { lanes, inLane, serves, watched: own })
+  if ('code' in found) return { skipped: { provider: provider.name, upstreamModel, lanes, ...found } }
+  const reason = translated === null ? found.ready : flatText(found.ready, ', ', describeTranslation(translated))
+  const lastResort = found.lastResort === true
+  return { taken: { provider, upstreamModel, target, watched: own, lastResort, translated, reason } }
+}
+
+/** `translated chat → messages` */
+export function describeTranslation({ from, to }: Translation): string {
+  return `translated ${from} → ${to}`
+}
+
+/** Its own format is never translated. The operation that asks a model in a format has the format's name. */
+function findTranslation(
+  { format = null }: TargetQuery,
+  kind: KindFacts | undefined,
+  { target, provider, upstreamModel }: { target: SnapshotTarget; provider: SnapshotProvider; upstreamModel: string },
+): Translation | null {
+  if (format === null || kind?.formats === undefined) return null
+  const wanted = target.format ?? null
+  if (wanted !== null) return wanted === format ? null : { from: format, to: wanted }
+  const formats = kind.formats(provider.settings, upstreamModel)
+  const [to] = formats
+  return to === undefined || formats.includes(format) ? null : { from: format, to }
 }
 
 /** Made once a snapshot where the name is always the same. */
@@ -118,7 +153,7 @@ function watchedAs(watched: HealthTarget | null, slot: number, model: string): H
 /** A target that the route keeps, and gives nothing. */
 export function skipUnweighted({ target, provider }: CompiledTarget, upstreamModel: string): Skipped {
   const name = provider?.name ?? target.providerId
-  return { provider: name, upstreamModel, reason: 'its weight is 0', code: 'weight', until: null, formats: [] }
+  return { provider: name, upstreamModel, reason: 'its weight is 0', code: 'weight', until: null, lanes: [] }
 }
 
 type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until'>
@@ -128,13 +163,18 @@ type Free = { ready: string; lastResort?: true }
 function findObstacle(
   query: TargetQuery,
   provider: SnapshotProvider,
-  { formats, serves, watched }: { formats: readonly LaneName[]; serves: boolean; watched: HealthTarget },
+  {
+    lanes,
+    inLane,
+    serves,
+    watched,
+  }: { lanes: readonly LaneName[]; inLane: boolean; serves: boolean; watched: HealthTarget },
 ): Obstacle | Free {
   if (provider.projects !== null && !provider.projects.includes(query.projectId)) {
     return { code: 'limited', reason: 'limited to other projects', until: null }
   }
-  if (!formats.includes(query.lane)) {
-    const format = formats.length === 0 ? 'no format of a lane' : formats.join(' and ')
+  if (!inLane) {
+    const format = lanes.length === 0 ? 'no format of a lane' : lanes.join(' and ')
     return { code: 'format', reason: `speaks ${format}, the lane needs ${query.lane}`, until: null }
   }
   if (!serves) {

@@ -42,10 +42,17 @@ export function findPinned(query: PinnedQuery, compiled: CompiledRoutes, pin: Pi
   if (!hasCredential(provider, pin)) return reject(pin, signals, `the credential of ${where} that holds it was removed`)
   const routed = query.model === null ? null : findTarget(query, query.model, compiled, pin)
   if (routed !== null) signals.push(routed.found.matched)
-  const target = routed?.target ?? { providerId: provider.id, upstreamModel: null, weight: 1, priority: 0 }
+  const target = routed?.target ?? {
+    providerId: provider.id,
+    upstreamModel: null,
+    weight: 1,
+    priority: 0,
+    format: null,
+  }
   const watched = routed?.watched ?? null
+  // What the call names is known to the provider by the call's own format alone.
   const evaluation = evaluateTarget(
-    query,
+    { ...query, format: null },
     { target, provider, upstream: null, watched },
     routed?.name ?? query.model ?? '',
   )

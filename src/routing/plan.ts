@@ -118,7 +118,7 @@ function planWithoutModel(query: PlanQuery, compiled: CompiledRoutes): Plan {
     const { fault, signals } = choice
     return { fault, route: null, candidates: [], skipped: [], signals, operatorNote: null }
   }
-  const target = { providerId: choice.provider.id, upstreamModel: null, weight: 1, priority: 0 }
+  const target = { providerId: choice.provider.id, upstreamModel: null, weight: 1, priority: 0, format: null }
   const evaluated = evaluateTargets(
     query,
     [{ target, provider: choice.provider, upstream: null, watched: null }],

@@ -39,7 +39,7 @@ function findPool(query: ChoiceQuery, compiled: CompiledRoutes): SnapshotProvide
 
 function fits(query: ChoiceQuery, provider: SnapshotProvider): boolean {
   const kind = query.kinds.get(provider.kind)
-  if (kind?.formats.includes(query.lane) !== true) return false
+  if (kind?.lanes.includes(query.lane) !== true) return false
   if (query.operation !== null && !servesOperation(kind, provider, query.operation)) return false
   const { projects } = provider
   return projects === null || projects.includes(query.projectId)
@@ -63,7 +63,7 @@ function chooseByName(
 
 /** Those that can serve the call now; all where none can. */
 function usable(query: ChoiceQuery, active: readonly SnapshotProvider[]): readonly SnapshotProvider[] {
-  const target = { upstreamModel: null, weight: 1, priority: 0 }
+  const target = { upstreamModel: null, weight: 1, priority: 0, format: null }
   const ready = active.filter(
     (provider) =>
       'taken' in

@@ -67,7 +67,7 @@ export function noneUsable(
 }
 
 function notTranslatable(lane: LaneName, what: string, skipped: readonly Skipped[]): Fault {
-  const lanes = [...new Set(skipped.flatMap(({ formats }) => formats))]
+  const lanes = [...new Set(skipped.flatMap((target) => target.lanes))]
   const instead = lanes.length === 0 ? '' : `Call the ${lanes.join(' or ')} lane instead, or ask the operator`
   const advice = instead === '' ? 'Ask the operator' : instead
   const message = `No provider for ${what} speaks the format of the ${lane} lane. ${advice} to route it to another provider.`

@@ -1,6 +1,6 @@
 import type { LaneName } from '../core/lane.ts'
 import { captureStar, fillStar, isExact, matchesPattern } from '../core/pattern.ts'
-import type { ProviderModel } from '../store/configuration/snapshot.ts'
+import type { ProviderModel, SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { type Kinds, upstreamName } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type KeyScope } from './compile.ts'
 
@@ -62,8 +62,14 @@ function namesOf(query: ModelsQuery, { route, pattern, targets }: CompiledRoute)
 
 function canServe(query: ModelsQuery, { target, provider }: CompiledTarget): boolean {
   if (!provider?.active || target.weight === 0) return false
-  if (query.kinds.get(provider.kind)?.formats.includes(query.lane) !== true) return false
+  if (!canAnswer(query, provider)) return false
   return provider.projects === null || provider.projects.includes(query.projectId)
+}
+
+/** A provider that can be asked in any format can be asked in all, translated. */
+function canAnswer({ kinds, lane }: ModelsQuery, provider: SnapshotProvider): boolean {
+  const kind = kinds.get(provider.kind)
+  return kind !== undefined && (kind.formats !== undefined || kind.lanes.includes(lane))
 }
 
 function describe(query: ModelsQuery, route: CompiledRoute, name: string): VisibleModel | null {

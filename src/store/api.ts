@@ -224,6 +224,7 @@ export interface Route {
   sticky: boolean
   hedge: RouteHedge | null
   shadow: RouteShadow | null
+  reasoningText: boolean
   createdAt: string
 }
 

@@ -122,6 +122,7 @@ export interface RouteTargetRow {
   upstream_model: string | null
   weight: number
   priority: number
+  format: string | null
 }
 
 export interface PolicyRow {

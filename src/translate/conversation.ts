@@ -121,6 +121,8 @@ export interface Opaque {
   value: string
   /** OpenAI: the id of the reasoning item. */
   id?: string
+  /** The provider that made it, by its id, where a carrier of the gateway said so: it goes to no other. */
+  provider?: string
 }
 
 export interface Citation {
@@ -241,4 +243,4 @@ export const blankSettings: Readonly<ConversationSettings> = {
   store: null,
 }
 
-export type { ConversationSettings as Settings, ConversationTurn as Turn, ProviderFamily as Family }
+export type { ConversationSettings as Settings, ConversationTurn as Turn }

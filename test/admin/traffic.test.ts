@@ -12,11 +12,11 @@ async function addProviders({ client }: TestGateway): Promise<void> {
 
 describe('targets', () => {
   it.each([
-    ['openai', { provider: 'openai', upstreamModel: null, weight: null, priority: null }],
-    ['local:llama3:8b', { provider: 'local', upstreamModel: 'llama3:8b', weight: null, priority: null }],
-    ['a:b,weight=3,priority=1', { provider: 'a', upstreamModel: 'b', weight: 3, priority: 1 }],
-    ['a,priority=2', { provider: 'a', upstreamModel: null, weight: null, priority: 2 }],
-    ['a:org/model,v2', { provider: 'a', upstreamModel: 'org/model,v2', weight: null, priority: null }],
+    ['openai', { provider: 'openai', upstreamModel: null, weight: null, priority: null, format: null }],
+    ['local:llama3:8b', { provider: 'local', upstreamModel: 'llama3:8b', weight: null, priority: null, format: null }],
+    ['a:b,weight=3,priority=1', { provider: 'a', upstreamModel: 'b', weight: 3, priority: 1, format: null }],
+    ['a,priority=2', { provider: 'a', upstreamModel: null, weight: null, priority: 2, format: null }],
+    ['a:org/model,v2', { provider: 'a', upstreamModel: 'org/model,v2', weight: null, priority: null, format: null }],
   ])('reads %s', (text, target) => expect(parseTarget(text)).toEqual(target))
 
   it.each(['', ':m', 'a:', 'a,weight=x', 'a,cost=1'])('refuses %j', (text) => {
@@ -108,7 +108,8 @@ describe('routes', () => {
     expect(denied.policy_signals).toContainEqual(expect.objectContaining({ verdict: 'deny' }))
     expect(await client.routes.explain({ model: 'opus' })).toMatchObject({ lane: 'anthropic', error: null })
     expect(await client.routes.explain({ model: 'opus', lane: 'openai' })).toMatchObject({
-      error: { code: 'not_translatable' },
+      taken: [{ provider: 'claude', reason: expect.stringContaining('translated chat → messages') }],
+      error: null,
     })
     expect(await client.routes.explain({ model: 'gpt-9' })).toMatchObject({
       route: null,

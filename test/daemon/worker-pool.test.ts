@@ -29,6 +29,7 @@ function makePool(more: Pick<WorkerPoolOptions, 'whole' | 'onDegraded'>): Worker
       reusePort: true,
       bodyLimit: 1000,
       uploadLimit: 1000,
+      translateLimit: 1000,
       heldLimit: 1000,
       proxies: { http: null, https: null, except: '' },
       timeouts: limits,

@@ -107,7 +107,19 @@ const scenarios: Scenario[] = [
       request.body = Buffer.from('[]')
     },
   },
-  { code: 'not_translatable', when: 'a provider of another format', model: (lane) => `foreign-to-${lane}` },
+  {
+    code: 'not_translatable',
+    when: 'what a provider of another format has no place for',
+    model: (lane) => `foreign-to-${lane}`,
+    edit: (request) => {
+      const body = JSON.parse(request.body?.toString() ?? '')
+      if (body.contents !== undefined) body.generationConfig = { candidateCount: 2 }
+      else if (request.url.includes('/anthropic/'))
+        body.tools = [{ type: 'code_execution_20250522', name: 'code_execution' }]
+      else body.n = 2
+      request.body = Buffer.from(JSON.stringify(body))
+    },
+  },
   { code: 'provider_not_ready', when: 'no active provider', model: (lane) => `asleep-${lane}` },
   {
     code: 'provider_credential_rejected',

@@ -8,7 +8,9 @@ import { GoogleGenAI as GoogleGenAI1 } from 'genai-1'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { formatNames } from '../../src/core/format.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { formatClients } from '../support/format-clients.ts'
 import { mockAnthropic } from '../support/mock-anthropic.ts'
 import { azureKey, MockAzure, principal } from '../support/mock-azure.ts'
 import { accessKey, bedrockKey, frame, mockBedrock, region } from '../support/mock-bedrock.ts'
@@ -372,4 +374,19 @@ describe('the SDKs before', () => {
       text += part.text ?? ''
     expect(text).toBe(spokenText)
   })
+})
+
+describe.each(formatNames)('hosted models, asked by a client of %s', (format) => {
+  const clients = () => formatClients({ baseUrl: plane.baseUrl, key: plane.key })
+
+  it.each(['gpt', 'gpt-dated', 'claude', 'claude-key', 'claude-vertex', 'gemini'])(
+    '%s, whole and streamed',
+    async (model) => {
+      for (const way of ['ask', 'stream'] as const) {
+        const { text, usage } = await clients()[format][way](model)
+        expect([way, text]).toEqual([way, spokenText])
+        expect(usage?.output).toBeGreaterThan(0)
+      }
+    },
+  )
 })

@@ -47,7 +47,7 @@ policies:
         'default',
         'production',
         'gpt-4o',
-        { targets: [{ provider: 'openai', upstream_model: 'gpt-4o-2024', weight: 1, priority: null }] },
+        { targets: [{ provider: 'openai', upstream_model: 'gpt-4o-2024', weight: 1, priority: null, format: null }] },
       ],
       [
         'route',
@@ -56,8 +56,8 @@ policies:
         'claude-*',
         {
           targets: [
-            { provider: 'a', upstream_model: null, weight: 1, priority: null },
-            { provider: 'b', upstream_model: 'm:8b', weight: 3, priority: null },
+            { provider: 'a', upstream_model: null, weight: 1, priority: null, format: null },
+            { provider: 'b', upstream_model: 'm:8b', weight: 3, priority: null, format: null },
           ],
           strategy: 'weighted',
         },

@@ -100,6 +100,7 @@ const route = fc.record({
       upstream_model: fc.option(text),
       weight: fc.constantFrom(0, 0.5, 1, 7),
       priority: fc.integer({ min: 0, max: 3 }),
+      format: fc.constantFrom(null, 'chat', 'generate'),
     }),
     { minLength: 1, maxLength: 4 },
   ),
@@ -112,6 +113,7 @@ const route = fc.record({
   hedge_after: fc.constantFrom(null, 'p95', 10, 120, 2000),
   hedge_share: fc.integer({ min: 1, max: 100 }),
   shadow: fc.constantFrom(null, 'openai', 'openai:gpt-4o'),
+  reasoning_text: fc.boolean(),
 })
 
 const named = <T>(fields: fc.Arbitrary<T>, names: fc.Arbitrary<string> = slug) =>

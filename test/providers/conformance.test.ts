@@ -73,9 +73,9 @@ describe.each(providerKinds.map((kind) => [kind.kind, kind] as const))('provider
   })
 
   it('speaks a lane, and addresses it below its base URL', () => {
-    expect(kind.formats.length).toBeGreaterThan(0)
-    for (const lane of kind.formats) expect(laneNames).toContain(lane)
-    const address = kind.address(target(kind), kind.formats[0] ?? 'openai', '/x/y?z=1')
+    expect(kind.lanes.length).toBeGreaterThan(0)
+    for (const lane of kind.lanes) expect(laneNames).toContain(lane)
+    const address = kind.address(target(kind), kind.lanes[0] ?? 'openai', '/x/y?z=1')
     expect(address.path.endsWith('/x/y?z=1')).toBe(true)
     expect(address.origin).not.toMatch(/\/$/)
   })
@@ -105,7 +105,7 @@ describe('the list of kinds', () => {
       if (!kind) throw new Error(name)
       const { origin, path: full } = kind.address(
         target(kind, baseUrl === undefined ? {} : { baseUrl }),
-        kind.formats[0] ?? 'openai',
+        kind.lanes[0] ?? 'openai',
         path,
       )
       return origin + full

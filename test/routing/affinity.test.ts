@@ -77,6 +77,7 @@ describe('a plan with what is remembered', () => {
     target: makeTarget(`${name}:m`),
     watched: { slot, model: 'm', pattern: null },
     lastResort: false,
+    translated: null,
     reason: 'ready',
     ...more,
   })

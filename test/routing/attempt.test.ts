@@ -37,7 +37,7 @@ async function run(script: Script, retries = 1, hangUpAtWait = false) {
     },
     describe: (candidate) => candidate,
     record: (signal) => notes.push(signal),
-    recordSkip: (candidate, reason) => skipped.push(`${candidate}: ${reason}`),
+    recordSkip: (candidate, { reason }) => skipped.push(`${candidate}: ${reason}`),
     random: () => 0,
     discard: (answer) => discarded.push(answer),
   }
@@ -79,6 +79,15 @@ describe('attempt', () => {
       'a: The provider refused the connection; fell back to the next target.',
     ])
     expect(skipped).toEqual(['a: paused', 'b: paused'])
+  })
+
+  it('passes on why a request cannot be asked of a target only where no other has answered', async () => {
+    const untold = failed({ fault: fault('not_translatable'), next: 'target', uncalled: true })
+    const first = await run({ a: [untold], b: [untold] })
+    expect(first.outcome).toMatchObject({ kind: 'failed', fault: { code: 'not_translatable' } })
+    expect(first.skipped).toHaveLength(2)
+    const own = await run({ a: [failed({ fault: fault('provider_timeout'), next: 'target' })], b: [untold] })
+    expect(own.outcome).toMatchObject({ kind: 'failed', fault: { code: 'provider_timeout' } })
   })
 
   it('waits as long as a provider asks, and leaves one that asks for more than 5 s to the next', async () => {

@@ -30,7 +30,7 @@ function winner(routes: SnapshotRoute[], model: string): string | null {
   const compiled = compileRoutes(makeConfiguration({ providers: [makeProvider('one')], routes }))
   const query = { model, projectId: 'prj_a', environmentId: 'env_a1', providerName: null, lane: 'openai' as const }
   const ports = {
-    kinds: new Map([['openai', { formats: ['openai' as const] }]]),
+    kinds: new Map([['openai', { lanes: ['openai' as const] }]]),
     operation: null,
     health: () => ({ state: 'ready' as const }),
     random: () => 0,

@@ -9,10 +9,10 @@ import { makeConfiguration, makeProvider, makeRoute, makeTarget } from '../suppo
 const now = Date.parse('2026-11-21T16:00:00Z')
 
 const kinds: Kinds = new Map<string, KindFacts>([
-  ['openai', { formats: ['openai'] }],
-  ['anthropic', { formats: ['anthropic'] }],
-  ['gemini', { formats: ['gemini'] }],
-  ['bedrock', { formats: ['anthropic'], serves: ['messages'] }],
+  ['openai', { lanes: ['openai'] }],
+  ['anthropic', { lanes: ['anthropic'] }],
+  ['gemini', { lanes: ['gemini'] }],
+  ['bedrock', { lanes: ['anthropic'], serves: ['messages'] }],
 ])
 
 function ask(parts: Partial<PlanQuery> = {}): PlanQuery {

@@ -26,6 +26,7 @@ function order(strategy: SnapshotRoute['strategy'], known: Known[], random: () =
       target: makeTarget(provider.name, { priority, weight }),
       watched: { slot: place, model: 'm', pattern: null },
       lastResort: false,
+      translated: null,
       reason: 'ready',
     }
   })

@@ -18,9 +18,9 @@ const vendor = makeProvider('vendor', {
 })
 
 const kinds: Kinds = new Map<string, KindFacts>([
-  ['openai', { formats: ['openai'] }],
-  ['anthropic', { formats: ['anthropic'] }],
-  ['openai-compatible', { formats: ['openai'] }],
+  ['openai', { lanes: ['openai'] }],
+  ['anthropic', { lanes: ['anthropic'] }],
+  ['openai-compatible', { lanes: ['openai'] }],
 ])
 
 function list(

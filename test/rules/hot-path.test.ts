@@ -18,3 +18,20 @@ describe('functions of the data plane', () => {
     expect(checkOldFunctions(readModules(...rooms))).toEqual([])
   })
 })
+
+describe('translation', () => {
+  it('is loaded with the first call that needs it, and by no other', () => {
+    const modules = new Map(readModules('src').map((module) => [module.path, module]))
+    const loaded = new Set<string>()
+    const load = (path: string) => {
+      const module = modules.get(path)
+      if (module === undefined || loaded.has(path)) return
+      loaded.add(path)
+      for (const { file, specifier, typeOnly } of module.imports)
+        if (file !== null && !typeOnly && !module.text.includes(`import('${specifier}')`)) load(file)
+    }
+    load('src/gateway/thread/thread.ts')
+    expect(loaded).toContain('src/gateway/upstream/translate-for.ts')
+    expect([...loaded].filter((path) => /^src\/(?:translate|gateway\/translation)\//.test(path))).toEqual([])
+  })
+})

@@ -10,9 +10,9 @@ import { checkBundle } from './checks/bundle.ts'
 const undiciWhole = ['undici/index.js', 'undici/lib/web/fetch/index.js']
 const dataPlane = {
   entries: ['src/gateway/thread/thread.ts'],
-  // Of these, 265 kB (WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files, content rules, affinity, hedging,
-  // shadows) lie there as text and are run by whoever needs them first. The engine for patterns is a script of its own, which only those get that need it.
-  bytes: 1_200_000,
+  // Of these, 600 kB (translation, WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files, content rules) lie there as
+  // text and are run by whoever needs them first. The engine for patterns is a script of its own, which only those get that need it.
+  bytes: 1_550_000,
   without: [
     'node_modules/zod/',
     'node_modules/yaml/',
@@ -24,7 +24,7 @@ const dataPlane = {
 }
 const store = {
   entries: ['src/store/thread.ts'],
-  bytes: 452_000,
+  bytes: 462_000,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/'],
 }
 const serve = {

@@ -89,7 +89,7 @@ export function sampleRoute(projectId: string, providerId: string, change: Parti
     model: 'gpt-4o-mini',
     enabled: true,
     strategy: 'priority',
-    targets: [{ providerId, upstreamModel: null, weight: 1, priority: 0 }],
+    targets: [{ providerId, upstreamModel: null, weight: 1, priority: 0, format: null }],
     retries: 1,
     fallbackOn: [],
     timeouts: {},
@@ -98,6 +98,7 @@ export function sampleRoute(projectId: string, providerId: string, change: Parti
     sticky: false,
     hedge: null,
     shadow: null,
+    reasoningText: true,
     createdAt: now,
     ...change,
   }

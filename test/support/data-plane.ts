@@ -88,6 +88,7 @@ export interface DataPlaneOptions {
   trustedProxies?: string[]
   bodyLimit?: number
   uploadLimit?: number
+  translateLimit?: number
   heldLimit?: number
   webrtc?: boolean
   clientAddress?: AddressForm
@@ -115,6 +116,7 @@ export async function startDataPlane({
   trustedProxies = [],
   bodyLimit = 100_000_000,
   uploadLimit = 2_000_000_000,
+  translateLimit = 32_000_000,
   heldLimit = 2_000_000_000,
   webrtc = false,
   clientAddress = 'full',
@@ -133,6 +135,7 @@ export async function startDataPlane({
     reusePort: true,
     bodyLimit,
     uploadLimit,
+    translateLimit,
     heldLimit,
     proxies: { http: null, https: null, except: '' },
     timeouts: { ...limits, ...timeouts },

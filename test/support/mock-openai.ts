@@ -152,6 +152,24 @@ function serveCompletions(call: MockCall, body: JsonObject, usage: MockUsage): M
   return stream(call, events, asked ? usage : null)
 }
 
+const lookCall = { name: 'look', arguments: '{"at": "the sky"}' }
+
+function asksForLook({ tools }: JsonObject): boolean {
+  return (
+    Array.isArray(tools) && tools.some((tool) => isObject(tool) && tool.type === 'function' && tool.name === 'look')
+  )
+}
+
+function calledSteps(item: JsonObject): [string, JsonObject][] {
+  const at = { item_id: item.id, output_index: 0 }
+  const pieces = ['{"at":', ' "the sky"}']
+  return [
+    ['response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', arguments: '' } }],
+    ...pieces.map((delta): [string, JsonObject] => ['response.function_call_arguments.delta', { ...at, delta }]),
+    ['response.function_call_arguments.done', { ...at, ...lookCall }],
+  ]
+}
+
 function serveResponses(call: MockCall, body: JsonObject, usage: MockUsage): MockAnswer {
   const account = call.objects.of(credentialOf(call))
   const absent = findMissing(account, body)
@@ -159,7 +177,9 @@ function serveResponses(call: MockCall, body: JsonObject, usage: MockUsage): Moc
   const id = `resp_${call.number}`
   const itemId = `msg_${call.number}`
   const part = { type: 'output_text', text: spokenText, annotations: [], logprobs: [] }
-  const item = { type: 'message', id: itemId, role: 'assistant', status: 'completed', content: [part] }
+  const item = asksForLook(body)
+    ? { type: 'function_call', id: `fc_${call.number}`, call_id: 'call_mock', ...lookCall, status: 'completed' }
+    : { type: 'message', id: itemId, role: 'assistant', status: 'completed', content: [part] }
   const response = (status: string, output: unknown[], used: unknown) => ({
     id,
     object: 'response',
@@ -184,14 +204,17 @@ function serveResponses(call: MockCall, body: JsonObject, usage: MockUsage): Moc
   const done = response('completed', [item], responsesUsage(usage))
   const at = { item_id: itemId, output_index: 0, content_index: 0 }
   const emptyPart = { ...part, text: '' }
-  const steps: [string, JsonObject][] = [
-    ['response.created', { response: response('in_progress', [], null) }],
-    ['response.in_progress', { response: response('in_progress', [], null) }],
+  const said: [string, JsonObject][] = [
     ['response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', content: [] } }],
     ['response.content_part.added', { ...at, part: emptyPart }],
     ...spoken.map((delta): [string, JsonObject] => ['response.output_text.delta', { ...at, delta, logprobs: [] }]),
     ['response.output_text.done', { ...at, text: spokenText, logprobs: [] }],
     ['response.content_part.done', { ...at, part }],
+  ]
+  const steps: [string, JsonObject][] = [
+    ['response.created', { response: response('in_progress', [], null) }],
+    ['response.in_progress', { response: response('in_progress', [], null) }],
+    ...(item.type === 'message' ? said : calledSteps(item)),
     ['response.output_item.done', { output_index: 0, item }],
     ['response.completed', { response: done }],
   ]

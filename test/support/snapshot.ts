@@ -47,7 +47,14 @@ export function makeProvider(name: string, parts: Partial<SnapshotProvider> = {}
 /** `target('one:gpt-4o')`: provider `one`, upstream model `gpt-4o`. */
 export function makeTarget(text: string, parts: Partial<SnapshotTarget> = {}): SnapshotTarget {
   const [provider, upstreamModel] = text.split(':')
-  return { providerId: `prv_${provider}`, upstreamModel: upstreamModel ?? null, weight: 1, priority: 0, ...parts }
+  return {
+    providerId: `prv_${provider}`,
+    upstreamModel: upstreamModel ?? null,
+    weight: 1,
+    priority: 0,
+    format: null,
+    ...parts,
+  }
 }
 
 let routes = 0
@@ -71,6 +78,7 @@ export function makeRoute(model: string, targets: SnapshotTarget[], parts: Parti
     sticky: false,
     hedge: null,
     shadow: null,
+    reasoningText: true,
     ...parts,
   }
 }

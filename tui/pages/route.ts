@@ -73,6 +73,7 @@ function drawTargets(
     const reason = reasonOf(found)
     const below = [
       ...(reason === null ? [] : wrap(reason, width - 6)),
+      ...describeFormats(target, width - 6),
       ...flow(describeShare(target, answers.get('routes.traffic'), theme), width - 6),
     ]
     return [
@@ -80,6 +81,11 @@ function drawTargets(
       ...below.map((line) => `${isLast ? '   ' : '│  '}   ${line}`),
     ]
   })
+}
+
+function describeFormats(target: unknown, width: number): string[] {
+  const formats = listAt(target, 'formats').map(String)
+  return formats.length === 0 ? [] : wrap(`format ${formats.join(', ')}`, width)
 }
 
 /** As they are tried: the lower number first. */

@@ -296,7 +296,7 @@ function formOf(field: Field): string {
   if (field.shape === 'boolean') return 'Space toggles it'
   if (field.syntax === 'files') return 'Separate several with commas'
   if (field.shape === 'pairs') return 'NAME=VALUE, separated by commas'
-  if (field.syntax === 'target') return 'PROVIDER[:MODEL][,weight=N][,priority=N], separated by spaces'
+  if (field.syntax === 'target') return 'PROVIDER[:MODEL][,weight=N][,priority=N][,format=F], separated by spaces'
   if (field.shape === 'list') return 'Separate several with commas'
   if (field.syntax === 'duration') return 'For example 250ms, 5s or 30m'
   if (field.syntax === 'size') return 'For example 64KB or 100MB'

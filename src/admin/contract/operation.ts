@@ -102,7 +102,7 @@ export interface FieldMeta {
   /** The flag's name where it is not the field's in kebab case (`--header` for `headers`). */
   flag?: string
   /**
-   * How the command line writes it: `K=V` pairs, a duration, a size, a repeated value, `PROVIDER[:MODEL][,weight=N]`, names
+   * How the command line writes it: `K=V` pairs, a duration, a size, a repeated value, `PROVIDER[:MODEL][,weight=N]…`, names
    * of files whose texts are meant, or not at all: what it finds out by itself.
    */
   syntax?: 'pairs' | 'duration' | 'size' | 'list' | 'target' | 'files' | 'variables'

@@ -107,7 +107,9 @@ export function toneOfCell(row: unknown, column: Column): Tone | null {
 function formatTarget(target: unknown): string {
   const upstream = valueAt(target, 'upstream_model')
   const provider = String(valueAt(target, 'provider'))
-  return escapeControls(typeof upstream === 'string' ? `${provider}:${upstream}` : provider)
+  const format = valueAt(target, 'format')
+  const named = typeof upstream === 'string' ? `${provider}:${upstream}` : provider
+  return escapeControls(typeof format === 'string' ? `${named},format=${format}` : named)
 }
 
 function formatObject(value: object, view: Clock): string {

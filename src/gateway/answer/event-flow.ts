@@ -22,7 +22,7 @@ export class EventFlow extends AnswerFlow {
   constructor(answer: Answer, stages: readonly AnswerStage[], done: () => void) {
     super(answer, done)
     this.#stages = stages
-    this.#objects = this.call.createsObjects ? new StreamedObjects(answer.leg) : null
+    this.#objects = this.call.createsObjects && answer.leg.translation === null ? new StreamedObjects(answer.leg) : null
   }
 
   event(event: StreamEvent, reading: EventReading): void {
@@ -36,9 +36,10 @@ export class EventFlow extends AnswerFlow {
     if (reading.content) this.contentEvents++
     if (this.call.openHold !== null && this.#outspent()) return
     if (reading.error !== null) this.#providerError = this.#cleaned(reading.error)
-    this.call.arrival.reply.betweenEvents = event.part === 'whole' || event.part === 'tail'
+    const { leg } = this.answer
+    this.call.arrival.reply.betweenEvents = event.part === 'whole' || event.part === 'tail' || leg.translation !== null
     const terminal = reading.terminal || reading.error !== null
-    if (terminal && this.call.lane.endMark) return this.#complete(pass)
+    if (terminal && leg.lane.endMark) return this.#complete(pass)
     if (this.#held !== null && event.data.length > 0) {
       this.write(this.#held)
       this.#held = null
@@ -97,7 +98,7 @@ export class EventFlow extends AnswerFlow {
     this.#objects?.end()
     const { lane, match, id } = this.call
     const { leg, gated } = this.answer
-    this.#hold(lane.streamError(match, reason, id, leg.reader))
+    this.#hold(this.#stages[0]?.broken?.(reason) ?? lane.streamError(match, reason, id, leg.reader))
     void this.finish(endOfFault(reason, this.tokens(false), gated.head.status), this.#held)
   }
 

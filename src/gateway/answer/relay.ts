@@ -8,7 +8,7 @@ import { uploadHeaders } from '../upload/upload-url.ts'
 import type { Head } from '../upstream/answer-consumer.ts'
 import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader, headersDown, withoutRateLimits } from '../upstream/headers.ts'
-import type { Leg } from '../upstream/leg.ts'
+import type { Leg, LegTranslation } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
@@ -22,11 +22,22 @@ export function relay(call: Call, answer: Answer, retryAfterMs: number | null): 
   const { gated } = answer
   trace.firstByteMs = answer.attempt.first_byte_ms
   arrival.capture?.answerHead(gated.head.headers)
+  if (answer.leg.translation !== null) noteTranslation(call, answer.leg, answer.leg.translation)
   if (gated.kind === 'error' || gated.kind === 'whole') arrival.reply.keepAlive?.stop()
   if (gated.kind === 'error') return passError(call, answer, retryAfterMs)
   const stages = stagesFor(answer)
   const { content } = call
   return content?.readsAnswer === true ? passRead(call, answer, content, stages) : pass(call, answer, stages)
+}
+
+/** What the winning attempt lost, as the client is told before the answer's first byte. */
+function noteTranslation({ arrival, trace }: Call, { provider }: Leg, translation: LegTranslation): void {
+  const { from, to, lossHeader } = translation
+  arrival.lossHeader = lossHeader
+  trace.translation = translation
+  const data = { from, to, provider: provider.row.name }
+  const text = `Translated ${from} → ${to} for ${provider.row.name}.`
+  trace.routingSignals.push({ rule: 'translation', verdict: 'note', text, data })
 }
 
 /** Content rules come last of the stages, so that nothing passes them by. */
@@ -55,7 +66,10 @@ function pass(call: Call, answer: Answer, stages: readonly AnswerStage[]): Promi
   const headers = gated.kind === 'stream' ? streamHeaders(gated.head) : flowHeaders(gated.head)
   writeHead(call, gated.head, headers)
   return new Promise((resolve) => {
-    const flow = gated.kind === 'stream' ? new EventFlow(answer, stages, resolve) : new ByteFlow(answer, resolve)
+    const flow =
+      gated.kind === 'stream'
+        ? new EventFlow(answer, streamStages(answer, stages), resolve)
+        : new ByteFlow(answer, resolve)
     flow.begin()
   })
 }
@@ -82,8 +96,14 @@ function withAffinity(
   return reader === null ? stages : [...stages, reader]
 }
 
+/** A translated stream is translated first; the other stages see the client's format. */
+function streamStages({ leg }: Answer, stages: readonly AnswerStage[]): readonly AnswerStage[] {
+  return leg.translation === null ? stages : [leg.translation.stage(leg, stages)]
+}
+
 function stagesOfRow(leg: Leg): readonly AnswerStage[] {
-  const { match } = leg
+  const { match, translation } = leg
+  if (translation !== null) return noStages
   const { issuesClientToken } = match.endpoint
   if (issuesClientToken !== undefined) return [new ClientSecretStage(leg, issuesClientToken)]
   return match.endpoint.answersHoldUrls ? [new UrlStage(leg)] : noStages

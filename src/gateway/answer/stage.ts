@@ -16,6 +16,8 @@ export interface AnswerStage {
   event(event: StreamEvent, pass: Buffer | null, reading: EventReading): Buffer | Fault | null
   /** Bytes that go out after the last event, with the settled entry behind them; null: none. */
   end(): Buffer | Fault | null
+  /** The end of a stream that breaks off, where only the stage knows what fits it; absent: the lane writes it. */
+  broken?(reason: Fault): Buffer
   /** A whole answer's body. A fault: nothing of the answer may pass. */
   whole(body: Buffer): Buffer | Fault
 }

@@ -17,7 +17,8 @@ export function recordObjects({ leg }: Answer, body: Buffer): void {
   const { match } = call
   const { endpoint } = match
   if (endpoint.object?.effect === 'delete') return recordForgotten(leg)
-  if (!call.createsObjects) return
+  // What is translated is kept at no provider under the name that the client gets.
+  if (!call.createsObjects || leg.translation !== null) return
   const parsed = parse(body)
   const input = call.arrival.objects?.input?.taken() ?? null
   const created = withInput(endpoint.createdObjects(match, call.inspection, parsed), input)

@@ -54,7 +54,7 @@ function refused(reason: Fault): Ownership {
 /** The same words may be an id at a provider of another lane: that is another object. A provider that was removed has none. */
 function isUsable({ gateway, lane }: Call, { providerId }: StoredObject): boolean {
   const provider = gateway.model.configuration.providers.get(providerId)
-  return provider?.kind.formats.includes(lane.name) === true
+  return provider?.kind.lanes.includes(lane.name) === true
 }
 
 export function isIn(scope: ObjectScope, object: StoredObject): boolean {

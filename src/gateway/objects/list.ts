@@ -90,7 +90,7 @@ async function beginWalk(call: Call, type: ObjectType): Promise<BegunList> {
 function isAsked({ gateway, lane, arrival }: Call, providerId: string): boolean {
   const provider = gateway.model.configuration.providers.get(providerId)
   const wanted = arrival.header('x-sp-provider')
-  if (provider === undefined || !provider.kind.formats.includes(lane.name)) return false
+  if (provider === undefined || !provider.kind.lanes.includes(lane.name)) return false
   return wanted === null || wanted === provider.row.name
 }
 

@@ -11,6 +11,7 @@ import type {
   ObjectQuestion,
   ObjectReply,
   ObjectType,
+  ReasoningQuestion,
   StoredObject,
 } from '../../core/stored-object.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -23,6 +24,7 @@ import { ListEnds } from './list-ends.ts'
 const turnMs = 1000
 const beginMs = 1000
 const answerMs = 500
+const reasoningMs = 50
 
 /** What any other question costs the store, in names. */
 const otherNames = 20
@@ -33,7 +35,7 @@ export interface IndexFailure {
 }
 
 type Unnumbered<Question> = Question extends ObjectQuestion ? Omit<Question, 'id'> : never
-type Asked = Unnumbered<ObjectQuestion>
+type Asked = Unnumbered<Exclude<ObjectQuestion, ReasoningQuestion>>
 
 interface PendingSearch {
   question: ObjectQuestion
@@ -95,6 +97,20 @@ export class ObjectIndex {
   async takeInput(session: string, offset: number, scope: Asker): Promise<HeldInput | null> {
     const reply = await this.#ask({ kind: 'take-input', session, offset, scope })
     return reply.kind === 'held' ? reply.held : null
+  }
+
+  /** Sealed reasoning by name; null: the store did not answer in time. A request waits no longer for what it can do without. */
+  async reasoning(names: readonly string[]): Promise<Readonly<Record<string, string>> | null> {
+    const id = ++this.#lastId
+    const question: ReasoningQuestion = { id, kind: 'reasoning', names }
+    const { promise, resolve } = Promise.withResolvers<ObjectReply>()
+    const timeout = stallAwareTimeout(reasoningMs, () => resolve({ id, kind: 'failed', reason: 'too late' }))
+    this.#pending.set(id, { question, resolve, extend: () => {} })
+    this.#port?.postMessage(question)
+    const reply = await promise
+    timeout.cancel()
+    this.#pending.delete(id)
+    return reply.kind === 'reasoning' ? reply.found : null
   }
 
   holdInput(session: string, held: HeldInput): void {

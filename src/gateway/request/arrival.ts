@@ -48,6 +48,8 @@ export class Arrival implements ListMember {
   objects: ObjectNotes | null = null
   /** What a policy says of models without a price; null: nothing. */
   unpriced: UnpricedRule | null = null
+  /** What of the request the provider did not get, by name; null: it got all of it. */
+  lossHeader: string | null = null
   /** Keeps the bodies, where a policy wants that. */
   capture: BodyTap | null = null
 
@@ -91,6 +93,7 @@ export class Arrival implements ListMember {
     if (origin !== undefined && allowsOrigin(gateway, origin)) {
       headers.push('access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'origin')
     }
+    if (this.lossHeader !== null) headers.push('x-sp-lossy', this.lossHeader)
     if (limits !== null && lane !== null) headers.push(...lane.limitHeaders(limits.figures, Date.now()))
     return headers
   }

@@ -54,6 +54,8 @@ export class Trace {
   readonly policySignals: Signal[] = []
   readonly routingSignals: Signal[] = []
   providerRequestId: string | null = null
+  /** How the answer's attempt was translated; null: it was not. */
+  translation: { readonly losses: readonly string[] } | null = null
   firstByteMs: number | null = null
   requestBytes = 0
   responseBytes = 0
@@ -148,7 +150,7 @@ export class Trace {
       timeline: this.timeline,
       policy_signals: this.policySignals,
       routing_signals: this.routingSignals,
-      losses: [],
+      losses: this.translation === null ? [] : [...this.translation.losses],
       provider_request_id: cut(this.providerRequestId),
       request_bytes: this.requestBytes,
       response_bytes: this.responseBytes,

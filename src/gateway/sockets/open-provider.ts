@@ -45,7 +45,7 @@ export function rejectWithoutSocket({ gateway, key, lane, match, inspection, arr
   const mayHave = (provider: SnapshotProvider) =>
     provider.active &&
     (provider.projects?.includes(key.projectId) ?? true) &&
-    gateway.kinds.get(provider.kind)?.formats.includes(lane.name) === true &&
+    gateway.kinds.get(provider.kind)?.lanes.includes(lane.name) === true &&
     servesOperation(gateway.kinds.get(provider.kind), provider, operation) &&
     !gateway.socketGaps.isRecorded(provider.id, operation, arrival.receivedAt)
   const used = [key.environmentId, key.projectId].flatMap((id) => [...(scopes.get(id)?.providers ?? [])])

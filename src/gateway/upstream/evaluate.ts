@@ -12,14 +12,14 @@ import type { CallOutcome } from '../../routing/health.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Gated, Head } from './answer-consumer.ts'
 import { hideInHeaders, hideInText } from './headers.ts'
-import type { Leg } from './leg.ts'
+import type { Leg, Passing } from './leg.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
 /** What goes to the client: content that has begun, a whole answer, or a provider's own error that passes. */
 export interface Answer {
   leg: Leg
   upstream: UpstreamCall
-  gated: Extract<Gated, { head: Head }>
+  gated: Passing
   attempt: AttemptRecord
   /** The provider's error body, cleaned; null for answers. */
   error: { body: Buffer } | null
@@ -74,13 +74,23 @@ export function evaluate(outcome: GatedAttempt): AttemptEvaluation {
     case 'error':
       return evaluateError(outcome, gated)
     default:
-      return { ...evaluateAnswer(outcome, gated), credential: { kind: 'accepted' } }
+      return { ...evaluatePassing(outcome, gated), credential: { kind: 'accepted' } }
   }
 }
 
+/** What cannot be translated back is no answer. */
+function evaluatePassing(outcome: GatedAttempt, gated: Passing): AttemptEvaluation {
+  const { leg, upstream } = outcome
+  if (leg.translation === null) return evaluateAnswer(outcome, gated, gated)
+  const translated = leg.translation.answer(leg, gated)
+  if (!('code' in translated)) return evaluateAnswer(outcome, gated, translated)
+  upstream.abort()
+  return evaluateFault(leg, { kind: 'failed', fault: translated, transport: null })
+}
+
 /** An answer goes to the client, but for one that the provider's content filter ended, where the route falls back on that. */
-function evaluateAnswer(outcome: GatedAttempt, gated: Answer['gated']): AttemptEvaluation {
-  const passed = goesToClient(outcome, gated, healthyOutcome)
+function evaluateAnswer(outcome: GatedAttempt, gated: Passing, shown: Passing): AttemptEvaluation {
+  const passed = goesToClient(outcome, shown, healthyOutcome)
   if (passed.sent.kind !== 'answered' || !outcome.leg.route?.fallbackOn.includes('content_filter')) return passed
   if (!holdsFiltered(gated)) return passed
   return {
@@ -149,9 +159,10 @@ function evaluateErrorEvent(outcome: GatedAttempt, gated: Extract<Gated, { kind:
     upstream.abort()
     return exhaust(leg, 'in its stream')
   }
-  if (isCallersError(status))
+  if (isCallersError(status) && leg.translation === null)
     return goesToClient(outcome, { kind: 'stream', head: gated.head, held: [] }, callersOutcome)
   upstream.abort()
+  if (isCallersError(status)) return evaluateCallersEvent(outcome, gated.error)
   const cleaned = hideAccount(leg, Buffer.from(message)).toString()
   const reason = fault(
     'provider_bad_response',
@@ -161,6 +172,17 @@ function evaluateErrorEvent(outcome: GatedAttempt, gated: Extract<Gated, { kind:
   const sent = failed(leg, failure, reason.code)
   if (status === 429) return { sent, health: healthyOutcome, credential: { kind: 'limited', retryAfterMs: null } }
   return { sent, health: healthOfEvent(status) }
+}
+
+/** In another format it gets the status that it would have had before the stream began. */
+function evaluateCallersEvent(outcome: GatedAttempt, { status, written }: StreamedError): AttemptEvaluation {
+  const body = Buffer.from(JSON.stringify({ error: written }))
+  const shown = inClientsFormat(outcome.leg, { kind: 'error', head: { status: status ?? 400, headers: [] }, body })
+  return goesToClient(outcome, shown, callersOutcome, { body: shown.body })
+}
+
+function inClientsFormat(leg: Leg, gated: Extract<Gated, { kind: 'error' }>): typeof gated {
+  return leg.translation === null ? gated : leg.translation.error(leg, gated.head.status, gated.body)
 }
 
 /** What an error in a stream says, before its content or in the midst of it. */
@@ -194,10 +216,11 @@ function evaluateError(outcome: GatedAttempt, gated: Extract<Gated, { kind: 'err
   if (meaning.verdict === 'quota-exhausted') return exhaust(leg, String(status))
   if (meaning.verdict === 'credential-rejected')
     return leg.call.clientSecret === null ? evaluateRejectedCredential(leg, gated) : endOfClientSecret(leg)
-  const passed = goesToClient(outcome, gated, callersOutcome, { body: hideAccount(leg, gated.body) })
+  const shown = inClientsFormat(leg, gated)
+  const passed = goesToClient(outcome, shown, callersOutcome, { body: hideAccount(leg, shown.body) })
   if (passed.sent.kind !== 'answered') return passed
   const { answer } = passed.sent
-  if (meaning.verdict === 'retry') return evaluateRetry(leg, answer, meaning.retryAfterMs)
+  if (meaning.verdict === 'retry') return evaluateRetry(leg, answer, status, meaning.retryAfterMs)
   const condition = conditionOf(leg, gated)
   const evaluation = condition === null ? passed : fallBack(leg, answer, condition, describeCondition(condition))
   // An object's own endpoint says so of what the caller may not see.
@@ -232,8 +255,7 @@ function endOfClientSecret(leg: Leg): AttemptEvaluation {
   return { sent: failed(leg, failure, what.code), health: callersOutcome }
 }
 
-function evaluateRetry(leg: Leg, answer: Answer, retryAfterMs: number | null): AttemptEvaluation {
-  const { status } = answer.gated.head
+function evaluateRetry(leg: Leg, answer: Answer, status: number, retryAfterMs: number | null): AttemptEvaluation {
   const wait = retryAfterMs === null ? '' : ` and asked to wait ${Math.ceil(retryAfterMs / 1000)} s`
   const reason = `answered ${status}${wait}`
   const failure = { fault: fault('provider_bad_response'), answer, next: 'retry', retryAfterMs, reason } as const
@@ -297,6 +319,12 @@ export function notReady(candidate: Candidate, reason: string): Sent<Answer> {
   )
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
   return { kind: 'failed', failure: { ...failure, fallback: true } }
+}
+
+/** A target that this request cannot be written for. */
+export function untranslatable(what: Fault): Sent<Answer> {
+  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message } as const
+  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: true } }
 }
 
 /** Which credential of the pool was used, by its id; null where the provider asks for none. */

@@ -1,13 +1,17 @@
+import type { Fault } from '../../core/errors.ts'
 import { flatText } from '../../core/flat-text.ts'
+import type { FormatName } from '../../core/format.ts'
 import type { TimeLimits } from '../../core/lane.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { AnswerReader, BodyPatch, Framing, Inspection, Lane, Match } from '../../lanes/contract.ts'
 import type { OutboundRequest } from '../../providers/contract.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
+import type { AnswerStage } from '../answer/stage.ts'
 import { laneUrls } from '../objects/lane-urls.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
+import type { Gated } from './answer-consumer.ts'
 import { headersUp, passRange } from './headers.ts'
 
 /** A provider and the credential of its pool that one attempt uses. */
@@ -23,11 +27,33 @@ export interface LegTarget {
   tried: readonly number[]
   /** Whose failures these are; null: everybody's, since the gateway has a single key. */
   caller: string | null
+  /** null: the provider is asked in the format of the call. */
+  translation: LegTranslation | null
+}
+
+/** An answer that goes to the client. */
+export type Passing = Exclude<Extract<Gated, { head: unknown }>, { kind: 'error-event' }>
+
+/** What an attempt needs besides where its provider is asked in another format than the client's. */
+export interface LegTranslation {
+  readonly from: FormatName
+  readonly to: FormatName
+  /** What does not reach the provider, or the client. */
+  readonly losses: readonly string[]
+  /** The same for the header `x-sp-lossy`, as far as the request is concerned; null: nothing. */
+  readonly lossHeader: string | null
+  makeLeg(destination: LegTarget): Leg
+  /** An answer at its gate as the client is to get it. A fault: it is none. */
+  answer(leg: Leg, gated: Passing): Passing | Fault
+  /** A provider's error as the client is to get it. */
+  error(leg: Leg, status: number, body: Buffer): Extract<Gated, { kind: 'error' }>
+  /** For a stream. `inner`: the stages that see the client's format. */
+  stage(leg: Leg, inner: readonly AnswerStage[]): AnswerStage
 }
 
 /**
- * The provider's side of one attempt. `lane`, `match` and `inspection` describe the request in the format that is sent to the provider;
- * today this is always the format of the call.
+ * The provider's side of one attempt. `lane`, `match` and `inspection` describe the request in the format that is sent to the provider,
+ * which is the call's own unless the attempt is translated.
  */
 export interface Leg extends LegTarget {
   call: Call
@@ -45,10 +71,11 @@ export interface Leg extends LegTarget {
 
 /** Everything that one attempt sends and needs to know. Nothing is sent yet. */
 export function makeLeg(call: Call, destination: LegTarget): Leg {
+  if (destination.translation !== null) return destination.translation.makeLeg(destination)
   const { lane, match, inspection } = call
-  const { route, candidate, provider } = destination
+  const { candidate, provider } = destination
   const { kind, row } = provider
-  const limits = { ...call.gateway.settings.timeouts, ...row.timeouts, ...route?.timeouts }
+  const limits = limitsOf(call, destination)
   const askForUsage = inspection.usagePatch !== null && !kind.unsupported(row).includes('stream_options')
   const change = changeFor(inspection, candidate, askForUsage)
   if (call.content !== null && call.content.edits.length > 0) change.contentEdits = call.content.edits
@@ -60,6 +87,10 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   const asked = framing === inspection.framing ? inspection : { ...inspection, framing }
   const reader = match.endpoint.reader(asked, change, kind.usageConvention?.(row))
   return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
+}
+
+export function limitsOf({ gateway }: Call, { route, provider }: LegTarget): TimeLimits {
+  return { ...gateway.settings.timeouts, ...provider.row.timeouts, ...route?.timeouts }
 }
 
 function changeFor({ model }: Inspection, candidate: Candidate, askForUsage: boolean): BodyPatch {

@@ -73,6 +73,7 @@ export function planModel(
       pin,
       kinds: gateway.kinds,
       operation: call.match.endpoint.operation,
+      format: call.match.endpoint.format ?? null,
       health: (slot, credentials, target) => gateway.health.view(slot, arrival.receivedAt, credentials, target, caller),
       now: arrival.receivedAt,
       maySee: (each) => mayUseModel(call.policy, each),

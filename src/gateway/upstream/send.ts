@@ -12,11 +12,12 @@ import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
-import { type Answer, evaluate, type GatedAttempt, notReady, outcomeOf } from './evaluate.ts'
+import { type Answer, evaluate, type GatedAttempt, notReady, outcomeOf, untranslatable } from './evaluate.ts'
 import type { AbortWatch, Hedge, SendAttempt } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, makeLeg, notePatch } from './leg.ts'
 import { noteHead, noteLeg } from './note-leg.ts'
+import { translateFor } from './translate-for.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
 /** Tries the candidates of a plan until one answers, while a silent stream is kept alive. */
@@ -32,8 +33,10 @@ export async function attemptAll(call: Call, planned: Plan, hedge: Hedge | null 
     describe: ({ provider, upstreamModel }) =>
       upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
     record: (signal) => recordStep(call, signal),
-    recordSkip: ({ provider, upstreamModel }, reason) =>
-      call.trace.skipped(skippedSignal({ provider: provider.name, upstreamModel, reason, code: 'open' })),
+    recordSkip: ({ provider, upstreamModel }, { reason, uncalled }) => {
+      const code = uncalled === true ? 'format' : 'open'
+      call.trace.skipped(skippedSignal({ provider: provider.name, upstreamModel, reason, code }))
+    },
     random: call.gateway.random,
   })
   // A retry or fallback was planned but could not be made, so the provider's answer is passed on.
@@ -81,6 +84,9 @@ async function sendTo(
   const before = triedAt(tried, candidate)
   const picked = pickCredential(call, provider, candidate, before)
   if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
+  const translation =
+    candidate.translated === null ? null : await translateFor(call, route, { candidate, provider, ...picked })
+  if (translation !== null && 'code' in translation) return untranslatable(translation)
   const fits = call.arrival.limits === null || raiseForTarget(call, candidate)
   if (!(typeof fits === 'boolean' ? fits : await fits)) return notReady(candidate, 'the budgets have no room for it')
   const entry = gateway.health.enter(candidate.watched, caller, Date.now(), call.body.upload?.complete ?? true)
@@ -88,7 +94,7 @@ async function sendTo(
   tried.push({ candidate, index: picked.credentialIndex })
   const attempted = [...before, picked.credentialIndex]
   try {
-    const target = { route, candidate, provider, ...picked, tried: attempted, caller }
+    const target = { route, candidate, provider, ...picked, tried: attempted, caller, translation }
     return await exchange(call, target, entry, watch)
   } catch (error) {
     // A fault of the gateway's own says nothing about the provider: without this, a probe would keep all others away.
@@ -191,7 +197,7 @@ function begin(leg: Leg): UpstreamCall {
     mayBeEmpty: leg.match.endpoint.model === 'none',
     streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
     reader: leg.reader,
-    mustRead: call.createsObjects || call.content?.readsAnswer === true,
+    mustRead: call.createsObjects || call.content?.readsAnswer === true || leg.translation !== null,
     budget: gateway.budget,
     framer: framing === null ? null : openFramer(framing),
   })

@@ -15,6 +15,7 @@ import { holdBudgets } from './hold-budgets.ts'
 import type { LegTarget } from './leg.ts'
 import { mayRepeat } from './may-repeat.ts'
 import { noteOutcome, sendOnce } from './send.ts'
+import { translateFor } from './translate-for.ts'
 
 /** Of the requests in progress, in percent. */
 const mostShare = 5
@@ -59,7 +60,13 @@ function findTarget(call: Call, route: SnapshotRoute): LegTarget | null {
   if (shadow === null || provider === undefined || inspection.model === null) return null
   const upstream = shadow.upstreamModel === null ? null : compilePattern(shadow.upstreamModel)
   const name = upstreamName(compilePattern(route.model), upstream, inspection.model)
-  const target = { providerId: provider.row.id, upstreamModel: shadow.upstreamModel, weight: 1, priority: 0 }
+  const target = {
+    providerId: provider.row.id,
+    upstreamModel: shadow.upstreamModel,
+    weight: 1,
+    priority: 0,
+    format: null,
+  }
   const now = Date.now()
   const found = evaluateTarget(
     {
@@ -67,6 +74,7 @@ function findTarget(call: Call, route: SnapshotRoute): LegTarget | null {
       projectId: key.projectId,
       kinds: gateway.kinds,
       operation: match.endpoint.operation,
+      format: match.endpoint.format ?? null,
       now,
       health: (slot, credentials, watched) => gateway.health.view(slot, now, credentials, watched, caller),
     },
@@ -88,7 +96,8 @@ function withCredential(
   const index = count === 0 ? 0 : gateway.health.pickCredential(slot, count, Date.now(), candidate.watched)
   if (index === null) return null
   const credential = provider.credentials[index] ?? null
-  return { route, candidate, provider, credentialIndex: index, credential, tried: [index], caller: null }
+  const own = { credentialIndex: index, credential, tried: [index], caller: null }
+  return { route, candidate, provider, ...own, translation: null }
 }
 
 /** A request of its own, which nobody sent: it has no client to answer. */
@@ -133,7 +142,9 @@ async function run(call: Call, target: LegTarget): Promise<void> {
   const { arrival, gateway } = call
   try {
     await journalAdmitted(call)
-    const outcome = await sendOnce(call, target, call.abort)
+    const translation = await translateFor(call, target.route, target)
+    if (translation !== null && 'code' in translation) return await settle(arrival, endOfFault(translation))
+    const outcome = await sendOnce(call, { ...target, translation }, call.abort)
     const { sent } = evaluate(outcome)
     noteOutcome(outcome, sent)
     const answer = sent.kind === 'answered' ? sent.answer : sent.kind === 'failed' ? sent.failure.answer : null

@@ -68,6 +68,7 @@ const profiles =
 export const endpoints: readonly Endpoint[] = [
   // `messages` keeps a conversation at the provider where the body has a `thread`.
   row('messages', 'POST /v1/messages', {
+    format: 'messages',
     model: 'body',
     requestForms: json,
     stream: 'sse',

@@ -81,6 +81,7 @@ function readStoredInteraction({ framing }: Inspection): AnswerReader {
 }
 
 const generate = {
+  format: 'generate' as const,
   reader: readGenerate,
   answersHoldUrls: true,
   outputLimits: generateLimits,

@@ -1,9 +1,14 @@
+import type { FormatName } from '../../core/format.ts'
 import { asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import type { CheckPlan, ListedProviderModel, Meaning, ProviderError } from '../contract.ts'
 import { replacePath, splitBaseUrl } from './base-url.ts'
 import { checkPassed, readModelList, readName } from './check-reading.ts'
 
 /** What `openai` and `openai-compatible` share. */
+
+export const openaiFormats: readonly FormatName[] = ['chat', 'responses']
+export const chatOnly: readonly FormatName[] = ['chat']
+
 const exhausted = new Set(['insufficient_quota', 'credit_balance_exhausted', 'billing_hard_limit_reached'])
 
 /** A 429 that says the account is empty is no rate limit (contract.md rule 3). `vendors`: codes, types and words by which others say it. */

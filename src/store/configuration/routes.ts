@@ -1,3 +1,4 @@
+import { isFormatName } from '../../core/format.ts'
 import type { Route, Tables } from '../api.ts'
 import { present, refuseTaken } from '../reject.ts'
 import type { Database, RouteRow, RouteTargetRow } from '../schema.ts'
@@ -63,6 +64,7 @@ async function writeTargets(db: Database, route: Route): Promise<void> {
     upstream_model: target.upstreamModel,
     weight: target.weight,
     priority: target.priority,
+    format: target.format,
   }))
   if (rows.length > 0) await db.insertInto('route_targets').values(rows).execute()
 }
@@ -98,6 +100,7 @@ function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
       upstreamModel: target.upstream_model,
       weight: target.weight,
       priority: target.priority,
+      format: isFormatName(target.format) ? target.format : null,
     })),
     retries: row.retries,
     fallbackOn: readJson(row.fallback_on_json),
@@ -111,23 +114,26 @@ function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
 /** What a row holds of them: only what is not as usual. */
 interface OptionsJson {
   echo_model?: true
+  reasoning_text?: false
   sticky?: true
   hedge?: NonNullable<Route['hedge']>
   shadow?: { provider_id: string; upstream_model: string | null }
 }
 
-function writeOptions({ echoModel, sticky, hedge, shadow }: Route): OptionsJson {
+function writeOptions({ echoModel, reasoningText, sticky, hedge, shadow }: Route): OptionsJson {
   return {
     ...(echoModel ? { echo_model: true } : {}),
+    ...(reasoningText ? {} : { reasoning_text: false }),
     ...(sticky ? { sticky: true } : {}),
     ...(hedge === null ? {} : { hedge }),
     ...(shadow === null ? {} : { shadow: { provider_id: shadow.providerId, upstream_model: shadow.upstreamModel } }),
   }
 }
 
-function readOptions({ echo_model, sticky, hedge, shadow }: OptionsJson) {
+function readOptions({ echo_model, reasoning_text, sticky, hedge, shadow }: OptionsJson) {
   return {
     echoModel: echo_model === true,
+    reasoningText: reasoning_text !== false,
     sticky: sticky === true,
     hedge: hedge ?? null,
     shadow: shadow === undefined ? null : { providerId: shadow.provider_id, upstreamModel: shadow.upstream_model },

@@ -1,3 +1,4 @@
+import type { FormatName } from '../../core/format.ts'
 import type { LaneName, TimeLimits } from '../../core/lane.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import type { LimitRules } from '../../core/policy-limits.ts'
@@ -87,6 +88,8 @@ export interface SnapshotRoute {
   sticky: boolean
   hedge: RouteHedge | null
   shadow: RouteShadow | null
+  /** Translated chat answers show what the model thought, beside the text. */
+  reasoningText: boolean
 }
 
 export interface SnapshotTarget {
@@ -96,6 +99,8 @@ export interface SnapshotTarget {
   weight: number
   /** Lower goes first. */
   priority: number
+  /** The format to ask in, whatever the provider prefers; null: the call's own where the provider has it. */
+  format: FormatName | null
 }
 
 /** A rule that is not there is not set, like one that is an empty list or null. */

@@ -5,6 +5,7 @@ import { readTime } from '../records/record-head.ts'
 import { isBatchHeldEntry, isBatchUsageEntry } from './batch-usage-entry.ts'
 import { bodyEntryId, isBodyEntry } from './body-entry.ts'
 import { isObjectsEntry } from './objects-entry.ts'
+import { isReasoningEntry } from './reasoning-entry.ts'
 
 /** An entry where it stands. Its bytes are good until the next batch is read. */
 export interface FoundEntry {
@@ -126,7 +127,7 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry {
 }
 
 function idOf(entry: JournalEntry): string {
-  if (entry.kind === 'objects' || entry.kind === 'batch-usage' || entry.kind === 'batch-held') return entry.requestId
+  if ('requestId' in entry) return entry.requestId
   return entry.kind === 'admitted' || entry.kind === 'settled' ? entry.record.id : entry.id
 }
 
@@ -170,6 +171,7 @@ function isEntry(entry: unknown): entry is JournalEntry {
   if (entry.kind === 'held')
     return 'id' in entry && typeof entry.id === 'string' && 'hold' in entry && Array.isArray(entry.hold)
   if (entry.kind === 'batch-usage') return isBatchUsageEntry(entry)
+  if (entry.kind === 'reasoning') return isReasoningEntry(entry)
   if (entry.kind !== 'admitted' && entry.kind !== 'settled') return false
   if (!('record' in entry) || typeof entry.record !== 'object' || entry.record === null) return false
   const { record } = entry

@@ -55,6 +55,7 @@ export function storeBatch(
     else if (entry.kind === 'body') storeBody(hot, entry)
     else if (entry.kind === 'batch-held') storeBatchHeld(hot, entry)
     else if (entry.kind === 'held') storeHeld(hot, entry)
+    else if (entry.kind === 'reasoning') storeReasoning(hot, entry)
     else if (entry.kind === 'batch-usage') storeBatchUsage(hot, entry, place.owner, stored)
     else storeRecord(hot, entry, place.owner, lastUsed, stored)
   }
@@ -172,6 +173,11 @@ function storeBody(hot: HotStatements, found: FoundEntry): void {
   const entry = parseEntry(found)
   if (entry?.kind !== 'body') throw new Error('this body in the journal cannot be read')
   hot.bodies.store(entry)
+}
+
+function storeReasoning(hot: HotStatements, found: FoundEntry): void {
+  const entry = parseEntry(found)
+  if (entry?.kind === 'reasoning') hot.reasoning.store(entry)
 }
 
 function addRepeat(hot: HotStatements, found: FoundEntry): void {

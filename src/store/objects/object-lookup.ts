@@ -37,6 +37,7 @@ export class ObjectLookup {
     const { id } = question
     try {
       if (question.kind === 'find') return { id, kind: 'found', objects: await this.#find(question) }
+      if (question.kind === 'reasoning') return { id, kind: 'reasoning', found: await this.#reasoning(question.names) }
       if (question.kind === 'take-input') {
         // What came before may have been given back over another thread's port, which this turn of the loop may have looked at already:
         // it does so again in the next.
@@ -63,6 +64,15 @@ export class ObjectLookup {
     if (!question.fresh || hasAll(question, found)) return found
     await this.#ingest()
     return await this.#look(question)
+  }
+
+  /** The same for what models thought. */
+  async #reasoning(names: readonly string[]): Promise<Record<string, string>> {
+    const look = () => this.#connection.readHot((hot) => hot.reasoning.find(names))
+    const found = await look()
+    if (names.every((name) => found[name] !== undefined)) return found
+    await this.#ingest()
+    return await look()
   }
 
   async #look({ names }: FindQuestion): Promise<StoredObject[]> {

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { removeAnswersBefore, removeMarksBefore } from '../objects/object-retention.ts'
+import { removeExpiredReasoning } from '../reasoning/reasoning-retention.ts'
 import type { Database } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { periodOf } from './label-periods.ts'
@@ -19,6 +20,7 @@ export async function removeOld(
   await removeRecordsBefore(connection, now - recordsMs)
   await removeAnswersBefore(connection, now - recordsMs)
   await removeMarksBefore(connection, now - recordsMs)
+  await removeExpiredReasoning(connection, now)
 }
 
 /** By the time in their ids, which is that of the request. */

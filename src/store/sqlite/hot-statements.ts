@@ -3,6 +3,7 @@ import { BatchHoldStatements } from '../ingest/batch-hold-statements.ts'
 import { BatchUsageStatements } from '../ingest/batch-usage-statements.ts'
 import { SpendStatements } from '../ingest/spend-statements.ts'
 import { ObjectStatements } from '../objects/object-statements.ts'
+import { ReasoningStatements } from '../reasoning/reasoning-statements.ts'
 import { BodyStatements } from '../records/body-statements.ts'
 import { LabelNumbers } from '../records/label-numbers.ts'
 import type { RecordHead } from '../records/record-head.ts'
@@ -25,6 +26,7 @@ export class HotStatements {
   readonly batches: BatchUsageStatements
   readonly spend: SpendStatements
   readonly holds: BatchHoldStatements
+  readonly reasoning: ReasoningStatements
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
   readonly #record: Statement<RowValues>
@@ -40,6 +42,7 @@ export class HotStatements {
     this.batches = new BatchUsageStatements(sqlite)
     this.spend = new SpendStatements(sqlite)
     this.holds = new BatchHoldStatements(sqlite)
+    this.reasoning = new ReasoningStatements(sqlite)
     this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)
     this.#key = sqlite.prepare(

@@ -12,6 +12,7 @@ import {
 import { explainSteps } from '../../../src/console/app/areas/routing/explain-steps.ts'
 import { stateOfTarget } from '../../../src/console/app/areas/routing/target-state.ts'
 import { inputOfPolicy } from '../../../src/console/app/areas/settings/policy-fields.ts'
+import type { FormatName } from '../../../src/core/format.ts'
 
 const explanation = (change: Record<string, unknown> = {}) =>
   ({
@@ -56,6 +57,10 @@ describe('an explanation in steps', () => {
     const taken = ['a', 'b'].map((provider) => ({ provider, upstream_model: 'm', reason: 'priority', ...figures }))
     expect(story({ taken }).slice(2, 4)).toEqual(['1: Try a with m.', '2: Then b with m.'])
     expect(explainSteps(explanation({ taken }))[2]?.detail).toBe('priority, about $0.01, 420 ms')
+    const lossy = taken.map((target) => ({ ...target, losses: ['seed', 'n'] }))
+    expect(explainSteps(explanation({ taken: lossy }))[2]?.detail).toBe('priority, loses seed, n, about $0.01, 420 ms')
+    const translated = taken.map((target) => ({ ...target, losses: [] }))
+    expect(explainSteps(explanation({ taken: translated }))[2]?.detail).toContain('loses nothing')
   })
 
   it('shows what is left of limits and budgets, and what else the route does', () => {
@@ -102,7 +107,13 @@ describe('an explanation in steps', () => {
   })
 })
 
-const found = { state: 'ready', state_reason: null, state_since: null } as const
+const found = {
+  state: 'ready',
+  state_reason: null,
+  state_since: null,
+  format: null,
+  formats: [] as FormatName[],
+} as const
 
 describe('the state of a target', () => {
   const target: RouteTarget = { provider: 'openai', upstream_model: null, weight: 1, priority: 0, ...found }

@@ -10,6 +10,7 @@ import { trafficOf } from '../../../src/console/app/areas/routing/target-traffic
 import { projectsOfPolicy } from '../../../src/console/app/areas/settings/policy-fields.ts'
 import { describeTimeRange } from '../../../src/console/app/areas/time-range.ts'
 import { describeBrowser } from '../../../src/console/app/parts/browser.ts'
+import type { FormatName } from '../../../src/core/format.ts'
 import { variablesIn } from '../../../src/core/variables.ts'
 
 describe('differences of two answers', () => {
@@ -69,14 +70,14 @@ describe('the models of a scope', () => {
   })
   const scope = { project: 'default', environment: 'production' }
 
-  it('are offered on the lanes that a target speaks', () => {
+  it('are offered on all lanes, first those of providers that have the lane themselves', () => {
     const found = modelsByLane(
       scope,
       [route('a', 'one'), route('b', 'two')],
       [provider('one', 'openai', []), provider('two', 'demo', [])],
       kinds,
     )
-    expect(found).toEqual({ openai: ['a', 'b'], anthropic: ['b'], gemini: ['b'] })
+    expect(found).toEqual({ openai: ['a', 'b'], anthropic: ['b', 'a'], gemini: ['b', 'a'] })
     expect(allModels(found)).toEqual(['a', 'b'])
   })
 
@@ -214,7 +215,13 @@ describe('the picture of a route', () => {
   })
 })
 
-const found = { state: 'ready', state_reason: null, state_since: null } as const
+const found = {
+  state: 'ready',
+  state_reason: null,
+  state_since: null,
+  format: null,
+  formats: [] as FormatName[],
+} as const
 
 describe('targets that are edited', () => {
   it('are written as the contract takes them', () => {
@@ -230,6 +237,8 @@ describe('targets that are edited', () => {
     expect(writeRows(rowsOf(targets))).toEqual(['a', 'b:m:1,weight=2'])
     const level = targets.map((target) => ({ ...target, priority: 0 }))
     expect(writeRows(rowsOf(level))).toEqual(['a,priority=0', 'b:m:1,weight=2,priority=0'])
+    const told = targets.map((target) => ({ ...target, format: 'responses' as const }))
+    expect(writeRows(rowsOf(told))).toEqual(['a,format=responses', 'b:m:1,weight=2,format=responses'])
   })
 
   it('change places, never beyond an end', () => {

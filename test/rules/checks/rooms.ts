@@ -43,6 +43,7 @@ const allowed: Record<string, readonly string[]> = {
     'policy',
     'routing',
     'providers',
+    'translate',
   ],
   'admin/server': ['admin/contract', 'admin/handlers', 'core'],
   'admin/client': ['admin/contract', 'core'],

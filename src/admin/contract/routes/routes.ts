@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formatNames } from '../../../core/format.ts'
 import { mostTargets } from '../../../core/written-target.ts'
 import {
   forceField,
@@ -49,6 +50,10 @@ export const routeShape = z.object({
       upstream_model: z.string().nullable(),
       weight: z.number(),
       priority: z.number(),
+      /** The format to ask in; null: the call's own where the provider has it. */
+      format: z.enum(formatNames).nullable(),
+      /** In which it is asked, in order of preference: a call in another is translated into the first. */
+      formats: z.array(z.enum(formatNames)),
       /** Behind a pattern, of its names together until they have succeeded. */
       ...stateFields,
     }),
@@ -61,6 +66,8 @@ export const routeShape = z.object({
   /** Answers show the name that the client asked for. */
   echo_model: z.boolean(),
   ...optionFields,
+  /** Translated chat answers show what the model thought, as `reasoning_content`. */
+  reasoning_text: z.boolean(),
   owned,
   created_at: time,
 })
@@ -97,7 +104,7 @@ const settable = {
     description: "Provider's name for the model (default: the same name)",
   }),
   targets: field(z.array(z.string()).max(mostTargets).optional(), {
-    description: 'Target, in order of priority: PROVIDER[:MODEL][,weight=N][,priority=N]',
+    description: 'Target, in order of priority: PROVIDER[:MODEL][,weight=N][,priority=N][,format=FORMAT]',
     label: 'Targets',
     help: 'Where requests are sent, in order of priority',
     flag: 'target',
@@ -134,6 +141,11 @@ const settable = {
     description: 'Target that gets answered requests once more, for comparison: PROVIDER[:MODEL] or none',
     help: 'Target that gets answered requests once more, for comparison: PROVIDER[:MODEL] or none. Clients never see its answers',
   }),
+  reasoningText: field(z.enum(['on', 'off']).optional(), {
+    description: 'Show what the model thought in translated chat answers, as `reasoning_content` (default: on)',
+    label: 'Reasoning in chat answers',
+    help: 'Show what the model thought in translated chat answers, as reasoning_content',
+  }),
 }
 
 export const tryShape = z.object({
@@ -151,6 +163,10 @@ const targetShape = z.object({
   provider: z.string(),
   upstream_model: z.string(),
   reason: z.string(),
+  /** null: it is asked in the request's own format. */
+  translated: z.object({ from: z.enum(formatNames), to: z.enum(formatNames) }).nullable(),
+  /** Of a body that is translated, what would not reach the provider, by name. */
+  losses: z.array(z.string()).nullable(),
   /** What the request would cost there; null: there is no price, or it is skipped. */
   estimate_usd: z.number().nullable(),
   /** Of streamed calls to the first byte, of whole ones to the end; null: nothing has been measured. */

@@ -1,3 +1,4 @@
+import { isFormatName } from '../../../core/format.ts'
 import type { LaneName, TimeLimits } from '../../../core/lane.ts'
 import { policyRules } from '../../../core/policy-rules.ts'
 import { parseShadow } from '../../../core/route-options.ts'
@@ -78,11 +79,12 @@ export function routeOf(
   return {
     enabled: fields.enabled === true,
     strategy: fields.strategy as Route['strategy'],
-    targets: objectsIn(fields.targets).map(({ provider, upstream_model, weight, priority }) => ({
+    targets: objectsIn(fields.targets).map(({ provider, upstream_model, weight, priority, format }) => ({
       providerId: ids.ofWorkspace('provider', String(provider)),
       upstreamModel: typeof upstream_model === 'string' ? upstream_model : null,
       weight: Number(weight),
       priority: Number(priority),
+      format: isFormatName(format) ? format : null,
     })),
     retries: Number(fields.retries),
     fallbackOn: textsIn(fields.fallback_on),
@@ -92,6 +94,7 @@ export function routeOf(
     sticky: fields.sticky === true,
     hedge: hedgeIn(fields),
     shadow: shadowIn(fields.shadow, ids),
+    reasoningText: fields.reasoning_text !== false,
   }
 }
 

@@ -164,11 +164,12 @@ function routeFields(route: Route, nameOf: NameOf): Fields {
   return {
     enabled: route.enabled,
     strategy: route.strategy,
-    targets: route.targets.map(({ providerId, upstreamModel, weight, priority }) => ({
+    targets: route.targets.map(({ providerId, upstreamModel, weight, priority, format }) => ({
       provider: nameOf(providerId),
       upstream_model: upstreamModel,
       weight,
       priority,
+      format,
     })),
     retries: route.retries,
     fallback_on: route.fallbackOn,
@@ -179,5 +180,6 @@ function routeFields(route: Route, nameOf: NameOf): Fields {
     hedge_after: route.hedge?.after ?? null,
     hedge_share: route.hedge?.share ?? usualHedgeShare,
     shadow: route.shadow === null ? null : writeShadow(nameOf(route.shadow.providerId), route.shadow.upstreamModel),
+    reasoning_text: route.reasoningText,
   }
 }

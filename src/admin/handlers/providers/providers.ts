@@ -114,7 +114,7 @@ export const providers = {
       kind: kind.kind,
       title: kind.title,
       description: kind.description,
-      speaks: [...kind.formats],
+      speaks: [...kind.lanes],
       default_base_url: kind.defaultBaseUrl === '' ? null : kind.defaultBaseUrl,
       credential: kind.credential,
       credential_word: kind.credential !== 'none' && kind.apiKey !== false,

@@ -1,3 +1,4 @@
+import { type FormatName, isFormatName, usualFormat } from '../../../core/format.ts'
 import { type LaneName, laneNames } from '../../../core/lane.ts'
 import { usdOfNano } from '../../../core/money.ts'
 import { checkCall, checkSource, compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
@@ -14,6 +15,7 @@ import { type FoundScope, findKey, findScope } from '../find.ts'
 import { loadNames } from '../names.ts'
 import { showLimits } from '../policies/limit-usage.ts'
 import { type AskedRoute, type ExplainInput, type RouteQuestion, readQuestion, sizeless } from './explain-question.ts'
+import { type ExplainedTranslation, explainTranslation } from './explain-translation.ts'
 import { figuresOf } from './figures.ts'
 import { showOptions } from './route-options.ts'
 
@@ -26,6 +28,9 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const { lane, planned, question, figures } = planBest(context, scope, asked.questions, snapshotKey)
   const verdict = checkPolicy(context, snapshotKey, lane, question)
   const route = planned.route
+  const [text = null] = Object.values(input.body ?? {})
+  const translation = await explainTranslation(planned, context.kinds, { ...question, text })
+  const untold = planned.candidates.filter((candidate) => translation.refused.has(candidate))
   return {
     model: question.model,
     lane,
@@ -44,16 +49,20 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
             strategy: route.strategy,
             ...showOptions(route, await loadNames(context)),
           },
-    taken: planned.candidates.map((candidate) => ({
+    taken: without(planned.candidates, untold).map((candidate) => ({
       provider: candidate.provider.name,
       upstream_model: candidate.upstreamModel,
       reason: candidate.reason,
+      translated: candidate.translated,
+      losses: translation.losses.get(candidate)?.slice() ?? null,
       ...showFigures(figures, candidate),
     })),
-    skipped: planned.skipped.map(({ provider, upstreamModel, reason }) => ({
-      provider,
-      upstream_model: upstreamModel,
-      reason,
+    skipped: [...planned.skipped, ...untold.map((candidate) => asSkipped(candidate, translation))].map((skipped) => ({
+      provider: skipped.provider,
+      upstream_model: skipped.upstreamModel,
+      reason: skipped.reason,
+      translated: null,
+      losses: null,
       estimate_usd: null,
       latency_ms: null,
     })),
@@ -61,7 +70,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
     routing_signals: planned.signals,
     ...showLeft(context, snapshotKey),
     // Policies are asked first, so what they refuse is what a client would see.
-    error: pick(verdict.fault ?? planned.fault),
+    error: pick(verdict.fault ?? planned.fault ?? refusalOf(planned.candidates, translation)),
     note: planned.fault === null ? null : planned.operatorNote,
   }
 }
@@ -79,6 +88,23 @@ function showLeft({ runtime }: AdminContext, key: SnapshotKey | null) {
       left: without(each.limit, each.used === null ? null : each.used + (each.held ?? 0)),
     })),
   }
+}
+
+function without(candidates: readonly Candidate[], left: readonly Candidate[]): readonly Candidate[] {
+  return left.length === 0 ? candidates : candidates.filter((candidate) => !left.includes(candidate))
+}
+
+function asSkipped(candidate: Candidate, { refused }: ExplainedTranslation) {
+  const { provider, upstreamModel } = candidate
+  return { provider: provider.name, upstreamModel, reason: refused.get(candidate) ?? '' }
+}
+
+/** With no target left that can be asked, the client is told why the first cannot. */
+function refusalOf(candidates: readonly Candidate[], { refused }: ExplainedTranslation) {
+  const [first] = candidates
+  const isLeft = candidates.some((candidate) => !refused.has(candidate))
+  const message = first === undefined || isLeft ? undefined : refused.get(first)
+  return message === undefined ? null : { code: 'not_translatable', message }
 }
 
 const pick = (fault: { code: string; message: string } | null) =>
@@ -153,6 +179,7 @@ export function planQuestion(
         environmentId: environment.id,
         providerName: null,
         operation,
+        format: formatOf(question, asked),
         kinds,
         health: (slot, credentials, target) => context.runtime.health(slot, credentials, target, caller),
         now,
@@ -180,6 +207,12 @@ function stayIfKnown(
   if (conversation === null || planned.route === null || !offersChoice(planned.candidates)) return planned
   const found = runtime.recall(conversationKeys(projectId, planned.route, conversation))
   return found === null ? planned : stayAt(planned, found, (target, credential) => runtime.isUsable(target, credential))
+}
+
+/** Without a lane asked for, a route is explained for the lanes that its providers have themselves. */
+function formatOf({ operation, lanes }: RouteQuestion, asked: LaneName): FormatName | null {
+  if (operation === null) return lanes.length === 1 ? usualFormat(asked) : null
+  return isFormatName(operation) ? operation : null
 }
 
 /** The current secret's row; null when the data plane does not know the key (revoked long ago). */

@@ -1,3 +1,4 @@
+import { type FormatName, laneOfFormat } from '../../../core/format.ts'
 import { parseTarget as parseWritten, type WrittenTarget } from '../../../core/written-target.ts'
 import type { Provider, Route } from '../../../store/api.ts'
 import type { SnapshotTarget } from '../../../store/configuration/snapshot.ts'
@@ -14,7 +15,10 @@ export interface TargetInput {
 export function parseTarget(text: string): WrittenTarget {
   const target = parseWritten(text)
   if (target === null)
-    throw invalid(`${JSON.stringify(text)} is not a target.`, 'Write PROVIDER[:MODEL][,weight=N][,priority=N].')
+    throw invalid(
+      `${JSON.stringify(text)} is not a target.`,
+      'Write PROVIDER[:MODEL][,weight=N][,priority=N][,format=FORMAT]. Formats: chat, responses, messages, generate.',
+    )
   return target
 }
 
@@ -31,12 +35,14 @@ export async function readTargets(
   for (const [place, one] of written.entries()) {
     const provider = await findProvider(context, one.provider)
     refuseLimited(provider, projectId)
+    refuseFormat(context, provider, one.format)
     targets.push({
       providerId: provider.id,
       upstreamModel: one.upstreamModel,
       weight: one.weight ?? 1,
       // Only `priority` reads an order into the list; the others choose among equals.
       priority: one.priority ?? (strategy === 'priority' ? place : 0),
+      format: one.format,
     })
   }
   return targets
@@ -50,7 +56,17 @@ function writtenTargets({ provider, upstreamModel, targets }: TargetInput): Writ
   if (targets !== undefined) return targets.map(parseTarget)
   return provider === undefined
     ? null
-    : [{ provider, upstreamModel: upstreamModel ?? null, weight: null, priority: null }]
+    : [{ provider, upstreamModel: upstreamModel ?? null, weight: null, priority: null, format: null }]
+}
+
+/** Whether the vendor's API has the format at all; which of its models do, only the provider knows. */
+function refuseFormat({ kinds }: AdminContext, { name, kind }: Provider, format: FormatName | null): void {
+  const lanes = kinds.find((each) => each.kind === kind)?.lanes ?? []
+  if (format !== null && !lanes.includes(laneOfFormat(format)))
+    throw invalid(
+      `The provider ${name} cannot be asked in the format ${format}.`,
+      'Leave format= out: requests are translated where they need to be.',
+    )
 }
 
 export function refuseLimited(provider: Provider, projectId: string): void {

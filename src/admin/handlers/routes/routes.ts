@@ -1,4 +1,5 @@
 import { isFallbackCondition, notACondition } from '../../../core/fallback-conditions.ts'
+import type { FormatName } from '../../../core/format.ts'
 import { newId } from '../../../core/ids.ts'
 import { RouteIndex, validateRoute } from '../../../routing/plan.ts'
 import type { Route } from '../../../store/api.ts'
@@ -25,11 +26,12 @@ const configured = (route: Route, names: NamesById) => ({
   environment: route.environmentId === null ? null : names.environment(route.environmentId),
   enabled: route.enabled,
   strategy: route.strategy,
-  targets: route.targets.map(({ providerId, upstreamModel, weight, priority }) => ({
+  targets: route.targets.map(({ providerId, upstreamModel, weight, priority, format }) => ({
     provider: names.provider(providerId),
     upstream_model: upstreamModel,
     weight,
     priority,
+    format,
   })),
   retries: route.retries,
   fallback_on: route.fallbackOn,
@@ -37,6 +39,7 @@ const configured = (route: Route, names: NamesById) => ({
   strict: route.strict,
   echo_model: route.echoModel,
   ...showOptions(route, names),
+  reasoning_text: route.reasoningText,
   owned: names.owned(route.id),
   created_at: route.createdAt,
 })
@@ -45,10 +48,25 @@ function show(context: AdminContext, route: Route, names: NamesById, states = re
   const shown = configured(route, names)
   const targets = shown.targets.map((target, place) => ({
     ...target,
+    formats: formatsOf(context, route.targets[place], route.model),
     ...showState(states.target(route.targets[place]?.providerId ?? '', watchedModel(route, target.upstream_model))),
   }))
   return { ...shown, targets }
 }
+
+/** In which its provider is asked; none for a provider that the data plane does not know yet. */
+function formatsOf(
+  { runtime, kinds }: AdminContext,
+  target: Route['targets'][number] | undefined,
+  model: string,
+): FormatName[] {
+  if (target === undefined) return []
+  if (target.format !== null) return [target.format]
+  const provider = runtime.snapshot().configuration.providers.find(({ id }) => id === target.providerId)
+  const kind = provider && kinds.find((each) => each.kind === provider.kind)
+  return kind === undefined ? [] : [...kind.formats(provider?.settings ?? {}, target.upstreamModel ?? model)]
+}
+
 const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })
 
 async function load(context: AdminContext, reference: RouteReference) {
@@ -112,6 +130,7 @@ export const routes = {
       strict: input.strict ?? false,
       echoModel: input.echoModel ?? false,
       ...(await readOptions(context, input, null, project.id)),
+      reasoningText: input.reasoningText !== 'off',
       createdAt: new Date().toISOString(),
     }
     await refuseImpossible(context, route)
@@ -146,6 +165,7 @@ export const routes = {
       strict: input.strict ?? route.strict,
       echoModel: input.echoModel ?? route.echoModel,
       ...(await readOptions(context, input, route, route.projectId)),
+      reasoningText: input.reasoningText === undefined ? route.reasoningText : input.reasoningText === 'on',
     }
     await refuseImpossible(context, { ...route, ...to })
     return change(context, 'routes.edit', loaded, to)

@@ -10,8 +10,8 @@ type LinkedProvider = Pick<Provider, 'name' | 'kind' | 'active'> & { models: rea
 type LinkedKind = Pick<ProviderKind, 'kind' | 'speaks'>
 
 /**
- * Model names that a request of this project and environment may ask for, by the lanes that can serve them: those that a
- * target's provider speaks. Of a pattern, the providers' own names that it matches.
+ * Model names that a request of this project and environment may ask for, by lane: first those of providers that have the lane
+ * themselves, then all others, which are asked in translation. Of a pattern, the providers' own names that it matches.
  */
 export function modelsByLane(
   scope: { project: string; environment: string },
@@ -20,6 +20,7 @@ export function modelsByLane(
   kinds: readonly LinkedKind[],
 ): ModelsByLane {
   const found: Record<LaneName, Set<string>> = { openai: new Set(), anthropic: new Set(), gemini: new Set() }
+  const all = new Set<string>()
   const here = routes.filter(
     ({ enabled, project, environment }) =>
       enabled && project === scope.project && (environment === null || environment === scope.environment),
@@ -28,10 +29,14 @@ export function modelsByLane(
     for (const { provider: name } of route.targets) {
       const provider = providers.find((one) => one.name === name)
       if (provider === undefined || !provider.active) continue
-      const formats = kinds.find(({ kind }) => kind === provider.kind)?.speaks ?? []
-      for (const lane of formats) for (const model of namesOf(route.model, provider)) found[lane].add(model)
+      const own = kinds.find(({ kind }) => kind === provider.kind)?.speaks ?? []
+      for (const model of namesOf(route.model, provider)) {
+        all.add(model)
+        for (const lane of own) found[lane].add(model)
+      }
     }
-  return { openai: [...found.openai], anthropic: [...found.anthropic], gemini: [...found.gemini] }
+  const of = (lane: LaneName) => [...new Set([...found[lane], ...all])]
+  return { openai: of('openai'), anthropic: of('anthropic'), gemini: of('gemini') }
 }
 
 function namesOf(model: string, provider: LinkedProvider): string[] {

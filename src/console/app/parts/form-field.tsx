@@ -31,7 +31,7 @@ const syntaxHints: Partial<Record<NonNullable<DerivedField['syntax']>, string>> 
   duration: 'Such as 250ms, 5s, 30m or 90d',
   size: 'Such as 64KB, 100MB or 2GiB',
   list: 'One per line',
-  target: 'One per line, in order: PROVIDER[:MODEL][,weight=N][,priority=N]',
+  target: 'One per line, in order: PROVIDER[:MODEL][,weight=N][,priority=N][,format=FORMAT]',
 }
 
 /** One field of a form with its name, its hint and what is wrong with it. The control follows from the field's type. */

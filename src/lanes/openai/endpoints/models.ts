@@ -19,6 +19,7 @@ const counted = { requestForms: json, reader: readCounted, references: findNoRef
 /** Chat, stored chat completions, and other calls that a model answers at once. Source: wire/lanes.md, section 1.3. */
 export const generation: readonly Endpoint[] = [
   row('chat', 'POST /chat/completions', {
+    format: 'chat',
     model: 'body',
     requestForms: json,
     stream: 'sse',
@@ -49,6 +50,7 @@ export const generation: readonly Endpoint[] = [
 ]
 
 const createResponse = row('responses', 'POST /responses', {
+  format: 'responses',
   // One in the background is counted when its end is shown.
   billed: false,
   model: 'body',

@@ -17,6 +17,8 @@ import { up as routeOptions } from './0015-route-options.ts'
 import { up as spend } from './0016-spend.ts'
 import { up as alerts } from './0017-alerts.ts'
 import { up as raisedHolds } from './0018-raised-holds.ts'
+import { up as targetFormats } from './0031-target-formats.ts'
+import { up as reasoning } from './0032-reasoning.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -38,4 +40,6 @@ export const migrations: Record<string, Migration> = {
   '0016-spend': { up: spend },
   '0017-alerts': { up: alerts },
   '0018-raised-holds': { up: raisedHolds },
+  '0031-target-formats': { up: targetFormats },
+  '0032-reasoning': { up: reasoning },
 }

@@ -104,19 +104,25 @@ function routeStep({ route, model, project, environment, lane }: Explanation): E
 
 function targetSteps({ taken, skipped }: Explanation): ExplainStep[] {
   return [
-    ...taken.map(({ provider, upstream_model, reason, estimate_usd, latency_ms }, index) =>
+    ...taken.map(({ provider, upstream_model, reason, losses, estimate_usd, latency_ms }, index) =>
       step(
         `taken-${index}`,
         `${index + 1}`,
         'good',
         `${index === 0 ? 'Try' : 'Then'} ${provider} with ${upstream_model}.`,
-        [reason, ...figures(estimate_usd, latency_ms)].filter((text) => text !== '').join(', '),
+        [reason, describeLosses(losses), ...figures(estimate_usd, latency_ms)].filter((text) => text !== '').join(', '),
       ),
     ),
     ...skipped.map(({ provider, upstream_model, reason }, index) =>
       step(`skipped-${index}`, 'skipped', 'warning', `Skip ${provider} with ${upstream_model}.`, reason),
     ),
   ]
+}
+
+/** Of a translated request whose body is known. */
+function describeLosses(losses: readonly string[] | null | undefined): string {
+  if (losses === null || losses === undefined) return ''
+  return losses.length === 0 ? 'loses nothing' : `loses ${losses.join(', ')}`
 }
 
 function figures(usd: number | null, ms: number | null): string[] {

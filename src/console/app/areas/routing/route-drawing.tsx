@@ -116,6 +116,11 @@ function Target({ target, position, rank, route, provider, explanation, traffic,
       )}
       <p className="row small quiet route-target-facts">
         <span title={`priority=${target.priority}`}>{ordinal(rank)} choice</span>
+        {target.formats.length === 0 ? null : (
+          <span title="Requests in another format are translated into the first">
+            Format {target.formats.join(', ')}
+          </span>
+        )}
         {route.strategy === 'weighted' ? <span>Weight {target.weight}</span> : null}
         {expected === null || share !== null ? null : <span>Expected share {percent(expected)}</span>}
       </p>

@@ -125,7 +125,7 @@ export function referenceTo({ id, project, environment }: Route): ScopeInput & {
 }
 
 function initialOf(route: Route): Record<string, unknown> {
-  const { timeouts, fallback_on, echo_model, hedge, shadow, ...rest } = route
+  const { timeouts, fallback_on, echo_model, hedge, shadow, reasoning_text, ...rest } = route
   return {
     ...rest,
     fallbackOn: fallback_on,
@@ -133,6 +133,7 @@ function initialOf(route: Route): Record<string, unknown> {
     hedgeAfter: hedge?.after ?? 'none',
     hedgeShare: hedge?.share,
     shadow: shadow ?? 'none',
+    reasoningText: reasoning_text ? 'on' : 'off',
     timeoutConnect: durationText(timeouts.connect_ms),
     timeoutFirstByte: durationText(timeouts.first_byte_ms),
     timeoutBetweenChunks: durationText(timeouts.between_chunks_ms),

@@ -219,7 +219,7 @@ function describeShadow({ shadow }: Route): string {
 
 /** The settings that the drawing does not show. */
 export function RouteSettings({ route }: { route: Route }) {
-  const { retries, fallback_on, timeouts, strict, echo_model, sticky, created_at, strategy } = route
+  const { retries, fallback_on, timeouts, strict, echo_model, sticky, reasoning_text, created_at, strategy } = route
   return (
     <Section title="Settings">
       <RecordView
@@ -242,6 +242,7 @@ export function RouteSettings({ route }: { route: Route }) {
           },
           { label: 'Hedging', value: describeHedge(route) },
           { label: 'Shadow', value: describeShadow(route) },
+          { label: 'Reasoning in translated chat answers', value: reasoning_text ? 'Shown' : 'Hidden' },
           { label: 'Price', value: <RoutePrices route={route} /> },
           { label: 'Added', value: <Time at={created_at} /> },
         ]}

@@ -1,5 +1,6 @@
 import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
 import { type KeyboardEvent, useId, useRef } from 'react'
+import { formatNames } from '../../../../core/format.ts'
 import { Button, IconButton } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
 import { moveRow, newRow, type TargetRow } from './target-rows.ts'
@@ -121,8 +122,33 @@ function TargetFields({ row, index, count, weighted, providers, onChange, onMove
           onChange={(event) => onChange({ weight: event.target.value })}
         />
       ) : null}
+      <FormatSelect label={name('format')} format={row.format} onChange={(format) => onChange({ format })} />
       <TargetButtons index={index} count={count} onMove={onMove} onRemove={onRemove} />
     </li>
+  )
+}
+
+interface FormatSelectProps {
+  label: string
+  format: string
+  onChange(format: string): void
+}
+
+function FormatSelect({ label, format, onChange }: FormatSelectProps) {
+  return (
+    <select
+      className="input target-format"
+      aria-label={label}
+      value={format}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">Own format</option>
+      {formatNames.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
   )
 }
 

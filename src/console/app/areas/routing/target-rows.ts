@@ -1,3 +1,4 @@
+import { isFormatName } from '../../../../core/format.ts'
 import { writeTarget } from '../../../../core/written-target.ts'
 import type { RouteTarget } from '../outputs.ts'
 
@@ -9,22 +10,25 @@ export interface TargetRow {
   model: string
   weight: string
   priority: string
+  /** '' : as the provider prefers. */
+  format: string
 }
 
 let last = 0
 
 export function newRow(provider = '', model = ''): TargetRow {
   last++
-  return { key: `row-${last}`, provider, model, weight: '', priority: '' }
+  return { key: `row-${last}`, provider, model, weight: '', priority: '', format: '' }
 }
 
 /** As the route has them; what it would be anyway is left empty. */
 export function rowsOf(targets: readonly RouteTarget[]): TargetRow[] {
   const usual = targets.every(({ priority }, index) => index === 0 || priority > (targets[index - 1]?.priority ?? 0))
-  return targets.map(({ provider, upstream_model, weight, priority }) => ({
+  return targets.map(({ provider, upstream_model, weight, priority, format }) => ({
     ...newRow(provider, upstream_model ?? ''),
     weight: weight === 1 ? '' : String(weight),
     priority: usual ? '' : String(priority),
+    format: format ?? '',
   }))
 }
 
@@ -39,12 +43,13 @@ export function moveRow(rows: readonly TargetRow[], from: number, to: number): T
 export function writeRows(rows: readonly TargetRow[]): string[] {
   return rows
     .filter(({ provider }) => provider !== '')
-    .map(({ provider, model, weight, priority }) =>
+    .map(({ provider, model, weight, priority, format }) =>
       writeTarget({
         provider,
         upstreamModel: model.trim() === '' ? null : model.trim(),
         weight: readNumber(weight),
         priority: readNumber(priority),
+        format: isFormatName(format) ? format : null,
       }),
     )
 }

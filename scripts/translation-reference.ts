@@ -1,0 +1,56 @@
+import { type FormatName, formatNames } from '../src/core/format.ts'
+import type { Fate, FieldRow } from '../src/translate/field-table.ts'
+import { losses } from '../src/translate/losses.ts'
+
+const titles: Readonly<Record<FormatName, string>> = {
+  chat: 'OpenAI chat completions',
+  responses: 'OpenAI responses',
+  messages: 'Anthropic messages',
+  generate: 'Gemini generateContent',
+}
+
+const shown: Readonly<Record<Fate, string>> = {
+  kept: '',
+  mapped: '',
+  ignored: '',
+  approximated: 'changed',
+  dropped: 'lost',
+  refused: '**refused**',
+}
+
+/** `docs/reference/translation.md`, made from the one table of losses. */
+export function translationReference(): string {
+  return [
+    '# What translation loses',
+    '',
+    'What becomes of each field of a request when its provider has another format. *Lost* and *changed* fields are named in',
+    'the header `x-sp-lossy` and on the record; on a strict route they refuse the target. *Refused* ones would change what',
+    'the answer means, and always do. An empty cell: the field arrives with its meaning, or has none for the answer. Fields',
+    'without a row arrive everywhere; a field that no format documents is lost. How translation works:',
+    '[translation.md](../translation.md).',
+    '',
+    ...formatNames.flatMap(section),
+    'This page is generated from the tables in `src/translate/` by `npm run reference`.',
+    '',
+  ].join('\n')
+}
+
+function section(from: FormatName): string[] {
+  const targets = formatNames.filter((format) => format !== from)
+  const rows = Object.entries(losses[from]).filter(([, row]) => targets.some((to) => shown[fateAt(row, to)] !== ''))
+  return [
+    `## From ${from} (${titles[from]})`,
+    '',
+    `| field | ${targets.join(' | ')} | why |`,
+    `|---|${targets.map(() => '---|').join('')}---|`,
+    ...rows.map(
+      ([field, row]) =>
+        `| \`${field}\` | ${targets.map((to) => shown[fateAt(row, to)]).join(' | ')} | ${(row.why ?? '').replaceAll('|', '\\|')} |`,
+    ),
+    '',
+  ]
+}
+
+function fateAt({ to, otherwise }: FieldRow, target: FormatName): Fate {
+  return to?.[target] ?? otherwise
+}

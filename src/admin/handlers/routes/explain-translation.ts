@@ -1,0 +1,61 @@
+import { fault } from '../../../core/errors.ts'
+import { isFormatName } from '../../../core/format.ts'
+import type { ProviderKind } from '../../../providers/contract.ts'
+import type { Candidate, Plan } from '../../../routing/plan.ts'
+
+/** What of a plan the body of its request decides: at each target what would be lost, or why it cannot be asked. */
+export interface ExplainedTranslation {
+  /** By candidate. Absent: it is asked in the request's own format, or the body is not known. */
+  losses: ReadonlyMap<Candidate, readonly string[]>
+  refused: ReadonlyMap<Candidate, string>
+}
+
+const nothing: ExplainedTranslation = { losses: new Map(), refused: new Map() }
+
+interface KnownRequest {
+  /** null: not known. */
+  text: string | null
+  operation: string | null
+  streamed: boolean
+}
+
+/** Writes the request for each target that is asked in another format, as the data plane would, and sends nothing. */
+export async function explainTranslation(
+  { candidates, route }: Plan,
+  kinds: readonly ProviderKind[],
+  { text, operation, streamed }: KnownRequest,
+): Promise<ExplainedTranslation> {
+  const foreign = candidates.filter(({ translated }) => translated !== null)
+  if (text === null || foreign.length === 0 || !isFormatName(operation)) return nothing
+  const { codecs } = await import('../../../translate/index.ts')
+  const { readDocument } = await import('../../../translate/json.ts')
+  const { writeFor } = await import('../../../translate/write-for.ts')
+  const document = readDocument(Buffer.from(text))
+  const read = document === null ? notJson : codecs[operation].readRequest(document.value, { streamed, carriers })
+  const losses = new Map<Candidate, readonly string[]>()
+  const refused = new Map<Candidate, string>()
+  for (const candidate of foreign) {
+    const to = candidate.translated?.to ?? operation
+    const target = { ...targetOf(candidate, kinds), format: to, streamed }
+    const destination = { providerId: candidate.provider.id, strict: route?.strict === true, target }
+    const written = 'code' in read ? read : writeFor(read, operation, codecs[to], destination)
+    if ('code' in written) refused.set(candidate, written.message)
+    else losses.set(candidate, written.losses)
+  }
+  return { losses, refused }
+}
+
+const notJson = fault('invalid_request', 'The body is no JSON object, or is nested too deeply.')
+/** What a client carries opens on the data plane alone. */
+const carriers = { seal: () => null, open: () => null }
+
+function targetOf({ provider, upstreamModel }: Candidate, kinds: readonly ProviderKind[]) {
+  const kind = kinds.find((each) => each.kind === provider.kind)
+  return {
+    model: upstreamModel,
+    maxOutput: provider.models.find(({ name }) => name === upstreamModel)?.outputTokens ?? null,
+    outputCap: null,
+    compatible: provider.kind === 'openai-compatible',
+    streamOptions: kind?.unsupported(provider).includes('stream_options') !== true,
+  }
+}

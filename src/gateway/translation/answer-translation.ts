@@ -1,0 +1,14 @@
+import type { Codec, WriteContext } from '../../translate/codec.ts'
+import type { Leg } from '../upstream/leg.ts'
+import type { TurnRecorder } from './turn-recorder.ts'
+
+/** What the way of an answer back to its client needs. */
+export interface AnswerTranslation {
+  readonly client: Codec
+  readonly upstream: Codec
+  /** What the client does not get of the answer. */
+  lose(name: string): void
+  /** Where what the model thinks before its calls is to be kept; null: the client carries it itself. */
+  openRecorder(leg: Leg): TurnRecorder | null
+  writeContext(leg: Leg, contentEvents: () => number): WriteContext
+}

@@ -1,0 +1,18 @@
+import { SseFramer } from '../../core/sse.ts'
+
+/** Server-sent events as elements of one JSON array, which the Gemini lane has where the client asked for no events. */
+export class ArrayElements {
+  readonly #framer = new SseFramer()
+  #begun = false
+
+  write(bytes: Buffer, last: boolean): Buffer {
+    const pieces: Buffer[] = []
+    for (const { data } of this.#framer.push(bytes)) {
+      if (data.length === 0) continue
+      pieces.push(Buffer.from(this.#begun ? ',\n' : '['), data)
+      this.#begun = true
+    }
+    if (last) pieces.push(Buffer.from(this.#begun ? '\n]' : '[]'))
+    return Buffer.concat(pieces)
+  }
+}

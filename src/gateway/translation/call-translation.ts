@@ -1,0 +1,125 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import type { FormatName } from '../../core/format.ts'
+import { formatBytes } from '../../core/format-bytes.ts'
+import { slicedBytes } from '../../core/known-spans.ts'
+import { nextTurn } from '../../core/slices.ts'
+import { applyEdits } from '../../lanes/request-body.ts'
+import type { Translation } from '../../routing/candidates.ts'
+import type { Codec } from '../../translate/codec.ts'
+import type { Conversation } from '../../translate/conversation.ts'
+import { codecs } from '../../translate/index.ts'
+import { type JsonDocument, readDocument, writeDocument } from '../../translate/json.ts'
+import { writeFor } from '../../translate/write-for.ts'
+import type { Call } from '../request/call.ts'
+import type { LegTranslation } from '../upstream/leg.ts'
+import { openCarriers } from './carriers.ts'
+import { attachReasoning, bareCalls } from './recall.ts'
+import { type AskedTarget, TranslatedLeg } from './translated-leg.ts'
+import { ownerOf, vaultOf } from './vault.ts'
+
+/** One request that is not in its provider's format: it is read once, and written for each provider that is asked. */
+export class CallTranslation {
+  readonly #call: Call
+  readonly #codec: Codec
+  readonly #conversation: Conversation
+  readonly #document: JsonDocument
+
+  private constructor(call: Call, codec: Codec, read: { conversation: Conversation; document: JsonDocument }) {
+    this.#call = call
+    this.#codec = codec
+    this.#conversation = read.conversation
+    this.#document = read.document
+  }
+
+  /** A fault: no provider of another format can be asked. */
+  static async open(call: Call): Promise<CallTranslation | Fault> {
+    const { format } = call.match.endpoint
+    if (format === undefined) return noFormat
+    const codec = codecs[format]
+    const limit = call.gateway.settings.translateLimit
+    const { bytes } = call.body
+    if (bytes.length > limit) return tooLarge(bytes.length, limit)
+    if (bytes.length >= slicedBytes) await nextTurn()
+    const edits = call.content?.edits ?? []
+    const document = readDocument(edits.length === 0 ? bytes : applyEdits(bytes, edits))
+    if (document === null) return fault('invalid_request', 'The body is no JSON object, or is nested too deeply.')
+    const context = { streamed: call.inspection.streamed, carriers: openCarriers(call, null) }
+    const conversation = codec.readRequest(document.value, context)
+    return 'code' in conversation ? conversation : new CallTranslation(call, codec, { conversation, document })
+  }
+
+  /** Whether the client's format brings sealed reasoning back by itself. */
+  get #carries(): boolean {
+    if (this.#codec.format === 'responses') return this.#conversation.settings.reasoning?.encrypted === true
+    return this.#codec.format !== 'chat'
+  }
+
+  /** The conversation with what the model thought before its calls, where it is kept here and not by the client. */
+  async #recall(to: FormatName, { provider, candidate, credentialId }: AskedTarget): Promise<Conversation> {
+    const calls = this.#carries || to === 'chat' ? [] : bareCalls(this.#conversation).slice(-mostCalls)
+    if (calls.length === 0) return this.#conversation
+    const { gateway, key, trace } = this.#call
+    const owner = ownerOf(to, { providerId: provider.row.id, credentialId, model: candidate.upstreamModel })
+    const found = await vaultOf(gateway).find(key.projectId, owner, calls)
+    if (found.size > 0) trace.noteOnce('reasoning', describeAttached(found.size))
+    return attachReasoning(this.#conversation, found)
+  }
+
+  /** The request as the provider is to get it. A fault: it cannot be asked. */
+  async writeFor({ to }: Translation, target: AskedTarget): Promise<LegTranslation | Fault> {
+    const codec = codecs[to]
+    const { provider, candidate, route } = target
+    const { row, kind } = provider
+    const conversation = await this.#recall(to, target)
+    const written = writeFor(conversation, this.#codec.format, codec, {
+      providerId: row.id,
+      strict: route?.strict === true,
+      target: {
+        format: to,
+        model: candidate.upstreamModel,
+        streamed: this.#call.inspection.streamed,
+        maxOutput: maxOutputOf(this.#call, target),
+        outputCap: this.#call.outputCap,
+        compatible: kind.kind === 'openai-compatible',
+        streamOptions: !kind.unsupported(row).includes('stream_options'),
+      },
+    })
+    if ('code' in written) return written
+    return new TranslatedLeg({
+      call: this.#call,
+      client: this.#codec,
+      upstream: codec,
+      conversation: written.conversation,
+      target,
+      carriers: openCarriers(this.#call, provider.row.id),
+      carries: this.#carries,
+      losses: written.losses,
+      body: writeDocument(written.body, this.#document.pieces),
+    })
+  }
+}
+
+/** In a turn of tools; those of older ones are of little use. */
+const mostCalls = 200
+
+const noFormat = fault(
+  'not_translatable',
+  'This call is not translated: only calls that ask a model for an answer are.',
+)
+
+function describeAttached(count: number): string {
+  return `What the model thought before ${count === 1 ? 'one tool call' : `${count} tool calls`} was put back, sealed as its provider wants it.`
+}
+
+function tooLarge(bytes: number, limit: number): Fault {
+  const text = `The body has ${formatBytes(bytes)}, and at most ${formatBytes(limit)} are translated (gateway.translate_limit). Send less, or call the lane whose format the provider has.`
+  return fault('request_too_large', text)
+}
+
+/** As the provider's own list says, else as the price table does. */
+function maxOutputOf({ gateway }: Call, { provider, candidate }: AskedTarget): number | null {
+  const { upstreamModel: model } = candidate
+  const { row, vendor } = provider
+  const listed = row.models.find(({ name }) => name === model)?.outputTokens ?? null
+  return listed ?? gateway.model.prices.find({ provider: row.name, vendor, model })?.max_output ?? null
+}

@@ -1,0 +1,38 @@
+import { asArray, parseJson } from '../../core/json-value.ts'
+import type { Carriers } from '../../translate/codec.ts'
+import type { Opaque } from '../../translate/conversation.ts'
+import type { Call } from '../request/call.ts'
+import { readOpaque } from './opaque-form.ts'
+
+/** Longer than any conversation with tools goes on without a word of the model. */
+const lifeMs = 30 * 24 * 60 * 60_000
+/** What a vendor signs is a few KB; more than this would not fit where clients keep it. */
+const longest = 256 * 1024
+/** By which a sealed value is told from a vendor's own before it is opened. */
+const prefix = 'sp1.'
+
+/**
+ * Seals reasoning for its way through a client, and opens it for the same project only. `providerId`: whose answers are written;
+ * null where nothing is sealed.
+ */
+export function openCarriers({ key, gateway, arrival }: Call, providerId: string | null): Carriers {
+  const { projectId } = key
+  const { tokens } = gateway.model.configuration
+  const now = arrival.receivedAt
+  return {
+    seal(opaque) {
+      const payload = JSON.stringify([projectId, { ...opaque, provider: providerId }])
+      return payload.length > longest ? null : prefix + tokens.seal('reasoning', payload, now + lifeMs)
+    },
+    open(text) {
+      if (!text.startsWith(prefix) || text.length > 2 * longest) return null
+      const opened = tokens.open('reasoning', text.slice(prefix.length), now)
+      return opened.state === 'open' ? readPayload(opened.payload, projectId) : null
+    },
+  }
+}
+
+function readPayload(payload: string, projectId: string): Opaque | null {
+  const [project, opaque] = asArray(parseJson(Buffer.from(payload)))
+  return project === projectId ? readOpaque(opaque) : null
+}

@@ -1,0 +1,72 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { parseObject } from '../../core/json-value.ts'
+import { readDocument, writeDocument } from '../../translate/json.ts'
+import type { ModelReply, ReplyError } from '../../translate/reply.ts'
+import type { Call } from '../request/call.ts'
+import type { Gated, Head } from '../upstream/answer-consumer.ts'
+import { hideAccount } from '../upstream/evaluate.ts'
+import type { Leg, Passing } from '../upstream/leg.ts'
+import type { AnswerTranslation } from './answer-translation.ts'
+import { MintedIds } from './minted-ids.ts'
+
+/** None of the provider's headers: they speak of its account, its limits and its ids. */
+export function clientHead({ lane, id, inspection }: Call, streamed: boolean, status = 200): Head {
+  const type = streamed && inspection.framing === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json'
+  const headers = ['content-type', type]
+  if (lane.requestIdHeader !== null) headers.push(lane.requestIdHeader, id)
+  return { status, headers }
+}
+
+/** A whole answer in the client's format; a stream keeps its events, which a stage translates one by one. */
+export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: Passing): Passing | Fault {
+  if (gated.kind === 'stream') return { ...gated, head: clientHead(leg.call, true) }
+  if (gated.kind !== 'whole') return unreadable
+  if (leg.inspection.streamed) return notStreamed
+  const document = readDocument(gated.body)
+  if (document === null) return unreadable
+  const read = translation.upstream.readReply(document.value)
+  if (isFault(read)) return read
+  const reply = new MintedIds(leg.call.id).whole(read)
+  if (reply.stop.reason === 'broken') return brokenFinish(reply.stop.explanation)
+  for (const name of reply.dropped) translation.lose(name)
+  translation.openRecorder(leg)?.whole(reply)
+  const written = translation.client.writeReply(
+    reply,
+    translation.writeContext(leg, () => 1),
+  )
+  return { kind: 'whole', head: clientHead(leg.call, false), body: writeDocument(written, document.pieces) }
+}
+
+function isFault(value: ModelReply | Fault): value is Fault {
+  return 'code' in value
+}
+
+export function brokenFinish(explanation: string | null): Fault {
+  const why = explanation === null ? '' : `: ${explanation}`
+  return fault('provider_bad_response', `The model made a tool call that cannot be read${why}. Try again.`)
+}
+
+const unreadable = fault(
+  'provider_bad_response',
+  "The provider's answer could not be read for translation: it is too large, compressed, or no JSON object.",
+)
+const notStreamed = fault('provider_bad_response', 'The provider answered a streamed call with a whole document.')
+
+/** A provider's error in the client's format, with the status that this format has for it. */
+export function answerError(
+  translation: AnswerTranslation,
+  leg: Leg,
+  status: number,
+  received: Buffer,
+): Extract<Gated, { kind: 'error' }> {
+  const error = readError(translation, leg, status, received)
+  const written = translation.client.writeError(error, leg.call.id)
+  const body = Buffer.from(JSON.stringify(written.body))
+  return { kind: 'error', head: clientHead(leg.call, false, written.status), body }
+}
+
+/** Without what its words say of the account. */
+export function readError(translation: AnswerTranslation, leg: Leg, status: number, received: Buffer): ReplyError {
+  const error = translation.upstream.readError(status, parseObject(hideAccount(leg, received)))
+  return { ...error, message: hideAccount(leg, Buffer.from(error.message)).toString() }
+}

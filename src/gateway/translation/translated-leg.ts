@@ -1,0 +1,161 @@
+import type { Fault } from '../../core/errors.ts'
+import type { FormatName } from '../../core/format.ts'
+import type { BodyPatch } from '../../lanes/contract.ts'
+import type { Candidate } from '../../routing/candidates.ts'
+import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
+import type { Carriers, Codec, WriteContext } from '../../translate/codec.ts'
+import type { Conversation } from '../../translate/conversation.ts'
+import type { AnswerStage } from '../answer/stage.ts'
+import type { Call } from '../request/call.ts'
+import type { LiveProvider } from '../thread/read-model.ts'
+import type { Gated } from '../upstream/answer-consumer.ts'
+import { credentialIdOf } from '../upstream/evaluate.ts'
+import { headersUp } from '../upstream/headers.ts'
+import { type Leg, type LegTarget, type LegTranslation, limitsOf, type Passing, upstreamPath } from '../upstream/leg.ts'
+import type { AnswerTranslation } from './answer-translation.ts'
+import { LossList } from './loss-list.ts'
+import { answerError, translateWhole } from './translated-answer.ts'
+import { TranslationStage } from './translation-stage.ts'
+import { TurnRecorder } from './turn-recorder.ts'
+import { findUpstreamShape, inspectUpstream } from './upstream-call-shape.ts'
+import { estimatedInput, usageSoFar } from './usage-so-far.ts'
+import { ownerOf, vaultOf } from './vault.ts'
+
+/** Where a translated request is to go. */
+export interface AskedTarget {
+  provider: LiveProvider
+  candidate: Candidate
+  credentialId: string | null
+  route: SnapshotRoute | null
+}
+
+interface TranslatedParts {
+  call: Call
+  client: Codec
+  upstream: Codec
+  conversation: Conversation
+  target: AskedTarget
+  carriers: Carriers
+  /** The client's format has a place for sealed reasoning, and the client brings it back. */
+  carries: boolean
+  losses: readonly string[]
+  body: Buffer
+}
+
+/** One target's side of a translated call: the request in the provider's format, and the way of its answer back. */
+export class TranslatedLeg implements LegTranslation, AnswerTranslation {
+  readonly from: FormatName
+  readonly to: FormatName
+  readonly client: Codec
+  readonly upstream: Codec
+  readonly #parts: TranslatedParts
+  readonly #losses: LossList
+
+  constructor(parts: TranslatedParts) {
+    this.#parts = parts
+    this.client = parts.client
+    this.upstream = parts.upstream
+    this.from = parts.client.format
+    this.to = parts.upstream.format
+    this.#losses = new LossList(parts.losses)
+  }
+
+  get losses(): readonly string[] {
+    return this.#losses.names
+  }
+
+  get lossHeader(): string | null {
+    return this.#losses.header()
+  }
+
+  /** Found in the answer. */
+  lose(name: string): void {
+    this.#losses.add(name)
+  }
+
+  makeLeg(destination: LegTarget): Leg {
+    const { call, body } = this.#parts
+    const { candidate, provider, credential, credentialIndex } = destination
+    const { kind, row } = provider
+    const { lane, match } = findUpstreamShape(this.to, call.inspection.streamed)
+    const inspection = inspectUpstream(this.to, candidate.upstreamModel, call.inspection)
+    const limits = limitsOf(call, destination)
+    const path = upstreamPath(lane, match, inspection, candidate.upstreamModel)
+    const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers), jsonType]
+    const request = {
+      method: 'POST',
+      ...kind.address(row, lane.name, path),
+      headers: headersUp(neutralHeaders(call.arrival.request.rawHeaders), call.presented, own, kind.defaults ?? []),
+      body,
+      borrowed: null,
+      connectMs: limits.connect,
+      egress: provider.egress === null ? null : provider.egress[credentialIndex],
+    }
+    const change: BodyPatch = { renameTo: null, askForUsage: false }
+    const reader = match.endpoint.reader(inspection, change, kind.usageConvention?.(row))
+    const { framing } = inspection
+    return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
+  }
+
+  /** An answer at its gate as the client is to get it. */
+  answer(leg: Leg, gated: Passing): Passing | Fault {
+    return translateWhole(this, leg, gated)
+  }
+
+  error(leg: Leg, status: number, body: Buffer): Extract<Gated, { kind: 'error' }> {
+    return answerError(this, leg, status, body)
+  }
+
+  stage(leg: Leg, inner: readonly AnswerStage[]): AnswerStage {
+    return new TranslationStage(this, leg, inner)
+  }
+
+  openRecorder({ call, provider, credentialIndex, candidate }: Leg): TurnRecorder | null {
+    if (this.#parts.carries || this.to === 'chat') return null
+    const owner = ownerOf(this.to, {
+      providerId: provider.row.id,
+      credentialId: credentialIdOf({ provider, credentialIndex }),
+      model: candidate.upstreamModel,
+    })
+    return new TurnRecorder((callId, turn) => vaultOf(call.gateway).keep(call, owner, callId, turn))
+  }
+
+  writeContext(leg: Leg, contentEvents: () => number): WriteContext {
+    const { call, conversation, carriers, body, target } = this.#parts
+    return {
+      requestId: call.id,
+      created: Math.floor(call.arrival.receivedAt / 1000),
+      conversation,
+      estimatedInput: estimatedInput(body),
+      usage: () => usageSoFar(leg, body, contentEvents()),
+      reasoningText: target.route?.reasoningText !== false,
+      carriers,
+    }
+  }
+}
+
+const jsonType = ['content-type', 'application/json'] as const
+
+/** Families of headers that mean something to one vendor, or to one vendor's client, and nothing to another's. */
+const vendorPrefixes = [
+  'anthropic-',
+  'openai-',
+  'x-goog-',
+  'x-gemini-',
+  'x-stainless-',
+  'x-codex-',
+  'chatgpt-',
+  'x-openai-',
+]
+const vendorNames = new Set(['accept', 'originator', 'session_id', 'conversation_id', 'x-app', 'version'])
+
+/** The client's headers without those of its own vendor. */
+function neutralHeaders(raw: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? ''
+    if (vendorNames.has(name) || vendorPrefixes.some((prefix) => name.startsWith(prefix))) continue
+    kept.push(name, raw[index + 1] ?? '')
+  }
+  return kept
+}

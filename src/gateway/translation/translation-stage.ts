@@ -1,0 +1,176 @@
+import { errorTable, type Fault, fault } from '../../core/errors.ts'
+import { asObject } from '../../core/json-value.ts'
+import { SseFramer } from '../../core/sse.ts'
+import type { StreamEvent } from '../../core/stream-event.ts'
+import type { EventReading } from '../../lanes/contract.ts'
+import { holdsTooMuch } from '../../lanes/json-tree.ts'
+import type { ReplyReader, ReplyWriter } from '../../translate/codec.ts'
+import { parseLossless } from '../../translate/json.ts'
+import type { ErrorKind, ReplyError, ReplyEvent } from '../../translate/reply.ts'
+import type { AnswerStage } from '../answer/stage.ts'
+import type { Leg } from '../upstream/leg.ts'
+import type { AnswerTranslation } from './answer-translation.ts'
+import { ArrayElements } from './array-elements.ts'
+import { MintedIds } from './minted-ids.ts'
+import { brokenFinish, readError } from './translated-answer.ts'
+import type { TurnRecorder } from './turn-recorder.ts'
+
+/** An event of several pieces is put together up to this size. */
+const mostEventBytes = 16 * 1024 * 1024
+
+/**
+ * Makes a provider's stream one of the client's format. The stages after it see that format, so their place is within it: what it
+ * writes is cut into events again for them.
+ */
+export class TranslationStage implements AnswerStage {
+  readonly faultIfUnread: Fault | null = null
+  readonly #translation: AnswerTranslation
+  readonly #leg: Leg
+  readonly #inner: readonly AnswerStage[]
+  readonly #reader: ReplyReader
+  readonly #writer: ReplyWriter
+  readonly #framer: SseFramer | null
+  /** For a client that reads a JSON array. */
+  readonly #elements: ArrayElements | null
+  readonly #ids: MintedIds
+  readonly #recorder: TurnRecorder | null
+  #contentEvents = 0
+  #over = false
+  /** Of an event that is larger than what is held. */
+  #pieces: Buffer[] = []
+  #pieceBytes = 0
+
+  constructor(translation: AnswerTranslation, leg: Leg, inner: readonly AnswerStage[]) {
+    this.#translation = translation
+    this.#leg = leg
+    this.#inner = inner
+    this.#reader = translation.upstream.openReader()
+    this.#writer = translation.client.openWriter(translation.writeContext(leg, () => this.#contentEvents))
+    this.#ids = new MintedIds(leg.call.id)
+    this.#recorder = translation.openRecorder(leg)
+    this.#framer = inner.length === 0 ? null : new SseFramer()
+    this.#elements = leg.call.inspection.framing === 'json-array' ? new ArrayElements() : null
+  }
+
+  event(event: StreamEvent, _pass: Buffer | null, reading: EventReading): Buffer | Fault | null {
+    if (this.#over) return null
+    if (reading.content) this.#contentEvents++
+    if (reading.error !== null) return this.#providerError(reading.error)
+    const whole = event.part === 'whole' || event.part === 'cut' ? event : this.#join(event)
+    if (whole === null) return null
+    if ('code' in whole) return whole
+    const { data } = whole
+    if (data.length === 0) return null
+    if (data.length > 128 * 1024 && holdsTooMuch(data)) return tooMuch
+    const parsed = asObject(parseLossless(data.toString('utf8')))
+    return parsed === null ? null : this.#write(this.#reader.event(whole.name, parsed))
+  }
+
+  end(): Buffer | Fault | null {
+    if (this.#over) return null
+    const last = this.#write(this.#reader.end())
+    if (last !== null && !Buffer.isBuffer(last)) return last
+    this.#over = true
+    const closed = this.#through(this.#writer.end())
+    if (!Buffer.isBuffer(closed)) return closed
+    const rest = this.#endInner()
+    if (rest !== null && !Buffer.isBuffer(rest)) return rest
+    const pieces = [last, closed, rest].filter((piece) => piece !== null)
+    return this.#shape(Buffer.concat(pieces), true)
+  }
+
+  whole(body: Buffer): Buffer {
+    return body
+  }
+
+  /** Ends the stream where the gateway, not the provider, has to. */
+  broken(reason: Fault): Buffer {
+    this.#over = true
+    return this.#shape(Buffer.from(this.#writer.error(errorOf(reason))), true) ?? Buffer.alloc(0)
+  }
+
+  #providerError({ status, written }: NonNullable<EventReading['error']>): Buffer | null {
+    this.#over = true
+    const body = Buffer.from(JSON.stringify({ error: written }))
+    const error = readError(this.#translation, this.#leg, status ?? 500, body)
+    return this.#shape(Buffer.from(this.#writer.error(error)), true)
+  }
+
+  #write(read: readonly ReplyEvent[]): Buffer | Fault | null {
+    const events = this.#ids.events(read)
+    // Before the client learns of the calls.
+    this.#recorder?.events(events)
+    for (const event of events) {
+      if (event.kind === 'dropped') this.#translation.lose(event.name)
+      if (event.kind === 'stop' && event.stop.reason === 'broken') return brokenFinish(event.stop.explanation)
+    }
+    const text = events.length === 0 ? '' : this.#writer.events(events)
+    if (text === '') return null
+    const passed = this.#through(text)
+    return Buffer.isBuffer(passed) ? this.#shape(passed, false) : passed
+  }
+
+  /** Through the stages that see the client's format. */
+  #through(text: string): Buffer | Fault {
+    const bytes = Buffer.from(text)
+    if (this.#framer === null) return bytes
+    const passed: Buffer[] = []
+    for (const event of this.#framer.push(bytes)) {
+      let pass: Buffer | null = event.bytes
+      const reading = { content: true, terminal: false, error: null, pass }
+      for (const stage of this.#inner) {
+        const changed = stage.event(event, pass, reading)
+        if (changed !== null && !Buffer.isBuffer(changed)) return changed
+        pass = changed
+      }
+      if (pass !== null) passed.push(pass)
+    }
+    return Buffer.concat(passed)
+  }
+
+  #endInner(): Buffer | Fault | null {
+    const left: Buffer[] = []
+    for (const stage of this.#inner) {
+      const bytes = stage.end()
+      if (bytes !== null && !Buffer.isBuffer(bytes)) return bytes
+      if (bytes !== null) left.push(bytes)
+    }
+    return left.length === 0 ? null : Buffer.concat(left)
+  }
+
+  #shape(bytes: Buffer, last: boolean): Buffer | null {
+    const shaped = this.#elements === null ? bytes : this.#elements.write(bytes, last)
+    return shaped.length === 0 ? null : shaped
+  }
+
+  #join(event: StreamEvent): StreamEvent | Fault | null {
+    this.#pieces.push(event.bytes)
+    this.#pieceBytes += event.bytes.length
+    if (this.#pieceBytes > mostEventBytes) return tooMuch
+    if (event.part !== 'tail') return null
+    const [whole] = new SseFramer().push(Buffer.concat(this.#pieces))
+    this.#pieces = []
+    this.#pieceBytes = 0
+    return whole ?? null
+  }
+}
+
+const tooMuch = fault(
+  'provider_bad_response',
+  'An event of the stream is too large, or holds too many values, to be translated.',
+)
+
+const kinds: Readonly<Record<number, ErrorKind>> = {
+  400: 'invalid',
+  403: 'permission',
+  404: 'not-found',
+  413: 'too-large',
+  429: 'rate-limit',
+  503: 'overloaded',
+  504: 'timeout',
+}
+
+function errorOf({ code, message, param }: Fault): ReplyError {
+  const { status } = errorTable[code]
+  return { status, kind: kinds[status] ?? 'internal', message, param: param ?? null }
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto'
+import type { FormatName } from '../../core/format.ts'
+import { asArray, asObject, asString, parseJson } from '../../core/json-value.ts'
+import type { Opaque } from '../../translate/conversation.ts'
+import type { Gateway } from '../gateway.ts'
+import type { Call } from '../request/call.ts'
+import { readOpaque } from './opaque-form.ts'
+
+const lifeMs = 7 * 24 * 60 * 60_000
+/** Of one turn. */
+const longest = 256 * 1024
+/** On one thread. */
+const mostBytes = 16 * 1024 * 1024
+/** What an entry costs beside its text. */
+const entryCost = 128
+
+/** What a model thought before a call of a tool, and what its provider signed the call itself with. */
+export interface TurnReasoning {
+  /** In order. `first`: no text came before it. */
+  before: readonly { text: string; opaque: Opaque; first: boolean }[]
+  own: Opaque | null
+}
+
+/** Whose reasoning it is: it goes back to the same model behind the same credential only. */
+export interface ReasoningOwner {
+  family: Opaque['family']
+  providerId: string
+  credentialId: string | null
+  model: string
+}
+
+/**
+ * Sealed reasoning of turns that called a tool, by the call's id, for clients whose format cannot carry it. It is journaled before the
+ * client learns the id, and read from the memory of this thread, else from the store.
+ */
+export class ReasoningVault {
+  readonly #gateway: Gateway
+  /** The least recently used first. '': known to be none. */
+  readonly #known = new Map<string, string>()
+  #bytes = 0
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** Has to come before the event that names the call. */
+  keep({ key, trace, arrival }: Call, owner: ReasoningOwner, callId: string, turn: TurnReasoning): void {
+    const name = nameOf(key.projectId, owner, callId)
+    if (turn.before.length === 0 && turn.own === null) return this.#remember(name, '')
+    const payload = JSON.stringify(turn)
+    if (payload.length > longest) return
+    const expiresAt = arrival.receivedAt + lifeMs
+    const sealed = this.#gateway.model.configuration.tokens.seal('reasoning', payload, expiresAt)
+    const entry = { kind: 'reasoning', requestId: trace.id, name, expiresAt, sealed } as const
+    void this.#gateway.journal.append(entry)
+    this.#remember(name, sealed)
+  }
+
+  /** By call id. What is not known, or not known in time, is missing. */
+  async find(
+    projectId: string,
+    owner: ReasoningOwner,
+    callIds: readonly string[],
+  ): Promise<Map<string, TurnReasoning>> {
+    const names = new Map(callIds.map((id) => [nameOf(projectId, owner, id), id]))
+    const asked = [...names.keys()].filter((name) => !this.#known.has(name))
+    if (asked.length > 0) {
+      const found = await this.#gateway.objects.reasoning(asked)
+      for (const name of found === null ? [] : asked) this.#remember(name, found?.[name] ?? '')
+    }
+    const turns = new Map<string, TurnReasoning>()
+    for (const [name, id] of names) {
+      const turn = this.#open(this.#use(name))
+      if (turn !== null) turns.set(id, turn)
+    }
+    return turns
+  }
+
+  #open(sealed: string): TurnReasoning | null {
+    if (sealed === '') return null
+    const opened = this.#gateway.model.configuration.tokens.open('reasoning', sealed, Date.now())
+    return opened.state === 'open' ? readTurn(opened.payload) : null
+  }
+
+  #use(name: string): string {
+    const sealed = this.#known.get(name) ?? ''
+    if (this.#known.delete(name)) this.#known.set(name, sealed)
+    return sealed
+  }
+
+  #remember(name: string, sealed: string): void {
+    const before = this.#known.get(name)
+    if (before !== undefined) this.#forget(name, before)
+    this.#known.set(name, sealed)
+    this.#bytes += sealed.length + entryCost
+    for (const [oldest, text] of this.#known) {
+      if (this.#bytes <= mostBytes) return
+      this.#forget(oldest, text)
+    }
+  }
+
+  #forget(name: string, sealed: string): void {
+    this.#known.delete(name)
+    this.#bytes -= sealed.length + entryCost
+  }
+}
+
+const vaults = new WeakMap<Gateway, ReasoningVault>()
+
+/** One for each thread. */
+export function vaultOf(gateway: Gateway): ReasoningVault {
+  const known = vaults.get(gateway)
+  if (known !== undefined) return known
+  const vault = new ReasoningVault(gateway)
+  vaults.set(gateway, vault)
+  return vault
+}
+
+const families: Readonly<Record<FormatName, Opaque['family']>> = {
+  chat: 'openai',
+  responses: 'openai',
+  messages: 'anthropic',
+  generate: 'gemini',
+}
+
+export function ownerOf(format: FormatName, owner: Omit<ReasoningOwner, 'family'>): ReasoningOwner {
+  return { family: families[format], ...owner }
+}
+
+function nameOf(
+  projectId: string,
+  { family, providerId, credentialId, model }: ReasoningOwner,
+  callId: string,
+): string {
+  const parts = [projectId, family, providerId, credentialId, modelFamily(model), callId]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+}
+
+/** Versions of a model read each other's signatures. */
+function modelFamily(model: string): string {
+  return model.replace(/(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-latest|@[\w-]+|-v\d+:\d+)$/, '')
+}
+
+function readTurn(payload: string): TurnReasoning | null {
+  const turn = asObject(parseJson(Buffer.from(payload)))
+  if (turn === null) return null
+  const before = asArray(turn.before).flatMap((each) => {
+    const part = asObject(each)
+    const opaque = readOpaque(part?.opaque)
+    return opaque === null ? [] : [{ text: asString(part?.text), opaque, first: part?.first === true }]
+  })
+  return { before, own: readOpaque(turn.own) }
+}

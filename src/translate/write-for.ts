@@ -1,0 +1,44 @@
+import type { Fault } from '../core/errors.ts'
+import type { FormatName } from '../core/format.ts'
+import type { JsonObject } from '../core/json-value.ts'
+import type { Codec, TranslationTarget } from './codec.ts'
+import type { Conversation } from './conversation.ts'
+import { Ledger } from './ledger.ts'
+import { keepOwnReasoning } from './own-reasoning.ts'
+
+/** Where a conversation goes, and under which of the route's conditions. */
+export interface WriteDestination {
+  target: TranslationTarget
+  /** Sealed reasoning of another provider does not go there. */
+  providerId: string
+  /** Nothing may be lost. */
+  strict: boolean
+}
+
+export interface WrittenRequest {
+  body: JsonObject
+  /** Paths in the client's body. */
+  losses: readonly string[]
+  /** As it was written: without what belongs to another provider. */
+  conversation: Conversation
+}
+
+/** A fault: the provider cannot be asked this. */
+export function writeFor(
+  read: Conversation,
+  from: FormatName,
+  codec: Codec,
+  { target, providerId, strict }: WriteDestination,
+): WrittenRequest | Fault {
+  const ledger = new Ledger(from, codec.format, strict)
+  const conversation = keepOwnReasoning(read, providerId, ledger)
+  ledger.settle(conversation.seen)
+  const body = codec.writeRequest(conversation, target, ledger)
+  if (ledger.refused !== null) return ledger.refused
+  return isFault(body) ? body : { body, losses: ledger.losses, conversation }
+}
+
+/** No format's request has both members at its top. */
+function isFault(value: JsonObject | Fault): value is Fault {
+  return 'code' in value && 'message' in value
+}

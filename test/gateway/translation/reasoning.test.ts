@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { MintedIds } from '../../../src/gateway/translation/minted-ids.ts'
+import { attachReasoning, bareCalls } from '../../../src/gateway/translation/recall.ts'
+import { TurnRecorder } from '../../../src/gateway/translation/turn-recorder.ts'
+import type { TurnReasoning } from '../../../src/gateway/translation/vault.ts'
+import type { CallPart, Conversation, ConversationTurn, Opaque, Part } from '../../../src/translate/conversation.ts'
+import { blankSettings } from '../../../src/translate/conversation.ts'
+import type { ReplyEvent } from '../../../src/translate/reply.ts'
+
+const signed: Opaque = { family: 'anthropic', form: 'signature', value: 'sig' }
+const thought: Opaque = { family: 'gemini', form: 'thought', value: 'own' }
+
+function recorded(...batches: ReplyEvent[][]) {
+  const kept = new Map<string, TurnReasoning>()
+  const recorder = new TurnRecorder((id, turn) => kept.set(id, turn))
+  for (const batch of batches) recorder.events(batch)
+  return kept
+}
+
+const call = (part: number, id: string | null): ReplyEvent => ({ kind: 'call', part, id, name: 'look', custom: false })
+
+describe('what a model thinks before its calls', () => {
+  it('is kept with the call that follows it, put together from its pieces', () => {
+    const kept = recorded(
+      [{ kind: 'reasoning', part: 0, text: 'I ' }],
+      [{ kind: 'reasoning', part: 0, text: 'think.' }],
+      [{ kind: 'opaque', part: 0, opaque: signed }],
+      [call(1, 'a')],
+      [call(2, 'b')],
+    )
+    expect(kept.get('a')).toEqual({ before: [{ text: 'I think.', opaque: signed, first: true }], own: null })
+    expect(kept.get('b')).toEqual({ before: [], own: null })
+  })
+
+  it('is not kept where its provider did not sign it', () => {
+    expect(recorded([{ kind: 'reasoning', part: 0, text: 'x' }], [call(1, 'a')]).get('a')?.before).toEqual([])
+  })
+
+  it('can come after text, and can be the signature of the call itself', () => {
+    const kept = recorded(
+      [{ kind: 'text', part: 0, text: 'Well.' }],
+      [{ kind: 'opaque', part: 1, opaque: { ...signed, form: 'redacted' } }],
+      [call(2, 'a'), { kind: 'opaque', part: 2, opaque: thought }],
+    )
+    expect(kept.get('a')).toEqual({
+      before: [{ text: '', opaque: { ...signed, form: 'redacted' }, first: false }],
+      own: thought,
+    })
+  })
+
+  it('is the same of a whole answer', () => {
+    const kept = new Map<string, TurnReasoning>()
+    new TurnRecorder((id, turn) => kept.set(id, turn)).whole({
+      id: 'm',
+      model: 'm',
+      created: null,
+      dropped: [],
+      stop: { reason: 'calls', sequence: null, explanation: null },
+      parts: [
+        { kind: 'reasoning', path: '', text: 'hm', opaque: signed },
+        { kind: 'call', path: '', id: 'a', name: 'look', arguments: '{}', custom: false },
+      ],
+    })
+    expect(kept.get('a')?.before).toEqual([{ text: 'hm', opaque: signed, first: true }])
+  })
+})
+
+const called = (id: string, more: Partial<CallPart> = {}): Part => ({
+  kind: 'call',
+  path: 'messages[1].tool_calls[0]',
+  id,
+  name: 'look',
+  arguments: '{}',
+  custom: false,
+  ...more,
+})
+const text: Part = { kind: 'text', path: 'messages[1].content', text: 'Well.' }
+
+function said(...parts: Part[]): Conversation {
+  const turns: ConversationTurn[] = [{ role: 'assistant', path: 'messages[1]', parts }]
+  return { turns, tools: [], toolChoice: null, parallelCalls: null, settings: blankSettings, seen: [] }
+}
+
+describe('what was kept', () => {
+  const found = new Map([
+    ['a', { before: [{ text: 'hm', opaque: signed, first: true }], own: null }],
+    ['b', { before: [{ text: '', opaque: signed, first: false }], own: thought }],
+  ])
+
+  it('goes back to where it was: before the text, or before its call', () => {
+    const [turn] = attachReasoning(said(text, called('a'), called('b')), found).turns
+    expect(turn?.parts.map(({ kind }) => kind)).toEqual(['reasoning', 'text', 'call', 'reasoning', 'call'])
+    expect(turn?.parts[0]).toMatchObject({ text: 'hm', opaque: signed, path: 'messages[1].tool_calls[0]' })
+    expect(turn?.parts[4]).toMatchObject({ id: 'b', opaque: thought })
+  })
+
+  it('takes the place of what the client shows of it unsigned', () => {
+    const shown: Part = { kind: 'reasoning', path: '', text: 'hm' }
+    const [turn] = attachReasoning(said(shown, called('a')), found).turns
+    expect(turn?.parts.map(({ kind }) => kind)).toEqual(['reasoning', 'call'])
+    expect(turn?.parts[0]).toHaveProperty('opaque', signed)
+  })
+
+  it('is asked for only where the client brought nothing', () => {
+    expect(bareCalls(said(text, called('a')))).toEqual(['a'])
+    expect(bareCalls(said(text))).toEqual([])
+    const carried = said(called('a', { opaque: thought }))
+    expect(bareCalls(carried)).toEqual([])
+    expect(attachReasoning(carried, found).turns).toEqual(carried.turns)
+  })
+})
+
+describe('calls without an id', () => {
+  it('get one that is the same for the same answer, and differs within it', () => {
+    const start: ReplyEvent = { kind: 'start', id: 'r1', model: 'm' }
+    const idsOf = (requestId: string, events: ReplyEvent[]) =>
+      new MintedIds(requestId).events(events).flatMap((event) => (event.kind === 'call' ? [event.id] : []))
+    const ids = idsOf('req_1', [start, call(0, null), call(1, null), call(2, 'own')])
+    expect(ids).toEqual(idsOf('req_2', [start, call(0, null), call(1, null), call(2, 'own')]))
+    expect(new Set(ids).size).toBe(3)
+    expect(ids[2]).toBe('own')
+    expect(idsOf('req_1', [call(0, null)])).not.toEqual(idsOf('req_2', [call(0, null)]))
+  })
+})

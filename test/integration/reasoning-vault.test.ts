@@ -1,0 +1,180 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import OpenAI from 'openai'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+/**
+ * A provider that signs what its model thinks, and refuses a turn with a call whose signature is missing or changed: each turn calls
+ * the tool once more, the third says that it is done.
+ */
+class SigningProvider {
+  readonly server: Server
+  /** What each request brought back, by turn. */
+  readonly brought: string[] = []
+
+  constructor() {
+    this.server = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const body = JSON.parse(Buffer.concat(chunks).toString())
+        const answer = this.#answer(body)
+        response.writeHead(answer.status, {
+          'content-type': body.stream && answer.status === 200 ? 'text/event-stream' : 'application/json',
+        })
+        response.end(body.stream && answer.status === 200 ? streamed(answer.message) : JSON.stringify(answer.message))
+      })
+    })
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
+  }
+
+  #answer({ messages, model }: { messages: { role: string; content: unknown }[]; model: string }) {
+    const turns = messages.filter(({ role }) => role === 'assistant')
+    for (const [turn, { content }] of turns.entries()) {
+      const [first] = Array.isArray(content) ? content : []
+      this.brought.push(`${first?.type} ${first?.signature}`)
+      if (first?.type !== 'thinking' || first.signature !== sign(turn) || first.thinking !== thought(turn))
+        return {
+          status: 400,
+          message: { type: 'error', error: { type: 'invalid_request_error', message: 'thinking must be as it was' } },
+        }
+    }
+    const turn = turns.length
+    const call = { type: 'tool_use', id: `toolu_${turn}`, name: 'look', input: { turn } }
+    const last = turn === 2 ? { type: 'text', text: 'done' } : call
+    const content = [{ type: 'thinking', thinking: thought(turn), signature: sign(turn) }, last]
+    const usage = { input_tokens: 5, output_tokens: 3 }
+    const stop = { stop_reason: turn === 2 ? 'end_turn' : 'tool_use', stop_sequence: null }
+    return {
+      status: 200,
+      message: { id: `msg_${turn}`, type: 'message', role: 'assistant', model, content, ...stop, usage },
+    }
+  }
+}
+
+const thought = (turn: number) => `I think about ${turn}.`
+const sign = (turn: number) => Buffer.from(`signature of ${turn}`).toString('base64')
+
+interface Block {
+  type: string
+  thinking?: string
+  signature?: string
+  text?: string
+  input?: object
+}
+
+/** As the provider would stream it. */
+function streamed(message: object): string {
+  const { content, stop_reason, usage } = message as { content: Block[]; stop_reason: string; usage: object }
+  const events: object[] = [{ type: 'message_start', message: { ...message, content: [], stop_reason: null } }]
+  for (const [index, block] of content.entries()) {
+    const shell = {
+      ...block,
+      ...(block.type === 'thinking'
+        ? { thinking: '', signature: '' }
+        : block.type === 'text'
+          ? { text: '' }
+          : { input: {} }),
+    }
+    events.push({ type: 'content_block_start', index, content_block: shell })
+    const deltas =
+      block.type === 'thinking'
+        ? [
+            { type: 'thinking_delta', thinking: block.thinking },
+            { type: 'signature_delta', signature: block.signature },
+          ]
+        : block.type === 'text'
+          ? [{ type: 'text_delta', text: block.text }]
+          : [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }]
+    for (const delta of deltas) events.push({ type: 'content_block_delta', index, delta })
+    events.push({ type: 'content_block_stop', index })
+  }
+  events.push({ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage }, { type: 'message_stop' })
+  return events.map((event) => `event: ${Reflect.get(event, 'type')}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+}
+
+let dataDirectory: string
+let provider: SigningProvider
+
+beforeEach(async () => {
+  dataDirectory = mkdtempSync(join(tmpdir(), 'vault-'))
+  provider = new SigningProvider()
+  await new Promise<void>((resolve) => provider.server.listen(0, '127.0.0.1', resolve))
+})
+afterEach(() => {
+  provider.server.closeAllConnections()
+  provider.server.close()
+  rmSync(dataDirectory, { recursive: true, force: true })
+})
+
+const options = () => ({ dataDirectory, config: 'gateway:\n  workers: 2\n' })
+const tools: OpenAI.ChatCompletionTool[] = [
+  { type: 'function', function: { name: 'look', parameters: { type: 'object' } } },
+]
+type Message = OpenAI.ChatCompletionMessageParam
+
+/** One turn as clients keep it: without anything that only the provider can read. */
+async function turn(gateway: TestGateway, key: string, messages: Message[], stream: boolean) {
+  const client = new OpenAI({ apiKey: key, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 })
+  const body = { model: 'thinker', messages, tools, reasoning_effort: 'low' as const }
+  const completion = stream
+    ? await client.chat.completions.stream(body).finalChatCompletion()
+    : await client.chat.completions.create(body)
+  const message = completion.choices[0]?.message
+  const calls = message?.tool_calls ?? []
+  messages.push({
+    role: 'assistant',
+    content: message?.content ?? null,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  })
+  for (const { id } of calls) messages.push({ role: 'tool', tool_call_id: id, content: 'blue' })
+  return { text: message?.content ?? null, messages }
+}
+
+it.each([false, true])(
+  'brings signed reasoning back over three turns, a kill and a restart between them (streamed: %s)',
+  async (stream) => {
+    const first = await startGateway(options())
+    await first.admin.providers.add({
+      name: 'signer',
+      kind: 'anthropic',
+      baseUrl: provider.origin,
+      credential: 'sk-ant-x',
+      skipCheck: true,
+    })
+    await first.addRoute('thinker', ['signer:claude-sonnet-4-5-20250929'])
+    const { key } = await first.createKey('ci')
+    await first.admin.projects.add({ name: 'other' })
+    await first.admin.environments.add({ project: 'other', name: 'production' })
+    await first.admin.routes.add({ model: 'thinker', project: 'other', targets: ['signer:claude-sonnet-4-5-20250929'] })
+    const stranger = await first.createKey('stranger', { project: 'other' })
+    const messages: Message[] = [{ role: 'user', content: 'look around' }]
+    await turn(first, key, messages, stream)
+    await first.kill('SIGKILL')
+
+    const second = await startGateway(options())
+    try {
+      await turn(second, key, messages, stream)
+      // Whoever has another project's call id gets nothing of it.
+      await expect(turn(second, stranger.key, structuredClone(messages), stream)).rejects.toMatchObject({ status: 400 })
+      expect(provider.brought.at(-1)).not.toContain(sign(0))
+      const { text } = await turn(second, key, messages, stream)
+      expect(text).toBe('done')
+      expect(provider.brought.slice(-2)).toEqual([`thinking ${sign(0)}`, `thinking ${sign(1)}`])
+      const [newest] = await second.admin.requests.list({ limit: 1 })
+      const record = await second.record(newest?.id ?? '')
+      expect(record.routing_signals.map((signal) => signal.text).join('\n')).toContain(
+        'What the model thought before 2 tool calls',
+      )
+    } finally {
+      await second.stop()
+    }
+  },
+)
