@@ -126,6 +126,7 @@ describe.each(majors)('%s', (_name, Client, version) => {
 it('a message thread that the key does not have: the SDK sends the whole conversation again', async () => {
   const { admin, baseUrl } = stage.gateway
   await admin.environments.add({ name: 'elsewhere', project: 'default' })
+  await stage.gateway.addRoute(model, ['anthropic'], { environment: 'elsewhere' })
   const other = await stage.gateway.createKey('elsewhere', { environment: 'elsewhere' })
   const baseURL = `${baseUrl}/v1/anthropic`
   const client = new Anthropic({ apiKey: stage.key, baseURL, fetch: wire.fetch, maxRetries: 0 })
