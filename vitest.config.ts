@@ -44,7 +44,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          globalSetup: ['test/support/package-once.ts'],
+          globalSetup: ['test/support/package-once.ts', 'test/support/bundle-once.ts'],
           // Where `startGateway` is used, it starts the packaged executable too.
           env: { SPGW_TEST_EXECUTABLE: join(import.meta.dirname, 'dist/spgw') },
           ...patience,

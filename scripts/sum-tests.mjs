@@ -1,20 +1,21 @@
 /**
- * `node scripts/sum-tests.mjs RESULTS [AGAIN]`: one line with the sums of vitest's JSON report, before it the skipped tests by
- * name, and the flaky files: those that failed in RESULTS and passed in AGAIN, the report of their second run. Exits with 1
- * unless every test ran and passed. `--failed RESULTS` prints the files with failures instead, one a line.
+ * `node scripts/sum-tests.mjs RESULTS…`: one line with the sums of vitest's JSON reports, before it the skipped tests by name,
+ * and the flaky files: those that failed in a report and passed in a later one, that of their second run. Reports that were not
+ * written are left out. Exits with 1 unless every test ran and passed. `--failed RESULTS` prints the files with failures instead,
+ * one a line.
  */
 import { existsSync, readFileSync } from 'node:fs'
 
 const names = process.argv.slice(2).filter((argument) => argument !== '--failed')
-const [first, again] = names.map((name) => (existsSync(name) ? JSON.parse(readFileSync(name, 'utf8')).testResults : []))
-const failed = first.filter(({ status }) => status !== 'passed')
+const files = names.flatMap((name) => (existsSync(name) ? JSON.parse(readFileSync(name, 'utf8')).testResults : []))
+const failed = files.filter(({ status }) => status !== 'passed')
 
 if (process.argv.includes('--failed')) for (const { name } of failed) process.stdout.write(`${name}\n`)
 else sum()
 
 function sum() {
   // A file that failed counts as its second run went.
-  const results = new Map([...first, ...(again ?? [])].map((file) => [file.name, file]))
+  const results = new Map(files.map((file) => [file.name, file]))
   const counts = { passed: 0, failed: 0, skipped: 0 }
   for (const { name, status, assertionResults } of results.values()) {
     // One that could not be loaded has no tests that could say so.

@@ -41,7 +41,7 @@ export const makingPoints = [
   'migrate.after-commit',
 ] as const satisfies readonly FaultPoint[]
 
-type PassedPoint = (typeof passedPoints)[number]
+export type PassedPoint = (typeof passedPoints)[number]
 type MakingPoint = (typeof makingPoints)[number]
 
 /** How late the point may strike: the Nth passing, N below this. */

@@ -13,6 +13,7 @@ import {
   killDuringFlood,
   killUnderLoad,
   makingPoints,
+  type PassedPoint,
   passedPoints,
 } from './kills.ts'
 import { seededRandom } from './random.ts'
@@ -23,6 +24,10 @@ export interface CrashOptions {
   seed: number
   /** The packaged gateway. */
   executable: string
+  /** A bundle with fault points that there is already; absent: one is made. */
+  tests?: string
+  /** Each fault point once at least; absent: all that such a run can pass. */
+  points?: readonly PassedPoint[]
   onKill?(done: number, problems: number): void
 }
 
@@ -54,17 +59,18 @@ const weights: Record<KillKind | 'at a point', number> = {
 const mustKinds = ['during a flood', 'during a change'] as const satisfies readonly KillKind[]
 
 /** Kills gateways, one after the other on the same data directory, and holds every record against what was seen. */
-export async function runCrashes({ kills, seed, executable, onKill }: CrashOptions): Promise<CrashResult> {
+export async function runCrashes(options: CrashOptions): Promise<CrashResult> {
+  const { kills, seed, executable, points = passedPoints, onKill } = options
   const directory = await mkdtemp(join(tmpdir(), 'crash-'))
-  await bundle(join(directory, 'tests'), { forTests: true })
-  const tests = { command: process.execPath, leading: [join(directory, 'tests/main.js')] }
+  if (options.tests === undefined) await bundle(join(directory, 'tests'), { forTests: true })
+  const tests = { command: process.execPath, leading: [options.tests ?? join(directory, 'tests/main.js')] }
   const programs = { released: { command: executable, leading: [] }, tests }
   const random = seededRandom(seed)
   const scene = await Scene.set({ seed, random, directory, programs })
   const run = new CrashRun(scene)
   try {
     // Each point, a flood and a change once at least, however few the kills; the rest by chance.
-    const musts = [...mustKinds, ...makingPoints, ...passedPoints]
+    const musts = [...mustKinds, ...makingPoints, ...points]
     if (kills < musts.length) throw new RangeError(`${musts.length} kills at least: each point wants one`)
     const firsts = [...musts.keys()].map((index) => Math.floor((index * kills) / musts.length))
     for (let done = 0; done < kills; done++) {

@@ -14,6 +14,7 @@ const settings = [
   'prices',
   'operators',
   'tokens',
+  'alerts',
   'sessions',
   'audit',
   'configuration',

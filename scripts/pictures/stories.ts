@@ -36,6 +36,7 @@ export async function makeHistory(gateway: TestGateway, requests: number, pauseM
   await admin.keys.revoke({ key: old.id })
   await admin.operators.add({ name: 'anna', role: 'admin', displayName: 'Anna Example' })
   await admin.tokens.create({ name: 'deploy' })
+  await admin.alerts.add({ name: 'on-call', url: 'http://127.0.0.1:9/hook' })
   return await sendAll(gateway, keys, requests, pauseMs)
 }
 

@@ -54,7 +54,14 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
     })
 
     it('can be used by everybody', async () => {
-      await lookAt(stage.page, everyPage(places))
+      const pages = everyPage(places)
+      await lookAt(stage.page, pages)
+      await visit(stage.page, stage.gateway, '/settings')
+      const sections = await stage.page.evaluate<string[]>(
+        `[...document.querySelectorAll('main a[href^="/settings/"]')].map(({ pathname }) => pathname)`,
+      )
+      expect(sections.length).toBeGreaterThan(9)
+      expect(sections.filter((path) => !Object.values(pages).includes(path))).toEqual([])
       expect(stage.faults()).toEqual([])
     })
 
