@@ -9,18 +9,23 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider } from '../outputs.ts'
 
-/** Sixty minutes without an attempt. */
-const quietHour: readonly number[] = Array.from({ length: 60 }, () => 0)
+/** Attempts minute by minute. */
+export interface ProviderTraffic {
+  tried: readonly number[]
+  failed: readonly number[]
+}
+
+const quietHour: ProviderTraffic = { tried: Array.from({ length: 60 }, () => 0), failed: [] }
 
 export interface ProviderCardProps {
   provider: Provider
   kindTitle: string
-  traffic: readonly number[] | undefined
+  traffic: ProviderTraffic | undefined
   /** Models of the routes that use it; null: not known yet. */
   routes: readonly string[] | null
 }
 
-export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderCardProps) {
+export function ProviderCard({ provider, kindTitle, traffic = quietHour, routes }: ProviderCardProps) {
   const { name, last_hour: hour } = provider
   return (
     <li className="card provider-card">
@@ -41,7 +46,13 @@ export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderC
           <UntrustedText text={provider.state_reason} />
         </p>
       ) : null}
-      <Sparkline points={traffic ?? quietHour} width={260} height={28} label={trafficLabel(provider)} />
+      <Sparkline
+        points={traffic.tried}
+        failed={traffic.failed}
+        width={260}
+        height={28}
+        label={trafficLabel(provider)}
+      />
       <dl className="provider-figures">
         <Figure title="Attempts, 1 h">
           <Count value={hour.tried} />
@@ -109,8 +120,13 @@ export function ProviderState({ provider, reason = false }: { provider: Provider
 const input = { since: '1h', step: '1m' } as const
 
 /** Attempts of the last hour by provider, minute by minute; none for somebody who may not see the workspace's. */
-export function useProviderTraffic(): ReadonlyMap<string, readonly number[]> {
+export function useProviderTraffic(): ReadonlyMap<string, ProviderTraffic> {
   const enabled = useMay('providers.attempts')
   const { data } = useQuery({ ...orpc.providers.attempts.queryOptions({ input }), enabled, refetchInterval: 60_000 })
-  return new Map((data?.providers ?? []).map(({ provider, points }) => [provider, points.map(({ tried }) => tried)]))
+  return new Map(
+    (data?.providers ?? []).map(({ provider, points }) => [
+      provider,
+      { tried: points.map(({ tried }) => tried), failed: points.map(({ failed }) => failed) },
+    ]),
+  )
 }
