@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveContract } from '../../scripts/derive-contract.ts'
 import { everyPage, type Places } from '../../scripts/pictures/places.ts'
 import { addViewer, enterAs, makeHistory } from '../../scripts/pictures/stories.ts'
-import { findBarriers, findHiddenHeads, findOverflow, hasBrowser, openPage, type Page } from '../support/browser.ts'
+import {
+  findBarriers,
+  findCutFigures,
+  findHiddenHeads,
+  findOverflow,
+  hasBrowser,
+  openPage,
+  type Page,
+} from '../support/browser.ts'
 import { openStage, type Stage, visit } from '../support/console-stage.ts'
 
 /** Every page for everybody: each is loaded once, and looked at in both themes and two widths as it stands. */
@@ -31,6 +39,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
       expect([name, width, theme, await findBarriers(page)]).toEqual([name, width, theme, []])
       expect([name, width, await findOverflow(page)]).toEqual([name, width, 0])
       if (manyColumns.test(name)) expect([name, width, await findHiddenHeads(page)]).toEqual([name, width, []])
+      expect([name, width, await findCutFigures(page)]).toEqual([name, width, []])
     }
   }
 

@@ -85,6 +85,17 @@ export function findOverflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
+/** Times and figures in tables that are cut off, where half of one says something else. */
+export function findCutFigures(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const isCut = (part) => getComputedStyle(part).overflowX !== 'visible' && part.scrollWidth > part.clientWidth
+    return [...document.querySelectorAll('.table tbody :is(time, .number)')]
+      .filter((figure) => figure.offsetParent !== null)
+      .filter((figure) => [figure, figure.parentElement, figure.closest('td')].some(isCut))
+      .map((figure) => figure.textContent)
+  })()`)
+}
+
 /** Heads of tables that are cut off, or that the choice of columns covers. */
 export function findHiddenHeads(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {

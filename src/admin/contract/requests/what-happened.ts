@@ -1,6 +1,6 @@
 import { firstSentence } from '../../../core/first-sentence.ts'
 import type { AttemptRecord, RequestRecord, Signal } from '../../../core/record.ts'
-import { formatMoney, groupDigits } from '../show-value.ts'
+import { formatMilliseconds, formatMoney, groupDigits } from '../show-value.ts'
 import { listSteps, nameTarget, providersBehind, type RequestStep } from './request-steps.ts'
 
 /** "What happened" in plain sentences, the same on every surface. Pure: all of it is in the record. */
@@ -28,7 +28,7 @@ export function summarizeRecord(record: RequestRecord): string {
   const parts = [
     `${model ?? record.operation ?? 'no model'}${served}`,
     describeResult(record),
-    took === null ? '' : describeDuration(took),
+    took === null ? '' : formatMilliseconds(took),
     tokens === null ? '' : `${groupDigits(tokens.input)} → ${groupDigits(tokens.output)} tokens`,
     key === null ? '' : `key ${key.name}`,
   ]
@@ -71,7 +71,7 @@ function describeSteps(record: RequestRecord): string[] {
   let waited = ''
   return listSteps(record).flatMap((step) => {
     if (step.kind === 'wait') {
-      waited = `Waited ${describeDuration(step.endMs - step.startMs)}`
+      waited = `Waited ${formatMilliseconds(step.endMs - step.startMs)}`
       return []
     }
     const text = step.kind === 'skip' ? `skipped ${step.target}: ${step.reason}` : describeAttempt(step, record.model)
@@ -96,7 +96,7 @@ function describeAttempt(step: AttemptStep, model: string | null): string {
 
 function outcomeOf({ attempt, end: result }: AttemptStep): string {
   const { outcome, started_ms: start, first_byte_ms: first, ended_ms: end } = attempt
-  const after = (moment: number | null) => (moment === null ? '' : ` after ${describeDuration(moment - start)}`)
+  const after = (moment: number | null) => (moment === null ? '' : ` after ${formatMilliseconds(moment - start)}`)
   if (outcome === 'started') return ', which has not responded yet'
   if (outcome === 'answered' || result.endsWith(', broke off')) {
     const cut = result.endsWith('broke off') ? ` and broke off${after(end)}` : ''
@@ -145,7 +145,7 @@ export function isOwnAnswer({ state, status, error, attempts, provider }: Reques
 function describeEnd(record: RequestRecord): string {
   if (record.state === 'admitted') return 'In progress.'
   if (record.state === 'interrupted') return 'Interrupted: the gateway stopped before the request finished.'
-  const took = record.duration_ms === null ? '' : ` after ${describeDuration(record.duration_ms)}`
+  const took = record.duration_ms === null ? '' : ` after ${formatMilliseconds(record.duration_ms)}`
   if (record.error === null) return `Ended with ${record.status ?? 'no status'}${took}.`
   return `Ended with ${record.status ?? 'no status'} ${record.error.code}${took}. ${describeCause(record)} ${close(record.error.message)}`
 }
@@ -155,13 +155,4 @@ function describeCause(record: RequestRecord): string {
   const behind = providersBehind(record)
   if (record.error?.code !== 'provider_not_ready' || behind.length === 0) return `Cause: ${record.error?.origin}.`
   return `Cause: earlier failures of ${behind.join(' and ')}.`
-}
-
-/** `210 ms`, `1.2 s`, `2 min 5 s`. */
-export function describeDuration(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
-  const seconds = milliseconds / 1000
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`
-  const whole = Math.round(seconds)
-  return `${Math.floor(whole / 60)} min ${whole % 60} s`
 }

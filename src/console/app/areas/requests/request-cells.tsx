@@ -153,7 +153,7 @@ export function requestColumns(change: ChangeFilters): TableColumn<RequestRow>[]
     </FilterCell>
   )
   return [
-    { id: 'time', title: 'Time', width: '132px', narrowWidth: '76px', cell: (row) => <ClockTime at={row.time} /> },
+    { id: 'time', title: 'Time', width: '132px', narrowWidth: '84px', cell: (row) => <ClockTime at={row.time} /> },
     {
       id: 'status',
       title: 'Status',

@@ -1,5 +1,5 @@
 import { listSteps, type RequestStep } from '../../../../admin/contract/requests/request-steps.ts'
-import { describeDuration } from '../../../../admin/contract/requests/what-happened.ts'
+import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
 import type { AttemptRecord, RequestRecord } from '../../../../core/record.ts'
 
 /** A part of a request's time, counted from the moment it was received. */
@@ -95,7 +95,7 @@ function attemptSpans(attempt: AttemptRecord, totalMs: number, result: string): 
 
 /** What the status does not say: how long it took to break off, and that it was tried elsewhere. */
 function noteOf({ outcome, started_ms: start, ended_ms: end }: AttemptRecord, result: string, restMs: number): string {
-  if (result.endsWith('broke off')) return `${result} after ${describeDuration((end ?? start + restMs) - start)}`
+  if (result.endsWith('broke off')) return `${result} after ${formatMilliseconds((end ?? start + restMs) - start)}`
   if (outcome === 'fallback') return `${result}, fell back`
   return outcome === 'retry' ? `${result}, tried again` : result
 }
