@@ -90,7 +90,8 @@ export function findCutFigures(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const isCut = (part) => getComputedStyle(part).overflowX !== 'visible' && part.scrollWidth > part.clientWidth
     return [...document.querySelectorAll('.table tbody :is(time, .number)')]
-      .filter((figure) => figure.offsetParent !== null)
+      // The table of a chart is for those who do not see it, until somebody opens it.
+      .filter((figure) => figure.closest('details, .visually-hidden') === null && figure.offsetParent !== null)
       .filter((figure) => [figure, figure.parentElement, figure.closest('td')].some(isCut))
       .map((figure) => figure.textContent)
   })()`)
