@@ -16,8 +16,7 @@ import { identify } from './request/identify.ts'
 import { admit, receive } from './request/receive.ts'
 import type { Hedge } from './upstream/hedge.ts'
 import { holdBudgets } from './upstream/hold-budgets.ts'
-import { mayStay } from './upstream/may-stay.ts'
-import { planFor } from './upstream/plan-call.ts'
+import { mayStay, planFor } from './upstream/plan-call.ts'
 import { attemptAll } from './upstream/send.ts'
 
 /** The story of one request: identify, receive, admit, plan, journal, attempt, relay. Every way out settles exactly once. */

@@ -7,8 +7,7 @@ import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { RequestEnd, Trace } from '../request/trace.ts'
-import type { Leg } from '../upstream/leg.ts'
-import { pricedAs } from '../upstream/note-leg.ts'
+import { type Leg, pricedAs } from '../upstream/leg.ts'
 import type { UpstreamCall } from '../upstream/upstream-call.ts'
 
 /**

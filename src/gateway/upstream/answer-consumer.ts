@@ -3,7 +3,7 @@ import type { StreamEvent, StreamFramer } from '../../core/stream-event.ts'
 import type { AnswerReader, Endpoint, EventReading } from '../../lanes/contract.ts'
 import type { TransportFault } from '../../providers/contract.ts'
 import type { MemoryBudget } from '../request/memory-budget.ts'
-import type { CallLimitsOptions } from './call-limits.ts'
+import type { CallLimitsOptions } from '../thread/deadlines.ts'
 
 export interface Head {
   status: number

@@ -9,8 +9,8 @@ import type { Abort } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { Answer } from './evaluate.ts'
 import { raiseForTarget } from './hold-budgets.ts'
+import { noteHead, noteLeg } from './leg.ts'
 import { mayRepeat } from './may-repeat.ts'
-import { noteHead, noteLeg } from './note-leg.ts'
 
 /** What ends an attempt before it is over: the request's own end, or that of one of two that run at once. */
 export type AbortWatch = Pick<Abort, 'aborted' | 'onAbort'>

@@ -12,7 +12,8 @@ import { laneUrls } from '../objects/lane-urls.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from './answer-consumer.ts'
-import { headersUp, passRange } from './headers.ts'
+import { findHeader, findRequestId, headersUp, passRange } from './headers.ts'
+import type { UpstreamCall } from './upstream-call.ts'
 
 /** A provider and the credential of its pool that one attempt uses. */
 export interface LegTarget {
@@ -186,4 +187,29 @@ function noteRename(call: Call, what: string, to: string, provider: string): voi
 
 export function notePatch({ trace }: Call, text: string): void {
   trace.noteOnce('patch', text)
+}
+
+/** By which price a leg is charged; null: nothing, as with the built-in provider, unless a price was set for it. */
+export function pricedAs({ call, provider, candidate }: Leg): { vendor: string | null; model: string } | null {
+  const model = candidate.upstreamModel
+  const isFree = provider.kind.transport !== null && call.gateway.model.priceOf(provider, model) === null
+  return isFree ? null : { vendor: provider.vendor, model }
+}
+
+/** Where the request goes, as its record says. */
+export function noteLeg(leg: Leg): void {
+  const { call, provider, candidate } = leg
+  const { trace } = call
+  if (trace.provider !== provider.row.name) trace.providerRequestId = null
+  trace.provider = provider.row.name
+  trace.upstreamModel = candidate.upstreamModel
+  trace.priced = pricedAs(leg)
+}
+
+/** What the provider says of it in its head. */
+export function noteHead({ call: { trace }, lane }: Leg, { head }: UpstreamCall): void {
+  trace.providerRequestId = findRequestId(head.headers) ?? trace.providerRequestId
+  // Clients do not get this header.
+  if (lane.name === 'gemini')
+    trace.statedTier = findHeader(head.headers, 'x-gemini-service-tier')?.toLowerCase() ?? null
 }

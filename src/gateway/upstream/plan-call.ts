@@ -1,10 +1,11 @@
 import { fault } from '../../core/errors.ts'
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { quote } from '../../core/quote.ts'
 import type { Signal } from '../../core/record.ts'
 import type { Inspection } from '../../lanes/contract.ts'
 import { mayUseModel } from '../../policy/admit.ts'
-import type { Candidate } from '../../routing/candidates.ts'
+import { type Candidate, offersChoice } from '../../routing/candidates.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
 import { type Plan, plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
@@ -82,4 +83,16 @@ export function planModel(
     },
     gateway.model.configuration.routes,
   )
+}
+
+/** Shorter prompts are cached nowhere. */
+const leastBytes = 1024 * bytesPerToken
+
+/** Whether it matters where the conversation has been: there is a choice, and the route or the request asks for it. */
+export function mayStay({ match, body, pin }: Call, { route, candidates }: Plan): boolean {
+  if (route === null || pin !== null || !offersChoice(candidates)) return false
+  const { bytes } = body
+  if (route.sticky && bytes.length >= leastBytes) return true
+  const { signedReasoning } = match.endpoint
+  return signedReasoning !== undefined && bytes.includes(signedReasoning.hint)
 }

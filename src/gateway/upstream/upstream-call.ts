@@ -6,8 +6,8 @@ import type { AnswerReader, EventReading } from '../../lanes/contract.ts'
 import { holdsTooMuch } from '../../lanes/json-tree.ts'
 import type { ResponseSink, Sending, TransportFault } from '../../providers/contract.ts'
 import type { MemoryHolder } from '../request/memory-budget.ts'
+import { CallLimits } from '../thread/deadlines.ts'
 import type { AnswerConsumer, Gated, Head, UpstreamOptions, UpstreamTimes } from './answer-consumer.ts'
-import { CallLimits } from './call-limits.ts'
 import { findHeader } from './headers.ts'
 
 /** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
