@@ -21,6 +21,8 @@ import { makePaint } from './print/view.ts'
 /** What `apply` answers. */
 interface AppliedConfiguration extends ShownPlan {
   keys: readonly { name: string; project: string; environment: string; key: string }[]
+  /** An older gateway does not tell. */
+  alerts?: readonly { name: string; secret: string }[]
   checked: readonly string[]
 }
 
@@ -113,11 +115,13 @@ async function agree({ changes, owner }: ConfigurationPlan, { yes }: GlobalOptio
 
 async function showApplied(applied: AppliedConfiguration, settings: GlobalOptions, io: Io): Promise<void> {
   if (settings.output !== 'table') return io.stdout.write(await renderDocument(settings.output, undefined, applied))
-  const { changes, keys, checked } = applied
+  const { changes, keys, alerts = [], checked } = applied
   if (changes.length > 0) {
     const asked = checked.length === 0 ? '' : ` Checked: ${checked.join(', ')}.`
     await io.stderr.write(`Applied: ${countChanges(changes, done)}.${asked}\n`)
   }
+  if (alerts.length > 0) await io.stderr.write('Signing secrets of new alerts, shown only once:\n')
+  for (const { name, secret } of alerts) await io.stdout.write(`${name} ${secret}\n`)
   if (keys.length === 0) return
   await io.stderr.write('New keys, shown only once:\n')
   for (const { project, environment, name, key } of keys)

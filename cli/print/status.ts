@@ -31,6 +31,7 @@ export function renderStatus(output: unknown, view: View): string {
     ...describeBudgets(status, view),
     ['disk', describeDisk(status)],
     ['records', describeRecords(status, view)],
+    ...describeTraces(status),
     ...(status.set_aside.length === 0 ? [] : [listSetAside(status)]),
     ...describeTurns(status, view),
     ['data', status.data_directory],
@@ -111,6 +112,14 @@ function describeDisk({ disk_free_bytes, database_bytes, journal_bytes, schema_v
   const schema = schema_version === null ? '' : `, schema ${schema_version}`
   const free = disk_free_bytes === null || disk_free_bytes === undefined ? '' : `${bytes(disk_free_bytes)} free, `
   return `${free}database ${bytes(database_bytes)}, journal ${bytes(journal_bytes)}${schema}`
+}
+
+/** Where they are exported; an older gateway does not tell. */
+function describeTraces({ traces }: Partial<Status>): [string, string][] {
+  if (traces === null || traces === undefined) return []
+  const { endpoint, pending, exported, dropped, trouble } = traces
+  const counts = [`${number(exported)} exported`, `${number(pending)} waiting`, `${number(dropped)} dropped`].join(', ')
+  return [['traces', `${counts} (${endpoint})${trouble === null ? '' : `; ${trouble}`}`]]
 }
 
 /** Below `journal/set-aside`; each is looked for by its name. */

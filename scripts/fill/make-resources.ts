@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import { newId } from '../../src/core/ids.ts'
+import { noAccountLimits } from '../../src/core/policy-limits.ts'
 import { findKind } from '../../src/providers/index.ts'
 import type { Provider, StoreClient } from '../../src/store/api.ts'
 import { applications, models } from './traffic.ts'
@@ -58,6 +59,7 @@ async function addProvider(store: StoreClient, name: string): Promise<void> {
     activeRevision: 1,
     readiness: { state: 'ready', reason: null, since: createdAt },
     models: listed.map(({ upstream }) => ({ name: upstream, contextTokens: 128_000, outputTokens: 16_000 })),
+    limits: noAccountLimits,
     createdAt,
     revision,
   }
@@ -87,6 +89,7 @@ async function addRoute(store: StoreClient, model: string, projectId: string): P
     hedge: null,
     shadow: null,
     reasoningText: true,
+    cacheMs: null,
     createdAt: new Date().toISOString(),
   })
 }

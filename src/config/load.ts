@@ -4,12 +4,12 @@ import { dirname, join, resolve } from 'node:path'
 import type { z } from 'zod'
 import { closestName } from '../core/closest-names.ts'
 import { Secret } from '../core/secret.ts'
-import { describeUnset, fileOfVariable, variablesIn } from '../core/variables.ts'
+import { describeUnset, fileOfVariable, variableForm, variablesIn } from '../core/variables.ts'
 import { findDataDirectory, type ProcessEnvironment } from './data-directory.ts'
 import { findUnknownVariables, readVariables } from './environment.ts'
 import { readProxies } from './proxies.ts'
 import { type FileSettings, fileSchema, resourceSections, settingNames } from './schema.ts'
-import type { Settings, WrittenOidcSettings } from './settings.ts'
+import type { Settings, TelemetrySettings, WrittenOidcSettings } from './settings.ts'
 import { isTree, readSettingsFile, type SettingsFile, type SettingTree } from './settings-file.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 import { fitSocketPath } from './socket-path.ts'
@@ -114,7 +114,7 @@ function toSettings(
   locate: (setting: string, value: string) => string,
   place: Merged['place'],
 ): Settings {
-  const { gateway, console, admin, log, records, backup, seal } = file
+  const { gateway, console, admin, log, records, telemetry, backup, seal } = file
   const locateTls = (section: 'gateway' | 'console', { cert, key }: TlsSection) =>
     cert === undefined || key === undefined
       ? null
@@ -160,6 +160,7 @@ function toSettings(
       bodiesRetentionMs: records.bodies_retention,
       clientAddress: records.client_address,
     },
+    telemetry: toTelemetry(telemetry, environment, place),
     backup:
       backup.schedule === undefined
         ? null
@@ -194,14 +195,39 @@ function toOidc(
   }
 }
 
+function toTelemetry(
+  { otlp_endpoint: endpoint, headers }: FileSettings['telemetry'],
+  environment: ProcessEnvironment,
+  place: Merged['place'],
+): TelemetrySettings | null {
+  if (endpoint === undefined) return null
+  const at = place(['telemetry', 'headers'])
+  const revealed = Object.entries(headers).map(([name, text]) => [name, fillSecret(text, environment, at)] as const)
+  return { endpoint, headers: Object.fromEntries(revealed) }
+}
+
+/** The same as `readSecret` with text around it: `Bearer ${TOKEN}`. */
+function fillSecret(text: string, environment: ProcessEnvironment, place: string): Secret {
+  const filled = text.replaceAll(variableForm, (_whole, escaped: string | undefined, name: string = '') => {
+    if (escaped !== undefined) return escaped
+    return valueOfVariable(name, environment, place)
+  })
+  if (/[^\x20-\x7e]/.test(filled))
+    throw new SettingsRefused([{ place, message: 'a header holds characters that no header can have' }])
+  return new Secret(filled)
+}
+
 /** `${NAME}` stands for a variable of the environment, `${file:PATH}` for the content of a file, so that the settings hold no secret. */
 function readSecret(text: string | undefined, environment: ProcessEnvironment, place: string): Secret | null {
   if (text === undefined) return null
   const [name = ''] = variablesIn(text)
-  if (text !== `\${${name}}`) return new Secret(text)
+  return new Secret(text === `\${${name}}` ? valueOfVariable(name, environment, place) : text)
+}
+
+function valueOfVariable(name: string, environment: ProcessEnvironment, place: string): string {
   const file = fileOfVariable(name)
   const value = file === null ? environment[name] : readSecretFile(file)
-  if (value) return new Secret(value)
+  if (value) return value
   throw new SettingsRefused([{ place, message: describeUnset([name]) }])
 }
 

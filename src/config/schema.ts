@@ -88,9 +88,15 @@ const backup = z.strictObject({
   directory: z.optional(forms.path),
 })
 
+/** A section without an endpoint is one that is not there. */
+const telemetry = z.strictObject({
+  otlp_endpoint: z.optional(forms.url),
+  headers: z.prefault(forms.headers, {}),
+})
+
 const seal = z.strictObject({ machine_key_file: z.optional(forms.path) })
 
-const sections = { gateway, console, admin, log, records, backup, seal }
+const sections = { gateway, console, admin, log, records, telemetry, backup, seal }
 
 /** What `apply` reads from the same file: resources, and who owns them. `serve` looks at it no further. */
 const resources = z.optional(z.unknown())
@@ -101,6 +107,7 @@ export const fileSchema = z.strictObject({
   admin: z.prefault(admin, {}),
   log: z.prefault(log, {}),
   records: z.prefault(records, {}),
+  telemetry: z.prefault(telemetry, {}),
   backup: z.prefault(backup, {}),
   seal: z.prefault(seal, {}),
   projects: resources,
@@ -108,6 +115,7 @@ export const fileSchema = z.strictObject({
   routes: resources,
   policies: resources,
   keys: resources,
+  alerts: resources,
   owner: resources,
 })
 
@@ -115,7 +123,7 @@ export const fileSchema = z.strictObject({
 export const sectionNames: readonly string[] = Object.keys(sections)
 
 export type FileSettings = z.output<typeof fileSchema>
-export const resourceSections = ['projects', 'providers', 'routes', 'policies', 'keys', 'owner'] as const
+export const resourceSections = ['projects', 'providers', 'routes', 'policies', 'keys', 'alerts', 'owner'] as const
 
 /** `gateway.timeouts.connect` and so on, every setting that can be written. */
 export const settingNames: readonly string[] = Object.entries(sections).flatMap(([name, section]) =>

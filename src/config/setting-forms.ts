@@ -136,6 +136,28 @@ function readRoles(value: unknown): GivenRole[] | null {
   return found.length === given.length ? found : null
 }
 
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+/** A value may be a reference: what it stands for is looked at when it is read. */
+const headerValue = /^[\x20-\x7e]+$/
+
+/** A mapping of names to values; in an environment variable `name=value,other=value`. */
+export const headers = form('headers by name, like x-team: platform', (value) => {
+  const pairs = typeof value === 'string' ? splitHeaders(value) : Object.entries(value ?? {})
+  const read = pairs.map(([name, given]): [string, string | null] => [name.toLowerCase(), text(given)])
+  const good = read.flatMap(([name, given]) =>
+    given !== null && headerName.test(name) && headerValue.test(given) ? [[name, given] as const] : [],
+  )
+  return good.length === read.length && !Array.isArray(value) ? Object.fromEntries(good) : null
+})
+
+/** At the first equals sign: credentials end in some. */
+function splitHeaders(value: string): [string, string][] {
+  return value.split(',').map((pair) => {
+    const at = pair.indexOf('=')
+    return [pair.slice(0, at).trim(), pair.slice(at + 1)]
+  })
+}
+
 export const path = form('a path', text)
 export const word = form('a text', text)
 /** A group's name or number. */

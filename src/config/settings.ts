@@ -69,6 +69,8 @@ export interface Settings {
     /** How the clients' addresses are recorded. */
     readonly clientAddress: ClientAddressForm
   }
+  /** Where traces go; null: nowhere. */
+  readonly telemetry: TelemetrySettings | null
   /** Backups that the gateway makes by itself; null: none. */
   readonly backup: {
     readonly schedule: BackupSchedule
@@ -96,6 +98,14 @@ export interface WrittenOidcSettings {
   readonly roleClaim: string
   /** By a value of the claim; `*` is for whoever the provider lets in. A project is a name or an id; null: the workspace. */
   readonly roles: Readonly<Record<string, readonly { role: 'viewer' | 'admin' | 'owner'; project: string | null }[]>>
+}
+
+/** A collector that takes OTLP over HTTP. */
+export interface TelemetrySettings {
+  /** Without `/v1/traces`, unless it was written with it. */
+  readonly endpoint: string
+  /** Sent with each export, by name in lower case. */
+  readonly headers: Readonly<Record<string, Secret>>
 }
 
 /** PEM files, as absolute paths. */

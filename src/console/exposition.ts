@@ -1,3 +1,5 @@
+import type { Exemplar } from '../core/traffic-tally.ts'
+
 /** The Prometheus text exposition format, version 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats). */
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -6,6 +8,8 @@ type Labels = Readonly<Record<string, string>>
 export interface Sample {
   labels?: Labels
   value: number
+  /** Of a bucket; shown in OpenMetrics alone. */
+  exemplar?: Exemplar | undefined
 }
 
 export interface Family {
@@ -28,7 +32,7 @@ export function writeExposition(families: readonly Family[]): string {
     .join('')
 }
 
-function writeLabels(labels: Labels): string {
+export function writeLabels(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }

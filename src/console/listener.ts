@@ -11,6 +11,7 @@ import { checkMetricsAccess, isLoopbackName } from './access.ts'
 import { Connections } from './connections.ts'
 import { expositionType, writeExposition } from './exposition.ts'
 import { type GatewayState, stateFamilies } from './metrics.ts'
+import { openMetricsType, wantsOpenMetrics, writeOpenMetrics } from './open-metrics.ts'
 import { ProcessMetrics } from './process-metrics.ts'
 import { jsonReply, type Reply, rejectHost, sendReply, textReply } from './reply.ts'
 import { type GuardSettings, readSource } from './request-guard.ts'
@@ -243,7 +244,9 @@ class ConsoleHandler {
       ...this.traffic.families(),
       ...this.process.families(),
     ]
-    return { status: 200, type: expositionType, body: writeExposition(families) }
+    return wantsOpenMetrics(request.headers.accept)
+      ? { status: 200, type: openMetricsType, body: writeOpenMetrics(families) }
+      : { status: 200, type: expositionType, body: writeExposition(families) }
   }
 }
 

@@ -13,6 +13,8 @@ export interface GatewayState {
   parts: { part: PartName; degraded: boolean; times: number }[]
   providers: MeasuredProvider[]
   budgets: MeasuredBudget[]
+  /** Of accounts at providers. */
+  accounts: MeasuredAccount[]
   routes: number
   /** Keys that are not revoked. */
   keys: number
@@ -29,6 +31,19 @@ export interface GatewayState {
   longTurns: readonly { thread: string; count: number; longestMs: number }[]
   /** Tries to deliver alerts since the start, by what came of them. */
   deliveries: Readonly<Record<string, number>>
+  /** null: traces are not exported. */
+  traces: MeasuredTraces | null
+  /** Of cached answers; null: not known. */
+  cache: { answers: number; bytes: number; hits: number; misses: number } | null
+}
+
+/** Of requests since the start, as traces. */
+export interface MeasuredTraces {
+  /** Waiting to be exported. */
+  pending: number
+  /** By outcome: `exported`, or why they were not. */
+  outcomes: Readonly<Record<string, number>>
+  retries: number
 }
 
 /** Dollars or tokens of one budget in its present day or month. */
@@ -36,6 +51,17 @@ export interface MeasuredBudget {
   policy: string
   scope: string
   kind: string
+  period: string
+  used: number
+  held: number
+  limit: number
+}
+
+/** Of one limit of a provider's account; USD, tokens or requests. */
+export interface MeasuredAccount {
+  provider: string
+  kind: string
+  /** `minute` or `month` */
   period: string
   used: number
   held: number
@@ -76,6 +102,7 @@ export function stateFamilies(version: string, state: GatewayState): Family[] {
     counter('spgw_degraded_total', 'How often a part became degraded since the start.', times),
     gauge('spgw_provider_ready', 'Whether a provider is ready (1) or not (0), with its state.', providers),
     ...budgetFamilies(state.budgets),
+    ...accountFamilies(state.accounts),
     gauge('spgw_routes', 'Routes.', state.routes),
     gauge('spgw_keys', 'Gateway keys that are not revoked.', state.keys),
     gauge('spgw_database_bytes', 'Size of the database with its write-ahead log.', state.databaseBytes),
@@ -90,6 +117,8 @@ export function stateFamilies(version: string, state: GatewayState): Family[] {
       'Tries to deliver alerts since the start, by outcome: delivered, retried, or failed for good.',
       Object.entries(state.deliveries).map(([outcome, value]) => ({ labels: { outcome }, value })),
     ),
+    ...traceFamilies(state.traces),
+    ...cacheFamilies(state.cache),
     counter(
       'spgw_long_turns_total',
       'Turns of an event loop that took more than 500 ms, by thread.',
@@ -115,6 +144,49 @@ function budgetFamilies(budgets: readonly MeasuredBudget[]): Family[] {
     gauge('spgw_budget_used_tokens', 'Used of a budget in its day or month, in tokens.', of('tokens', 'used')),
     gauge('spgw_budget_held_tokens', 'Held by requests in progress, in tokens.', of('tokens', 'held')),
     gauge('spgw_budget_limit_tokens', 'Limit of the budget, in tokens.', of('tokens', 'limit')),
+  ]
+}
+
+function accountFamilies(accounts: readonly MeasuredAccount[]): Family[] {
+  const of = (figure: 'used' | 'held' | 'limit') =>
+    accounts.map(({ provider, kind, period, [figure]: value }) => ({ labels: { provider, kind, period }, value }))
+  return [
+    gauge(
+      'spgw_account_used',
+      "Used of a limit of a provider's account, in its kind: requests, tokens or usd.",
+      of('used'),
+    ),
+    gauge('spgw_account_held', 'Held by requests in progress.', of('held')),
+    gauge('spgw_account_limit', 'Limit of the account.', of('limit')),
+  ]
+}
+
+function cacheFamilies(cache: GatewayState['cache']): Family[] {
+  if (cache === null) return []
+  const { answers, bytes, hits, misses } = cache
+  return [
+    gauge('spgw_cached_answers', 'Answers in the response cache.', answers),
+    gauge('spgw_cached_answer_bytes', 'Bytes of the answers in the response cache, compressed.', bytes),
+    counter('spgw_cache_lookups_total', 'Look-ups in the response cache since the store started, by outcome.', [
+      { labels: { outcome: 'hit' }, value: hits },
+      { labels: { outcome: 'miss' }, value: misses },
+    ]),
+  ]
+}
+
+function traceFamilies(traces: MeasuredTraces | null): Family[] {
+  if (traces === null) return []
+  const outcomes = Object.entries(traces.outcomes).map(([outcome, value]) => ({ labels: { outcome }, value }))
+  return [
+    gauge('spgw_traces_pending', 'Requests that wait to be exported as traces.', traces.pending),
+    counter(
+      'spgw_traces_total',
+      'Requests by what became of their trace since the start: exported, rejected by the collector, overflow (too many waited), or removed (the record was deleted first).',
+      outcomes,
+    ),
+    counter('spgw_trace_export_retries_total', 'Exports of traces that failed and were tried again.', [
+      { value: traces.retries },
+    ]),
   ]
 }
 

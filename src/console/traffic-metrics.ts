@@ -1,4 +1,4 @@
-import { type DurationTally, durationBounds, type TrafficTally } from '../core/traffic-tally.ts'
+import { type DurationTally, durationBounds, type Exemplar, type TrafficTally } from '../core/traffic-tally.ts'
 import { type Family, type Sample, writeValue } from './exposition.ts'
 
 /** More values of a label than this, and longer ones, are counted as `other`, so that clients cannot fill the memory. */
@@ -36,23 +36,25 @@ class Counts {
 
 /** Durations by lane, in buckets. */
 class Durations {
-  readonly #byLane = new Map<string, { counts: number[]; sum: number }>()
+  readonly #byLane = new Map<string, { counts: number[]; sum: number; exemplars: Map<number, Exemplar> }>()
 
-  add({ lane, counts, sum }: DurationTally): void {
+  add({ lane, counts, sum, exemplars }: DurationTally): void {
     const found = this.#byLane.get(lane)
-    if (found === undefined) this.#byLane.set(lane, { counts: [...counts], sum })
+    if (found === undefined) this.#byLane.set(lane, { counts: [...counts], sum, exemplars: new Map(exemplars) })
     else {
+      for (const [bucket, exemplar] of exemplars) found.exemplars.set(bucket, exemplar)
       found.counts = found.counts.map((count, bucket) => count + (counts[bucket] ?? 0))
       found.sum += sum
     }
   }
 
   samples(): (Sample & { suffix: string })[] {
-    return [...this.#byLane].flatMap(([lane, { counts, sum }]) => {
+    return [...this.#byLane].flatMap(([lane, { counts, sum, exemplars }]) => {
       let below = 0
       const buckets = [...durationBounds, Number.POSITIVE_INFINITY].map((bound, index) => {
         below += counts[index] ?? 0
-        return { suffix: '_bucket', labels: { lane, le: writeValue(bound) }, value: below }
+        const labels = { lane, le: writeValue(bound) }
+        return { suffix: '_bucket', labels, value: below, exemplar: exemplars.get(index) }
       })
       return [
         ...buckets,

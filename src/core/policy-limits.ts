@@ -28,13 +28,25 @@ export interface LimitRules {
   grants?: readonly BudgetGrant[]
 }
 
+/** What an account at a provider may be used for, by whomever. Null: without a limit. */
+export interface AccountLimits {
+  /** Requests in any 60 seconds. */
+  rpm: number | null
+  /** Tokens in any 60 seconds. */
+  tpm: number | null
+  /** USD a month. */
+  budgetUsdMonth: number | null
+}
+
+export const noAccountLimits: Readonly<AccountLimits> = { rpm: null, tpm: null, budgetUsdMonth: null }
+
 /** One limit of one policy at one place: what its counter counts, and up to what. */
 export interface Limit {
   /** Names its counter for ever, in memory, in the journal and in the store: policy, place and what is counted. */
   counter: string
-  /** The policy's name. */
-  policy: string
-  /** `workspace`, `project:P`, `environment:P/E` or `key:P/E/NAME`. */
+  /** The policy's name; null: it is an account's at a provider. */
+  policy: string | null
+  /** `workspace`, `project:P`, `environment:P/E`, `key:P/E/NAME`, or `provider:NAME`. */
   scope: string
   kind: LimitKind
   /** null: in any minute, or at once. */

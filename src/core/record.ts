@@ -1,5 +1,6 @@
 import type { ErrorOrigin, RecordErrorCode } from './errors.ts'
 import type { LaneName } from './lane.ts'
+import type { TraceContext } from './trace-context.ts'
 
 /** In sums, the name of what had none: refused before a model was read, or sent without a key. */
 export const noGroup = '(none)'
@@ -36,6 +37,8 @@ export interface RequestRecord {
   estimate_error: number | null
   duration_ms: number | null
   first_byte_ms: number | null
+  /** The distributed trace that the client named (`traceparent`); null: none, or none that is valid. */
+  trace: TraceContext | null
   /** The last is the one whose outcome the client got. */
   attempts: AttemptRecord[]
   timeline: TimelineEntry[]

@@ -41,6 +41,18 @@ export interface DurationTally {
   lane: LaneName | ''
   counts: number[]
   sum: number
+  /** By bucket, one that is exported as a trace; empty where none is. */
+  exemplars: [bucket: number, exemplar: Exemplar][]
+}
+
+/** A request of a histogram's bucket, by its trace. */
+export interface Exemplar {
+  traceId: string
+  spanId: string
+  /** Seconds. */
+  value: number
+  /** Epoch seconds. */
+  time: number
 }
 
 /** What ended within one second of the clock. */
@@ -49,6 +61,8 @@ export interface SecondTally {
   second: number
   requests: number
   errors: number
+  /** Errors that are no client's own: `isFailure`. */
+  failures: number
   /** null: nothing of it has a price. */
   usd: number | null
   /** How many took as long as which step (`latencyStep`): pairs of both. */

@@ -6,7 +6,8 @@ import type { SnapshotPolicy } from '../store/configuration/snapshot.ts'
 import { StoreConflict } from '../store/store-error.ts'
 
 /**
- * The key that captured bodies are sealed with, made when a policy first wants any; null: none does. There is one for
+ * The key that captured bodies are sealed with, made when a policy first wants any; null: none does. Answers that a route
+ * keeps (`caches`) are sealed with it, too. There is one for
  * each machine key, so that whoever had an old machine key opens nothing that is captured after its rotation. `now` is
  * the one in use: it stays while a rotation is between two steps.
  */
@@ -15,8 +16,9 @@ export async function bodyKeyFor(
   keyring: Keyring,
   policies: readonly SnapshotPolicy[],
   now: BodyKey | null,
+  caches = false,
 ): Promise<BodyKey | null> {
-  if (!policies.some(({ capture }) => capture === 'redacted' || capture === 'full')) return null
+  if (!caches && !policies.some(({ capture }) => capture === 'redacted' || capture === 'full')) return null
   const { keyId: id } = keyring.describe()
   if (now?.id === id) return now
   const stored = await bodies.key(id)

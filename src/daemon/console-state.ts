@@ -1,7 +1,8 @@
 import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
-import type { GatewayState, MeasuredBudget, MeasuredProvider } from '../console/metrics.ts'
+import type { GatewayState, MeasuredAccount, MeasuredBudget, MeasuredProvider } from '../console/metrics.ts'
 import { partNames } from '../core/degraded.ts'
 import { type Limit, limitAt } from '../core/policy-limits.ts'
+import { accountLimits } from '../policy/limits/account-limits.ts'
 import { listBudgets } from '../policy/limits/place-limits.ts'
 import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
@@ -20,6 +21,7 @@ export function readGatewayState(runtime: Runtime, deliveries: GatewayState['del
     parts: showParts(now),
     providers: configuration.providers.map((provider) => showProvider(provider, runtime)),
     budgets: listBudgets({ configuration, keys }).map(({ limit }) => showBudget(limit, runtime)),
+    accounts: configuration.providers.flatMap((provider) => showAccount(provider, runtime)),
     routes: configuration.routes.length,
     keys: live.size,
     databaseBytes: now.store?.databaseBytes ?? null,
@@ -29,6 +31,8 @@ export function readGatewayState(runtime: Runtime, deliveries: GatewayState['del
     entriesLost: now.entriesLost,
     longTurns: now.longTurns,
     deliveries,
+    traces: now.traces,
+    cache: now.store?.cache ?? null,
   }
 }
 
@@ -46,7 +50,7 @@ function showBudget(limit: Limit, runtime: Pick<Runtime, 'limitUsage'>): Measure
   const { policy, scope, kind, period } = limit
   const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
   return {
-    policy,
+    policy: policy ?? '',
     scope,
     kind,
     period: period ?? '',
@@ -54,6 +58,18 @@ function showBudget(limit: Limit, runtime: Pick<Runtime, 'limitUsage'>): Measure
     held: amount(held),
     limit: amount(limitAt(limit, Date.now())),
   }
+}
+
+function showAccount(provider: SnapshotProvider, runtime: Pick<Runtime, 'limitUsage'>): MeasuredAccount[] {
+  return (accountLimits(provider) ?? []).map((limit) => {
+    const { used, held } = runtime.limitUsage(limit)
+    const { kind, period } = limit
+    const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
+    return {
+      ...{ provider: provider.name, kind, period: period ?? 'minute' },
+      ...{ used: amount(used), held: amount(held), limit: amount(limit.limit) },
+    }
+  })
 }
 
 function showProvider(

@@ -5,18 +5,18 @@ import { Liveness } from '../core/turn-watch.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
-import type { Proxies } from '../providers/proxy-choice.ts'
 import { failureCause } from '../routing/failure-cause.ts'
 import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { Backups } from './backup.ts'
 import { DegradedParts } from './degraded-parts.ts'
 import { type Foundation, retentionOf } from './foundation.ts'
+import { hostOf, loopbackOf, revealProxies, toGatewaySettings } from './gateway-settings.ts'
 import { ingestSoon } from './ingest-soon.ts'
 import { LazyTransport } from './lazy-transport.ts'
 import { limitUsage } from './limit-usage.ts'
 import type { Log } from './log.ts'
-import { attachShared, canSharePort, chooseHeldLimit, countWorkers, createSharedMemory } from './memory.ts'
+import { attachShared, countWorkers, createSharedMemory } from './memory.ts'
 import { openBudgets } from './open-budgets.ts'
 import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
@@ -27,11 +27,10 @@ import { routingView } from './routing-view.ts'
 import type { ScheduledBackups } from './scheduled-backups.ts'
 import { StateHistory, type StateHistoryOptions } from './state-history.ts'
 import { StoreWatch } from './store-watch.ts'
+import { LazyTraces } from './telemetry/lazy-traces.ts'
 import { type OwnAddress, tryRoute } from './try-route.ts'
 import { TurnLog } from './turn-log.ts'
 import { WorkerPool } from './worker-pool.ts'
-
-const keepAliveMs = 15_000
 
 export interface ControlPlaneOptions {
   settings: Settings
@@ -58,6 +57,7 @@ export class ControlPlane {
   readonly #backups: Backups
   /** Loaded where backups are scheduled. */
   #scheduled: Promise<ScheduledBackups> | null = null
+  readonly #traces: LazyTraces
   readonly #requestLog: RequestLog
   readonly #keeper: ReadinessKeeper
   readonly #degraded: DegradedParts
@@ -130,6 +130,10 @@ export class ControlPlane {
     this.#requestLog.change(settings.log.requests)
     this.#backups = new Backups({ ...foundation, dataDirectory: settings.dataDirectory, version: options.version })
     this.#publisher = new Publisher(store, keyring, this.#workers)
+    this.#traces = new LazyTraces({
+      ...{ store, version: options.version, log, transport: () => this.transport.open() },
+      configuration: () => this.#publisher.configuration,
+    })
     this.#keeper = new ReadinessKeeper({
       store,
       keyring,
@@ -154,6 +158,7 @@ export class ControlPlane {
     this.#options.foundation.store.keepRecords(retentionOf(settings))
     this.#requestLog.change(settings.log.requests)
     await this.#scheduleBackups()
+    await this.#traces.change(this.#settings.telemetry)
     await this.#workers.settings(this.#gatewaySettings(), certificate)
   }
 
@@ -173,6 +178,7 @@ export class ControlPlane {
     openBudgets(this.#options.foundation.store, this.#shared.limits, this.#options.log)
     this.#stateHistory.start()
     await this.#scheduleBackups()
+    await this.#traces.change(this.#settings.telemetry)
   }
 
   #shownStates(): ReturnType<StateHistoryOptions['states']> {
@@ -205,6 +211,7 @@ export class ControlPlane {
     await (await this.#scheduled)?.stop()
     this.#turns.stop()
     await this.#storeRest()
+    await this.#traces.stop()
     await this.transport.close()
   }
 
@@ -256,6 +263,7 @@ export class ControlPlane {
         store: this.#storeWatch.health,
         entriesLost: this.#lost(),
         longTurns: this.#turns.list(),
+        traces: this.#traces.state(),
       }),
       backup: (options) => this.#backups.take(options),
     }
@@ -276,29 +284,7 @@ export class ControlPlane {
   }
 
   #gatewaySettings(): GatewaySettings {
-    const { url, host, bodyLimit, uploadLimit, timeouts, corsOrigins, webrtc } = this.#settings.gateway
-    const { translateLimit, trustedProxies } = this.#settings.gateway
-    const { clientAddress } = this.#settings.records
-    const heldLimit = chooseHeldLimit(this.#settings.gateway.heldLimit, bodyLimit)
-    const { port } = this.#options
-    return {
-      url,
-      host,
-      port,
-      proxies: revealProxies(this.#settings),
-      reusePort: canSharePort(),
-      // What could never be held is too large, not too much.
-      bodyLimit: Math.min(bodyLimit, heldLimit),
-      uploadLimit,
-      translateLimit,
-      heldLimit,
-      timeouts,
-      keepAliveMs,
-      trustedProxies,
-      corsOrigins,
-      clientAddress,
-      webrtc,
-    }
+    return toGatewaySettings(this.#settings, this.#options.port)
   }
 
   /** A store that is sick at the end stops nobody from ending: the journal keeps what it does not take. */
@@ -381,20 +367,4 @@ export class ControlPlane {
     if (known === undefined) this.#watched.set(slot, new Set([model]))
     else known.add(model)
   }
-}
-
-function hostOf(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
-}
-
-/** What goes to a thread is plain data. */
-function revealProxies({ proxies }: Settings): Proxies {
-  const { http, https, except } = proxies
-  return { http: http?.reveal() ?? null, https: https?.reveal() ?? null, except }
-}
-
-/** Where the gateway reaches itself when it listens on every address. */
-function loopbackOf(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  return host === '::' ? '[::1]' : hostOf(host)
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mintGatewayKey } from '../core/gateway-key.ts'
 import { newId } from '../core/ids.ts'
+import { noAccountLimits } from '../core/policy-limits.ts'
 import { demo } from '../providers/demo.ts'
 import type { Environment, Project, StoreClient } from '../store/api.ts'
 import { firstEnvironment, firstProject } from './foundation.ts'
@@ -62,6 +63,7 @@ async function ensureProvider(store: StoreClient): Promise<string> {
     activeRevision: 1,
     readiness: { state: 'ready' as const, reason: null, since: createdAt },
     models: [...(demo.fixedModels ?? [])],
+    limits: noAccountLimits,
     createdAt,
     revision,
   }
@@ -89,6 +91,7 @@ async function ensureRoute(store: StoreClient, project: Project, providerId: str
     hedge: null,
     shadow: null,
     reasoningText: true,
+    cacheMs: null,
     createdAt: new Date().toISOString(),
   }
   await audited(store, 'routes.add', route.id, model).routes.insert(route)

@@ -60,6 +60,7 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
   const nativeBinding = extractNativeBinding(dataDirectory)
   const storeData = {
     retention: retentionOf(settings),
+    traces: settings.telemetry !== null,
     databasePath,
     journalDirectory,
     boot,

@@ -115,7 +115,9 @@ export class Publisher {
   }
 
   async #publishConfiguration(stored: StoredSnapshot): Promise<void> {
-    const bodyKey = await bodyKeyFor(this.#store, this.#keyring, stored.policies, this.configuration.bodyKey)
+    const caches = stored.routes.some(({ cacheMs }) => cacheMs !== null)
+    const { bodyKey: current } = this.configuration
+    const bodyKey = await bodyKeyFor(this.#store, this.#keyring, stored.policies, current, caches)
     const built = buildConfiguration(stored, this.#keyring, (id) => this.#slotOf(id), this.configuration.version)
     const next = { ...built, bodyKey }
     if (next.version > emptyConfiguration.version && isDeepStrictEqual(next, this.configuration)) return
@@ -230,6 +232,7 @@ function buildProvider(provider: Provider, keyring: Keyring, slot: number): Snap
     projects,
     models,
     settings: revision.settings,
+    limits: provider.limits,
   }
 }
 

@@ -42,12 +42,13 @@ export class TrafficWindow {
     }
   }
 
-  count(now = Date.now()): { requests: number; errors: number } {
+  count(now = Date.now()): { requests: number; errors: number; failures: number } {
     this.#forgetBefore(Math.floor(now / 1000) - this.#windowSeconds)
-    const sum = { requests: 0, errors: 0 }
-    for (const { requests, errors } of [...this.#seconds.values()].flat()) {
+    const sum = { requests: 0, errors: 0, failures: 0 }
+    for (const { requests, errors, failures } of [...this.#seconds.values()].flat()) {
       sum.requests += requests
       sum.errors += errors
+      sum.failures += failures
     }
     return sum
   }

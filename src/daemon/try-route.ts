@@ -73,6 +73,9 @@ async function post(transport: Transport, origin: string, key: string, { path, b
     `Bearer ${key}`,
     'content-type',
     'application/json',
+    // What the provider says now is asked for.
+    'cache-control',
+    'no-store',
     'user-agent',
     'spgw routes test',
   ]

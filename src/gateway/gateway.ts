@@ -11,6 +11,7 @@ import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
 import type { Kinds } from '../routing/plan.ts'
+import type { CacheIndex } from './cache/cache-index.ts'
 import type { CaptureBudget } from './capture/kept-bytes.ts'
 import type { Journal } from './journal/journal.ts'
 import type { ObjectIndex } from './objects/object-index.ts'
@@ -33,6 +34,7 @@ export interface Gateway {
   budget: MemoryBudget
   memory: BodyMemory
   objects: ObjectIndex
+  answers: CacheIndex
   deadlines: Deadlines
   descriptors: Descriptors
   chunks: GcPacer
@@ -89,6 +91,8 @@ export interface GatewaySettings {
   clientAddress: AddressForm
   /** Whether calls may be begun that then pass the gateway by. */
   webrtc: boolean
+  /** Whether requests are exported as traces, so that what a client says of its trace is told to providers as the gateway's own. */
+  traces: boolean
 }
 
 /** A provider's state as traffic found it; the control plane checks and decides. */

@@ -15,6 +15,7 @@ import type { Call } from './request/call.ts'
 import { identify } from './request/identify.ts'
 import { admit, receive } from './request/receive.ts'
 import type { Hedge } from './upstream/hedge.ts'
+import { holdAccount } from './upstream/hold-account.ts'
 import { holdBudgets } from './upstream/hold-budgets.ts'
 import { mayStay, planFor } from './upstream/plan-call.ts'
 import { attemptAll } from './upstream/send.ts'
@@ -48,8 +49,11 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   const found = planFor(call)
   if (found.fault !== null) return reject(arrival, found.fault)
   const planned = mayStay(call, found) ? await stay(call, found) : found
+  const { route } = planned
+  if (route !== null && route.cacheMs !== null && (await answerFromCache(call, route))) return
   const unaffordable = arrival.limits === null ? null : await holdFor(call, planned)
   if (unaffordable !== null) return reject(arrival, unaffordable)
+  if (call.gateway.model.configuration.limitsAccounts) await holdAccount(call, planned)
   await journalAdmitted(call)
   if (call.abort.aborted) return settleAborted(arrival)
   const hedge = planned.route?.hedge == null ? null : await prepare(call, planned)
@@ -62,7 +66,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
 
 async function copyToShadow(call: Call, route: SnapshotRoute): Promise<void> {
   const { sendShadow } = await import('./upstream/shadow.ts')
-  sendShadow(call, route)
+  await sendShadow(call, route)
 }
 
 async function stay(call: Call, planned: Plan): Promise<Plan> {
@@ -84,6 +88,11 @@ function holdFor(call: Call, planned: Plan): Fault | null | Promise<Fault | null
 async function inspectContent(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {
   const { inspectPrompt } = await import('./content/inspect-prompt.ts')
   return await inspectPrompt(call, policies)
+}
+
+async function answerFromCache(call: Call, route: SnapshotRoute): Promise<boolean> {
+  const cache = await import('./cache/answer-from-cache.ts')
+  return await cache.answerFromCache(call, route)
 }
 
 async function answerPages(call: Call): Promise<void> {

@@ -1,3 +1,4 @@
+import { alertEvents, alertFormats } from '../core/alert.ts'
 import { policyRules } from '../core/policy-rules.ts'
 import { usualHedgeShare } from '../core/route-options.ts'
 import * as forms from './forms.ts'
@@ -45,6 +46,21 @@ const credentials: forms.Form = {
   write: (value) => (Array.isArray(value) ? value.map(showCredential) : value),
 }
 
+/** May hold a token, so that it is handled like a credential. */
+const alertUrl: forms.Form = {
+  expected: 'an http or https URL, preferably a variable where it holds a token',
+  read: () => undefined,
+  write: (value) => (value === null ? value : showUrl(value)),
+}
+
+function showUrl(value: Plain): string {
+  const { shown, fingerprint, unset } = value as ShownCredential & { shown?: string }
+  if (unset !== undefined) return `unknown (${unset} is not set)`
+  return fingerprint === undefined || shown?.endsWith('…') !== true
+    ? (shown ?? '')
+    : `${shown} (fingerprint ${fingerprint})`
+}
+
 /** `unset`: the variables without which it is not known. */
 type ShownCredential = { last_four?: string; fingerprint?: string; unset?: string }
 
@@ -82,6 +98,9 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
       headers: field(forms.pairs, 'headers', {}),
       projects: field(forms.orWord(forms.list('a list of projects', { sorted: true }), 'all'), 'projects', null),
       ...timeouts,
+      rpm: field(forms.orWord(forms.whole(0, 1e9), 'none'), 'rpm', null),
+      tpm: field(forms.orWord(forms.whole(0, 1e12), 'none'), 'tpm', null),
+      budget_usd_month: field(forms.orWord(forms.amount(1e9), 'none'), 'budget_usd_month', null),
       tags,
     },
     openSection: { name: 'settings', spec: field(forms.orWord(forms.scalar, 'none'), 'settings', null) },
@@ -128,6 +147,22 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
       hedge_share: field(forms.whole(1, 100), 'hedge.share', usualHedgeShare),
       shadow: field(forms.orWord(forms.shadow, 'none'), 'shadow', null),
       reasoning_text: field(forms.flag, 'reasoning_text', true),
+      cache: field(forms.orWord(forms.duration, 'none'), 'cache_ms', null),
+    },
+  },
+  alert: {
+    section: 'alerts',
+    nameField: 'name',
+    scope: [],
+    fields: {
+      url: field(alertUrl, 'url', null),
+      format: once(forms.choice(alertFormats), 'format', 'webhook'),
+      on: field(
+        forms.list(`a list of ${alertEvents.join(', ')}`, { sorted: true, of: forms.choice(alertEvents) }),
+        'on',
+        [...alertEvents].sort(),
+      ),
+      active: field(forms.flag, 'active', true),
     },
   },
 }

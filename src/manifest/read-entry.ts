@@ -3,7 +3,7 @@ import { describeUnset, variableForm } from '../core/variables.ts'
 import { moment } from './forms.ts'
 import { type KindSpec, kindSpecs, specOf } from './kinds.ts'
 import { below, type Reader, type SourcePosition, unknownName } from './reader.ts'
-import { type Fields, isObject, type ManifestEntry, type Plain, type ResourceKind } from './resource.ts'
+import { type Fields, isObject, type ManifestEntry, type Plain, type ResourceKind, secretFields } from './resource.ts'
 
 /** Longer than any model's name; what the routes' own rules say of it comes later. */
 const slugForm = /^[a-z0-9][a-z0-9._-]{0,62}$/
@@ -29,7 +29,7 @@ export function readEntry(
     reader.reject(place, `expected a ${kind}, like ${spec.nameField}: … and its fields below`)
     return null
   }
-  const given = fill(reader, value, place)
+  const given = fill(reader, kind, value, place)
   const name = readName(reader, kind, given.tree[spec.nameField], place)
   if (name === null) return null
   const entry: ManifestEntry = {
@@ -55,7 +55,7 @@ interface GivenEntry {
 }
 
 /** Fills in all variables. Only those of a credential may be unset. */
-function fill(reader: Reader, value: Record<string, unknown>, place: SourcePosition): GivenEntry {
+function fill(reader: Reader, kind: ResourceKind, value: Record<string, unknown>, place: SourcePosition): GivenEntry {
   const missing = new Map<string, string[]>()
   const walk = (inner: unknown, at: SourcePosition): unknown => {
     if (Array.isArray(inner)) return inner.map((member, index) => walk(member, below(at, String(index))))
@@ -70,7 +70,7 @@ function fill(reader: Reader, value: Record<string, unknown>, place: SourcePosit
       if (before === undefined) missing.set(field, filled.missing)
       else before.push(...filled.missing.slice(0, missingNamed))
       const unset = describeUnset(filled.missing.slice(0, missingNamed))
-      if (!isCredential(field)) reader.reject(at, `${field}: ${unset}; set it and apply again`)
+      if (!isSecret(kind, field)) reader.reject(at, `${field}: ${unset}; set it and apply again`)
     }
     return filled.text
   }
@@ -80,7 +80,8 @@ function fill(reader: Reader, value: Record<string, unknown>, place: SourcePosit
 /** Of one text, as many unset variables are named. */
 const missingNamed = 10
 
-const isCredential = (name: string) => name === 'credential' || name === 'credentials'
+const isSecret = (kind: ResourceKind, name: string) =>
+  name === secretFields[kind] || (kind === 'provider' && name === 'credential')
 
 function readName(reader: Reader, kind: ResourceKind, value: unknown, place: SourcePosition): string | null {
   const { nameField } = kindSpecs[kind]
@@ -122,7 +123,7 @@ function readFields(reader: Reader, entry: ManifestEntry, { tree, missing }: Giv
     const described = name === spec.nameField || spec.scope.some((scope) => scope === name)
     if (!names.includes(name)) reader.reject(at, unknownName(name, names))
     else if (described || value === null || value === undefined) continue
-    else if (isCredential(name)) readCredentials(reader, entry, value, missing.get(name) ?? [], at)
+    else if (isSecret(kind, name)) readCredentials(reader, entry, value, missing.get(name) ?? [], at)
     else if (isSection(kind, name)) readSection(reader, entry, name, value, at)
     else if (!shorthands[kind]?.includes(name)) readField(reader, entry, name, value, at)
   }
@@ -185,10 +186,13 @@ function readCredentials(
   missing: string[],
   place: SourcePosition,
 ): void {
-  const texts = Array.isArray(value) ? value : [value]
-  if (texts.length === 0 || texts.some((text) => typeof text !== 'string'))
-    return reader.reject(place, 'credentials: expected a text, preferably a variable, or a list of them')
-  entry.placeOf.credentials = place.file.place(place.path)
+  const field = secretFields[entry.kind] ?? ''
+  const texts = Array.isArray(value) && entry.kind === 'provider' ? value : [value]
+  if (texts.length === 0 || texts.some((text) => typeof text !== 'string')) {
+    const list = entry.kind === 'provider' ? ', or a list of them' : ''
+    return reader.reject(place, `${field}: expected a text, preferably a variable${list}`)
+  }
+  entry.placeOf[field] = place.file.place(place.path)
   entry.missing = [...new Set(missing)]
   if (missing.length === 0) entry.credentials = texts.map((text) => new Secret(String(text).trim()))
 }

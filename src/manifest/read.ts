@@ -30,6 +30,7 @@ const plainSections: Record<string, ResourceKind> = {
   policies: 'policy',
   keys: 'key',
   routes: 'route',
+  alerts: 'alert',
 }
 
 /** What the files say together, and every problem with its place. Sections with settings of `serve` are skipped. */

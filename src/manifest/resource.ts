@@ -1,7 +1,7 @@
 import type { Secret } from '../core/secret.ts'
 
 /** What a configuration file describes, in the order in which it is made: each refers only to what stands before. */
-export const resourceKinds = ['project', 'environment', 'provider', 'policy', 'key', 'route'] as const
+export const resourceKinds = ['project', 'environment', 'provider', 'policy', 'key', 'route', 'alert'] as const
 export type ResourceKind = (typeof resourceKinds)[number]
 
 export type Plain = null | string | number | boolean | Plain[] | { [name: string]: Plain }
@@ -32,11 +32,14 @@ export interface ManifestEntry extends Identity {
   /** `config.yaml:12:5` */
   place: string
   placeOf: Record<string, string>
-  /** In the order of the pool; null: the file names none, or not all of their variables are set. */
+  /** In the order of the pool, or the URL of an alert; null: the file names none, or not all of their variables are set. */
   credentials: Secret[] | null
-  /** Variables of its credentials that are not set. */
+  /** Variables of these that are not set. */
   missing: string[]
 }
+
+/** The field of a kind that is a secret, and is written as what can be seen of it. */
+export const secretFields: Partial<Record<ResourceKind, string>> = { provider: 'credentials', alert: 'url' }
 
 export interface Problem {
   place: string

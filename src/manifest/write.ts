@@ -11,6 +11,7 @@ import {
   type Plain,
   type ResourceKind,
   same,
+  secretFields,
 } from './resource.ts'
 
 export interface Written {
@@ -37,6 +38,7 @@ export async function writeDocument(
     policies: await mapInSlices(of('policy'), writeResource),
     keys: await mapInSlices(of('key'), writeKey),
     routes: await mapInSlices(of('route'), writeResource),
+    alerts: await mapInSlices(of('alert'), (alert) => writeAlert(alert, variables)),
   }
   for (const [name, entries] of Object.entries(sections)) if (entries.length > 0) tree[name] = entries
   const head = new Document({ owner: tree.owner })
@@ -96,7 +98,7 @@ function writeFields(kind: ResourceKind, fields: Fields): Record<string, unknown
   const tree: Record<string, unknown> = {}
   for (const [path, value] of Object.entries(fields)) {
     const spec = specOf(kind, path)
-    if (spec === null || path === 'secrets' || path === 'credentials' || same(value, spec.fallback)) continue
+    if (spec === null || path === 'secrets' || path === secretFields[kind] || same(value, spec.fallback)) continue
     const [section = path, ...rest] = path.split('.')
     const written = spec.form.write(value, fields)
     if (rest.length === 0) tree[section] = written
@@ -128,22 +130,41 @@ function writeProvider(provider: ManifestResource, variables: Map<string, string
   return { ...head, credentials: Array.from({ length: count }, (_, place) => `\${${variable}_${place + 1}}`), ...rest }
 }
 
+/** The URL where all of it may be seen; else a variable, like a credential. */
+function writeAlert(alert: ManifestResource, variables: Map<string, string>): Record<string, unknown> {
+  const { name, ...rest } = writeResource(alert)
+  const shown = shownUrlOf(alert)
+  return {
+    name,
+    url: shown.endsWith('…') ? `\${${variables.get(`alert ${alert.name}`)}}` : escapeVariables(shown),
+    ...rest,
+  }
+}
+
+function shownUrlOf({ fields }: ManifestResource): string {
+  return isTree(fields.url) ? String(fields.url.shown) : ''
+}
+
 /** `azure-eu` → `AZURE_EU_CREDENTIAL`; two names that lead to the same variable get different ones. */
 function nameVariables(resources: readonly ManifestResource[]): Map<string, string> {
-  const names = resources
-    .filter(({ kind }) => kind === 'provider')
-    .map(({ name }) => name)
-    .sort()
+  const named = resources
+    .filter(({ kind }) => kind === 'provider' || kind === 'alert')
+    .map(({ kind, name }) => ({
+      name,
+      key: kind === 'alert' ? `alert ${name}` : name,
+      ending: kind === 'alert' ? 'URL' : 'CREDENTIAL',
+    }))
+    .sort((one, other) => (one.key < other.key ? -1 : 1))
   const variables = new Map<string, string>()
-  for (const name of names) {
+  for (const { name, key, ending } of named) {
     const plain = `${name
       .toUpperCase()
       .replace(/[^A-Z0-9]/g, '_')
-      .replace(/^(?=\d)/, '_')}_CREDENTIAL`
+      .replace(/^(?=\d)/, '_')}_${ending}`
     const taken = new Set(variables.values())
     let variable = plain
     for (let number = 2; taken.has(variable); number++) variable = `${plain}_${number}`
-    variables.set(name, variable)
+    variables.set(key, variable)
   }
   return variables
 }
@@ -166,6 +187,7 @@ const sectionComments: Record<string, string> = {
   policies: ' What keys may do.',
   keys: ' Gateway keys by the SHA-256 of their secrets: their holders can continue to use them.',
   routes: ' Which providers serve the model that a client names.',
+  alerts: ' Who is told of what. URLs that hold a token are read from the environment variable in their place.',
 }
 
 function commentSection({ contents }: Document, name: string): void {

@@ -23,7 +23,7 @@ export interface Failure<Answer> {
   retryAfterMs: number | null
   /** In words, for the record. */
   reason: string
-  /** The target cannot take this request: it was not called. */
+  /** Nothing was sent to the target. */
   uncalled?: true
 }
 

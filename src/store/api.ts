@@ -1,12 +1,15 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { SettledHold, Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
+import type { AccountLimits } from '../core/policy-limits.ts'
 import type { ShownState } from '../core/provider-state.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { RouteHedge, RouteShadow } from '../core/route-options.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
-import type { AlertTables } from './alerts/alert-tables.ts'
+import type { Alert, AlertTables } from './alerts/alert-tables.ts'
+import type { CacheFigures } from './cache/answer-cache.ts'
+import type { CacheTables } from './cache/cache-tables.ts'
 import type { PriceTables } from './configuration/price-tables.ts'
 import type { SealTables } from './configuration/seal-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './configuration/snapshot.ts'
@@ -17,6 +20,7 @@ import type { TokenTables } from './operators/token-tables.ts'
 import type { BodyTables } from './records/body-tables.ts'
 import type { RecordTables, Retention } from './records/record-tables.ts'
 import type { SpendTables } from './records/spend-tables.ts'
+import type { TraceTables } from './traces/trace-tables.ts'
 
 export type { Alert, AlertDelivery } from './alerts/alert-tables.ts'
 export type { AuditEvent, AuditLine } from './operators/audit-tables.ts'
@@ -39,6 +43,7 @@ export type {
   UsageRow,
   UsageSum,
 } from './records/record-tables.ts'
+export type { PendingTrace } from './traces/trace-tables.ts'
 
 /**
  * What the store can do, by table. The implementation lives in the store thread (`thread.ts`); everybody else holds
@@ -55,7 +60,9 @@ export interface StoreTables
     SealTables,
     PriceTables,
     SpendTables,
-    AlertTables {
+    AlertTables,
+    TraceTables,
+    CacheTables {
   workspace: {
     get(): Workspace
     update(change: Partial<Pick<Workspace, 'name' | 'timeZone'>>): Workspace
@@ -82,7 +89,7 @@ export interface StoreTables
     find(nameOrId: string): Provider | null
     /** Inserts the configuration with its first revision, active. */
     insert(provider: Provider, revision: ProviderRevision): Provider
-    update(id: string, change: Partial<Pick<Provider, 'name' | 'active' | 'projects' | 'tags'>>): Provider
+    update(id: string, change: Partial<Pick<Provider, 'name' | 'active' | 'projects' | 'tags' | 'limits'>>): Provider
     /** Not audited: what the gateway found, not what an operator did. */
     setReadiness(id: string, readiness: Readiness, models: ProviderModel[] | null): void
     /** What the gateway found, as it changed; oldest first, kept for 30 days. */
@@ -176,6 +183,8 @@ export interface Provider {
   activeRevision: number
   readiness: Readiness
   models: ProviderModel[]
+  /** What its account may be used for. */
+  limits: AccountLimits
   createdAt: string
   /** The active revision, joined in. */
   revision: ProviderRevision
@@ -225,6 +234,8 @@ export interface Route {
   hedge: RouteHedge | null
   shadow: RouteShadow | null
   reasoningText: boolean
+  /** How long its answers are given again to the same requests; null: not at all. */
+  cacheMs: number | null
   createdAt: string
 }
 
@@ -258,12 +269,13 @@ export interface OwnedField {
 
 export interface StoredConfiguration {
   stored: StoredSnapshot
+  alerts: Alert[]
   owned: OwnedField[]
   /** Id of the newest audit line; null: there is none. */
   head: string | null
 }
 
-type Declared = 'projects' | 'environments' | 'providers' | 'policies' | 'keys' | 'routes'
+type Declared = 'projects' | 'environments' | 'providers' | 'policies' | 'keys' | 'routes' | 'alerts'
 
 /** One call of a table's method, with its audit line where an operator decided it. */
 export type ConfigurationStep = {
@@ -326,6 +338,8 @@ export interface StoreClient extends Tables {
   onLongTurn(listener: (turn: LongTurn) => void): () => void
   /** How long records and bodies are kept, from now on. */
   keepRecords(retention: Retention): void
+  /** Whether records that end are to be exported as traces (`traces`), from now on. */
+  keepTraces(wanted: boolean): void
   /** Which threads still write to the journal; what others have left unsettled is then interrupted. */
   setWriters(writers: Writers): void
   /**
@@ -372,6 +386,8 @@ export interface StoreHealth {
   schemaVersion: string
   /** Segments set aside as torn or corrupt. */
   setAside: string[]
+  /** Answers that routes give again. */
+  cache: CacheFigures
   /** RFC 3339: what was journaled before this is stored. null: nothing has been read yet. */
   storedAt: string | null
 }

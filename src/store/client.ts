@@ -30,6 +30,7 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
     snapshot: async (keysSince = 0) => (await ask((id) => ({ kind: 'snapshot', id, keysSince }))) as StoredSnapshot,
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
+    keepTraces: (wanted) => calls.send({ kind: 'traces', wanted }),
     keepRecords: (retention) => calls.send({ kind: 'retention', retention }),
     onRecords: (listener, allStates = false) => calls.followRecords(listener, allStates),
     onChange: (listener) => calls.changes.add(listener),

@@ -16,6 +16,8 @@ export interface StoreThreadData {
   nativeBinding?: string
   /** Left out: records and bodies are kept for ever. */
   retention?: Retention
+  /** Left out: nothing is exported. */
+  traces?: boolean
 }
 
 export type StoreRequest =
@@ -31,7 +33,7 @@ export type StoreRequest =
   | { kind: 'snapshot'; id: number; keysSince: number }
   | { kind: 'ingest' | 'health' | 'close'; id: number }
   /** Whether anybody wants this pushed: nobody pays for copies that nobody reads. */
-  | { kind: 'records' | 'admitted' | 'traffic' | 'holds'; wanted: boolean }
+  | { kind: 'records' | 'admitted' | 'traffic' | 'holds' | 'traces'; wanted: boolean }
   /** Nobody waits any more for the answer to that call. */
   | { kind: 'stop'; id: number }
   /** From now on the look-ups that come over this port are answered. It is transferred. */

@@ -51,6 +51,11 @@ export interface Schema {
   /** What an alert has reported and does not report again. */
   alert_crossings: { alert_id: string; crossing: string; time: string }
   alert_deliveries: AlertDeliveryRow
+  /** Records that wait to be exported, oldest first. */
+  pending_traces: { sequence: number; record_id: string }
+  cached_answers: CachedAnswerRow
+  /** One row: of all of these together. */
+  cache_size: { answers: number; bytes: number }
   objects: ObjectRow
   project_names: ProjectNameRow
   records: RecordRow
@@ -77,6 +82,7 @@ export interface ProviderRow {
   readiness_json: string
   models_json: string
   created_at: string
+  limits_json: string
 }
 
 export interface ProviderRevisionRow {
@@ -326,6 +332,18 @@ export interface BodyRow {
   truncated: number
   masked: number
   key_id: string
+  sealed: Uint8Array
+}
+
+/** An answer that its route gives again. */
+export interface CachedAnswerRow {
+  number: number
+  key: string
+  route_id: string
+  /** Epoch milliseconds. */
+  expires_at: number
+  key_id: string
+  bytes: number
   sealed: Uint8Array
 }
 

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import type { Writers } from '../core/journal-format.ts'
 import type { StoredSnapshot, StoreHealth } from './api.ts'
+import { AnswerCache } from './cache/answer-cache.ts'
 import { readSnapshot } from './configuration/snapshot-read.ts'
 import { type Audience, Ingestion } from './ingest/ingest.ts'
 import { freeBytes, journalBytes, listSetAside } from './ingest/segment-files.ts'
@@ -26,12 +27,13 @@ interface SessionData {
   journalDirectory: string
   boot: string
   retention?: Retention
+  traces?: boolean
 }
 
 /** An open store at work: calls, the ingestion of the journal, and checkpoints between them. */
 export class StoreSession {
   /** Who is told of what ingestion brings in. */
-  readonly audience: Audience = { ended: null, admitted: false, traffic: null, holds: null }
+  readonly audience: Audience = { ended: null, admitted: false, traffic: null, holds: null, traces: false }
   /** Whose segments are still written. Until it is told, the session takes all threads of its boot for alive. */
   writers: Writers
   readonly #store: OpenStore
@@ -39,6 +41,7 @@ export class StoreSession {
   #keeping: Retention | undefined
   readonly #ingestion: Ingestion
   readonly #objects: ObjectLookup
+  readonly #cache: AnswerCache
   #running: Promise<number> | null = null
   #queued: Promise<number> | null = null
   #ingestTrouble: string | null = null
@@ -55,10 +58,12 @@ export class StoreSession {
     this.#store = store
     this.#data = data
     this.#keeping = data.retention
+    this.audience.traces = data.traces ?? false
     const { connection } = store
     const { journalDirectory } = data
     this.#ingestion = new Ingestion({ connection, journalDirectory, audience: this.audience })
     this.#objects = new ObjectLookup(connection, () => this.ingest())
+    this.#cache = new AnswerCache(connection)
     this.writers = { boot: data.boot, running: [], next: 0 }
   }
 
@@ -74,6 +79,7 @@ export class StoreSession {
 
   serveObjects(port: MessagePort): void {
     this.#objects.serve(port)
+    this.#cache.serve(port)
   }
 
   async call(call: TableCall): Promise<unknown> {
@@ -104,6 +110,7 @@ export class StoreSession {
       journalBytes: await journalBytes(this.#data.journalDirectory),
       diskFreeBytes: await freeBytes(this.#data.journalDirectory),
       schemaVersion: this.#store.schemaVersion,
+      cache: await this.#cache.figures(),
       setAside: await listSetAside(this.#data.journalDirectory),
       storedAt: this.#storedAt === null ? null : new Date(this.#storedAt).toISOString(),
     }
@@ -175,6 +182,7 @@ export class StoreSession {
     const now = Date.now()
     this.#retention = chargeUnread(this.#store.connection, now, this.audience)
       .then(() => removeOld(this.#store.connection, now, keeping))
+      .then(() => this.#cache.removeExpired(Date.now()))
       .then(ignore, ignore)
       .finally(() => {
         this.#retention = null

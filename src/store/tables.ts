@@ -1,5 +1,6 @@
 import { alertsTable } from './alerts/alerts.ts'
 import type { AuditLine, Tables } from './api.ts'
+import { cacheTable } from './cache/cache.ts'
 import { configurationTable } from './configuration/configuration.ts'
 import { environmentsTable } from './configuration/environments.ts'
 import { keysTable } from './configuration/keys.ts'
@@ -25,6 +26,7 @@ import { recordsTable } from './records/records.ts'
 import { spendTable } from './records/spend.ts'
 import type { Database } from './schema.ts'
 import type { Connection } from './sqlite/connection.ts'
+import { tracesTable } from './traces/traces.ts'
 
 const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   workspace: workspaceTable,
@@ -43,6 +45,8 @@ const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   bodies: bodiesTable,
   spend: spendTable,
   alerts: alertsTable,
+  traces: tracesTable,
+  cache: cacheTable,
   seal: sealTable,
   operators: operatorsTable,
   sessions: sessionsTable,

@@ -67,6 +67,9 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
       case 'holds':
         audience.holds = request.wanted ? (settled) => post({ kind: 'holds', settled }) : null
         return
+      case 'traces':
+        audience.traces = request.wanted
+        return
       default:
         void answer(session, request, post, running).then(() => request.kind === 'close' && end())
     }
@@ -79,7 +82,19 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
 
 type StoreQuestion = Exclude<
   StoreRequest,
-  { kind: 'open' | 'stop' | 'objects' | 'records' | 'admitted' | 'traffic' | 'holds' | 'writers' | 'retention' }
+  {
+    kind:
+      | 'open'
+      | 'stop'
+      | 'objects'
+      | 'records'
+      | 'admitted'
+      | 'traffic'
+      | 'holds'
+      | 'traces'
+      | 'writers'
+      | 'retention'
+  }
 >
 
 async function answer(

@@ -137,6 +137,7 @@ export async function startTestGateway(
       store: null,
       entriesLost: 0,
       longTurns: [],
+      traces: null,
     }),
     backup: () => Promise.reject(new Error('nothing here takes backups')),
   }

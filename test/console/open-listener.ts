@@ -21,6 +21,7 @@ export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
     ],
     providers: [{ name: 'openai', kind: 'openai', state: 'ready' }],
     budgets: [],
+    accounts: [],
     routes: 1,
     keys: 1,
     databaseBytes: 1000,
@@ -29,6 +30,8 @@ export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
     setAside: [],
     entriesLost: 0,
     longTurns: [],
+    traces: null,
+    cache: null,
     deliveries: { delivered: 0, retried: 0, failed: 0 },
     ...change,
   }

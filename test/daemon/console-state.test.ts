@@ -12,6 +12,7 @@ const health = {
   diskFreeBytes: 30,
   schemaVersion: '1',
   setAside: ['a.journal'],
+  cache: { answers: 0, bytes: 0, hits: 0, misses: 0 },
   storedAt: null,
 }
 
@@ -60,6 +61,7 @@ it('says what is degraded and how often, and what the store said last', () => {
     store: health,
     entriesLost: 4,
     longTurns: [],
+    traces: null,
   })
   expect(readGatewayState({ ...runtime, status }, none)).toMatchObject({
     parts: [
@@ -75,6 +77,7 @@ it('says what is degraded and how often, and what the store said last', () => {
     setAside: ['a.journal'],
     entriesLost: 4,
     longTurns: [],
+    traces: null,
   })
 })
 

@@ -8,6 +8,7 @@ import { loadSettings } from '../../src/config/load.ts'
 import type { Diagnostic } from '../../src/core/diagnostic.ts'
 import { checkMachine } from '../../src/daemon/doctor/machine.ts'
 import { initialise } from '../../src/daemon/init.ts'
+import { startMockCollector } from '../support/mock-collector.ts'
 
 let directory: string
 const environment = { SPGW_GATEWAY_LISTEN: '127.0.0.1:0', SPGW_CONSOLE_LISTEN: '127.0.0.1:0' }
@@ -43,6 +44,24 @@ describe('what doctor sees of a machine', () => {
     const checks = (await examine()).map(({ check }) => check)
     for (const check of ['settings', 'data directory', 'disk', 'clock', 'machine key', 'database', 'seal', 'audit'])
       expect(checks).toContain(check)
+  })
+
+  it('is a collector that takes no traces', async () => {
+    const collector = await startMockCollector()
+    const settings = { SPGW_TELEMETRY_OTLP_ENDPOINT: collector.url }
+    expect(await complaints(settings)).toEqual([])
+    expect([collector.faults, collector.spans]).toEqual([[], []])
+    collector.answers.push({ status: 401 })
+    expect(await complaints(settings)).toEqual([
+      expect.stringMatching(/^problem traces: .* does not accept them: .*401/),
+    ])
+    collector.answers.push({ status: 503 })
+    expect(await complaints(settings)).toEqual([
+      expect.stringMatching(/^warning traces: .* does not accept them: .*503/),
+    ])
+    expect(await complaints({ SPGW_TELEMETRY_OTLP_ENDPOINT: 'http://127.0.0.1:9' })).toEqual([
+      expect.stringMatching(/^warning traces: the collector at http:\/\/127\.0\.0\.1:9/),
+    ])
   })
 
   it('is a data directory and a key that others may read', async () => {

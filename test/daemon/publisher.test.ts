@@ -51,6 +51,7 @@ function provider(name: string, change: Partial<Provider> = {}): Provider {
     activeRevision: 1,
     readiness: { state: 'ready', reason: null, since: null },
     models: [],
+    limits: { rpm: null, tpm: null, budgetUsdMonth: null },
     createdAt: '2026-11-21T12:00:00Z',
     revision: {
       number: 1,

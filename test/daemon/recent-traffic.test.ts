@@ -42,9 +42,9 @@ describe('the traffic of the last minute', () => {
     const window = new TrafficWindow(0, 300)
     const failed = { status: 502, error: { code: 'provider_error', origin: 'provider', message: '' } } as const
     window.add(tallyOf(at(0), at(100, failed), at(200)), start + 210_000)
-    expect(window.count(start + 210_000)).toEqual({ requests: 3, errors: 1 })
-    expect(window.count(start + 350_000)).toEqual({ requests: 2, errors: 1 })
-    expect(window.count(start + 450_000)).toEqual({ requests: 1, errors: 0 })
+    expect(window.count(start + 210_000)).toEqual({ requests: 3, errors: 1, failures: 1 })
+    expect(window.count(start + 350_000)).toEqual({ requests: 2, errors: 1, failures: 1 })
+    expect(window.count(start + 450_000)).toEqual({ requests: 1, errors: 0, failures: 0 })
   })
 
   it('forgets, and takes nothing from before or from a clock that is ahead', () => {
@@ -63,5 +63,27 @@ describe('the traffic of the last minute', () => {
     const window = new TrafficWindow(start)
     window.add(tallyOf(at(1), at(2)), start + 4000)
     expect(window.read(start + 4000).requestsPerSecond).toBe(0.5)
+  })
+
+  it('tells failures from what clients do wrong', () => {
+    const window = new TrafficWindow(start, 300)
+    const error = (code: string, origin: string, status: number) =>
+      at(1, { status, error: { code, origin, message: '' } as RecordHead['error'] })
+    window.add(
+      tallyOf(
+        at(1),
+        error('invalid_key', 'client', 401),
+        error('client_closed', 'client', 499),
+        error('rate_limited', 'policy', 429),
+        error('provider_error', 'provider', 400),
+        error('provider_error', 'provider', 404),
+        error('provider_error', 'provider', 429),
+        error('provider_error', 'provider', 503),
+        error('provider_unreachable', 'network', 502),
+        error('internal', 'gateway', 500),
+      ),
+      start + 2000,
+    )
+    expect(window.count(start + 2000)).toEqual({ requests: 10, errors: 9, failures: 4 })
   })
 })

@@ -38,6 +38,7 @@ function makePool(more: Pick<WorkerPoolOptions, 'whole' | 'onDegraded'>): Worker
       corsOrigins: [],
       clientAddress: 'full',
       webrtc: false,
+      traces: false,
     },
     certificate: null,
     journalDirectory: directory,

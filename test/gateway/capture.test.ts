@@ -9,6 +9,8 @@ import type { Arrival } from '../../src/gateway/request/arrival.ts'
 import type { RequestCaller } from '../../src/gateway/request/call.ts'
 import { mintBodyKey, openBody } from '../../src/sealing/body-seal.ts'
 
+const end = { status: 200, error: null, tokens: null }
+
 const signal = { rule: 'capture', verdict: 'note', text: 'p keeps them.', data: { policy: 'p' } } as const
 
 /** As much of gateway, arrival and caller as keeping bodies takes. */
@@ -58,7 +60,7 @@ describe('what keeps bodies', () => {
     arrival.capture?.answerHead(json)
     for (const piece of ['{"a":', '1}']) arrival.capture?.answer(Buffer.from(piece))
     expect(captures.taken).toBeGreaterThan(0)
-    await arrival.capture?.journal()
+    await arrival.capture?.journal(end)
     expect(journaled.map(({ part, bytes, type }) => [part, bytes, type])).toEqual([
       ['request', 2, 'application/json'],
       ['answer', 7, 'application/json'],
@@ -79,7 +81,7 @@ describe('what keeps bodies', () => {
   it('leaves the memory of a sick journal to records, and says so', async () => {
     const { arrival, journaled, captures, said } = setUp({ degraded: 'the disk is full' })
     arrival.capture?.ownAnswer(json, Buffer.from('{}'))
-    await arrival.capture?.journal()
+    await arrival.capture?.journal(end)
     expect([journaled, captures.taken]).toEqual([[], 0])
     expect(said()[1]).toBe('The bodies were not kept: the journal cannot be written.')
   })
@@ -90,7 +92,7 @@ describe('what keeps bodies', () => {
   ])('notes type and size of what is %s', async (_, headers, type) => {
     const { arrival, journaled } = setUp()
     arrival.capture?.ownAnswer(headers, Buffer.alloc(2 * bodyBytes, 1))
-    await arrival.capture?.journal()
+    await arrival.capture?.journal(end)
     expect(journaled[1]).toMatchObject({ type, bytes: 2 * bodyBytes, truncated: false, masked: false })
     expect(journaled[1]?.sealed.length).toBeLessThan(200)
   })
@@ -102,7 +104,7 @@ describe('what keeps bodies', () => {
     const { arrival, journaled } = setUp({ body: noise.toString('latin1') })
     arrival.capture?.answerHead(['content-type', 'text/plain'])
     for (let at = 0; at < noise.length; at += 9973) arrival.capture?.answer(noise.subarray(at, at + 9973))
-    await arrival.capture?.journal()
+    await arrival.capture?.journal(end)
     for (const { bytes, truncated, sealed } of journaled) {
       expect([bytes, truncated]).toEqual([3 * bodyBytes, true])
       expect(sealed.length).toBeLessThan(1.5 * bodyBytes)
@@ -120,7 +122,7 @@ describe('what keeps bodies', () => {
         const { arrival, contentOf } = setUp({ mode, body: text, presented })
         arrival.capture?.answerHead(['content-type', 'text/plain'])
         for (let at = 0; at < text.length; at += 9973) arrival.capture?.answer(Buffer.from(text.slice(at, at + 9973)))
-        await arrival.capture?.journal()
+        await arrival.capture?.journal(end)
         for (const part of ['request', 'answer'])
           expect([part, contentOf(part).includes('secret')]).toEqual([part, false])
       }
@@ -132,7 +134,7 @@ describe('what keeps bodies', () => {
     captures.take(64 * 1024 * 1024 - 20_000)
     arrival.capture?.answerHead(['content-type', 'text/plain'])
     for (let piece = 0; piece < 50; piece++) arrival.capture?.answer(Buffer.alloc(1000, 'x'))
-    await arrival.capture?.journal()
+    await arrival.capture?.journal(end)
     expect(journaled[1]).toMatchObject({ bytes: 50_000, truncated: true })
     expect(contentOf('answer').length).toBeLessThan(20_000)
     expect(contentOf('answer').length).toBeGreaterThan(5000)

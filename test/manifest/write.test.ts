@@ -114,6 +114,7 @@ const route = fc.record({
   hedge_share: fc.integer({ min: 1, max: 100 }),
   shadow: fc.constantFrom(null, 'openai', 'openai:gpt-4o'),
   reasoning_text: fc.boolean(),
+  cache: fc.constantFrom(null, 60_000, 3_600_000),
 })
 
 const named = <T>(fields: fc.Arbitrary<T>, names: fc.Arbitrary<string> = slug) =>

@@ -10,7 +10,11 @@ describe('what a request holds of limits and budgets', () => {
         .map(({ path }) => path)
         .toSorted()
     expect(users(/\breleaseLimits\(/)).toEqual(['src/gateway/answer/settle.ts', 'src/gateway/request/take-limits.ts'])
-    expect(users(/\blimits\.release\(/)).toEqual(['src/gateway/request/take-limits.ts'])
+    expect(users(/\blimits\.release\(/)).toEqual([
+      'src/gateway/request/take-limits.ts',
+      // What accounts at providers are used for: an attempt that failed releases its part when it has failed.
+      'src/gateway/upstream/account-holds.ts',
+    ])
     expect(users(/\bsettleBudgets\(/)).toEqual(['src/gateway/answer/settle.ts', 'src/gateway/upstream/hold-budgets.ts'])
   })
 })

@@ -10,9 +10,10 @@ import { checkBundle } from './checks/bundle.ts'
 const undiciWhole = ['undici/index.js', 'undici/lib/web/fetch/index.js']
 const dataPlane = {
   entries: ['src/gateway/thread/thread.ts'],
-  // Of these, 600 kB (translation, WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files, content rules) lie there as
+  // Of these, 600 kB (translation, WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files, content rules, cached
+  // answers, limits of accounts) lie there as
   // text and are run by whoever needs them first. The engine for patterns is a script of its own, which only those get that need it.
-  bytes: 1_550_000,
+  bytes: 1_570_000,
   without: [
     'node_modules/zod/',
     'node_modules/yaml/',
@@ -24,12 +25,12 @@ const dataPlane = {
 }
 const store = {
   entries: ['src/store/thread.ts'],
-  bytes: 462_000,
+  bytes: 468_000,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/'],
 }
 const serve = {
   entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
-  bytes: 600_000,
+  bytes: 612_000,
   without: [
     'zod/v4/classic/',
     'node_modules/undici/',

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { onTestFinished } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { Writers } from '../../src/core/journal-format.ts'
+import { noAccountLimits } from '../../src/core/policy-limits.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { Key, Policy, Provider, ProviderRevision, Route, StoreClient } from '../../src/store/api.ts'
 import { startStore } from '../../src/store/client.ts'
@@ -75,6 +76,7 @@ export function sampleProvider(change: Partial<Provider> = {}): Provider {
     activeRevision: 1,
     readiness: { state: 'unchecked', reason: null, since: null },
     models: [],
+    limits: noAccountLimits,
     createdAt: now,
     revision,
     ...change,
@@ -99,6 +101,7 @@ export function sampleRoute(projectId: string, providerId: string, change: Parti
     hedge: null,
     shadow: null,
     reasoningText: true,
+    cacheMs: null,
     createdAt: now,
     ...change,
   }
@@ -155,7 +158,7 @@ export async function ingestJournal({
   onRecords,
 }: Pass): Promise<number> {
   const ended = (records: string[]) => onRecords?.(records.map((text) => JSON.parse(text) as RequestRecord))
-  const audience = { ended, admitted: false, traffic: null, holds: null }
+  const audience = { ended, admitted: false, traffic: null, holds: null, traces: false }
   return await new Ingestion({ connection, journalDirectory, audience, ...(batch ? { batch } : {}) }).pass(writers)
 }
 

@@ -7,6 +7,7 @@ import type { AddressForm } from '../../src/addresses/recorded-address.ts'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { JournalEntry } from '../../src/core/journal-format.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
+import { type AccountLimits, noAccountLimits } from '../../src/core/policy-limits.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { BatchInput } from '../../src/core/stored-object.ts'
 import { attachShared, createSharedMemory, type Shared } from '../../src/daemon/memory.ts'
@@ -75,6 +76,8 @@ export interface DataPlaneOptions {
     baseUrl: string
     credentials?: string[]
     settings?: Record<string, string | boolean>
+    /** Of its account. */
+    limits?: Partial<AccountLimits>
   }[]
   /** Of the one key; epoch milliseconds. */
   revokedAt?: number | null
@@ -91,6 +94,7 @@ export interface DataPlaneOptions {
   translateLimit?: number
   heldLimit?: number
   webrtc?: boolean
+  traces?: boolean
   clientAddress?: AddressForm
   /** Default: plain HTTP. */
   certificate?: ServerCertificate | null
@@ -119,6 +123,7 @@ export async function startDataPlane({
   translateLimit = 32_000_000,
   heldLimit = 2_000_000_000,
   webrtc = false,
+  traces = false,
   clientAddress = 'full',
   certificate = null,
   seeded = true,
@@ -144,6 +149,7 @@ export async function startDataPlane({
     corsOrigins: ['https://app.example'],
     clientAddress,
     webrtc,
+    traces,
   }
   const worker = new Worker(thread, {
     workerData: {
@@ -322,7 +328,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
     tokenKey: new Uint8Array(32),
     bodyKey: null,
     providers: providers.map(
-      ({ kind, name = kind, baseUrl, credentials = ['provider-credential'], settings = {} }, slot) => ({
+      ({ kind, name = kind, baseUrl, credentials = ['provider-credential'], settings = {}, limits = {} }, slot) => ({
         id: `prv_${name}`,
         name,
         kind,
@@ -337,6 +343,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
         projects: null,
         models: [],
         settings,
+        limits: { ...noAccountLimits, ...limits },
       }),
     ),
     routes: [

@@ -1,3 +1,4 @@
+import { noAccountLimits } from '../../src/core/policy-limits.ts'
 import type {
   ConfigurationSnapshot,
   SnapshotKey,
@@ -40,6 +41,7 @@ export function makeProvider(name: string, parts: Partial<SnapshotProvider> = {}
     projects: null,
     models: [],
     settings: {},
+    limits: noAccountLimits,
     ...parts,
   }
 }
@@ -79,6 +81,7 @@ export function makeRoute(model: string, targets: SnapshotTarget[], parts: Parti
     hedge: null,
     shadow: null,
     reasoningText: true,
+    cacheMs: null,
     ...parts,
   }
 }

@@ -2,7 +2,7 @@ import { askLimits } from '../../cli/print/limits.ts'
 import { alignText } from '../../cli/print/table.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
 import { formatAmount, formatUsed, type LimitUsage, limitRows, nameLimit } from '../../src/admin/contract/show-limit.ts'
-import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
+import { escapeControls, formatValue } from '../../src/admin/contract/show-value.ts'
 import { flow } from '../lines.ts'
 import { remainingLines } from '../result-lines.ts'
 import type { TextTheme } from '../screen.ts'
@@ -50,7 +50,8 @@ export function drawLimits(rows: readonly LimitUsage[], width: number, theme: Te
 function noteOf(row: LimitUsage, theme: TextTheme): string[] {
   const resetsAt = textAt(row, 'resets_at')
   const resets = resetsAt === null || row.used === 0 ? [] : [`resets ${formatValue(resetsAt, 'age', theme)}`]
-  const words = [row.scope, `policy ${String(valueAt(row, 'policy'))}`, ...resets]
+  const policy = textAt(row, 'policy')
+  const words = [row.scope, ...(policy === null ? [] : [`policy ${policy}`]), ...resets]
   return words.map((word) => theme.paint('quiet', escapeControls(word)))
 }
 

@@ -1,10 +1,12 @@
 import { alignText } from '../../cli/print/table.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
+import { isLimitUsage } from '../../src/admin/contract/show-limit.ts'
 import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
 import { columnsOf, flow, wrap } from '../lines.ts'
 import { remainingLines } from '../result-lines.ts'
 import { describeScope } from '../scope.ts'
 import type { TextTheme } from '../screen.ts'
+import { drawLimits } from './limits.ts'
 import { describeAttempts, describeState, listAt, type RecordPage, reasonOf, section, textAt } from './page.ts'
 import { drawTraffic } from './traffic.ts'
 
@@ -22,6 +24,10 @@ const drawnAbove = [
   'routes',
   'targets',
   'last_hour',
+  'rpm',
+  'tpm',
+  'budget_usd_month',
+  'limits',
 ]
 
 /** How a provider is and why, what its calls came to, who uses it, and since when. */
@@ -52,6 +58,11 @@ export const providerPage: RecordPage = {
       ...section('Models in use', targetLines(provider, width - 2, theme), theme),
       ...section('Used by routes', routeLines(provider, answers.get('routes.list'), width - 2), theme),
       ...section('State changes', historyLines(answers.get('providers.history'), width - 2, theme), theme),
+      ...section(
+        'Account limits',
+        drawLimits(listAt(provider, 'limits').filter(isLimitUsage), width - 2, theme),
+        theme,
+      ),
       ...section('Settings', remainingLines(provider, drawnAbove, { ...theme, width: width - 2 }), theme),
     ]
   },

@@ -5,7 +5,7 @@ import { field, operation } from './operation.ts'
 
 export const changeShape = z.object({
   action: z.enum(['create', 'change', 'remove']),
-  kind: z.enum(['project', 'environment', 'provider', 'policy', 'key', 'route']),
+  kind: z.enum(['project', 'environment', 'provider', 'policy', 'key', 'route', 'alert']),
   /** Of a route: its model. */
   name: z.string(),
   project: z.string().nullable(),
@@ -46,6 +46,8 @@ export const appliedShape = z.object({
   keys: z.array(
     z.object({ id: z.string(), name: z.string(), project: z.string(), environment: z.string(), key: z.string() }),
   ),
+  /** Signing secrets of alerts that were made new: each is shown here, and nowhere else. */
+  alerts: z.array(z.object({ id: z.string(), name: z.string(), secret: z.string() })),
   /** Providers that were asked whether their credential works. */
   checked: z.array(z.string()),
 })

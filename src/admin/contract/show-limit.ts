@@ -5,7 +5,7 @@ import { formatMoney, formatShare, groupDigits } from './show-number.ts'
 export interface LimitUsage {
   scope: string
   kind: 'requests' | 'tokens' | 'concurrency' | 'usd'
-  period?: 'day' | 'month'
+  period?: 'day' | 'month' | null
   used: number | null
   held?: number | null
   limit: number

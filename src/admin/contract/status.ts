@@ -54,6 +54,18 @@ export const statusShape = z.object({
   set_aside: z.array(z.string()),
   /** Entries that never reached the journal, since the start. */
   entries_lost: z.number(),
+  /** Traces (`telemetry.otlp_endpoint`) since the start, in requests; null: none are exported, and to whoever was given single projects only. */
+  traces: z
+    .object({
+      endpoint: z.string(),
+      pending: z.number(),
+      exported: z.number(),
+      /** Too many waited, their record was removed, or the collector rejected them. */
+      dropped: z.number(),
+      /** Why the last export failed; null: it did not. */
+      trouble: z.string().nullable(),
+    })
+    .nullable(),
   /** Threads whose event loop was blocked for more than half a second since the start, and by what. Empty is well. */
   long_turns: z.array(
     z.object({

@@ -185,4 +185,15 @@ export interface RuntimeStatus {
   entriesLost: number
   /** Turns of event loops that were too long, by thread. Empty is well. */
   longTurns: readonly ThreadTurns[]
+  /** null: traces are not exported. */
+  traces: {
+    endpoint: string
+    /** Requests that wait to be exported. */
+    pending: number
+    /** Requests since the start by what became of their trace. */
+    outcomes: { exported: number; rejected: number; overflow: number; removed: number }
+    retries: number
+    /** Why the last export failed; null: it did not. */
+    trouble: string | null
+  } | null
 }

@@ -26,6 +26,7 @@ export function scopeStore(store: StoreClient, scope: GrantScope): StoreClient {
     onLongTurn: refuse,
     onChange: refuse,
     keepRecords: refuse,
+    keepTraces: refuse,
     serveObjects: refuse,
     setWriters: refuse,
     watchThread: refuse,
@@ -48,6 +49,7 @@ function scopeTables(read: Tables, write: Tables, scope: GrantScope): Tables {
     objects: { ...closed.objects, ...scopeObjects(read, write, scope) },
     records: { ...closed.records, ...scopeRecords(read, scope) },
     bodies: { ...closed.bodies, ...scopeBodies(read, scope) },
+    cache: { clear: (routeId) => clearCache(read, write, scope, routeId) },
   }
 }
 
@@ -161,6 +163,12 @@ function scopeObjects(read: Tables, write: Tables, scope: GrantScope): TablePart
       return write.objects.remove(object)
     },
   }
+}
+
+async function clearCache(read: Tables, write: Tables, scope: GrantScope, routeId: string | null): Promise<number> {
+  const route = (await read.routes.list(null)).find(({ id }) => id === routeId)
+  requireAble(scope, route?.projectId)
+  return await write.cache.clear(routeId)
 }
 
 /** No project at all is none, never all. */

@@ -53,6 +53,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     records_stored_at: now.store?.storedAt ?? null,
     set_aside: now.store?.setAside ?? [],
     entries_lost: now.entriesLost,
+    traces: seen === null ? showTraces(now.traces) : null,
     long_turns: now.longTurns.map(({ thread, count, longestMs, lastAt, lastWork }) => ({
       ...{ thread, count, longest_ms: longestMs, last_at: lastAt },
       last_work: seen === null ? lastWork : null,
@@ -67,6 +68,13 @@ function showTraffic({ requestsPerSecond, errorShare, durationP95Ms, usdPerHour 
     duration_p95_ms: durationP95Ms,
     usd_per_hour: usdPerHour,
   }
+}
+
+function showTraces(traces: RuntimeStatus['traces']) {
+  if (traces === null) return null
+  const { endpoint, pending, trouble } = traces
+  const { exported, rejected, overflow, removed } = traces.outcomes
+  return { endpoint, pending, exported, dropped: rejected + overflow + removed, trouble }
 }
 
 type Keys = ReturnType<AdminContext['runtime']['snapshot']>['keys']

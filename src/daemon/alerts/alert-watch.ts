@@ -86,7 +86,8 @@ export class AlertWatch {
     const alerts = (await store.alerts.list()).filter(({ active }) => active)
     if (alerts.length === 0) return
     const now = this.#now()
-    const observed = await observe(runtime, settings(), this.#window.count(now), now)
+    const { requests, failures } = this.#window.count(now)
+    const observed = await observe(runtime, settings(), { requests, failures }, now)
     const conditions = findAlertConditions(observed)
     const reported = Map.groupBy(await store.alerts.crossings(), ({ alertId }) => alertId)
     for (const { id, events } of alerts) {

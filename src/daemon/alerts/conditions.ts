@@ -17,7 +17,8 @@ export interface AlertCondition {
 
 export interface BudgetFigures {
   counter: string
-  policy: string
+  /** null: of an account at a provider. */
+  policy: string | null
   scope: string
   kind: 'usd' | 'tokens'
   period: 'day' | 'month'
@@ -38,8 +39,8 @@ export interface Observed {
   now: number
   budgets: readonly BudgetFigures[]
   providers: readonly { id: string; name: string; state: ShownState }[]
-  /** Of the last five minutes. */
-  traffic: { requests: number; errors: number }
+  /** Of the last five minutes; failures are errors of providers, the network or the gateway. */
+  traffic: { requests: number; failures: number }
   /** Of the data directory's file system; null: it does not say. */
   disk: { freeBytes: number; totalBytes: number } | null
   expiries: readonly Expiry[]
@@ -74,8 +75,19 @@ function findBudget({ counter, policy, scope, kind, period, used, limit, resetsA
     kind === 'usd'
       ? `${formatMoney(used)} of ${formatMoney(limit)}`
       : `${groupDigits(used)} of ${groupDigits(limit)} tokens`
-  const text = `Budget of policy ${policy} (${scope}): ${figures} used this ${period} (${percent}%).`
-  const data = { resource: `policy:${policy}`, scope, percent, text, kind, period, used, limit, resets_at: resetsAt }
+  const whose = policy === null ? scope.replace(':', ' ') : `policy ${policy} (${scope})`
+  const text = `Budget of ${whose}: ${figures} used this ${period} (${percent}%).`
+  const data = {
+    resource: policy === null ? scope : `policy:${policy}`,
+    scope,
+    percent,
+    text,
+    kind,
+    period,
+    used,
+    limit,
+    resets_at: resetsAt,
+  }
   const type = percent >= 100 ? 'budget.spent' : 'budget.threshold'
   return [{ event: 'budget', crossing, includes, fires: true, type, data }]
 }
@@ -95,7 +107,7 @@ function findProvider({ id, name, state }: Observed['providers'][number]): Alert
   return [{ event: 'provider', crossing: `provider ${id}`, includes: [], fires, type: 'provider.failing', data }]
 }
 
-function findErrors({ requests, errors }: Observed['traffic']): AlertCondition[] {
+function findErrors({ requests, failures: errors }: Observed['traffic']): AlertCondition[] {
   const share = requests < fewestRequests ? 0 : errors / requests
   if (share <= errorShares[1]) return []
   const percent = Math.round(share * 100)

@@ -5,6 +5,7 @@ import type { Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import { isoTime } from '../../core/flat-text.ts'
 import { limitAt } from '../../core/policy-limits.ts'
+import { accountLimits } from '../../policy/limits/account-limits.ts'
 import { listBudgets } from '../../policy/limits/place-limits.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import type { BudgetFigures, Expiry, Observed } from './conditions.ts'
@@ -51,7 +52,10 @@ export async function observe(
 }
 
 function findBudgets(runtime: Watched, now: number): BudgetFigures[] {
-  return listBudgets(runtime.snapshot()).flatMap(({ limit }): BudgetFigures[] => {
+  const { providers } = runtime.snapshot().configuration
+  const accounts = providers.flatMap((provider) => accountLimits(provider) ?? [])
+  const limits = [...listBudgets(runtime.snapshot()).map(({ limit }) => limit), ...accounts]
+  return limits.flatMap((limit): BudgetFigures[] => {
     const { counter, policy, scope, kind, period } = limit
     const { used, resetsAt } = runtime.limitUsage(limit)
     if (period === null || resetsAt === null || (kind !== 'usd' && kind !== 'tokens')) return []

@@ -8,6 +8,7 @@ import { checkDirectory } from './directory.ts'
 import { checkJournal } from './journal.ts'
 import { checkKeyAndDatabase } from './key-and-database.ts'
 import { checkListeners } from './listeners.ts'
+import { checkTelemetry } from './telemetry.ts'
 
 export interface Examined {
   /** `--data-dir`, or where the command line found a gateway. */
@@ -33,6 +34,7 @@ export async function checkMachine(examined: Examined): Promise<Diagnostic[]> {
     ...checkJournal(settings.dataDirectory),
     ...(await checkListeners(settings, isRunning)),
     ...checkCertificates(settings, examined.now),
+    ...(await checkTelemetry(settings)),
     ...limits,
   ]
 }

@@ -1,5 +1,6 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
+import type { BookedAmount } from '../../core/journal-format.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import type { Hold } from '../../policy/admit.ts'
 import { requestsServed } from '../../policy/counters.ts'
@@ -15,7 +16,9 @@ export async function journalAdmitted(call: Call): Promise<void> {
   const hold = estimateHold(call)
   call.trace.mark('admitted')
   const record = call.trace.record('admitted', null, hold)
-  const held = call.arrival.limits === null ? null : heldBudgets(call.arrival)
+  const budgets = call.arrival.limits === null ? null : heldBudgets(call.arrival)
+  const { accounts } = call.arrival
+  const held = accounts === null ? budgets : addBooked(budgets, accounts.held())
   await call.gateway.journal.append(
     held === null ? { kind: 'admitted', record } : { kind: 'admitted', hold: held, record },
   )
@@ -36,10 +39,18 @@ export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
     await journalEnd(arrival, end)
   } finally {
     if (arrival.limits !== null) releaseLimits(arrival, end)
+    arrival.accounts?.release()
   }
 }
 
 const nothingHeld: Hold = []
+
+function addBooked(
+  budgets: readonly BookedAmount[] | null,
+  accounts: readonly BookedAmount[],
+): readonly BookedAmount[] | null {
+  return accounts.length === 0 ? budgets : [...(budgets ?? []), ...accounts]
+}
 
 async function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
   const { gateway, trace } = arrival
@@ -48,13 +59,15 @@ async function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
     const shared = gateway.refusals.share(arrival.clientAddress, arrival.id, Date.now())
     if (shared !== null) return shared
   }
-  if (arrival.capture !== null) await arrival.capture.journal()
+  if (arrival.capture !== null) await arrival.capture.journal(end)
   priceCall(arrival, end)
   arrival.objects?.journal(gateway.journal)
   reachFaultPoint('journal.before-settled')
   trace.mark('done')
   const record = trace.record('settled', end)
-  const booked = arrival.limits === null ? null : settleBudgets(arrival, record)
+  const budgets = arrival.limits === null ? null : settleBudgets(arrival, record)
+  const { accounts } = arrival
+  const booked = accounts === null ? budgets : addBooked(budgets, accounts.settle(record))
   await gateway.journal.append(booked === null ? { kind: 'settled', record } : { kind: 'settled', booked, record })
   reachFaultPoint('journal.after-settled')
 }

@@ -1,3 +1,5 @@
+import type { RequestEnd } from '../request/trace.ts'
+
 /** What of an exchange passes by, for whoever keeps it. */
 export interface BodyTap {
   /** The head of the answer, as a flat list of names in lower case and values. */
@@ -7,5 +9,5 @@ export interface BodyTap {
   /** An answer that the gateway gives itself. */
   ownAnswer(headers: readonly string[], body: Buffer): void
   /** Appends what was kept; before the settled entry, which stands whatever comes of this. */
-  journal(): Promise<void>
+  journal(end: RequestEnd): Promise<void>
 }

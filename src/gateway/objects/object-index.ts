@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { CacheReply } from '../../core/cached-answer.ts'
 import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
 import type {
   Asker,
@@ -59,7 +60,9 @@ export class ObjectIndex {
   attach(port: MessagePort): void {
     this.#port?.close()
     this.#port = port
-    port.on('message', (reply: ObjectReply) => this.#hear(reply))
+    port.on('message', (reply: ObjectReply | CacheReply) => {
+      if (reply.kind !== 'cached') this.#hear(reply)
+    })
     port.on('close', () => {
       if (this.#port === port) this.#port = null
     })

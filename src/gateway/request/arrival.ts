@@ -15,6 +15,7 @@ import type { ObjectNotes } from '../objects/object-notes.ts'
 import type { ListMember } from '../thread/deadlines.ts'
 import type { Upload } from '../upload/upload.ts'
 import type { BodyLease } from './body-memory.ts'
+import type { HeldAccounts } from './held-accounts.ts'
 import type { MemoryBudget, MemoryHolder } from './memory-budget.ts'
 import { Trace } from './trace.ts'
 
@@ -44,12 +45,16 @@ export class Arrival implements ListMember {
   hold: Hold | null = null
   /** What it counts in the limits of its key; null: the key has none. */
   limits: TakenLimits | null = null
+  /** What it takes of the limits of accounts at providers; null: none that it may use has any. */
+  accounts: HeldAccounts | null = null
   /** What the journal is to hold of objects at the provider; null for a call that has to do with none. */
   objects: ObjectNotes | null = null
   /** What a policy says of models without a price; null: nothing. */
   unpriced: UnpricedRule | null = null
   /** What of the request the provider did not get, by name; null: it got all of it. */
   lossHeader: string | null = null
+  /** Whether its answer was cached; null: its route keeps none, or not for such a call. */
+  cached: 'hit' | 'miss' | null = null
   /** Keeps the bodies, where a policy wants that. */
   capture: BodyTap | null = null
 
@@ -94,6 +99,7 @@ export class Arrival implements ListMember {
       headers.push('access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'origin')
     }
     if (this.lossHeader !== null) headers.push('x-sp-lossy', this.lossHeader)
+    if (this.cached !== null) headers.push('x-sp-cache', this.cached)
     if (limits !== null && lane !== null) headers.push(...lane.limitHeaders(limits.figures, Date.now()))
     return headers
   }

@@ -28,7 +28,9 @@ export function takeLimits(call: Call, limits: readonly Limit[]): Fault | null {
 }
 
 /** A further turn of a connection: it counts like a request, and what it asks is told in the connection. */
-export function takeTurn({ gateway, limits, trace }: Arrival, bytes: number): Fault | null {
+export function takeTurn({ gateway, limits, trace, accounts }: Arrival, bytes: number): Fault | null {
+  const crowded = accounts?.takeTurn(bytes) ?? null
+  if (crowded !== null) return crowded
   if (limits === null || limits.hold === null) return null
   const tokens = Math.ceil(bytes / bytesPerToken)
   const refusal = gateway.limits.admitTurn(limits.hold, { requests: 1, tokens })
@@ -40,7 +42,8 @@ export function takeTurn({ gateway, limits, trace }: Arrival, bytes: number): Fa
 }
 
 /** A turn has ended: `tokens` are those of all turns until now. */
-export function correctTurns({ gateway, limits }: Arrival, tokens: TokenUsage | null): void {
+export function correctTurns({ gateway, limits, accounts }: Arrival, tokens: TokenUsage | null): void {
+  accounts?.correctTurns(tokens)
   if (limits === null || limits.hold === null || tokens === null) return
   gateway.limits.correctTokens(limits.hold, tokens.input + tokens.output)
 }

@@ -11,6 +11,7 @@ import type {
   TokenUsage,
   UsageDetail,
 } from '../../core/record.ts'
+import { readTraceContext, type TraceContext } from '../../core/trace-context.ts'
 import type { Inspection } from '../../lanes/contract.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 
@@ -35,6 +36,8 @@ export class Trace {
   readonly #path: string | null
   readonly #client: RequestRecord['client']
   readonly #tags: Readonly<Record<string, string>>
+  /** The client's distributed trace. */
+  readonly context: TraceContext | null
   route: string | null = null
   /** The request that this one repeats for comparison. */
   shadowOf: string | null = null
@@ -73,6 +76,8 @@ export class Trace {
     this.#path = path === '' ? null : cut(path)
     this.time = isoTime(receivedAt)
     this.#client = { address: clientAddress, user_agent: cut(headers['user-agent'] ?? null) }
+    const { traceparent, tracestate } = headers
+    this.context = traceparent === undefined ? null : readTraceContext(String(traceparent), tracestate?.toString())
     const tags = headers['x-sp-tag']
     this.#tags = tags === undefined ? noTags : parseTags(String(tags))
   }
@@ -146,6 +151,7 @@ export class Trace {
       duration_ms: end === null ? null : this.elapsed(),
       first_byte_ms: this.firstByteMs,
       shadow_of: this.shadowOf,
+      trace: this.context,
       attempts: this.attempts,
       timeline: this.timeline,
       policy_signals: this.policySignals,

@@ -9,6 +9,7 @@ import { journalAdmitted } from '../answer/settle.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { type Answer, hideAccount } from '../upstream/evaluate.ts'
+import { holdAccount } from '../upstream/hold-account.ts'
 import { holdBudgets } from '../upstream/hold-budgets.ts'
 import { planFor } from '../upstream/plan-call.ts'
 import { attemptAll } from '../upstream/send.ts'
@@ -60,6 +61,7 @@ export async function openProvider(call: Call): Promise<Opened> {
   if (planned.fault !== null) return { kind: 'failed', fault: planned.fault }
   const unaffordable = call.arrival.limits === null ? null : holdBudgets(call, planned)
   if (unaffordable !== null) return { kind: 'failed', fault: unaffordable }
+  if (call.gateway.model.configuration.limitsAccounts) await holdAccount(call, planned)
   await journalAdmitted(call)
   if (call.abort.aborted) return { kind: 'gone' }
   // As it is after an upload: what the client took to come here is no part of the limits.

@@ -1,6 +1,8 @@
 import type { ModelPrice } from '../../core/model-price.ts'
+import type { Limit } from '../../core/policy-limits.ts'
 import { Secret } from '../../core/secret.ts'
 import { type CompiledPolicies, compilePolicies } from '../../policy/admit.ts'
+import { accountLimits } from '../../policy/limits/account-limits.ts'
 import { PriceBook } from '../../policy/prices/find-price.ts'
 import type { EgressOptions, ProviderKind } from '../../providers/contract.ts'
 import { openCredential } from '../../providers/credential.ts'
@@ -32,6 +34,8 @@ export interface LiveProvider {
   provesCredential: boolean
   /** How the network is reached, by credential; null for nearly all: the usual way. */
   egress: readonly (EgressOptions | null)[] | null
+  /** What its account may be used for; null: whatever is asked. */
+  limits: readonly Limit[] | null
 }
 
 /** The configuration compiled for one thread; replaced whole, so that a request sees one version from end to end. */
@@ -40,6 +44,8 @@ export interface LiveConfiguration {
   providers: ReadonlyMap<string, LiveProvider>
   routes: CompiledRoutes
   policies: CompiledPolicies
+  /** Whether any provider's account has limits. */
+  limitsAccounts: boolean
   /** Of the workspace. */
   timeZone: string
   tokens: ClientTokens
@@ -112,6 +118,7 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
       credentials: opened.map(({ own }) => own),
       provesCredential: kind.check !== null && (kind.check.provesCredential?.(row.settings) ?? true),
       egress: egress.every((options) => options === null) ? null : egress,
+      limits: accountLimits(row),
     })
   }
   const rows = [...providers.values()].map(({ row }) => row)
@@ -121,6 +128,7 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
     providers,
     routes: compileRoutes(bare),
     policies: compilePolicies(bare),
+    limitsAccounts: [...providers.values()].some(({ limits }) => limits !== null),
     timeZone: snapshot.timeZone,
     tokens: new ClientTokens(snapshot.tokenKey),
     bodyKey: snapshot.bodyKey,

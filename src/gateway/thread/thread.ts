@@ -7,6 +7,7 @@ import { LimitCounters } from '../../policy/limits/limit-counters.ts'
 import { createHttpTransport } from '../../providers/http.ts'
 import { kindsByName } from '../../providers/index.ts'
 import { attachHealth } from '../../routing/health.ts'
+import { CacheIndex } from '../cache/cache-index.ts'
 import { CaptureBudget } from '../capture/kept-bytes.ts'
 import type { Gateway } from '../gateway.ts'
 import { Journal } from '../journal/journal.ts'
@@ -48,6 +49,7 @@ const gateway: Gateway = {
   budget: new MemoryBudget(counters, () => gateway.settings.heldLimit),
   memory: new BodyMemory(),
   objects: new ObjectIndex(),
+  answers: new CacheIndex(),
   degraded: [],
   refusals: new RefusalSampler((entry) => journal.append(entry)),
   deadlines: new Deadlines(),
@@ -107,7 +109,8 @@ port.on('message', (message: ToThread) => {
       gateway.degraded = message.parts
       return
     case 'objects':
-      return gateway.objects.attach(message.port)
+      gateway.objects.attach(message.port)
+      return gateway.answers.attach(message.port)
     case 'close-streams':
       return closeStreams(traffic, message.keyId)
     case 'listen':

@@ -327,6 +327,13 @@ export function untranslatable(what: Fault): Sent<Answer> {
   return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: true } }
 }
 
+/** Its account may not be used for more at the moment: nothing was sent, and the next target is asked. */
+export function crowded(reason: Fault): Sent<Answer> {
+  const retryAfterMs = reason.retryAfterMs ?? null
+  const failure = { fault: reason, answer: null, next: 'target', retryAfterMs, reason: reason.message } as const
+  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: true } }
+}
+
 /** Which credential of the pool was used, by its id; null where the provider asks for none. */
 export function credentialIdOf({
   provider,

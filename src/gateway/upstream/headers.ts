@@ -150,6 +150,11 @@ export function headersDown(raw: readonly string[], retryAfterMs: number | null)
   return result
 }
 
+/** For a trace context that is not valid: both of its headers. */
+export function withoutTrace(headers: readonly string[]): string[] {
+  return headers.filter((_text, index) => !/^trace(?:parent|state)$/.test(headers[index - (index % 2)] ?? ''))
+}
+
 const rateLimitPrefixes = ['x-ratelimit-', 'anthropic-ratelimit-', 'ratelimit', 'x-rate-limit-']
 
 /** For a key with limits of its own: what the provider says is of an account that many share. */

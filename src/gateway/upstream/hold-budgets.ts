@@ -10,17 +10,18 @@ import {
   type BudgetNeed,
   type BudgetRefusal,
   bookedOf,
+  type Moment,
   type RaisedBudgets,
 } from '../../policy/limits/budget-counters.ts'
 import { refusedByBudget } from '../../policy/limits/budget-faults.ts'
-import type { LimitHold } from '../../policy/limits/limit-counters.ts'
+import type { LimitCounters, LimitHold } from '../../policy/limits/limit-counters.ts'
 import { costOf } from '../../policy/prices/cost.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 
 /** What a target may make of a call: its price, and how many tokens it may write. */
-interface Expected {
+export interface Expected {
   /** null: nothing is charged there. */
   price: ModelPrice | null
   input: number
@@ -46,20 +47,29 @@ export function holdBudgets(call: Call, { candidates }: Plan): Fault | null {
 function holdFirst(call: Call, target: Priced, now: number): Fault | null {
   const hold = budgetsOf(call.arrival)
   if (hold === null) return null
-  const expected = expect(call, target)
+  const expected = expectTarget(call, target)
   if ('code' in expected) return expected
   const moment = { timeZone: call.gateway.model.configuration.timeZone, now }
-  for (;;) {
-    const refusal = call.gateway.limits.holdBudgets(hold, needOf(expected, expected.output), moment)
-    if (refusal === null) break
-    if (!expected.grows || expected.output / 2 < smallestIncrement)
-      return refuse(call, refusal, fitting(refusal, expected))
-    expected.output = Math.floor(expected.output / 2)
-  }
+  const refusal = holdWhatFits(call.gateway.limits, hold, expected, moment)
+  if (refusal !== null) return refuse(call, refusal, fitting(refusal, expected))
   hold.heldFor = { input: expected.input, output: expected.output, target }
   if (expected.grows) call.openHold = { held: expected.output, price: expected.price, input: expected.input }
   warn(call, hold)
   return null
+}
+
+/** Holds what is expected; of a stream without a limit, whose `output` it lowers, as much as there is room for. Null: done. */
+export function holdWhatFits(
+  limits: LimitCounters,
+  hold: LimitHold,
+  expected: Expected,
+  moment: Moment,
+): BudgetRefusal | null {
+  for (;;) {
+    const refusal = limits.holdBudgets(hold, needOf(expected, expected.output), moment)
+    if (refusal === null || !expected.grows || expected.output / 2 < smallestIncrement) return refusal
+    expected.output = Math.floor(expected.output / 2)
+  }
 }
 
 /**
@@ -78,7 +88,7 @@ export function raiseForTarget(
   const sum = { input: 0, output: 0 }
   let dearest: { usd: bigint; expected: Expected } | null = null
   for (const each of beside === null ? [candidate] : [candidate, beside]) {
-    const expected = expect(call, each)
+    const expected = expectTarget(call, each)
     if ('code' in expected) return false
     const output = call.openHold?.held ?? expected.output
     const own = needOf(expected, output)
@@ -101,7 +111,7 @@ export function extendHold(call: Call, written: number): Fault | null {
   const { openHold: open, arrival } = call
   if (open === null || written * 2 < open.held) return null
   const hold = budgetsOf(arrival)
-  if (hold === null) return null
+  if (hold === null && arrival.accounts === null) return null
   const most = open.price?.max_output ?? Number.POSITIVE_INFINITY
   for (let more = increment; ; more = Math.floor(more / 2)) {
     // No model writes more than it can.
@@ -109,15 +119,19 @@ export function extendHold(call: Call, written: number): Fault | null {
     // What is held may still be written.
     if (wanted <= open.held) return null
     const need = needOf(open, wanted)
-    const raised = raise(call, hold, { ...need, usd: need.usd + nanoOf(spentOn(call)) })
-    if (!('why' in raised)) {
+    const raised = hold === null ? null : raise(call, hold, { ...need, usd: need.usd + nanoOf(spentOn(call)) })
+    const refusal = raised !== null && 'why' in raised ? raised : null
+    const crowded = refusal === null ? (arrival.accounts?.raise(need) ?? null) : null
+    if (refusal === null && crowded === null) {
       open.held = wanted
       // What is written in this turn was held before.
-      if (raised.more) void journalHeld(call, hold, { input: open.input, output: wanted })
+      if (hold !== null && raised !== null && 'more' in raised && raised.more)
+        void journalHeld(call, hold, { input: open.input, output: wanted })
       return null
     }
     if (more > 1) continue
-    const { fault: reason, signal } = refusedByBudget({ ...raised, why: 'spent' }, null)
+    if (refusal === null) return crowded
+    const { fault: reason, signal } = refusedByBudget({ ...refusal, why: 'spent' }, null)
     call.trace.policySignals.push(signal)
     return reason
   }
@@ -156,7 +170,8 @@ function raise({ gateway }: Call, hold: LimitHold, need: BudgetNeed): RaisedBudg
 
 function journalHeld(call: Call, { budgets }: LimitHold, { input, output }: { input: number; output: number }) {
   const tokens = { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
-  return call.gateway.journal.append({ kind: 'held', id: call.id, hold: bookedOf(budgets, null), tokens })
+  const hold = [...bookedOf(budgets, null), ...(call.arrival.accounts?.held() ?? [])]
+  return call.gateway.journal.append({ kind: 'held', id: call.id, hold, tokens })
 }
 
 /** On attempts that were charged, in USD. */
@@ -217,7 +232,7 @@ export function budgetsOf({ limits }: Arrival): LimitHold | null {
   return hold?.limits.some(({ period }) => period !== null) === true ? hold : null
 }
 
-function expect(call: Call, { provider, upstreamModel }: Priced): Expected | Fault {
+export function expectTarget(call: Call, { provider, upstreamModel }: Priced): Expected | Fault {
   const { gateway, inspection, match, body, outputCap } = call
   const live = gateway.model.configuration.providers.get(provider.id)
   const found = live === undefined ? null : gateway.model.priceOf(live, upstreamModel)

@@ -3,6 +3,7 @@ import { flatText } from '../../core/flat-text.ts'
 import type { FormatName } from '../../core/format.ts'
 import type { TimeLimits } from '../../core/lane.ts'
 import type { Secret } from '../../core/secret.ts'
+import { spanIdOf, writeTraceparent } from '../../core/trace-context.ts'
 import type { AnswerReader, BodyPatch, Framing, Inspection, Lane, Match } from '../../lanes/contract.ts'
 import type { OutboundRequest } from '../../providers/contract.ts'
 import type { Candidate } from '../../routing/plan.ts'
@@ -12,7 +13,7 @@ import { laneUrls } from '../objects/lane-urls.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from './answer-consumer.ts'
-import { findHeader, findRequestId, headersUp, passRange } from './headers.ts'
+import { findHeader, findRequestId, headersUp, passRange, withoutTrace } from './headers.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
 /** A provider and the credential of its pool that one attempt uses. */
@@ -123,7 +124,10 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
   // The gateway read the body as JSON; without this the provider could read it as a form.
   if (asJson) own.push(['content-type', 'application/json'])
-  const headers = headersUp(rawHeaders, call.presented, own, kind.defaults ?? [])
+  const { traceparent } = arrival.request.headers
+  if (traceparent !== undefined && call.gateway.settings.traces) own.push(...traceUp(call))
+  const up = headersUp(rawHeaders, call.presented, own, kind.defaults ?? [])
+  const headers = traceparent !== undefined && mustDropTrace(call) ? withoutTrace(up) : up
   // Only a download can be asked for in parts.
   if (method === 'GET' && (responseForm === 'bytes' || responseForm === 'lines')) passRange(rawHeaders, headers)
   const { lease } = call.body
@@ -137,6 +141,17 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
     connectMs: limits.connect,
     egress: provider.egress === null ? null : provider.egress[credentialIndex],
   }
+}
+
+/** Where requests are exported as traces, the provider is called by the attempt's span and no longer by the client's. */
+function traceUp({ trace }: Call): [string, string][] {
+  const { context, id, attempts } = trace
+  return context === null ? [] : [['traceparent', writeTraceparent(context, spanIdOf(id, attempts.length))]]
+}
+
+/** A trace context that is not valid ends at the first who takes part in the trace. */
+function mustDropTrace({ gateway, trace }: Call): boolean {
+  return gateway.settings.traces && trace.context === null
 }
 
 /** Path and query below the provider's base URL. Ids are forwarded unchanged; the model is renamed where it stands there. */

@@ -12,7 +12,7 @@ import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
-import { type Answer, evaluate, type GatedAttempt, notReady, outcomeOf, untranslatable } from './evaluate.ts'
+import { type Answer, crowded, evaluate, type GatedAttempt, notReady, outcomeOf, untranslatable } from './evaluate.ts'
 import type { AbortWatch, Hedge, SendAttempt } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
@@ -90,11 +90,23 @@ async function sendTo(
   if (!(typeof fits === 'boolean' ? fits : await fits)) return notReady(candidate, 'the budgets have no room for it')
   const entry = gateway.health.enter(candidate.watched, caller, Date.now(), call.body.upload?.complete ?? true)
   if (entry === null) return notReady(candidate, 'paused after repeated failures, or another request is trying it')
+  const { accounts } = call.arrival
+  const refused = accounts?.take(candidate, provider) ?? null
+  if (refused !== null) {
+    gateway.health.abandon(entry)
+    return crowded(refused)
+  }
   tried.push({ candidate, index: picked.credentialIndex })
   const attempted = [...before, picked.credentialIndex]
   try {
     const target = { route, candidate, provider, ...picked, tried: attempted, caller, translation }
-    return await exchange(call, target, entry, watch)
+    const sending = exchange(call, target, entry, watch)
+    if (accounts === null) return await sending
+    const attempt = call.trace.attempts.at(-1)
+    accounts.began(attempt)
+    const sent = await sending
+    if (sent.kind === 'failed') accounts.failed(attempt)
+    return sent
   } catch (error) {
     // A fault of the gateway's own says nothing about the provider: without this, a probe would keep all others away.
     gateway.health.abandon(entry)

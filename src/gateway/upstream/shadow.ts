@@ -11,6 +11,7 @@ import type { Gateway } from '../gateway.ts'
 import { Arrival } from '../request/arrival.ts'
 import { Call, type RequestCaller } from '../request/call.ts'
 import { evaluate } from './evaluate.ts'
+import { holdAccount } from './hold-account.ts'
 import { holdBudgets } from './hold-budgets.ts'
 import type { LegTarget } from './leg.ts'
 import { mayRepeat } from './may-repeat.ts'
@@ -24,7 +25,7 @@ const mostShare = 5
  * Sends an answered request once more, to the route's shadow target. Nobody waits for it, and it is the first thing to go when there is
  * much to do: without room for it nothing is sent, and nothing is recorded.
  */
-export function sendShadow(original: Call, route: SnapshotRoute): void {
+export async function sendShadow(original: Call, route: SnapshotRoute): Promise<void> {
   const { gateway, abort, body } = original
   if (abort.aborted || gateway.draining || gateway.crashing || gateway.journal.degraded !== null) return
   if (!mayRepeat(original)) return
@@ -34,7 +35,10 @@ export function sendShadow(original: Call, route: SnapshotRoute): void {
   if (!gateway.budget.reserve(arrival.body, body.bytes.length)) return leave(arrival)
   arrival.body.bytes = Buffer.from(body.bytes)
   const call = copyCall(original, arrival)
-  if (!holdOwn(call, target)) return leave(arrival)
+  if (!(await holdOfAccount(call, target)) || !holdOwn(call, target)) {
+    arrival.accounts?.release()
+    return leave(arrival)
+  }
   arrival.trace.route = route.model
   gateway.shadows.add(arrival.abort)
   void run(call, target).finally(() => leave(arrival))
@@ -127,6 +131,13 @@ function copyCall({ key, presented, lane, match, inspection, outputCap, content 
   return call
 }
 
+/** In the limits of its target's account, as every attempt. False: they have no room for it. */
+async function holdOfAccount(call: Call, { candidate, provider }: LegTarget): Promise<boolean> {
+  if (provider.limits === null) return true
+  await holdAccount(call, { candidates: [candidate] })
+  return call.arrival.accounts?.take(candidate, provider) === null
+}
+
 /** In the budgets of its key, and in none of its other limits. False: they have no room for it. */
 function holdOwn(call: Call, { candidate }: LegTarget): boolean {
   const { arrival, gateway, inspection, policy } = call
@@ -144,7 +155,9 @@ async function run(call: Call, target: LegTarget): Promise<void> {
     await journalAdmitted(call)
     const translation = await translateFor(call, target.route, target)
     if (translation !== null && 'code' in translation) return await settle(arrival, endOfFault(translation))
-    const outcome = await sendOnce(call, { ...target, translation }, call.abort)
+    const sending = sendOnce(call, { ...target, translation }, call.abort)
+    arrival.accounts?.began(call.trace.attempts.at(-1))
+    const outcome = await sending
     const { sent } = evaluate(outcome)
     noteOutcome(outcome, sent)
     const answer = sent.kind === 'answered' ? sent.answer : sent.kind === 'failed' ? sent.failure.answer : null

@@ -32,6 +32,7 @@ export function refusedByBudget(refusal: BudgetRefusal, fits: number | null): { 
 
 function describe({ policy, scope, kind, period }: Limit, most: number): string {
   const amount = kind === 'usd' ? `${dollars(most)} USD` : `${most} tokens`
+  if (policy === null) return `The account of ${scope.replace(':', ' ')} may be used for ${amount} a ${period}.`
   return `The policy ${policy} allows ${amount} a ${period} for ${scope}.`
 }
 

@@ -114,6 +114,12 @@ export class LimitCounters {
     }
   }
 
+  /** Takes nothing of what was asked for: it was not sent. */
+  cancel(hold: LimitHold): void {
+    this.#undo(hold, 0)
+    this.#budgets.settle(hold.budgets, { usd: 0n, tokens: 0 })
+  }
+
   /** At the end, once. */
   release(hold: LimitHold): void {
     this.#undo({ ...hold, taken: hold.taken.filter(({ entry }) => entry !== null) }, 0)

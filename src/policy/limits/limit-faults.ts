@@ -14,6 +14,7 @@ export function refusedByLimit({ limit, amount, used, waitMs }: LimitRefusal): {
 function describe({ policy, scope, kind, limit }: Limit): string {
   const amount =
     kind === 'concurrency' ? `${limit} ${plural('request', limit)} at once` : `${limit} ${unit(kind, limit)} a minute`
+  if (policy === null) return `The account of ${scope.replace(':', ' ')} may be used for ${amount}.`
   return `The policy ${policy} allows ${amount} for ${scope}.`
 }
 

@@ -75,6 +75,9 @@ async function leave(
   { records, credentials }: { records: boolean; credentials: boolean },
 ): Promise<void> {
   await db.deleteFrom('journal_segments').execute()
+  // Answers that can be had again, and traces that this gateway exports itself.
+  await db.deleteFrom('cached_answers').execute()
+  await db.deleteFrom('pending_traces').execute()
   await db.deleteFrom('records').where('state', '=', 'admitted').execute()
   // What has been revoked since must not come back to life.
   await db.deleteFrom('sessions').execute()

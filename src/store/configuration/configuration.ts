@@ -1,4 +1,5 @@
 import { inSlices } from '../../core/slices.ts'
+import { alertsTable } from '../alerts/alerts.ts'
 import type { ConfigurationWrite, StoredConfiguration, Tables } from '../api.ts'
 import { appendAudit } from '../operators/audit.ts'
 import { projectOf } from '../operators/audit-project.ts'
@@ -17,7 +18,8 @@ import { readSnapshot } from './snapshot-read.ts'
 export function configurationTable(db: Database): Tables['configuration'] {
   return {
     async read(): Promise<StoredConfiguration> {
-      return { stored: await readSnapshot(db, 0), owned: await listOwned(db), head: await auditHead(db) }
+      const alerts = await alertsTable(db).list()
+      return { stored: await readSnapshot(db, 0), alerts, owned: await listOwned(db), head: await auditHead(db) }
     },
     async write({ head, steps, own, release }: ConfigurationWrite): Promise<void> {
       if ((await auditHead(db)) !== head) throw new StoreMoved('the configuration was changed in the meantime')
@@ -47,6 +49,7 @@ function openTables(db: Database) {
     policies: policiesTable(db),
     keys: keysTable(db),
     routes: routesTable(db),
+    alerts: alertsTable(db),
   }
 }
 

@@ -1,3 +1,4 @@
+import { type AccountLimits, noAccountLimits } from '../../core/policy-limits.ts'
 import type { Provider, ProviderRevision, SealedCredential } from '../api.ts'
 import { present } from '../reject.ts'
 import type { Database, ProviderCredentialRow, ProviderRevisionRow, ProviderRow } from '../schema.ts'
@@ -83,6 +84,7 @@ function toProvider(row: ProviderRow, projects: string[] | null, revision: Provi
     activeRevision: row.active_revision,
     readiness: readJson(row.readiness_json),
     models: readJson(row.models_json),
+    limits: { ...noAccountLimits, ...readJson<Partial<AccountLimits>>(row.limits_json) },
     createdAt: row.created_at,
     revision,
   }

@@ -37,7 +37,8 @@ export function providersTable(db: Database): Tables['providers'] {
       refuseTaken(await withName(name), 'provider', name, id)
       const active = change.active === undefined ? row.active : Number(change.active)
       const tags_json = change.tags === undefined ? row.tags_json : writeJson(change.tags)
-      await db.updateTable('providers').set({ name, active, tags_json }).where('id', '=', id).execute()
+      const limits_json = change.limits === undefined ? row.limits_json : writeJson(change.limits)
+      await db.updateTable('providers').set({ name, active, tags_json, limits_json }).where('id', '=', id).execute()
       if (change.projects !== undefined) await setProjects(db, id, change.projects)
       return await load(id)
     },
@@ -95,6 +96,7 @@ function toRow(provider: Provider, activeRevision: number): ProviderRow {
     active_revision: activeRevision,
     readiness_json: writeJson(provider.readiness),
     models_json: writeJson(provider.models),
+    limits_json: writeJson(provider.limits),
     created_at: provider.createdAt,
   }
 }

@@ -87,7 +87,6 @@ function toRow(route: Route): RouteRow {
 }
 
 function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
-  const options: OptionsJson = readJson(row.options_json)
   return {
     id: row.id,
     projectId: row.project_id,
@@ -106,7 +105,7 @@ function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
     fallbackOn: readJson(row.fallback_on_json),
     timeouts: readJson(row.timeouts_json),
     strict: row.strict === 1,
-    ...readOptions(options),
+    ...readOptions(readJson(row.options_json)),
     createdAt: row.created_at,
   }
 }
@@ -118,24 +117,27 @@ interface OptionsJson {
   sticky?: true
   hedge?: NonNullable<Route['hedge']>
   shadow?: { provider_id: string; upstream_model: string | null }
+  cache_ms?: number
 }
 
-function writeOptions({ echoModel, reasoningText, sticky, hedge, shadow }: Route): OptionsJson {
+function writeOptions({ echoModel, reasoningText, sticky, hedge, shadow, cacheMs }: Route): OptionsJson {
   return {
     ...(echoModel ? { echo_model: true } : {}),
     ...(reasoningText ? {} : { reasoning_text: false }),
     ...(sticky ? { sticky: true } : {}),
     ...(hedge === null ? {} : { hedge }),
     ...(shadow === null ? {} : { shadow: { provider_id: shadow.providerId, upstream_model: shadow.upstreamModel } }),
+    ...(cacheMs === null ? {} : { cache_ms: cacheMs }),
   }
 }
 
-function readOptions({ echo_model, reasoning_text, sticky, hedge, shadow }: OptionsJson) {
+function readOptions({ echo_model, reasoning_text, sticky, hedge, shadow, cache_ms }: OptionsJson) {
   return {
     echoModel: echo_model === true,
     reasoningText: reasoning_text !== false,
     sticky: sticky === true,
     hedge: hedge ?? null,
     shadow: shadow === undefined ? null : { providerId: shadow.provider_id, upstreamModel: shadow.upstream_model },
+    cacheMs: cache_ms ?? null,
   }
 }

@@ -1,7 +1,7 @@
 import type { FormatName } from '../../core/format.ts'
 import type { LaneName, TimeLimits } from '../../core/lane.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
-import type { LimitRules } from '../../core/policy-limits.ts'
+import type { AccountLimits, LimitRules } from '../../core/policy-limits.ts'
 import type { PolicyRules } from '../../core/policy-rules.ts'
 import type { RouteHedge, RouteShadow } from '../../core/route-options.ts'
 
@@ -24,7 +24,7 @@ export interface ConfigurationSnapshot {
   defaultProviders: Record<string, Partial<Record<LaneName, string>>>
   /** Opens and seals the tokens that clients hold; exists only in memory, and only inside this process. */
   tokenKey: Uint8Array
-  /** Seals captured bodies; null: no policy wants any. */
+  /** Seals captured bodies and cached answers; null: neither policies nor routes want any. */
   bodyKey: { id: string; key: Uint8Array } | null
 }
 
@@ -47,6 +47,8 @@ export interface SnapshotProvider {
   /** Names in the provider's own model list, with what is known of their limits. */
   models: ProviderModel[]
   settings: Record<string, string | number | boolean>
+  /** What its account may be used for. */
+  limits: AccountLimits
 }
 
 export interface Readiness {
@@ -90,6 +92,8 @@ export interface SnapshotRoute {
   shadow: RouteShadow | null
   /** Translated chat answers show what the model thought, beside the text. */
   reasoningText: boolean
+  /** How long its answers are given again to the same requests; null: not at all. */
+  cacheMs: number | null
 }
 
 export interface SnapshotTarget {

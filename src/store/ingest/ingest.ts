@@ -30,6 +30,8 @@ export interface Audience {
   traffic: ((tally: TrafficTally) => void) | null
   /** What batches held of budgets, and came to. */
   holds: ((settled: SettledHold[]) => void) | null
+  /** Whether traces are made of what settles. */
+  traces: boolean
 }
 
 export interface IngestionOptions {
@@ -170,7 +172,7 @@ export class Ingestion {
     for (;;) {
       const owners = await connection.read((db) => findDeadOwners(db, writers))
       if (owners.length === 0) return changed
-      const records = await connection.writeHot((hot) => interruptRecords(hot, owners))
+      const records = await connection.writeHot((hot) => interruptRecords(hot, owners, audience.traces))
       reachFaultPoint('interrupt.after-commit')
       audience.ended?.(records.map(writeJson))
       changed += records.length

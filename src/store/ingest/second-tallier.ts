@@ -1,3 +1,4 @@
+import { isFailure } from '../../core/errors.ts'
 import { latencyStep, type SecondTally } from '../../core/traffic-tally.ts'
 import { RecordClock } from '../records/record-clock.ts'
 import type { RecordHead } from '../records/record-head.ts'
@@ -21,6 +22,7 @@ export class SecondTallier {
     if (shadow_of !== null) return
     found.requests++
     if (error !== null || (status ?? 0) >= 400) found.errors++
+    if (isFailure(error, status)) found.failures++
     if (duration_ms === null) return
     const step = latencyStep(duration_ms)
     found.latencies.set(step, (found.latencies.get(step) ?? 0) + 1)
@@ -33,7 +35,7 @@ export class SecondTallier {
   }
 
   #begin(second: number): Second {
-    const begun = { second, requests: 0, errors: 0, usd: null, latencies: new Map<number, number>() }
+    const begun = { second, requests: 0, errors: 0, failures: 0, usd: null, latencies: new Map<number, number>() }
     this.#seconds.set(second, begun)
     return begun
   }

@@ -22,14 +22,18 @@ export class Stored {
   /** Records added or changed. */
   changed = 0
   readonly #admitted: boolean
+  /** Whether traces are made of what ends. */
+  readonly traced: boolean
   /** Those of them that have ended, and where it is wanted all, as JSON; null where nobody wants to know. */
   readonly ended: string[] | null
-  readonly tallier = new TrafficTallier()
+  readonly tallier: TrafficTallier
   readonly refused: FoundEntry[] = []
   /** What batches held, and came to. */
   readonly settledHolds: SettledHold[] = []
 
-  constructor({ ended, admitted }: { ended: unknown; admitted: boolean }) {
+  constructor({ ended, admitted, traces }: { ended: unknown; admitted: boolean; traces: boolean }) {
+    this.traced = traces
+    this.tallier = new TrafficTallier(traces)
     this.ended = ended === null ? null : []
     this.#admitted = admitted
   }
@@ -98,6 +102,7 @@ function storeRecord(
   if (head.key && (lastUsed.get(head.key.id) ?? '') < head.time) lastUsed.set(head.key.id, head.time)
   if (!hot.writeRecord(head, owner, text)) return
   stored.add(head, text)
+  if (stored.traced && head.state === 'settled') hot.traces.add(head)
   // What a budget counts stands before the record, so that its entry is not plain.
   if (!entry.plain) hot.spend.store(parseEntry(entry))
 }
@@ -140,7 +145,9 @@ function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, s
 export function storeMade(hot: HotStatements, record: RequestRecord, owner: string, stored: Stored): void {
   const text = writeJson(record)
   const head = readHead(text, 'settled')
-  if (head !== null && hot.writeRecord(head, owner, text)) stored.add(head, text)
+  if (head === null || !hot.writeRecord(head, owner, text)) return
+  stored.add(head, text)
+  if (stored.traced) hot.traces.add(head)
 }
 
 /** What it held of budgets is replaced by what it came to. */

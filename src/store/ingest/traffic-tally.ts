@@ -1,3 +1,4 @@
+import { ownTraceId, spanIdOf } from '../../core/trace-context.ts'
 import {
   type AttemptTally,
   type DurationTally,
@@ -10,14 +11,26 @@ import { SecondTallier } from './second-tallier.ts'
 
 type TallyLane = ServedTally['lane']
 
+/** Durations of a lane, and by bucket the last request that is exported. */
+interface ObservedDurations {
+  tally: DurationTally
+  last: Map<number, { record: RecordHead; value: number }>
+}
+
 /** Adds settled records up as they are stored, so that whoever counts traffic need not be sent every record. */
 export class TrafficTallier {
   #served = new Map<string, ServedTally>()
   #errors = new Map<string, TrafficTally['errors'][number]>()
-  #durations = new Map<TallyLane, DurationTally>()
-  #firstBytes = new Map<TallyLane, DurationTally>()
+  #durations = new Map<TallyLane, ObservedDurations>()
+  #firstBytes = new Map<TallyLane, ObservedDurations>()
   #attempts = new Map<string, AttemptTally>()
   readonly #seconds = new SecondTallier()
+  /** Whether histograms name traces: only what is exported can be found by one. */
+  readonly #traced: boolean
+
+  constructor(traced = false) {
+    this.#traced = traced
+  }
 
   add(record: RecordHead): void {
     const lane = record.lane ?? ''
@@ -27,8 +40,8 @@ export class TrafficTallier {
     // Nobody waited for a copy, or was told of its error.
     if (record.shadow_of !== null) return
     if (record.error) this.#addError(record.error)
-    if (record.duration_ms !== null) observe(this.#durations, lane, record.duration_ms)
-    if (record.first_byte_ms !== null) observe(this.#firstBytes, lane, record.first_byte_ms)
+    if (record.duration_ms !== null) this.#observe(this.#durations, lane, record, record.duration_ms)
+    if (record.first_byte_ms !== null) this.#observe(this.#firstBytes, lane, record, record.first_byte_ms)
   }
 
   /** What has been added since the last time; null when that is nothing. */
@@ -37,8 +50,8 @@ export class TrafficTallier {
     const tally = {
       served: [...this.#served.values()],
       errors: [...this.#errors.values()],
-      durations: [...this.#durations.values()],
-      firstBytes: [...this.#firstBytes.values()],
+      durations: [...this.#durations.values()].map(withExemplars),
+      firstBytes: [...this.#firstBytes.values()].map(withExemplars),
       seconds: this.#seconds.take(),
       attempts: [...this.#attempts.values()],
     }
@@ -83,21 +96,38 @@ export class TrafficTallier {
     if (found === undefined) this.#errors.set(`${code} ${origin}`, { code, origin, count: 1 })
     else found.count++
   }
+
+  #observe(
+    durations: Map<TallyLane, ObservedDurations>,
+    lane: TallyLane,
+    record: RecordHead,
+    milliseconds: number,
+  ): void {
+    let found = durations.get(lane)
+    if (found === undefined) {
+      const counts = new Array<number>(durationBounds.length + 1).fill(0)
+      found = { tally: { lane, counts, sum: 0, exemplars: [] }, last: new Map() }
+      durations.set(lane, found)
+    }
+    const { tally, last } = found
+    const value = milliseconds / 1000
+    let bucket = 0
+    while (bucket < durationBounds.length && value > (durationBounds[bucket] ?? 0)) bucket++
+    tally.counts[bucket] = (tally.counts[bucket] ?? 0) + 1
+    tally.sum += value
+    if (this.#traced && record.trace?.sampled !== false) last.set(bucket, { record, value })
+  }
 }
 
 function statusClass(status: number): string {
   return `${Math.floor(status / 100)}xx`
 }
 
-function observe(durations: Map<TallyLane, DurationTally>, lane: TallyLane, milliseconds: number): void {
-  let found = durations.get(lane)
-  if (found === undefined) {
-    found = { lane, counts: new Array<number>(durationBounds.length + 1).fill(0), sum: 0 }
-    durations.set(lane, found)
-  }
-  const seconds = milliseconds / 1000
-  let bucket = 0
-  while (bucket < durationBounds.length && seconds > (durationBounds[bucket] ?? 0)) bucket++
-  found.counts[bucket] = (found.counts[bucket] ?? 0) + 1
-  found.sum += seconds
+function withExemplars({ tally, last }: ObservedDurations): DurationTally {
+  const exemplars = [...last].map(([bucket, { record, value }]): DurationTally['exemplars'][number] => {
+    const { id, trace, time, duration_ms } = record
+    const ended = (Date.parse(time) + (duration_ms ?? 0)) / 1000
+    return [bucket, { traceId: trace?.trace_id ?? ownTraceId(id), spanId: spanIdOf(id, 0), value, time: ended }]
+  })
+  return { ...tally, exemplars }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
+import { type CacheQuestion, isCacheQuestion } from '../../core/cached-answer.ts'
 import type { FindQuestion, HoldInput, ObjectQuestion, ObjectReply, StoredObject } from '../../core/stored-object.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { HeldInputs } from './held-inputs.ts'
@@ -17,7 +18,8 @@ export class ObjectLookup {
   }
 
   serve(port: MessagePort): void {
-    port.on('message', (question: ObjectQuestion | HoldInput) => {
+    port.on('message', (question: ObjectQuestion | HoldInput | CacheQuestion) => {
+      if (isCacheQuestion(question)) return
       if (question.kind === 'hold-input') return this.#uploads.hold(question.session, question.held)
       let answered = false
       void this.#answer(question).then((reply) => {

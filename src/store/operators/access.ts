@@ -44,6 +44,8 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
     retry: 'write',
     forget: 'write',
   },
+  cache: { clear: 'write' },
+  traces: { take: 'read', pending: 'read', finish: 'write', trim: 'write' },
   ownership: { list: 'read' },
   configuration: { read: 'read', write: 'write' },
   audit: { list: 'read', get: 'read', verify: 'paged', note: 'write' },

@@ -26,6 +26,7 @@ export function blankRecord(): RequestRecord {
     estimate_error: null,
     duration_ms: null,
     first_byte_ms: null,
+    trace: null,
     attempts: [],
     timeline: [],
     policy_signals: [],

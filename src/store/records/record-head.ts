@@ -22,6 +22,7 @@ export interface RecordHead
     | 'duration_ms'
     | 'first_byte_ms'
     | 'shadow_of'
+    | 'trace'
   > {
   tokens: Partial<TokenUsage> | null
   /** Of its attempts; null: exactly one, which was answered. */
@@ -61,6 +62,7 @@ export function readHead(text: string, kind: 'admitted' | 'settled'): RecordHead
     cost: found.cost ?? null,
     shadow_of: found.shadow_of ?? null,
     duration_ms: found.duration_ms ?? null,
+    trace: found.trace ?? null,
     // Of a whole answer it is the time to all of it, which says nothing about the first token.
     first_byte_ms: found.streamed === false ? null : (found.first_byte_ms ?? null),
     figures: readFigures(text, found),

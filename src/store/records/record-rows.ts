@@ -37,10 +37,11 @@ function readOwner(owner: string): Pick<SegmentName, 'boot' | 'thread'> {
 }
 
 /** What these left unsettled becomes `interrupted`. One page a call. */
-export function interruptRecords(hot: HotStatements, owners: readonly string[]): RequestRecord[] {
+export function interruptRecords(hot: HotStatements, owners: readonly string[], traced = false): RequestRecord[] {
   const records = hot.findUnsettled(owners, pageRows).map(({ id, boot, record_json }) => {
     const record = interruptRecord(readRecord(record_json, id), hot.spend.interrupt(id))
     hot.writeRecord({ ...record, figures: keepOdd(figuresOf(record.attempts, record.error)) }, boot, writeJson(record))
+    if (traced) hot.traces.add(record)
     return record
   })
   reachFaultPoint('interrupt.before-commit')

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { CacheStatements } from '../cache/cache-statements.ts'
 import { BatchHoldStatements } from '../ingest/batch-hold-statements.ts'
 import { BatchUsageStatements } from '../ingest/batch-usage-statements.ts'
 import { SpendStatements } from '../ingest/spend-statements.ts'
@@ -7,6 +8,7 @@ import { ReasoningStatements } from '../reasoning/reasoning-statements.ts'
 import { BodyStatements } from '../records/body-statements.ts'
 import { LabelNumbers } from '../records/label-numbers.ts'
 import type { RecordHead } from '../records/record-head.ts'
+import { TraceStatements } from '../traces/trace-statements.ts'
 
 type RowValues = (string | number | null)[]
 
@@ -27,6 +29,8 @@ export class HotStatements {
   readonly spend: SpendStatements
   readonly holds: BatchHoldStatements
   readonly reasoning: ReasoningStatements
+  readonly traces: TraceStatements
+  readonly cache: CacheStatements
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
   readonly #record: Statement<RowValues>
@@ -43,6 +47,8 @@ export class HotStatements {
     this.spend = new SpendStatements(sqlite)
     this.holds = new BatchHoldStatements(sqlite)
     this.reasoning = new ReasoningStatements(sqlite)
+    this.traces = new TraceStatements(sqlite)
+    this.cache = new CacheStatements(sqlite)
     this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)
     this.#key = sqlite.prepare(

@@ -6,7 +6,7 @@ const quiet: Observed = {
   now: Date.parse('2026-03-10T00:00:00Z'),
   budgets: [],
   providers: [],
-  traffic: { requests: 0, errors: 0 },
+  traffic: { requests: 0, failures: 0 },
   disk: null,
   expiries: [],
 }
@@ -73,7 +73,7 @@ it('reports a failing provider once, waits while it recovers, and says when it w
 })
 
 it('reports errors above 10% of at least 20 requests, and again only after 5%', () => {
-  const at = (requests: number, errors: number) => ({ traffic: { requests, errors } })
+  const at = (requests: number, failures: number) => ({ traffic: { requests, failures } })
   const looks = [at(19, 19), at(20, 2), at(20, 3), at(100, 8), at(100, 20), at(100, 5), at(100, 11)]
   expect(follow(looks)).toEqual([[], [], ['errors.high 15'], [], [], [], ['errors.high 11']])
 })

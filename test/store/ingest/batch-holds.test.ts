@@ -46,6 +46,7 @@ async function charge(at: string): Promise<SettledHold[]> {
     ended: null,
     admitted: false,
     traffic: null,
+    traces: false,
     holds: (some: SettledHold[]) => void told.push(...some),
   }
   await chargeUnread(store.connection, Date.parse(at), audience)

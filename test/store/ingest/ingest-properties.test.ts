@@ -92,7 +92,7 @@ describe('a journal comes to the same rows', () => {
         async (entries, most, cuts) => {
           const data = storePaths(temporaryDirectory())
           const store = await open(data)
-          const audience = { ended: null, admitted: false, traffic: null, holds: null }
+          const audience = { ended: null, admitted: false, traffic: null, holds: null, traces: false }
           const batch = { bytes: 2048, entries: most }
           const { connection } = store
           const ingestion = new Ingestion({ connection, journalDirectory: data.journalDirectory, audience, batch })
@@ -268,6 +268,7 @@ describe('what is told of a batch', () => {
       admitted: false,
       traffic: (tally: TrafficTally) => tallies.push(tally),
       holds: null,
+      traces: false,
     }
     const ingestion = new Ingestion({ connection, journalDirectory: data.journalDirectory, audience })
     await expect(ingestion.pass(writersOf(data))).rejects.toThrow('SQLITE_IOERR')

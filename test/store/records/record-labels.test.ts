@@ -29,7 +29,7 @@ async function begin() {
   const ingestion = new Ingestion({
     connection,
     journalDirectory,
-    audience: { ended: null, admitted: false, traffic: null, holds: null },
+    audience: { ended: null, admitted: false, traffic: null, holds: null, traces: false },
   })
   const writer = new JournalWriter(journalDirectory, { boot: 'live', thread: 0, sequence: 1 }, 16 * 1024 * 1024)
   const add = async (...records: RequestRecord[]) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { alertEvents, alertFormats, deliveryStates } from '../../../core/alert.ts'
-import { nameField, newNameField, reference, removed, renameField, time } from '../fields.ts'
+import { forceField, nameField, newNameField, owned, reference, removed, renameField, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 
 export const alertShape = z.object({
@@ -11,6 +11,7 @@ export const alertShape = z.object({
   format: z.enum(alertFormats),
   on: z.array(z.enum(alertEvents)),
   active: z.boolean(),
+  owned,
   created_at: time,
 })
 
@@ -127,6 +128,7 @@ export const alerts = {
     .input(
       z.strictObject({
         ...nameField('alert'),
+        ...forceField,
         ...renameField('alert'),
         url: field(urlText.optional(), { description: 'URL that messages are sent to', label: 'URL' }),
         on: field(eventList.optional(), { description: onText, label: 'Report', syntax: 'list' }),
@@ -144,7 +146,7 @@ export const alerts = {
     examples: ['alerts remove ops'],
     confirm: 'Remove alert {name}? Nothing is sent to its URL any more, and its deliveries are no longer listed.',
   })
-    .input(one)
+    .input(one.extend(forceField))
     .output(removed),
   test: operation({
     summary: 'Send a test message and show what came of it',

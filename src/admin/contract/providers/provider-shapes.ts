@@ -6,6 +6,20 @@ const settings = z.record(z.string(), z.union([z.string(), z.number(), z.boolean
 /** A stored credential as anybody may see it: it is write-only. */
 export const credentialShape = z.object({ id: z.string(), last_four: z.string(), added_at: time })
 
+const accountUsageShape = z.object({
+  /** `provider:NAME` */
+  scope: z.string(),
+  kind: z.enum(['requests', 'tokens', 'usd']),
+  /** null: in any 60 seconds. */
+  period: z.enum(['month']).nullable(),
+  used: z.number(),
+  /** By requests in progress; null: it is no budget. */
+  held: z.number().nullable(),
+  limit: z.number(),
+  /** When all of it is free again, if nothing more is used; null: at once. */
+  resets_at: time.nullable(),
+})
+
 export const providerShape = z.object({
   id: z.string(),
   name: z.string(),
@@ -28,6 +42,12 @@ export const providerShape = z.object({
   models: z.array(
     z.object({ name: z.string(), context_tokens: z.number().nullable(), output_tokens: z.number().nullable() }),
   ),
+  /** What its account may be used for, by all keys together; null: no limit. */
+  rpm: z.number().nullable(),
+  tpm: z.number().nullable(),
+  budget_usd_month: z.number().nullable(),
+  /** What is used of these; empty where there are none, and to whoever was given single projects only. */
+  limits: z.array(accountUsageShape),
   revision: z.number(),
   /** How many routes have it as a target. */
   routes: z.number(),

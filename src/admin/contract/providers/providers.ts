@@ -44,6 +44,21 @@ const settable = {
     syntax: 'list',
   }),
   ...timeoutFields,
+  rpm: field(z.int().nonnegative().max(1e9).nullable().optional(), {
+    description: 'Requests a minute that its account may be used for (none: no limit)',
+    label: 'Requests a minute',
+    help: 'What its account may be used for, by all keys together. Over it, the next target of the route serves',
+  }),
+  tpm: field(z.int().nonnegative().max(1e12).nullable().optional(), {
+    description: 'Tokens a minute that its account may be used for (none: no limit)',
+    label: 'Tokens a minute',
+    help: 'What its account may be used for, by all keys together',
+  }),
+  budgetUsdMonth: field(z.number().nonnegative().max(1e9).nullable().optional(), {
+    description: 'USD a month that its account may be used for (none: no limit)',
+    label: 'Budget in USD a month',
+    help: "What its account may be used for, by all keys together, in the workspace's time zone",
+  }),
   ...tagField,
   ...kindSettingFields,
   skipCheck: field(z.boolean().default(false), { description: 'Do not check the provider first' }),
@@ -175,6 +190,7 @@ export const providers = {
     examples: [
       'providers edit openai --credential-stdin',
       'providers edit openai --timeout-first-byte 60s',
+      'providers edit openai --rpm 500 --budget-usd-month 200',
       'providers edit openai --organization none',
     ],
   })

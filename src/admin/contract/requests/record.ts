@@ -85,6 +85,9 @@ export const recordShape = z.object({
   estimate_error: z.number().nullable(),
   duration_ms: milliseconds,
   first_byte_ms: milliseconds,
+  trace: z
+    .object({ trace_id: z.string(), parent_id: z.string(), sampled: z.boolean(), state: z.string().nullable() })
+    .nullable(),
   attempts: z.array(attemptShape),
   timeline: z.array(
     z.object({

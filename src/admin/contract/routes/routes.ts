@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { formatNames } from '../../../core/format.ts'
 import { mostTargets } from '../../../core/written-target.ts'
 import {
+  durationText,
   forceField,
   laneName,
   listScopeFields,
@@ -68,6 +69,8 @@ export const routeShape = z.object({
   ...optionFields,
   /** Translated chat answers show what the model thought, as `reasoning_content`. */
   reasoning_text: z.boolean(),
+  /** How long its answers are given again to the same requests; null: not at all. */
+  cache_ms: z.number().nullable(),
   owned,
   created_at: time,
 })
@@ -146,6 +149,13 @@ const settable = {
     label: 'Reasoning in chat answers',
     help: 'Show what the model thought in translated chat answers, as reasoning_content',
   }),
+  cache: field(durationText.nullable().optional(), {
+    description:
+      'Time for which the same request of the same project and environment gets the same answer again (none: off)',
+    label: 'Cache answers for',
+    help: 'The same request of the same project and environment gets the same answer again, at no cost. Empty: off',
+    syntax: 'duration',
+  }),
 }
 
 export const tryShape = z.object({
@@ -210,6 +220,20 @@ export const explanationShape = z.object({
   note: z.string().nullable(),
 })
 
+const cache = {
+  clear: operation({
+    summary: 'Remove the cached answers of a route',
+    role: 'admin',
+    reach: 'project',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    examples: ['routes cache clear gpt-4o-mini'],
+  })
+    .input(one)
+    .output(z.object({ id: z.string(), model: z.string(), cleared: z.number() })),
+}
+
 export const routes = {
   add: operation({
     summary: 'Add a route from a model name or pattern to providers',
@@ -222,6 +246,7 @@ export const routes = {
     examples: [
       'routes add gpt-4o-mini --provider openai',
       'routes add fast --provider groq --upstream-model llama-3.1-8b-instant',
+      'routes add text-embedding-3-small --provider openai --cache 1d',
       "routes add 'gpt-*' --target openai --target azure --all-environments",
     ],
   })
@@ -343,6 +368,7 @@ export const routes = {
   })
     .input(one.extend(forceField))
     .output(routeShape),
+  cache,
   remove: operation({
     summary: 'Remove a route',
     role: 'admin',

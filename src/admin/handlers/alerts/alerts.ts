@@ -1,22 +1,31 @@
-import { randomBytes } from 'node:crypto'
 import type { AlertEvent } from '../../../core/alert.ts'
 import { newId } from '../../../core/ids.ts'
-import { evaluateHost } from '../../../providers/address-guard.ts'
 import type { Alert, AlertDelivery } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import type { AdminContext } from '../context.ts'
-import { conflict, invalid, notFound, refused } from '../fault.ts'
+import { conflict, notFound, refused } from '../fault.ts'
+import { loadOwners } from '../projects/owners.ts'
+import { checkUrl, mintSigningSecret, openReceiver, sealReceiver, shownUrl } from './receiver.ts'
 
-const show = ({ id, name, shownUrl, format, events, active, createdAt }: Alert) => ({
+type OwnedFields = Record<string, string>
+
+const show = ({ id, name, shownUrl, format, events, active, createdAt }: Alert, owned: OwnedFields = {}) => ({
   id,
   name,
   url: shownUrl,
   format,
   on: events,
   active,
+  owned,
   created_at: createdAt,
 })
+
+/** Which file manages which of its fields. */
+async function ownersOf(context: AdminContext): Promise<(alert: Alert) => OwnedFields> {
+  const owned = await loadOwners(context)
+  return ({ id }) => owned(id)
+}
 const resource = ({ id, name }: Alert) => ({ kind: 'alert', id, name })
 
 const showDelivery = (delivery: AlertDelivery, alert: string) => ({
@@ -37,25 +46,6 @@ async function load({ store }: AdminContext, name: string): Promise<Alert> {
   const alert = await store.alerts.find(name)
   if (alert === null) throw notFound('alert', name, 'List them: spgw alerts list')
   return alert
-}
-
-/** Any address but those that belong to the machine or its cloud; where a name leads is checked with each call. */
-function checkUrl(url: string): void {
-  const { hostname, username, password } = new URL(url)
-  if (username !== '' || password !== '')
-    throw invalid('The URL holds a user name or password.', 'Messages are signed: verify the signature instead.')
-  const { refused: reason } = evaluateHost(hostname, true)
-  if (reason !== null) throw invalid(reason, 'Give the URL of a receiver that is not link-local.')
-}
-
-/** The path of a Slack-style hook is all that keeps others from posting there; a query may hold a token anywhere. */
-function shownUrl(url: string, format: Alert['format']): string {
-  const { origin, pathname, search } = new URL(url)
-  return format === 'slack' ? `${origin}/…` : `${origin}${pathname}${search === '' ? '' : '?…'}`
-}
-
-function sealReceiver({ keyring }: AdminContext, id: string, url: string, secret: string | null): string {
-  return keyring.seal(JSON.stringify({ url, secret }), `alert:${id}`)
 }
 
 const inOrder = (events: readonly AlertEvent[]) => [...new Set(events)]
@@ -79,7 +69,7 @@ export const alerts = {
     if ((await context.store.alerts.find(name)) !== null)
       throw conflict(`The alert ${name} already exists.`, `Choose another name, or: spgw alerts edit ${name}`)
     const id = newId('alr')
-    const secret = format === 'slack' ? null : `whsec_${randomBytes(24).toString('base64')}`
+    const secret = mintSigningSecret(format)
     const alert: Alert = {
       id,
       name,
@@ -87,7 +77,7 @@ export const alerts = {
       format,
       events: inOrder(input.on),
       active: true,
-      sealed: sealReceiver(context, id, url, secret),
+      sealed: sealReceiver(context, id, { url, secret }),
       createdAt: new Date().toISOString(),
     }
     const after = show(alert)
@@ -95,8 +85,15 @@ export const alerts = {
     await audited(context, line).alerts.insert(alert)
     return { ...after, secret }
   }),
-  list: operations.alerts.list.handler(async ({ context }) => (await context.store.alerts.list()).map(show)),
-  show: operations.alerts.show.handler(async ({ context, input }) => show(await load(context, input.name))),
+  list: operations.alerts.list.handler(async ({ context }) => {
+    const owned = await ownersOf(context)
+    return (await context.store.alerts.list()).map((alert) => show(alert, owned(alert)))
+  }),
+  show: operations.alerts.show.handler(async ({ context, input }) => {
+    const owned = await ownersOf(context)
+    const alert = await load(context, input.name)
+    return show(alert, owned(alert))
+  }),
   edit: operations.alerts.edit.handler(async ({ context, input }) => {
     const alert = await load(context, input.name)
     const change: Partial<Alert> = {
@@ -106,16 +103,14 @@ export const alerts = {
     }
     if (input.url !== undefined) {
       checkUrl(input.url)
-      const { secret } = JSON.parse(context.keyring.open(alert.sealed, `alert:${alert.id}`).reveal()) as {
-        secret: string | null
-      }
-      change.sealed = sealReceiver(context, alert.id, input.url, secret)
+      const { secret } = openReceiver(context, alert)
+      change.sealed = sealReceiver(context, alert.id, { url: input.url, secret })
       change.shownUrl = shownUrl(input.url, alert.format)
     }
     const after = show({ ...alert, ...change })
     const line = { operation: 'alerts.edit', resource: resource(alert), before: show(alert), after }
     await audited(context, line).alerts.update(alert.id, change)
-    return after
+    return show({ ...alert, ...change }, (await ownersOf(context))(alert))
   }),
   remove: operations.alerts.remove.handler(async ({ context, input }) => {
     const alert = await load(context, input.name)

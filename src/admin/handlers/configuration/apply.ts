@@ -10,12 +10,14 @@ import { findProviderKind } from '../providers/provider-input.ts'
 import { type ConfigurationPlanInput, expectation, type Made, planFiles, showPlan } from './plan.ts'
 import { revisionOf } from './rows.ts'
 import type { CurrentState } from './state.ts'
-import { type MintedKey, writePlan } from './steps.ts'
+import { type Steps, writePlan } from './steps.ts'
 
 export interface ApplyInput extends ConfigurationPlanInput {
   skipCheck: boolean
   expect?: Record<string, string> | undefined
 }
+
+type Minted = Omit<Steps, 'write'>
 
 /** How often a plan is made anew because others wrote, before somebody is asked. */
 const maxAttempts = 5
@@ -32,8 +34,8 @@ export async function applyFiles(context: AdminContext, input: ApplyInput) {
   const found = await checkProviders(context, made, input.skipCheck)
   const expected = await expectation(made.plan)
   for (let tries = 1; ; tries++) {
-    const minted = await write(context, made, found)
-    if (minted !== null) return await answer(context, made, found, minted)
+    const written = await write(context, made, found)
+    if (written !== null) return await answer(context, made, found, written)
     if (tries === maxAttempts) throw conflict('The configuration keeps changing.', 'Try again.')
     made = await planFiles(context, input)
     refuseProblems(made)
@@ -123,8 +125,8 @@ function credentialOf(context: AdminContext, state: CurrentState, { entry, after
 }
 
 /** null: others wrote since the plan was made. */
-async function write(context: AdminContext, made: Made, found: Map<string, Found>): Promise<MintedKey[] | null> {
-  const { write: batch, minted } = await writePlan(context, made, found)
+async function write(context: AdminContext, made: Made, found: Map<string, Found>): Promise<Minted | null> {
+  const { write: batch, ...minted } = await writePlan(context, made, found)
   if (batch.steps.length === 0 && batch.own.length === 0 && batch.release.length === 0) return minted
   try {
     await context.store.configuration.write(batch)
@@ -135,7 +137,7 @@ async function write(context: AdminContext, made: Made, found: Map<string, Found
   }
 }
 
-async function answer(context: AdminContext, made: Made, found: Map<string, Found>, minted: MintedKey[]) {
+async function answer(context: AdminContext, made: Made, found: Map<string, Found>, { minted, alerts }: Minted) {
   const { plan, owner } = made
   if (plan.changes.length > 0) await context.runtime.publish()
   for (const { id, name, kind } of plan.changes)
@@ -143,5 +145,5 @@ async function answer(context: AdminContext, made: Made, found: Map<string, Foun
       context.runtime.markReady(id)
   const { changes, notes, adopted, released } = await showPlan(made)
   const checked = [...found].filter(([, { readiness }]) => readiness.state === 'ready').map(([name]) => name)
-  return { owner, changes, notes, adopted, released, keys: minted, checked }
+  return { owner, changes, notes, adopted, released, keys: minted, alerts, checked }
 }

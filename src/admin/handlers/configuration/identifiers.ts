@@ -10,6 +10,7 @@ const prefixes: Record<ResourceKind, IdPrefix> = {
   policy: 'pol',
   key: 'key',
   route: 'rte',
+  alert: 'alr',
 }
 
 /** From names to ids: those of what is there, and new ones for what a plan makes. */

@@ -14,8 +14,10 @@ import {
   objectsIn,
   type Problem,
 } from '../../../manifest/resource.ts'
+import { projectsWith } from '../../contract/operators/roles.ts'
 import type { AdminContext } from '../context.ts'
-import { type ManifestProblems, prepareEntries } from './prepare.ts'
+import type { ManifestProblems } from './manifest-problems.ts'
+import { prepareEntries } from './prepare.ts'
 import { type CurrentState, describeState } from './state.ts'
 
 export interface ConfigurationPlanInput {
@@ -38,13 +40,16 @@ export async function planFiles(
   context: Pick<AdminContext, 'store' | 'kinds' | 'keyring' | 'caller' | 'readManifest'>,
   input: ConfigurationPlanInput,
 ): Promise<Made> {
-  const state = await describeState(await context.store.configuration.read(), context.keyring)
+  const whole = await describeState(await context.store.configuration.read(), context.keyring)
+  const seesAlerts = projectsWith(context.caller.grants, 'admin') === null
+  const state = seesAlerts ? whole : { ...whole, resources: whole.resources.filter(({ kind }) => kind !== 'alert') }
   const documents = Object.entries(input.files).map(([name, text]) => ({ name, text }))
   const { owner, entries, problems } = await context.readManifest({ documents, variables: input.variables })
   const found: ManifestProblems = { problems: [...problems], unset: [], notes: [] }
   const { resources } = state
   const revoked = new RevokedKeys(state)
-  const live = entries.filter((entry) => !isRevoked(entry, revoked, found))
+  const named = seesAlerts ? entries : withoutAlerts(entries, found)
+  const live = named.filter((entry) => !isRevoked(entry, revoked, found))
   const attached = resolveAttachments(live, resources, found.problems)
   const prepared = await prepareEntries(context, attached, resources, found)
   const plan = await makePlan({ resources, entries: prepared, owner, prune: input.prune, force: input.force })
@@ -53,6 +58,13 @@ export async function planFiles(
   // A mistake in one entry makes others refer to what is not there.
   if (plan.problems.length === 0) plan.problems.push(...(await checkOutcome(plan)), ...checkSecrets(plan, state))
   return { owner, state, plan, unset: found.unset }
+}
+
+/** Only admins may see them. */
+function withoutAlerts(entries: readonly ManifestEntry[], found: ManifestProblems): ManifestEntry[] {
+  const others = entries.filter(({ kind }) => kind !== 'alert')
+  if (others.length < entries.length) found.notes.push('Alerts were not compared, which needs the role admin')
+  return others
 }
 
 class RevokedKeys {

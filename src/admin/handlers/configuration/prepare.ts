@@ -2,14 +2,7 @@ import { ORPCError } from '@orpc/server'
 import { closestNames } from '../../../core/closest-names.ts'
 import { mapInSlices } from '../../../core/slices.ts'
 import { describeUnset } from '../../../core/variables.ts'
-import {
-  keyOf,
-  type ManifestEntry,
-  type ManifestResource,
-  objectsIn,
-  type Plain,
-  type Problem,
-} from '../../../manifest/resource.ts'
+import { keyOf, type ManifestEntry, type ManifestResource, objectsIn, type Plain } from '../../../manifest/resource.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
 import { projectsWith } from '../../contract/operators/roles.ts'
@@ -27,13 +20,8 @@ import {
   readBaseUrl,
   readSettings,
 } from '../providers/provider-input.ts'
-
-export interface ManifestProblems {
-  problems: Problem[]
-  /** New credentials that are not known, since their variables are not set. */
-  unset: Problem[]
-  notes: string[]
-}
+import type { ManifestProblems } from './manifest-problems.ts'
+import { prepareAlert } from './prepare-alert.ts'
 
 async function checkPolicy(
   { fields, name, place, placeOf }: ManifestEntry,
@@ -63,6 +51,7 @@ export async function prepareEntries(
   const state = new Map(resources.map((resource) => [keyOf(resource), resource]))
   for (const entry of entries) if (entry.kind === 'policy') await checkPolicy(entry, found)
   return await mapInSlices(entries, (entry) => {
+    if (entry.kind === 'alert') return prepareAlert(context, entry, state.get(keyOf(entry)) ?? null, found)
     if (entry.kind !== 'provider') return entry
     const current = state.get(keyOf(entry)) ?? null
     const prepared = { ...entry, fields: { ...entry.fields } }

@@ -18,7 +18,7 @@ export interface ProviderParts {
   nextRevision: ReadonlyMap<string, number>
 }
 
-const properties = ['active', 'projects', 'tags']
+const properties = ['active', 'projects', 'tags', 'rpm', 'tpm', 'budget_usd_month']
 
 /** Whether the change concerns what calls depend on, and thus makes a revision. */
 export function revises({ changed }: PlannedChange): boolean {

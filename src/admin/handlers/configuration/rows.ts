@@ -31,13 +31,25 @@ export function defaultProvidersOf(fields: Fields, ids: Identifiers): Environmen
   return Object.fromEntries(named.map(([lane, name]) => [lane, ids.ofWorkspace('provider', name)]))
 }
 
-export function providerProperties(fields: Fields, ids: Identifiers): Pick<Provider, 'active' | 'projects' | 'tags'> {
+export function providerProperties(
+  fields: Fields,
+  ids: Identifiers,
+): Pick<Provider, 'active' | 'projects' | 'tags' | 'limits'> {
   const projects = fields.projects === null ? null : textsIn(fields.projects)
   return {
     active: fields.active === true,
     projects: projects?.map((name) => ids.ofWorkspace('project', name)) ?? null,
     tags: fields.tags as Record<string, string>,
+    limits: {
+      rpm: numberIn(fields.rpm),
+      tpm: numberIn(fields.tpm),
+      budgetUsdMonth: numberIn(fields.budget_usd_month),
+    },
   }
+}
+
+function numberIn(value: Plain | undefined): number | null {
+  return typeof value === 'number' ? value : null
 }
 
 export function revisionOf(fields: Fields): Pick<ProviderRevision, 'baseUrl' | 'headers' | 'timeouts' | 'settings'> {
@@ -95,6 +107,7 @@ export function routeOf(
     hedge: hedgeIn(fields),
     shadow: shadowIn(fields.shadow, ids),
     reasoningText: fields.reasoning_text !== false,
+    cacheMs: numberIn(fields.cache),
   }
 }
 

@@ -6,6 +6,7 @@ import type { Fields, ManifestResource, Plain } from '../../../manifest/resource
 import type { Keyring } from '../../../sealing/keyring.ts'
 import { SealError } from '../../../sealing/seal-error.ts'
 import type {
+  Alert,
   Environment,
   Key,
   Policy,
@@ -14,6 +15,7 @@ import type {
   SealedCredential,
   StoredConfiguration,
 } from '../../../store/api.ts'
+import { openReceiver } from '../alerts/receiver.ts'
 import { openSealed } from '../providers/provider-check.ts'
 
 /** The configuration as files describe it: by names, without what the gateway found or counted. */
@@ -24,12 +26,13 @@ export interface CurrentState {
   revoked: ManifestResource[]
   /** By id, as they are stored. */
   providers: Map<string, Provider>
+  alerts: Map<string, Alert>
 }
 
 type NameOf = (id: string) => string
 
 export async function describeState(
-  { stored, owned, head }: StoredConfiguration,
+  { stored, alerts, owned, head }: StoredConfiguration,
   keyring: Keyring,
 ): Promise<CurrentState> {
   const names = new Map<string, string>()
@@ -79,9 +82,11 @@ export async function describeState(
         project: route.project,
         environment: route.environment,
       }))),
+      ...alerts.map((alert) => make('alert', alert, alertFields(alert, keyring))),
     ],
     revoked: keys.filter(({ revoked }) => revoked).map(({ resource }) => resource),
     providers: new Map(stored.providers.map((provider) => [provider.id, provider])),
+    alerts: new Map(alerts.map((alert) => [alert.id, alert])),
   }
 }
 
@@ -110,8 +115,30 @@ function providerFields(provider: Provider, nameOf: NameOf, keyring: Keyring): F
     headers: revision.headers,
     projects: provider.projects === null ? null : provider.projects.map(nameOf).sort(),
     ...timeoutFields(revision.timeouts),
+    rpm: provider.limits.rpm,
+    tpm: provider.limits.tpm,
+    budget_usd_month: provider.limits.budgetUsdMonth,
     tags: provider.tags,
     ...Object.fromEntries(settings),
+  }
+}
+
+function alertFields(alert: Alert, keyring: Keyring): Fields {
+  const fingerprint = alertFingerprint(alert, keyring)
+  return {
+    url: { ...(fingerprint === null ? {} : { fingerprint }), shown: alert.shownUrl },
+    format: alert.format,
+    on: [...alert.events].sort(),
+    active: alert.active,
+  }
+}
+
+function alertFingerprint(alert: Alert, keyring: Keyring): string | null {
+  try {
+    return keyring.fingerprint(openReceiver({ keyring }, alert).url)
+  } catch (error) {
+    if (error instanceof SealError) return null
+    throw error
   }
 }
 
@@ -181,5 +208,6 @@ function routeFields(route: Route, nameOf: NameOf): Fields {
     hedge_share: route.hedge?.share ?? usualHedgeShare,
     shadow: route.shadow === null ? null : writeShadow(nameOf(route.shadow.providerId), route.shadow.upstreamModel),
     reasoning_text: route.reasoningText,
+    cache: route.cacheMs,
   }
 }

@@ -6,6 +6,7 @@ import type { ConfigurationStep, ConfigurationWrite, Key, OwnedField } from '../
 import type { AdminContext } from '../context.ts'
 import { mintSecret } from '../keys/mint-secret.ts'
 import type { Found } from '../providers/provider-check.ts'
+import { alertSteps, type MintedAlert } from './alert-steps.ts'
 import { Identifiers } from './identifiers.ts'
 import { providerSteps, revises } from './provider-steps.ts'
 import { defaultProvidersOf, keyProperties, policyOf, routeOf, secretsOf } from './rows.ts'
@@ -23,6 +24,7 @@ export interface MintedKey {
 export interface Steps {
   write: ConfigurationWrite
   minted: MintedKey[]
+  alerts: MintedAlert[]
 }
 
 type StepContext = Pick<AdminContext, 'keyring' | 'caller' | 'store'>
@@ -38,8 +40,10 @@ export async function writePlan(
   const maker = new StepMaker(context, ids)
   const provider = (change: PlannedChange) =>
     providerSteps(context, change, { state, ids, found, nextRevision }, maker.audit(change))
+  const alerts: MintedAlert[] = []
   const made = await mapInSlices(plan.changes, (change) => {
     if (change.action === 'remove') return maker.remove(change)
+    if (change.kind === 'alert') return alertSteps(context, change, { ids, state, minted: alerts }, maker.audit(change))
     return change.kind === 'provider' ? provider(change) : maker.make(change)
   })
   const steps = made.flat()
@@ -48,7 +52,11 @@ export async function writePlan(
   const release = plan.release.map(({ key, field }) => ({ resourceId: maker.idOf(key), field }))
   const removals = early.filter(({ method }) => method === 'remove')
   const rest = early.filter(({ method }) => method !== 'remove')
-  return { write: { head: state.head, steps: [...rest, ...deferred, ...removals], own, release }, minted: maker.minted }
+  return {
+    write: { head: state.head, steps: [...rest, ...deferred, ...removals], own, release },
+    minted: maker.minted,
+    alerts,
+  }
 }
 
 /** An environment names providers that are made after it. */
@@ -73,6 +81,7 @@ const tables: Record<ResourceKind, ConfigurationStep['table']> = {
   policy: 'policies',
   key: 'keys',
   route: 'routes',
+  alert: 'alerts',
 }
 
 class StepMaker {

@@ -23,7 +23,12 @@ export function showLimits(runtime: Pick<Runtime, 'limitUsage'>, all: readonly L
     const { used, held, resetsAt } = runtime.limitUsage(limit)
     const { policy, scope, kind, period, perUser } = limit
     const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
-    const common = { policy, scope, used: perUser ? null : amount(used), limit: amount(limitAt(limit, now)) }
+    const common = {
+      policy: policy ?? '',
+      scope,
+      used: perUser ? null : amount(used),
+      limit: amount(limitAt(limit, now)),
+    }
     const resets = resetsAt === null ? null : isoTime(Math.round(resetsAt))
     if (period === null) {
       if (kind !== 'usd') shown.limits.push({ ...common, kind, resets_at: resets })

@@ -1,4 +1,5 @@
 import { newId } from '../../../core/ids.ts'
+import { noAccountLimits } from '../../../core/policy-limits.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { credentialNeed } from '../../../providers/index.ts'
 import type { Provider, ProviderRevision } from '../../../store/api.ts'
@@ -7,11 +8,12 @@ import { audited } from '../audited.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid } from '../fault.ts'
 import { mergePairs, readTimeouts, type TimeoutInput } from '../moments.ts'
+import { readLimits, type WrittenLimits } from './account-usage.ts'
 import { checkFirst, checkForm, readCredential, sealCredential } from './provider-check.ts'
 import { checkHeaders, findProviderKind, readBaseUrl, readProjects, readSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider } from './show-provider.ts'
 
-export interface AddProvider extends TimeoutInput, KindSettingsInput {
+export interface AddProvider extends TimeoutInput, KindSettingsInput, WrittenLimits {
   name: string
   kind: string
   baseUrl?: string | undefined
@@ -60,6 +62,7 @@ export async function addProvider(context: AdminContext, input: AddProvider) {
     activeRevision: 1,
     readiness,
     models: models ?? [],
+    limits: readLimits(noAccountLimits, input),
     createdAt,
     revision,
   }

@@ -7,6 +7,7 @@ import type { AdminContext } from '../context.ts'
 import { conflict, invalid } from '../fault.ts'
 import { findProvider } from '../find.ts'
 import { mergePairs, readTimeouts } from '../moments.ts'
+import { readLimits } from './account-usage.ts'
 import { type AddProvider, checkNeed } from './add-provider.ts'
 import { checkFirst, checkForm, type Found, openSealed, readCredential, sealCredential } from './provider-check.ts'
 import {
@@ -37,12 +38,13 @@ export async function editProvider(context: AdminContext, input: EditProvider) {
     name: input.rename ?? provider.name,
     tags: mergePairs(provider.tags, input.tags),
     projects: await changeProjects(context, provider, input),
+    limits: readLimits(provider.limits, input),
   }
   const next = readNext(context, provider, input)
   const checked = next.check ? await checkNext(context, provider, next, input.skipCheck) : null
 
-  if (!same(properties, { name: provider.name, tags: provider.tags, projects: provider.projects }))
-    await writeProperties(context, provider, properties, usage)
+  const { name, tags, projects, limits } = provider
+  if (!same(properties, { name, tags, projects, limits })) await writeProperties(context, provider, properties, usage)
   const current = { ...provider, ...properties }
   if (next.changed) await addRevision(context, current, next.revision, checked, usage)
   await context.runtime.publish()
@@ -142,7 +144,7 @@ async function checkNext(context: AdminContext, provider: Provider, next: Next, 
   return checkFirst(context, kind, { ...provider, revision: next.revision }, credential, skip)
 }
 
-type Properties = Pick<Provider, 'name' | 'tags' | 'projects'>
+type Properties = Pick<Provider, 'name' | 'tags' | 'projects' | 'limits'>
 
 async function writeProperties(context: AdminContext, provider: Provider, to: Properties, usage: Usage) {
   const before = auditProvider(provider, usage)

@@ -3,6 +3,7 @@ import type { AdminContext } from '../context.ts'
 import { type LiveStates, readStates, showState, showTargets } from '../live-states.ts'
 import { showTimeouts } from '../moments.ts'
 import { loadNames, type NamesById } from '../names.ts'
+import { type AccountUsage, showAccountUsage, showLimits } from './account-usage.ts'
 import { readLastHour } from './last-hour.ts'
 
 /** What is shown beside the configuration: how it is used. */
@@ -13,6 +14,8 @@ export interface Usage {
   states: LiveStates
   /** By provider name. */
   lastHour: Map<string, AttemptSums>
+  /** Of its account. */
+  limits(provider: Provider): AccountUsage
 }
 
 export async function loadUsage(
@@ -30,7 +33,8 @@ export async function loadUsage(
       if (found === undefined) byProvider.set(id, [route])
       else found.push(route)
     }
-  return { names, routes: byProvider, states: readStates(context), lastHour }
+  const limits = (provider: Provider) => showAccountUsage(context, provider)
+  return { names, routes: byProvider, states: readStates(context), lastHour, limits }
 }
 
 export const resource = ({ id, name }: Provider) => ({ kind: 'provider', id, name })
@@ -56,6 +60,8 @@ export function showProvider(provider: Provider, usage: Usage) {
       context_tokens: contextTokens,
       output_tokens: outputTokens,
     })),
+    ...showLimits(provider.limits),
+    limits: usage.limits(provider),
     revision: provider.activeRevision,
     routes: routes.length,
     last_hour: {
@@ -107,6 +113,7 @@ export function auditProvider(provider: Provider, { names }: Usage) {
     active: provider.active,
     projects: provider.projects?.map(names.project) ?? null,
     tags: provider.tags,
+    ...showLimits(provider.limits),
     revision: provider.activeRevision,
   }
 }

@@ -45,6 +45,7 @@ const columns: [name: string, read: (record: RequestRecord) => Value][] = [
   ['usage_detail', ({ usage_detail }) => usage_detail && JSON.stringify(usage_detail)],
   ['estimate_error', ({ estimate_error }) => estimate_error],
   ['shadow_of', ({ shadow_of }) => shadow_of],
+  ['trace_id', ({ trace }) => trace?.trace_id ?? null],
 ]
 
 export function csvHead(): string {

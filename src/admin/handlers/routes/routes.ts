@@ -1,6 +1,7 @@
 import { isFallbackCondition, notACondition } from '../../../core/fallback-conditions.ts'
 import type { FormatName } from '../../../core/format.ts'
 import { newId } from '../../../core/ids.ts'
+import { parseDuration } from '../../../core/units.ts'
 import { RouteIndex, validateRoute } from '../../../routing/plan.ts'
 import type { Route } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
@@ -40,6 +41,7 @@ const configured = (route: Route, names: NamesById) => ({
   echo_model: route.echoModel,
   ...showOptions(route, names),
   reasoning_text: route.reasoningText,
+  cache_ms: route.cacheMs,
   owned: names.owned(route.id),
   created_at: route.createdAt,
 })
@@ -98,6 +100,15 @@ async function refuseImpossible(context: AdminContext, route: Route): Promise<vo
   throw invalid(problem.message, 'See: spgw routes add --help')
 }
 
+const longestCacheMs = 30 * 24 * 3600_000
+
+function readCache(text: string | null | undefined): number | null {
+  const ms = text === undefined || text === null ? null : parseDuration(text)
+  if (ms !== null && (ms < 1000 || ms > longestCacheMs))
+    throw invalid('Answers are cached for 1s to 30d.', 'Write for example --cache 10m, or --cache none.')
+  return ms
+}
+
 function readFallback(list: string[] | undefined): string[] | undefined {
   const words = list?.flatMap((text) => text.split(',')).map((word) => word.trim())
   for (const word of words ?? [])
@@ -131,6 +142,7 @@ export const routes = {
       echoModel: input.echoModel ?? false,
       ...(await readOptions(context, input, null, project.id)),
       reasoningText: input.reasoningText !== 'off',
+      cacheMs: readCache(input.cache) ?? null,
       createdAt: new Date().toISOString(),
     }
     await refuseImpossible(context, route)
@@ -166,6 +178,7 @@ export const routes = {
       echoModel: input.echoModel ?? route.echoModel,
       ...(await readOptions(context, input, route, route.projectId)),
       reasoningText: input.reasoningText === undefined ? route.reasoningText : input.reasoningText === 'on',
+      cacheMs: input.cache === undefined ? route.cacheMs : readCache(input.cache),
     }
     await refuseImpossible(context, { ...route, ...to })
     return change(context, 'routes.edit', loaded, to)
@@ -181,6 +194,14 @@ export const routes = {
   disable: operations.routes.disable.handler(async ({ context, input }) =>
     change(context, 'routes.disable', await load(context, input), { enabled: false }),
   ),
+  cache: {
+    clear: operations.routes.cache.clear.handler(async ({ context, input }) => {
+      const { route, before } = await load(context, input)
+      const line = { operation: 'routes.cache.clear', resource: resource(route), before, after: before }
+      const cleared = await audited(context, line).cache.clear(route.id)
+      return { id: route.id, model: route.model, cleared }
+    }),
+  },
   remove: operations.routes.remove.handler(async ({ context, input }) => {
     const { route, before } = await load(context, input)
     const line = { operation: 'routes.remove', resource: resource(route), before, after: null }

@@ -17,6 +17,9 @@ import { up as routeOptions } from './0015-route-options.ts'
 import { up as spend } from './0016-spend.ts'
 import { up as alerts } from './0017-alerts.ts'
 import { up as raisedHolds } from './0018-raised-holds.ts'
+import { up as traces } from './0019-traces.ts'
+import { up as accountLimits } from './0020-account-limits.ts'
+import { up as cachedAnswers } from './0021-cached-answers.ts'
 import { up as targetFormats } from './0031-target-formats.ts'
 import { up as reasoning } from './0032-reasoning.ts'
 
@@ -40,6 +43,9 @@ export const migrations: Record<string, Migration> = {
   '0016-spend': { up: spend },
   '0017-alerts': { up: alerts },
   '0018-raised-holds': { up: raisedHolds },
+  '0019-traces': { up: traces },
+  '0020-account-limits': { up: accountLimits },
+  '0021-cached-answers': { up: cachedAnswers },
   '0031-target-formats': { up: targetFormats },
   '0032-reasoning': { up: reasoning },
 }

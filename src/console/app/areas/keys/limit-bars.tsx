@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { formatAmount, nameLimit } from '../../../../admin/contract/show-limit.ts'
+import { formatAmount, type LimitUsage, nameLimit } from '../../../../admin/contract/show-limit.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Missing, Time } from '../../parts/index.ts'
 import type { UsedLimit } from './key-usage.ts'
@@ -15,8 +15,11 @@ export function noLimits(policy: string | null): string {
   return policy === null ? 'No rate or budget limits' : `No rate or budget limits in policy ${escapeControls(policy)}`
 }
 
+/** Of a policy, or of an account at a provider. */
+export type ShownLimit = LimitUsage & { policy: string; resets_at: string | null }
+
 interface LimitBarListProps {
-  limits: readonly UsedLimit[]
+  limits: readonly ShownLimit[]
   /** Each with where it applies and when it resets. */
   detailed?: boolean
   /** They are all of one policy, whose name stands above them. */
@@ -46,9 +49,9 @@ export function LimitBars({ limits, policy }: LimitBarsProps) {
   return <LimitBarList limits={limits} most={2} />
 }
 
-const heldOf = (limit: UsedLimit): number => ('held' in limit && limit.held !== null ? limit.held : 0)
+const heldOf = ({ held }: ShownLimit): number => held ?? 0
 
-function LimitBar({ limit, children }: { limit: UsedLimit; children: ReactNode }) {
+function LimitBar({ limit, children }: { limit: ShownLimit; children: ReactNode }) {
   const { used, scope, policy } = limit
   const share = shareOf(limit)
   const name = nameLimit(limit)
@@ -57,7 +60,7 @@ function LimitBar({ limit, children }: { limit: UsedLimit; children: ReactNode }
   const words = used === null ? `${whole} for each end user` : `${formatAmount(limit, used)} of ${whole}`
   const part = (amount: number) => `${Math.min(100, limit.limit === 0 ? 100 : (amount / limit.limit) * 100)}%`
   return (
-    <li className="limit-bar" title={`${name}: ${words}. Policy ${policy}, ${scope}`}>
+    <li className="limit-bar" title={`${name}: ${words}. ${policy === '' ? '' : `Policy ${policy}, `}${scope}`}>
       <span className="small row spread">
         <span>{`${name.charAt(0).toUpperCase()}${name.slice(1)}`}</span>
         <span className="number quiet nowrap">
@@ -80,10 +83,10 @@ function LimitBar({ limit, children }: { limit: UsedLimit; children: ReactNode }
   )
 }
 
-function LimitNote({ limit, ofOne }: { limit: UsedLimit; ofOne: boolean }) {
+function LimitNote({ limit, ofOne }: { limit: ShownLimit; ofOne: boolean }) {
   const { policy, scope, resets_at: resetsAt, used } = limit
   const held = heldOf(limit)
-  const isBudget = 'period' in limit
+  const isBudget = (limit.period ?? null) !== null
   return (
     <span className="small quiet breakable">
       {escapeControls(scope)}
@@ -99,6 +102,6 @@ function LimitNote({ limit, ofOne }: { limit: UsedLimit; ofOne: boolean }) {
 }
 
 /** Of what may still be used: what is held counts. */
-function shareOf(limit: UsedLimit): number {
+function shareOf(limit: ShownLimit): number {
   return limit.limit === 0 ? 1 : ((limit.used ?? 0) + heldOf(limit)) / limit.limit
 }

@@ -21,6 +21,9 @@ const folded = [
   'timeoutFirstByte',
   'timeoutBetweenChunks',
   'timeoutTotal',
+  'rpm',
+  'tpm',
+  'budgetUsdMonth',
 ]
 
 /** Settings of nearly every kind, and seldom needed. */
@@ -41,7 +44,7 @@ function fieldsFor({ kind, preset }: AddKind) {
   ]
   const more =
     kind.own_settings.length === 0
-      ? ['projects', 'tags']
+      ? ['projects', 'tags', 'rpm', 'tpm', 'budgetUsdMonth']
       : [...(needsUrl ? [] : ['baseUrl']), ...folded, ...egressFields, 'skipCheck']
   const { fields } = operationNamed('providers.add')
   const pick = (names: readonly string[]) => names.flatMap((name) => fields.find((field) => field.name === name) ?? [])

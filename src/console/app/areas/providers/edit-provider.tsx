@@ -37,6 +37,9 @@ export function EditProvider({ provider, onDone, onCancel }: EditProviderProps) 
       ]}
       folded={[
         'rename',
+        'rpm',
+        'tpm',
+        'budgetUsdMonth',
         ...(Object.keys(provider.owned).length > 0 ? ['force'] : []),
         ...(network
           ? [
@@ -63,7 +66,15 @@ export function EditProvider({ provider, onDone, onCancel }: EditProviderProps) 
   )
 }
 
-function initialOf({ name, base_url, headers, projects, tags, timeouts }: Provider): Record<string, unknown> {
+function initialOf({
+  name,
+  base_url,
+  headers,
+  projects,
+  tags,
+  timeouts,
+  ...limits
+}: Provider): Record<string, unknown> {
   return {
     rename: name,
     baseUrl: base_url,
@@ -75,5 +86,8 @@ function initialOf({ name, base_url, headers, projects, tags, timeouts }: Provid
     timeoutFirstByte: durationText(timeouts.first_byte_ms),
     timeoutBetweenChunks: durationText(timeouts.between_chunks_ms),
     timeoutTotal: durationText(timeouts.total_ms),
+    rpm: limits.rpm,
+    tpm: limits.tpm,
+    budgetUsdMonth: limits.budget_usd_month,
   }
 }

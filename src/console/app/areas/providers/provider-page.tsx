@@ -11,6 +11,7 @@ import { usePanel } from '../../shell/use-panel.ts'
 import { ManagedNotice } from '../managed-notice.tsx'
 import type { Check, Provider, Route } from '../outputs.ts'
 import { pluralize } from '../units.ts'
+import { AccountLimits } from './account-limits.tsx'
 import { CheckList, PoolCheck } from './check-list.tsx'
 import { describeLoss } from './describe-loss.ts'
 import { EditProvider } from './edit-provider.tsx'
@@ -64,6 +65,7 @@ function ProviderView({ provider, routes, above }: { provider: Provider; routes:
       {provider.base_url === null ? null : <ProviderAttempts name={provider.name} />}
       <div className="sections">
         <ProviderHealth provider={provider} />
+        <AccountLimits provider={provider} />
         <ProviderRoutes provider={provider} routes={routes} />
         <ProviderSettings provider={provider} />
         {provider.kind === 'demo' || provider.base_url === null ? null : <ProviderCredentials provider={provider} />}

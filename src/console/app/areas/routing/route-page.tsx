@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { FlaskConical, Lightbulb, Pencil, Power, PowerOff, Trash2 } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import {
   Button,
@@ -219,7 +220,8 @@ function describeShadow({ shadow }: Route): string {
 
 /** The settings that the drawing does not show. */
 export function RouteSettings({ route }: { route: Route }) {
-  const { retries, fallback_on, timeouts, strict, echo_model, sticky, reasoning_text, created_at, strategy } = route
+  const { retries, fallback_on, timeouts, strict, echo_model, sticky, reasoning_text, cache_ms, created_at, strategy } =
+    route
   return (
     <Section title="Settings">
       <RecordView
@@ -243,6 +245,11 @@ export function RouteSettings({ route }: { route: Route }) {
           { label: 'Hedging', value: describeHedge(route) },
           { label: 'Shadow', value: describeShadow(route) },
           { label: 'Reasoning in translated chat answers', value: reasoning_text ? 'Shown' : 'Hidden' },
+          {
+            label: 'Cache',
+            value:
+              cache_ms === null ? 'Off' : `The same request gets the same answer for ${formatMilliseconds(cache_ms)}`,
+          },
           { label: 'Price', value: <RoutePrices route={route} /> },
           { label: 'Added', value: <Time at={created_at} /> },
         ]}

@@ -74,7 +74,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What was done; keys that were made new are shown here, and nowhere else. */
+/** What was done; keys and signing secrets that were made new are shown here, and nowhere else. */
 export function AppliedView({ applied }: { applied: Applied }) {
   return (
     <div className="notice notice-good below" role="status">
@@ -86,6 +86,12 @@ export function AppliedView({ applied }: { applied: Applied }) {
               Key {key.name} in {key.project}/{key.environment}, shown only once:
             </p>
             <Code text={key.key} />
+          </div>
+        ))}
+        {applied.alerts.map((alert) => (
+          <div key={alert.id}>
+            <p>Signing secret of alert {alert.name}, shown only once:</p>
+            <Code text={alert.secret} />
           </div>
         ))}
       </div>

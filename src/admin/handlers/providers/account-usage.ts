@@ -1,0 +1,44 @@
+import { isoTime } from '../../../core/flat-text.ts'
+import type { AccountLimits } from '../../../core/policy-limits.ts'
+import { accountLimits } from '../../../policy/limits/account-limits.ts'
+import type { Provider } from '../../../store/api.ts'
+import type { AdminContext } from '../context.ts'
+
+const nanoPerUsd = 1e9
+
+/** What is used of the limits of a provider's account, as the data plane counts it at this moment. */
+export function showAccountUsage({ scope, runtime }: Pick<AdminContext, 'scope' | 'runtime'>, provider: Provider) {
+  if (scope.seen !== null) return []
+  return (accountLimits(provider) ?? []).map((limit) => {
+    const { used, held, resetsAt } = runtime.limitUsage(limit)
+    const unit = limit.kind === 'usd' ? nanoPerUsd : 1
+    return {
+      scope: limit.scope,
+      kind: limit.kind as 'requests' | 'tokens' | 'usd',
+      period: limit.period === 'month' ? ('month' as const) : null,
+      used: used / unit,
+      held: limit.period === null ? null : held / unit,
+      limit: limit.limit / unit,
+      resets_at: resetsAt === null ? null : isoTime(Math.round(resetsAt)),
+    }
+  })
+}
+
+export type AccountUsage = ReturnType<typeof showAccountUsage>
+export type WrittenLimits = { [Name in keyof AccountLimits]?: number | null | undefined }
+
+/** Null clears a limit; what is not given stays. */
+export function readLimits(
+  before: Readonly<AccountLimits>,
+  { rpm, tpm, budgetUsdMonth }: WrittenLimits,
+): AccountLimits {
+  return {
+    rpm: rpm === undefined ? before.rpm : rpm,
+    tpm: tpm === undefined ? before.tpm : tpm,
+    budgetUsdMonth: budgetUsdMonth === undefined ? before.budgetUsdMonth : budgetUsdMonth,
+  }
+}
+
+export function showLimits({ rpm, tpm, budgetUsdMonth }: Readonly<AccountLimits>) {
+  return { rpm, tpm, budget_usd_month: budgetUsdMonth }
+}

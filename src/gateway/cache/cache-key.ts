@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import type { EffectivePolicy } from '../../policy/effective.ts'
+import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
+import type { Call } from '../request/call.ts'
+import type { LiveConfiguration } from '../thread/read-model.ts'
+
+/** Headers by which a client chooses a version of the protocol, and so another answer. */
+const versionHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta', 'x-sp-provider']
+
+/**
+ * What makes two requests the same: who may see the answer (project and environment, which no client can write), what was
+ * asked byte for byte, and under which policies and route it was answered, as they were then.
+ */
+export function cacheKey(call: Call, route: SnapshotRoute): string {
+  const { key, lane, match, inspection, body, gateway, policy } = call
+  const { configuration } = gateway.model
+  const head = [
+    ...[key.projectId, key.environmentId, lane.name, match.path + inspection.query],
+    versionHeaders.map((name) => call.header(name)),
+    policyDigest(policy),
+    routeDigest(route, configuration),
+  ]
+  // The head is JSON, so that no part of it can pass for another; the body has the rest.
+  return createHash('sha256').update(JSON.stringify(head)).update('\n').update(body.bytes).digest('hex')
+}
+
+const policyDigests = new WeakMap<EffectivePolicy, string>()
+
+/** Of the policies that apply, with what they say: an answer that other content rules have seen is another answer. */
+function policyDigest(policy: EffectivePolicy): string {
+  const known = policyDigests.get(policy)
+  if (known !== undefined) return known
+  const said = policy.policies.map(({ id, rules }) => [id, [...rules].map(([name, { value }]) => [name, value])])
+  const digest = digestOf(said)
+  policyDigests.set(policy, digest)
+  return digest
+}
+
+const routeDigests = new WeakMap<SnapshotRoute, string>()
+
+/** Of the route, and of the revisions of its targets' providers. */
+function routeDigest(route: SnapshotRoute, { providers }: LiveConfiguration): string {
+  const known = routeDigests.get(route)
+  if (known !== undefined) return known
+  const revisions = route.targets.map(({ providerId }) => providers.get(providerId)?.row.revision ?? null)
+  const digest = digestOf([route, revisions])
+  routeDigests.set(route, digest)
+  return digest
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64')
+}

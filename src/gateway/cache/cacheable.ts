@@ -1,0 +1,82 @@
+import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
+import type { Call } from '../request/call.ts'
+
+/** Larger requests are seldom the same twice, and have to be read whole here. */
+export const largestBody = 1024 * 1024
+
+/**
+ * Whether an answer to the call may be kept and given again. Not where it is stored at the provider or names what is, where
+ * the provider does more than ask a model, or where a policy wants nothing kept.
+ */
+export function isCacheable(call: Call, route: SnapshotRoute): boolean {
+  const { body, inspection, policy } = call
+  if (route.cacheMs === null || !asksModel(call)) return false
+  if (body.bytes.length === 0 || body.bytes.length > largestBody) return false
+  if (call.createsObjects || inspection.stores || call.pin !== null || call.clientSecret !== null) return false
+  if (policy.capture?.mode === 'none' || call.gateway.model.configuration.bodyKey === null) return false
+  if (isNoStore(call.header('cache-control'))) return false
+  return isPlain(parse(body.bytes), inspection.streamed)
+}
+
+/** One model, in JSON, for an answer in JSON or events. */
+function asksModel({ arrival, match: { endpoint }, body, inspection }: Call): boolean {
+  const { requestForms, responseForm, usesTokens, socket, readWhole } = endpoint
+  if (arrival.request.method !== 'POST' || body.upload !== null || inspection.model === null) return false
+  return usesTokens && requestForms.includes('json') && responseForm === 'json' && socket === null && readWhole !== true
+}
+
+function isNoStore(header: string | null): boolean {
+  return header?.split(',').some((directive) => directive.trim().toLowerCase() === 'no-store') ?? false
+}
+
+type RequestMembers = Readonly<Record<string, unknown>>
+
+function parse(bytes: Buffer): RequestMembers | null {
+  try {
+    const value: unknown = JSON.parse(bytes.toString())
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Members with which the provider searches, runs code, calls other servers, or goes on behind the call. */
+const hostedMembers = [
+  'web_search_options',
+  'mcp_servers',
+  'container',
+  'background',
+  'cachedContent',
+  'cached_content',
+]
+/** Tools that the client itself runs. */
+const ownTools = ['function', 'custom']
+const ownGeminiTools = ['functionDeclarations', 'function_declarations']
+
+function isPlain(body: RequestMembers | null, streamed: boolean): boolean {
+  if (body === null) return false
+  if (hostedMembers.some((name) => isSet(body[name]))) return false
+  if (Array.isArray(body.tools) && !body.tools.every(isOwnTool)) return false
+  // Choices of a stream come mixed, in an order that no later answer has.
+  return !(streamed && choicesOf(body) > 1)
+}
+
+function isOwnTool(tool: unknown): boolean {
+  if (!isObject(tool)) return false
+  if (tool.type !== undefined) return ownTools.includes(String(tool.type))
+  const names = Object.keys(tool)
+  // Anthropic's own tools have a type; those of clients have a schema.
+  return 'input_schema' in tool || (names.length > 0 && names.every((name) => ownGeminiTools.includes(name)))
+}
+
+function choicesOf(body: RequestMembers): number {
+  const config = [body.generationConfig, body.generation_config].find(isObject)
+  const counts = [body.n, body.best_of, config?.candidateCount, config?.candidate_count]
+  return Math.max(1, ...counts.filter((count) => typeof count === 'number'))
+}
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false
+
+function isObject(value: unknown): value is RequestMembers {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

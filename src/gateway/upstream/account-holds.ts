@@ -1,0 +1,178 @@
+import type { Fault } from '../../core/errors.ts'
+import { fault } from '../../core/errors.ts'
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import type { BookedAmount } from '../../core/journal-format.ts'
+import type { Limit } from '../../core/policy-limits.ts'
+import type { AttemptRecord, RequestRecord, TokenUsage } from '../../core/record.ts'
+import { type BudgetNeed, bookedOf } from '../../policy/limits/budget-counters.ts'
+import { refusedByBudget } from '../../policy/limits/budget-faults.ts'
+import type { LimitHold } from '../../policy/limits/limit-counters.ts'
+import { refusedByLimit } from '../../policy/limits/limit-faults.ts'
+import type { Candidate } from '../../routing/plan.ts'
+import type { Call } from '../request/call.ts'
+import type { HeldAccounts } from '../request/held-accounts.ts'
+import type { LiveProvider } from '../thread/read-model.ts'
+import { type Expected, expectTarget, holdWhatFits } from './hold-budgets.ts'
+
+/** What one attempt takes of the limits of the account that it is made with. */
+interface AccountUse {
+  candidate: Candidate
+  hold: LimitHold
+  /** As it was charged; null until it was sent. */
+  attempt: AttemptRecord | null
+}
+
+const nanoPerUsd = 1e9
+const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
+
+/**
+ * What a request takes of the limits that accounts at providers have. Each attempt counts there: a retry and a fallback are
+ * further requests. One that fails gives back the tokens and the money that it did not use as soon as it has failed; what the
+ * others came to is settled with the request.
+ */
+export class AccountHolds implements HeldAccounts {
+  readonly #call: Call
+  readonly #uses: AccountUse[] = []
+  readonly #booked: BookedAmount[] = []
+  /** Taken before anything was journaled, for the first attempt. */
+  #prepared: AccountUse | null = null
+  /** What the admitted entry says is held. */
+  #announced: readonly BookedAmount[] = []
+
+  constructor(call: Call) {
+    this.#call = call
+  }
+
+  /** For the target that will be tried first, so that the admitted entry says what is held. */
+  prepare(candidate: Candidate): void {
+    const provider = this.#call.gateway.model.configuration.providers.get(candidate.provider.id)
+    if (provider === undefined || provider.limits === null) return
+    const taken = this.#take(candidate, provider, provider.limits)
+    if (!('hold' in taken)) return
+    this.#prepared = taken
+    this.#announced = bookedOf(taken.hold.budgets, null)
+  }
+
+  take(candidate: Candidate, provider: LiveProvider): Fault | null {
+    const prepared = this.#prepared
+    this.#prepared = null
+    if (prepared?.candidate === candidate) {
+      this.#uses.push(prepared)
+      return null
+    }
+    if (prepared !== null) this.#call.gateway.limits.cancel(prepared.hold)
+    if (provider.limits === null) return null
+    const taken = this.#take(candidate, provider, provider.limits)
+    if (!('hold' in taken)) return taken
+    this.#uses.push(taken)
+    return null
+  }
+
+  began(attempt: AttemptRecord | undefined): void {
+    const use = this.#uses.at(-1)
+    if (use !== undefined && use.attempt === null) use.attempt = attempt ?? null
+  }
+
+  failed(attempt: AttemptRecord | undefined): void {
+    const index = this.#uses.findIndex((use) => use.attempt === attempt)
+    const [use] = index < 0 ? [] : this.#uses.splice(index, 1)
+    if (use === undefined) return
+    const { cutTokens } = this.#call.trace
+    this.#settle(use, cutTokens === null ? 0 : cutTokens.input + cutTokens.output)
+    this.#release(use)
+  }
+
+  raise(need: BudgetNeed): Fault | null {
+    for (const { hold } of this.#uses) {
+      const raised = this.#call.gateway.limits.raiseBudgets(hold, need, Date.now())
+      if (!('why' in raised)) continue
+      const { fault: reason, signal } = refusedByBudget({ ...raised, why: 'spent' }, null)
+      this.#call.trace.policySignals.push(signal)
+      return reason
+    }
+    return null
+  }
+
+  takeTurn(bytes: number): Fault | null {
+    const { gateway, trace } = this.#call
+    for (const { hold } of this.#uses) {
+      const tokens = Math.ceil(bytes / bytesPerToken)
+      const refusal = gateway.limits.admitTurn(hold, { requests: 1, tokens })
+      if (refusal === null) continue
+      const { fault: reason, signal } = refusedByLimit(refusal)
+      trace.policySignals.push(signal)
+      return reason
+    }
+    return null
+  }
+
+  correctTurns(tokens: TokenUsage | null): void {
+    if (tokens === null) return
+    for (const { hold } of this.#uses) this.#call.gateway.limits.correctTokens(hold, tokens.input + tokens.output)
+  }
+
+  held(): readonly BookedAmount[] {
+    const prepared = this.#prepared === null ? [] : [this.#prepared]
+    return [...prepared, ...this.#uses].flatMap(({ hold }) => bookedOf(hold.budgets, null))
+  }
+
+  settle({ tokens, status }: RequestRecord): readonly BookedAmount[] {
+    const used = tokens === null ? ((status ?? 0) >= 400 && status !== 499 ? 0 : null) : tokens.input + tokens.output
+    for (const use of this.#uses) this.#settle(use, used)
+    // What was said to be held is taken back, whatever became of it.
+    if (this.#booked.length === 0) return this.#announced.map(([counter, period]) => [counter, period, 0])
+    return this.#booked
+  }
+
+  release(): void {
+    for (const use of this.#uses.splice(0)) this.#release(use)
+    if (this.#prepared !== null) this.#call.gateway.limits.cancel(this.#prepared.hold)
+    this.#prepared = null
+  }
+
+  /** `tokens` null: nobody knows, and it stays as it was estimated. */
+  #settle({ hold, attempt }: AccountUse, tokens: number | null): void {
+    if (tokens !== null) this.#call.gateway.limits.correctTokens(hold, tokens)
+    hold.actual = { usd: BigInt(Math.round((attempt?.cost?.usd ?? 0) * nanoPerUsd)), tokens: tokens ?? 0 }
+    this.#booked.push(...bookedOf(hold.budgets, hold.actual))
+  }
+
+  #release({ hold }: AccountUse): void {
+    hold.actual ??= nothing
+    this.#call.gateway.limits.release(hold)
+  }
+
+  #take(candidate: Candidate, provider: LiveProvider, limits: readonly Limit[]): AccountUse | Fault {
+    const { gateway, arrival } = this.#call
+    const countsUsd = limits.some(({ kind }) => kind === 'usd')
+    const expected = countsUsd ? this.#expect(candidate, provider) : null
+    if (expected !== null && 'code' in expected) return expected
+    const taken = gateway.limits.admit(limits, null, { requests: 1, tokens: this.#tokens() })
+    if (!('taken' in taken)) return refusedByLimit(taken).fault
+    if (expected === null) return { candidate, hold: taken, attempt: null }
+    const moment = { timeZone: gateway.model.configuration.timeZone, now: arrival.receivedAt }
+    const refusal = holdWhatFits(gateway.limits, taken, expected, moment)
+    if (refusal !== null) {
+      gateway.limits.cancel(taken)
+      return refusedByBudget(refusal, null).fault
+    }
+    // A stream without a limit goes on holding more while it writes, as under a policy's budget.
+    if (expected.grows && arrival.limits === null)
+      this.#call.openHold = { held: expected.output, price: expected.price, input: expected.input }
+    return { candidate, hold: taken, attempt: null }
+  }
+
+  #expect(candidate: Candidate, provider: LiveProvider): Expected | Fault {
+    const expected = expectTarget(this.#call, candidate)
+    if ('code' in expected || expected.price !== null || provider.kind.transport !== null) return expected
+    if (!this.#call.match.endpoint.usesTokens) return expected
+    const message = `The model ${candidate.upstreamModel} has no price, so the budget of the account in USD cannot count it; ask the operator to set one (spgw prices set).`
+    return fault('policy_denied', message, { param: 'model' })
+  }
+
+  #tokens(): number {
+    const { match, body, outputCap, inspection } = this.#call
+    if (!match.endpoint.usesTokens) return 0
+    return Math.ceil(body.bytes.length / bytesPerToken) + (outputCap ?? inspection.outputLimit ?? 0)
+  }
+}

@@ -1,0 +1,34 @@
+import { type AccountLimits, type Limit, nameCounter } from '../../core/policy-limits.ts'
+
+const nanoPerUsd = 1e9
+
+interface LimitedAccount {
+  id: string
+  name: string
+  limits: AccountLimits
+}
+
+/** What an account at a provider may be used for, whoever asks: counted in the same counters as policies. Null: it has no limits. */
+export function accountLimits({ id, name, limits }: LimitedAccount): readonly Limit[] | null {
+  const { rpm, tpm, budgetUsdMonth } = limits
+  const found = [
+    limitOf(id, name, 'requests', null, rpm),
+    limitOf(id, name, 'tokens', null, tpm),
+    limitOf(id, name, 'usd', 'month', budgetUsdMonth),
+  ].filter((limit) => limit !== null)
+  return found.length === 0 ? null : found
+}
+
+function limitOf(id: string, name: string, kind: Limit['kind'], period: Limit['period'], value: number | null) {
+  if (value === null) return null
+  return {
+    counter: nameCounter(id, 'account', kind, period),
+    policy: null,
+    scope: `provider:${name}`,
+    kind,
+    period,
+    limit: Math.round(kind === 'usd' ? value * nanoPerUsd : value),
+    warns: false,
+    perUser: false,
+  }
+}
