@@ -110,18 +110,19 @@ async function createKeys(run: (line: string) => Promise<string>, directory: str
   await writeFile(screen, JSON.stringify({ rules }))
   for (const name of benchKeys) {
     await run(`projects add ${name}`)
+    await run(`environments add production --project ${name}`)
     await run(`routes add bench-* --provider openai --project ${name}`)
     keys[name] = await create(name, ` --project ${name}`)
   }
   for (const name of ['limited', 'everything']) {
     const place = `${name}/production`
     await run(
-      `policies add ${name}-project --rpm ${wide} --tpm ${wide} --budget-usd-month ${wide} --attach project:${name}`,
+      `policies add ${name}-project --rpm ${wider} --tpm ${wider} --budget-usd-month ${wide} --attach project:${name}`,
     )
     await run(
       `policies add ${name}-environment --concurrency ${wide} --budget-usd-day ${wide} --attach environment:${place}`,
     )
-    const own = `--rpm ${wide} --tpm ${wide} --concurrency ${wide}`
+    const own = `--rpm ${wider} --tpm ${wider} --concurrency ${wide}`
     await run(`policies add ${name}-key ${own} --unpriced 1 --attach key:${place}/${name}`)
   }
   for (const name of ['screened', 'everything'])
@@ -134,6 +135,7 @@ async function createKeys(run: (line: string) => Promise<string>, directory: str
 
 /** So that nothing is ever refused. */
 const wide = 1_000_000
+const wider = 1_000_000_000
 
 async function serve(
   { machine, command, serveCommand = command, onLine, name }: SpgwOptions,

@@ -17,7 +17,7 @@ interface Use {
 }
 
 /** By so much a moment on a record may lie beside the one at which another thread saw its effect. */
-const slackMs = 400
+const slackMs = 1000
 const minuteMs = 58_000
 const bytesPerToken = 4
 
@@ -61,7 +61,9 @@ export class LimitOracle {
   }
 
   /** Its own figures must leave no room, and the records must account for them. */
-  #checkBudget({ id, time }: RequestRecord, { data = {} }: Signal, uses: readonly Use[], before: number): void {
+  #checkBudget(record: RequestRecord, { data = {} }: Signal, uses: readonly Use[], before: number): void {
+    const { id } = record
+    const { from, until } = momentOf(record)
     const [limit, used, held, asked] = ['limit', 'used', 'held', 'asked'].map((name) => Number(data[name])) as [
       number,
       number,
@@ -70,29 +72,29 @@ export class LimitOracle {
     ]
     if (used + held + asked <= limit + 1e-12)
       this.#problems.push(`${id} was refused ${asked} USD with ${used} used and ${held} held of ${limit}`)
-    const at = Date.parse(time)
     const accounted = uses.reduce((sum, use) => {
-      if (use.id === id || use.begin > at + slackMs) return sum
-      const over = use.end !== null && use.end < at - slackMs
+      if (use.id === id || use.begin > until + slackMs) return sum
+      const over = use.end !== null && use.end < from - slackMs
       return sum + (over ? use.spent : Math.max(use.spent, use.heldUsd))
     }, before)
     if (accounted + asked <= limit)
       this.#problems.push(`${id} was refused ${asked} USD of ${limit}, and all others come to ${accounted}`)
   }
 
-  #checkLimit({ id, time }: RequestRecord, { data = {} }: Signal, uses: readonly Use[]): void {
-    const at = Date.parse(time)
+  #checkLimit(record: RequestRecord, { data = {} }: Signal, uses: readonly Use[]): void {
+    const { id } = record
+    const { from, until } = momentOf(record)
     const [limit, used, asked] = ['limit', 'used', 'asked'].map((name) => Number(data[name])) as [
       number,
       number,
       number,
     ]
     if (used + asked <= limit) this.#problems.push(`${id} was refused ${asked} with ${used} used of ${limit}`)
-    const near = uses.filter((use) => use.id !== id && use.begin <= at + slackMs)
+    const near = uses.filter((use) => use.id !== id && use.begin <= until + slackMs)
     const accounted =
       data.kind === 'tokens'
         ? near.reduce((sum, use) => sum + Math.max(use.tokens, use.held), 0)
-        : near.filter(({ end }) => end === null || end >= at - slackMs).length
+        : near.filter(({ end }) => end === null || end >= from - slackMs).length
     if (accounted + asked <= limit)
       this.#problems.push(`${id} was refused ${asked} ${data.kind} of ${limit}, and all others come to ${accounted}`)
   }
@@ -139,4 +141,10 @@ export class LimitOracle {
       ...{ spent: cost?.usd ?? 0, heldUsd: held * (this.#bounds.usdPerToken[model ?? ''] ?? 0) },
     }
   }
+}
+
+/** Between which moments a refusal was decided: a body may take long to be read where there is much to do. */
+function momentOf({ time, duration_ms }: RequestRecord): { from: number; until: number } {
+  const from = Date.parse(time)
+  return { from, until: from + (duration_ms ?? 0) }
 }

@@ -133,20 +133,20 @@ class BudgetRun {
       this.#earlier = this.#records
       this.#limit = Math.round(usdEachRun * number * nanoPerUsd)
       await admin.policies.edit({ name: policy, budgetUsdMonth: this.#limit / nanoPerUsd })
-      const load = new BudgetLoad(baseUrl, this.#keys, this.#random, this.#options.clients)
-      await wait(this.#random.between(100, longestRunMs))
-      while (load.ended < fewestCalls || (death !== undefined && deadThreadsOf(gateway) === 0)) await wait(20)
-      if (death !== undefined) {
-        // What the dead thread held, and what all others have settled.
-        await load.pause()
-        await this.#compare(admin)
-        load.resume()
-        await wait(this.#random.between(50, 300))
-      }
-      this.#deadThreads += deadThreadsOf(gateway)
-      await gateway.kill()
-      await load.end()
     })
+    const load = new BudgetLoad(baseUrl, this.#keys, this.#random, this.#options.clients)
+    await wait(this.#random.between(100, longestRunMs))
+    while (load.ended < fewestCalls || (death !== undefined && deadThreadsOf(gateway) === 0)) await wait(20)
+    if (death !== undefined) {
+      // What the dead thread held, and what all others have settled.
+      await load.pause()
+      await gateway.withAdmin((admin) => this.#compare(admin, 'after a death'))
+      load.resume()
+      await wait(this.#random.between(50, 300))
+    }
+    this.#deadThreads += deadThreadsOf(gateway)
+    await gateway.kill()
+    await load.end()
   }
 
   async conclude(): Promise<BudgetCrashResult> {
@@ -187,7 +187,7 @@ class BudgetRun {
   }
 
   /** The counter, the records, the store's own sum and the budget, once every request of dead gateways has its end. */
-  async #compare(admin: AdminClient): Promise<void> {
+  async #compare(admin: AdminClient, when: 'after a start' | 'after a death' = 'after a start'): Promise<void> {
     do {
       await wait(50)
       this.#records = await readRecords(admin, new Date(0))
@@ -196,8 +196,10 @@ class BudgetRun {
     const { used, held } = await settledUsage(admin)
     const recorded = sumCosts(this.#records)
     const stored = this.#storedSpend()
-    if (used !== recorded || stored !== recorded)
-      this.problems.push(`the budget counts ${used}, the store ${stored}, the records come to ${recorded}`)
+    // A thread that runs out of heap takes with it what it has not written: what it held for that counts until the next start.
+    const isRight = when === 'after a start' ? used === recorded : used >= recorded
+    if (!isRight || stored !== recorded)
+      this.problems.push(`${when} the budget counts ${used}, the store ${stored}, the records come to ${recorded}`)
     if (held !== 0) this.problems.push(`${held} USD are held by nobody`)
     const errors = sumErrors(this.#records)
     if (recorded > this.#limit + errors)

@@ -1,6 +1,6 @@
 import { fstatSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { entryHeaderBytes, type JournalEntry } from '../../core/journal-format.ts'
+import { type BookedAmount, entryHeaderBytes, type JournalEntry } from '../../core/journal-format.ts'
 import { readTime } from '../records/record-head.ts'
 import { isBatchHeldEntry, isBatchUsageEntry } from './batch-usage-entry.ts'
 import { bodyEntryId, isBodyEntry } from './body-entry.ts'
@@ -18,6 +18,8 @@ export interface FoundEntry {
   end: number
   /** The payload is the record between the two ends that the gateway writes. */
   plain: boolean
+  /** Where the record begins behind what budgets count; null: it is plain, or none. */
+  record: number | null
 }
 
 export interface Batch {
@@ -117,13 +119,55 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry {
   const kind = head.startsWith(ends.settled) ? 'settled' : head.startsWith(ends.admitted) ? 'admitted' : null
   if (kind !== null && window[end - 1] === closingBrace) {
     const id = idForm.exec(head.slice(ends[kind].length))?.[1]
-    if (id !== undefined) return { kind, id, ...place, plain: true }
+    if (id !== undefined) return { kind, id, ...place, plain: true, record: null }
   }
+  const counted = recogniseCounted(place, head)
+  if (counted !== null) return counted
+  const rest = { ...place, plain: false, record: null }
   const body = bodyEntryId(head)
-  if (body !== null && window[end - 1] === closingBrace) return { kind: 'body', id: body, ...place, plain: false }
+  if (body !== null && window[end - 1] === closingBrace) return { kind: 'body', id: body, ...rest }
   const entry = parseEntry(place)
-  if (entry === null) return { kind: 'unknown', id: '', ...place, plain: false }
-  return { kind: entry.kind, id: idOf(entry), ...place, plain: false }
+  if (entry === null) return { kind: 'unknown', id: '', ...rest }
+  return { kind: entry.kind, id: idOf(entry), ...rest }
+}
+
+const countedEnds = { admitted: '{"kind":"admitted","hold":[', settled: '{"kind":"settled","booked":[' } as const
+/** No text holds it, since quotes are escaped there. */
+const recordMark = Buffer.from('],"record":{"id":"')
+const idBytes = 40
+
+/** What budgets count stands before the record, which need not be parsed for it. */
+function recogniseCounted(place: Pick<FoundEntry, 'window' | 'begin' | 'end'>, head: string): FoundEntry | null {
+  const { window, begin, end } = place
+  const kinds = ['admitted', 'settled'] as const
+  const kind = kinds.find((each) => head.startsWith(countedEnds[each]))
+  if (kind === undefined || window[end - 1] !== closingBrace) return null
+  const at = window.indexOf(recordMark, begin)
+  if (at < 0 || at >= end) return null
+  const idAt = at + recordMark.length
+  const id = idForm.exec(window.toString('latin1', idAt, Math.min(idAt + idBytes, end)))?.[1]
+  return id === undefined ? null : { kind, id, ...place, plain: false, record: at + '],"record":'.length }
+}
+
+/** What budgets count of an admitted or settled request; null: none of them counts it. */
+export function readCounted(found: FoundEntry): CountedEntry | null {
+  const { kind, id, window, begin, record } = found
+  if (kind !== 'admitted' && kind !== 'settled') return null
+  if (record !== null) {
+    const head = window.toString('utf8', begin, record - ',"record":'.length)
+    return { ...(JSON.parse(`${head}}`) as CountedEntry), id }
+  }
+  const entry = parseEntry(found)
+  if (entry?.kind === 'admitted') return { kind, id, hold: entry.hold }
+  return entry?.kind === 'settled' ? { kind, id, booked: entry.booked } : null
+}
+
+export interface CountedEntry {
+  kind: 'admitted' | 'settled'
+  /** Of the request. */
+  id: string
+  hold?: readonly BookedAmount[] | undefined
+  booked?: readonly BookedAmount[] | undefined
 }
 
 function idOf(entry: JournalEntry): string {
@@ -136,7 +180,8 @@ const idForm = /^([\w-]+)"/
 
 /** The JSON of the record that an admitted or settled entry holds. */
 export function recordText(found: FoundEntry): string {
-  const { kind, window, begin, end, plain } = found
+  const { kind, window, begin, end, plain, record } = found
+  if (record !== null) return window.toString('utf8', record, end - 1)
   if (plain && (kind === 'settled' || kind === 'admitted'))
     return window.toString('utf8', begin + recordAt[kind], end - 1)
   const entry = parseEntry(found)

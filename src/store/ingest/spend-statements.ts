@@ -5,9 +5,11 @@ import { kindOfCounter } from '../../core/policy-limits.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
 import type { InterruptedCharge } from './interrupted.ts'
+import type { CountedEntry } from './segment-reader.ts'
 
 /** What budgets have used, written in the transaction that stores the record: each request once, with its hold or what it came to. */
 export class SpendStatements {
+  readonly #sums = new Map<string, [counter: string, period: string, amount: number]>()
   readonly #add: Statement<[string, string, number]>
   readonly #open: Statement<[string, string]>
   readonly #raise: Statement<[string, string, string]>
@@ -28,13 +30,29 @@ export class SpendStatements {
     this.#close = sqlite.prepare('delete from open_holds where record_id = ? returning hold_json, tokens_json')
   }
 
-  /** Of an entry whose record was added or changed. */
-  store(entry: JournalEntry | null): void {
+  /** Of an entry whose record was added or changed. What is booked is added up until `flush`. */
+  store(entry: CountedEntry | null): void {
     if (entry?.kind === 'admitted' && entry.hold !== undefined)
-      this.#open.run(entry.record.id, writeJson(entry.hold.filter(isBooked)))
+      this.#open.run(entry.id, writeJson(entry.hold.filter(isBooked)))
     if (entry?.kind !== 'settled' || entry.booked === undefined) return
-    this.#close.get(entry.record.id)
-    this.#addAll(entry.booked.filter(isBooked))
+    this.#close.get(entry.id)
+    for (const [counter, period, amount] of entry.booked.filter(isBooked)) {
+      const key = `${period} ${counter}`
+      const sum = this.#sums.get(key)
+      if (sum === undefined) this.#sums.set(key, [counter, period, amount])
+      else sum[2] += amount
+    }
+  }
+
+  /** A batch of entries begins: what is left of one that was undone counts nothing. */
+  begin(): void {
+    this.#sums.clear()
+  }
+
+  /** At its end: each counter is written once, however many requests it counts. */
+  flush(): void {
+    this.#addAll([...this.#sums.values()])
+    this.#sums.clear()
   }
 
   /** A batch holds it from here on. */

@@ -6,7 +6,7 @@ import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { writeJson } from '../sqlite/json-column.ts'
 import { isUnhealthy } from '../store-error.ts'
 import type { BatchActual, HeldBatch } from './batch-hold-statements.ts'
-import { type FoundEntry, parseEntry, recordText } from './segment-reader.ts'
+import { type FoundEntry, parseEntry, readCounted, recordText } from './segment-reader.ts'
 import { TrafficTallier } from './traffic-tally.ts'
 
 export interface BatchPlace {
@@ -53,6 +53,7 @@ export function storeBatch(
   stored: Stored,
 ): Stored {
   const lastUsed = new Map<string, string>()
+  hot.spend.begin()
   for (const entry of foldEntries(entries)) {
     if (entry.kind === 'repeated') addRepeat(hot, entry)
     else if (entry.kind === 'objects') storeObjects(hot, entry)
@@ -63,6 +64,7 @@ export function storeBatch(
     else if (entry.kind === 'batch-usage') storeBatchUsage(hot, entry, place.owner, stored)
     else storeRecord(hot, entry, place.owner, lastUsed, stored)
   }
+  hot.spend.flush()
   for (const [key, time] of lastUsed) hot.touchKey(key, time)
   hot.writeOffset(place.segment, place.offset)
   reachFaultPoint('ingest.before-commit')
@@ -104,7 +106,7 @@ function storeRecord(
   stored.add(head, text)
   if (stored.traced && head.state === 'settled') hot.traces.add(head)
   // What a budget counts stands before the record, so that its entry is not plain.
-  if (!entry.plain) hot.spend.store(parseEntry(entry))
+  if (!entry.plain) hot.spend.store(readCounted(entry))
 }
 
 /** One record an id: the last settled one, else the first admitted one, which then is never parsed; and all else in order. */
