@@ -20,7 +20,7 @@ function inspect(name: LaneName, path: string, body: Buffer, model: string | nul
   if ('code' in inspection) return [{ lane: name, fault: inspection }]
   const { operation, signedReasoning } = match.endpoint
   const { streamed, outputLimit } = inspection
-  const { start, signature } = readConversation(body, signedReasoning)
+  const { start, signature } = readConversation(body, signedReasoning ?? null)
   const conversation = { start: start?.text ?? null, signature }
   const size = { streamed, bytes: body.length, outputLimit }
   return [{ lane: name, operation, model: inspection.model ?? model, ...size, conversation }]

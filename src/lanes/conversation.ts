@@ -43,15 +43,11 @@ export interface ConversationMarks {
 }
 
 /** What of a call's body says which conversation it belongs to. `wantsStart` false: nobody asks how it begins. */
-export function readConversation(
-  body: Buffer,
-  signed: SignedReasoning | undefined,
-  wantsStart = true,
-): ConversationMarks {
+export function readConversation(body: Buffer, signed: SignedReasoning | null, wantsStart = true): ConversationMarks {
   const isLong = body.length >= leastTokens * bytesPerToken
   return {
     start: wantsStart && isLong ? conversationStart(body) : null,
-    signature: signed !== undefined && body.includes(signed.hint) ? lastSignature(body, signed.names) : null,
+    signature: signed !== null && body.includes(signed.hint) ? lastSignature(body, signed.names) : null,
   }
 }
 

@@ -178,6 +178,43 @@ describe('the request record', () => {
     ])
   })
 
+  it('tells of a second target that was asked while the first was silent, and of a copy', () => {
+    const price = { price_version: 'v1' }
+    const slow = {
+      ...attempt,
+      provider: 'slow',
+      status: null,
+      outcome: 'cancelled',
+      first_byte_ms: null,
+      ended_ms: 300,
+    }
+    const quick = { ...attempt, provider: 'quick', status: 200, outcome: 'answered', started_ms: 120, ended_ms: 900 }
+    // The last is the one that answered, whichever began first.
+    const first = [
+      { ...slow, cost: { usd: 0.02, ...price } },
+      { ...quick, first_byte_ms: 300, cost: { usd: 0.1, ...price } },
+    ]
+    const text = 'Sent to two targets after 120 ms of silence: quick/gpt-4o answered first.'
+    const signal = { rule: 'hedge', verdict: 'note', text } as const
+    const hedged = sampleRecord({ model: 'gpt-4o', attempts: first, routing_signals: [signal] })
+    expect(describeRecord(hedged).slice(0, -1)).toEqual([
+      text,
+      'Tried slow, which was cancelled after 300 ms, since the other was faster (charged $0.02).',
+      'Asked quick as well, which responded after 180 ms.',
+    ])
+    expect(summarizeRecord(hedged)).toContain('200 after hedging')
+    const second = [
+      { ...quick, status: null, outcome: 'cancelled', first_byte_ms: null, ended_ms: 200 },
+      { ...slow, status: 200, outcome: 'answered', first_byte_ms: 200, ended_ms: 900 },
+    ]
+    expect(describeRecord(sampleRecord({ model: 'gpt-4o', attempts: second })).slice(0, -1)).toEqual([
+      'Tried slow, which responded after 200 ms.',
+      'Asked quick as well, which was cancelled after 80 ms, since the other was faster.',
+    ])
+    const copy = sampleRecord({ model: 'gpt-4o', shadow_of: 'req_01', attempts: [quick] })
+    expect(describeRecord(copy)[0]).toBe('Copy of req_01 for comparison; the client did not wait for it.')
+  })
+
   it('tells of waits, of what never answered, and of an error that was passed on', () => {
     const tried = (change: Partial<RequestRecord['attempts'][number]>) => ({
       ...attempt,

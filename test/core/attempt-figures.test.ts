@@ -34,6 +34,11 @@ describe('the figures of attempts', () => {
       expect(counted(sampleAttempt('a', 'passed', status))).toEqual({ tried: 1, failed, fell_back: 0 })
   })
 
+  it('count one that was given up for a faster one as tried, and not as failed', () => {
+    const attempts = [sampleAttempt('a', 'cancelled'), sampleAttempt('b', 'answered', 200)]
+    expect(counted(...attempts)).toEqual({ tried: 2, failed: 0, fell_back: 0 })
+  })
+
   it('count an answer that the provider broke off as failed, and the attempt before it by its own end', () => {
     const cut = { code: 'provider_unreachable', origin: 'network', message: 'cut' } as const
     const left = { code: 'client_closed', origin: 'client', message: 'left' } as const

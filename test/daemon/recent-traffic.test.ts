@@ -22,6 +22,18 @@ const at = (seconds: number, change: Partial<RecordHead> = {}): Partial<RecordHe
 })
 
 describe('the traffic of the last minute', () => {
+  it('has the cost of copies for shadow targets, which are no requests, and no errors of anybody', () => {
+    const window = new TrafficWindow(start - 3_600_000)
+    const failed = { status: 500, error: { code: 'provider_error', origin: 'provider', message: '' } } as const
+    const copy = at(1, { shadow_of: 'req_1', cost: { usd: 0.5, price_version: 'v1' }, ...failed })
+    const tally = tallyOf(at(1, { cost: null }), copy)
+    window.add(tally, start + 10_000)
+    expect(window.count(start + 10_000)).toEqual({ requests: 1, errors: 0 })
+    expect(window.read(start + 10_000)).toMatchObject({ errorShare: 0, usdPerHour: 30 })
+    expect(tally.errors).toEqual([])
+    expect(tally.served.reduce((sum, { count }) => sum + count, 0)).toBe(1)
+  })
+
   it('is what ended in it, with errors, cost and latency', () => {
     const window = new TrafficWindow(start - 3_600_000)
     const slow = at(-40, { duration_ms: 20_000, cost: { usd: 0.5, price_version: 'test' } })

@@ -2,6 +2,7 @@ import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
+import type { Limit } from '../../src/core/policy-limits.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { RouteHedge } from '../../src/core/route-options.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
@@ -24,6 +25,12 @@ const slowly =
   (ms: number, act: Act = whole): Act =>
   (response, number) =>
     void setTimeout(() => act(response, number), ms)
+
+/** Not before the other target has been asked as well. */
+const whenAsked =
+  ({ promise }: { promise: Promise<void> }, act: Act): Act =>
+  (response, number) =>
+    void promise.then(() => act(response, number))
 
 interface Stage {
   plane: DataPlane
@@ -109,17 +116,19 @@ describe('a request whose first target is silent', () => {
       text: 'Sent to two targets after 30 ms of silence: quick/quick-model answered first.',
       data: { loser: 'slow/slow-model', loser_usd: lost?.cost?.usd },
     })
-    expect(stage).toMatchObject({ asked: { slow: 1, quick: 1 }, cut: { slow: 1 } })
+    expect(stage.asked).toEqual({ slow: 1, quick: 1 })
+    await expect.poll(() => stage.cut).toEqual({ slow: 1 })
   })
 
   it('has the attempt last whose answer passed, also where the first target wins (claude-code-hub 1291)', async () => {
-    const stage = await start({ slow: slowly(150), other: never }, always)
+    const second = Promise.withResolvers<void>()
+    const stage = await start({ slow: whenAsked(second, whole), other: () => second.resolve() }, always)
     const { record } = await ask(stage)
     expect(tried(record)).toEqual(['other cancelled', 'slow answered'])
     expect(record).toMatchObject({ provider: 'slow', upstream_model: 'slow-model' })
     expect(record.attempts.at(-1)?.cost?.usd).toBeCloseTo((20 * 1) / 1e6, 9)
     expect(record.attempts[0]?.cost?.usd).toBeCloseTo((Math.ceil(record.request_bytes / 4) * 100) / 1e6, 9)
-    expect(stage.cut).toEqual({ other: 1 })
+    await expect.poll(() => stage.cut).toEqual({ other: 1 })
   })
 
   it('is asked twice of a single target as well', async () => {
@@ -132,9 +141,14 @@ describe('a request whose first target is silent', () => {
   })
 
   it('waits for the other where one fails, and goes on as usual where both do', async () => {
-    const one = await start({ slow: slowly(150, failing), other: slowly(200) }, always)
+    const second = Promise.withResolvers<void>()
+    const other: Act = (response, number) => {
+      second.resolve()
+      slowly(300)(response, number)
+    }
+    const one = await start({ slow: whenAsked(second, failing), other }, always)
     expect(tried((await ask(one)).record)).toEqual(['slow passed', 'other answered'])
-    const both = await start({ slow: slowly(100, failing), other: failing }, always)
+    const both = await start({ slow: slowly(400, failing), other: failing }, always)
     const { status, record } = await ask(both)
     expect(status).toBe(500)
     expect(record.attempts.length).toBeGreaterThanOrEqual(2)
@@ -156,6 +170,15 @@ describe('a request whose first target is silent', () => {
     while (stage.plane.records().length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(tried(stage.plane.records()[0] as RequestRecord)).toEqual(['slow aborted', 'other aborted'])
     while (Object.keys(stage.cut).length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    const budget: Limit = {
+      counter: 'pol_team workspace usd day',
+      ...{ policy: 'team', scope: 'workspace', kind: 'usd', period: 'day', limit: 0, warns: false, perUser: false },
+    }
+    const { used, held } = stage.plane.limits.budgetUse(budget, { timeZone: 'UTC', now: Date.now() })
+    const [record] = stage.plane.records()
+    // Both may be charged for the input that they got, and nothing is held any more.
+    expect([used, held]).toEqual([Math.round((record?.cost?.usd ?? 0) * 1e9), 0])
+    expect(used).toBeGreaterThan(0)
   })
 })
 
@@ -184,7 +207,7 @@ describe('a request is sent to one target only', () => {
   })
 
   it('where the share of the route is used up', async () => {
-    const stage = await start({ one: slowly(60), other: whole }, { after: 20, share: 10 })
+    const stage = await start({ one: slowly(300), other: whole }, { after: 20, share: 10 })
     const records: RequestRecord[] = []
     for (let count = 0; count < 20; count++) records.push((await ask(stage)).record)
     expect(records.filter(({ attempts }) => attempts.length > 1)).toHaveLength(2)
@@ -196,7 +219,7 @@ describe('a request is sent to one target only', () => {
 
   it('where the budgets have no room for both', async () => {
     const policies = [makePolicy('team', { budgetTokensDay: 150 })]
-    const stage = await start({ one: slowly(100), other: whole }, always, { policies })
+    const stage = await start({ one: slowly(400), other: whole }, always, { policies })
     expect(signal(await alone(stage))?.text).toContain('the budgets have no room for it')
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { lastSignature, readConversation } from '../../src/lanes/conversation.ts'
 
 const long = 'word '.repeat(1200)
-const read = (body: object) => readConversation(Buffer.from(JSON.stringify(body)), undefined).start
+const read = (body: object) => readConversation(Buffer.from(JSON.stringify(body)), null).start
 const text = (body: object) => read(body)?.text
 
 const first = { role: 'user', content: `Read this. ${long}` }
@@ -54,8 +54,8 @@ describe('how a prompt begins', () => {
       const empty = JSON.stringify({ messages: [{ role: 'user', content: '' }] }).length
       return Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'x'.repeat(bytes - empty) }] }))
     }
-    expect(readConversation(body(4095), undefined).start).toBeNull()
-    expect(readConversation(body(4096), undefined).start).not.toBeNull()
+    expect(readConversation(body(4095), null).start).toBeNull()
+    expect(readConversation(body(4096), null).start).not.toBeNull()
   })
 
   it('is kept for as long as the longest mark asks (litellm 28427, PR 40776)', () => {
@@ -72,7 +72,7 @@ describe('how a prompt begins', () => {
 
   it('is read without a fault from a body of any form', () => {
     for (const body of ['', '[]', '{"messages":5}', '{"messages":[[]]}', '{"messages":[{"role":5}]}', 'nonsense'])
-      expect(() => readConversation(Buffer.from(body.padEnd(5000)), undefined)).not.toThrow()
+      expect(() => readConversation(Buffer.from(body.padEnd(5000)), null)).not.toThrow()
   })
 })
 

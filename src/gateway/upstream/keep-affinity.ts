@@ -23,12 +23,13 @@ export function stayIfKnown(call: Call, planned: Plan): Plan {
   const { gateway, key, body, match, trace, arrival } = call
   const { route } = planned
   if (planned.fault !== null || route === null) return planned
-  const { signedReasoning } = match.endpoint
-  const { start, signature } = readConversation(body.bytes, signedReasoning, route.sticky)
+  const { signedReasoning: known } = match.endpoint
+  const signed = known !== undefined && body.bytes.includes(known.hint) ? known : null
+  const { start, signature } = readConversation(body.bytes, signed, route.sticky)
   const keys = conversationKeys(key.projectId, route, { start: start?.text ?? null, signature })
   const cached = keys.cached === null || start === null ? null : { key: keys.cached, ttlMs: start.ttlMs }
   const keyOf = (text: string) => affinityKey(key.projectId, route.id, text)
-  call.affinity = new CallAffinity(gateway, cached, signedReasoning ?? null, keyOf)
+  call.affinity = new CallAffinity(gateway, cached, signed, keyOf)
   const found = recall(gateway.affinities, keys, Date.now())
   if (found === null) return planned
   const stayed = stayAt(planned, found, (target, credential) =>
