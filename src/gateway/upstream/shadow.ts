@@ -25,23 +25,27 @@ const mostShare = 5
  * Sends an answered request once more, to the route's shadow target. Nobody waits for it, and it is the first thing to go when there is
  * much to do: without room for it nothing is sent, and nothing is recorded.
  */
-export async function sendShadow(original: Call, route: SnapshotRoute): Promise<void> {
-  const { gateway, abort, body } = original
+export function sendShadow(original: Call, route: SnapshotRoute): void {
+  const { gateway, abort } = original
   if (abort.aborted || gateway.draining || gateway.crashing || gateway.journal.degraded !== null) return
   if (!mayRepeat(original)) return
   const target = findTarget(original, route)
   if (target === null || !takePlace(gateway)) return
   const arrival = copyArrival(original)
-  if (!gateway.budget.reserve(arrival.body, body.bytes.length)) return leave(arrival)
-  arrival.body.bytes = Buffer.from(body.bytes)
-  const call = copyCall(original, arrival)
-  if (!(await holdOfAccount(call, target)) || !holdOwn(call, target)) {
-    arrival.accounts?.release()
-    return leave(arrival)
-  }
   arrival.trace.route = route.model
   gateway.shadows.add(arrival.abort)
-  void run(call, target).finally(() => leave(arrival))
+  void copy(original, arrival, target)
+    .catch((error: unknown) => reportFault(arrival, error))
+    .finally(() => leave(arrival))
+}
+
+async function copy(original: Call, arrival: Arrival, target: LegTarget): Promise<void> {
+  const { gateway, body } = original
+  if (!gateway.budget.reserve(arrival.body, body.bytes.length)) return
+  arrival.body.bytes = Buffer.from(body.bytes)
+  const call = copyCall(original, arrival)
+  if ((await holdOfAccount(call, target)) && holdOwn(call, target)) await run(call, target)
+  else arrival.accounts?.release()
 }
 
 /** At least one at a time, else nobody with little traffic would ever see any. */
@@ -150,11 +154,12 @@ function holdOwn(call: Call, { candidate }: LegTarget): boolean {
 }
 
 async function run(call: Call, target: LegTarget): Promise<void> {
-  const { arrival, gateway } = call
+  const { arrival } = call
   try {
     await journalAdmitted(call)
     const translation = await translateFor(call, target.route, target)
     if (translation !== null && 'code' in translation) return await settle(arrival, endOfFault(translation))
+    if (call.abort.aborted) return await settle(arrival, endOfFault(stopped(call)))
     const sending = sendOnce(call, { ...target, translation }, call.abort)
     arrival.accounts?.began(call.trace.attempts.at(-1))
     const outcome = await sending
@@ -164,10 +169,14 @@ async function run(call: Call, target: LegTarget): Promise<void> {
     if (answer !== null) await new ShadowAnswer(answer).read()
     else await settle(arrival, endOfFault(sent.kind === 'failed' ? sent.failure.fault : stopped(call)))
   } catch (error) {
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    gateway.report({ type: 'fault', requestId: arrival.id, reason })
+    reportFault(arrival, error)
     await settle(arrival, endOfFault(fault('internal', 'A fault of the gateway ended this copy.')))
   }
+}
+
+function reportFault({ gateway, id }: Arrival, error: unknown): void {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  gateway.report({ type: 'fault', requestId: id, reason })
 }
 
 function stopped({ abort }: Call): Fault {
