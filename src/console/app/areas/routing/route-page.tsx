@@ -210,8 +210,8 @@ function RemovalConsequence({ route }: { route: Route }) {
 
 function describeHedge({ hedge }: Route): string {
   if (hedge === null) return 'None'
-  const after = hedge.after === 'p95' ? 'the time that 95% of requests take' : hedge.after
-  return `Asks a second target after ${after} of silence, for at most ${hedge.share}% of requests`
+  const silent = hedge.after === 'p95' ? 'longer than 95% of requests take (p95)' : hedge.after
+  return `Asks a second target if the first is silent for ${silent}; at most ${hedge.share}% of requests`
 }
 
 function describeShadow({ shadow }: Route): string {
