@@ -153,5 +153,5 @@ it(`explains what the gateway then does, in ${runs} random configurations`, asyn
       skipped(planned.signals),
     )
   }
-  expect(sent).toBeGreaterThan(runs / 4)
+  expect(sent).toBeGreaterThan(runs / 10)
 })
