@@ -13,7 +13,10 @@ import { noteHead, noteLeg } from './leg.ts'
 import { mayRepeat } from './may-repeat.ts'
 
 /** What ends an attempt before it is over: the request's own end, or that of one of two that run at once. */
-export type AbortWatch = Pick<Abort, 'aborted' | 'onAbort'>
+export interface AbortWatch extends Pick<Abort, 'aborted' | 'onAbort'> {
+  /** It has been sent, or is about to be. */
+  began?(attempt: AttemptRecord): void
+}
 /** One attempt at a target. */
 export type SendAttempt = (candidate: Candidate, watch?: AbortWatch) => Promise<Sent<Answer>>
 
@@ -27,7 +30,7 @@ export function prepareHedge(call: Call, { route, candidates }: Plan): Hedge | n
 /** One of two attempts that run at once: it ends with the request, or by itself. */
 class Branch implements AbortWatch {
   aborted = false
-  /** What it has told of itself by now. */
+  /** null: nothing has been sent, or nothing ever was. */
   attempt: AttemptRecord | null = null
   readonly candidate: Candidate
   #act: (() => void) | null = null
@@ -38,6 +41,10 @@ class Branch implements AbortWatch {
 
   onAbort(act: (() => void) | null): void {
     this.#act = act
+  }
+
+  began(attempt: AttemptRecord): void {
+    this.attempt = attempt
   }
 
   cancel(): void {
@@ -92,8 +99,10 @@ export class Hedge {
     try {
       const early = this.#after === null ? await first.sent : await within(first.sent, this.#after)
       const other = early === null && !abort.aborted ? await this.#chooseOther(candidate) : null
-      if (other !== null && !abort.aborted) this.#ask(other, send, both)
+      if (other !== null && !abort.aborted) both.push(this.#begin(other, send))
       const sent = both.length === 1 ? await first.sent : await this.#finish(both)
+      // Nothing was sent: its breaker or its credentials let nothing through, or it was not needed any more.
+      if (other !== null && both[1]?.branch.attempt == null) this.#times.release()
       this.#record(first.branch, performance.now() - begun)
       return sent
     } catch (error) {
@@ -105,13 +114,6 @@ export class Hedge {
     }
   }
 
-  #ask(other: Candidate, send: SendAttempt, both: Running[]): void {
-    const second = this.#begin(other, send)
-    both.push(second)
-    // Its breaker or its credentials let nothing through.
-    if (second.branch.attempt === null) this.#times.release()
-  }
-
   /** Of the first target, also where it lost, and might have taken longer still. */
   #record({ attempt }: Branch, ms: number): void {
     if (attempt?.outcome === 'answered' || attempt?.outcome === 'cancelled')
@@ -119,12 +121,8 @@ export class Hedge {
   }
 
   #begin(candidate: Candidate, send: SendAttempt): Running {
-    const { attempts } = this.#call.trace
-    const before = attempts.length
     const branch = new Branch(candidate)
-    const sent = send(candidate, branch)
-    branch.attempt = attempts.length > before ? (attempts.at(-1) ?? null) : null
-    return { branch, sent }
+    return { branch, sent: send(candidate, branch) }
   }
 
   /** The next of the plan, or the same once more; null: there is no room for it, as the record says. */

@@ -88,6 +88,8 @@ async function sendTo(
   if (translation !== null && 'code' in translation) return untranslatable(translation)
   const fits = call.arrival.limits === null || raiseForTarget(call, candidate)
   if (!(typeof fits === 'boolean' ? fits : await fits)) return notReady(candidate, 'the budgets have no room for it')
+  // What it had to wait for may have taken until its end.
+  if (watch.aborted) return { kind: 'gone' }
   const entry = gateway.health.enter(candidate.watched, caller, Date.now(), call.body.upload?.complete ?? true)
   if (entry === null) return notReady(candidate, 'paused after repeated failures, or another request is trying it')
   const { accounts } = call.arrival
@@ -136,6 +138,7 @@ export function noteOutcome({ leg, upstream, attempt, gated }: GatedAttempt, sen
 export async function sendOnce(call: Call, target: LegTarget, watch: AbortWatch): Promise<GatedAttempt> {
   const { body } = call
   const attempt = beginAttempt(call, target.candidate)
+  watch.began?.(attempt)
   const leg = makeLeg(call, target)
   // Until there is an answer, the provider's kind may send the body once more.
   const release = body.lease?.borrow()
