@@ -261,6 +261,16 @@ describe('settings', () => {
     })
   })
 
+  it('shortens what names the user for OpenAI, always in the same way, and sends no address to Anthropic', () => {
+    const user_id = `user_${'a'.repeat(64)}_account__session_1`
+    const sent = () =>
+      request('messages', 'chat', { ...ask, max_tokens: 5, metadata: { user_id } }, { strict: true }).sent
+    expect(sent()?.safety_identifier).toMatch(/^user_[a-z2-7]{24}$/)
+    expect(sent()).toEqual(sent())
+    const chat = request('chat', 'messages', { ...ask, user: 'ann@example.com' }, claude)
+    expect(chat.sent?.metadata).toEqual({ user_id: expect.stringMatching(/^user_[a-z2-7]{24}$/) })
+  })
+
   it('never writes a default', () => {
     expect(request('chat', 'messages', ask, { ...claude, maxOutput: 100 }).sent).toEqual({
       model: 'claude-sonnet-4-5',

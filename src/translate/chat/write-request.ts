@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, nestedGrammar } from '../custom-tools.ts'
-import { toolNameFor } from '../ids.ts'
+import { mintId, toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
 import { isStrictOutput } from '../schema/openai.ts'
@@ -25,7 +25,7 @@ export function writeChatRequest(conversation: Conversation, target: Translation
     ...writeSampling(conversation, target, facts, ledger),
     ...writeReasoning(conversation, facts, ledger),
     ...writeOutput(conversation, ledger),
-    ...writeIdentity(conversation, target, ledger),
+    ...writeIdentity(conversation, target),
     ...(target.streamed ? { stream: true } : {}),
     ...(target.streamed && target.streamOptions ? { stream_options: { include_usage: true } } : {}),
   }
@@ -196,14 +196,9 @@ function writeOutput({ settings: { output } }: Conversation, ledger: Ledger): Js
   return { response_format: { type: 'json_schema', json_schema: schema } }
 }
 
-function writeIdentity({ settings }: Conversation, { compatible }: TranslationTarget, ledger: Ledger): JsonObject {
+function writeIdentity({ settings }: Conversation, { compatible }: TranslationTarget): JsonObject {
   const own: Record<string, unknown> = {}
-  if (settings.endUser !== null) own[compatible ? 'user' : 'safety_identifier'] = settings.endUser.slice(0, 64)
-  if (settings.endUser !== null && settings.endUser.length > 64) {
-    // OpenAI takes 64 characters; what Claude Code sends is longer, and its end tells sessions apart.
-    own[compatible ? 'user' : 'safety_identifier'] = toolNameFor('chat', settings.endUser)
-    ledger.lose(settingPath(ledger.from, 'endUser'))
-  }
+  if (settings.endUser !== null) own[compatible ? 'user' : 'safety_identifier'] = shortened(settings.endUser)
   if (compatible) return own
   if (settings.cacheKey !== null) own.prompt_cache_key = settings.cacheKey
   if (settings.verbosity !== null) own.verbosity = settings.verbosity
@@ -211,4 +206,9 @@ function writeIdentity({ settings }: Conversation, { compatible }: TranslationTa
   if (settings.store !== null) own.store = settings.store
   if (settings.metadata !== null) own.metadata = settings.metadata
   return own
+}
+
+/** OpenAI takes 64 characters. What agents send is longer: what stands for it still tells users apart. */
+function shortened(endUser: string): string {
+  return endUser.length > 64 ? mintId('user_', endUser) : endUser
 }
