@@ -26,7 +26,9 @@ const toolNames: Readonly<Record<FormatName, RegExp>> = {
 /** A tool's name as providers of the format accept it: what they refuse is shortened, and stays distinct. */
 export function toolNameFor(format: FormatName, name: string): string {
   if (toolNames[format].test(name)) return name
-  return `${name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 48)}_${digest(name).slice(0, 8)}`
+  const written = `${name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 48)}_${digest(name).slice(0, 8)}`
+  // Gemini's do not begin with a digit.
+  return toolNames[format].test(written) ? written : `_${written}`
 }
 
 /** The client's own name of a tool that the model has called by the name that it was given. */
