@@ -127,6 +127,24 @@ describe.each(pairs)('%s to %s', (from, to, write, options) => {
   })
 })
 
+describe.each(pairs.filter(([from]) => from === 'responses'))('%s to %s', (from, to, write, options) => {
+  it(`${options.model}: a cache mark goes up, or is listed`, () => {
+    fc.assert(
+      fc.property(talks, (talk) => {
+        const body = write(talk, talk.rounds.length - 1)
+        const { body: text, losses } = translateRequest(from, to, JSON.stringify(body), options)
+        const listed = losses.filter((path) => path.endsWith('prompt_cache_breakpoint')).length
+        expect(countMarks(text ?? '') + listed).toBe(countMarks(JSON.stringify(body)))
+      }),
+      { numRuns },
+    )
+  })
+})
+
+function countMarks(text: string): number {
+  return text.match(/"(?:cache_control|prompt_cache_breakpoint)":/g)?.length ?? 0
+}
+
 /** Nothing of an earlier turn changes, apart from marks: Anthropic takes four, and the last four stay. */
 function expectPrefix(before: JsonObject, after: JsonObject | null, member: string): void {
   const unmarked = (value: unknown) =>

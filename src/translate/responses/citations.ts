@@ -10,7 +10,15 @@ export function readCitations(annotations: unknown, base: number): Citation[] {
   })
 }
 
-/** Null for what is no citation of a page: files of the provider's own. */
+/** Kinds of annotations that no other format has: files of the provider's own. */
+export function foreignAnnotations(annotations: unknown): string[] {
+  return asArray(annotations).flatMap((value) => {
+    const type = asObject(value)?.type
+    return typeof type === 'string' && type !== 'url_citation' ? [`annotations.${type}`] : []
+  })
+}
+
+/** Null for what is no citation of a page. */
 export function readCitation(annotation: JsonObject | null, base: number): Citation | null {
   if (annotation?.type !== 'url_citation') return null
   const [start, end] = [countOf(annotation.start_index), countOf(annotation.end_index)]

@@ -5,7 +5,7 @@ import type { Opaque } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import type { Reply, Stop } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
-import { readCitations } from './citations.ts'
+import { foreignAnnotations, readCitations } from './citations.ts'
 
 type OutputPart = Reply['parts'][number]
 
@@ -20,6 +20,9 @@ export function readResponsesReply(body: JsonObject): Reply | Fault {
     const found = readOutputItem(item, `output[${index}]`, texts)
     if (found === null) dropped.add(asText(item.type) ?? 'output')
     for (const part of found ?? []) if (part.kind === 'text') texts += part.text.length
+    for (const part of asArray(item.content)) {
+      for (const name of foreignAnnotations(asObject(part)?.annotations)) dropped.add(name)
+    }
     parts.push(...(found ?? []))
   }
   const settled = settleCalls(parts, readStop(body, parts))

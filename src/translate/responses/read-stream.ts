@@ -2,7 +2,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import type { ReplyReader } from '../codec.ts'
 import { countOf } from '../json.ts'
 import type { ReplyEvent } from '../reply.ts'
-import { readCitation } from './citations.ts'
+import { foreignAnnotations, readCitation } from './citations.ts'
 import { readEncrypted, readOutputItem, readStop } from './read-reply.ts'
 
 /** What is known of one part: a content part of a message, or an item that is a part by itself. */
@@ -128,6 +128,7 @@ export class ResponsesStreamReader implements ReplyReader {
   }
 
   #cited({ output_index, content_index, annotation }: JsonObject): void {
+    for (const name of foreignAnnotations([annotation])) this.#out.push({ kind: 'dropped', name })
     const part = this.#parts.get(`${output_index}.${content_index}`)
     const citation = part === undefined || part.ended ? null : readCitation(asObject(annotation), part.base)
     if (part !== undefined && citation !== null) this.#out.push({ kind: 'citation', part: part.number, citation })

@@ -34,7 +34,8 @@ export function writeResponsesRequest(conversation: Conversation, target: Target
     ...writeText(settings.output, settings.verbosity, ledger),
     ...writeIdentity(settings, target, ledger),
     ...writeTier(settings.serviceTier, ledger),
-    store: false,
+    // Left out, it is true there. Only chat means the same by it.
+    store: ledger.from === 'chat' && settings.store === true,
     ...(target.streamed && { stream: true }),
   }
   return ledger.refused ?? body

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { asArray, asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { responsesCodec } from '../../../src/translate/responses/codec.ts'
 import { request } from '../../support/translate/asked.ts'
 import { block, callChunk, chatChunk, messageEvents } from '../../support/translate/chunks.ts'
 import { checkStream } from '../../support/translate/grammar.ts'
@@ -524,6 +525,20 @@ describe('answers of servers with the Responses API', () => {
       expect(written.match(/"content":"Hello"/g)).toHaveLength(1)
       expect(written).toContain('"finish_reason":"tool_calls"')
     }
+  })
+
+  it('may cite files of their own, which is named', () => {
+    const annotations = [{ type: 'file_citation', file_id: 'f', filename: 'a', index: 0 }]
+    const content = [{ type: 'output_text', text: 'Hello', annotations }]
+    const output = [{ type: 'message', id: 'msg_1', role: 'assistant', content }]
+    const whole = responsesCodec.readReply({ ...response, status: 'completed', output })
+    expect('dropped' in whole && whole.dropped).toEqual(['annotations.file_citation'])
+    const reader = responsesCodec.openReader()
+    const done = sent('response.output_item.done', { output_index: 0, item: output[0] })
+    expect(reader.event(done.name, done.data ?? {})).toContainEqual({
+      kind: 'dropped',
+      name: 'annotations.file_citation',
+    })
   })
 
   it('may have failed with 200', () => {
