@@ -64,6 +64,8 @@ function parse(json: string): unknown {
 
 const opening = /^\s*\{\s*"input"\s*:\s*"/
 
+const longestOpening = 1024
+
 /** Takes a custom tool's text out of arguments that arrive in pieces, and passes it on as it comes. */
 export class CustomInputDecoder {
   #json = ''
@@ -75,7 +77,8 @@ export class CustomInputDecoder {
   push(piece: string): string {
     this.#json += piece
     if (this.#at < 0) {
-      const found = opening.exec(this.#json)
+      // Arguments that begin with more than white space and the name are not of this form.
+      const found = this.#json.length > longestOpening + piece.length ? null : opening.exec(this.#json)
       if (found === null) return ''
       this.#at = found[0].length
     }

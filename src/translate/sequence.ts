@@ -15,8 +15,10 @@ export class PartSequence {
   order(events: readonly ReplyEvent[]): ReplyEvent[] {
     const ordered: ReplyEvent[] = []
     for (const event of events) {
-      if (event.kind === 'stop') ordered.push(...this.end(), event)
-      else if ('part' in event) this.#take(event, ordered)
+      if (event.kind === 'stop') {
+        this.#closeAll(ordered)
+        ordered.push(event)
+      } else if ('part' in event) this.#take(event, ordered)
       else ordered.push(event)
     }
     return ordered
@@ -25,8 +27,12 @@ export class PartSequence {
   /** Nothing more comes: closes every part that has begun, in the order in which they began. */
   end(): ReplyEvent[] {
     const ordered: ReplyEvent[] = []
-    while (this.#open !== null) this.#close(this.#open, ordered)
+    this.#closeAll(ordered)
     return ordered
+  }
+
+  #closeAll(ordered: ReplyEvent[]): void {
+    while (this.#open !== null) this.#close(this.#open, ordered)
   }
 
   #take(event: PartEvent, ordered: ReplyEvent[]): void {
@@ -49,7 +55,7 @@ export class PartSequence {
     // Parts that ended while they waited go through whole, up to one that is still open.
     for (const [next, events] of this.#waiting) {
       this.#waiting.delete(next)
-      ordered.push(...events)
+      for (const event of events) ordered.push(event)
       if (events.at(-1)?.kind !== 'part-end') {
         this.#open = next
         return

@@ -8,21 +8,38 @@ export function readGrounding(metadata: JsonObject | null, text: string): Citati
   const supports = asArray(metadata?.groundingSupports).map(asObject)
   if (supports.length === 0) return []
   const bytes = Buffer.from(text)
-  return supports.flatMap((support) => {
-    const segment = asObject(support?.segment) ?? {}
-    const [from, to] = [countOf(segment.startIndex) ?? 0, countOf(segment.endIndex) ?? bytes.length]
+  const spanOf = (segment: JsonObject): readonly [number, number] => [
+    Math.min(countOf(segment.startIndex) ?? 0, bytes.length),
+    Math.min(countOf(segment.endIndex) ?? bytes.length, bytes.length),
+  ]
+  const segments = supports.map((support) => asObject(support?.segment) ?? {})
+  const units = measure(segments.flatMap(spanOf), (from, to) => bytes.toString('utf8', from, to).length)
+  return supports.flatMap((support, at) => {
+    const segment = segments[at] ?? {}
+    const [from, to] = spanOf(segment)
     const quote = asText(segment.text)
     return asArray(support?.groundingChunkIndices).flatMap((index): Citation[] => {
       const web = typeof index === 'number' ? chunks[index] : null
       if (!web) return []
-      const span = { start: unitsBefore(bytes, from), end: unitsBefore(bytes, to) }
+      const span = { start: units.get(from) ?? 0, end: units.get(to) ?? 0 }
       return [{ url: asString(web.uri), title: asString(web.title), ...span, ...(quote !== null && { quote }) }]
     })
   })
 }
 
-function unitsBefore(bytes: Buffer, offset: number): number {
-  return bytes.toString('utf8', 0, Math.min(offset, bytes.length)).length
+/** How long the text is up to each of the offsets, in another unit. Each piece of it is measured once. */
+function measure(
+  offsets: readonly number[],
+  lengthOf: (from: number, to: number) => number,
+): ReadonlyMap<number, number> {
+  const measured = new Map<number, number>()
+  let [at, length] = [0, 0]
+  for (const offset of [...new Set(offsets)].sort((a, b) => a - b)) {
+    length += lengthOf(at, offset)
+    at = offset
+    measured.set(offset, length)
+  }
+  return measured
 }
 
 /** A citation with where its part stands in the whole text. */
@@ -34,17 +51,18 @@ export interface PlacedCitation {
 
 export function writeGrounding(citations: readonly PlacedCitation[], text: string): JsonObject | null {
   if (citations.length === 0) return null
+  const spans = citations.map(({ citation: { start, end }, from, to }): readonly [number, number] => {
+    const first = clip(start ?? from, text)
+    return [first, Math.max(first, clip(end ?? to, text))]
+  })
+  const bytes = measure(spans.flat(), (from, to) => Buffer.byteLength(text.slice(from, to)))
   const pages = new Map<string, { index: number; web: JsonObject }>()
-  const supports = citations.map(({ citation: { url, title, start, end }, from, to }) => {
+  const supports = citations.map(({ citation: { url, title } }, at) => {
     const page = pages.get(url) ?? { index: pages.size, web: { uri: url, title } }
     pages.set(url, page)
-    const [first, last] = [clip(start ?? from, text), clip(end ?? to, text)]
-    const startIndex = Buffer.byteLength(text.slice(0, first))
-    const cited = text.slice(first, Math.max(first, last))
-    return {
-      segment: { startIndex, endIndex: startIndex + Buffer.byteLength(cited), text: cited },
-      groundingChunkIndices: [page.index],
-    }
+    const [first, last] = spans[at] ?? [0, 0]
+    const segment = { startIndex: bytes.get(first), endIndex: bytes.get(last), text: text.slice(first, last) }
+    return { segment, groundingChunkIndices: [page.index] }
   })
   return { groundingChunks: [...pages.values()].map(({ web }) => ({ web })), groundingSupports: supports }
 }

@@ -1,7 +1,6 @@
 import { fault } from '../../core/errors.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
 import { brokenAnswer } from '../broken-answer.ts'
-import type { Citation } from '../conversation.ts'
 import type { Reply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readGrounding } from './citations.ts'
@@ -58,21 +57,20 @@ function readParts(candidate: JsonObject | null, dropped: Set<string>): Candidat
 }
 
 /** Each citation goes to the text in which it begins. */
-function cite(parts: readonly CandidateReplyPart[], candidate: JsonObject | null): CandidateReplyPart[] {
+function cite(parts: readonly CandidateReplyPart[], candidate: JsonObject | null): readonly CandidateReplyPart[] {
   const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('')
   const citations = readGrounding(asObject(candidate?.groundingMetadata), text)
+  if (citations.length === 0) return parts
+  citations.sort((a, b) => (a.start ?? 0) - (b.start ?? 0))
   let base = 0
+  let next = 0
   return parts.map((part) => {
     if (part.kind !== 'text') return part
-    const from = base
     base += part.text.length
-    const own = citations.filter(({ start }) => isWithin(start, from, base))
-    return own.length === 0 ? part : { ...part, citations: own }
+    const first = next
+    while (next < citations.length && (citations[next]?.start ?? 0) < base) next++
+    return next === first ? part : { ...part, citations: citations.slice(first, next) }
   })
-}
-
-function isWithin(start: Citation['start'], from: number, to: number): boolean {
-  return start !== null && start >= from && start < to
 }
 
 /** Members that say something which no other format has a place for. */

@@ -43,14 +43,14 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
       path: 'toolConfig.functionCallingConfig.mode',
     })
   }
-  seen.push(...findSeen(body, generateFields, (object) => foreign.has(object)))
+  const found = seen.concat(findSeen(body, generateFields, (object) => foreign.has(object)))
   return {
     turns: [...readSystem(body.systemInstruction), ...turns],
     tools: readTools(body.tools),
     toolChoice: readToolConfig(calling),
     parallelCalls: null,
     settings: readSettings(body, config, output === 'unknown' ? null : output, context.streamed),
-    seen,
+    seen: found,
   }
 }
 

@@ -8,7 +8,7 @@ import { outputSchemaPath } from '../schema/schema-paths.ts'
 import { settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
 import { writeContents } from './write-contents.ts'
-import { writeSchema } from './write-schema.ts'
+import { SchemaWriter } from './write-schema.ts'
 import { writeToolConfig, writeTools } from './write-tools.ts'
 
 /** The model and whether it streams are in the URL. */
@@ -20,20 +20,22 @@ export function writeGenerateRequest(conversation: Conversation, target: Target,
   const contents = writeContents(turns, facts, ledger)
   if (contents.length === 0) ledger.refuse('messages', 'it has no message with anything in it')
   if (conversation.parallelCalls === false) ledger.lose(settingPath(ledger.from, 'parallelCalls'))
+  const schemas = new SchemaWriter(ledger)
   const config = writeConfig(settings, target, facts, ledger)
+  const output = settings.output === null ? {} : writeOutput(settings.output, schemas, ledger)
   const body: JsonObject = {
     contents,
     ...(system.length > 0 && { systemInstruction: { parts: system.map(({ text }) => ({ text })) } }),
-    ...writeTools(tools, ledger),
+    ...writeTools(tools, schemas, ledger),
     ...writeToolConfig(toolChoice, tools),
-    ...(Object.keys(config).length > 0 && { generationConfig: config }),
+    ...(Object.keys({ ...config, ...output }).length > 0 && { generationConfig: { ...config, ...output } }),
     ...writeTier(settings.serviceTier, ledger),
   }
   return ledger.refused ?? body
 }
 
 function writeConfig(settings: Settings, target: Target, facts: ModelFacts, ledger: Ledger): JsonObject {
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop, output, reasoning } = settings
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop, reasoning } = settings
   const limit = writeLimit(settings.maxOutput, target, ledger)
   if (stop.length > 5) ledger.refuse(settingPath(ledger.from, 'stop'), 'it takes at most 5 stop sequences')
   const thinking = reasoning === null ? {} : writeThinking(reasoning, facts, ledger)
@@ -46,7 +48,6 @@ function writeConfig(settings: Settings, target: Target, facts: ModelFacts, ledg
     ...(presencePenalty !== null && { presencePenalty }),
     ...(seed !== null && { seed }),
     ...(stop.length > 0 && { stopSequences: stop }),
-    ...(output !== null && writeOutput(output, ledger)),
     ...(Object.keys(thinking).length > 0 && { thinkingConfig: thinking }),
   }
 }
@@ -93,11 +94,11 @@ function writeBudget(
 }
 
 /** A schema that the client relies on holds whole, or the request is refused: nothing checks the answer afterwards. */
-function writeOutput({ path, kind, schema, strict }: OutputFormat, ledger: Ledger): JsonObject {
+function writeOutput({ path, kind, schema, strict }: OutputFormat, schemas: SchemaWriter, ledger: Ledger): JsonObject {
   const json = { responseMimeType: 'application/json' }
   const object = asObject(schema)
   if (kind === 'json' || object === null) return json
-  const responseJsonSchema = writeSchema(object, outputSchemaPath(ledger.from, path), ledger, (lost) => {
+  const responseJsonSchema = schemas.write(object, outputSchemaPath(ledger.from, path), (lost) => {
     if (strict === true) ledger.refuse(lost, `its answers cannot be held to ${lost}, which a strict schema demands`)
   })
   return { ...json, responseJsonSchema }

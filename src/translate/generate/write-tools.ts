@@ -4,10 +4,10 @@ import { customToolSchema } from '../custom-tools.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { toolSchemaPath } from '../schema/schema-paths.ts'
-import { writeSchema } from './write-schema.ts'
+import type { SchemaWriter } from './write-schema.ts'
 
-export function writeTools(tools: readonly Tool[], ledger: Ledger): JsonObject {
-  const functionDeclarations = tools.flatMap((tool) => writeDeclaration(tool, ledger) ?? [])
+export function writeTools(tools: readonly Tool[], schemas: SchemaWriter, ledger: Ledger): JsonObject {
+  const functionDeclarations = tools.flatMap((tool) => writeDeclaration(tool, schemas, ledger) ?? [])
   const search = tools.find(({ kind }) => kind === 'search')
   if (search !== undefined && functionDeclarations.length > 0) {
     ledger.refuse(search.path, 'its web search cannot be combined with functions in one request')
@@ -19,7 +19,7 @@ export function writeTools(tools: readonly Tool[], ledger: Ledger): JsonObject {
   return written.length === 0 ? {} : { tools: written }
 }
 
-function writeDeclaration(tool: Tool, ledger: Ledger): JsonObject | null {
+function writeDeclaration(tool: Tool, schemas: SchemaWriter, ledger: Ledger): JsonObject | null {
   const described = {
     name: toolNameFor('generate', tool.name),
     ...(tool.description !== null && { description: tool.description }),
@@ -30,7 +30,7 @@ function writeDeclaration(tool: Tool, ledger: Ledger): JsonObject | null {
       const schema = asObject(tool.schema)
       // A function without parameters has no schema: an object without properties is refused by some models.
       if (schema === null || isEmpty(schema)) return described
-      return { ...described, parametersJsonSchema: writeSchema(schema, toolSchemaPath(ledger.from, tool.path), ledger) }
+      return { ...described, parametersJsonSchema: schemas.write(schema, toolSchemaPath(ledger.from, tool.path)) }
     }
     case 'custom':
       // The grammar is a row of the table: it is in the text that describes the parameter.

@@ -1,7 +1,7 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import { unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
-import type { CallPart, Opaque, Part, ReasoningPart, ResultPart, TextPart, Turn } from '../conversation.ts'
+import type { CallPart, Opaque, Part, ReasoningPart, ResultPart, Turn } from '../conversation.ts'
 import { RequestError } from '../request-fault.ts'
 import { readContent, readOutputParts, type SkipObject } from './read-content.ts'
 
@@ -43,15 +43,15 @@ export function readInput(input: unknown, context: ReadContext, skip: SkipObject
     if (read === null) continue
     // Messages of users and systems stay apart, as the client sent them.
     const joins = read.role === last.role && (read.role === 'assistant' || read.role === 'tool')
-    if (joins) last.parts.push(...read.parts)
+    // One by one: a list that is spread must fit on the stack.
+    if (joins) for (const part of read.parts) last.parts.push(part)
     else {
       last.role = read.role
       last.parts = read.parts
       turns.push({ role: read.role, parts: last.parts, path })
     }
   }
-  for (const { parts } of turns) linkCarriers(parts)
-  return turns
+  return turns.map((turn) => ({ ...turn, parts: linkCarriers(turn.parts) }))
 }
 
 function readItem(item: JsonObject, path: string, context: ReadContext, skip: SkipObject): ReadItem | null {
@@ -132,18 +132,25 @@ function readReasoningItem(item: JsonObject, path: string, context: ReadContext)
  * Gemini signs calls and texts, which have no place for it here: an item of reasoning that carries such a signature stands after them.
  * It goes back to the part that it belongs to.
  */
-function linkCarriers(parts: Part[]): void {
-  for (let index = parts.length - 1; index >= 0; index--) {
-    const part = parts[index]
-    if (part?.kind !== 'reasoning' || part.text !== '' || part.opaque?.form !== 'thought') continue
-    const { id, ...opaque } = part.opaque
-    const before = parts.slice(0, index)
-    const owner =
-      id === undefined
-        ? before.findLast((other): other is TextPart => other.kind === 'text')
-        : before.findLast((other): other is CallPart => other.kind === 'call' && other.id === id)
-    if (owner === undefined) continue
-    parts.splice(parts.indexOf(owner), 1, { ...owner, opaque })
-    parts.splice(index, 1)
+function linkCarriers(parts: readonly Part[]): readonly Part[] {
+  const linked: Part[] = []
+  const calls = new Map<string | null, number>()
+  let text = -1
+  for (const part of parts) {
+    const carried =
+      part.kind === 'reasoning' && part.text === '' && part.opaque?.form === 'thought' ? part.opaque : null
+    if (carried !== null) {
+      const { id, ...opaque } = carried
+      const owner = id === undefined ? text : (calls.get(id) ?? -1)
+      const signed = linked[owner]
+      if (signed?.kind === 'call' || signed?.kind === 'text') {
+        linked[owner] = { ...signed, opaque }
+        continue
+      }
+    }
+    if (part.kind === 'call') calls.set(part.id, linked.length)
+    else if (part.kind === 'text') text = linked.length
+    linked.push(part)
   }
+  return linked
 }

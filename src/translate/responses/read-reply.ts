@@ -19,11 +19,13 @@ export function readResponsesReply(body: JsonObject): Reply | Fault {
     const item = asObject(value) ?? {}
     const found = readOutputItem(item, `output[${index}]`, texts)
     if (found === null) dropped.add(asText(item.type) ?? 'output')
-    for (const part of found ?? []) if (part.kind === 'text') texts += part.text.length
     for (const part of asArray(item.content)) {
       for (const name of foreignAnnotations(asObject(part)?.annotations)) dropped.add(name)
     }
-    parts.push(...(found ?? []))
+    for (const part of found ?? []) {
+      if (part.kind === 'text') texts += part.text.length
+      parts.push(part)
+    }
   }
   const settled = settleCalls(parts, readStop(body, parts))
   if (settled.stop.reason === 'broken') return fault('provider_bad_response', brokenAnswer.message)

@@ -35,7 +35,10 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
   const turns = readInput(body.input, context, skip)
   const tools = readTools(body, skip)
   const choice = readToolChoice(body.tool_choice, skip)
-  seen.push(...findSeen(body, responsesFields, (object) => foreign.has(object)), ...readIncludes(body.include))
+  const found = seen.concat(
+    findSeen(body, responsesFields, (object) => foreign.has(object)),
+    readIncludes(body.include),
+  )
   return {
     turns: [...readInstructions(body.instructions), ...turns],
     tools,
@@ -43,7 +46,7 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
     parallelCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     settings: readSettings(body),
     // Only hosted tools are counted: without a search there is nothing to count.
-    seen: tools.some(({ kind }) => kind === 'search') ? seen : seen.filter(({ field }) => field !== 'max_tool_calls'),
+    seen: tools.some(({ kind }) => kind === 'search') ? found : found.filter(({ field }) => field !== 'max_tool_calls'),
   }
 }
 

@@ -11,13 +11,14 @@ const searches = new Set(['web_search', 'web_search_2025_08_26', 'web_search_pre
  */
 export function readTools(body: JsonObject, skip: SkipObject): Tool[] {
   const maxUses = countOf(body.max_tool_calls)
-  const tools = readToolList(body.tools, 'tools', maxUses, skip)
+  const lists = [readToolList(body.tools, 'tools', maxUses, skip)]
   for (const [index, value] of asArray(body.input).entries()) {
     const item = asObject(value)
-    if (item?.type === 'additional_tools')
-      tools.push(...readToolList(item.tools, `input[${index}].tools`, maxUses, skip))
+    if (item?.type === 'additional_tools') lists.push(readToolList(item.tools, `input[${index}].tools`, maxUses, skip))
   }
-  return tools.filter(({ name }, index) => !tools.slice(index + 1).some((later) => later.name === name))
+  const tools = lists.flat()
+  const last = new Map(tools.map(({ name }, index) => [name, index]))
+  return tools.filter(({ name }, index) => last.get(name) === index)
 }
 
 function readToolList(list: unknown, base: string, maxUses: number | null, skip: SkipObject): Tool[] {

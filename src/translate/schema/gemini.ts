@@ -1,6 +1,6 @@
 import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
 import { numberOf } from '../json.ts'
-import { deepest, References, SchemaError } from './references.ts'
+import { deepest, type ReferenceBudget, References, SchemaError } from './references.ts'
 
 /** Keywords that `parametersJsonSchema` and `responseJsonSchema` hold as they are. Source: wire/translate.md, section 5. */
 const kept = new Set([
@@ -49,27 +49,26 @@ const notes = new Set(['default', 'examples', 'example'])
  * A schema as Gemini reads it. References are put in place, since it takes them only in part. What it does not know is lost by its path,
  * and said in the description, where the model can still read it. Throws a `SchemaError` for what has no end.
  */
-export function schemaForGemini(schema: JsonObject, path: string, lose: (path: string) => void): JsonObject {
-  return new GeminiSchema(schema, lose).write(schema, path, [])
+export function schemaForGemini(
+  schema: JsonObject,
+  path: string,
+  lose: (path: string) => void,
+  budget: ReferenceBudget,
+): JsonObject {
+  return new GeminiSchema(new References(schema, budget), lose).write(schema, path, [])
 }
-
-/** References that are put in place where they are used can multiply. */
-const largest = 20_000
 
 class GeminiSchema {
   readonly #references: References
   readonly #lose: (path: string) => void
-  #written = 0
 
-  constructor(root: JsonObject, lose: (path: string) => void) {
-    this.#references = new References(root)
+  constructor(references: References, lose: (path: string) => void) {
+    this.#references = references
     this.#lose = lose
   }
 
   write(value: unknown, path: string, open: readonly string[], depth = 0): JsonObject {
     if (depth > deepest) throw new SchemaError(path, `the schema at ${path} is nested too deep`)
-    this.#written++
-    if (this.#written > largest) throw new SchemaError(path, 'the schema is too large once its references are in place')
     if (value === true) return {}
     const schema = asObject(value)
     if (schema === null) {

@@ -13,12 +13,26 @@ export class SchemaError extends Error {
   }
 }
 
+/** How much of what is referred to can be put in place in one request: references multiply. */
+export class ReferenceBudget {
+  #left = 1_000_000
+
+  /** Characters of JSON. */
+  spend(characters: number, path: string): void {
+    this.#left -= characters
+    if (this.#left < 0) throw new SchemaError(path, 'the schemas are too large once their references are in place')
+  }
+}
+
 /** Looks references up within one schema: `#/$defs/Name`, `#/definitions/Name`, `#`, or any other JSON pointer into it. */
 export class References {
   readonly #root: JsonObject
+  readonly #budget: ReferenceBudget
+  readonly #sizes = new Map<JsonObject, number>()
 
-  constructor(root: JsonObject) {
+  constructor(root: JsonObject, budget: ReferenceBudget) {
     this.#root = root
+    this.#budget = budget
   }
 
   /** `open`: the references that are being followed: one that comes back to itself has no end. */
@@ -28,6 +42,9 @@ export class References {
     }
     const found = reference.startsWith('#') ? this.#follow(reference.slice(1)) : null
     if (found === null) throw new SchemaError(path, `the schema at ${path} refers to ${reference}, which is not in it`)
+    const size = this.#sizes.get(found) ?? JSON.stringify(found).length
+    this.#sizes.set(found, size)
+    this.#budget.spend(size + reference.length, path)
     return found
   }
 

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/core/json-value.ts'
 import { schemaForGemini } from '../../../src/translate/schema/gemini.ts'
-import { SchemaError } from '../../../src/translate/schema/references.ts'
+import { ReferenceBudget, SchemaError } from '../../../src/translate/schema/references.ts'
 
 function write(schema: JsonObject): { written: JsonObject; losses: string[] } {
   const losses: string[] = []
-  return { written: schemaForGemini(schema, 's', (path) => losses.push(path)), losses }
+  return { written: schemaForGemini(schema, 's', (path) => losses.push(path), new ReferenceBudget()), losses }
 }
 
 const words = [

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import { asArray, asObject } from '../../../src/core/json-value.ts'
+import { request } from '../../support/translate/asked.ts'
+import { block, callChunk, chatChunk, messageEvents } from '../../support/translate/chunks.ts'
+import { chunk, toClient } from '../../support/translate/generate-parts.ts'
+import { checkStream } from '../../support/translate/grammar.ts'
+import { readGenerateWithSdk } from '../../support/translate/openai-google-sdk.ts'
+import { readChatWithSdk } from '../../support/translate/sdk.ts'
+import type { SentEvent } from '../../support/translate/sse.ts'
+import {
+  isFault,
+  translateEvents,
+  translateReply,
+  translateRequest,
+  writeContext,
+} from '../../support/translate/stage.ts'
+
+// Tests are named after the reports of other gateways that had the error.
+
+describe('answers', () => {
+  const calls = [{ functionCall: { name: 'f', args: { n: 1 } } }, { functionCall: { name: 'g', args: {} } }]
+
+  it('litellm PR 25411, litellm 39796: calls that come whole, several in a chunk, keep their arguments', async () => {
+    const written = toClient('chat', [
+      chunk([{ text: 'I call.' }]),
+      chunk(calls),
+      chunk([{ text: '' }], { finishReason: 'STOP' }),
+    ])
+    expect(await readChatWithSdk(written)).toMatchObject({
+      text: 'I call.',
+      calls: [
+        ['f', { n: 1 }],
+        ['g', {}],
+      ],
+      stop: 'tool_calls',
+    })
+  })
+
+  it('litellm 34692: STOP after calls is a stop for calls', () => {
+    for (const client of ['chat', 'messages', 'responses'] as const) {
+      const written = toClient(client, [chunk(calls, { finishReason: 'STOP' })])
+      const reason = {
+        chat: '"finish_reason":"tool_calls"',
+        messages: '"stop_reason":"tool_use"',
+        responses: '"status":"completed"',
+      }
+      expect(written).toContain(reason[client])
+    }
+  })
+
+  it('hermes PR 83886, gemini-cli 12674: a malformed call is an error, even with a call that can be read', async () => {
+    for (const finishReason of [
+      'MALFORMED_FUNCTION_CALL',
+      'UNEXPECTED_TOOL_CALL',
+      'TOO_MANY_TOOL_CALLS',
+      'MALFORMED_RESPONSE',
+    ]) {
+      const written = toClient('chat', [chunk(calls), chunk([], { finishReason })])
+      expect((await readChatWithSdk(written)).error).not.toBeNull()
+      const body = { candidates: [{ content: { parts: calls }, finishReason }] }
+      const whole = translateReply('chat', 'generate', JSON.stringify(body), writeContext())
+      expect(typeof whole === 'object' && isFault(whole) && whole.code).toBe('provider_bad_response')
+    }
+  })
+
+  it('any-llm PR 1202: every reason is known, and one that is not is an end', () => {
+    const reason = (finishReason: string) => {
+      const body = { candidates: [{ content: { parts: [{ text: 'a' }] }, finishReason }] }
+      return JSON.parse(String(translateReply('chat', 'generate', JSON.stringify(body), writeContext()))).choices[0]
+        .finish_reason
+    }
+    expect(['STOP', 'OTHER', 'REASON_OF_TOMORROW'].map(reason)).toEqual(['stop', 'stop', 'stop'])
+    expect(reason('MAX_TOKENS')).toBe('length')
+    expect(
+      ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'LANGUAGE', 'IMAGE_SAFETY'].map(reason),
+    ).toEqual(Array(7).fill('content_filter'))
+  })
+
+  it('without candidates, without parts, with empty texts: nothing breaks', () => {
+    const feedback: SentEvent = { name: '', data: { promptFeedback: { blockReason: 'SAFETY' } }, raw: '' }
+    expect(toClient('chat', [feedback])).toContain('"finish_reason":"content_filter"')
+    const bare: SentEvent = { name: '', data: { candidates: [{ finishReason: 'STOP', index: 0 }] }, raw: '' }
+    expect(toClient('messages', [chunk([{ text: '' }]), chunk([{ text: 'a' }]), bare])).toContain('end_turn')
+    const nothing = translateReply('chat', 'generate', '{"usageMetadata":{}}', writeContext())
+    expect(typeof nothing === 'object' && isFault(nothing)).toBe(true)
+  })
+
+  it('what no other format has is named', () => {
+    const body = {
+      candidates: [
+        {
+          content: { parts: [{ executableCode: { code: '1' } }, { inlineData: { data: 'AA' } }, { text: 'a' }] },
+          finishReason: 'STOP',
+          citationMetadata: {},
+          logprobsResult: {},
+        },
+      ],
+    }
+    const events = [{ name: '', data: body, raw: '' }]
+    expect(toClient('chat', events)).toContain('"content":"a"')
+  })
+})
+
+describe('clients', () => {
+  const bits = [
+    chatChunk({ content: 'I ' }),
+    chatChunk({ content: 'call.' }),
+    callChunk(0, '{"n"', { id: 'a', name: 'f' }),
+    callChunk(0, ':1.0}'),
+    chatChunk({}, 'tool_calls'),
+  ]
+
+  it('get calls whole, and nothing but data', async () => {
+    const written = translateEvents('generate', 'chat', bits, writeContext()).join('')
+    expect(checkStream('generate', written)).toEqual([])
+    expect(written).toContain('"args":{"n":1.0}')
+    expect(await readGenerateWithSdk(written)).toMatchObject({
+      text: 'I call.',
+      calls: [['f', { n: 1 }]],
+      stop: 'STOP',
+    })
+  })
+
+  it('get an array where they asked for one, closed after an error too', () => {
+    const array = (cut: boolean) =>
+      translateEvents('generate', 'chat', bits, writeContext({ jsonArray: true }), cut).join('')
+    const whole = JSON.parse(array(false))
+    expect(whole.at(-1).candidates[0].finishReason).toBe('STOP')
+    expect(
+      whole
+        .flatMap((one: { candidates: { content: { parts: { text?: string }[] } }[] }) =>
+          one.candidates[0]?.content.parts.map(({ text }) => text ?? ''),
+        )
+        .join(''),
+    ).toBe('I call.')
+    expect(JSON.parse(array(true)).at(-1).error).toMatchObject({ code: 500, status: 'INTERNAL' })
+    const empty = translateEvents('generate', 'chat', [], writeContext({ jsonArray: true }), true).join('')
+    expect(JSON.parse(empty)).toMatchObject([{ error: { code: 500 } }])
+  })
+
+  it('see thoughts only where they ask for them', () => {
+    const thinking = messageEvents(
+      block(0, { type: 'thinking', thinking: '', signature: '' }, { type: 'thinking_delta', thinking: 'Hm.' }),
+      'end_turn',
+    )
+    const asking = (includeThoughts: boolean) => {
+      const body = { contents: [{ parts: [{ text: 'x' }] }], generationConfig: { thinkingConfig: { includeThoughts } } }
+      const { conversation } = translateRequest('generate', 'messages', JSON.stringify(body), {
+        model: 'claude-opus-4-8',
+      })
+      return translateEvents('generate', 'messages', thinking, writeContext({ conversation })).join('')
+    }
+    expect(asking(true)).toContain('{"text":"Hm.","thought":true}')
+    expect(asking(false)).not.toContain('Hm.')
+  })
+
+  it('a call that cannot be read ends in an error', async () => {
+    const written = translateEvents(
+      'generate',
+      'chat',
+      [callChunk(0, '{"n', { id: 'a', name: 'f' }), chatChunk({}, 'tool_calls')],
+      writeContext(),
+    ).join('')
+    expect(checkStream('generate', written)).toEqual([])
+    expect((await readGenerateWithSdk(written)).error).toMatch(/cannot be read/)
+  })
+
+  it('calls without ids are matched with their results by name and order', () => {
+    const contents = [
+      { role: 'user', parts: [{ text: 'x' }] },
+      {
+        role: 'model',
+        parts: [
+          { functionCall: { name: 'f', args: { n: 1 } } },
+          { functionCall: { name: 'g' } },
+          { functionCall: { name: 'f', args: { n: 2 } } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: ['one', 'two']
+          .map((output) => ({ functionResponse: { name: 'f', response: { output } } }))
+          .concat([{ functionResponse: { name: 'g', response: { output: 'g' } } }]),
+      },
+    ]
+    const { sent } = request('generate', 'chat', { contents }, { model: 'gpt-4o' })
+    const [, assistant, ...results] = asArray(sent?.messages).map(asObject)
+    const ids = asArray(assistant?.tool_calls).map((one) => asObject(one)?.id)
+    expect(new Set(ids).size).toBe(3)
+    expect(results.map((one) => [one?.tool_call_id, one?.content])).toEqual([
+      [ids[0], 'one'],
+      [ids[1], 'g'],
+      [ids[2], 'two'],
+    ])
+    // The same in the next turn.
+    const again = request(
+      'generate',
+      'chat',
+      { contents: [...contents, { role: 'model', parts: [{ text: 'y' }] }, contents[0]] },
+      { model: 'gpt-4o' },
+    )
+    expect(asArray(again.sent?.messages).slice(0, 5)).toEqual(asArray(sent?.messages))
+  })
+})
