@@ -6,6 +6,7 @@ import { clientToolName, mintId } from '../ids.ts'
 import { embedJson, parseLossless } from '../json.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { areArguments } from '../stop.ts'
+import { writeSealed } from './carriers.ts'
 import { type PlacedCitation, writeGrounding } from './citations.ts'
 
 interface OpenCall {
@@ -25,7 +26,7 @@ export class PartWriter {
   #reasoning = ''
   #opaque: Opaque | null = null
   /** Another provider's reasoning, for the call that it led to. */
-  #carried: string | null = null
+  #carried: string[] = []
   #text = ''
   #from = 0
   readonly #citations: PlacedCitation[] = []
@@ -98,7 +99,10 @@ export class PartWriter {
     const opaque = this.#opaque
     this.#opaque = null
     if (this.#call !== null) this.#endCall(this.#call, opaque)
-    else if (opaque !== null) this.#carried = this.#context.carriers.seal(packReasoning(opaque, this.#reasoning))
+    else if (opaque !== null) {
+      const sealed = this.#context.carriers.seal(packReasoning(opaque, this.#reasoning))
+      if (sealed !== null) this.#carried.push(sealed)
+    }
     this.#reasoning = ''
     for (const placed of this.#open) this.#citations.push({ ...placed, to: this.#text.length })
     this.#open = []
@@ -110,8 +114,9 @@ export class PartWriter {
     this.#call = null
     if (!areArguments(text)) return
     const { conversation, carriers } = this.#context
-    const sealed = opaque === null ? this.#carried : carriers.seal(opaque)
-    this.#carried = null
+    const own = opaque === null ? null : carriers.seal(opaque)
+    const sealed = writeSealed(own === null ? this.#carried : [own])
+    this.#carried = []
     const args = asObject(parseLossless(text)) === null ? {} : embedJson(text)
     const functionCall = { id, name: clientToolName(conversation, name), args }
     this.#parts.push(sealed === null ? { functionCall } : { functionCall, thoughtSignature: sealed })

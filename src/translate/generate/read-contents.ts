@@ -13,6 +13,7 @@ import type {
   Turn,
 } from '../conversation.ts'
 import { RequestError } from '../request-fault.ts'
+import { readSealed } from './carriers.ts'
 
 /** Reports a part as a whole, by the row of the table that names its kind. */
 export type SkipPart = (object: JsonObject, field: string, path: string) => void
@@ -39,12 +40,15 @@ export function readContents(contents: unknown, context: ReadContext, skip: Skip
 }
 
 function readPart(part: JsonObject, path: string, context: ReadContext, skip: SkipPart): Part[] {
-  const signature = readSignature(part.thoughtSignature, context)
+  const { own: signature, foreign } = readSignature(part.thoughtSignature, context)
+  const carried = foreign.map((opaque) => carriedReasoning(opaque, path))
   const [call, result] = [asObject(part.functionCall), asObject(part.functionResponse)]
-  if (call !== null) return readCall(call, path, signature)
+  // Another provider's reasoning is carried on the call that it led to, which every client sends back.
+  if (call !== null) return [...carried, readCall(call, path, signature)]
   if (result !== null) return [readResult(result, path)]
   const media = readMedia(part, path)
   if (media !== null) return [media]
+  if (carried.length > 0) return carried
   if (typeof part.text === 'string') return [readText(part, part.text, path, signature)]
   // A signature may come by itself.
   if (signature !== null) return [readText(part, '', path, signature)]
@@ -53,44 +57,37 @@ function readPart(part: JsonObject, path: string, context: ReadContext, skip: Sk
   return []
 }
 
-/** Gemini's own, or another provider's reasoning that the gateway has given to the client. */
-function readSignature(value: unknown, { carriers }: ReadContext): Opaque | null {
+/** Gemini's own, or what other providers have signed and the gateway has given to the client. */
+function readSignature(value: unknown, { carriers }: ReadContext): { own: Opaque | null; foreign: readonly Opaque[] } {
   const text = asText(value)
-  if (text === null) return null
-  return carriers.open(text) ?? { family: 'gemini', form: 'thought', value: text }
+  if (text === null) return { own: null, foreign: [] }
+  const carried = readSealed(text, carriers) ?? [{ family: 'gemini', form: 'thought', value: text } satisfies Opaque]
+  const [first] = carried
+  return first?.form === 'thought' ? { own: first, foreign: [] } : { own: null, foreign: carried }
 }
 
-function readText(
-  { thought }: JsonObject,
-  text: string,
-  path: string,
-  signature: Opaque | null,
-): TextPart | ReasoningPart {
-  if (signature !== null && signature.form !== 'thought') return carriedReasoning(signature, text, path)
-  const opaque = signature === null ? {} : { opaque: signature }
+function readText({ thought }: JsonObject, text: string, path: string, own: Opaque | null): TextPart | ReasoningPart {
+  const opaque = own === null ? {} : { opaque: own }
   return thought === true ? { kind: 'reasoning', path, text, ...opaque } : { kind: 'text', path, text, ...opaque }
 }
 
-function carriedReasoning(signature: Opaque, shown: string, path: string): ReasoningPart {
-  const { text, opaque } = unpackReasoning(signature)
-  return { kind: 'reasoning', path, text: text ?? shown, opaque }
+function carriedReasoning(carried: Opaque, path: string): ReasoningPart {
+  const { text, opaque } = unpackReasoning(carried)
+  return { kind: 'reasoning', path, text: text ?? '', opaque }
 }
 
-/** Another provider's reasoning is carried on the call that it led to, which every client sends back. */
-function readCall(call: JsonObject, path: string, signature: Opaque | null): (CallPart | ReasoningPart)[] {
+function readCall(call: JsonObject, path: string, opaque: Opaque | null): CallPart {
   const name = asText(call.name)
   if (name === null) throw new RequestError(`${path}.functionCall.name`, `${path}.functionCall.name is missing`)
-  const foreign = signature !== null && signature.form !== 'thought'
-  const part: CallPart = {
+  return {
     kind: 'call',
     path,
     id: asText(call.id),
     name,
     arguments: asObject(call.args) === null ? '{}' : JSON.stringify(call.args),
     custom: false,
-    ...(signature !== null && !foreign && { opaque: signature }),
+    ...(opaque !== null && { opaque }),
   }
-  return foreign ? [carriedReasoning(signature, '', path), part] : [part]
 }
 
 function readResult(result: JsonObject, path: string): ResultPart {

@@ -7,6 +7,7 @@ import { checkStream } from '../../support/translate/grammar.ts'
 import { readGenerateWithSdk } from '../../support/translate/openai-google-sdk.ts'
 import { readChatWithSdk } from '../../support/translate/sdk.ts'
 import type { SentEvent } from '../../support/translate/sse.ts'
+import { readSse } from '../../support/translate/sse.ts'
 import {
   isFault,
   translateEvents,
@@ -152,6 +153,35 @@ describe('clients', () => {
     }
     expect(asking(true)).toContain('{"text":"Hm.","thought":true}')
     expect(asking(false)).not.toContain('Hm.')
+  })
+
+  it('carry all reasoning of another provider on the call that it led to, and bring it back in order', () => {
+    const signed = (thinking: string, signature: string) => [
+      { type: 'thinking_delta', thinking },
+      { type: 'signature_delta', signature },
+    ]
+    const shell = { type: 'thinking', thinking: '', signature: '' }
+    const thinking = [
+      ...block(0, shell, ...signed('One.', 'c2lnMQ==')),
+      ...block(1, { type: 'redacted_thinking', data: 'cmVk' }),
+      ...block(2, shell, ...signed('Two.', 'c2lnMg==')),
+      ...block(3, { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }),
+    ]
+    const written = translateEvents('generate', 'messages', messageEvents(thinking, 'tool_use'), writeContext()).join(
+      '',
+    )
+    const [chunked] = readSse(written)
+    const content = asObject(asObject(asArray(chunked?.data?.candidates)[0])?.content)
+    expect(JSON.stringify(content)).toMatch(/"thoughtSignature":"[A-Za-z0-9+/=]+"/)
+    const response = { functionResponse: { id: 'toolu_1', name: 'f', response: { output: 'r' } } }
+    const contents = [{ role: 'user', parts: [{ text: 'x' }] }, content, { role: 'user', parts: [response] }]
+    const { sent } = request('generate', 'messages', { contents }, { model: 'claude-opus-4-8' })
+    expect(asObject(asArray(sent?.messages)[1])?.content).toEqual([
+      { type: 'thinking', thinking: 'One.', signature: 'c2lnMQ==' },
+      { type: 'redacted_thinking', data: 'cmVk' },
+      { type: 'thinking', thinking: 'Two.', signature: 'c2lnMg==' },
+      { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} },
+    ])
   })
 
   it('a call that cannot be read ends in an error', async () => {
