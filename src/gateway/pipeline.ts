@@ -66,7 +66,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
 
 async function copyToShadow(call: Call, route: SnapshotRoute): Promise<void> {
   const { sendShadow } = await import('./upstream/shadow.ts')
-  await sendShadow(call, route)
+  sendShadow(call, route)
 }
 
 async function stay(call: Call, planned: Plan): Promise<Plan> {
