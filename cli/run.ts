@@ -1,3 +1,4 @@
+import { isSearch } from '../src/admin/contract/requests/slow-filters.ts'
 import { describeMissing } from '../src/core/degraded.ts'
 import { completeInput, confirmDanger } from './ask.ts'
 import { checkInput } from './check-input.ts'
@@ -127,9 +128,21 @@ async function carryOut(
     await printResult({ operation, input, output, gateway }, settings, io)
     return exitStatus.done
   }
-  const output = await gateway.call(operation.path, input)
+  const output = await askFor(operation, input, gateway, settings, io)
   await printResult({ operation, input, output, gateway }, settings, io)
   return outcomeOf(operation, output)
+}
+
+async function askFor(
+  { name, path }: Operation,
+  input: Record<string, unknown>,
+  gateway: GatewayClient,
+  { utc }: GlobalOptions,
+  io: Io,
+): Promise<unknown> {
+  if (!isSearch(name, input)) return await gateway.call(path, input)
+  const { listPages } = await import('./list-pages.ts')
+  return await listPages(input, gateway, utc, io)
 }
 
 /** A check or a test that answered "it failed" is a failed command, so that scripts can rely on the status. */

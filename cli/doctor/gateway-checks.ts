@@ -1,4 +1,4 @@
-import { valueAt } from '../../src/admin/contract/show-value.ts'
+import { formatBytes, valueAt } from '../../src/admin/contract/show-value.ts'
 import { failsOften } from '../../src/core/attempt-figures.ts'
 import type { Diagnostic } from '../../src/core/diagnostic.ts'
 import { ok, problem, warning } from '../../src/core/diagnostic.ts'
@@ -86,6 +86,7 @@ function checkStatus(status: unknown, version: string): Diagnostic[] {
         adviseDegraded(String(valueAt(part, 'reason'))),
       ),
     ),
+    ...checkDisk(status),
     ...(lost > 0
       ? [
           warning(
@@ -95,6 +96,24 @@ function checkStatus(status: unknown, version: string): Diagnostic[] {
           ),
         ]
       : []),
+  ]
+}
+
+/** A little above is how it goes while the oldest records are being removed. */
+const overShare = 1.1
+
+function checkDisk(status: unknown): Diagnostic[] {
+  const bytes = valueAt(status, 'database_bytes')
+  const most = valueAt(status, 'database_limit_bytes')
+  if (typeof bytes !== 'number' || typeof most !== 'number') return []
+  const message = `database ${formatBytes(bytes)} of at most ${formatBytes(most)} (records.max_disk)`
+  if (bytes <= most * overShare) return [ok('max_disk', message)]
+  return [
+    warning(
+      'max_disk',
+      message,
+      'Old records are being removed. If this lasts, raise records.max_disk, or stop, run spgw backup and restore it to rewrite the file.',
+    ),
   ]
 }
 

@@ -1,4 +1,9 @@
-import { type Compared, replayedEvent } from '../../src/admin/contract/requests/request-replay.ts'
+import {
+  type Compared,
+  type ReplayDifference,
+  type ReplayedEvent,
+  replayedEvent,
+} from '../../src/admin/contract/requests/request-replay.ts'
 import { absent, escapeControls, formatValue } from '../../src/admin/contract/show-value.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
@@ -10,6 +15,7 @@ const columns = [
   { field: 'what', title: '' },
   { field: 'before', title: 'Before' },
   { field: 'now', title: 'Now' },
+  { field: 'difference', title: 'Difference' },
 ] as const
 
 /** Both requests beside one another when the second has ended, then their texts. Gives whether it was answered. */
@@ -32,7 +38,7 @@ export async function printReplay(
       }
       if (event.kind !== 'compared') continue
       await prepareWidths(event)
-      await io.stdout.write(renderCompared(event.before, event.after, stdoutView(io, settings.utc)))
+      await io.stdout.write(renderCompared(event, stdoutView(io, settings.utc)))
     }
   } catch (error) {
     // Aborting the call makes it fail on its way out: that is how it was asked to end.
@@ -43,24 +49,52 @@ export async function printReplay(
   return ok
 }
 
-function renderCompared(before: Compared, now: Compared, view: View): string {
-  const row = (what: string, show: (one: Compared) => string) => ({ what, before: show(before), now: show(now) })
+type ComparedEvent = Extract<ReplayedEvent, { kind: 'compared' }>
+
+function renderCompared({ before, after, difference }: ComparedEvent, view: View): string {
+  const row = (what: string, show: (one: Compared) => string, more = '') => ({
+    what,
+    before: show(before),
+    now: show(after),
+    difference: more,
+  })
   const duration = (value: number | null) => (value === null ? absent : formatValue(value, 'duration', view))
+  const number = (value: number | null) => (value === null ? absent : formatValue(value, 'number', view))
+  const money = (value: number | null) => (value === null ? absent : formatValue(value, 'money', view))
   const rows = [
     row('request', ({ request_id }) => request_id),
     row('status', ({ status }) => String(status ?? absent)),
     row('model', ({ model }) => model ?? absent),
     row('provider', ({ provider, upstream_model }) => [provider, upstream_model].filter(Boolean).join('/') || absent),
-    row('first byte', ({ first_byte_ms }) => duration(first_byte_ms)),
-    row('time', ({ duration_ms }) => duration(duration_ms)),
-    row('tokens', ({ input, output }) => (input === null ? absent : `${input} in, ${output ?? 0} out`)),
+    row('first byte', ({ first_byte_ms }) => duration(first_byte_ms), signed(difference.first_byte_ms, duration)),
+    row('time', ({ duration_ms }) => duration(duration_ms), signed(difference.duration_ms, duration)),
+    row('tokens in', ({ input }) => number(input), signed(difference.input, number)),
+    row('tokens out', ({ output }) => number(output), signed(difference.output, number)),
+    row('cost', ({ cost_usd }) => money(cost_usd), signed(difference.cost_usd, money)),
   ]
-  return `${renderTable(columns, rows, view)}\n${renderTexts(before.answer, now.answer, view)}`
+  return `${renderTable(columns, rows, view)}\n${renderTexts(before.answer, after.answer, difference.answer, view)}`
 }
 
-function renderTexts(before: string | null, now: string | null, view: View): string {
+/** With its sign; nothing where there is no difference. */
+function signed(value: number | null, show: (value: number) => string): string {
+  if (value === null || value === 0) return ''
+  return `${value > 0 ? '+' : '-'}${show(Math.abs(value))}`
+}
+
+function renderTexts(before: string | null, now: string | null, parts: ReplayDifference['answer'], view: View): string {
   if (before === now) return `${view.paint('strong', 'Text, identical')}\n${printable(now)}`
-  return `${view.paint('strong', 'Text before')}\n${printable(before)}\n${view.paint('strong', 'Text now')}\n${printable(now)}`
+  const texts = `${view.paint('strong', 'Text before')}\n${printable(before)}\n${view.paint('strong', 'Text now')}\n${printable(now)}`
+  if (parts === null) return texts
+  const marked = parts
+    .map(({ kind, text }) => markPart(kind, text.split('\n').map(escapeControls).join('\n  '), view))
+    .join('')
+  return `${texts}\n${view.paint('strong', 'Difference: [-only before-] {+only now+}')}\n  ${marked}\n`
+}
+
+/** As `wdiff` writes it, so that it is told without colours, too. */
+function markPart(kind: 'same' | 'removed' | 'added', text: string, view: View): string {
+  if (kind === 'same') return text
+  return kind === 'removed' ? view.paint('bad', `[-${text}-]`) : view.paint('good', `{+${text}+}`)
 }
 
 /** A model may answer anything: its lines are kept, escape sequences in them are shown, not obeyed. */

@@ -107,11 +107,14 @@ function describeBudgets({ budgets = [] }: Partial<Status>, view: View): [string
   return [...lines, ...more].map((line, index) => [index === 0 ? 'budgets' : '', line])
 }
 
-function describeDisk({ disk_free_bytes, database_bytes, journal_bytes, schema_version }: Status): string {
+function describeDisk(status: Status): string {
+  const { disk_free_bytes, database_bytes, database_limit_bytes, journal_bytes, schema_version } = status
   const bytes = (amount: number | null) => formatValue(amount, 'bytes', { now: 0, utc: true })
   const schema = schema_version === null ? '' : `, schema ${schema_version}`
   const free = disk_free_bytes === null || disk_free_bytes === undefined ? '' : `${bytes(disk_free_bytes)} free, `
-  return `${free}database ${bytes(database_bytes)}, journal ${bytes(journal_bytes)}${schema}`
+  // An older gateway does not tell.
+  const most = typeof database_limit_bytes === 'number' ? ` of at most ${bytes(database_limit_bytes)}` : ''
+  return `${free}database ${bytes(database_bytes)}${most}, journal ${bytes(journal_bytes)}${schema}`
 }
 
 /** Where they are exported; an older gateway does not tell. */

@@ -158,6 +158,7 @@ function toSettings(
     records: {
       retentionMs: records.retention,
       bodiesRetentionMs: records.bodies_retention,
+      mostBytes: records.max_disk ?? null,
       clientAddress: records.client_address,
     },
     telemetry: toTelemetry(telemetry, environment, place),

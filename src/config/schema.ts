@@ -79,6 +79,7 @@ const log = z.strictObject({
 const records = z.strictObject({
   retention: z.prefault(forms.duration, '90d'),
   bodies_retention: z.prefault(forms.duration, '7d'),
+  max_disk: z.optional(forms.size),
   client_address: z.prefault(forms.choice(clientAddressForms), 'full'),
 })
 

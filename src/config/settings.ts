@@ -66,6 +66,8 @@ export interface Settings {
     readonly retentionMs: number
     /** Of captured bodies; never longer than the record. */
     readonly bodiesRetentionMs: number
+    /** Of the database: beyond it the oldest bodies go, then the oldest records. */
+    readonly mostBytes: number | null
     /** How the clients' addresses are recorded. */
     readonly clientAddress: ClientAddressForm
   }

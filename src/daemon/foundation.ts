@@ -93,7 +93,7 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
 
 /** As the store is told. */
 export function retentionOf({ records }: Settings): Retention {
-  return { recordsMs: records.retentionMs, bodiesMs: records.bodiesRetentionMs }
+  return { recordsMs: records.retentionMs, bodiesMs: records.bodiesRetentionMs, mostBytes: records.mostBytes }
 }
 
 function openMachineKey(sources: MachineKeySources, hasDatabase: boolean, made: string[]): MachineKey {

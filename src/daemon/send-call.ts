@@ -22,7 +22,7 @@ export async function* sendCall(
   const { createHttpTransport } = await import('../providers/http.ts')
   const clear = mintGatewayKey()
   const transport = createHttpTransport({ oneself: true, ...(certificate === null ? {} : { trusted: certificate }) })
-  const lease = await publisher.lease(temporarySecret(call.key, clear))
+  const lease = await publisher.lease(temporarySecret(call, clear))
   try {
     const more = Object.entries({ 'content-type': 'application/json', ...call.headers }).flat()
     const headers = ['authorization', `Bearer ${clear}`, 'user-agent', call.agent, ...more]
@@ -34,13 +34,14 @@ export async function* sendCall(
   }
 }
 
-function temporarySecret(key: SnapshotKey, clear: string): SnapshotKey {
+function temporarySecret({ key, onlyProviderId }: SentCall, clear: string): SnapshotKey {
   const ends = Date.now() + admissionMs
   return {
     ...key,
     hash: createHash('sha256').update(clear).digest('base64'),
     lastFour: clear.slice(-4),
     expiresAt: key.expiresAt === null ? ends : Math.min(ends, key.expiresAt),
+    ...(onlyProviderId === undefined ? {} : { onlyProviderId }),
   }
 }
 

@@ -18,6 +18,8 @@ export interface Pin extends ObjectPlace {
   what: string
   /** A call that counts on the one before it: it must not be sent a second time. */
   once?: boolean
+  /** Nothing lives there: whoever sent it chose the provider. */
+  chosen?: boolean
 }
 
 interface PinnedQuery extends TargetQuery, KeyScope {
@@ -87,7 +89,14 @@ function reject({ what }: Pin, signals: Signal[], why: string): PinnedTarget {
   }
 }
 
-function pinned({ what, credentialId }: Pin, { name }: SnapshotProvider): Signal {
+function pinned({ what, credentialId, chosen }: Pin, { name }: SnapshotProvider): Signal {
+  if (chosen)
+    return {
+      rule: 'provider.choice',
+      verdict: 'taken',
+      text: `The ${what} goes to ${name}, as it was asked to.`,
+      data: { provider: name },
+    }
   const text = `The ${what} is at ${name}, so the call goes there.`
   return { rule: 'object', verdict: 'taken', text, data: { provider: name, credential: credentialId } }
 }

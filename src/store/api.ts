@@ -18,7 +18,7 @@ import type { AuditLine, AuditTables } from './operators/audit-tables.ts'
 import type { OperatorTables } from './operators/operator-tables.ts'
 import type { TokenTables } from './operators/token-tables.ts'
 import type { BodyTables } from './records/body-tables.ts'
-import type { RecordTables, Retention } from './records/record-tables.ts'
+import type { PurgeQuestion, PurgeSlice, RecordTables, Retention } from './records/record-tables.ts'
 import type { SpendTables } from './records/spend-tables.ts'
 import type { TraceTables } from './traces/trace-tables.ts'
 
@@ -30,7 +30,10 @@ export type {
   AttemptQuestion,
   AttemptSeries,
   AttemptSums,
+  FoundRecords,
   ProviderAttempts,
+  PurgeQuestion,
+  PurgeSlice,
   RecordCost,
   RecordFilter,
   RecordSums,
@@ -336,7 +339,9 @@ export interface StoreClient extends Tables {
   onSettledHolds(listener: (settled: SettledHold[]) => void): () => void
   /** Of the store thread's own event loop. */
   onLongTurn(listener: (turn: LongTurn) => void): () => void
-  /** How long records and bodies are kept, from now on. */
+  /** Removes some of the records, or of what was captured, and says where it stopped. Not audited by itself. */
+  purge(question: PurgeQuestion): Promise<PurgeSlice>
+  /** How long records and bodies are kept, and how much, from now on. */
   keepRecords(retention: Retention): void
   /** Whether records that end are to be exported as traces (`traces`), from now on. */
   keepTraces(wanted: boolean): void
@@ -380,6 +385,8 @@ export interface StoreHealth {
   /** null: well; else why it is degraded. */
   degraded: string | null
   databaseBytes: number
+  /** `records.max_disk`; null: none. */
+  databaseMostBytes: number | null
   journalBytes: number
   /** Of the journal's file system; null: it does not say. */
   diskFreeBytes: number | null

@@ -3,7 +3,16 @@ import type { SettledHold } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
-import type { AuditLine, SchemaUpgrade, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables } from './api.ts'
+import type {
+  AuditLine,
+  PurgeSlice,
+  SchemaUpgrade,
+  StoreClient,
+  StoredSnapshot,
+  StoreHealth,
+  StoreWitness,
+  Tables,
+} from './api.ts'
 import { storeAccess } from './operators/access.ts'
 import type { StoreNews, StoreRequest } from './protocol.ts'
 import { readRecord } from './records/record-json.ts'
@@ -31,6 +40,7 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
     keepTraces: (wanted) => calls.send({ kind: 'traces', wanted }),
+    purge: async (question) => (await ask((id) => ({ kind: 'purge', id, question }))) as PurgeSlice,
     keepRecords: (retention) => calls.send({ kind: 'retention', retention }),
     onRecords: (listener, allStates = false) => calls.followRecords(listener, allStates),
     onChange: (listener) => calls.changes.add(listener),

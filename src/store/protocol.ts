@@ -3,7 +3,7 @@ import type { SettledHold, Writers } from '../core/journal-format.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
 import type { AuditLine, SchemaUpgrade } from './api.ts'
-import type { Retention } from './records/record-tables.ts'
+import type { PurgeQuestion, Retention } from './records/record-tables.ts'
 import type { PlainError } from './store-error.ts'
 
 /** What the composition root hands the store thread as `workerData`. */
@@ -31,6 +31,7 @@ export type StoreRequest =
       audit: AuditLine | null
     }
   | { kind: 'snapshot'; id: number; keysSince: number }
+  | { kind: 'purge'; id: number; question: PurgeQuestion }
   | { kind: 'ingest' | 'health' | 'close'; id: number }
   /** Whether anybody wants this pushed: nobody pays for copies that nobody reads. */
   | { kind: 'records' | 'admitted' | 'traffic' | 'holds' | 'traces'; wanted: boolean }

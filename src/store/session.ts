@@ -1,15 +1,15 @@
 import type { MessagePort } from 'node:worker_threads'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import type { Writers } from '../core/journal-format.ts'
-import type { StoredSnapshot, StoreHealth } from './api.ts'
+import type { PurgeQuestion, PurgeSlice, StoredSnapshot, StoreHealth } from './api.ts'
 import { AnswerCache } from './cache/answer-cache.ts'
 import { readSnapshot } from './configuration/snapshot-read.ts'
 import { type Audience, Ingestion } from './ingest/ingest.ts'
 import { freeBytes, journalBytes, listSetAside } from './ingest/segment-files.ts'
-import { chargeUnread } from './ingest/unread-batches.ts'
 import { ObjectLookup } from './objects/object-lookup.ts'
+import { purge } from './records/purge.ts'
 import type { Retention } from './records/record-tables.ts'
-import { removeOld } from './records/retention.ts'
+import { Upkeep } from './records/upkeep.ts'
 import type { OpenStore } from './sqlite/open.ts'
 import { callTable, type TableCall } from './tables.ts'
 
@@ -17,7 +17,6 @@ import { callTable, type TableCall } from './tables.ts'
 const ingestEveryMs = 250
 /** While there is none, and nobody follows: a journal that stands still is looked at less and less often. */
 const idleEveryMs = 1000
-const retainEveryMs = 10 * 60_000
 /** A log that is moved seldom is moved cheaply: most of its pages have changed several times by then. */
 const checkpointAtBytes = 16 * 1024 * 1024
 /** While there is time, so that a start after a crash has little to go through. */
@@ -38,7 +37,8 @@ export class StoreSession {
   writers: Writers
   readonly #store: OpenStore
   readonly #data: SessionData
-  #keeping: Retention | undefined
+  #mostBytes: number | null
+  readonly #upkeep: Upkeep
   readonly #ingestion: Ingestion
   readonly #objects: ObjectLookup
   readonly #cache: AnswerCache
@@ -48,33 +48,41 @@ export class StoreSession {
   /** When the last pass that came to its end began. */
   #storedAt: number | null = null
   #checkpointTrouble: string | null = null
-  #retention: Promise<void> | null = null
   #looking: Promise<void> | null = null
   #polling: NodeJS.Timeout | undefined
-  #retaining: NodeJS.Timeout | undefined
   #closing = false
 
   constructor(store: OpenStore, data: SessionData) {
     this.#store = store
     this.#data = data
-    this.#keeping = data.retention
+    this.#mostBytes = data.retention?.mostBytes ?? null
     this.audience.traces = data.traces ?? false
     const { connection } = store
     const { journalDirectory } = data
     this.#ingestion = new Ingestion({ connection, journalDirectory, audience: this.audience })
     this.#objects = new ObjectLookup(connection, () => this.ingest())
     this.#cache = new AnswerCache(connection)
+    const expire = (now: number) => this.#cache.removeExpired(now)
+    this.#upkeep = new Upkeep({ connection, audience: this.audience, expire }, data.retention)
     this.writers = { boot: data.boot, running: [], next: 0 }
   }
 
   start(): void {
     this.#pollIn(ingestEveryMs)
-    this.#retaining = setInterval(() => this.#retain(), retainEveryMs)
+    this.#upkeep.start()
   }
 
-  /** How long records and bodies are kept, from now on. */
+  /** How long records and bodies are kept, and how much, from now on. */
   keepRecords(retention: Retention): void {
-    this.#keeping = retention
+    this.#mostBytes = retention.mostBytes
+    this.#upkeep.keep(retention)
+  }
+
+  /** What becomes free goes back to the file system soon. */
+  async purge(question: PurgeQuestion): Promise<PurgeSlice> {
+    const slice = await purge(this.#store.connection, question)
+    if (slice.before === null) this.#upkeep.soon()
+    return slice
   }
 
   serveObjects(port: MessagePort): void {
@@ -107,6 +115,7 @@ export class StoreSession {
     return {
       degraded: this.#store.connection.trouble ?? this.#ingestTrouble ?? this.#checkpointTrouble,
       databaseBytes: this.#store.bytes(),
+      databaseMostBytes: this.#mostBytes,
       journalBytes: await journalBytes(this.#data.journalDirectory),
       diskFreeBytes: await freeBytes(this.#data.journalDirectory),
       schemaVersion: this.#store.schemaVersion,
@@ -120,8 +129,7 @@ export class StoreSession {
   async close(): Promise<void> {
     this.#closing = true
     clearTimeout(this.#polling)
-    clearInterval(this.#retaining)
-    await Promise.allSettled([this.#running, this.#queued, this.#retention, this.#looking])
+    await Promise.allSettled([this.#running, this.#queued, this.#upkeep.close(), this.#looking])
     await this.#store.close()
   }
 
@@ -172,20 +180,6 @@ export class StoreSession {
       .catch(ignore)
       .finally(() => {
         this.#looking = null
-      })
-  }
-
-  #retain(): void {
-    const keeping = this.#keeping
-    if (keeping === undefined || this.#retention) return
-    // A failure stands in the connection's trouble already, and the next turn tries again.
-    const now = Date.now()
-    this.#retention = chargeUnread(this.#store.connection, now, this.audience)
-      .then(() => removeOld(this.#store.connection, now, keeping))
-      .then(() => this.#cache.removeExpired(Date.now()))
-      .then(ignore, ignore)
-      .finally(() => {
-        this.#retention = null
       })
   }
 

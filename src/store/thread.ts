@@ -123,6 +123,8 @@ async function dispatch(session: StoreSession, question: StoreQuestion): Promise
       return await session.call(question)
     case 'snapshot':
       return await session.snapshot(question.keysSince)
+    case 'purge':
+      return await session.purge(question.question)
     case 'ingest':
       return await session.ingest()
     case 'health':

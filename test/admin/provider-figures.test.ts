@@ -76,7 +76,7 @@ describe('routes.traffic', () => {
         failed: 1,
         fell_back: 0,
         share: 0.75,
-        duration_p95_ms: 900,
+        duration_p95_ms: 901,
         first_byte_p50_ms: 50,
       },
       expect.objectContaining({ provider: 'former', upstream_model: 'old', target: false, share: 0.25 }),

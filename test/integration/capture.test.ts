@@ -197,6 +197,37 @@ describe('a captured request', () => {
     })
   })
 
+  it('is sent to another provider, whatever the route says, with the difference told', async () => {
+    await stage.gateway.admin.providers.add({
+      name: 'second',
+      kind: 'openai-compatible',
+      baseUrl: stage.mocks.openai.baseUrl,
+      credential: [...stage.mocks.openai.credentials][0] ?? '',
+    })
+    const id = (await chat(keys.full, said)).headers.get('x-sp-request-id') ?? ''
+    const events = await replay({ id, provider: 'second', model: 'not-routed' })
+    expect(stage.mocks.openai.requests.at(-1)?.body.toString()).toContain('"model":"not-routed"')
+    const compared = events.at(-1)
+    if (compared?.kind !== 'compared') throw new Error('they were not compared')
+    expect(compared).toMatchObject({
+      before: { provider: 'openai', model: stage.models.openai },
+      after: { provider: 'second', model: 'not-routed', upstream_model: 'not-routed', status: 200 },
+      difference: { input: 0, output: 0, duration_ms: expect.any(Number), first_byte_ms: null },
+    })
+    const { before, after, difference } = compared
+    expect(difference.duration_ms).toBeCloseTo((after.duration_ms ?? 0) - (before.duration_ms ?? 0), 6)
+    expect(
+      difference.answer
+        ?.filter(({ kind }) => kind !== 'added')
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe(before.answer)
+    const { routing_signals } = await stage.gateway.record(after.request_id)
+    expect(routing_signals.find(({ rule }) => rule === 'provider.choice')?.text).toContain('second')
+    await expect(replay({ id, provider: 'nowhere' })).rejects.toMatchObject({ code: 'not_found' })
+    await stage.gateway.admin.providers.remove({ name: 'second' })
+  })
+
   it.each([
     ['redacted', () => chat(keys.redacted, said), /it was stored redacted/],
     ['none', () => chat(keys.none, said), /keeps no bodies/],

@@ -164,7 +164,21 @@ describe('requests', () => {
     const request = { ...body, method: 'POST', path: '/v1/chat/completions', headers: {} }
     const sent = [
       { kind: 'part', text: 'said now' },
-      { kind: 'compared', text: 'Before: 200. Now: 201.' },
+      {
+        kind: 'compared',
+        text: 'Before: 200. Now: 201.',
+        before: { status: 200, provider: 'openai', output: 5, cost_usd: 0.5, answer: 'said then' },
+        after: { status: 201, provider: 'azure', output: 7, cost_usd: 0.25, answer: 'said now' },
+        difference: {
+          output: 2,
+          cost_usd: -0.25,
+          answer: [
+            { kind: 'same', text: 'said ' },
+            { kind: 'removed', text: 'then' },
+            { kind: 'added', text: 'now' },
+          ],
+        },
+      },
     ]
     driven = drive({
       'requests.list': [record],
@@ -184,8 +198,11 @@ describe('requests', () => {
     const shown = driven.calls.filter(({ path }) => path === 'requests.show').map(({ input }) => input)
     expect(shown).toEqual([{ id: record.id, bodies: true }])
     await driven.press('escape', 'm', 'down', 'enter', 'ctrl-s')
-    await driven.see('said now')
-    await driven.see('Before: 200. Now: 201.')
+    const compared = await driven.see('said [-then-]{+now+}')
+    expect(compared).toContain('Before: 200. Now: 201.')
+    expect(compared).toMatch(/provider +openai +azure/)
+    expect(compared).toMatch(/tokens out +5 +7 +\+2/)
+    expect(compared).toMatch(/cost +\$0\.50 +\$0\.25 +-\$0\.25/)
   })
 
   it('are found by their id', async () => {

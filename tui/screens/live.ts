@@ -1,7 +1,8 @@
 import { type FaultReport, reportFault } from '../../cli/fault.ts'
 import type { Operation } from '../../cli/operation.ts'
 import { deriveColumns } from '../../cli/print/record.ts'
-import { escapeControls } from '../../src/admin/contract/show-value.ts'
+import { isSearch } from '../../src/admin/contract/requests/slow-filters.ts'
+import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
 import { verbOf } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
@@ -18,6 +19,9 @@ import { TableLayout } from '../table-layout.ts'
 import { FormScreen } from './form.ts'
 import { RecordScreen } from './record.ts'
 
+/** Of what was before, so many are shown. */
+const seedRows = 200
+
 /** A stream of rows as it comes, after what its noun's list has already. */
 export class LiveScreen implements Screen {
   readonly title: string
@@ -32,6 +36,8 @@ export class LiveScreen implements Screen {
   #layout: TableLayout | null = null
   #report: FaultReport | null = null
   #seeded = false
+  /** How far back a search has come that goes on. */
+  #searchedUntil: string | null = null
   #stop: (() => void) | null = null
   #paused = false
   #selection: Selection = { index: 0, top: 0 }
@@ -58,6 +64,7 @@ export class LiveScreen implements Screen {
   show(): void {
     if (this.#stop !== null) return
     const seeding = new AbortController()
+    this.#searchedUntil = null
     this.#flow.begin()
     const follow = this.#host.link.follow(
       this.#tail,
@@ -103,9 +110,8 @@ export class LiveScreen implements Screen {
       return
     }
     try {
-      const rows = await this.#host.link.call(this.#list, { ...this.#input(this.#list), limit: 200 }, signal)
-      if (signal.aborted || !Array.isArray(rows)) return
-      this.#flow.seed(rows)
+      await this.#seedFrom(this.#list, signal)
+      if (signal.aborted) return
       this.#report = null
     } catch (error) {
       if (signal.aborted) return
@@ -113,6 +119,31 @@ export class LiveScreen implements Screen {
     }
     this.#seeded = true
     this.#host.changed()
+  }
+
+  /** What takes long to find is shown as far as it was found, and how far that is. */
+  async #seedFrom(list: Operation, signal: AbortSignal): Promise<void> {
+    const search = this.#host.operations.find(({ name }) => name === 'requests.search')
+    const input = { ...this.#input(list), limit: seedRows }
+    if (search === undefined || !isSearch(list.name, input)) {
+      const rows = await this.#host.link.call(list, input, signal)
+      if (!signal.aborted && Array.isArray(rows)) this.#flow.seed(rows)
+      return
+    }
+    const found: unknown[] = []
+    for (let before: unknown; before !== null; ) {
+      const left = { ...input, limit: seedRows - found.length, ...(before === undefined ? {} : { before }) }
+      const page = await this.#host.link.call(search, left, signal)
+      const rows = valueAt(page, 'requests')
+      if (signal.aborted || !Array.isArray(rows)) return
+      found.push(...rows)
+      this.#flow.seed(found)
+      const reached = valueAt(page, 'searched_until')
+      this.#searchedUntil = typeof reached === 'string' ? reached : null
+      before = this.#searchedUntil === null || found.length >= seedRows ? null : (valueAt(page, 'before') ?? null)
+      this.#host.changed()
+    }
+    this.#searchedUntil = null
   }
 
   draw(area: DrawArea): string[] {
@@ -163,6 +194,11 @@ export class LiveScreen implements Screen {
       ...(covers === null ? [] : [escapeControls(covers)]),
       `${count} shown`,
       ...(waiting > 0 ? [theme.paint('strong', `${waiting} new: g`)] : []),
+      ...(this.#searchedUntil === null
+        ? []
+        : [
+            `searched back to ${formatValue(this.#searchedUntil, 'time', { now: this.#host.now(), utc: false })}, searching on`,
+          ]),
       ...(given === '' ? [] : [`filters: ${escapeControls(given)}`]),
     ]
     return [words.join(theme.paint('quiet', '  ·  ')), ...this.#filter.draw(count, this.#flow.kept, theme)]

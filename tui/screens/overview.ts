@@ -145,7 +145,10 @@ export class OverviewScreen implements Screen {
         ? theme.paint('good', '● healthy')
         : theme.paint('warning', `▲ degraded: ${String(parts.length)}`)
     const bytes = numberAt(status, 'database_bytes')
-    const data = `${String(valueAt(status, 'data_directory'))}${bytes === null ? '' : `, ${formatBytes(bytes)}`}`
+    const limit = numberAt(status, 'database_limit_bytes')
+    const size =
+      bytes === null ? '' : `, ${formatBytes(bytes)}${limit === null ? '' : ` of at most ${formatBytes(limit)}`}`
+    const data = `${String(valueAt(status, 'data_directory'))}${size}`
     const flight = formatValue(numberAt(status, 'in_flight') ?? 0, 'number', theme)
     const version = width >= 70 ? [escapeControls(`spgw ${String(valueAt(status, 'version'))}`)] : []
     const rows: [string, string][] = [

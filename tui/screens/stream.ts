@@ -7,6 +7,7 @@ import type { Host } from '../host.ts'
 import type { KeyPress } from '../keys.ts'
 import { wrap } from '../lines.ts'
 import { Pager } from '../pager.ts'
+import { drawCompared } from '../pages/compared.ts'
 import type { DrawArea, Hint, Screen } from '../screen.ts'
 
 /** So much of a stream's text is kept. */
@@ -22,6 +23,8 @@ export class StreamScreen implements Screen {
   #text = ''
   #notes: string[] = []
   #ended: string | null = null
+  /** Two requests beside one another. */
+  #compared: unknown = null
 
   constructor(host: Host, operation: Operation, input: object, title: string) {
     this.#host = host
@@ -49,7 +52,7 @@ export class StreamScreen implements Screen {
 
   #take(row: unknown): void {
     const text = valueAt(row, 'text')
-    if (valueAt(row, 'kind') === 'compared') this.#notes = [...this.#notes, String(text)]
+    if (valueAt(row, 'kind') === 'compared') this.#compared = row
     else if (typeof text === 'string') this.#text = (this.#text + text).slice(-mostCharacters)
     else {
       const said = deriveColumns(row).map(
@@ -64,8 +67,9 @@ export class StreamScreen implements Screen {
     const { width, theme } = area
     const text = this.#text.split('\n').flatMap((line) => wrap(line, width))
     const notes = this.#notes.map((note) => theme.paint('quiet', clip(note, width)))
-    const end = this.#ended ?? 'Running…'
-    return this.#pager.draw([...(this.#text === '' ? [] : [...text, '']), ...notes, theme.paint('strong', end)], area)
+    const end = theme.paint('strong', this.#ended ?? 'Running…')
+    if (this.#compared !== null) return this.#pager.draw([...drawCompared(this.#compared, area), '', end], area)
+    return this.#pager.draw([...(this.#text === '' ? [] : [...text, '']), ...notes, end], area)
   }
 
   hints(): Hint[] {

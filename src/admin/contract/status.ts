@@ -44,6 +44,8 @@ export const statusShape = z.object({
   keys: z.number(),
   /** null also while the store has not said. */
   database_bytes: z.number().nullable(),
+  /** `records.max_disk`: beyond it the oldest bodies and records go. Null: none. */
+  database_limit_bytes: z.number().nullable(),
   journal_bytes: z.number().nullable(),
   /** What is left on the disk of the data directory. */
   disk_free_bytes: z.number().nullable(),

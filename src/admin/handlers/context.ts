@@ -140,6 +140,8 @@ export interface SentCall {
   headers?: Readonly<Record<string, string>>
   /** The record's user agent. */
   agent: string
+  /** The provider that it goes to, whatever its route says; left out: the route decides. */
+  onlyProviderId?: string
 }
 
 /** The head comes first; of its headers the names are in lower case. */

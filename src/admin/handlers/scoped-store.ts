@@ -25,6 +25,7 @@ export function scopeStore(store: StoreClient, scope: GrantScope): StoreClient {
     onSettledHolds: refuse,
     onLongTurn: refuse,
     onChange: refuse,
+    purge: refuse,
     keepRecords: refuse,
     keepTraces: refuse,
     serveObjects: refuse,
@@ -298,6 +299,10 @@ function scopeRecords(read: Tables, scope: GrantScope): TablePart<'records'> {
   const narrow = (filter: RecordFilter): RecordFilter => ({ ...filter, projects: [...seen] })
   return {
     list: async (filter) => (await read.records.list(narrow(filter))).map(hideOthers),
+    async search(filter, withinMs) {
+      const page = await read.records.search(narrow(filter), withinMs)
+      return { ...page, records: page.records.map(hideOthers) }
+    },
     async get(id) {
       const record = await read.records.get(id)
       if (record === null) return null

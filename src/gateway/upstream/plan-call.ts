@@ -8,6 +8,7 @@ import { mayUseModel } from '../../policy/admit.ts'
 import { type Candidate, offersChoice } from '../../routing/candidates.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
 import { type Plan, plan } from '../../routing/plan.ts'
+import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
 
 /** The candidates of a call, in order; what decided is on its record. */
@@ -71,7 +72,7 @@ export function planModel(
       projectId: key.projectId,
       environmentId: key.environmentId,
       providerName: arrival.request.headers['x-sp-provider']?.toString() ?? null,
-      pin,
+      pin: pin ?? chosenPlace(key),
       kinds: gateway.kinds,
       operation: call.match.endpoint.operation,
       format: call.match.endpoint.format ?? null,
@@ -95,4 +96,10 @@ export function mayStay({ match, body, pin }: Call, { route, candidates }: Plan)
   if (route.sticky && bytes.length >= leastBytes) return true
   const { signedReasoning } = match.endpoint
   return signedReasoning !== undefined && bytes.includes(signedReasoning.hint)
+}
+
+/** Of a request that an operator sends again to a provider of their choice. */
+function chosenPlace({ onlyProviderId }: SnapshotKey): Pin | null {
+  if (onlyProviderId === undefined) return null
+  return { providerId: onlyProviderId, credentialId: null, what: 'replay', chosen: true }
 }

@@ -88,6 +88,9 @@ async function leave(
     await db.deleteFrom('record_labels').execute()
     await db.deleteFrom('label_periods').execute()
     await db.deleteFrom('repeated_records').execute()
+    await db.deleteFrom('record_sums').execute()
+    await db.deleteFrom('record_latencies').execute()
+    await db.updateTable('record_sum_state').set({ summed_from: '' }).execute()
   }
   if (credentials) {
     await db.updateTable('provider_credentials').set({ sealed: leftBehind }).execute()

@@ -130,6 +130,8 @@ export interface SnapshotKey {
   /** Milliseconds since the epoch; null is never. A rotated secret carries the end of its grace here. */
   expiresAt: number | null
   revokedAt: number | null
+  /** Of a second secret alone, which is made for one request: the provider that it goes to, whatever its route says. */
+  onlyProviderId?: string
 }
 
 /** All prices, replaced whole. Apart from the configuration, since they are large and seldom change. */

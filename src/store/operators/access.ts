@@ -52,6 +52,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   objects: { list: 'read', insert: 'write', remove: 'write' },
   records: {
     list: 'paged',
+    search: 'paged',
     get: 'read',
     stats: 'paged',
     usage: 'paged',

@@ -1,34 +1,75 @@
+/** Milliseconds below this have a step of their own; above, each doubling has half as many steps. */
+const exactBelow = 256
+const exactBits = Math.log2(exactBelow)
+const stepsADoubling = exactBelow / 2
+/** Three weeks: nothing takes longer. */
+const longest = 2 ** 31 - 1
+/** Of all that there are. */
+export const durationSteps = durationStep(longest) + 1
+/** With more than so many different ones an array is smaller and faster. */
+const sparse = 300
+
+/** Which step a duration counts in. */
+export function durationStep(milliseconds: number): number {
+  const whole = Math.min(longest, Math.max(0, Math.round(milliseconds)))
+  if (whole < exactBelow) return whole
+  const doubling = 31 - Math.clz32(whole)
+  const shift = doubling - exactBits + 1
+  return exactBelow + (doubling - exactBits) * stepsADoubling + (whole >> shift) - stepsADoubling
+}
+
+/** The middle of a step. */
+function middleOf(step: number): number {
+  if (step < exactBelow) return step
+  const doubling = Math.floor((step - exactBelow) / stepsADoubling)
+  const width = 2 ** (doubling + 1)
+  return (((step - exactBelow) % stepsADoubling) + stepsADoubling) * width + width / 2 - 1
+}
+
 /**
- * Percentiles of any number of durations in bounded memory: milliseconds are counted by their first four digits, so a
- * figure is exact below ten seconds and off by less than a thousandth above.
+ * Percentiles of any number of durations in bounded memory, and the same whether they come one by one or summed: exact to the
+ * millisecond below 256 ms, off by less than half a percent above.
  */
 export class DurationCounts {
-  readonly #counts = new Map<number, number>()
+  #few: Map<number, number> | null = new Map()
+  #many: Float64Array | null = null
   #total = 0
 
   add(milliseconds: number): void {
-    const rounded = round(milliseconds)
-    this.#counts.set(rounded, (this.#counts.get(rounded) ?? 0) + 1)
-    this.#total++
+    this.addStep(durationStep(milliseconds), 1)
+  }
+
+  addStep(step: number, count: number): void {
+    this.#total += count
+    if (this.#few === null) {
+      if (this.#many !== null) this.#many[step] = (this.#many[step] ?? 0) + count
+      return
+    }
+    this.#few.set(step, (this.#few.get(step) ?? 0) + count)
+    if (this.#few.size <= sparse) return
+    this.#many = new Float64Array(durationSteps)
+    for (const [each, known] of this.#few) this.#many[each] = known
+    this.#few = null
   }
 
   /** Nearest rank: for each share the least duration that so many do not exceed. Null without any. Shares ascend. */
   percentiles<const Shares extends readonly number[]>(shares: Shares): { [Index in keyof Shares]: number | null } {
-    const sorted = Float64Array.from(this.#counts.keys()).sort()
+    const sorted = this.#sorted()
     let place = -1
     let seen = 0
     const found = shares.map((share) => {
       const rank = Math.max(1, Math.ceil(share * this.#total))
-      while (seen < rank && place + 1 < sorted.length) seen += this.#counts.get(sorted[++place] ?? 0) ?? 0
-      return sorted[place] ?? null
+      while (seen < rank && place + 1 < sorted.length) seen += sorted[++place]?.[1] ?? 0
+      const step = sorted[place]?.[0]
+      return step === undefined ? null : middleOf(step)
     })
     return found as { [Index in keyof Shares]: number | null }
   }
-}
 
-function round(milliseconds: number): number {
-  const whole = Math.round(milliseconds)
-  if (whole < 10_000) return whole
-  const step = 10 ** (Math.floor(Math.log10(whole)) - 3)
-  return Math.round(whole / step) * step
+  #sorted(): [number, number][] {
+    if (this.#few !== null) return [...this.#few].sort(([one], [other]) => one - other)
+    const steps: [number, number][] = []
+    for (const [step, count] of this.#many?.entries() ?? []) if (count > 0) steps.push([step, count])
+    return steps
+  }
 }

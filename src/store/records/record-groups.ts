@@ -3,6 +3,10 @@ import type { StatsBy } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
 import { readTags } from './record-json.ts'
 import type { ScannedRow } from './record-scan.ts'
+import type { SumRow } from './sum-scan.ts'
+
+/** A record, or the sums of several that have all that groups are made of in common. */
+export type CountedRow = ScannedRow | SumRow
 
 export interface GroupName {
   id: string
@@ -10,7 +14,7 @@ export interface GroupName {
 }
 
 /** The groups that a record counts in: one, or with tags one for each of them. A group of keys is one key, whatever it was called. */
-export function groupsOf(row: ScannedRow, labels: RecordLabelsRow | undefined, by: StatsBy): GroupName[] {
+export function groupsOf(row: CountedRow, labels: RecordLabelsRow | undefined, by: StatsBy): GroupName[] {
   switch (by) {
     case 'day':
       return [plain(row.time.slice(0, 10))]
@@ -31,10 +35,15 @@ export function groupsOf(row: ScannedRow, labels: RecordLabelsRow | undefined, b
   }
 }
 
-/** What a record's labels tell. */
-export type LabelGroup = 'key' | 'model' | 'provider' | 'project' | 'environment'
+/** Whether a record's label alone decides in which group it counts. */
+export function isOfLabel(by: StatsBy): boolean {
+  return !['day', 'status', 'error', 'tag'].includes(by)
+}
 
-export function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupName {
+/** What a record's labels tell. */
+type LabelGroup = 'key' | 'model' | 'provider' | 'project' | 'environment'
+
+function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupName {
   return by === 'key'
     ? { id: labels?.key_id ?? noGroup, name: labels?.key_name ?? noGroup }
     : plain(labels?.[by] ?? noGroup)
@@ -50,13 +59,14 @@ export function isError({ error_code, status }: Pick<ScannedRow, 'error_code' | 
 }
 
 /** `2xx`, or `2xx_error` where an answer that had begun broke off; without a status: in progress or interrupted. */
-function statusClass(row: ScannedRow): string {
+function statusClass(row: CountedRow): string {
   if (row.status === null) return row.state === 'settled' ? noGroup : row.state
   return `${Math.floor(row.status / 100)}xx${isError(row) && row.status < 400 ? '_error' : ''}`
 }
 
 /** `name=value` each. */
-function tagsOf({ record_json }: ScannedRow): string[] {
-  const tags = record_json === undefined ? [] : Object.entries(readTags(record_json))
+function tagsOf(row: CountedRow): string[] {
+  const text = 'record_json' in row ? row.record_json : undefined
+  const tags = text === undefined ? [] : Object.entries(readTags(text))
   return tags.length === 0 ? [noGroup] : tags.map(([name, value]) => `${name}=${value}`)
 }

@@ -3,7 +3,7 @@ import type { RecordFilter } from '../api.ts'
 import type { Database, RecordLabelsRow } from '../schema.ts'
 
 /** Labels whose next occurrence is looked up one by one; where more match, there is hardly anything to skip. */
-const skippingLabels = 100
+const skippingLabels = 1000
 
 export interface LabelChoice {
   numbers: number[]

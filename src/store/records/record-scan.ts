@@ -1,9 +1,10 @@
 import type { RecordFilter } from '../api.ts'
 import type { Database, RecordLabelsRow, RecordRow } from '../schema.ts'
-import { recordWindows, selectMatching } from './record-filter.ts'
+import { selectMatching } from './record-filter.ts'
 import { chooseLabels, readLabels } from './record-labels.ts'
+import { recordWindows } from './record-windows.ts'
 
-const columns = [
+export const scannedColumns = [
   'time',
   'state',
   'label',
@@ -21,7 +22,7 @@ const columns = [
 ] as const satisfies (keyof RecordRow)[]
 
 /** What sums are made of. `record_json` only where it was asked for. */
-export type ScannedRow = Pick<RecordRow, (typeof columns)[number]> & Partial<Pick<RecordRow, 'record_json'>>
+export type ScannedRow = Pick<RecordRow, (typeof scannedColumns)[number]> & Partial<Pick<RecordRow, 'record_json'>>
 
 export interface Scanned {
   rows: readonly ScannedRow[]
@@ -36,30 +37,10 @@ export async function* scanRecords(db: Database, filter: RecordFilter, withText:
   if (chosen?.numbers.length === 0) return
   let labels = await readLabels(db)
   for await (const window of recordWindows(db, unpaged, chosen)) {
-    const matching = selectMatching(db, unpaged, chosen, window).select(columns).orderBy('id', 'desc')
+    const matching = selectMatching(db, unpaged, chosen, window).select(scannedColumns).orderBy('id', 'desc')
     const rows: ScannedRow[] = await (withText ? matching.select('record_json') : matching).execute()
     // Records go on coming in, with labels of their own.
     if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
     yield { rows, labels }
   }
-}
-
-/** How many records each label has that the filter lets through: cheaper than looking at each. */
-export async function countLabels(
-  db: Database,
-  filter: RecordFilter,
-): Promise<{ labels: ReadonlyMap<number, RecordLabelsRow>; counts: ReadonlyMap<number, number> }> {
-  const counts = new Map<number, number>()
-  const { before: _before, ...unpaged } = filter
-  const chosen = await chooseLabels(db, unpaged)
-  if (chosen?.numbers.length === 0) return { labels: new Map(), counts }
-  for await (const window of recordWindows(db, unpaged, chosen)) {
-    const matching = selectMatching(db, unpaged, chosen, window).select(({ fn }) => [
-      'label',
-      fn.countAll<number>().as('count'),
-    ])
-    for (const { label, count } of await matching.groupBy('label').execute())
-      counts.set(label, (counts.get(label) ?? 0) + count)
-  }
-  return { labels: await readLabels(db), counts }
 }

@@ -2,9 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, SeriesGroup, SeriesPoint, SeriesQuestion } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { RecordClock } from './record-clock.ts'
-import { groupsOf, type LabelGroup, labelGroup } from './record-groups.ts'
-import { countLabels, type ScannedRow, scanRecords } from './record-scan.ts'
+import { type CountedRow, groupsOf } from './record-groups.ts'
 import { RecordAdder } from './record-sums.ts'
+import { scanTotals } from './sum-scan.ts'
+import { longestWithin, momentOf } from './sum-spans.ts'
 
 /** What the groups are together that are not among the busiest. */
 const rest = 'other'
@@ -22,10 +23,11 @@ export async function recordSeries(
   const names = await busiestGroups(db, filter, question)
   const groups = new Map([...names].map(([id, name]) => [id, new SeriesAdder(name, steps)]))
   let others: SeriesAdder | null = null
-  const clock = new RecordClock()
-  for await (const { rows, labels } of scanRecords(db, filter, by === 'tag')) {
+  const clock = new RowClock()
+  const scan = { longest: longestWithin(from, stepMs), withTags: by === 'tag', withLatencies: true }
+  for await (const { rows, labels } of scanTotals(db, filter, scan)) {
     for (const row of rows) {
-      const step = Math.floor((clock.read(row.time) - from) / stepMs)
+      const step = Math.floor((clock.read(row) - from) / stepMs)
       const found = groupsOf(row, labels.get(row.label), by)
       const known = found.flatMap(({ id }) => groups.get(id) ?? [])
       for (const group of known) group.add(step, row)
@@ -51,40 +53,51 @@ async function busiestGroups(
   { by, most }: SeriesQuestion,
 ): Promise<Map<string, string>> {
   if (by === 'total') return new Map([['total', 'total']])
-  const counts = isOfLabels(by) ? await countGroups(db, filter, by) : await countRows(db, filter, by)
-  const busiest = [...counts].sort(
+  const busiest = [...(await countGroups(db, filter, by))].sort(
     ([one, left], [other, right]) => right.count - left.count || one.localeCompare(other),
   )
   return new Map(busiest.slice(0, most).map(([id, { name }]) => [id, name]))
 }
 
-function isOfLabels(by: SeriesQuestion['by']): by is LabelGroup {
-  return by === 'key' || by === 'model' || by === 'provider' || by === 'project' || by === 'environment'
+interface GroupCount {
+  name: string
+  count: number
+  /** The latest label: a key that was renamed has several. */
+  label: number
 }
 
-type GroupCounts = Map<string, { name: string; count: number }>
-
-async function countGroups(db: Database, filter: RecordFilter, by: LabelGroup): Promise<GroupCounts> {
-  const groups: GroupCounts = new Map()
-  const { labels, counts } = await countLabels(db, filter)
-  // A key that was renamed has several labels: the latest has its name.
-  const latestFirst = [...counts].sort(([left], [right]) => right - left)
-  for (const [label, count] of latestFirst) addCount(groups, labelGroup(labels.get(label), by), count)
+async function countGroups(
+  db: Database,
+  filter: RecordFilter,
+  by: SeriesQuestion['by'],
+): Promise<Map<string, GroupCount>> {
+  const groups = new Map<string, GroupCount>()
+  const scan = { longest: 'week', withTags: by === 'tag', withLatencies: false } as const
+  for await (const { rows, labels } of scanTotals(db, filter, scan))
+    for (const row of rows)
+      for (const { id, name } of groupsOf(row, labels.get(row.label), by)) {
+        const group = groups.get(id) ?? { name, count: 0, label: row.label }
+        groups.set(id, group)
+        group.count += 'requests' in row ? row.requests : 1
+        if (row.label > group.label) Object.assign(group, { name, label: row.label })
+      }
   return groups
 }
 
-/** What is on each record itself, and not on its label. */
-async function countRows(db: Database, filter: RecordFilter, by: 'tag' | 'status' | 'error'): Promise<GroupCounts> {
-  const groups: GroupCounts = new Map()
-  for await (const { rows } of scanRecords(db, filter, by === 'tag'))
-    for (const row of rows) for (const group of groupsOf(row, undefined, by)) addCount(groups, group, 1)
-  return groups
-}
+/** Rows of sums come span by span, and records nearly in order. */
+class RowClock {
+  readonly #records = new RecordClock()
+  #start = ''
+  #moment = 0
 
-function addCount(groups: GroupCounts, { id, name }: { id: string; name: string }, count: number): void {
-  const known = groups.get(id)
-  if (known === undefined) groups.set(id, { name, count })
-  else known.count += count
+  read(row: CountedRow): number {
+    if (!('requests' in row)) return this.#records.read(row.time)
+    if (row.time !== this.#start) {
+      this.#start = row.time
+      this.#moment = momentOf(row.time)
+    }
+    return this.#moment
+  }
 }
 
 class SeriesAdder {
@@ -97,7 +110,7 @@ class SeriesAdder {
   }
 
   /** Outside of the steps nothing is counted. */
-  add(step: number, row: ScannedRow): void {
+  add(step: number, row: CountedRow): void {
     if (step < 0 || step >= this.#steps.length) return
     this.#steps[step] ??= new RecordAdder()
     this.#steps[step].add(row)

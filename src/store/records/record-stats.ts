@@ -1,8 +1,8 @@
 import type { RecordFilter, StatsBy, StatsRow } from '../api.ts'
-import type { Database } from '../schema.ts'
-import { type GroupName, groupsOf } from './record-groups.ts'
-import { scanRecords } from './record-scan.ts'
+import type { Database, RecordLabelsRow } from '../schema.ts'
+import { type CountedRow, type GroupName, groupsOf, isOfLabel } from './record-groups.ts'
 import { RecordAdder } from './record-sums.ts'
+import { scanTotals } from './sum-scan.ts'
 
 /**
  * Summed here and not in SQL: the records are read window by window, and percentiles are not the same SQL on any two
@@ -11,15 +11,21 @@ import { RecordAdder } from './record-sums.ts'
  */
 export async function recordStats(db: Database, filter: RecordFilter, by: StatsBy | StatsBy[]): Promise<StatsRow[]> {
   const ways = [by].flat()
-  const groups = new Map<string, { names: string[]; adder: RecordAdder }>()
-  for await (const { rows, labels } of scanRecords(db, filter, ways.includes('tag'))) {
-    for (const row of rows)
-      for (const found of combine(ways.map((way) => groupsOf(row, labels.get(row.label), way)))) {
-        const id = found.map((one) => one.id).join('\n')
-        const group = groups.get(id) ?? { names: found.map(({ name }) => name), adder: new RecordAdder() }
-        groups.set(id, group)
-        group.adder.add(row)
-      }
+  const groups = new Map<string, Group>()
+  const longest = ways.includes('day') ? 'day' : 'week'
+  // All rows of a label, or of a label and a day, count in the same groups where nothing else decides.
+  const byLabel = ways.every((way) => way === 'day' || isOfLabel(way)) ? new Map<number, Group[]>() : null
+  let last = ''
+  const question = { longest, withTags: ways.includes('tag'), withLatencies: true } as const
+  for await (const { rows, labels } of scanTotals(db, filter, question)) {
+    for (const row of rows) {
+      const day = longest === 'day' ? row.time.slice(0, 10) : ''
+      if (day !== last) byLabel?.clear()
+      last = day
+      const found = byLabel?.get(row.label) ?? findGroups(groups, row, ways, labels)
+      byLabel?.set(row.label, found)
+      for (const { adder } of found) adder.add(row)
+    }
   }
   const rows = [...groups].map(([id, { names, adder }]) => ({
     id,
@@ -34,6 +40,29 @@ export async function recordStats(db: Database, filter: RecordFilter, by: StatsB
       right.requests - left.requests ||
       left.group.localeCompare(right.group),
   )
+}
+
+interface Group {
+  names: string[]
+  /** The latest label, whose name a key has that was renamed. */
+  label: number
+  adder: RecordAdder
+}
+
+function findGroups(
+  groups: Map<string, Group>,
+  row: CountedRow,
+  ways: readonly StatsBy[],
+  labels: ReadonlyMap<number, RecordLabelsRow>,
+): Group[] {
+  return combine(ways.map((way) => groupsOf(row, labels.get(row.label), way))).map((found) => {
+    const id = found.map((one) => one.id).join('\n')
+    const names = found.map(({ name }) => name)
+    const group = groups.get(id) ?? { names, label: row.label, adder: new RecordAdder() }
+    groups.set(id, group)
+    if (row.label > group.label) Object.assign(group, { names, label: row.label })
+    return group
+  })
 }
 
 /** Each group of the first way with each of the second. */

@@ -5,6 +5,8 @@ import type { Cost, RequestRecord } from '../../core/record.ts'
 export interface RecordTables {
   records: {
     list(filter: RecordFilter): RequestRecord[]
+    /** The same, with what is found within so many milliseconds. */
+    search(filter: RecordFilter, withinMs: number): FoundRecords
     /** A `req_` id; an id that shared a record (contract.md rule 16) resolves to that record. */
     get(id: string): RequestRecord | null
     /** Busiest group first, days in order. `limit` and `before` do not apply. */
@@ -32,10 +34,34 @@ export interface RecordCost {
   attempt: Cost | null
 }
 
-/** How long records and bodies are kept, in milliseconds. */
+export interface FoundRecords {
+  records: RequestRecord[]
+  /** Where the next page begins, as its `before`; null: there is none. */
+  before: string | null
+  /** RFC 3339: how far back the search came before its time was over; null: the page is whole. */
+  searchedUntil: string | null
+}
+
+/** How long records and bodies are kept, in milliseconds, and how much. */
 export interface Retention {
   recordsMs: number
   bodiesMs: number
+  /** Of the database; beyond it the oldest bodies go, then the oldest records. Null: whatever it takes. */
+  mostBytes: number | null
+}
+
+/** What is removed; `filter.before` is where the next slice begins. */
+export interface PurgeQuestion {
+  filter: RecordFilter
+  /** Only what was captured: the records stay. */
+  bodies: boolean
+}
+
+export interface PurgeSlice {
+  /** Records, or bodies. */
+  removed: number
+  /** Where the next slice begins; null: nothing is left. */
+  before: string | null
 }
 
 export interface RecordFilter {

@@ -1,62 +1,63 @@
-import { sql } from 'kysely'
-import { roundUsd } from '../../core/money.ts'
+import { usdOfNano } from '../../core/money.ts'
 import { noGroup } from '../../core/record.ts'
 import type { RecordFilter, UsageRow, UsageSum } from '../api.ts'
 import type { Database } from '../schema.ts'
-import { recordWindows, selectMatching } from './record-filter.ts'
-import { chooseLabels, readLabels } from './record-labels.ts'
+import type { CountedRow } from './record-groups.ts'
+import { nanoOfUsd } from './record-sum-keys.ts'
+import { scanTotals } from './sum-scan.ts'
 
-/** Of one window. What is under way has its hold on the record; only an end makes it a charge. */
-const sums = {
-  requests: sql<number>`count(*)`,
-  tokens: sql<number>`total(case when state <> 'admitted' then coalesce(input, 0) + coalesce(output, 0) end)`,
-  usd: sql<number | null>`sum(usd)`,
+interface KeySum {
+  requests: number
+  tokens: number
+  nano: number | null
 }
 
-/**
- * Summed in SQL, window by window: without percentiles a record costs a third of what `recordStats` needs for it, and
- * both spans come of one reading.
- */
+/** Both spans come of one reading of each time: what lies before `lately`, and what since. */
 export async function recordUsage(db: Database, filter: RecordFilter, lately: string): Promise<UsageRow[]> {
-  const { before: _before, ...unpaged } = filter
-  const chosen = await chooseLabels(db, unpaged)
-  if (chosen?.numbers.length === 0) return []
-  const byLabel = new Map<number, Omit<UsageRow, 'id'>>()
-  for await (const window of recordWindows(db, unpaged, chosen)) {
-    const query = selectMatching(db, unpaged, chosen, window).select([
-      'label',
-      sql<number>`time >= ${lately}`.as('recent'),
-      sums.requests.as('requests'),
-      sums.tokens.as('tokens'),
-      sums.usd.as('usd'),
-    ])
-    for (const { label, recent, ...sum } of await query.groupBy(['label', 'recent']).execute()) {
-      const known = byLabel.get(label) ?? { whole: nothing(), lately: nothing() }
-      byLabel.set(label, known)
-      add(known.whole, sum)
-      if (recent === 1) add(known.lately, sum)
-    }
-  }
-  return await byKey(db, byLabel)
+  const keys = new Map<string, { before: KeySum; lately: KeySum }>()
+  const { until, since } = filter
+  const spans = [
+    { name: 'before', filter: { ...filter, until: earlier(until, lately) } },
+    { name: 'lately', filter: { ...filter, since: later(since, lately) } },
+  ] as const
+  for (const span of spans)
+    for await (const { rows, labels } of scanTotals(db, span.filter, scan))
+      for (const row of rows) {
+        const id = labels.get(row.label)?.key_id ?? noGroup
+        const sums = keys.get(id) ?? { before: nothing(), lately: nothing() }
+        keys.set(id, sums)
+        add(sums[span.name], row)
+      }
+  return [...keys].map(([id, { before, lately }]) => ({
+    id,
+    whole: finish(join(before, lately)),
+    lately: finish(lately),
+  }))
 }
 
-const nothing = (): UsageSum => ({ requests: 0, tokens: 0, usd: null })
+const scan = { longest: 'week', withTags: false, withLatencies: false } as const
 
-function add(sum: UsageSum, more: UsageSum): void {
-  sum.requests += more.requests
-  sum.tokens += more.tokens
-  if (more.usd !== null) sum.usd = roundUsd((sum.usd ?? 0) + more.usd)
+const earlier = (until: string | undefined, lately: string) =>
+  until !== undefined && Date.parse(until) < Date.parse(lately) ? until : lately
+const later = (since: string | undefined, lately: string) =>
+  since !== undefined && Date.parse(since) > Date.parse(lately) ? since : lately
+
+const nothing = (): KeySum => ({ requests: 0, tokens: 0, nano: null })
+
+function add(sum: KeySum, row: CountedRow): void {
+  const summed = 'requests' in row
+  sum.requests += summed ? row.requests : 1
+  // What is under way has its hold on the record; only an end makes it a charge.
+  if (row.state !== 'admitted') sum.tokens += (row.input ?? 0) + (row.output ?? 0)
+  const nano = summed ? (row.priced > 0 ? row.usd_nano : null) : row.usd === null ? null : nanoOfUsd(row.usd)
+  if (nano !== null) sum.nano = (sum.nano ?? 0) + nano
 }
 
-async function byKey(db: Database, byLabel: ReadonlyMap<number, Omit<UsageRow, 'id'>>): Promise<UsageRow[]> {
-  const labels = await readLabels(db)
-  const rows = new Map<string, UsageRow>()
-  for (const [number, { whole, lately }] of byLabel) {
-    const id = labels.get(number)?.key_id ?? noGroup
-    const row = rows.get(id) ?? { id, whole: nothing(), lately: nothing() }
-    rows.set(id, row)
-    add(row.whole, whole)
-    add(row.lately, lately)
-  }
-  return [...rows.values()]
+function join(one: KeySum, other: KeySum): KeySum {
+  const nano = one.nano === null && other.nano === null ? null : (one.nano ?? 0) + (other.nano ?? 0)
+  return { requests: one.requests + other.requests, tokens: one.tokens + other.tokens, nano }
+}
+
+function finish({ requests, tokens, nano }: KeySum): UsageSum {
+  return { requests, tokens, usd: nano === null ? null : usdOfNano(BigInt(nano)) }
 }

@@ -1,21 +1,22 @@
 import { idTime } from '../../core/ids.ts'
 import type { RequestRecord } from '../../core/record.ts'
-import type { RecordFilter, Tables } from '../api.ts'
+import type { Tables } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { attemptSeries } from './attempt-series.ts'
 import { recordAttempts } from './record-attempts.ts'
-import { idAt, recordWindows, selectMatching } from './record-filter.ts'
-import { chooseLabels } from './record-labels.ts'
 import { readRecords } from './record-rows.ts'
+import { searchRecords } from './record-search.ts'
 import { recordSeries } from './record-series.ts'
 import { recordStats } from './record-stats.ts'
 import { recordTargets } from './record-targets.ts'
 import { recordUsage } from './record-usage.ts'
+import { idAt } from './record-windows.ts'
 import { repriceRecords } from './reprice.ts'
 
 export function recordsTable(db: Database): Tables['records'] {
   return {
-    list: (filter) => listRecords(db, filter),
+    list: async (filter) => (await searchRecords(db, filter, Number.POSITIVE_INFINITY)).records,
+    search: (filter, withinMs) => searchRecords(db, filter, withinMs),
     get: (id) => getRecord(db, id),
     stats: (filter, by) => recordStats(db, filter, by),
     usage: (filter, lately) => recordUsage(db, filter, lately),
@@ -25,22 +26,6 @@ export function recordsTable(db: Database): Tables['records'] {
     targets: (filter, notIn) => recordTargets(db, filter, notIn),
     reprice: (costs) => repriceRecords(db, costs),
   }
-}
-
-async function listRecords(db: Database, filter: RecordFilter): Promise<RequestRecord[]> {
-  const found: RequestRecord[] = []
-  const labels = await chooseLabels(db, filter)
-  if (labels?.numbers.length === 0) return found
-  for await (const window of recordWindows(db, filter, labels)) {
-    const query = selectMatching(db, filter, labels, window).select(['id', 'record_json'])
-    const rows = await query
-      .orderBy('id', 'desc')
-      .limit(filter.limit - found.length)
-      .execute()
-    found.push(...(await readRecords(db, rows)))
-    if (found.length >= filter.limit) break
-  }
-  return found
 }
 
 async function getRecord(db: Database, id: string): Promise<RequestRecord | null> {

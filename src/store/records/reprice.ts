@@ -1,18 +1,22 @@
-import type { Database } from '../schema.ts'
+import { sql } from 'kysely'
+import type { Database, RecordRow } from '../schema.ts'
 import { writeJson } from '../sqlite/json-column.ts'
 import { readRecord } from './record-json.ts'
+import { nanoOfUsd, spansOf } from './record-sum-keys.ts'
 import type { RecordCost } from './record-tables.ts'
 
-/** What had no price before has one now, so that it says so no more. The sums are made of the column. */
+/** What had no price before has one now, so that it says so no more. Sums change with it. */
 export async function repriceRecords(db: Database, costs: readonly RecordCost[]): Promise<number> {
   const byId = new Map(costs.map((each) => [each.id, each]))
   const rows = await db
     .selectFrom('records')
-    .select(['id', 'record_json'])
+    .select(['id', 'record_json', 'time', 'label', 'state', 'status', 'error_code', 'usd'])
     .where('id', 'in', [...byId.keys()])
     .where('state', '<>', 'admitted')
     .execute()
-  for (const { id, record_json } of rows) {
+  const sums = new PricedSums()
+  for (const row of rows) {
+    const { id, record_json } = row
     const found = byId.get(id)
     if (found === undefined) continue
     const record = readRecord(record_json, id)
@@ -22,6 +26,46 @@ export async function repriceRecords(db: Database, costs: readonly RecordCost[])
     record.policy_signals = record.policy_signals.filter(({ rule }) => rule !== 'unpriced')
     const change = { usd: found.cost.usd, record_json: writeJson(record) }
     await db.updateTable('records').set(change).where('id', '=', id).execute()
+    sums.add(row, found.cost.usd)
   }
+  await sums.write(db)
   return rows.length
+}
+
+type PricedRow = Pick<RecordRow, 'id' | 'time' | 'label' | 'state' | 'status' | 'error_code' | 'usd'>
+
+/** What new costs change in the sums: once for each of their rows. */
+class PricedSums {
+  readonly #rows: PricedRow[] = []
+  readonly #usd: number[] = []
+
+  add(row: PricedRow, usd: number): void {
+    this.#rows.push(row)
+    this.#usd.push(usd)
+  }
+
+  async write(db: Database): Promise<void> {
+    const { summed_from } = await db.selectFrom('record_sum_state').selectAll().executeTakeFirstOrThrow()
+    const changes = new Map<string, { place: ReturnType<typeof placesOf>[number]; nano: number; priced: number }>()
+    for (const [index, row] of this.#rows.entries()) {
+      // Not in the sums yet: it will come in with its new cost.
+      if (row.id < summed_from) continue
+      for (const place of placesOf(row)) {
+        const name = Object.values(place).join('\n')
+        const change = changes.get(name) ?? { place, nano: 0, priced: 0 }
+        changes.set(name, change)
+        change.nano += nanoOfUsd(this.#usd[index] ?? 0) - nanoOfUsd(row.usd ?? 0)
+        if (row.usd === null) change.priced++
+      }
+    }
+    for (const { place, nano, priced } of changes.values())
+      await sql`update record_sums set usd_nano = usd_nano + ${nano}, priced = priced + ${priced}
+        where span = ${place.span} and start = ${place.start} and label = ${place.label} and state = ${place.state}
+        and status = ${place.status} and error_code = ${place.error}`.execute(db)
+  }
+}
+
+function placesOf({ time, label, state, status, error_code }: PricedRow) {
+  const outcome = { label, state, status: status ?? 0, error: error_code ?? '' }
+  return Object.entries(spansOf(time)).map(([span, start]) => ({ span, start, ...outcome }))
 }

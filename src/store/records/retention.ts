@@ -1,61 +1,93 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import { removeAnswersBefore, removeMarksBefore } from '../objects/object-retention.ts'
 import { removeExpiredReasoning } from '../reasoning/reasoning-retention.ts'
 import type { Database } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { periodOf } from './label-periods.ts'
-import { idAt, idSlackMs } from './record-filter.ts'
 import type { Retention } from './record-tables.ts'
+import { idAt, idSlackMs } from './record-windows.ts'
 
-const pageRows = 500
+const pageRows = 250
 /** Each may be a MiB. */
 const pageBodies = 50
+const pageLabels = 500
+/** Between two pages, so that what comes in is stored meanwhile. */
+const pauseMs = 5
+/** What takes more than `records.max_disk` is brought down to so much of it, so that not each record makes room for itself. */
+const lowShare = 0.9
 
+const never = () => false
+
+/** `stop`: the gateway is closing. */
 export async function removeOld(
   connection: Connection,
   now: number,
-  { recordsMs, bodiesMs }: Retention,
+  { recordsMs, bodiesMs }: Pick<Retention, 'recordsMs' | 'bodiesMs'>,
+  stop: () => boolean = never,
 ): Promise<void> {
-  await removeBodiesBefore(connection, now - Math.min(bodiesMs, recordsMs))
-  await removeRecordsBefore(connection, now - recordsMs)
+  await removeBodiesBefore(connection, now - Math.min(bodiesMs, recordsMs), stop)
+  await removeRecordsBefore(connection, now - recordsMs, stop)
+  if (stop()) return
   await removeAnswersBefore(connection, now - recordsMs)
   await removeMarksBefore(connection, now - recordsMs)
   await removeExpiredReasoning(connection, now)
 }
 
 /** By the time in their ids, which is that of the request. */
-export async function removeBodiesBefore(connection: Connection, moment: number): Promise<void> {
-  for (let removed = pageBodies; removed === pageBodies; await nextTurn()) {
-    const rows = await connection.read((db) =>
-      db.selectFrom('bodies').select('id').where('id', '<', idAt(moment)).orderBy('id').limit(pageBodies).execute(),
-    )
-    removed = rows.length
-    const ids = rows.map(({ id }) => id)
-    if (removed > 0) await connection.write((db) => db.deleteFrom('bodies').where('id', 'in', ids).execute())
-  }
+export async function removeBodiesBefore(connection: Connection, moment: number, stop = never): Promise<void> {
+  while (!stop() && (await removeBodies(connection, idAt(moment)))) await wait(pauseMs)
 }
 
 /** Removes the records of requests from before that moment (milliseconds), page by page. Returns how many. */
-export async function removeRecordsBefore(connection: Connection, moment: number): Promise<number> {
+export async function removeRecordsBefore(connection: Connection, moment: number, stop = never): Promise<number> {
   let removed = 0
-  for (;;) {
+  while (!stop()) {
     const ids = await connection.read((db) => idsBefore(db, moment))
     if (ids.length === 0) break
-    await connection.write(async (db) => {
-      await db.deleteFrom('records').where('id', 'in', ids).execute()
-      await db.deleteFrom('repeated_records').where('id', 'in', ids).execute()
-    })
-    removed += ids.length
-    await nextTurn()
+    removed += await connection.writeHot((hot) => hot.removal.removeRecords(ids))
+    await wait(pauseMs)
   }
   if (removed > 0) await removeLabelsBefore(connection, periodOf(idAt(moment - idSlackMs)))
   return removed
 }
 
+/** Where the database takes more than that, the oldest bodies go, then the oldest records. `stop`: the gateway is closing. */
+export async function keepBelow(connection: Connection, mostBytes: number, stop: () => boolean): Promise<void> {
+  const used = async () => (await connection.space()).usedBytes
+  if ((await used()) <= mostBytes) return
+  const aim = mostBytes * lowShare
+  let oldest: string | null = null
+  while (!stop() && (await used()) > aim) {
+    if (!(await removeBodies(connection, '~'))) {
+      const ids = await connection.read((db) => oldestIds(db))
+      oldest = ids.at(-1) ?? null
+      if (oldest === null || (await connection.writeHot((hot) => hot.removal.removeRecords(ids))) === 0) break
+    }
+    await wait(pauseMs)
+  }
+  if (oldest !== null) await removeLabelsBefore(connection, periodOf(oldest))
+}
+
+/** The oldest ones below that id. Returns whether there may be more. */
+async function removeBodies(connection: Connection, below: string): Promise<boolean> {
+  const ids = await connection.read(async (db) => {
+    const rows = await db
+      .selectFrom('bodies')
+      .select('id')
+      .where('id', '<', below)
+      .orderBy('id')
+      .limit(pageBodies)
+      .execute()
+    return rows.map(({ id }) => id)
+  })
+  if (ids.length > 0) await connection.writeHot((hot) => hot.removal.removeBodies(ids))
+  return ids.length > 0
+}
+
 async function removeLabelsBefore(connection: Connection, period: string): Promise<void> {
-  for (let above: number | null = 0; above !== null; await nextTurn()) {
+  for (let above: number | null = 0; above !== null; await wait(pauseMs)) {
     const from: number = above
-    above = await connection.writeHot((hot) => hot.removeLabelsBefore(period, from, pageRows))
+    above = await connection.writeHot((hot) => hot.removeLabelsBefore(period, from, pageLabels))
   }
 }
 
@@ -66,6 +98,17 @@ async function idsBefore(db: Database, moment: number): Promise<string[]> {
     .select('id')
     .where('id', '<', idAt(moment + idSlackMs))
     .where('time', '<', new Date(moment).toISOString())
+    .where('state', '<>', 'admitted')
+    .orderBy('id')
+    .limit(pageRows)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+async function oldestIds(db: Database): Promise<string[]> {
+  const rows = await db
+    .selectFrom('records')
+    .select('id')
     .where('state', '<>', 'admitted')
     .orderBy('id')
     .limit(pageRows)

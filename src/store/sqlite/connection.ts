@@ -56,7 +56,7 @@ export class Connection {
   /** The same with the hot statements and without a pause: nobody else gets a turn before it is committed. */
   async writeHot<Output>(run: (hot: HotStatements) => Output): Promise<Output> {
     const hot = this.#statements()
-    const transact = this.#sqlite.transaction(() => run(hot)).immediate
+    const transact = this.#sqlite.transaction(() => hot.whole(() => run(hot))).immediate
     return await this.#writePatiently(() => this.#alone(transact)).catch((error: unknown) => {
       hot.forget()
       throw error
@@ -88,6 +88,31 @@ export class Connection {
     await this.#alone(() => {
       if (this.#waitingBytes() >= atBytes) this.#sqlite.pragma('wal_checkpoint(passive)')
     })
+  }
+
+  /** What of the database is in use, and what of its file is free. */
+  async space(): Promise<{ usedBytes: number; freeBytes: number }> {
+    return await this.#alone(() => {
+      const number = (name: string) => Number(this.#sqlite.pragma(name, { simple: true }))
+      const pageBytes = number('page_size')
+      const free = number('freelist_count')
+      return { usedBytes: (number('page_count') - free) * pageBytes, freeBytes: free * pageBytes }
+    })
+  }
+
+  /**
+   * Moves so many pages of the file's end into its free ones, and the file becomes shorter with the next checkpoint. Returns whether
+   * that came to anything: a database that an earlier version made, and that was too large to be rewritten, keeps its file.
+   */
+  async trim(pages: number): Promise<boolean> {
+    return await this.#writePatiently(() =>
+      this.#alone(() => {
+        const before = Number(this.#sqlite.pragma('freelist_count', { simple: true }))
+        // Each row that it gives is a page.
+        this.#sqlite.pragma(`incremental_vacuum(${pages})`)
+        return Number(this.#sqlite.pragma('freelist_count', { simple: true })) < before
+      }),
+    )
   }
 
   async close(): Promise<void> {

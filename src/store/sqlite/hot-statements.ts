@@ -8,6 +8,8 @@ import { ReasoningStatements } from '../reasoning/reasoning-statements.ts'
 import { BodyStatements } from '../records/body-statements.ts'
 import { LabelNumbers } from '../records/label-numbers.ts'
 import type { RecordHead } from '../records/record-head.ts'
+import { RemovalStatements } from '../records/removal-statements.ts'
+import { type SummedRecord, SumStatements, summedColumns } from '../records/sum-statements.ts'
 import { TraceStatements } from '../traces/trace-statements.ts'
 
 type RowValues = (string | number | null)[]
@@ -31,9 +33,12 @@ export class HotStatements {
   readonly reasoning: ReasoningStatements
   readonly traces: TraceStatements
   readonly cache: CacheStatements
+  readonly sums: SumStatements
+  readonly removal: RemovalStatements
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
   readonly #record: Statement<RowValues>
+  readonly #stored: Statement<RowValues, SummedRecord>
   readonly #key: Statement<RowValues>
   readonly #repeat: Statement<RowValues>
   readonly #offset: Statement<RowValues>
@@ -49,8 +54,11 @@ export class HotStatements {
     this.reasoning = new ReasoningStatements(sqlite)
     this.traces = new TraceStatements(sqlite)
     this.cache = new CacheStatements(sqlite)
+    this.sums = new SumStatements(sqlite)
+    this.removal = new RemovalStatements(sqlite, this.sums)
     this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)
+    this.#stored = sqlite.prepare(`select ${summedColumns} from records where id = ? and state <> 'admitted'`)
     this.#key = sqlite.prepare(
       'update keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)',
     )
@@ -71,16 +79,24 @@ export class HotStatements {
   /** Runs something whole or not at all, within the transaction that is open. */
   attempt<Output>(run: () => Output): Output {
     try {
-      return this.#sqlite.transaction(run)()
+      return this.#sqlite.transaction(() => this.whole(run))()
     } catch (error) {
       this.forget()
       throw error
     }
   }
 
+  /** `run`, and what of it is written once a transaction. */
+  whole<Output>(run: () => Output): Output {
+    const output = run()
+    this.sums.flush()
+    return output
+  }
+
   /** What is remembered of a transaction that is undone holds no more. */
   forget(): void {
     this.#labels.forget()
+    this.sums.forget()
   }
 
   /**
@@ -88,26 +104,29 @@ export class HotStatements {
    * changes nothing. Returns whether something was added or changed.
    */
   writeRecord(head: RecordHead, owner: string, text: string): boolean {
-    const { tokens } = head
+    const row = rowOf(head, this.#labels.occur(head))
+    const before = row.state === 'admitted' ? undefined : this.#stored.get(head.id)
+    if (before !== undefined) this.sums.count(before, -1)
     const { changes } = this.#record.run(
-      head.id,
+      row.id,
       owner,
-      head.state,
-      head.time,
-      this.#labels.occur(head),
-      head.status,
-      head.error?.code ?? null,
-      tokens?.input ?? null,
-      tokens?.output ?? null,
-      tokens?.cache_read ?? null,
-      tokens?.cache_write ?? null,
-      tokens?.reasoning ?? null,
-      head.cost?.usd ?? null,
-      head.duration_ms,
+      row.state,
+      row.time,
+      row.label,
+      row.status,
+      row.error_code,
+      row.input,
+      row.output,
+      row.cache_read,
+      row.cache_write,
+      row.reasoning,
+      row.usd,
+      row.duration_ms,
       text,
-      head.first_byte_ms,
+      row.first_byte_ms,
       head.figures === null ? null : JSON.stringify(head.figures),
     )
+    if (changes > 0) this.sums.count(row, 1)
     return changes > 0
   }
 
@@ -152,6 +171,26 @@ export class HotStatements {
       .run(above, last)
     this.forget()
     return last
+  }
+}
+
+function rowOf(head: RecordHead, label: number): SummedRecord {
+  const { id, state, time, status, error, tokens, cost, duration_ms, first_byte_ms } = head
+  return {
+    id,
+    time,
+    state,
+    label,
+    status,
+    error_code: error?.code ?? null,
+    input: tokens?.input ?? null,
+    output: tokens?.output ?? null,
+    cache_read: tokens?.cache_read ?? null,
+    cache_write: tokens?.cache_write ?? null,
+    reasoning: tokens?.reasoning ?? null,
+    usd: cost?.usd ?? null,
+    duration_ms,
+    first_byte_ms,
   }
 }
 

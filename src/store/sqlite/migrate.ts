@@ -4,6 +4,7 @@ import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { SchemaUpgrade } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { isBusy, StoreRefused } from '../store-error.ts'
+import { databaseBytes } from './database-bytes.ts'
 import { copyBeforeUpgrade, type DatabaseFile, removeOldCopies } from './upgrade-copy.ts'
 
 export interface MigrationTarget extends DatabaseFile {
@@ -30,8 +31,24 @@ export async function migrate(
   await migrateAll(target, migrations)
   reachFaultPoint('migrate.after-commit')
   if (from === undefined || copy === null) return { schemaVersion, upgrade: null }
+  makeShrinkable(target)
   removeOldCopies(target.path)
   return { schemaVersion, upgrade: { from, to: schemaVersion, copy } }
+}
+
+/** A larger one would keep the start waiting. */
+const mostRewritten = 1e9
+const incremental = 2
+
+/** Databases of versions before 2026-11-25 cannot give back what is free: rewriting one makes it so. */
+function makeShrinkable({ path, sqlite }: MigrationTarget): void {
+  if (sqlite.pragma('auto_vacuum', { simple: true }) === incremental || databaseBytes(path) > mostRewritten) return
+  try {
+    sqlite.pragma('auto_vacuum = incremental')
+    sqlite.exec('vacuum')
+  } catch {
+    // It is as good as it was: what is free is used again.
+  }
 }
 
 function refuseNewer(applied: readonly string[], known: readonly string[]): void {

@@ -30,6 +30,8 @@ export function openSqlite(file: SqliteFile): Sqlite.Database {
   )
   // Takes effect where the database is made. A record is about half of SQLite's usual page, and a page is what a write costs.
   database.pragma('page_size = 16384')
+  // The same: what is removed can go back to the file system without rewriting all (`Connection.trim()`). It writes.
+  if (database.pragma('page_count', { simple: true }) === 0) database.pragma('auto_vacuum = incremental')
   database.pragma('foreign_keys = on')
   database.pragma('journal_mode = wal')
   database.pragma('synchronous = normal')

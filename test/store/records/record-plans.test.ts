@@ -1,7 +1,9 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RecordFilter } from '../../../src/store/api.ts'
-import { idAt, selectMatching } from '../../../src/store/records/record-filter.ts'
+import { selectMatching } from '../../../src/store/records/record-filter.ts'
+import { idAt } from '../../../src/store/records/record-windows.ts'
+import { selectOutcomes } from '../../../src/store/records/sum-outcomes.ts'
 import type { Schema } from '../../../src/store/schema.ts'
 import { openStore } from '../../../src/store/sqlite/open.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
@@ -46,5 +48,26 @@ describe('a page of records', () => {
     expect(await planOf(await openDatabase(), { error: 'rate_limited' }, null)).toEqual([
       'SEARCH records USING INDEX records_error (error_code=? AND id>? AND id<?)',
     ])
+  })
+})
+
+describe('the latest hour of an outcome', () => {
+  const outcomes: [string, Partial<RecordFilter>, number[] | null][] = [
+    ['status', { status: '4xx' }, null],
+    ['error', { error: 'rate_limited' }, null],
+    ['errors', { errors: true }, [1, 2]],
+    ['state and label', { state: 'interrupted' }, [1]],
+  ]
+  it.each(outcomes)('by %s goes back through the key, and sorts nothing', async (_name, filter, labels) => {
+    const db = await openDatabase()
+    const inside = db.selectFrom('record_sums').where('span', '=', 'day').where('start', '<=', '2026-03-01')
+    const chosen = labels === null ? null : { numbers: labels, few: true, named: null }
+    const query = selectOutcomes(inside, { limit: 1, ...filter }, chosen).select('start')
+    const { sql, parameters } = query.orderBy('start', 'desc').limit(1).compile()
+    const { rows } = await db.executeQuery<{ detail: string }>(
+      CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+    )
+    const plan = rows.map(({ detail }) => detail).filter((detail) => /record_sums|temp b-tree/i.test(detail))
+    expect(plan).toEqual(['SEARCH record_sums USING PRIMARY KEY (span=? AND start<?)'])
   })
 })

@@ -92,9 +92,9 @@ describe('series', () => {
         requests: 1,
         input: 10,
         output: 5,
-        duration_p50_ms: 20_000,
-        duration_p95_ms: 20_000,
-        duration_p99_ms: 20_000,
+        duration_p50_ms: 20_031,
+        duration_p95_ms: 20_031,
+        duration_p99_ms: 20_031,
       },
     ])
   })

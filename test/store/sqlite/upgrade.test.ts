@@ -62,6 +62,20 @@ describe('an upgrade', () => {
     await again.close()
   })
 
+  it('makes a database that can give back what is free', async () => {
+    const path = await makeFirstVersion()
+    const old = new Sqlite(path)
+    old.pragma('auto_vacuum = none')
+    old.exec('vacuum')
+    expect(old.pragma('auto_vacuum', { simple: true })).toBe(0)
+    old.close()
+    await (await openStore({ path }, { migrations: third, busyTimeoutMs })).close()
+    const database = new Sqlite(path)
+    expect(database.pragma('auto_vacuum', { simple: true })).toBe(2)
+    expect(database.pragma('integrity_check', { simple: true })).toBe('ok')
+    database.close()
+  })
+
   it('copies nothing where there was nothing', async () => {
     const { databasePath: path } = storePaths(temporaryDirectory())
     const store = await openStore({ path }, { migrations: third, busyTimeoutMs })

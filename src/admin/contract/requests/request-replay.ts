@@ -15,15 +15,34 @@ export const comparedShape = z.object({
   first_byte_ms: z.number().nullable(),
   input: z.number().nullable(),
   output: z.number().nullable(),
+  cost_usd: z.number().nullable(),
   /** What a person reads of its answer; null: it was not kept. */
   answer: z.string().nullable(),
 })
 export type Compared = z.infer<typeof comparedShape>
 
+/** What the second has more than the first; null: one of them does not say. */
+export const differenceShape = z.object({
+  duration_ms: z.number().nullable(),
+  first_byte_ms: z.number().nullable(),
+  input: z.number().nullable(),
+  output: z.number().nullable(),
+  cost_usd: z.number().nullable(),
+  /** How the first answer became the second; null: one was not kept, or both are too long to compare. */
+  answer: z.array(z.object({ kind: z.enum(['same', 'removed', 'added']), text: z.string() })).nullable(),
+})
+export type ReplayDifference = z.infer<typeof differenceShape>
+
 /** What `requests.send` tells, and at the end both requests beside one another. */
 export const replayedEvent = z.discriminatedUnion('kind', [
   ...sentEvent.options,
-  z.object({ kind: z.literal('compared'), before: comparedShape, after: comparedShape, text: z.string() }),
+  z.object({
+    kind: z.literal('compared'),
+    before: comparedShape,
+    after: comparedShape,
+    difference: differenceShape,
+    text: z.string(),
+  }),
 ])
 export type ReplayedEvent = z.infer<typeof replayedEvent>
 
@@ -37,6 +56,7 @@ export const replay = operation({
   examples: [
     'requests replay req_01jd3k4m5n6p7q8r9s0t1v2w3x',
     'requests replay req_01jd3k4m5n6p7q8r9s0t1v2w3x --model gpt-4o-mini --key staging',
+    'requests replay req_01jd3k4m5n6p7q8r9s0t1v2w3x --provider azure-eu --model gpt-4o-mini',
   ],
 })
   .input(
@@ -48,7 +68,7 @@ export const replay = operation({
       }),
       model: field(reference.optional(), { description: 'Model to ask for instead (default: the original model)' }),
       provider: field(reference.optional(), {
-        description: 'Provider to call, for a request that names no model; otherwise its route decides',
+        description: 'Provider to call instead, whatever the route says (default: as the route decides)',
       }),
     }),
   )

@@ -4,28 +4,14 @@ import { momentText, reference } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 import { bodiesShape } from './bodies.ts'
 import { recordShape } from './record.ts'
+import { requestColumns } from './request-columns.ts'
 import { exportRequests } from './request-export.ts'
 import { noRequest, requestFilters, requestWindow } from './request-filters.ts'
+import { purge } from './request-purge.ts'
 import { replay } from './request-replay.ts'
+import { requestPage, search } from './request-search.ts'
 import { series } from './request-series.ts'
 import { send } from './send.ts'
-
-const columns = [
-  { field: 'time', title: 'TIME', format: 'age' },
-  { field: 'status', title: 'STATUS', format: 'state', otherwise: 'state', also: { field: 'error.code', join: ' ' } },
-  { field: 'model', title: 'MODEL' },
-  { field: 'provider', title: 'PROVIDER', minor: true },
-  { field: 'key.name', title: 'KEY', minor: true },
-  { field: 'first_byte_ms', title: 'FIRST BYTE', format: 'duration', minor: true },
-  { field: 'duration_ms', title: 'TOTAL', format: 'duration' },
-  { field: 'tokens.input', title: 'IN', format: 'number' },
-  { field: 'tokens.output', title: 'OUT', format: 'number' },
-  { field: 'cost.usd', title: 'COST', format: 'money' },
-  { field: 'lane', title: 'LANE' },
-  { field: 'operation', title: 'OPERATION' },
-  { field: 'client.user_agent', title: 'CLIENT', otherwise: 'client.address' },
-  { field: 'id', title: 'ID', format: 'id' },
-] as const
 
 export const statsWays = [
   ...(['total', 'key', 'model', 'provider', 'project', 'environment'] as const),
@@ -74,7 +60,7 @@ export const requests = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'table', columns, empty: noRequest },
+    show: { as: 'table', columns: requestColumns, empty: noRequest },
     examples: [
       'requests list',
       'requests list --status 4xx --since 1h',
@@ -87,10 +73,7 @@ export const requests = {
       z.strictObject({
         ...requestFilters,
         ...requestWindow,
-        limit: field(z.int().min(1).max(1000).default(50), { description: 'Maximum number of requests' }),
-        before: field(z.string().optional(), {
-          description: 'Only requests older than the one with this ID (for paging)',
-        }),
+        ...requestPage,
       }),
     )
     .output(z.array(recordShape)),
@@ -128,7 +111,7 @@ export const requests = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'live', columns, idle: 'Waiting for requests to finish.' },
+    show: { as: 'live', columns: requestColumns, idle: 'Waiting for requests to finish.' },
     examples: [
       'requests tail',
       'requests tail --since 15m',
@@ -186,7 +169,9 @@ export const requests = {
     )
     .output(z.array(statsShape)),
   series,
+  search,
   export: exportRequests,
   replay,
+  purge,
   send,
 }

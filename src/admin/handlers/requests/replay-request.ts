@@ -7,7 +7,7 @@ import { whyNoBodies } from '../../contract/requests/why-no-bodies.ts'
 import { audited } from '../audited.ts'
 import type { AdminContext } from '../context.ts'
 import { invalid, notFound, refused } from '../fault.ts'
-import { findScope } from '../find.ts'
+import { findProvider, findScope } from '../find.ts'
 import { readWholeText } from './answer-reader.ts'
 import { compareRequests } from './compare-requests.ts'
 import { openBodies, requireAdmin } from './open-bodies.ts'
@@ -38,10 +38,13 @@ export async function* replayRequest(
   const { record, path, body, headers } = replay
   const key = await chooseReplayKey(context, record, input.key)
   const resource = { kind: 'key', id: key.id, name: key.name }
-  const after = { request: record.id, model: input.model ?? record.model, key: key.name }
+  const provider = input.provider === undefined ? null : await findProvider(context, input.provider)
+  const model = input.model ?? record.model
+  const after = { request: record.id, model, key: key.name, ...(provider === null ? {} : { provider: provider.name }) }
   await audited(context, { operation: 'requests.replay', resource, before: null, after }).audit.note()
   const agent = `spgw requests replay (${context.caller.surface})`
-  const pieces = context.runtime.send({ key, path, body, headers, agent }, signal)
+  const place = provider === null ? {} : { onlyProviderId: provider.id }
+  const pieces = context.runtime.send({ key, path, body, headers, agent, ...place }, signal)
   let text = ''
   let id = ''
   for await (const event of answerEvents(record.lane, { path, body }, pieces)) {
@@ -53,7 +56,7 @@ export async function* replayRequest(
   if (again === null) return
   const before = describe(record, readAnswer(replay))
   const now = describe(again, text)
-  yield { kind: 'compared', before, after: now, text: compareRequests(before, now) }
+  yield { kind: 'compared', before, after: now, ...compareRequests(before, now) }
 }
 
 async function readReplay(context: AdminContext, input: ReplayInput): Promise<Replay> {
@@ -78,8 +81,7 @@ async function readReplay(context: AdminContext, input: ReplayInput): Promise<Re
     throw refuse(record, `of a body of type ${request.type ?? 'unknown'} only the size was stored`, sendAnother(record))
   if (request.masked) throw refuse(record, 'it contained a key, which was not stored', sendAnother(record))
   const { path, body } = withModel({ path: request.path, body: request.content }, input.model)
-  const headers = { ...request.headers, ...chooseProvider(record, input.provider) }
-  return { record: { ...record, lane }, bodies, path, body, headers }
+  return { record: { ...record, lane }, bodies, path, body, headers: request.headers }
 }
 
 function notKept(record: RequestRecord): Error {
@@ -122,15 +124,6 @@ function withModel(call: { path: string; body: string }, model: string | undefin
   return { ...call, body: JSON.stringify({ ...body, model }) }
 }
 
-function chooseProvider({ model }: RequestRecord, provider: string | undefined): Record<string, string> {
-  if (provider === undefined) return {}
-  if (model === null) return { 'x-sp-provider': provider }
-  throw invalid(
-    `The request names the model ${JSON.stringify(model)}, whose route decides on the provider.`,
-    'Give another model with --model, or change the route.',
-  )
-}
-
 function readAnswer({ record, bodies: { answer } }: Replay): string | null {
   if (answer === null || answer.content === null) return null
   return readWholeText(record.lane, { type: answer.type, content: answer.content })
@@ -144,7 +137,8 @@ async function findAgain({ runtime, store }: AdminContext, id: string): Promise<
 }
 
 function describe(record: RequestRecord, answer: string | null): Compared {
-  const { id, status, model, provider, upstream_model, duration_ms, first_byte_ms, tokens } = record
-  const figures = { duration_ms, first_byte_ms, input: tokens?.input ?? null, output: tokens?.output ?? null }
+  const { id, status, model, provider, upstream_model, duration_ms, first_byte_ms, tokens, cost } = record
+  const used = { input: tokens?.input ?? null, output: tokens?.output ?? null, cost_usd: cost?.usd ?? null }
+  const figures = { duration_ms, first_byte_ms, ...used }
   return { request_id: id, status, model, provider, upstream_model, ...figures, answer }
 }

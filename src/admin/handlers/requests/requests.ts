@@ -8,11 +8,25 @@ import { notFound } from '../fault.ts'
 import { type FilterInput, matchesFilter, readFilter } from './record-filter.ts'
 import { readSeries } from './request-series.ts'
 
+/** A search answers within 300 ms; what is left of them is for the last look, and for the way. */
+const searchMs = 200
+
 /** Every reading ingests first, so that whoever has an answer finds its record. */
 export const requests = {
   list: operations.requests.list.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
     return cancelledBy(context, signal).store.records.list(await readFilter(context, input))
+  }),
+  search: operations.requests.search.handler(async ({ context, input, signal }) => {
+    await context.runtime.ingest()
+    const { store } = cancelledBy(context, signal)
+    const { records, before, searchedUntil } = await store.records.search(await readFilter(context, input), searchMs)
+    return { requests: records, before, searched_until: searchedUntil }
+  }),
+  purge: operations.requests.purge.handler(async function* ({ context, input, signal }) {
+    const { purgeRequests } = await import('./purge-requests.ts')
+    const { closing } = context
+    yield* purgeRequests(context, input, signal === undefined ? closing : AbortSignal.any([signal, closing]))
   }),
   show: operations.requests.show.handler(async ({ context, input }) => {
     const unread = await context.runtime.ingest().then(

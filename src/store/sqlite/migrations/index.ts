@@ -22,6 +22,7 @@ import { up as accountLimits } from './0020-account-limits.ts'
 import { up as cachedAnswers } from './0021-cached-answers.ts'
 import { up as targetFormats } from './0031-target-formats.ts'
 import { up as reasoning } from './0032-reasoning.ts'
+import { up as recordSums } from './0041-record-sums.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -48,4 +49,5 @@ export const migrations: Record<string, Migration> = {
   '0021-cached-answers': { up: cachedAnswers },
   '0031-target-formats': { up: targetFormats },
   '0032-reasoning': { up: reasoning },
+  '0041-record-sums': { up: recordSums },
 }

@@ -3,7 +3,8 @@ import type { Column } from '../../../../admin/contract/operation.ts'
 import { callOperation } from '../../client/admin.ts'
 import { type Fault, faultOf } from '../../client/fault.ts'
 import type { DerivedOperation } from '../../contract/derived.ts'
-import { Button, DataTable, derivedColumn } from '../../parts/index.ts'
+import { Button, ConfirmDialog, DataTable, derivedColumn } from '../../parts/index.ts'
+import { fillIn, titleOf } from '../../parts/operation-button.tsx'
 import { InputForm } from './input-form.tsx'
 
 const mostRows = 500
@@ -25,6 +26,9 @@ export function LiveAnswer({ operation, preset, columns, idle }: LiveAnswerProps
   const [rows, setRows] = useState<LiveRow[]>([])
   const [input, setInput] = useState<Record<string, unknown> | null>(null)
   const [fault, setFault] = useState<Fault | null>(null)
+  /** What waits for a yes. */
+  const [pending, setPending] = useState<Record<string, unknown> | null>(null)
+  const { effect, summary, confirm } = operation.meta
   useEffect(() => {
     if (input === null) return
     const leaving = new AbortController()
@@ -40,14 +44,28 @@ export function LiveAnswer({ operation, preset, columns, idle }: LiveAnswerProps
   })
   return (
     <div className="stack">
-      <InputForm operation={operation} preset={preset} fault={fault} onInput={setInput}>
+      <InputForm
+        operation={operation}
+        preset={preset}
+        fault={fault}
+        onInput={effect === 'danger' ? setPending : setInput}
+      >
         <Button variant="primary" type="submit" disabled={input !== null}>
-          {operation.meta.effect === 'read' ? 'Start' : 'Run'}
+          {effect === 'read' ? 'Start' : 'Run'}
         </Button>
         <Button disabled={input === null} onClick={() => setInput(null)}>
           Stop
         </Button>
       </InputForm>
+      <ConfirmDialog
+        open={pending !== null}
+        title={titleOf(summary)}
+        confirm={summary.split(/[ ;,]/, 1)[0] ?? 'Run'}
+        onConfirm={async () => setInput(pending)}
+        onClose={() => setPending(null)}
+      >
+        <p>{fillIn(confirm ?? summary, pending ?? {})}</p>
+      </ConfirmDialog>
       <DataTable
         cards
         name={`live-${operation.name}`}

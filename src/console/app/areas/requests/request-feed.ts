@@ -7,6 +7,7 @@ import { isTooMuch, joinRows, type PushAction, type Pushed, push } from './reque
 
 /** What `requests list` filters by. */
 export type ListInput = Parameters<typeof admin.requests.list>[0]
+type RequestPage = Awaited<ReturnType<typeof admin.requests.search>>
 
 const pageSize = 100
 const retryMs = 1000
@@ -21,6 +22,8 @@ export interface RequestFeed {
   error: unknown
   hasMore: boolean
   loadingMore: boolean
+  /** How far back the search has come, where it is not over. */
+  searchedUntil: string | null
   loadMore(): void
   release(): void
   retry(): void
@@ -34,21 +37,22 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
   const [pushed, dispatch] = useReducer(push, { shown: [], waiting: [] })
   const key = JSON.stringify(input)
   const pages = useInfiniteQuery(
-    orpc.requests.list.infiniteOptions({
+    orpc.requests.search.infiniteOptions({
       input: (before: string | undefined) => ({
         ...input,
         limit: pageSize,
         ...(before === undefined ? {} : { before }),
       }),
       initialPageParam: undefined,
-      getNextPageParam: (page: RequestRow[]) => (page.length < pageSize ? undefined : page.at(-1)?.id),
+      getNextPageParam: (page: RequestPage) => page.before ?? undefined,
       staleTime: Number.POSITIVE_INFINITY,
     }),
   )
   const { fetchNextPage, hasNextPage, isFetching, isFetchingNextPage } = pages
   // biome-ignore lint/correctness/useExhaustiveDependencies: another question is another list.
   useEffect(() => dispatch('forget'), [key])
-  const read = pages.data?.pages
+  const read = useMemo(() => pages.data?.pages.map(({ requests }) => requests), [pages.data])
+  const searchedUntil = pages.data?.pages.at(-1)?.searched_until ?? null
   const listed = useMemo(() => new Set(read?.flat().map(({ id }) => id)), [read])
   const reread = useReread(pages, pushed, dispatch)
   const full = isTooMuch(pushed)
@@ -63,9 +67,20 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
   )
   const rows = useMemo(() => joinRows(pushed.shown, read ?? []), [pushed.shown, read])
   const fresh = useMemo(() => freshOf(pushed.shown, listed), [pushed.shown, listed])
+  const count = read?.reduce((sum, page) => sum + page.length, 0) ?? 0
+  const wanted = useRef(pageSize)
   const loadMore = useCallback(() => {
+    wanted.current = Math.max(wanted.current, count + pageSize)
     if (hasNextPage && !isFetching) void fetchNextPage()
-  }, [hasNextPage, isFetching, fetchNextPage])
+  }, [count, hasNextPage, isFetching, fetchNextPage])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another question begins with one page.
+  useEffect(() => {
+    wanted.current = pageSize
+  }, [key])
+  // A page that ended before it was full says how far it came, and the search goes on from there.
+  useEffect(() => {
+    if (searchedUntil !== null && count < wanted.current && hasNextPage && !isFetching) void fetchNextPage()
+  }, [searchedUntil, count, hasNextPage, isFetching, fetchNextPage])
   return {
     rows,
     fresh,
@@ -74,13 +89,14 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
     error: pages.error,
     hasMore: hasNextPage,
     loadingMore: isFetchingNextPage,
+    searchedUntil,
     loadMore,
     release: () => dispatch('release'),
     retry: reread,
   }
 }
 
-type Pages = Pick<UseInfiniteQueryResult<{ pages: RequestRow[][] }>, 'data' | 'refetch'>
+type Pages = Pick<UseInfiniteQueryResult<{ pages: RequestPage[] }>, 'data' | 'refetch'>
 
 /** Reads the list again. It then contains the rows pushed before, in their places, so those are dropped. */
 function useReread(pages: Pages, pushed: Pushed, dispatch: (action: PushAction) => void): () => void {

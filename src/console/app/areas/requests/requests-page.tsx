@@ -125,10 +125,29 @@ function List({ feed, table, search }: ListProps) {
       onOpen={open}
       onEnd={feed.loadMore}
       tools={<FilterChips search={search} />}
-      empty={feed.pending ? <Loading what="Loading requests" /> : <NoRequests search={search} />}
-      foot={feed.loadingMore ? 'Loading older requests' : feed.hasMore ? undefined : 'End of list'}
+      empty={
+        feed.pending ? (
+          <Loading what="Loading requests" />
+        ) : feed.searchedUntil === null ? (
+          <NoRequests search={search} />
+        ) : (
+          <Loading what={`Nothing found yet. ${searchedBack(feed.searchedUntil)}`} />
+        )
+      }
+      foot={footOf(feed)}
     />
   )
+}
+
+function footOf({ searchedUntil, loadingMore, hasMore }: RequestFeed): string | undefined {
+  if (searchedUntil !== null) return searchedBack(searchedUntil)
+  if (loadingMore) return 'Loading older requests'
+  return hasMore ? undefined : 'End of list'
+}
+
+function searchedBack(until: string): string {
+  const time = new Date(until).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+  return `Searched back to ${time}. Scroll down or wait for older requests.`
 }
 
 /** Where a new day begins, seen from the newest; today needs no word. */

@@ -14,6 +14,7 @@ const inWords = [
   'held_limit',
   'entries_lost',
   'database_bytes',
+  'database_limit_bytes',
   'journal_bytes',
   'long_turns',
 ]
@@ -33,7 +34,20 @@ function statusEntries({ traffic, providers, ...status }: StatusOutput): RecordE
     },
     { label: 'Last minute', value: traffic === null ? <Missing meaning="unknown" /> : describeTraffic(traffic) },
     { label: 'Providers', value: states.map(([state, number]) => `${number} ${state}`).join(', ') || 'None' },
-    { label: 'Database', value: <Bytes bytes={status.database_bytes} /> },
+    {
+      label: 'Database',
+      value: (
+        <>
+          <Bytes bytes={status.database_bytes} />
+          {status.database_limit_bytes === null ? null : (
+            <>
+              {' '}
+              of at most <Bytes bytes={status.database_limit_bytes} />
+            </>
+          )}
+        </>
+      ),
+    },
     { label: 'Journal', value: <Bytes bytes={status.journal_bytes} /> },
     { label: 'Journal entries lost', value: <Count value={status.entries_lost} /> },
     { label: 'Blocked threads', value: <BlockedThreads turns={status.long_turns} /> },

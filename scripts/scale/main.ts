@@ -1,0 +1,115 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { loadSettings } from '../../src/config/load.ts'
+import { formatBytes } from '../../src/core/format-bytes.ts'
+import { layFoundation } from '../../src/daemon/foundation.ts'
+import { databaseBytes } from '../../src/store/sqlite/database-bytes.ts'
+import { fillStore } from './fill.ts'
+import { type Reading, readAll } from './readings.ts'
+import { measureRetention } from './traffic.ts'
+
+/**
+ * Requests at scale: fills a store with 10 million records of 90 days, or 2 million where the disk has under 40 GB, and prints what
+ * lists, statistics and retention take, against the targets. `--records N` fills with so many, `--data-dir DIR` keeps them (and
+ * measures those that are there), `--without-traffic` leaves retention out.
+ */
+const { values } = parseArgs({
+  options: {
+    records: { type: 'string' },
+    days: { type: 'string', default: '90' },
+    'data-dir': { type: 'string' },
+    'without-traffic': { type: 'boolean', default: false },
+  },
+})
+const scratch = join(import.meta.dirname, '../../.build/scale')
+const days = Number(values.days)
+const enoughBytes = 40e9
+
+function chooseDirectory(): { directory: string; kept: boolean } {
+  const given = values['data-dir']
+  if (given !== undefined) {
+    mkdirSync(given, { recursive: true, mode: 0o700 })
+    return { directory: given, kept: true }
+  }
+  mkdirSync(scratch, { recursive: true })
+  return { directory: mkdtempSync(join(scratch, 'data-')), kept: false }
+}
+
+function chooseCount(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory)
+  const free = bavail * bsize
+  if (values.records !== undefined) return Number(values.records)
+  const count = free < enoughBytes ? 2_000_000 : 10_000_000
+  say(`The disk has ${formatBytes(free)} free: ${count.toLocaleString('en-US')} records.`)
+  return count
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const sayLoad = () =>
+  say(
+    `Load of the machine: ${loadavg()
+      .map((each) => each.toFixed(1))
+      .join(' ')}`,
+  )
+
+/** Returns whether every target was met. */
+async function run(directory: string): Promise<boolean> {
+  const database = join(directory, 'spgw.db')
+  const there = existsSync(database)
+  const settings = loadSettings({ flags: { dataDir: directory }, environment: {} })
+  const { store, journalDirectory } = await layFoundation({ settings, credentialsDirectory: null, boot: 'scale' })
+  let readings: Reading[]
+  try {
+    // Nothing is too old while it is measured.
+    store.keepRecords({
+      recordsMs: Number.MAX_SAFE_INTEGER / 2,
+      bodiesMs: Number.MAX_SAFE_INTEGER / 2,
+      mostBytes: null,
+    })
+    if (!there) {
+      const records = chooseCount(directory)
+      const begun = performance.now()
+      const onStored = (made: number) => process.stderr.write(`\r${made.toLocaleString('en-US')} records`)
+      await fillStore({ store, journalDirectory, records, days, onStored })
+      const seconds = (performance.now() - begun) / 1000
+      process.stderr.write('\n')
+      say(`Filled with ${records.toLocaleString('en-US')} records in ${seconds.toFixed(0)} s, invented and stored.`)
+    }
+    say(`Database: ${formatBytes(databaseBytes(database))}`)
+    sayLoad()
+    readings = await readAll(store, days)
+  } finally {
+    await store.close()
+  }
+  let met = print(readings)
+  if (values['without-traffic']) return met
+  sayLoad()
+  const { before, during, removed, bytesBefore, bytesAfter } = await measureRetention(directory, days)
+  say(
+    `p99 of traffic: ${before.toFixed(1)} ms; while ${removed.toLocaleString('en-US')} records were removed: ${during.toFixed(1)} ms`,
+  )
+  say(`Database before: ${formatBytes(bytesBefore)}, after retention: ${formatBytes(bytesAfter)}`)
+  met &&= during <= before * 1.25 + 1 && bytesAfter < bytesBefore * 0.95
+  return met
+}
+
+function print(readings: readonly Reading[]): boolean {
+  for (const { name, took, cpu, most, note } of readings) {
+    const verdict = took <= most ? 'met   ' : 'MISSED'
+    say(
+      `${verdict} ${took.toFixed(1).padStart(8)} ms of ${String(most).padStart(4)}, CPU ${cpu.toFixed(0).padStart(4)} ms  ${name}${note === undefined ? '' : `: ${note}`}`,
+    )
+  }
+  return readings.every(({ took, most }) => took <= most)
+}
+
+const { directory, kept } = chooseDirectory()
+try {
+  const met = await run(directory)
+  say(met ? 'Every target is met.' : 'Some targets are missed.')
+  process.exitCode = met ? 0 : 1
+} finally {
+  if (!kept) rmSync(directory, { recursive: true, force: true })
+}

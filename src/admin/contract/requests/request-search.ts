@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { time } from '../fields.ts'
+import { field, operation } from '../operation.ts'
+import { recordShape } from './record.ts'
+import { requestColumns } from './request-columns.ts'
+import { noRequest, requestFilters, requestWindow } from './request-filters.ts'
+
+export const requestPage = {
+  limit: field(z.int().min(1).max(1000).default(50), { description: 'Maximum number of requests' }),
+  before: field(z.string().optional(), {
+    description: 'Only requests older than the one with this ID (for paging)',
+  }),
+}
+
+export const searchShape = z.object({
+  requests: z.array(recordShape),
+  /** Where the next page begins: its `before`. Null: nothing is left. */
+  before: z.string().nullable(),
+  /** How far back the search came in the time that it has. Null: the page is whole. */
+  searched_until: time.nullable(),
+})
+
+export const search = operation({
+  summary: 'Search requests for a quarter of a second, newest first, and say how far that went',
+  role: 'viewer',
+  reach: 'project',
+  effect: 'read',
+  show: { as: 'table', rows: ['requests'], columns: requestColumns, empty: noRequest },
+  examples: [
+    'requests search --tag team=search --json',
+    'requests search --slower-than 30s --before req_01jd3k4m5n6p7q8r9s0t1v2w3x',
+  ],
+})
+  .input(z.strictObject({ ...requestFilters, ...requestWindow, ...requestPage }))
+  .output(searchShape)

@@ -1,0 +1,72 @@
+import { durationSteps } from './duration-counts.ts'
+
+/**
+ * Durations and times to the first byte, counted by step, as bytes: for each step that occurs, how far it lies behind the one before,
+ * and its count, both as numbers of seven bits a byte. The steps of first bytes come after all those of durations.
+ */
+export function readLatencies(bytes: Uint8Array, each: (place: number, count: number) => void): void {
+  let offset = 0
+  let place = 0
+  const next = (): number => {
+    let value = 0
+    for (let factor = 1; ; factor *= 128) {
+      const byte = bytes[offset++] ?? 0
+      value += (byte & 127) * factor
+      if (byte < 128) return value
+    }
+  }
+  while (offset < bytes.length) {
+    place += next()
+    each(place, next())
+  }
+}
+
+/** Where the time to the first byte of a step is counted; a duration is counted at the step itself. */
+export function firstBytePlace(step: number): number {
+  return durationSteps + step
+}
+
+/** A place and its count take at most 2 and 8 bytes. */
+const room = Buffer.alloc(2 * durationSteps * 10)
+
+/** The counts of `bytes` with these added, or taken away where they are negative: both in order, so that one run merges them. */
+export function changeLatencies(bytes: Uint8Array | null, changes: ReadonlyMap<number, number>): Buffer {
+  const sorted = [...changes].sort(([one], [other]) => one - other)
+  const written = new Writer()
+  let next = 0
+  const writeUpTo = (place: number): void => {
+    for (let change = sorted[next]; change !== undefined && change[0] < place; change = sorted[++next])
+      written.put(change[0], change[1])
+  }
+  if (bytes !== null)
+    readLatencies(bytes, (place, count) => {
+      writeUpTo(place)
+      const change = sorted[next]
+      if (change?.[0] === place) next++
+      written.put(place, count + (change?.[0] === place ? change[1] : 0))
+    })
+  writeUpTo(Number.POSITIVE_INFINITY)
+  return written.finish()
+}
+
+class Writer {
+  #offset = 0
+  #last = 0
+
+  put(place: number, count: number): void {
+    if (count <= 0) return
+    this.#number(place - this.#last)
+    this.#number(count)
+    this.#last = place
+  }
+
+  finish(): Buffer {
+    return Buffer.from(room.subarray(0, this.#offset))
+  }
+
+  #number(value: number): void {
+    let rest = value
+    for (; rest > 127; rest = Math.floor(rest / 128)) room[this.#offset++] = (rest % 128) | 128
+    room[this.#offset++] = rest
+  }
+}

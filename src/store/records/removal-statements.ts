@@ -1,0 +1,35 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { type SummedRecord, type SumStatements, summedColumns } from './sum-statements.ts'
+
+/** Takes records out with all that hangs on them, and out of the sums, in the transaction that is open. */
+export class RemovalStatements {
+  readonly #sums: SumStatements
+  readonly #found: Statement<[string], SummedRecord>
+  readonly #remove: Statement<[string]>[]
+  readonly #bodies: Statement<[string], { bytes: number }>
+
+  constructor(sqlite: Database, sums: SumStatements) {
+    this.#sums = sums
+    const those = 'id in (select value from json_each(?))'
+    this.#found = sqlite.prepare(`select ${summedColumns} from records where ${those} and state <> 'admitted'`)
+    this.#remove = ['records', 'repeated_records', 'bodies'].map((table) =>
+      sqlite.prepare<[string]>(`delete from ${table} where ${those}`),
+    )
+    this.#bodies = sqlite.prepare(`delete from bodies where ${those} returning length(sealed) as bytes`)
+  }
+
+  /** What is still under way keeps its record. Returns how many there were. */
+  removeRecords(ids: readonly string[]): number {
+    const rows = this.#found.all(JSON.stringify(ids))
+    for (const row of rows) this.#sums.count(row, -1)
+    const removed = JSON.stringify(rows.map(({ id }) => id))
+    for (const statement of this.#remove) statement.run(removed)
+    return rows.length
+  }
+
+  /** What was captured of them; their records stay. */
+  removeBodies(ids: readonly string[]): { bodies: number; bytes: number } {
+    const rows = this.#bodies.all(JSON.stringify(ids))
+    return { bodies: rows.length, bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0) }
+  }
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { sampleRecord } from '../support/sample-record.ts'
+import { fakeIo } from './fake-io.ts'
+import { runLine } from './run-line.ts'
+
+const reached = '2026-11-20T10:00:00.000Z'
+
+/** Three pages, of which two end before their time is over. */
+function pages() {
+  const records = [0, 1, 2, 3].map((index) => sampleRecord({ model: `m${index}` }))
+  return {
+    records,
+    'requests.search': ({ before }: Record<string, unknown>) => {
+      if (before === undefined) return { requests: records.slice(0, 1), before: 'req_a', searched_until: reached }
+      if (before === 'req_a') return { requests: [], before: 'req_b', searched_until: reached }
+      return { requests: records.slice(1), before: null, searched_until: null }
+    },
+  }
+}
+
+describe('requests list, where only the records tell', () => {
+  it('searches page by page, says how far it is, and answers with all', async () => {
+    const { records, ...gateway } = pages()
+    const { io, calls, status } = await runLine(['requests', 'list', '--tag', 'team=a', '--json'], { gateway })
+    expect(status).toBe(0)
+    expect(JSON.parse(io.out())).toEqual(records)
+    expect(io.err().match(/Searched back to .*Searching on\./g)).toHaveLength(2)
+    expect(calls.map(([name, input]) => [name, input.before, input.limit])).toEqual([
+      ['requests.search', undefined, 50],
+      ['requests.search', 'req_a', 49],
+      ['requests.search', 'req_b', 49],
+    ])
+  })
+
+  it('ends when it has as many as were asked for', async () => {
+    const { records, ...gateway } = pages()
+    const line = ['requests', 'list', '--slower-than', '5s', '--limit', '1', '--json']
+    const { io, calls } = await runLine(line, { gateway })
+    expect(JSON.parse(io.out())).toEqual(records.slice(0, 1))
+    expect(calls).toHaveLength(1)
+    expect(io.err()).toBe('')
+  })
+
+  it('is stopped with Ctrl-C, and then says where to go on', async () => {
+    const io = fakeIo({})
+    const { records, ...answers } = pages()
+    const gateway = {
+      'requests.search': (input: Record<string, unknown>, { signal }: { signal?: AbortSignal | undefined }) => {
+        if (input.before !== 'req_b') return answers['requests.search'](input)
+        io.interrupt()
+        signal?.throwIfAborted()
+      },
+    }
+    await runLine(['requests', 'list', '--route', 'gpt-4o', '--json'], { gateway, io })
+    expect(JSON.parse(io.out())).toEqual(records.slice(0, 1))
+    expect(io.err()).toContain('Go on with --before req_b.')
+  })
+
+  it('is one call with any other filter', async () => {
+    const gateway = { 'requests.list': () => [] }
+    const { calls } = await runLine(['requests', 'list', '--key', 'ci', '--errors'], { gateway })
+    expect(calls.map(([name]) => name)).toEqual(['requests.list'])
+  })
+})

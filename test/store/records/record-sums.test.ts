@@ -1,0 +1,289 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../../src/core/ids.ts'
+import type { RequestRecord } from '../../../src/core/record.ts'
+import type { RecordFilter, StatsBy } from '../../../src/store/api.ts'
+import { durationStep } from '../../../src/store/records/duration-counts.ts'
+import { firstBytePlace, readLatencies } from '../../../src/store/records/latency-blob.ts'
+import { purge } from '../../../src/store/records/purge.ts'
+import { groupsOf } from '../../../src/store/records/record-groups.ts'
+import { readHead } from '../../../src/store/records/record-head.ts'
+import { interruptRecords } from '../../../src/store/records/record-rows.ts'
+import { scanRecords } from '../../../src/store/records/record-scan.ts'
+import { recordStats } from '../../../src/store/records/record-stats.ts'
+import { nanoOfUsd, spansOf } from '../../../src/store/records/record-sum-keys.ts'
+import { RecordAdder } from '../../../src/store/records/record-sums.ts'
+import { repriceRecords } from '../../../src/store/records/reprice.ts'
+import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
+import type { Database } from '../../../src/store/schema.ts'
+import type { Connection } from '../../../src/store/sqlite/connection.ts'
+import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
+import { sampleRecord } from '../../support/sample-record.ts'
+import { storePaths, temporaryDirectory } from '../support.ts'
+
+const start = Date.parse('2026-03-01T20:00:00.000Z')
+const spanMs = 60 * 3_600_000
+const owners = ['live-0', 'live-1']
+const failure = { code: 'provider_error', origin: 'provider', message: 'no' } as const
+
+interface Shape {
+  at: number
+  key: number
+  model: number
+  fails: boolean
+  usd: number | null
+  tokens: number
+  took: number
+}
+
+const shapes: fc.Arbitrary<Shape> = fc.record({
+  at: fc.nat(spanMs),
+  key: fc.nat(2),
+  model: fc.nat(2),
+  fails: fc.boolean(),
+  usd: fc.option(fc.nat(1_000_000).map((nano) => nano / 1e9)),
+  tokens: fc.nat(100_000),
+  took: fc.nat(400_000),
+})
+
+type Step =
+  | { kind: 'admit' | 'settle' | 'fail to settle'; shape: Shape; owner: number }
+  /** Again, with another end, as a journal that is read twice or a correction brings it. */
+  | { kind: 'again'; which: number; shape: Shape }
+  | { kind: 'interrupt'; owner: number }
+  | { kind: 'reprice'; which: number; usd: number }
+  | { kind: 'retain'; until: number }
+  | { kind: 'purge'; key: number; until: number }
+  | { kind: 'sum older' }
+  /** As a database of a version that had no sums. */
+  | { kind: 'forget sums' }
+
+const owner = fc.nat(1)
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constantFrom('admit', 'settle', 'fail to settle'), shape: shapes, owner }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('again'), which: fc.nat(), shape: shapes }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('interrupt'), owner }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('reprice'), which: fc.nat(), usd: fc.nat(1e6).map((nano) => nano / 1e9) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('retain'), until: fc.nat(spanMs) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('purge'), key: fc.nat(2), until: fc.nat(spanMs) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('sum older') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget sums') }) },
+) as fc.Arbitrary<Step>
+
+function recordOf({ at, key, model, fails, usd, tokens, took }: Shape, change: Partial<RequestRecord>): RequestRecord {
+  const time = start + at
+  return sampleRecord({
+    id: newId('req', time),
+    time: new Date(time).toISOString(),
+    key: { id: `key_${key}`, name: `key ${key}` },
+    model: `model ${model}`,
+    status: fails ? 502 : 200,
+    error: fails ? failure : null,
+    cost: usd === null ? null : { usd, price_version: 'p' },
+    tokens: { input: tokens, output: 3, cache_read: 1, cache_write: 2, reasoning: 0, source: 'reported' },
+    duration_ms: took + 0.4,
+    first_byte_ms: Math.floor(took / 3),
+    streamed: true,
+    ...change,
+  })
+}
+
+class Scene {
+  readonly #connection: Connection
+  /** What has come, so that something of it can come again. */
+  readonly #known: RequestRecord[] = []
+
+  constructor({ connection }: OpenStore) {
+    this.#connection = connection
+  }
+
+  async take(step: Step): Promise<void> {
+    const connection = this.#connection
+    switch (step.kind) {
+      case 'admit':
+      case 'settle':
+        return this.#write(recordOf(step.shape, step.kind === 'admit' ? underWay : {}), owners[step.owner] ?? '')
+      case 'fail to settle':
+        return this.#write(recordOf(step.shape, {}), '', true)
+      case 'again': {
+        const known = this.#known[step.which % Math.max(1, this.#known.length)]
+        if (known === undefined) return
+        return this.#write(recordOf(step.shape, { id: known.id, time: known.time }), 'live-0')
+      }
+      case 'interrupt':
+        return void (await connection.writeHot((hot) => interruptRecords(hot, [owners[step.owner] ?? ''])))
+      case 'reprice': {
+        const known = this.#known[step.which % Math.max(1, this.#known.length)]
+        const cost = { usd: step.usd, price_version: 'q' }
+        if (known !== undefined)
+          await connection.write((db) => repriceRecords(db, [{ id: known.id, cost, attempt: null }]))
+        return
+      }
+      case 'retain':
+        return void (await removeRecordsBefore(connection, start + step.until))
+      case 'purge': {
+        const until = new Date(start + step.until).toISOString()
+        return void (await purge(connection, { bodies: false, filter: { limit: 1, key: `key_${step.key}`, until } }))
+      }
+      case 'sum older':
+        return void (await connection.writeHot((hot) => hot.sums.sumOlder()))
+      case 'forget sums':
+        await connection.write(forgetSums)
+        // What the statements remember belongs to a connection that is gone then.
+        return connection.writeHot((hot) => hot.forget())
+    }
+  }
+
+  async #write(record: RequestRecord, by: string, fails = false): Promise<void> {
+    const text = JSON.stringify(record)
+    const head = readHead(text, record.state === 'admitted' ? 'admitted' : 'settled')
+    if (head === null) throw new Error('a record without a head')
+    const write = this.#connection.writeHot((hot) => {
+      hot.writeRecord(head, by, text)
+      if (fails) throw new Error('undone')
+    })
+    if (fails) return void (await write.catch(() => {}))
+    await write
+    this.#known.push(record)
+  }
+}
+
+const underWay = { state: 'admitted', status: null, error: null, cost: null, duration_ms: null } as const
+
+async function forgetSums(db: Database): Promise<void> {
+  await db.deleteFrom('record_sums').execute()
+  await db.deleteFrom('record_latencies').execute()
+  const newest = await db.selectFrom('records').select('id').orderBy('id', 'desc').executeTakeFirst()
+  await db
+    .updateTable('record_sum_state')
+    .set({ summed_from: newest === undefined ? '' : `${newest.id}~` })
+    .execute()
+}
+
+/** What must stand in the tables of sums, from the records alone. */
+async function expectedSums(db: Database) {
+  const { summed_from } = await db.selectFrom('record_sum_state').selectAll().executeTakeFirstOrThrow()
+  const rows = await db.selectFrom('records').selectAll().where('state', '<>', 'admitted').execute()
+  const sums = new Map<string, number[]>()
+  const counts = new Map<string, Map<number, number>>()
+  for (const row of rows.filter(({ id }) => id >= summed_from))
+    for (const [span, begin] of Object.entries(spansOf(row.time))) {
+      const name = [span, begin, row.label, row.state, row.status ?? 0, row.error_code ?? ''].join(' ')
+      const nano = row.usd === null ? 0 : nanoOfUsd(row.usd)
+      const more = [1, row.input, row.output, row.cache_read, row.cache_write, row.reasoning, nano]
+      const sum = sums.get(name) ?? new Array<number>(more.length + 1).fill(0)
+      sums.set(
+        name,
+        [...more, Number(row.usd !== null)].map((value, place) => (sum[place] ?? 0) + (value ?? 0)),
+      )
+      const count = counts.get(name) ?? new Map<number, number>()
+      counts.set(name, count)
+      const places = [
+        ...(row.duration_ms === null ? [] : [durationStep(row.duration_ms)]),
+        ...(row.first_byte_ms === null ? [] : [firstBytePlace(durationStep(row.first_byte_ms))]),
+      ]
+      for (const place of places) count.set(place, (count.get(place) ?? 0) + 1)
+    }
+  return { sums, counts: new Map([...counts].filter(([, count]) => count.size > 0)) }
+}
+
+async function storedSums(db: Database) {
+  const rows = await db.selectFrom('record_sums').selectAll().execute()
+  const latencies = await db.selectFrom('record_latencies').selectAll().execute()
+  const sums = rows.map(({ span, start, label, state, status, error_code, ...amounts }) => {
+    const { requests, input, output, cache_read, cache_write, reasoning, usd_nano, priced } = amounts
+    const name = [span, start, label, state, status, error_code].join(' ')
+    return [name, [requests, input, output, cache_read, cache_write, reasoning, usd_nano, priced]] as const
+  })
+  const counts = latencies.map(({ span, start, label, state, status, error_code, counts }) => {
+    const found = new Map<number, number>()
+    readLatencies(counts, (place, count) => found.set(place, count))
+    return [[span, start, label, state, status, error_code].join(' '), found] as const
+  })
+  return { sums: new Map(sums), counts: new Map(counts.filter(([, count]) => count.size > 0)) }
+}
+
+/** Each record by itself, as if there were no sums. */
+async function statsOfRecords(db: Database, filter: RecordFilter, by: StatsBy) {
+  const groups = new Map<string, RecordAdder>()
+  for await (const { rows, labels } of scanRecords(db, filter, false))
+    for (const row of rows)
+      for (const { id } of groupsOf(row, labels.get(row.label), by)) {
+        const adder = groups.get(id) ?? new RecordAdder()
+        groups.set(id, adder)
+        adder.add(row)
+      }
+  return new Map([...groups].map(([id, adder]) => [id, adder.finish()]))
+}
+
+const time = fc.nat(spanMs).map((at) => new Date(start + at).toISOString())
+const filters: fc.Arbitrary<RecordFilter> = fc
+  .record({
+    since: fc.option(time, { nil: undefined }),
+    until: fc.option(time, { nil: undefined }),
+    key: fc.option(fc.constant('key_1'), { nil: undefined }),
+    status: fc.option(fc.constantFrom('5xx', '200'), { nil: undefined }),
+    errors: fc.option(fc.constant(true as const), { nil: undefined }),
+    state: fc.option(fc.constantFrom('interrupted', 'settled', 'admitted'), { nil: undefined }),
+  })
+  .map((filter) => ({
+    limit: 1,
+    ...(Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Partial<RecordFilter>),
+  }))
+
+describe('sums', () => {
+  it('are what the records add up to, whatever came, went and changed', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(steps, { minLength: 5, maxLength: 40 }),
+        fc.array(fc.tuple(filters, fc.constantFrom<StatsBy>('total', 'key', 'model', 'status', 'error', 'day')), {
+          minLength: 3,
+          maxLength: 3,
+        }),
+        async (taken, questions) => {
+          const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+          const scene = new Scene(store)
+          const { db } = store.connection
+          for (const step of taken) await scene.take(step)
+          expect(await storedSums(db)).toEqual(await expectedSums(db))
+          for (const [filter, by] of questions) {
+            const rows = await recordStats(db, filter, by)
+            const found = new Map(rows.map(({ id, group: _, groups: __, ...sums }) => [id, sums]))
+            expect(found).toEqual(await statsOfRecords(db, filter, by))
+          }
+          await store.close()
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  it('of what was stored before there were sums are made in slices, with nothing twice', async () => {
+    const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+    const { connection } = store
+    const shape = { key: 0, model: 0, fails: false, usd: 0.001, tokens: 5, took: 100 }
+    const scene = new Scene(store)
+    for (let index = 0; index < 4500; index++)
+      await scene.take({ kind: 'settle', owner: 0, shape: { ...shape, at: index * 20_000 } })
+    await connection.write(forgetSums)
+    await connection.writeHot((hot) => hot.forget())
+    let slices = 0
+    do {
+      slices++
+      // Meanwhile others come in, new ones and old ones.
+      await scene.take({ kind: 'settle', owner: 0, shape: { ...shape, at: 5000 * 20_000 + slices } })
+      await scene.take({ kind: 'settle', owner: 0, shape: { ...shape, at: slices } })
+    } while (await connection.writeHot((hot) => hot.sums.sumOlder()))
+    expect(slices).toBe(2)
+    expect(await storedSums(connection.db)).toEqual(await expectedSums(connection.db))
+    const [sum] = await recordStats(connection.db, { limit: 1 }, 'total')
+    expect(sum?.requests).toBe(4504)
+    await store.close()
+  })
+})

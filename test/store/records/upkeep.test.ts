@@ -1,0 +1,134 @@
+import { statSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../../src/core/ids.ts'
+import type { RequestRecord } from '../../../src/core/record.ts'
+import type { RecordFilter } from '../../../src/store/api.ts'
+import { purge } from '../../../src/store/records/purge.ts'
+import { readHead } from '../../../src/store/records/record-head.ts'
+import { recordsTable } from '../../../src/store/records/records.ts'
+import { keepBelow } from '../../../src/store/records/retention.ts'
+import { Upkeep } from '../../../src/store/records/upkeep.ts'
+import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
+import { sampleRecord } from '../../support/sample-record.ts'
+import { storePaths, temporaryDirectory } from '../support.ts'
+
+const start = Date.parse('2026-03-01T00:00:00.000Z')
+const hourMs = 3_600_000
+
+async function open(): Promise<OpenStore & { path: string }> {
+  const path = storePaths(temporaryDirectory()).databasePath
+  return Object.assign(await openStore({ path }), { path })
+}
+
+function at(index: number, change: Partial<RequestRecord> = {}): RequestRecord {
+  const time = start + index * hourMs
+  return sampleRecord({ id: newId('req', time), time: new Date(time).toISOString(), ...change })
+}
+
+async function put({ connection }: OpenStore, records: readonly RequestRecord[], bodyBytes = 0): Promise<void> {
+  await connection.writeHot((hot) => {
+    for (const record of records) {
+      const text = JSON.stringify(record)
+      const head = readHead(text, 'settled')
+      if (head !== null) hot.writeRecord(head, 'live-0', text)
+      const sealed = Buffer.alloc(bodyBytes, 1).toString('base64')
+      const body = { part: 'answer', mode: 'full', type: 'application/json', truncated: false, masked: false } as const
+      if (bodyBytes > 0) hot.bodies.store({ kind: 'body', id: record.id, ...body, bytes: bodyBytes, key: 'k', sealed })
+    }
+  })
+}
+
+async function left({ connection }: OpenStore) {
+  const { db } = connection
+  const records = (await db.selectFrom('records').select('id').orderBy('id').execute()).map(({ id }) => id)
+  const bodies = (await db.selectFrom('bodies').select('id').orderBy('id').execute()).map(({ id }) => id)
+  const [sum] = await recordsTable(db).stats({ limit: 1 }, 'total')
+  return { records, bodies, summed: sum?.requests ?? 0 }
+}
+
+async function purgeAll({ connection }: OpenStore, bodies: boolean, filter: Partial<RecordFilter>): Promise<number> {
+  let removed = 0
+  let before: string | null | undefined
+  while (before !== null) {
+    const asked = { limit: 1, ...filter, ...(before === undefined ? {} : { before }) }
+    const slice = await purge(connection, { bodies, filter: asked })
+    removed += slice.removed
+    before = slice.before
+  }
+  return removed
+}
+
+describe('a purge', () => {
+  const records = [
+    at(0, { tags: { user: 'u-1', team: 'a' } }),
+    at(1, { key: { id: 'key_2', name: 'other' } }),
+    at(2, { project: 'web', tags: { user: 'u-1' } }),
+    at(3, { state: 'admitted', status: null }),
+    at(4),
+  ]
+  const idsOf = (...places: number[]) => places.map((place) => records[place]?.id)
+
+  it('removes what the filter lets through, its bodies and its figures, and nothing that is under way', async () => {
+    const store = await open()
+    await put(store, records, 10)
+    expect(await purgeAll(store, false, { tags: { user: 'u-1' } })).toBe(2)
+    expect(await left(store)).toEqual({ records: idsOf(1, 3, 4), bodies: idsOf(1, 3, 4), summed: 3 })
+    expect(await purgeAll(store, false, { key: 'other' })).toBe(1)
+    expect(await purgeAll(store, false, { until: new Date(start + 3.5 * hourMs).toISOString() })).toBe(0)
+    expect(await left(store)).toMatchObject({ records: idsOf(3, 4), summed: 2 })
+    await store.close()
+  })
+
+  it('of bodies leaves the records', async () => {
+    const store = await open()
+    await put(store, records, 10)
+    expect(await purgeAll(store, true, { project: 'web' })).toBe(1)
+    expect(await purgeAll(store, true, { until: new Date(start + 2.5 * hourMs).toISOString() })).toBe(2)
+    expect(await left(store)).toEqual({ records: idsOf(0, 1, 2, 3, 4), bodies: idsOf(3, 4), summed: 5 })
+    await store.close()
+  })
+})
+
+describe('records.max_disk', () => {
+  it('takes the oldest bodies first, then the oldest records, down to nine tenths', async () => {
+    const store = await open()
+    const records = Array.from({ length: 3000 }, (_, index) => at(index / 10, { model: `m ${'x'.repeat(900)}` }))
+    const most = (await store.connection.space()).usedBytes + 2_000_000
+    await put(store, records.slice(0, 2900))
+    await put(store, records.slice(2900), 50_000)
+    const all = (await store.connection.space()).usedBytes
+    const never = () => false
+    await keepBelow(store.connection, all, never)
+    expect(await left(store)).toMatchObject({ summed: 3000, bodies: { length: 100 } })
+    await keepBelow(store.connection, all - 100_000, never)
+    const some = await left(store)
+    expect(some).toMatchObject({ summed: 3000, bodies: records.slice(3000 - some.bodies.length).map(({ id }) => id) })
+    expect(some.bodies.length).toBeLessThan(100)
+    await keepBelow(store.connection, most, never)
+    const few = await left(store)
+    expect(few.bodies).toEqual([])
+    expect(few.records).toEqual(records.slice(3000 - few.records.length).map(({ id }) => id))
+    expect(few.summed).toBe(few.records.length)
+    expect(few.records.length).toBeGreaterThan(100)
+    expect((await store.connection.space()).usedBytes).toBeLessThanOrEqual(most)
+    await store.close()
+  })
+})
+
+it('what was removed goes back to the file system', async () => {
+  const store = await open()
+  const records = Array.from({ length: 300 }, (_, index) => at(index / 10))
+  await put(store, records, 100_000)
+  await store.connection.checkpoint(0)
+  const before = statSync(store.path).size
+  expect(before).toBeGreaterThan(25e6)
+  await purgeAll(store, true, {})
+  const audience = { ended: null, admitted: false, traffic: null, holds: null, traces: false }
+  const upkeep = new Upkeep({ connection: store.connection, audience, expire: async () => {} }, undefined)
+  upkeep.soon()
+  await upkeep.idle()
+  await upkeep.close()
+  await store.connection.checkpoint(0)
+  expect(statSync(store.path).size).toBeLessThan(8e6)
+  await store.close()
+})
