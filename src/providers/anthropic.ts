@@ -1,4 +1,3 @@
-import type { FormatName } from '../core/format.ts'
 import { asPositiveCount, type JsonObject } from '../core/json-value.ts'
 import type { ListedProviderModel, Meaning, ProviderError, ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
@@ -7,14 +6,12 @@ import { readModelList, readName } from './wire/check-reading.ts'
 import { anthropicRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
-const formats: readonly FormatName[] = ['messages']
-
 export const anthropic: ProviderKind = {
   kind: 'anthropic',
   title: 'Anthropic',
   description: 'Claude models, in the Messages format',
   lanes: ['anthropic'],
-  formats: () => formats,
+  formats: ['messages'],
   defaultBaseUrl: 'https://api.anthropic.com',
   credential: 'required',
   settings: egressSettings,

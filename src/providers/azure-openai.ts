@@ -18,7 +18,7 @@ export const azureOpenai: ProviderKind = {
   title: 'Azure OpenAI',
   description: 'Azure deployments, with an API key or service principal',
   lanes: ['openai'],
-  formats: () => openaiFormats,
+  formats: openaiFormats,
   defaultBaseUrl: '',
   credential: 'required',
   jsonCredentials: [{ title: "service principal's secret", members: ['tenant_id', 'client_id', 'client_secret'] }],

@@ -1,4 +1,3 @@
-import type { FormatName } from '../core/format.ts'
 import { asString, parseObject } from '../core/json-value.ts'
 import { prepareCall } from './bedrock/prepare.ts'
 import type { AnswerHead, CheckResult, Meaning, ProviderError, ProviderKind } from './contract.ts'
@@ -10,8 +9,6 @@ import { checkFailed, checkPassed, readModelList } from './wire/check-reading.ts
 import { bedrockRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
-const formats: readonly FormatName[] = ['messages']
-
 /**
  * Anthropic's models on Amazon Bedrock: InvokeModel, InvokeModelWithResponseStream and CountTokens, each in the Anthropic
  * lane's own shapes. Source: the vendor's API reference, and Anthropic's bedrock-sdk.
@@ -21,7 +18,7 @@ export const bedrock: ProviderKind = {
   title: 'Amazon Bedrock (Anthropic models)',
   description: 'Anthropic models on AWS, with an access key or Bedrock API key',
   lanes: ['anthropic'],
-  formats: () => formats,
+  formats: ['messages'],
   serves: ['messages', 'count_tokens'],
   defaultBaseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
   baseUrlFor: ({ region }) =>

@@ -16,8 +16,11 @@ export interface ProviderKind {
   description: string
   /** The lanes whose calls the provider takes as they are. */
   lanes: readonly LaneName[]
-  /** In order of preference, those in which it can be asked for a model of that name. Constant lists: this is asked for each call. */
-  formats(settings: ProviderSettings, model: string): readonly FormatName[]
+  /**
+   * In order of preference, those in which it can be asked for a model; a function where settings or the model's name decide. Constant
+   * lists: this is asked for each call.
+   */
+  formats: readonly FormatName[] | ((settings: ProviderSettings, model: string) => readonly FormatName[])
   /** The only operations of those lanes that it has; absent: all. */
   serves?: readonly string[]
   /** Whether a provider with these settings has no such operation, although its kind may have it. */

@@ -25,7 +25,7 @@ export const demo: ProviderKind = {
   description: 'Built-in test provider, no network or account needed',
   isUnsupported: (_settings, operation) => operation === 'responses.socket',
   lanes: ['openai', 'anthropic', 'gemini'],
-  formats: () => formatNames,
+  formats: formatNames,
   defaultBaseUrl: 'demo:',
   credential: 'none',
   settings: {},

@@ -1,4 +1,3 @@
-import type { FormatName } from '../core/format.ts'
 import { asPositiveCount, asString, type JsonObject } from '../core/json-value.ts'
 import type { ListedProviderModel, Meaning, ProviderError, ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
@@ -7,14 +6,12 @@ import { readModelList } from './wire/check-reading.ts'
 import { geminiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
-const formats: readonly FormatName[] = ['generate']
-
 export const gemini: ProviderKind = {
   kind: 'gemini',
   title: 'Google Gemini',
   description: 'Gemini models, in the generateContent format',
   lanes: ['gemini'],
-  formats: () => formats,
+  formats: ['generate'],
   defaultBaseUrl: 'https://generativelanguage.googleapis.com',
   credential: 'required',
   settings: egressSettings,

@@ -10,7 +10,7 @@ export const openai: ProviderKind = {
   title: 'OpenAI',
   description: 'GPT and reasoning models, embeddings, moderation',
   lanes: ['openai'],
-  formats: () => openaiFormats,
+  formats: openaiFormats,
   defaultBaseUrl: 'https://api.openai.com/v1',
   credential: 'required',
   settings: {

@@ -61,8 +61,8 @@ export interface Skipped {
 export interface KindFacts {
   /** The lanes whose calls it takes as they are. */
   lanes: readonly LaneName[]
-  /** In order of preference, those in which it can be asked for a model of that name; absent: calls are never translated for it. */
-  formats?(settings: SnapshotProvider['settings'], model: string): readonly FormatName[]
+  /** In order of preference, those in which it can be asked for a model; absent: calls are never translated for it. */
+  formats?: readonly FormatName[] | ((settings: SnapshotProvider['settings'], model: string) => readonly FormatName[])
   /** The only operations that it has; absent: all of its lanes. */
   serves?: readonly string[]
   isUnsupported?(settings: SnapshotProvider['settings'], operation: string): boolean
@@ -136,10 +136,11 @@ function findTranslation(
   kind: KindFacts | undefined,
   { target, provider, upstreamModel }: { target: SnapshotTarget; provider: SnapshotProvider; upstreamModel: string },
 ): Translation | null {
-  if (format === null || kind?.formats === undefined) return null
+  const given = kind?.formats
+  if (format === null || given === undefined) return null
   const wanted = target.format ?? null
   if (wanted !== null) return wanted === format ? null : { from: format, to: wanted }
-  const formats = kind.formats(provider.settings, upstreamModel)
+  const formats = typeof given === 'function' ? given(provider.settings, upstreamModel) : given
   const [to] = formats
   return to === undefined || formats.includes(format) ? null : { from: format, to }
 }

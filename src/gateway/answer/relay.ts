@@ -180,8 +180,9 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   const { head } = answer.gated
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
+  const used = usedBy(answer)
   trace.mark('last_byte')
-  await settle(arrival, { status: head.status, error: null, ...usedBy(answer) })
+  await settle(arrival, { status: head.status, error: null, ...used })
   if (call.abort.disconnected) return
   writeHead(call, head, [...lengthOf(head, body), ...headersOfRow(call, answer)])
   if (body.length <= joinedBytes) arrival.response.end(body.toString('latin1'), 'latin1')

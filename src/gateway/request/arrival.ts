@@ -67,11 +67,11 @@ export class Arrival implements ListMember {
     this.reply = new ClientReply(response)
     const mark = url.indexOf('?')
     const path = mark < 0 ? url : flatText(url.slice(0, mark))
-    this.path = lanePath(path)
     this.query = mark < 0 ? '' : url.slice(mark)
     const form = gateway.settings.clientAddress
     const recorded = form === 'full' ? clientAddress : recordedAddress(clientAddress, form)
     this.trace = new Trace(this.id, this.receivedAt, recorded, request, path)
+    this.path = lanePath(path)
     this.completeAt = this.trace.started
   }
 

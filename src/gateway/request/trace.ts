@@ -98,6 +98,17 @@ export class Trace {
     return Math.round((moment - this.started) * 1000) / 1000
   }
 
+  recordTimes(
+    attempt: AttemptRecord,
+    { connected, firstByte }: { connected: number | null; firstByte: number | null },
+  ): void {
+    attempt.connected_ms = connected === null ? null : this.since(connected)
+    attempt.first_byte_ms = firstByte === null ? null : this.since(firstByte)
+    if (attempt.connected_ms !== null) this.mark('connected', attempt.connected_ms)
+    if (attempt.first_byte_ms !== null) this.mark('first_byte', attempt.first_byte_ms)
+    attempt.ended_ms = this.elapsed()
+  }
+
   mark(event: TimelineEntry['event'], atMs = this.elapsed()): void {
     this.timeline.push({ event, at_ms: atMs })
   }

@@ -304,13 +304,6 @@ function failed({ route }: Leg, failure: Omit<Failure<Answer>, 'fallback'>, cond
   return { kind: 'failed', failure: { ...failure, fallback } }
 }
 
-/** A failure's outcome as it stands if nothing follows; `recordStep` in send.ts changes it when a retry or a fallback does. */
-export function outcomeOf(sent: Sent<Answer>): string {
-  if (sent.kind === 'gone') return 'aborted'
-  if (sent.kind === 'answered') return sent.answer.error === null ? 'answered' : 'passed'
-  return sent.failure.answer === null ? sent.failure.fault.code : 'passed'
-}
-
 /** A target that could not even be tried. */
 export function notReady(candidate: Candidate, reason: string): Sent<Answer> {
   const what = fault(

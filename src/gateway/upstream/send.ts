@@ -12,7 +12,7 @@ import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
-import { type Answer, crowded, evaluate, type GatedAttempt, notReady, outcomeOf, untranslatable } from './evaluate.ts'
+import { type Answer, crowded, evaluate, type GatedAttempt, notReady, untranslatable } from './evaluate.ts'
 import type { AbortWatch, Hedge, SendAttempt } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
@@ -42,6 +42,13 @@ export async function attemptAll(call: Call, planned: Plan, hedge: Hedge | null 
   if (outcome.kind === 'answered')
     outcome.answer.attempt.outcome = outcome.answer.error === null ? 'answered' : 'passed'
   return outcome
+}
+
+/** A failure's outcome as it stands if nothing follows; `recordStep` changes it when a retry or a fallback does. */
+function outcomeOf(sent: Sent<Answer>): string {
+  if (sent.kind === 'gone') return 'aborted'
+  if (sent.kind === 'answered') return sent.answer.error === null ? 'answered' : 'passed'
+  return sent.failure.answer === null ? sent.failure.fault.code : 'passed'
 }
 
 /** Its provider has answered, and charges for it. */
@@ -147,7 +154,7 @@ export async function sendOnce(call: Call, target: LegTarget, watch: AbortWatch)
   const gated = await upstream.gate
   watch.onAbort(null)
   release?.()
-  recordTimes(call, attempt, upstream)
+  call.trace.recordTimes(attempt, upstream.times)
   noteHead(leg, upstream)
   return { leg, upstream, attempt, gated }
 }
@@ -256,12 +263,4 @@ function beginAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {
   trace.cutTokens = null
   trace.mark('attempt')
   return attempt
-}
-
-function recordTimes({ trace }: Call, attempt: AttemptRecord, { times }: UpstreamCall): void {
-  attempt.connected_ms = times.connected === null ? null : trace.since(times.connected)
-  attempt.first_byte_ms = times.firstByte === null ? null : trace.since(times.firstByte)
-  if (attempt.connected_ms !== null) trace.mark('connected', attempt.connected_ms)
-  if (attempt.first_byte_ms !== null) trace.mark('first_byte', attempt.first_byte_ms)
-  attempt.ended_ms = trace.elapsed()
 }

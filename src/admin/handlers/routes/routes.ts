@@ -66,7 +66,9 @@ function formatsOf(
   if (target.format !== null) return [target.format]
   const provider = runtime.snapshot().configuration.providers.find(({ id }) => id === target.providerId)
   const kind = provider && kinds.find((each) => each.kind === provider.kind)
-  return kind === undefined ? [] : [...kind.formats(provider?.settings ?? {}, target.upstreamModel ?? model)]
+  const formats = kind?.formats ?? []
+  if (typeof formats !== 'function') return [...formats]
+  return [...formats(provider?.settings ?? {}, target.upstreamModel ?? model)]
 }
 
 const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })
