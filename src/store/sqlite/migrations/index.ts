@@ -20,9 +20,9 @@ import { up as raisedHolds } from './0018-raised-holds.ts'
 import { up as traces } from './0019-traces.ts'
 import { up as accountLimits } from './0020-account-limits.ts'
 import { up as cachedAnswers } from './0021-cached-answers.ts'
-import { up as targetFormats } from './0031-target-formats.ts'
-import { up as reasoning } from './0032-reasoning.ts'
-import { up as recordSums } from './0041-record-sums.ts'
+import { up as targetFormats } from './0022-target-formats.ts'
+import { up as reasoning } from './0023-reasoning.ts'
+import { up as recordSums } from './0024-record-sums.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -47,7 +47,7 @@ export const migrations: Record<string, Migration> = {
   '0019-traces': { up: traces },
   '0020-account-limits': { up: accountLimits },
   '0021-cached-answers': { up: cachedAnswers },
-  '0031-target-formats': { up: targetFormats },
-  '0032-reasoning': { up: reasoning },
-  '0041-record-sums': { up: recordSums },
+  '0022-target-formats': { up: targetFormats },
+  '0023-reasoning': { up: reasoning },
+  '0024-record-sums': { up: recordSums },
 }
