@@ -368,7 +368,6 @@ export const routes = {
   })
     .input(one.extend(forceField))
     .output(routeShape),
-  cache,
   remove: operation({
     summary: 'Remove a route',
     role: 'admin',
@@ -381,4 +380,5 @@ export const routes = {
   })
     .input(one.extend(forceField))
     .output(removed),
+  cache,
 }
