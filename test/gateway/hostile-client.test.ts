@@ -166,7 +166,7 @@ describe('pipelined requests', () => {
   it('are all answered in order, however many come in one chunk', async () => {
     const head = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plane.key}\r\n`
     const count = 3000
-    const all = `${head('/v1/models')}\r\n${head('/v1/models/none')}\r\n`.repeat(count / 2)
+    const all = `${head('/v1/models')}\r\n${head('/v1/nothing')}\r\n`.repeat(count / 2)
     const answer = await exchange(`${all}${head('/v1/models')}connection: close\r\n\r\n`)
     expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(
       Array.from({ length: count + 1 }, (_, at) => (at % 2 === 0 ? 'HTTP/1.1 200' : 'HTTP/1.1 404')),
