@@ -63,7 +63,11 @@ describe('JSON that is masked', () => {
         fc.integer(),
         fc.boolean(),
         fc.array(tie('any')),
-        fc.dictionary(fc.string(), tie('any')),
+        // A name that is an e-mail address (`0@A.A0`) is masked too, and its shape changes.
+        fc.dictionary(
+          fc.string().filter((name) => !name.includes('@')),
+          tie('any'),
+        ),
       ),
     })).any
     fc.assert(
