@@ -1,5 +1,5 @@
 const target = (provider: string, upstream_model: string, reason: string) => ({
-  ...{ provider, upstream_model, reason, estimate_usd: null, latency_ms: null },
+  ...{ provider, upstream_model, reason, translated: null, losses: null, estimate_usd: null, latency_ms: null },
 })
 /** What `routes explain` answers, with all that it may say. */
 export const explanation = {

@@ -28,7 +28,7 @@ describe('the traffic of the last minute', () => {
     const copy = at(1, { shadow_of: 'req_1', cost: { usd: 0.5, price_version: 'v1' }, ...failed })
     const tally = tallyOf(at(1, { cost: null }), copy)
     window.add(tally, start + 10_000)
-    expect(window.count(start + 10_000)).toEqual({ requests: 1, errors: 0 })
+    expect(window.count(start + 10_000)).toEqual({ requests: 1, errors: 0, failures: 0 })
     expect(window.read(start + 10_000)).toMatchObject({ errorShare: 0, usdPerHour: 30 })
     expect(tally.errors).toEqual([])
     expect(tally.served.reduce((sum, { count }) => sum + count, 0)).toBe(1)

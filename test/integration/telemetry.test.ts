@@ -119,7 +119,10 @@ it('exports every request once across a kill and a restart, while the collector 
   onTestFinished(() => second.stop())
   await expect.poll(() => requestsIn(collector.spans).length, { timeout: 10_000 }).toBe(3)
   expect(requestsIn(collector.spans).map(({ attributes }) => attributes['spgw.request.id'])).toEqual(ids)
-  expect((await second.admin.status({})).traces).toMatchObject({ pending: 0, exported: 3, dropped: 0, trouble: null })
+  // The collector has them before its answer is read.
+  await expect
+    .poll(async () => (await second.admin.status({})).traces)
+    .toMatchObject({ pending: 0, exported: 3, dropped: 0, trouble: null })
   await second.kill('SIGKILL')
   const third = await startGateway({ config: config(collector.url), dataDirectory, environment: token })
   onTestFinished(() => third.stop())
