@@ -52,9 +52,9 @@ export function findPinned(query: PinnedQuery, compiled: CompiledRoutes, pin: Pi
     format: null,
   }
   const watched = routed?.watched ?? null
-  // What the call names is known to the provider by the call's own format alone.
+  // What the call names is known to the provider by the call's own format alone; what only its sender chose can be translated.
   const evaluation = evaluateTarget(
-    { ...query, format: null },
+    pin.chosen === true ? query : { ...query, format: null },
     { target, provider, upstream: null, watched },
     routed?.name ?? query.model ?? '',
   )

@@ -102,6 +102,9 @@ export class CustomInputDecoder {
       text += character === '\\' ? decodeEscape(taken) : taken
       this.#at += length
     }
+    // What is decoded goes: each piece would be joined to all before it.
+    this.#json = this.#json.slice(this.#at)
+    this.#at = 0
     return text
   }
 

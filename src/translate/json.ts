@@ -29,7 +29,8 @@ const keptText = 512
  * leaves the process.
  */
 const mark = `\u0001${randomUUID()}`
-const markInText = new RegExp(`\\\\+u0001${mark.slice(1)}c(\\d+)\\.`)
+// A run of backslashes is looked at once: only its first can begin a mark.
+const markInText = new RegExp(`(?<!\\\\)\\\\+u0001${mark.slice(1)}c(\\d+)\\.`)
 const markOfJson = new RegExp(`"\\\\u0001${mark.slice(1)}j([\\w-]*)"`)
 const anyMark = new RegExp(`${markInText.source}|${markOfJson.source}`, 'g')
 

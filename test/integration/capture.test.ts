@@ -212,7 +212,7 @@ describe('a captured request', () => {
     expect(compared).toMatchObject({
       before: { provider: 'openai', model: stage.models.openai },
       after: { provider: 'second', model: 'not-routed', upstream_model: 'not-routed', status: 200 },
-      difference: { input: 0, output: 0, duration_ms: expect.any(Number), first_byte_ms: null },
+      difference: { input: 0, output: 0, duration_ms: expect.any(Number), first_byte_ms: expect.any(Number) },
     })
     const { before, after, difference } = compared
     expect(difference.duration_ms).toBeCloseTo((after.duration_ms ?? 0) - (before.duration_ms ?? 0), 6)
@@ -224,6 +224,8 @@ describe('a captured request', () => {
     ).toBe(before.answer)
     const { routing_signals } = await stage.gateway.record(after.request_id)
     expect(routing_signals.find(({ rule }) => rule === 'provider.choice')?.text).toContain('second')
+    const translated = (await replay({ id, provider: 'anthropic', model: 'claude-opus-4-6' })).at(-1)
+    expect(translated).toMatchObject({ kind: 'compared', after: { provider: 'anthropic', status: 200 } })
     await expect(replay({ id, provider: 'nowhere' })).rejects.toMatchObject({ code: 'not_found' })
     await stage.gateway.admin.providers.remove({ name: 'second' })
   })
@@ -249,7 +251,9 @@ describe('a captured request', () => {
     await stage.gateway.admin.requests.show({ id })
     await stage.gateway.admin.requests.show({ id, bodies: true })
     await replay({ id })
-    const lines = (await stage.gateway.admin.audit.list({ limit: 3 })).map(({ operation, after }) => [operation, after])
+    const lines = (await stage.gateway.admin.audit.list({ limit: 9 }))
+      .filter(({ operation }) => operation.startsWith('requests.'))
+      .map(({ operation, after }) => [operation, after])
     expect(lines[0]).toMatchObject(['requests.replay', { request: id }])
     expect(lines[1]).toMatchObject(['requests.show', { bodies: 'full' }])
     expect(lines[2]?.[0]).toBe('requests.replay')

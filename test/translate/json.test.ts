@@ -51,6 +51,13 @@ describe('JSON without loss', () => {
     expect(written).toBe('{"input":{ "b": 1.0, "2": 3, "1": "\\u0041" },"next":true}')
   })
 
+  it('looks once at each of many backslashes, where there is something to put back', () => {
+    // Half a million of them would take minutes, if each were looked at again from each before it.
+    const many = '\\'.repeat(500_000)
+    const written = writeDocument({ input: embedJson('{"a":1}'), many }).toString()
+    expect(written).toBe(`{"input":{"a":1},"many":${JSON.stringify(many)}}`)
+  })
+
   it('takes no text of a client for a mark', () => {
     const text = '{"a":"\\u0001c0.","b":"\\u0001j"}'
     expect(rewrite(text)).toBe(text)

@@ -10,8 +10,17 @@ import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from '../upstream/answer-consumer.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
-import { headersUp } from '../upstream/headers.ts'
-import { type Leg, type LegTarget, type LegTranslation, limitsOf, type Passing, upstreamPath } from '../upstream/leg.ts'
+import { headersUp, withoutTrace } from '../upstream/headers.ts'
+import {
+  type Leg,
+  type LegTarget,
+  type LegTranslation,
+  limitsOf,
+  mustDropTrace,
+  type Passing,
+  traceUp,
+  upstreamPath,
+} from '../upstream/leg.ts'
 import type { AnswerTranslation } from './answer-translation.ts'
 import { LossList } from './loss-list.ts'
 import { answerError, translateWhole } from './translated-answer.ts'
@@ -82,10 +91,13 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     const limits = limitsOf(call, destination)
     const path = upstreamPath(lane, match, inspection, candidate.upstreamModel)
     const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers), jsonType]
+    if (call.gateway.settings.traces) own.push(...traceUp(call))
+    const raw = neutralHeaders(call.arrival.request.rawHeaders)
+    const headers = headersUp(raw, call.presented, own, kind.defaults ?? [])
     const request = {
       method: 'POST',
       ...kind.address(row, lane.name, path),
-      headers: headersUp(neutralHeaders(call.arrival.request.rawHeaders), call.presented, own, kind.defaults ?? []),
+      headers: mustDropTrace(call) ? withoutTrace(headers) : headers,
       body,
       borrowed: null,
       connectMs: limits.connect,

@@ -144,13 +144,13 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
 }
 
 /** Where requests are exported as traces, the provider is called by the attempt's span and no longer by the client's. */
-function traceUp({ trace }: Call): [string, string][] {
+export function traceUp({ trace }: Call): [string, string][] {
   const { context, id, attempts } = trace
   return context === null ? [] : [['traceparent', writeTraceparent(context, spanIdOf(id, attempts.length))]]
 }
 
 /** A trace context that is not valid ends at the first who takes part in the trace. */
-function mustDropTrace({ gateway, trace }: Call): boolean {
+export function mustDropTrace({ gateway, trace }: Call): boolean {
   return gateway.settings.traces && trace.context === null
 }
 
@@ -225,6 +225,6 @@ export function noteLeg(leg: Leg): void {
 export function noteHead({ call: { trace }, lane }: Leg, { head }: UpstreamCall): void {
   trace.providerRequestId = findRequestId(head.headers) ?? trace.providerRequestId
   // Clients do not get this header.
-  if (lane.name === 'gemini')
-    trace.statedTier = findHeader(head.headers, 'x-gemini-service-tier')?.toLowerCase() ?? null
+  const tier = lane.name === 'gemini' ? findHeader(head.headers, 'x-gemini-service-tier') : null
+  trace.statedTier = tier?.toLowerCase() ?? null
 }

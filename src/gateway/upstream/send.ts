@@ -51,6 +51,11 @@ function outcomeOf(sent: Sent<Answer>): string {
   return sent.failure.answer === null ? sent.failure.fault.code : 'passed'
 }
 
+/** Its provider has answered, and charges for what could not be translated for the client. */
+function isUnread({ translation }: Leg, { kind }: GatedAttempt['gated'], sent: Sent<Answer>): boolean {
+  return translation !== null && sent.kind === 'failed' && (kind === 'whole' || kind === 'stream' || kind === 'flow')
+}
+
 /** Its provider has answered, and charges for it. */
 function isFilteredOut(sent: Sent<Answer>): boolean {
   return sent.kind === 'failed' && sent.failure.answer !== null && sent.failure.answer.error === null
@@ -136,7 +141,8 @@ async function exchange(call: Call, target: LegTarget, entry: CallEntry, watch: 
 export function noteOutcome({ leg, upstream, attempt, gated }: GatedAttempt, sent: Sent<Answer>): void {
   attempt.outcome = outcomeOf(sent)
   const timedOut = gated.kind === 'failed' && gated.fault.code === 'provider_timeout'
-  if (timedOut || gated.kind === 'aborted' || isFilteredOut(sent)) chargeCutAttempt(leg, attempt, upstream)
+  if (timedOut || gated.kind === 'aborted' || isFilteredOut(sent) || isUnread(leg, gated, sent))
+    chargeCutAttempt(leg, attempt, upstream)
   if (sent.kind === 'failed') attempt.message = sent.failure.reason
   if ('head' in gated) attempt.status = gated.head.status
 }

@@ -129,7 +129,8 @@ function writeLimits(
   const largest = target.maxOutput ?? Number.POSITIVE_INFINITY
   const wanted = settings.maxOutput
   if (wanted !== null && wanted > largest) ledger.lose(settingPath(ledger.from, 'maxOutput'))
-  const limit = wanted === null ? null : Math.min(wanted, largest)
+  const most = Math.min(largest, target.outputCap ?? Number.POSITIVE_INFINITY)
+  const limit = wanted === null && target.outputCap === null ? null : Math.min(wanted ?? most, most)
   const name = target.compatible && !facts.developerRole ? 'max_tokens' : 'max_completion_tokens'
   if (settings.stop.length > 0 && !facts.stop) {
     const path = settingPath(ledger.from, 'stop')

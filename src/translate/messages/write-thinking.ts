@@ -26,11 +26,13 @@ export function planThinking(
 ): ThinkingPlan {
   const largest = target.maxOutput ?? facts.maxOutput ?? largestKnown
   const capped = Math.min(largest, target.outputCap ?? largest)
+  const limit =
+    settings.maxOutput === null ? null : Math.min(settings.maxOutput, target.outputCap ?? settings.maxOutput)
   const wanted = settings.reasoning
   const plan = {
     thinking: null,
     config: {},
-    maxTokens: settings.maxOutput ?? capped,
+    maxTokens: limit ?? capped,
     keepsThinking: facts.reasoning.control !== 'none',
   }
   if (wanted === null) return plan
@@ -46,7 +48,7 @@ export function planThinking(
     ledger.lose(wanted.path)
     return plan
   }
-  return { ...plan, ...writeBudget(wanted, settings.maxOutput, capped, facts, ledger) }
+  return { ...plan, ...writeBudget(wanted, limit, capped, facts, ledger) }
 }
 
 function writeDisabled({ path }: ReasoningSettings, facts: ModelFacts, ledger: Ledger): Partial<ThinkingPlan> {
