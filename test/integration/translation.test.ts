@@ -69,3 +69,13 @@ describe.each(pairs)('a client of $client at a provider of $upstream', ({ client
     })
   }
 })
+
+it('ends at a body with more values than one turn can read', async () => {
+  const body = { model: 'via-messages', messages: [{ role: 'user', content: 'hi' }], x: Array(300_000).fill(1) }
+  const answer = await fetch(`${stage.gateway.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stage.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect([answer.status, answer.headers.get('x-sp-error')]).toEqual([413, 'request_too_large'])
+})
