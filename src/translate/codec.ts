@@ -100,5 +100,3 @@ export interface ReplyWriter {
   /** The event that ends an open stream with an error, in the midst of whatever has been written. */
   error(error: ReplyError): string
 }
-
-export type { TranslationTarget as Target }

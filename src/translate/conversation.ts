@@ -242,5 +242,3 @@ export const blankSettings: Readonly<ConversationSettings> = {
   metadata: null,
   store: null,
 }
-
-export type { ConversationSettings as Settings, ConversationTurn as Turn }

@@ -1,7 +1,7 @@
-import type { Reply, ReplyEvent } from './reply.ts'
+import type { ModelReply, ReplyEvent } from './reply.ts'
 
 /** A whole answer as the events of a stream, so that a format has one way to write both. */
-export function* replyEvents({ id, model, parts, stop }: Reply): Generator<ReplyEvent> {
+export function* replyEvents({ id, model, parts, stop }: ModelReply): Generator<ReplyEvent> {
   yield { kind: 'start', id, model }
   for (const [part, content] of parts.entries()) {
     if (content.kind === 'call') {

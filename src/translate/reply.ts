@@ -89,5 +89,3 @@ export type ErrorKind =
   | 'overloaded'
   | 'timeout'
   | 'internal'
-
-export type { ModelReply as Reply, ReplyUsage as Usage }

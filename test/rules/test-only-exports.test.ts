@@ -23,10 +23,7 @@ describe('exports that only tests import', () => {
     ])
   })
 
-  // Nothing calls the translation between formats yet.
-  const found = findTestOnlyExports(readModules('src', 'cli', 'tui', 'scripts'), readModules('test')).filter(
-    ({ name }) => !name.startsWith('src/translate/'),
-  )
+  const found = findTestOnlyExports(readModules('src', 'cli', 'tui', 'scripts'), readModules('test'))
 
   it('are all run by their own file: what only tests run is removed', () => {
     expect(found.filter(({ isUsed }) => !isUsed)).toEqual([])

@@ -4,14 +4,14 @@ import { formatNames } from '../../src/core/format.ts'
 import { type JsonObject, parseObject } from '../../src/core/json-value.ts'
 import { blankSettings, type Conversation } from '../../src/translate/conversation.ts'
 import { writeDocument } from '../../src/translate/json.ts'
-import type { Reply, ReplyEvent, StopReason } from '../../src/translate/reply.ts'
+import type { ModelReply, ReplyEvent, StopReason } from '../../src/translate/reply.ts'
 import { replyEvents } from '../../src/translate/reply-events.ts'
 import { checkStream } from '../support/translate/grammar.ts'
 import { readSse } from '../support/translate/sse.ts'
 import { blankConversation, codecOf, isFault, writeContext } from '../support/translate/stage.ts'
 
 const said = fc.string({ minLength: 1, unit: 'binary' })
-const parts: fc.Arbitrary<Reply['parts'][number]> = fc.oneof(
+const parts: fc.Arbitrary<ModelReply['parts'][number]> = fc.oneof(
   fc.record({ kind: fc.constant('text' as const), path: fc.constant(''), text: said }),
   fc.record({ kind: fc.constant('reasoning' as const), path: fc.constant(''), text: said }),
   fc.record({
@@ -26,7 +26,7 @@ const parts: fc.Arbitrary<Reply['parts'][number]> = fc.oneof(
   }),
 )
 const reasons: StopReason[] = ['done', 'length', 'filtered']
-const replies: fc.Arbitrary<Reply> = fc.record({
+const replies: fc.Arbitrary<ModelReply> = fc.record({
   id: fc.constantFrom('', 'resp_abcdefgh1234', 'r/1'),
   model: fc.constant('m'),
   parts: fc.array(parts, { maxLength: 5 }),

@@ -3,6 +3,7 @@ import { unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
 import type {
   CallPart,
+  ConversationTurn,
   MediaPart,
   MediaSource,
   Opaque,
@@ -10,7 +11,6 @@ import type {
   ReasoningPart,
   ResultPart,
   TextPart,
-  Turn,
 } from '../conversation.ts'
 import { RequestError } from '../request-fault.ts'
 import { readSealed } from './carriers.ts'
@@ -18,9 +18,9 @@ import { readSealed } from './carriers.ts'
 /** Reports a part as a whole, by the row of the table that names its kind. */
 export type SkipPart = (object: JsonObject, field: string, path: string) => void
 
-const roles: Readonly<Record<string, Turn['role']>> = { user: 'user', model: 'assistant', function: 'tool' }
+const roles: Readonly<Record<string, ConversationTurn['role']>> = { user: 'user', model: 'assistant', function: 'tool' }
 
-export function readContents(contents: unknown, context: ReadContext, skip: SkipPart): Turn[] {
+export function readContents(contents: unknown, context: ReadContext, skip: SkipPart): ConversationTurn[] {
   if (contents === undefined || contents === null) return []
   // One content alone is taken, too.
   const list = Array.isArray(contents) ? contents : [contents]

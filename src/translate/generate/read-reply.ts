@@ -1,13 +1,13 @@
 import { fault } from '../../core/errors.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
 import { brokenAnswer } from '../broken-answer.ts'
-import type { Reply } from '../reply.ts'
+import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readGrounding } from './citations.ts'
 import { readFinish } from './finish.ts'
 import { readAnswerPart } from './read-parts.ts'
 
-type CandidateReplyPart = Reply['parts'][number]
+type CandidateReplyPart = ModelReply['parts'][number]
 
 export function readGenerateReply(body: JsonObject) {
   const candidate = asObject(asArray(body.candidates)[0])
@@ -20,7 +20,7 @@ export function readGenerateReply(body: JsonObject) {
   const stop = finish ?? { reason: 'done', sequence: null, explanation: null }
   const settled = settleCalls(cite(parts, candidate), stop)
   if (settled.stop.reason === 'broken') return fault('provider_bad_response', stop.explanation ?? brokenAnswer.message)
-  const reply: Reply = {
+  const reply: ModelReply = {
     id: asString(body.responseId),
     model: asString(body.modelVersion),
     ...settled,

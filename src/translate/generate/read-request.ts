@@ -3,12 +3,12 @@ import type { ReadContext } from '../codec.ts'
 import {
   blankSettings,
   type Conversation,
+  type ConversationSettings,
+  type ConversationTurn,
   type OutputFormat,
   type ReasoningSettings,
   type SeenField,
-  type Settings,
   type TextPart,
-  type Turn,
 } from '../conversation.ts'
 import { countOf, numberOf } from '../json.ts'
 import { orFault, RequestError } from '../request-fault.ts'
@@ -55,7 +55,7 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
 }
 
 /** A content like any other, of which only the texts count; clients send a text alone, too. */
-function readSystem(value: unknown): Turn[] {
+function readSystem(value: unknown): ConversationTurn[] {
   const path = 'systemInstruction'
   if (value === undefined || value === null) return []
   const texts =
@@ -68,7 +68,12 @@ function readSystem(value: unknown): Turn[] {
   return parts.length === 0 ? [] : [{ role: 'system', parts, path }]
 }
 
-function readSettings(body: JsonObject, config: JsonObject, output: OutputFormat | null, streamed: boolean): Settings {
+function readSettings(
+  body: JsonObject,
+  config: JsonObject,
+  output: OutputFormat | null,
+  streamed: boolean,
+): ConversationSettings {
   return {
     ...blankSettings,
     maxOutput: countOf(config.maxOutputTokens),

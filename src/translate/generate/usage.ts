@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Usage } from '../reply.ts'
+import type { ReplyUsage } from '../reply.ts'
 
 /** Members that are zero are left out, as Google does. Reasoning is beside the answer's tokens here. */
-export function writeGenerateUsage({ tokens }: Usage): JsonObject {
+export function writeGenerateUsage({ tokens }: ReplyUsage): JsonObject {
   const { input, output, cache_read, reasoning } = tokens
   const counts = {
     promptTokenCount: input,

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { WriteContext } from '../codec.ts'
 import { answerId } from '../ids.ts'
-import type { Reply } from '../reply.ts'
+import type { ModelReply } from '../reply.ts'
 import { replyEvents } from '../reply-events.ts'
 import { writeFinish } from './finish.ts'
 import { PartWriter } from './part-writer.ts'
 import { writeGenerateUsage } from './usage.ts'
 
-export function writeGenerateReply(reply: Reply, context: WriteContext): JsonObject {
+export function writeGenerateReply(reply: ModelReply, context: WriteContext): JsonObject {
   const writer = new PartWriter(context, reply.id)
   for (const event of replyEvents(reply)) writer.write(event)
   writer.end(reply.stop)

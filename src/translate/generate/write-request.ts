@@ -1,7 +1,7 @@
 import type { Fault } from '../../core/errors.ts'
 import { asObject, type JsonObject } from '../../core/json-value.ts'
-import type { Target } from '../codec.ts'
-import type { Conversation, OutputFormat, ReasoningSettings, Settings } from '../conversation.ts'
+import type { TranslationTarget } from '../codec.ts'
+import type { Conversation, ConversationSettings, OutputFormat, ReasoningSettings } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { budgetOfEffort, effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
 import { outputSchemaPath } from '../schema/schema-paths.ts'
@@ -12,7 +12,11 @@ import { SchemaWriter } from './write-schema.ts'
 import { writeToolConfig, writeTools } from './write-tools.ts'
 
 /** The model and whether it streams are in the URL. */
-export function writeGenerateRequest(conversation: Conversation, target: Target, ledger: Ledger): JsonObject | Fault {
+export function writeGenerateRequest(
+  conversation: Conversation,
+  target: TranslationTarget,
+  ledger: Ledger,
+): JsonObject | Fault {
   ledger.settle(conversation.seen)
   const { settings, tools, toolChoice } = conversation
   const facts = modelFacts(target.model)
@@ -34,7 +38,12 @@ export function writeGenerateRequest(conversation: Conversation, target: Target,
   return ledger.refused ?? body
 }
 
-function writeConfig(settings: Settings, target: Target, facts: ModelFacts, ledger: Ledger): JsonObject {
+function writeConfig(
+  settings: ConversationSettings,
+  target: TranslationTarget,
+  facts: ModelFacts,
+  ledger: Ledger,
+): JsonObject {
   const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop, reasoning } = settings
   const limit = writeLimit(settings.maxOutput, target, ledger)
   if (stop.length > 5) ledger.refuse(settingPath(ledger.from, 'stop'), 'it takes at most 5 stop sequences')
@@ -53,7 +62,7 @@ function writeConfig(settings: Settings, target: Target, facts: ModelFacts, ledg
 }
 
 /** The policy's cap holds whatever the client asked for. */
-function writeLimit(asked: number | null, { outputCap, maxOutput }: Target, ledger: Ledger): number | null {
+function writeLimit(asked: number | null, { outputCap, maxOutput }: TranslationTarget, ledger: Ledger): number | null {
   const largest = maxOutput ?? Number.POSITIVE_INFINITY
   if (asked !== null && asked > largest) ledger.lose(settingPath(ledger.from, 'maxOutput'))
   const limit = Math.min(asked ?? Number.POSITIVE_INFINITY, largest, outputCap ?? Number.POSITIVE_INFINITY)

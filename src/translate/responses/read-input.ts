@@ -1,11 +1,11 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import { unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
-import type { CallPart, Opaque, Part, ReasoningPart, ResultPart, Turn } from '../conversation.ts'
+import type { CallPart, ConversationTurn, Opaque, Part, ReasoningPart, ResultPart } from '../conversation.ts'
 import { RequestError } from '../request-fault.ts'
 import { readContent, readOutputParts, type SkipObject } from './read-content.ts'
 
-const roles: Readonly<Record<string, Turn['role']>> = {
+const roles: Readonly<Record<string, ConversationTurn['role']>> = {
   user: 'user',
   assistant: 'assistant',
   system: 'system',
@@ -24,17 +24,17 @@ const hostedCalls = new Set([
 
 /** What one item becomes: a part of a turn. Null: nothing. */
 interface ReadItem {
-  role: Turn['role']
+  role: ConversationTurn['role']
   parts: Part[]
 }
 
 /** Items that follow each other in one role are one turn: an assistant's reasoning, text and calls belong together. */
-export function readInput(input: unknown, context: ReadContext, skip: SkipObject): Turn[] {
+export function readInput(input: unknown, context: ReadContext, skip: SkipObject): ConversationTurn[] {
   if (typeof input === 'string')
     return [{ role: 'user', parts: [{ kind: 'text', text: input, path: 'input' }], path: 'input' }]
   if (input !== undefined && !Array.isArray(input)) throw new RequestError('input', 'input is neither text nor a list')
-  const turns: { role: Turn['role']; parts: Part[]; path: string }[] = []
-  const last: { role: Turn['role'] | null; parts: Part[] } = { role: null, parts: [] }
+  const turns: { role: ConversationTurn['role']; parts: Part[]; path: string }[] = []
+  const last: { role: ConversationTurn['role'] | null; parts: Part[] } = { role: null, parts: [] }
   for (const [index, value] of asArray(input).entries()) {
     const path = `input[${index}]`
     const item = asObject(value)

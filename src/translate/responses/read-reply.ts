@@ -3,13 +3,13 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import { brokenAnswer } from '../broken-answer.ts'
 import type { Opaque } from '../conversation.ts'
 import { countOf } from '../json.ts'
-import type { Reply, Stop } from '../reply.ts'
+import type { ModelReply, Stop } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { foreignAnnotations, readCitations } from './citations.ts'
 
-type OutputPart = Reply['parts'][number]
+type OutputPart = ModelReply['parts'][number]
 
-export function readResponsesReply(body: JsonObject): Reply | Fault {
+export function readResponsesReply(body: JsonObject): ModelReply | Fault {
   if (body.status === 'failed') return failed(body)
   if (!Array.isArray(body.output)) return fault('provider_bad_response', 'The answer has no output.')
   const parts: OutputPart[] = []

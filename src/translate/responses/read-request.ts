@@ -3,11 +3,11 @@ import type { ReadContext } from '../codec.ts'
 import {
   blankSettings,
   type Conversation,
+  type ConversationSettings,
+  type ConversationTurn,
   type OutputFormat,
   type ReasoningSettings,
   type SeenField,
-  type Settings,
-  type Turn,
 } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { orFault, RequestError } from '../request-fault.ts'
@@ -59,7 +59,7 @@ function checkTypes({ text, reasoning, instructions }: JsonObject): void {
   }
 }
 
-function readInstructions(value: unknown): Turn[] {
+function readInstructions(value: unknown): ConversationTurn[] {
   const text = asText(value)
   if (text === null) return []
   return [{ role: 'system', parts: [{ kind: 'text', text, path: 'instructions' }], path: 'instructions' }]
@@ -74,7 +74,7 @@ function readIncludes(value: unknown): SeenField[] {
   )
 }
 
-function readSettings(body: JsonObject): Settings {
+function readSettings(body: JsonObject): ConversationSettings {
   const text = asObject(body.text) ?? {}
   return {
     ...blankSettings,

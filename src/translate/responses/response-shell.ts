@@ -3,7 +3,7 @@ import { brokenAnswer } from '../broken-answer.ts'
 import type { WriteContext } from '../codec.ts'
 import type { Conversation, OutputFormat } from '../conversation.ts'
 import { openAiErrorCode } from '../openai-errors.ts'
-import type { ReplyError, Stop, Usage } from '../reply.ts'
+import type { ReplyError, ReplyUsage, Stop } from '../reply.ts'
 import { ResponseIds } from './response-ids.ts'
 import { writeTool, writeToolChoice } from './write-tools.ts'
 
@@ -23,7 +23,7 @@ export class ResponseShell {
     return this.#write('in_progress', [], null, {})
   }
 
-  end(output: readonly JsonObject[], { reason }: Stop, usage: Usage | null): JsonObject {
+  end(output: readonly JsonObject[], { reason }: Stop, usage: ReplyUsage | null): JsonObject {
     if (reason === 'broken') return this.fail(output, brokenAnswer, usage)
     const incomplete = incompleteReason(reason)
     if (incomplete !== null)
@@ -31,11 +31,11 @@ export class ResponseShell {
     return this.#write('completed', output, usage, {})
   }
 
-  fail(output: readonly JsonObject[], { kind, message }: ReplyError, usage: Usage | null): JsonObject {
+  fail(output: readonly JsonObject[], { kind, message }: ReplyError, usage: ReplyUsage | null): JsonObject {
     return this.#write('failed', output, usage, { error: { code: openAiErrorCode(kind), message } })
   }
 
-  #write(status: string, output: readonly JsonObject[], usage: Usage | null, more: JsonObject): JsonObject {
+  #write(status: string, output: readonly JsonObject[], usage: ReplyUsage | null, more: JsonObject): JsonObject {
     return {
       id: this.ids.response,
       object: 'response',
@@ -95,7 +95,7 @@ function writeFormat(output: OutputFormat | null): JsonObject {
   return { type: 'json_schema', name: output.name ?? 'answer', schema: output.schema, strict: output.strict ?? true }
 }
 
-function writeUsage({ tokens }: Usage): JsonObject {
+function writeUsage({ tokens }: ReplyUsage): JsonObject {
   return {
     input_tokens: tokens.input,
     input_tokens_details: { cached_tokens: tokens.cache_read, cache_write_tokens: tokens.cache_write },
@@ -105,7 +105,7 @@ function writeUsage({ tokens }: Usage): JsonObject {
   }
 }
 
-function writeToolUsage(usage: Usage | null): JsonObject {
+function writeToolUsage(usage: ReplyUsage | null): JsonObject {
   const searches = usage?.detail?.searches ?? null
   return searches === null ? {} : { tool_usage: { web_search: { num_requests: searches } } }
 }

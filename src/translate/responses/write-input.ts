@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Target } from '../codec.ts'
+import type { TranslationTarget } from '../codec.ts'
 import type { CacheMark, MediaPart, Opaque, ReasoningPart, RefusalPart, TextPart } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { writeDataUrl } from '../data-url.ts'
@@ -11,19 +11,19 @@ import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type Order
 
 type TurnPart = OrderedTurn['parts'][number]
 
-export function writeInput({ system, turns }: OrderedTurns, target: Target, ledger: Ledger): JsonObject[] {
+export function writeInput({ system, turns }: OrderedTurns, target: TranslationTarget, ledger: Ledger): JsonObject[] {
   return new InputWriter(target, ledger).write(system, turns)
 }
 
 class InputWriter {
-  readonly #target: Target
+  readonly #target: TranslationTarget
   readonly #ledger: Ledger
   readonly #items: JsonObject[] = []
   /** Ids of calls of custom tools: their results have a type of their own. */
   readonly #custom = new Set<string>()
   #signed = false
 
-  constructor(target: Target, ledger: Ledger) {
+  constructor(target: TranslationTarget, ledger: Ledger) {
     this.#target = target
     this.#ledger = ledger
   }

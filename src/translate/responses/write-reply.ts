@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { WriteContext } from '../codec.ts'
-import type { Reply } from '../reply.ts'
+import type { ModelReply } from '../reply.ts'
 import { replyEvents } from '../reply-events.ts'
 import { ItemWriter } from './item-writer.ts'
 import { ResponseShell } from './response-shell.ts'
 
-export function writeResponsesReply(reply: Reply, context: WriteContext): JsonObject {
+export function writeResponsesReply(reply: ModelReply, context: WriteContext): JsonObject {
   const shell = new ResponseShell(context, reply.id, reply.model)
   const items = new ItemWriter(context, shell.ids, () => {})
   for (const event of replyEvents(reply)) items.take(event)

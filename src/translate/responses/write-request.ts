@@ -1,7 +1,7 @@
 import type { Fault } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Target } from '../codec.ts'
-import type { Conversation, OutputFormat, ReasoningSettings, Settings } from '../conversation.ts'
+import type { TranslationTarget } from '../codec.ts'
+import type { Conversation, ConversationSettings, OutputFormat, ReasoningSettings } from '../conversation.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
@@ -12,7 +12,11 @@ import { writeInput } from './write-input.ts'
 import { writeToolChoice, writeTools } from './write-tools.ts'
 
 /** Nothing is stored at the provider: each request brings the whole conversation. */
-export function writeResponsesRequest(conversation: Conversation, target: Target, ledger: Ledger): JsonObject | Fault {
+export function writeResponsesRequest(
+  conversation: Conversation,
+  target: TranslationTarget,
+  ledger: Ledger,
+): JsonObject | Fault {
   ledger.settle(conversation.seen)
   const { settings, tools, parallelCalls } = conversation
   const facts = modelFacts(target.model)
@@ -42,7 +46,7 @@ export function writeResponsesRequest(conversation: Conversation, target: Target
 }
 
 /** The policy's cap holds whatever the client asked for. */
-function writeLimit(asked: number | null, { maxOutput, outputCap }: Target, ledger: Ledger): JsonObject {
+function writeLimit(asked: number | null, { maxOutput, outputCap }: TranslationTarget, ledger: Ledger): JsonObject {
   const largest = maxOutput ?? Number.POSITIVE_INFINITY
   if (asked !== null && asked > largest) ledger.lose(settingPath(ledger.from, 'maxOutput'))
   const limit = Math.min(asked ?? Number.POSITIVE_INFINITY, largest, outputCap ?? Number.POSITIVE_INFINITY)
@@ -105,7 +109,11 @@ function writeFormat(output: OutputFormat, ledger: Ledger): JsonObject {
   return { type: 'json_schema', name: name ?? 'answer', schema, strict: isStrictOutput(output, ledger) }
 }
 
-function writeIdentity({ endUser, cacheKey, metadata }: Settings, { compatible }: Target, ledger: Ledger): JsonObject {
+function writeIdentity(
+  { endUser, cacheKey, metadata }: ConversationSettings,
+  { compatible }: TranslationTarget,
+  ledger: Ledger,
+): JsonObject {
   // OpenAI takes 64 characters.
   const isLong = endUser !== null && endUser.length > 64
   if (isLong) ledger.lose(settingPath(ledger.from, 'endUser'))

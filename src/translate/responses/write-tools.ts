@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Target } from '../codec.ts'
+import type { TranslationTarget } from '../codec.ts'
 import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, flatGrammar } from '../custom-tools.ts'
 import { toolNameFor } from '../ids.ts'
@@ -8,7 +8,7 @@ import { isOpenAiStrict } from '../schema/openai.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
 
 /** Servers that are not OpenAI's own know functions only. */
-export function writeTools(tools: readonly Tool[], { compatible }: Target, ledger: Ledger): JsonObject[] {
+export function writeTools(tools: readonly Tool[], { compatible }: TranslationTarget, ledger: Ledger): JsonObject[] {
   return tools.flatMap((tool) => {
     if (tool.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, tool.path))
     if (compatible && tool.kind === 'search') {
