@@ -108,3 +108,17 @@ describe.each(Object.keys(streams))('a stream of %s', (shape) => {
     },
   )
 })
+
+it('finds the citations of Gemini’s texts at a cost that grows with the answer', async () => {
+  const part = { text: 'word', thoughtSignature: 'c2ln' }
+  const support = { segment: { startIndex: 0, endIndex: 4 }, groundingChunkIndices: [0] }
+  const run = (count: number) => {
+    const grounding = { groundingChunks: [{ web: { uri: 'https://a.example' } }], groundingSupports: [] as object[] }
+    grounding.groundingSupports = times(count, () => support)
+    const candidate = { content: { parts: [part] }, groundingMetadata: grounding, index: 0 }
+    const reader = codecOf('generate').openReader()
+    for (let index = 0; index < count; index++) reader.event('', { candidates: [candidate] })
+    reader.end()
+  }
+  expect(await growth(run, 300)).toBeLessThan(2.3)
+})

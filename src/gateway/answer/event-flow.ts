@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading, StreamedError } from '../../lanes/contract.ts'
+import type { TransportFault } from '../../providers/contract.ts'
 import { StreamedObjects } from '../objects/created-objects.ts'
 import type { RequestEnd } from '../request/trace.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
@@ -58,9 +59,16 @@ export class EventFlow extends AnswerFlow {
     this.failed(fault('provider_bad_response', `The provider's stream broke off: ${missing}.`), null)
   }
 
+  override failed(reason: Fault, transport: TransportFault['kind'] | null): void {
+    if (this.#providerError === null) super.failed(reason, transport)
+    else this.breakWith(reason)
+  }
+
+  /** After the provider's own error nothing is worse: a client gets one error, and it is the record's. */
   protected breakWith(reason: Fault): void {
     this.providerEnded()
-    this.#breakOff(reason)
+    if (this.#providerError === null) this.#breakOff(reason)
+    else this.#complete(null)
   }
 
   #pass(event: StreamEvent, reading: EventReading): Buffer | Fault | null {
@@ -111,8 +119,9 @@ export class EventFlow extends AnswerFlow {
     const last: Buffer[] = []
     for (const stage of this.#stages) {
       const left = stage.end()
-      if (left !== null && !Buffer.isBuffer(left)) return this.#withhold(left)
-      if (left !== null) last.push(left)
+      if (Buffer.isBuffer(left)) last.push(left)
+      // Behind the provider's error it is only left out: to break off would come back here.
+      else if (left !== null && this.#providerError === null) return this.#withhold(left)
     }
     this.#objects?.end()
     this.#hold(bytes)

@@ -11,6 +11,7 @@ import type { AnswerStage } from '../answer/stage.ts'
 import type { Leg } from '../upstream/leg.ts'
 import type { AnswerTranslation } from './answer-translation.ts'
 import { ArrayElements } from './array-elements.ts'
+import { HeldReply } from './held-reply.ts'
 import { MintedIds } from './minted-ids.ts'
 import { brokenFinish, readError } from './translated-answer.ts'
 import type { TurnRecorder } from './turn-recorder.ts'
@@ -34,6 +35,7 @@ export class TranslationStage implements AnswerStage {
   readonly #elements: ArrayElements | null
   readonly #ids: MintedIds
   readonly #recorder: TurnRecorder | null
+  readonly #held: HeldReply
   #contentEvents = 0
   #over = false
   /** Of an event that is larger than what is held. */
@@ -48,6 +50,7 @@ export class TranslationStage implements AnswerStage {
     this.#writer = translation.client.openWriter(translation.writeContext(leg, () => this.#contentEvents))
     this.#ids = new MintedIds(leg.call.id)
     this.#recorder = translation.openRecorder(leg)
+    this.#held = new HeldReply(leg)
     this.#framer = inner.length === 0 ? null : new SseFramer()
     this.#elements = leg.call.inspection.framing === 'json-array' ? new ArrayElements() : null
   }
@@ -97,6 +100,8 @@ export class TranslationStage implements AnswerStage {
   }
 
   #write(read: readonly ReplyEvent[]): Buffer | Fault | null {
+    const refused = this.#held.add(read)
+    if (refused !== null) return refused
     const events = this.#ids.events(read)
     // Before the client learns of the calls.
     this.#recorder?.events(events)
@@ -146,9 +151,11 @@ export class TranslationStage implements AnswerStage {
   #join(event: StreamEvent): StreamEvent | Fault | null {
     this.#pieces.push(event.bytes)
     this.#pieceBytes += event.bytes.length
-    if (this.#pieceBytes > mostEventBytes) return tooMuch
+    const refused = this.#pieceBytes > mostEventBytes ? tooMuch : this.#held.hold(event.bytes.length)
+    if (refused !== null) return refused
     if (event.part !== 'tail') return null
     const [whole] = new SseFramer().push(Buffer.concat(this.#pieces))
+    this.#held.hold(-this.#pieceBytes)
     this.#pieces = []
     this.#pieceBytes = 0
     return whole ?? null

@@ -3,7 +3,6 @@ import type { ModelReply, ReplyEvent } from '../../translate/reply.ts'
 import type { TurnReasoning } from './vault.ts'
 
 interface Thought {
-  part: number
   text: string
   opaque: Opaque | null
   first: boolean
@@ -12,7 +11,8 @@ interface Thought {
 /** Collects what a model thinks before each call of a tool, from the events of an answer. */
 export class TurnRecorder {
   readonly #keep: (callId: string, turn: TurnReasoning) => void
-  #thoughts: Thought[] = []
+  /** By part. */
+  #thoughts = new Map<number, Thought>()
   #hasText = false
   #calls: { part: number; id: string; own: Opaque | null; before: readonly Thought[] }[] = []
 
@@ -49,10 +49,10 @@ export class TurnRecorder {
   }
 
   #thought(part: number): Thought {
-    const known = this.#thoughts.find((each) => each.part === part)
+    const known = this.#thoughts.get(part)
     if (known !== undefined) return known
-    const thought = { part, text: '', opaque: null, first: !this.#hasText }
-    this.#thoughts.push(thought)
+    const thought = { text: '', opaque: null, first: !this.#hasText }
+    this.#thoughts.set(part, thought)
     return thought
   }
 
@@ -60,12 +60,11 @@ export class TurnRecorder {
     const call = this.#calls.find((each) => each.part === part)
     if (call !== undefined) call.own = opaque
     // A text's signature is of no use without the text's own place.
-    else if (opaque.form !== 'thought' || this.#thoughts.some((each) => each.part === part))
-      this.#thought(part).opaque = opaque
+    else if (opaque.form !== 'thought' || this.#thoughts.has(part)) this.#thought(part).opaque = opaque
   }
 
   #call(part: number, id: string): void {
-    this.#calls.push({ part, id, own: null, before: this.#thoughts })
-    this.#thoughts = []
+    this.#calls.push({ part, id, own: null, before: [...this.#thoughts.values()] })
+    this.#thoughts = new Map()
   }
 }

@@ -15,6 +15,9 @@ interface StreamedText {
   base: number
 }
 
+/** Each text that has citations is found in the text of the whole answer: no real answer has so many. */
+const mostCitedTexts = 32
+
 /** Parts are pieces of texts, or whole calls. Source: wire/streaming.md, section 4. */
 export class GenerateStreamReader implements ReplyReader {
   #parts = 0
@@ -24,6 +27,7 @@ export class GenerateStreamReader implements ReplyReader {
   #text = ''
   #stop: Stop | null = null
   #grounding: JsonObject | null = null
+  #cited = 0
   readonly #dropped = new Set<string>()
   #out: ReplyEvent[] = []
 
@@ -102,6 +106,8 @@ export class GenerateStreamReader implements ReplyReader {
 
   #citationsOf({ kind, base }: StreamedText): Citation[] {
     if (kind !== 'text' || this.#grounding === null) return []
+    if (this.#cited++ === mostCitedTexts) this.#drop('groundingMetadata')
+    if (this.#cited > mostCitedTexts) return []
     return readGrounding(this.#grounding, this.#text).filter(({ start }) => start !== null && start >= base)
   }
 }
