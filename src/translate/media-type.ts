@@ -17,3 +17,8 @@ export function sniffType(said: string, data: string): string {
   const type = said.toLowerCase()
   return type === 'image/jpg' ? 'image/jpeg' : type
 }
+
+/** A plain text that was sent as a file, for formats whose texts have no names. */
+export function namedText(name: string | undefined, text: string): string {
+  return name === undefined ? text : `${name}\n\n${text}`
+}

@@ -143,6 +143,8 @@ describe('references', () => {
     [responses, '{"input":"say \\"file_id\\": \\"file-1\\""}'],
     [responses, '{"input":[{"type":"message","id":"msg_1","role":"assistant","content":[]}]}'],
     [responses, '{"input":[{"type":"reasoning","id":"rs_1","encrypted_content":"x"}]}'],
+    // Of a translated answer: no provider has it.
+    [responses, '{"input":[{"type":"reasoning","id":"rs_sp_abcdefghijklmnopqrstuvwx","summary":[]}]}'],
     [responses, '{"input":[{"type":"file_search_call","id":"fs_1","results":[{"file_id":"file-1"}]}]}'],
     [chat, '{"messages":[{"role":"tool","tool_call_id":"call_1"}],"audio":{"voice":"alloy"}}'],
     ['POST /embeddings', '{"input":"x","file_id":"file-1"}'],

@@ -124,6 +124,7 @@ function readBody(call: MockCall): JsonObject | MockAnswer {
 function serveMessages(call: MockCall, usage: MockUsage): MockAnswer {
   const body = readBody(call)
   if (isAnswer(body)) return body
+  if (call.answerWith !== undefined) return call.answerWith(call, body, usage)
   const file = findMissingFile(call, call.objects.of(call.headers.get('x-api-key') ?? ''))
   if (file !== null) return refusal(call.number, 404, 'not_found_error', `File not found: ${file}`)
   if (typeof body.max_tokens !== 'number') {

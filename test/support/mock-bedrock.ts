@@ -67,7 +67,12 @@ export const mockBedrock: MockFormat = {
     frame({ ':message-type': 'exception', ':exception-type': 'throttlingException' }, { message }),
 }
 
-const models = ['anthropic.claude-opus-5-5-v1:0', 'eu.anthropic.claude-haiku-5-v1:0', 'bedrock-model']
+const models = [
+  'anthropic.claude-opus-5-5-v1:0',
+  'anthropic.claude-sonnet-4-5-20250929-v1:0',
+  'eu.anthropic.claude-haiku-5-v1:0',
+  'bedrock-model',
+]
 
 const errors: Record<number, string> = {
   400: 'ValidationException',

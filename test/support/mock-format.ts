@@ -33,6 +33,8 @@ export interface MockCall {
   sha256: string
   /** What this mock keeps, for all its accounts. */
   objects: MockObjects
+  /** Answers a call for a model's answer in the place of the mock, once the mock has let it in. */
+  answerWith?: (call: MockCall, body: JsonObject, usage: MockUsage) => MockAnswer
 }
 
 export interface MockAnswer {

@@ -124,6 +124,7 @@ const verbs: Record<string, Serve> = {
 function servePost(call: MockCall, usage: MockUsage, model: string, serve: Serve): MockAnswer {
   const body = parseObject(call.body)
   if (body === null) return refusal(call.number, 400, 'Invalid JSON payload received.', [])
+  if (call.answerWith !== undefined) return call.answerWith(call, body, usage)
   return serve(call, body, usage, model)
 }
 

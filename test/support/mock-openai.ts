@@ -88,7 +88,7 @@ function servePost(call: MockCall, usage: MockUsage, serve: Serve): MockAnswer {
       null,
     )
   }
-  return serve(call, body, usage)
+  return call.answerWith === undefined ? serve(call, body, usage) : call.answerWith(call, body, usage)
 }
 
 function serveChat(call: MockCall, body: JsonObject, usage: MockUsage): MockAnswer {

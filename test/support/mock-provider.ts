@@ -135,6 +135,7 @@ export class MockProvider {
     const turn = this.#takeTurn(call)
     const script = turn?.script ?? {}
     const refused = await this.format.refuse(call, this.credentials)
+    if (script.answerWith !== undefined) call.answerWith = script.answerWith
     const usual = refused ?? this.format.answer(call, this.usage)
     const answer = refused ?? applyScript(this.format, usual, script, call.number)
     const progress: Progress = { phase: 'before-headers', bytes: 0, events: 0, cut: false }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { MockAnswer, MockFormat } from './mock-format.ts'
+import type { MockAnswer, MockCall, MockFormat } from './mock-format.ts'
 
 /** How the mock treats one call instead of answering it well. Members combine; what is left out is as usual. */
 export interface Script {
@@ -8,6 +8,8 @@ export interface Script {
   path?: string
   /** With an error status and no `body`, the provider's own error shape. */
   status?: number
+  /** A model's answer of one's own: what is sent around it (framing, headers of a host) stays the mock's. */
+  answerWith?: MockCall['answerWith']
   /** Laid over the usual headers; null takes one away. */
   headers?: Record<string, string | null>
   body?: string | Buffer

@@ -6,7 +6,7 @@ import { wrapCustomInput } from '../custom-tools.ts'
 import { writeDataUrl } from '../data-url.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
-import { sniffType } from '../media-type.ts'
+import { namedText, sniffType } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
@@ -131,8 +131,7 @@ function writeMedia(part: MediaPart, ledger: Ledger): JsonObject | null {
     case 'file': {
       if (source.kind === 'url') break
       // Plain text is said as text: few servers take files.
-      if (source.kind === 'text')
-        return { type: 'text', text: part.name === undefined ? source.data : `${part.name}\n\n${source.data}` }
+      if (source.kind === 'text') return { type: 'text', text: namedText(part.name, source.data) }
       const type = sniffType(source.type, source.data)
       return {
         type: 'file',
@@ -177,12 +176,12 @@ function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
   ]
 }
 
-function writeCall(call: NamedCall, { target, ledger }: TurnWriting): JsonObject {
+function writeCall(call: NamedCall, { target, facts, ledger }: TurnWriting): JsonObject {
   const id = callIdFor('chat', call.id)
   const name = toolNameFor('chat', call.name)
   if (call.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, call.path))
-  // Only servers of Google's own have a place for it, and only for theirs.
-  const signed = target.compatible && call.opaque?.family === 'gemini'
+  // Only Google's models want it back, and only servers in front of them have a place for it.
+  const signed = target.compatible && facts.family === 'gemini' && call.opaque?.family === 'gemini'
   if (call.opaque !== undefined && !signed) ledger.lose(call.path)
   const extra = signed ? { extra_content: { google: { thought_signature: call.opaque?.value } } } : {}
   if (call.custom && !target.compatible) return { id, type: 'custom', custom: { name, input: call.arguments } }

@@ -57,10 +57,13 @@ function readPart(part: JsonObject, path: string, context: ReadContext, skip: Sk
   return []
 }
 
+/** What clients send where a call was never signed. Source: wire/translate.md, section 7. */
+const unsigned = new Set(['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'])
+
 /** Gemini's own, or what other providers have signed and the gateway has given to the client. */
 function readSignature(value: unknown, { carriers }: ReadContext): { own: Opaque | null; foreign: readonly Opaque[] } {
   const text = asText(value)
-  if (text === null) return { own: null, foreign: [] }
+  if (text === null || unsigned.has(text)) return { own: null, foreign: [] }
   const carried = readSealed(text, carriers) ?? [{ family: 'gemini', form: 'thought', value: text } satisfies Opaque]
   const [first] = carried
   return first?.form === 'thought' ? { own: first, foreign: [] } : { own: null, foreign: carried }

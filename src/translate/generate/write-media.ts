@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { MediaPart } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
-import { sniffType } from '../media-type.ts'
+import { namedText, sniffType } from '../media-type.ts'
 
 interface MediaWriting {
   /** Gemini 3 and later read addresses, and how closely to look at each image. */
@@ -11,9 +11,12 @@ interface MediaWriting {
 
 export function writeMedia(part: MediaPart, { isNewest, ledger }: MediaWriting): JsonObject {
   const { source, path } = part
+  // Of the other formats' names the table says it.
+  const losesTitle = part.name !== undefined && source.kind !== 'text' && ledger.from === 'messages'
+  if (losesTitle) ledger.lose(`${path}.title`)
   switch (source.kind) {
     case 'text':
-      return { text: source.data }
+      return { text: namedText(part.name, source.data) }
     case 'id':
       ledger.refuse(path, 'the file is stored at another provider; send its content')
       return {}

@@ -10,8 +10,9 @@ export class ResponseIds {
     this.#seed = `${providerId}\n${requestId}`
   }
 
+  /** Of reasoning, the id shows that it is the gateway's own: clients send it back, also where nothing in it is sealed. */
   item(prefix: 'msg' | 'rs' | 'fc' | 'ctc', index: number): string {
-    return mintId(`${prefix}_`, this.#seed, index)
+    return mintId(prefix === 'rs' ? 'rs_sp_' : `${prefix}_`, this.#seed, index)
   }
 
   /** For providers that give calls no ids. */

@@ -5,7 +5,7 @@ import { wrapCustomInput } from '../custom-tools.ts'
 import { writeDataUrl } from '../data-url.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
-import { sniffType } from '../media-type.ts'
+import { namedText, sniffType } from '../media-type.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
 
@@ -175,7 +175,7 @@ class InputWriter {
           file_data: writeDataUrl(source.type, source.data),
         }
       case 'text':
-        return { type: 'input_text', text: source.data }
+        return { type: 'input_text', text: namedText(name, source.data) }
     }
   }
 

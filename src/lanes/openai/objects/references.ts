@@ -150,8 +150,12 @@ const holdsContent: ReadonlyMap<string, (item: JsonMembers) => boolean> = new Ma
 function* items(value: JsonValue): Generator<ObjectName> {
   if (!Array.isArray(value)) return
   for (const item of value)
-    if (item instanceof JsonMembers && mayLookUp(item)) for (const id of item.texts('id')) yield { type: 'item', id }
+    if (item instanceof JsonMembers && mayLookUp(item))
+      for (const id of item.texts('id')) if (!ownReasoning.test(id)) yield { type: 'item', id }
 }
+
+/** Reasoning of a translated answer has an id that no provider gives (`src/translate/responses/response-ids.ts`). */
+const ownReasoning = /^rs_sp_[a-z2-7]{24}$/
 
 function mayLookUp(item: JsonMembers): boolean {
   if (!item.has('type') && !hasText(item, 'role')) return true

@@ -1,0 +1,43 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatNames } from '../../src/core/format.ts'
+import { features } from '../support/matrix/features.ts'
+import { type CellResult, writePage } from '../support/matrix/page.ts'
+import { type MatrixStage, startMatrix } from '../support/matrix/stage.ts'
+
+const page = join(import.meta.dirname, '../../docs/translation-matrix.md')
+
+let stage: MatrixStage
+const results: CellResult[] = []
+
+beforeAll(async () => {
+  stage = await startMatrix()
+})
+afterAll(() => stage.close())
+
+describe.each(formatNames)('a client of %s', (client) => {
+  it('gets what was answered, and what it asked arrives or is named as lost, at every provider', async () => {
+    const own = await stage.run(client)
+    results.push(...own)
+    const problems = own.flatMap(({ upstream, feature, whole, streamed }) =>
+      [whole, streamed].flatMap((outcomes, index) =>
+        outcomes.flatMap((outcome, at) =>
+          outcome.problems.map(
+            (problem) =>
+              `${upstream.name}${index === 1 ? ', streamed' : ''}, ${feature.name}, ${feature.cases[at]?.name}: ${problem}`,
+          ),
+        ),
+      ),
+    )
+    expect(problems).toEqual([])
+  })
+})
+
+/** `npm run matrix` writes it. */
+it('is what the page says', async () => {
+  const text = writePage(results, features, stage.upstreams)
+  if (process.env.SPGW_MATRIX === 'write') await writeFile(page, text)
+  expect(text).not.toContain('untested')
+  expect(await readFile(page, 'utf8')).toBe(text)
+})

@@ -1,0 +1,64 @@
+import type { FormatName } from '../../../src/core/format.ts'
+import { startGateway } from '../gateway.ts'
+import { chatClient } from './clients/chat.ts'
+import type { SceneClient } from './clients/client.ts'
+import { generateClient } from './clients/generate.ts'
+import { messagesClient } from './clients/messages.ts'
+import { responsesClient } from './clients/responses.ts'
+import { type Feature, features } from './features.ts'
+import type { CellResult } from './page.ts'
+import { type Outcome, routeName, runCase } from './run.ts'
+import { startUpstreams, type Upstream } from './upstreams.ts'
+import { WireWatch } from './wire-watch.ts'
+
+/** A gateway with all forms of providers behind it, and the clients of all formats. */
+export interface MatrixStage {
+  upstreams: readonly Upstream[]
+  run(client: FormatName): Promise<CellResult[]>
+  close(): Promise<void>
+}
+
+export async function startMatrix(): Promise<MatrixStage> {
+  const [gateway, upstreams] = await Promise.all([startGateway(), startUpstreams()])
+  for (const { name, kind, format, mock, credential, settings, models } of upstreams) {
+    const provider = name.replace(' ', '-')
+    await gateway.admin.providers.add({ name: provider, kind, baseUrl: mock.baseUrl, credential, ...settings })
+    const chosen = kind === 'openai' ? `,format=${format}` : ''
+    for (const model of ['usual', 'plain', 'reasoning'] as const)
+      await gateway.addRoute(routeName(name, model), [`${provider}:${models[model]}${chosen}`], { retries: 0 })
+  }
+  const { key } = await gateway.createKey('matrix')
+  const { baseUrl } = gateway
+  const wire = new WireWatch()
+  const uninstall = wire.install(baseUrl)
+  const drivers: Record<FormatName, SceneClient> = {
+    chat: chatClient(baseUrl, key),
+    responses: responsesClient(baseUrl, key),
+    messages: messagesClient(baseUrl, key),
+    generate: generateClient(baseUrl, key),
+  }
+  const runFeature = async (client: FormatName, upstream: Upstream, feature: Feature): Promise<CellResult> => {
+    const ask = async (streamed: boolean) => {
+      const outcomes: Outcome[] = []
+      for (const one of feature.cases)
+        outcomes.push(await runCase({ client, driver: drivers[client], upstream, streamed, wire }, one))
+      return outcomes
+    }
+    return { client, upstream, feature, whole: await ask(false), streamed: await ask(true) }
+  }
+  return {
+    upstreams,
+    run: async (client) => {
+      const results: CellResult[] = []
+      for (const upstream of upstreams)
+        for (const feature of features) results.push(await runFeature(client, upstream, feature))
+      return results
+    },
+    close: async () => {
+      uninstall()
+      for (const { mock } of upstreams) mock.assertClean()
+      await gateway.stop()
+      for (const { mock } of upstreams) await mock.close()
+    },
+  }
+}
