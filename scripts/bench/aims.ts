@@ -25,6 +25,18 @@ function own(...figures: string[]) {
   return (results: Results) => Math.max(...figures.map((figure) => results.median('spgw', figure)))
 }
 
+/** What translation costs, over what the same costs without. */
+function translated(figure: string, plain = figure) {
+  return (results: Results) => results.median('spgw', `translated-${figure}`) / results.median('spgw', plain)
+}
+
+const translatedWork: Readonly<Record<string, string>> = {
+  cpu: 'a small request',
+  'chunk-cpu': 'a chunk',
+  'image-cpu': 'a 1 MB image body',
+  'chat-cpu': 'a 1 MB chat body',
+}
+
 /** What spgw holds itself to. */
 export const aims: readonly Aim[] = [
   { title: 'CPU of a small request ÷ nginx’s', must: 6, aim: 4, unit: '×', value: over('small-cpu-32', 'nginx') },
@@ -64,6 +76,24 @@ export const aims: readonly Aim[] = [
     atLeast: true,
     value: peerOver('chat-cpu'),
   },
+  { title: 'a translated chunk ÷ one that passes', must: 1.25, aim: 1.1, unit: '×', value: translated('chunk-cpu') },
+  {
+    title: 'a translated small request ÷ one that passes',
+    must: 1.6,
+    aim: 1.4,
+    unit: '×',
+    value: translated('cpu', 'small-cpu-32'),
+  },
+  { title: 'a translated 1 MB image ÷ one that passes', must: 2, aim: 1.5, unit: '×', value: translated('image-cpu') },
+  { title: 'a translated 1 MB chat ÷ one that passes', must: 4, aim: 3, unit: '×', value: translated('chat-cpu') },
+  ...['cpu', 'chunk-cpu', 'image-cpu', 'chat-cpu'].map((figure) => ({
+    title: `Portkey’s CPU of ${translatedWork[figure]}, translated, ÷ ours`,
+    must: 2,
+    aim: 4,
+    unit: '×',
+    atLeast: true,
+    value: peerOver(`translated-${figure}`),
+  })),
   { title: 'idle memory', must: 160, aim: 110, unit: 'MB', value: own('idle-mb') },
   { title: 'start to /readyz', must: 1000, aim: 400, unit: 'ms', value: own('ready-ms') },
   {

@@ -11,7 +11,7 @@ static const char *const stream_head =
 static const char *const busy = "{\"error\":{\"message\":\"busy\",\"type\":\"server_error\",\"param\":null,\"code\":null}}";
 
 #define CHAT_CHUNK(delta, reason) \
-  "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1760000000,\"model\":\"bench\"," \
+  "data: {\"id\":\"chatcmpl-benchbench\",\"object\":\"chat.completion.chunk\",\"created\":1760000000,\"model\":\"bench\"," \
   "\"system_fingerprint\":\"fp_bench\",\"choices\":[{\"index\":0,\"delta\":" delta ",\"finish_reason\":" reason "}]}\n\n"
 
 #define GEMINI_EVENT(text, reason) \
@@ -21,10 +21,10 @@ static const char *const busy = "{\"error\":{\"message\":\"busy\",\"type\":\"ser
 
 static const struct format formats[] = {
     {"/messages",
-     "{\"id\":\"msg_bench\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"bench\",\"content\":[{\"type\":"
+     "{\"id\":\"msg_benchbench\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"bench\",\"content\":[{\"type\":"
      "\"text\",\"text\":\"" WORDS WORDS WORDS "\"}],\"stop_reason\":\"end_turn\",\"stop_sequence\":null,\"usage\":{"
      "\"input_tokens\":57,\"output_tokens\":61}}",
-     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_bench\",\"type\":\"message\","
+     "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_benchbench\",\"type\":\"message\","
      "\"role\":\"assistant\",\"model\":\"bench\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":"
      "{\"input_tokens\":57,\"output_tokens\":1}}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\","
      "\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
@@ -41,14 +41,14 @@ static const struct format formats[] = {
     {":streamGenerateContent", "", GEMINI_EVENT("", ""), GEMINI_EVENT(" the quick brown fox", ""),
      GEMINI_EVENT("", ",\"finishReason\":\"STOP\"")},
     {"",
-     "{\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion\",\"created\":1760000000,\"model\":\"bench\",\"choices\":[{"
+     "{\"id\":\"chatcmpl-benchbench\",\"object\":\"chat.completion\",\"created\":1760000000,\"model\":\"bench\",\"choices\":[{"
      "\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"" WORDS WORDS WORDS "\",\"refusal\":null},"
      "\"logprobs\":null,\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":57,\"completion_tokens\":61,"
      "\"total_tokens\":118},\"system_fingerprint\":\"fp_bench\"}",
      CHAT_CHUNK("{\"role\":\"assistant\",\"content\":\"\"}", "null"),
      CHAT_CHUNK("{\"content\":\" the quick brown fox\"}", "null"),
      CHAT_CHUNK("{}", "\"stop\"")
-     "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1760000000,\"model\":\"bench\","
+     "data: {\"id\":\"chatcmpl-benchbench\",\"object\":\"chat.completion.chunk\",\"created\":1760000000,\"model\":\"bench\","
      "\"choices\":[],\"usage\":{\"prompt_tokens\":57,\"completion_tokens\":61,\"total_tokens\":118}}\n\n"
      "data: [DONE]\n\n"},
 };

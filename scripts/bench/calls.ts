@@ -1,5 +1,8 @@
-/** Which provider serves a call: one for each lane, and one behind TLS that speaks as OpenAI's does. */
-export type Way = 'openai' | 'anthropic' | 'gemini' | 'tls'
+/**
+ * Which provider serves a call: one for each lane, and one behind TLS that speaks as OpenAI's does. `translated`: a client of OpenAI's,
+ * and Anthropic's provider.
+ */
+export type Way = 'openai' | 'anthropic' | 'gemini' | 'tls' | 'translated'
 
 /** One request of the load, addressed as spgw has it. */
 export interface Call {
@@ -25,6 +28,8 @@ export function streamCall(way: Way, chunks: number, paceMs: number): Call {
   return callFor(way, `bench-stream-${chunks}-${paceMs}`, true)
 }
 
+const prefixes: Partial<Record<Way, string>> = { tls: 'tls-', translated: 'anthropic-' }
+
 /** `model` is one of the mock's (`mock.c`); the gateway finds the provider by what is put before it. */
 export function callFor(way: Way, model: string, stream = false, content: unknown = question): Call {
   const options = stream ? { stream } : {}
@@ -45,7 +50,7 @@ export function callFor(way: Way, model: string, stream = false, content: unknow
     { role: 'user', content },
   ]
   const body = JSON.stringify({
-    model: way === 'tls' ? `tls-${model}` : model,
+    model: `${prefixes[way] ?? ''}${model}`,
     ...options,
     ...usage,
     temperature: 0.2,
@@ -55,18 +60,19 @@ export function callFor(way: Way, model: string, stream = false, content: unknow
 }
 
 /** A chat of a million bytes: one picture, or very many short messages. */
-export function largeCall(form: 'image' | 'chat'): Call {
+export function largeCall(form: 'image' | 'chat', way: 'openai' | 'translated' = 'openai'): Call {
   if (form === 'image') {
     const url = `data:image/png;base64,${'iVBORw0KGgoAAAANSUhEUgAA'.repeat(41_667)}`
     const parts = [
       { type: 'text', text: question },
       { type: 'image_url', image_url: { url } },
     ]
-    return callFor('openai', 'bench-small', false, parts)
+    return callFor(way, 'bench-small', false, parts)
   }
   const messages = Array.from({ length: 8000 }, (_, index) => ({
     role: index % 2 === 0 ? 'user' : 'assistant',
     content: `${index}: "quoted" words\nand a second line, then some more to come to the length of a short message.`,
   }))
-  return { way: 'openai', path: '/v1/chat/completions', body: JSON.stringify({ model: 'bench-small', messages }) }
+  const model = `${prefixes[way] ?? ''}bench-small`
+  return { way, path: '/v1/chat/completions', body: JSON.stringify({ model, messages }) }
 }

@@ -73,6 +73,7 @@ export async function verify(target: Target, call: Call): Promise<string> {
 const ends: Record<Way, RegExp> = {
   openai: /data: \[DONE\]\s*$/,
   tls: /data: \[DONE\]\s*$/,
+  translated: /data: \[DONE\]\s*$/,
   anthropic: /data: \{"type":"message_stop"\}\s*$/,
   gemini: /"finishReason":"STOP".*\s*$/,
 }

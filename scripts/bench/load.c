@@ -114,6 +114,13 @@ static long join_chunks(const char *at, const char *limit) {
   }
 }
 
+/* In what is expected \001 stands for any digit: translated answers say when they were made. */
+static int is_expected(const char *got) {
+  for (size_t at = 0; at < expected_length; at++)
+    if (got[at] != expected[at] && !(expected[at] == 1 && got[at] >= '0' && got[at] <= '9')) return 0;
+  return 1;
+}
+
 /* 0: more is to come. */
 static int is_whole(client *c, int *good) {
   char *head_end = memmem(c->in, c->got, "\r\n\r\n", 4);
@@ -127,7 +134,7 @@ static int is_whole(client *c, int *good) {
   if (is_chunked) length = join_chunks(start, limit);
   else if (limit - start < length) return 0;
   if (length == -1) return 0;
-  *good = is_ok && (size_t)length == expected_length && !memcmp(is_chunked ? body : start, expected, expected_length);
+  *good = is_ok && (size_t)length == expected_length && is_expected(is_chunked ? body : start);
   return 1;
 }
 

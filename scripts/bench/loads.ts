@@ -1,4 +1,4 @@
-import { type BenchKey, type Call, largeCall, smallCall } from './calls.ts'
+import { type BenchKey, type Call, largeCall, smallCall, type Way } from './calls.ts'
 import { drive } from './load.ts'
 import { playStreams } from './parts/streams.ts'
 import type { Bench, Target, TargetName } from './target.ts'
@@ -28,16 +28,20 @@ export const loads: Readonly<Record<string, PieceLoad>> = {
   gemini: { ...requests(smallCall('gemini'), 32), without: ['portkey'] },
   tls: requests(smallCall('tls'), 32),
   limits: { ...requests({ ...smallCall(), key: 'limited' }, 32), against: 'small' },
-  detectors: { ...chunks('screened'), against: 'streams' },
+  detectors: { ...chunks({ key: 'screened' }), against: 'streams' },
+  translated: { ...requests(smallCall('translated'), 32), against: 'small' },
+  'translated-streams': { ...chunks({ way: 'translated' }), against: 'streams' },
+  'translated-image': { ...requests(largeCall('image', 'translated'), 4), against: 'image' },
+  'translated-chat': { ...requests(largeCall('chat', 'translated'), 4), against: 'chat' },
   policies: { ...requests({ ...smallCall(), key: 'everything' }, 32), against: 'small' },
 }
 
-function chunks(key?: BenchKey): PieceLoad {
+function chunks({ way = 'openai', key }: { way?: Way; key?: BenchKey } = {}): PieceLoad {
   return {
     unit: 'chunk',
     async play(_bench, target, seconds) {
       const count = Math.round((seconds * 1000) / chunkPaceMs)
-      await playStreams(target, 'openai', streamCount, count, chunkPaceMs, key)
+      await playStreams(target, way, streamCount, count, chunkPaceMs, key)
       return streamCount * count
     },
   }

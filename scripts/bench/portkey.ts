@@ -38,7 +38,7 @@ export async function preparePortkey(
       const origin = way === 'tls' ? `https://127.0.0.1:${tls?.port}` : `http://127.0.0.1:${mock.port}`
       const headers = {
         authorization: 'Bearer sk-bench',
-        'x-portkey-provider': way === 'anthropic' ? 'anthropic' : 'openai',
+        'x-portkey-provider': way === 'anthropic' || way === 'translated' ? 'anthropic' : 'openai',
         'x-portkey-custom-host': `${origin}/v1`,
       }
       return { port, path: path.replace('/anthropic/v1', ''), headers }

@@ -6,6 +6,7 @@ import { latency } from './latency.ts'
 import { memory } from './memory.ts'
 import { small } from './small.ts'
 import { streams } from './streams.ts'
+import { translation } from './translation.ts'
 import { lanes, overTls, threadCounts } from './ways.ts'
 
 export const parts: readonly Part[] = [
@@ -14,6 +15,7 @@ export const parts: readonly Part[] = [
   latency,
   streams,
   bodies,
+  translation,
   ...lanes,
   overTls,
   ...threadCounts,
