@@ -36,14 +36,50 @@ const anyMark = new RegExp(`${markInText.source}|${markOfJson.source}`, 'g')
 
 const quote = 0x22
 const backslash = 0x5c
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+
+/**
+ * What may be a number that would be written in another way: with an exponent, a zero at its end, many digits, or as `-0`. Also found in
+ * texts, where it does no harm: to keep numbers takes several times as long as to read without.
+ */
+const oddNumber = /(?:^|[:,[\s])(?:-?(?:\d+(?:\.\d+)?[eE]|\d+\.\d*0(?=[,\]}\s]|$)|[\d.]{16}|0\.0{6})|-0(?=[,\]}\s]|$))/
 
 /** Reads JSON and keeps each number's own text. Undefined for what is not JSON, or too deep for a stack. */
 export function parseLossless(text: string): unknown {
   try {
+    if (!oddNumber.test(text) && !isDeep(text)) return JSON.parse(text)
     return isLossless(JSON) ? JSON.parse(text, keepNumber) : undefined
   } catch {
     return undefined
   }
+}
+
+/** Deeper than any request. What is so deep is read by recursion, which ends where what is made of it could not be written either. */
+const usualDepth = 1000
+
+function isDeep(text: string): boolean {
+  if (text.length < 2 * usualDepth) return false
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) at = endOfText(text, at)
+    else if (code === openBrace || code === openBracket) depth++
+    else if (code === closeBrace || code === closeBracket) depth--
+    if (depth > usualDepth) return true
+  }
+  return false
+}
+
+function endOfText(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end > 0 && isEscapedAt(text, start, end)) end = text.indexOf('"', end + 1)
+  return end < 0 ? text.length : end
+}
+
+function isEscapedAt(text: string, start: number, end: number): boolean {
+  let at = end - 1
+  while (at > start && text.charCodeAt(at) === backslash) at--
+  return (end - 1 - at) % 2 === 1
 }
 
 /** Ids beyond 2^53 and `1.0` come out as they went in. */
@@ -73,22 +109,29 @@ export function readDocument(bytes: Buffer): JsonDocument | null {
 
 /** `value` may hold texts and values of the document, in any order, as often as it likes. */
 export function writeDocument(value: JsonObject, pieces: readonly Buffer[] = []): Buffer {
+  const written = writePieces(value, pieces)
+  const [only] = written
+  return written.length === 1 && only !== undefined ? only : Buffer.concat(written)
+}
+
+/** The same, not yet joined: a file in it is not copied. */
+export function writePieces(value: JsonObject, pieces: readonly Buffer[] = []): readonly Buffer[] {
   return fill(JSON.stringify(value), pieces)
 }
 
-function fill(text: string, pieces: readonly Buffer[]): Buffer {
-  if (!text.includes(mark.slice(1))) return Buffer.from(text)
+function fill(text: string, pieces: readonly Buffer[]): readonly Buffer[] {
+  if (!text.includes(mark.slice(1))) return [Buffer.from(text)]
   const written: Buffer[] = []
   let from = 0
   for (const { index, 0: found, 1: piece, 2: json } of text.matchAll(anyMark)) {
     written.push(Buffer.from(text.slice(from, index)))
     // A value that was embedded may have long texts of its own.
-    if (json !== undefined) written.push(fill(Buffer.from(json, 'base64url').toString('utf8'), pieces))
+    if (json !== undefined) written.push(...fill(Buffer.from(json, 'base64url').toString('utf8'), pieces))
     else written.push(pieces[Number(piece)] ?? Buffer.alloc(0))
     from = index + found.length
   }
   written.push(Buffer.from(text.slice(from)))
-  return Buffer.concat(written)
+  return written
 }
 
 /** Whether all of a text is there: of a long one only the beginning is. */
@@ -102,7 +145,7 @@ export function embedJson(text: string): string {
 }
 
 function cutLongTexts(bytes: Buffer): { text: string; pieces: readonly Buffer[] } {
-  if (bytes.length < longText) return { text: bytes.toString('utf8'), pieces: [] }
+  if (!mayHoldLongText(bytes)) return { text: bytes.toString('utf8'), pieces: [] }
   const texts: string[] = []
   const pieces: Buffer[] = []
   let from = 0
@@ -116,6 +159,16 @@ function cutLongTexts(bytes: Buffer): { text: string; pieces: readonly Buffer[] 
   }
   texts.push(bytes.toString('utf8', from))
   return { text: texts.join(''), pieces }
+}
+
+/** A long text has one of these blocks without a quotation mark: most bodies are known by a few searches to have none. */
+function mayHoldLongText(bytes: Buffer): boolean {
+  const block = longText / 2
+  for (let at = 0; at + block <= bytes.length; at += block) {
+    const found = bytes.indexOf(quote, at)
+    if (found < 0 || found >= at + block) return true
+  }
+  return false
 }
 
 /** The insides of long strings without escapes: they mean the same at any depth of strings within strings. */

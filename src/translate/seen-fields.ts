@@ -2,17 +2,18 @@ import { asObject, type JsonObject } from '../core/json-value.ts'
 import type { SeenField } from './conversation.ts'
 import type { FieldTable } from './field-table.ts'
 
-/** What is worked out once for each table. */
-interface TableIndex {
-  /** Rows that have rows below them: `tools.function`. What is inside other members is data, or shares their fate. */
-  parents: ReadonlySet<string>
-  /** Rows that some target loses or refuses. */
-  lossy: ReadonlySet<string>
-  /** By row: its harmless values as JSON. */
-  harmless: ReadonlyMap<string, ReadonlySet<string>>
+/** A row of a table, with those below it: what is worked out once for each table. */
+interface FieldNode {
+  isRow: boolean
+  /** Some target loses or refuses it. */
+  isLossy: boolean
+  /** Values that are no loss, as JSON. */
+  harmless: ReadonlySet<string> | null
+  /** Of `tools`: `function`. What is inside members without any is data, or shares their fate. */
+  below: Map<string, FieldNode> | null
 }
 
-const indexes = new WeakMap<FieldTable, TableIndex>()
+const trees = new WeakMap<FieldTable, FieldNode>()
 
 /**
  * Finds the members of a request that some target loses, and those that no row names. `skips` leaves out an object (a block of a hosted
@@ -20,50 +21,65 @@ const indexes = new WeakMap<FieldTable, TableIndex>()
  */
 export function findSeen(body: JsonObject, table: FieldTable, skips?: (object: JsonObject) => boolean): SeenField[] {
   const seen: SeenField[] = []
-  const { parents, lossy, harmless } = indexOf(table)
-  const walk = (object: JsonObject, fields: string, paths: string): void => {
+  // Nearly every member is no loss: how it is called is only put together where it is one.
+  const fields: string[] = []
+  const places: string[] = []
+  const walk = (object: JsonObject, below: Map<string, FieldNode>): void => {
     if (skips?.(object)) return
-    for (const [name, value] of Object.entries(object)) {
+    for (const name of Object.keys(object)) {
+      const value = object[name]
       if (value === null || value === undefined) continue
-      const [field, path] = [`${fields}${name}`, `${paths}${name}`]
-      if (!Object.hasOwn(table, field)) {
-        seen.push({ field: 'unknown', path })
-        continue
+      const node = below.get(name)
+      fields.push(name)
+      places.push(places.length === 0 ? name : `.${name}`)
+      if (node?.isRow !== true) seen.push({ field: 'unknown', path: places.join('') })
+      else {
+        if (node.isLossy && !node.harmless?.has(JSON.stringify(value)))
+          seen.push({ field: fields.join('.'), path: places.join('') })
+        if (node.below !== null) enter(value, node.below)
       }
-      if (lossy.has(field) && !harmless.get(field)?.has(JSON.stringify(value))) seen.push({ field, path })
-      if (parents.has(field)) enter(value, field, path)
+      fields.pop()
+      places.pop()
     }
   }
-  const enter = (value: unknown, field: string, path: string): void => {
+  const enter = (value: unknown, below: Map<string, FieldNode>): void => {
     if (Array.isArray(value)) {
-      for (const [index, element] of value.entries()) enter(element, field, `${path}[${index}]`)
+      for (const [index, element] of value.entries()) {
+        places.push(`[${index}]`)
+        enter(element, below)
+        places.pop()
+      }
       return
     }
     const object = asObject(value)
-    if (object !== null) walk(object, `${field}.`, `${path}.`)
+    if (object !== null) walk(object, below)
   }
-  walk(body, '', '')
+  const { below } = treeOf(table)
+  if (below !== null) walk(body, below)
   return seen
 }
 
-function indexOf(table: FieldTable): TableIndex {
-  const known = indexes.get(table)
+function treeOf(table: FieldTable): FieldNode {
+  const known = trees.get(table)
   if (known !== undefined) return known
-  const index = buildIndex(table)
-  indexes.set(table, index)
-  return index
+  const tree = newNode()
+  for (const [field, row] of Object.entries(table)) {
+    let node = tree
+    for (const name of field.split('.')) {
+      node.below ??= new Map()
+      const next = node.below.get(name) ?? newNode()
+      node.below.set(name, next)
+      node = next
+    }
+    const fates = [row.otherwise, ...Object.values(row.to ?? {})]
+    node.isRow = true
+    node.isLossy = fates.some((fate) => fate === 'dropped' || fate === 'approximated' || fate === 'refused')
+    if (row.harmless) node.harmless = new Set(row.harmless.map((value) => JSON.stringify(value)))
+  }
+  trees.set(table, tree)
+  return tree
 }
 
-function buildIndex(table: FieldTable): TableIndex {
-  const parents = new Set<string>()
-  const lossy = new Set<string>()
-  const harmless = new Map<string, ReadonlySet<string>>()
-  for (const [field, row] of Object.entries(table)) {
-    const end = field.lastIndexOf('.')
-    if (end > 0) parents.add(field.slice(0, end))
-    const fates = [row.otherwise, ...Object.values(row.to ?? {})]
-    if (fates.some((fate) => fate === 'dropped' || fate === 'approximated' || fate === 'refused')) lossy.add(field)
-    if (row.harmless) harmless.set(field, new Set(row.harmless.map((value) => JSON.stringify(value))))
-  }
-  return { parents, lossy, harmless }
+function newNode(): FieldNode {
+  return { isRow: false, isLossy: false, harmless: null, below: null }
 }

@@ -80,6 +80,8 @@ class TurnList {
   }
 }
 
+const noResults: readonly NamedResult[] = []
+
 /** All that stands between two turns of the assistant: the results of its calls first. */
 function orderBlock(
   block: readonly ConversationTurn[],
@@ -88,9 +90,11 @@ function orderBlock(
   { systemInPlace }: TurnOptions,
   ledger: Ledger,
 ): void {
-  const results = block.flatMap(({ parts }) => parts.filter((part) => part.kind === 'result'))
+  const results: ResultPart[] = []
+  for (const { parts } of block) for (const part of parts) if (part.kind === 'result') results.push(part)
   const path = block[0]?.path ?? ''
-  for (const result of matchResults(results, calls, ledger)) ordered.add('user', result, path)
+  const matched = results.length + calls.length === 0 ? noResults : matchResults(results, calls, ledger)
+  for (const result of matched) ordered.add('user', result, path)
   for (const turn of block) {
     if (turn.role === 'system') {
       const texts = textsOf(turn, ledger)
@@ -144,6 +148,7 @@ function nextFree(calls: NamedCall[] | undefined, found: ReadonlyMap<NamedCall, 
 
 /** A call without an id gets one from its place, which is the same in every later turn. */
 function nameCalls(parts: readonly Part[], path: string, ledger: Ledger): OrderedTurn['parts'] {
+  if (!parts.some(isCallOrResult)) return parts as OrderedTurn['parts']
   return parts.flatMap((part, index) => {
     if (part.kind === 'result') {
       ledger.refuse(part.path, `the result at ${part.path} is in an assistant's message`)
@@ -153,10 +158,20 @@ function nameCalls(parts: readonly Part[], path: string, ledger: Ledger): Ordere
   })
 }
 
+function isCallOrResult({ kind }: Part): boolean {
+  return kind === 'call' || kind === 'result'
+}
+
+/** Looks at no more than the first letter of most. */
+function isEmptyText(part: Part): boolean {
+  return part.kind === 'text' && !/\S/.test(part.text)
+}
+
 /** Providers refuse texts without anything in them. */
-function withoutEmptyTexts(parts: readonly Part[], ledger: Ledger): Part[] {
+function withoutEmptyTexts(parts: readonly Part[], ledger: Ledger): readonly Part[] {
+  if (!parts.some(isEmptyText)) return parts
   return parts.filter((part) => {
-    if (part.kind !== 'text' || part.text.trim() !== '') return true
+    if (!isEmptyText(part)) return true
     if (part.cacheMark !== undefined) ledger.lose(cacheMarkPath(ledger.from, part.path))
     return false
   })

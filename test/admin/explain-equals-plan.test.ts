@@ -61,7 +61,7 @@ function decide(chosen: Case): Plan {
   const arrival: Partial<Arrival> = {
     gateway: gateway as Gateway,
     trace: new Trace('req_1', now, null, { method: 'POST', headers: {} }, '/'),
-    body: { bytes, upload: null, lease: null, reserved: 0, release() {} },
+    body: { bytes, upload: null, lease: null, written: [], reserved: 0, release() {} },
     receivedAt: now,
     request: { headers: {} } as Arrival['request'],
   }

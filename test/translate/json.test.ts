@@ -16,6 +16,41 @@ describe('JSON without loss', () => {
     expect(rewrite(text)).toBe(text)
   })
 
+  const digits = fc.stringMatching(/^\d{1,24}$/)
+  const number = fc
+    .tuple(
+      fc.constantFrom('', '-'),
+      digits,
+      fc.option(digits),
+      fc.option(fc.tuple(fc.constantFrom('e', 'E', 'e-', 'E+'), fc.nat(30))),
+    )
+    .map(([sign, whole, part, power]) => {
+      const plain = `${sign}${whole.replace(/^0+(?=\d)/, '')}`
+      return `${plain}${part === null ? '' : `.${part}`}${power?.join('') ?? ''}`
+    })
+
+  it('keeps every number as it was written, wherever it stands', () => {
+    const odd = fc.constantFrom('-0', '0.0000001', '1.50', '100', '0.0', '-0.0', '1e5', '1234567890.1234567')
+    const gap = fc.constantFrom('', ' ', '\n')
+    const written = fc.tuple(fc.array(fc.oneof(number, odd), { minLength: 1 }), gap)
+    fc.assert(
+      fc.property(written, ([numbers, space]) => {
+        const text = `{"a":[${numbers.join(`${space},${space}`)}],"b":${space}${numbers[0]}${space}}`
+        expect(rewrite(text)).toBe(text.replaceAll(/\s/g, ''))
+        expect(JSON.stringify(parseLossless(numbers[0] ?? ''))).toBe(numbers[0])
+      }),
+    )
+  })
+
+  it('keeps what is deeper than usual as it was, whatever its texts hold', () => {
+    const nested = (depth: number, text: string) => `${`["${text}",`.repeat(depth)}1${']'.repeat(depth)}`
+    for (const text of [']]]]', '\\\\', '\\"]']) {
+      const body = `{"a":${nested(1500, text)}}`
+      expect(rewrite(body)).toBe(body)
+      expect(rewrite(`{"a":${nested(100_000, text)}}`)).toBe('no document')
+    }
+  })
+
   it('keeps lone surrogates, repeated keys as the last, and a member named __proto__', () => {
     expect(rewrite('{"half":"\\ud83d"}')).toBe('{"half":"\\ud83d"}')
     expect(rewrite('{"a":1,"a":2}')).toBe('{"a":2}')

@@ -164,6 +164,8 @@ export class Abort {
 
 const empty = Buffer.alloc(0)
 
+const noLeases: readonly BodyLease[] = []
+
 /** The body of one request, and all that holding it takes. It is released once, when the request has its end. */
 export class RequestBody implements MemoryHolder {
   bytes: Buffer = empty
@@ -171,6 +173,8 @@ export class RequestBody implements MemoryHolder {
   upload: Upload | null = null
   /** Where `bytes` lies, if that memory is used again. */
   lease: BodyLease | null = null
+  /** Where it lies as it was written for providers of other formats: an attempt each, and two may run at once. */
+  written: readonly BodyLease[] = noLeases
   /** Bytes of the memory budget. */
   reserved = 0
 
@@ -178,6 +182,7 @@ export class RequestBody implements MemoryHolder {
     this.upload?.close()
     if (this.reserved > 0) budget.release(this)
     this.lease?.end()
+    for (const lease of this.written) lease.end()
   }
 }
 

@@ -76,6 +76,8 @@ export class Call implements Figures {
    * most answers need not be read for objects.
    */
   readonly createsObjects: boolean
+  /** The request as it was read for providers of other formats (`CallTranslation`); null: for none so far. */
+  translation: object | null = null
   /** Changed by `learn` only. */
   inspection: Inspection
   /** The most tokens that a policy lets the answer have, where the request itself allows more; null: the request's own limit. */

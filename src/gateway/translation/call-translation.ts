@@ -9,8 +9,9 @@ import type { Translation } from '../../routing/candidates.ts'
 import type { Codec } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
 import { codecs } from '../../translate/index.ts'
-import { type JsonDocument, readDocument, writeDocument } from '../../translate/json.ts'
+import { type JsonDocument, readDocument, writePieces } from '../../translate/json.ts'
 import { writeFor } from '../../translate/write-for.ts'
+import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
 import type { LegTranslation } from '../upstream/leg.ts'
 import { openCarriers } from './carriers.ts'
@@ -100,8 +101,20 @@ export class CallTranslation {
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
       losses: written.losses,
-      body: writeDocument(written.body, this.#document.pieces),
+      ...this.#join(writePieces(written.body, this.#document.pieces)),
     })
+  }
+
+  /** A large body lies in memory that is used again, as the client's own does. */
+  #join(pieces: readonly Buffer[]): { body: Buffer; lease: BodyLease | null } {
+    const [only] = pieces
+    if (pieces.length === 1 && only !== undefined) return { body: only, lease: null }
+    const { gateway, body } = this.#call
+    const lease = gateway.memory.lease(pieces.reduce((sum, { length }) => sum + length, 0))
+    if (lease === null) return { body: Buffer.concat(pieces), lease }
+    body.written = [...body.written, lease]
+    for (const piece of pieces) lease.add(piece)
+    return { body: lease.join(), lease }
   }
 }
 

@@ -6,6 +6,7 @@ import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Carriers, Codec, WriteContext } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
 import type { AnswerStage } from '../answer/stage.ts'
+import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from '../upstream/answer-consumer.ts'
@@ -49,6 +50,8 @@ interface TranslatedParts {
   carries: boolean
   losses: readonly string[]
   body: Buffer
+  /** Where the body lies, if that memory is used again. */
+  lease: BodyLease | null
 }
 
 /** One target's side of a translated call: the request in the provider's format, and the way of its answer back. */
@@ -83,7 +86,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
   }
 
   makeLeg(destination: LegTarget): Leg {
-    const { call, body } = this.#parts
+    const { call, body, lease } = this.#parts
     const { candidate, provider, credential, credentialIndex } = destination
     const { kind, row } = provider
     const { lane, match } = findUpstreamShape(this.to, call.inspection.streamed)
@@ -99,7 +102,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
       ...kind.address(row, lane.name, path),
       headers: mustDropTrace(call) ? withoutTrace(headers) : headers,
       body,
-      borrowed: null,
+      borrowed: lease,
       connectMs: limits.connect,
       egress: provider.egress === null ? null : provider.egress[credentialIndex],
     }

@@ -5,8 +5,8 @@ import type { CallTranslation } from '../translation/call-translation.ts'
 import { credentialIdOf } from './evaluate.ts'
 import type { LegTarget, LegTranslation } from './leg.ts'
 
-/** A request is read once, whatever the number of its attempts. */
-const opened = new WeakMap<Call, Promise<CallTranslation | Fault>>()
+/** Once it is loaded: to import what is there already costs a turn of the module loader. */
+let loaded: typeof CallTranslation | null = null
 
 /** The request for a provider of another format. Loads what translates with the first such call. A fault: it cannot be written. */
 export async function translateFor(
@@ -22,10 +22,11 @@ export async function translateFor(
   return translation.writeFor(translated, { provider, candidate, credentialId, route })
 }
 
-function openFor(call: Call): Promise<CallTranslation | Fault> {
-  const known = opened.get(call)
-  if (known !== undefined) return known
-  const opening = import('../translation/call-translation.ts').then(({ CallTranslation }) => CallTranslation.open(call))
-  opened.set(call, opening)
-  return opening
+/** A request is read once, whatever the number of its attempts. */
+async function openFor(call: Call): Promise<CallTranslation | Fault> {
+  loaded ??= (await import('../translation/call-translation.ts')).CallTranslation
+  if (call.translation instanceof loaded) return call.translation
+  const opened = await loaded.open(call)
+  if (!('code' in opened)) call.translation = opened
+  return opened
 }
