@@ -23,7 +23,7 @@ export function findSeen(body: JsonObject, table: FieldTable, skips?: (object: J
   const seen: SeenField[] = []
   // Nearly every member is no loss: how it is called is only put together where it is one.
   const fields: string[] = []
-  const places: string[] = []
+  const places: (string | number)[] = []
   const walk = (object: JsonObject, below: Map<string, FieldNode>): void => {
     if (skips?.(object)) return
     for (const name of Object.keys(object)) {
@@ -31,11 +31,11 @@ export function findSeen(body: JsonObject, table: FieldTable, skips?: (object: J
       if (value === null || value === undefined) continue
       const node = below.get(name)
       fields.push(name)
-      places.push(places.length === 0 ? name : `.${name}`)
-      if (node?.isRow !== true) seen.push({ field: 'unknown', path: places.join('') })
+      places.push(name)
+      if (node?.isRow !== true) seen.push({ field: 'unknown', path: pathOf(places) })
       else {
         if (node.isLossy && !node.harmless?.has(JSON.stringify(value)))
-          seen.push({ field: fields.join('.'), path: places.join('') })
+          seen.push({ field: fields.join('.'), path: pathOf(places) })
         if (node.below !== null) enter(value, node.below)
       }
       fields.pop()
@@ -45,7 +45,7 @@ export function findSeen(body: JsonObject, table: FieldTable, skips?: (object: J
   const enter = (value: unknown, below: Map<string, FieldNode>): void => {
     if (Array.isArray(value)) {
       for (const [index, element] of value.entries()) {
-        places.push(`[${index}]`)
+        places.push(index)
         enter(element, below)
         places.pop()
       }
@@ -57,6 +57,13 @@ export function findSeen(body: JsonObject, table: FieldTable, skips?: (object: J
   const { below } = treeOf(table)
   if (below !== null) walk(body, below)
   return seen
+}
+
+/** `messages[3].content[0]` */
+function pathOf(places: readonly (string | number)[]): string {
+  return places
+    .map((place, index) => (typeof place === 'number' ? `[${place}]` : index === 0 ? place : `.${place}`))
+    .join('')
 }
 
 function treeOf(table: FieldTable): FieldNode {

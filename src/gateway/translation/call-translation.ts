@@ -28,13 +28,14 @@ export class CallTranslation {
   readonly #call: Call
   readonly #codec: Codec
   readonly #conversation: Conversation
-  readonly #document: JsonDocument
+  /** Long texts of the body, which stand in no conversation. */
+  readonly #pieces: JsonDocument['pieces']
 
   private constructor(call: Call, codec: Codec, read: { conversation: Conversation; document: JsonDocument }) {
     this.#call = call
     this.#codec = codec
     this.#conversation = read.conversation
-    this.#document = read.document
+    this.#pieces = read.document.pieces
   }
 
   /** A fault: no provider of another format can be asked. */
@@ -101,7 +102,7 @@ export class CallTranslation {
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
       losses: written.losses,
-      ...this.#join(writePieces(written.body, this.#document.pieces)),
+      ...this.#join(writePieces(written.body, this.#pieces)),
     })
   }
 
