@@ -109,28 +109,32 @@ export function readDocument(bytes: Buffer): JsonDocument | null {
 
 /** `value` may hold texts and values of the document, in any order, as often as it likes. */
 export function writeDocument(value: JsonObject, pieces: readonly Buffer[] = []): Buffer {
-  const written = writePieces(value, pieces)
-  const [only] = written
-  return written.length === 1 && only !== undefined ? only : Buffer.concat(written)
+  return joinPieces(writePieces(value, pieces))
 }
 
-/** The same, not yet joined: a file in it is not copied. */
-export function writePieces(value: JsonObject, pieces: readonly Buffer[] = []): readonly Buffer[] {
+export function joinPieces(pieces: readonly (Buffer | string)[]): Buffer {
+  const [only] = pieces
+  if (pieces.length === 1 && typeof only === 'string') return Buffer.from(only)
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+}
+
+/** The same, not yet joined: files in it are not copied, and its texts not yet encoded. */
+export function writePieces(value: JsonObject, pieces: readonly Buffer[] = []): readonly (Buffer | string)[] {
   return fill(JSON.stringify(value), pieces)
 }
 
-function fill(text: string, pieces: readonly Buffer[]): readonly Buffer[] {
-  if (!text.includes(mark.slice(1))) return [Buffer.from(text)]
-  const written: Buffer[] = []
+function fill(text: string, pieces: readonly Buffer[]): readonly (Buffer | string)[] {
+  if (!text.includes(mark.slice(1))) return [text]
+  const written: (Buffer | string)[] = []
   let from = 0
   for (const { index, 0: found, 1: piece, 2: json } of text.matchAll(anyMark)) {
-    written.push(Buffer.from(text.slice(from, index)))
+    written.push(text.slice(from, index))
     // A value that was embedded may have long texts of its own.
     if (json !== undefined) written.push(...fill(Buffer.from(json, 'base64url').toString('utf8'), pieces))
     else written.push(pieces[Number(piece)] ?? Buffer.alloc(0))
     from = index + found.length
   }
-  written.push(Buffer.from(text.slice(from)))
+  written.push(text.slice(from))
   return written
 }
 

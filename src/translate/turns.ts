@@ -45,23 +45,21 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
   const leading = first < 0 ? turns : turns.slice(0, first)
   const ordered = new TurnList()
   let calls: NamedCall[] = []
-  let block: ConversationTurn[] = []
-  for (const turn of first < 0 ? [] : turns.slice(first)) {
-    if (turn.role !== 'assistant') {
-      block.push(turn)
-      continue
-    }
-    if (block.length > 0 || ordered.lastRole !== 'assistant') {
-      orderBlock(block, calls, ordered, options, ledger)
-      block = []
+  let begin = first < 0 ? turns.length : first
+  for (let at = begin; at < turns.length; at++) {
+    const turn = turns[at]
+    if (turn?.role !== 'assistant') continue
+    if (at > begin || ordered.lastRole !== 'assistant') {
+      orderBlock(turns.slice(begin, at), calls, ordered, options, ledger)
       calls = []
     }
+    begin = at + 1
     for (const part of nameCalls(withoutEmptyTexts(turn.parts, ledger), turn.path, ledger)) {
       ordered.add('assistant', part, turn.path)
       if (part.kind === 'call') calls.push(part)
     }
   }
-  orderBlock(block, calls, ordered, options, ledger)
+  orderBlock(turns.slice(begin), calls, ordered, options, ledger)
   return { system: leading.flatMap((turn) => textsOf(turn, ledger)), turns: ordered.turns }
 }
 
@@ -80,6 +78,14 @@ class TurnList {
   }
 }
 
+function isResult(part: Part): part is ResultPart {
+  return part.kind === 'result'
+}
+
+function hasResult({ parts }: ConversationTurn): boolean {
+  return parts.some(isResult)
+}
+
 const noResults: readonly NamedResult[] = []
 
 /** All that stands between two turns of the assistant: the results of its calls first. */
@@ -90,8 +96,7 @@ function orderBlock(
   { systemInPlace }: TurnOptions,
   ledger: Ledger,
 ): void {
-  const results: ResultPart[] = []
-  for (const { parts } of block) for (const part of parts) if (part.kind === 'result') results.push(part)
+  const results = block.some(hasResult) ? block.flatMap(({ parts }) => parts.filter(isResult)) : []
   const path = block[0]?.path ?? ''
   const matched = results.length + calls.length === 0 ? noResults : matchResults(results, calls, ledger)
   for (const result of matched) ordered.add('user', result, path)

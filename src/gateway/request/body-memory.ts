@@ -62,6 +62,10 @@ export class BodyLease implements BorrowedBody {
     this.size += chunk.copy(this.#piece, this.size)
   }
 
+  addText(text: string): void {
+    this.size += this.#piece.write(text, this.size)
+  }
+
   join(): Buffer {
     return this.#piece.subarray(0, this.size)
   }

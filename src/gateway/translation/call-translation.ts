@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
 import { formatBytes } from '../../core/format-bytes.ts'
+import type { JsonObject } from '../../core/json-value.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
 import { nextTurn } from '../../core/slices.ts'
 import { holdsTooMuch } from '../../lanes/json-tree.ts'
@@ -9,7 +10,7 @@ import type { Translation } from '../../routing/candidates.ts'
 import type { Codec } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
 import { codecs } from '../../translate/index.ts'
-import { type JsonDocument, readDocument, writePieces } from '../../translate/json.ts'
+import { type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
 import { writeFor } from '../../translate/write-for.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
@@ -102,19 +103,22 @@ export class CallTranslation {
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
       losses: written.losses,
-      ...this.#join(writePieces(written.body, this.#pieces)),
+      ...this.#join(written.body),
     })
   }
 
   /** A large body lies in memory that is used again, as the client's own does. */
-  #join(pieces: readonly Buffer[]): { body: Buffer; lease: BodyLease | null } {
-    const [only] = pieces
-    if (pieces.length === 1 && only !== undefined) return { body: only, lease: null }
+  #join(value: JsonObject): { body: Buffer; lease: BodyLease | null } {
+    const pieces = writePieces(value, this.#pieces)
     const { gateway, body } = this.#call
-    const lease = gateway.memory.lease(pieces.reduce((sum, { length }) => sum + length, 0))
-    if (lease === null) return { body: Buffer.concat(pieces), lease }
+    const size = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
+    const lease = gateway.memory.lease(size)
+    if (lease === null) return { body: joinPieces(pieces), lease }
     body.written = [...body.written, lease]
-    for (const piece of pieces) lease.add(piece)
+    for (const piece of pieces) {
+      if (typeof piece === 'string') lease.addText(piece)
+      else lease.add(piece)
+    }
     return { body: lease.join(), lease }
   }
 }

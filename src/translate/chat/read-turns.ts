@@ -117,8 +117,19 @@ function readFile(file: JsonObject | null, base: PartStart): MediaPart {
   return { ...named, source: readDataUrl(data, 'application/pdf') }
 }
 
+const besideContent = [
+  'extra_content',
+  'reasoning_content',
+  'reasoning',
+  'refusal',
+  'tool_calls',
+  'function_call',
+] as const
+
 /** Reasoning first, as every provider has it; then the text; then the calls. */
-function readAssistant(message: JsonObject, path: string, { carriers }: ReadContext): Part[] {
+function readAssistant(message: JsonObject, path: string, { carriers }: ReadContext): readonly Part[] {
+  const content = readContent(message, path)
+  if (!besideContent.some((name) => message[name] !== undefined && message[name] !== null)) return content
   const carried = readCarried(message.extra_content, `${path}.extra_content`, carriers)
   const text = asText(message.reasoning_content) ?? asText(message.reasoning)
   const loose: ReasoningPart[] =
@@ -127,7 +138,7 @@ function readAssistant(message: JsonObject, path: string, { carriers }: ReadCont
   return [
     ...carried,
     ...loose,
-    ...readContent(message, path),
+    ...content,
     ...(refusal === null ? [] : [{ kind: 'refusal' as const, path: `${path}.refusal`, text: refusal }]),
     ...asArray(message.tool_calls).map((call, index) =>
       readCall(asObject(call), `${path}.tool_calls[${index}]`, (extra) => readCarriedCall(extra, carriers)),

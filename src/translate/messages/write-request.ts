@@ -85,8 +85,9 @@ function writeSearch({ search }: Tool): JsonObject {
 
 /** Calls in the history need their tools, even where the client offers none any more. */
 function calledTools(turns: readonly OrderedTurn[]): JsonObject[] {
-  const names = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'call' ? part.name : [])))
-  return [...new Set(names)].map((name) => ({ name: toolNameFor('messages', name), input_schema: writeSchema(null) }))
+  const names = new Set<string>()
+  for (const { parts } of turns) for (const part of parts) if (part.kind === 'call') names.add(part.name)
+  return [...names].map((name) => ({ name: toolNameFor('messages', name), input_schema: writeSchema(null) }))
 }
 
 /** An address or a telephone number is not for the provider; what stands for it still tells users apart. */

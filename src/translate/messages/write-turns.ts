@@ -22,20 +22,32 @@ const beginning = { role: 'user', content: [{ type: 'text', text: '(The conversa
 
 export function writeTurns(turns: readonly OrderedTurn[], writing: BlockWriting): JsonObject[] {
   const { facts, ledger } = writing
-  const written = turns.flatMap((turn) => {
-    const content = turn.parts.map((part) => writeBlock(part, turn.role, writing)).filter((block) => block !== null)
-    return content.length === 0 ? [] : [{ role: turn.role, content, path: turn.path }]
-  })
-  const last = written.at(-1)
+  const messages: { role: string; content: JsonObject[] }[] = []
+  let [firstPath, lastPath] = ['messages', 'messages']
+  for (const turn of turns) {
+    const content = writeBlocks(turn, writing)
+    if (content.length === 0) continue
+    if (messages.length === 0) firstPath = turn.path
+    lastPath = turn.path
+    messages.push({ role: turn.role, content })
+  }
+  const last = messages.at(-1)
   if (last?.role === 'assistant') {
     if (!facts.prefill)
-      ledger.refuse(last.path, "this model does not continue an assistant's message; end with the user's")
+      ledger.refuse(lastPath, "this model does not continue an assistant's message; end with the user's")
     trimEnd(last.content)
   }
-  const messages = written.map(({ role, content }) => ({ role, content }))
   if (messages[0]?.role !== 'assistant') return messages
-  ledger.lose(written[0]?.path ?? 'messages')
+  ledger.lose(firstPath)
   return [beginning, ...messages]
+}
+
+/** Of one part, as most turns are, without a list in between: a long chat has thousands of them. */
+function writeBlocks({ role, parts }: OrderedTurn, writing: BlockWriting): JsonObject[] {
+  const only = parts.length === 1 ? parts[0] : undefined
+  if (only === undefined) return parts.map((part) => writeBlock(part, role, writing)).filter((block) => block !== null)
+  const block = writeBlock(only, role, writing)
+  return block === null ? [] : [block]
 }
 
 /** The text that the model is to continue may not end in white space. */
