@@ -30,7 +30,7 @@ const keptText = 512
  */
 const mark = `\u0001${randomUUID()}`
 // A run of backslashes is looked at once: only its first can begin a mark.
-const markInText = new RegExp(`(?<!\\\\)\\\\+u0001${mark.slice(1)}c(\\d+)\\.`)
+const markInText = new RegExp(`(?<!\\\\)\\\\+u0001${mark.slice(1)}([cu])(\\d+)\\.`)
 const markOfJson = new RegExp(`"\\\\u0001${mark.slice(1)}j([\\w-]*)"`)
 const anyMark = new RegExp(`${markInText.source}|${markOfJson.source}`, 'g')
 
@@ -127,11 +127,14 @@ function fill(text: string, pieces: readonly Buffer[]): readonly (Buffer | strin
   if (!text.includes(mark.slice(1))) return [text]
   const written: (Buffer | string)[] = []
   let from = 0
-  for (const { index, 0: found, 1: piece, 2: json } of text.matchAll(anyMark)) {
+  for (const { index, 0: found, 1: form, 2: piece, 3: json } of text.matchAll(anyMark)) {
     written.push(text.slice(from, index))
     // A value that was embedded may have long texts of its own.
     if (json !== undefined) written.push(...fill(Buffer.from(json, 'base64url').toString('utf8'), pieces))
-    else written.push(pieces[Number(piece)] ?? Buffer.alloc(0))
+    else {
+      const cut = pieces[Number(piece)] ?? Buffer.alloc(0)
+      written.push(form === 'u' ? Buffer.from(toStandard(cut.toString('latin1')), 'latin1') : cut)
+    }
     from = index + found.length
   }
   written.push(text.slice(from))
@@ -141,6 +144,20 @@ function fill(text: string, pieces: readonly Buffer[]): readonly (Buffer | strin
 /** Whether all of a text is there: of a long one only the beginning is. */
 export function isWhole(text: string): boolean {
   return !text.includes(mark)
+}
+
+/**
+ * Base64 in the alphabet that all providers read, of one that may be in the alphabet for URLs (Google's SDK for Python writes it so). What
+ * was cut out of it is written in the same way.
+ */
+export function standardBase64(text: string): string {
+  const cut = text.indexOf(mark)
+  if (cut < 0) return toStandard(text)
+  return `${toStandard(text.slice(0, cut))}${mark}u${text.slice(cut + mark.length + 1)}`
+}
+
+function toStandard(base64: string): string {
+  return base64.replaceAll('-', '+').replaceAll('_', '/')
 }
 
 /** A value that is written as this text, which is JSON. It may stand in what `writeDocument` gets, but in no text. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { asObject } from '../../src/core/json-value.ts'
-import { embedJson, parseLossless, readDocument, writeDocument } from '../../src/translate/json.ts'
+import { embedJson, parseLossless, readDocument, standardBase64, writeDocument } from '../../src/translate/json.ts'
 
 const long = 'A'.repeat(100_000)
 
@@ -79,6 +79,17 @@ describe('JSON without loss', () => {
     const data = String(document.value.url).slice('data:image/png;base64,'.length)
     const written = writeDocument({ inner: { data }, text: JSON.stringify({ data }) }, document.pieces).toString()
     expect(written).toBe(JSON.stringify({ inner: { data: long }, text: JSON.stringify({ data: long }) }))
+  })
+
+  it('writes base64 of the alphabet for URLs in the usual one, also what was cut out of it', () => {
+    const urlSafe = 'ab-_'.repeat(30_000)
+    const document = readDocument(Buffer.from(JSON.stringify({ long: urlSafe, short: 'a-_=', text: urlSafe })))
+    if (document === null) throw new Error('no document')
+    expect(document.pieces).toHaveLength(2)
+    const { long: kept, short, text } = document.value
+    const value = { data: standardBase64(String(kept)), short: standardBase64(String(short)), text }
+    const written = writeDocument(value, document.pieces).toString()
+    expect(written).toBe(JSON.stringify({ data: 'ab+/'.repeat(30_000), short: 'a+/=', text: urlSafe }))
   })
 
   it('writes a value from its JSON text', () => {

@@ -12,6 +12,7 @@ import type {
   ResultPart,
   TextPart,
 } from '../conversation.ts'
+import { standardBase64 } from '../json.ts'
 import { RequestError } from '../request-fault.ts'
 import { readSealed } from './carriers.ts'
 
@@ -127,7 +128,9 @@ function readMedia(part: JsonObject, path: string): MediaPart | null {
     kind: kindOf(type),
     path,
     source:
-      inline !== null ? { kind: 'data', type, data: asString(inline.data) } : readUri(type, asString(data.fileUri)),
+      inline !== null
+        ? { kind: 'data', type, data: standardBase64(asString(inline.data)) }
+        : readUri(type, asString(data.fileUri)),
     ...(name !== null && { name }),
     ...(detail !== undefined && { detail }),
   }
