@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatNames } from '../../src/core/format.ts'
+import { hasPython } from '../support/matrix/clients/python.ts'
 import { features } from '../support/matrix/features.ts'
 import { type CellResult, writePage } from '../support/matrix/page.ts'
 import { type MatrixStage, startMatrix } from '../support/matrix/stage.ts'
@@ -16,21 +17,26 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
+function problemsOf(results: readonly CellResult[]): string[] {
+  return results.flatMap(({ upstream, feature, whole, streamed }) =>
+    [whole, streamed].flatMap((outcomes, index) =>
+      outcomes.flatMap(({ problems }, at) => {
+        const where = `${upstream.name}${index === 1 ? ', streamed' : ''}, ${feature.name}, ${feature.cases[at]?.name}`
+        return problems.map((problem) => `${where}: ${problem}`)
+      }),
+    ),
+  )
+}
+
 describe.each(formatNames)('a client of %s', (client) => {
   it('gets what was answered, and what it asked arrives or is named as lost, at every provider', async () => {
     const own = await stage.run(client)
     results.push(...own)
-    const problems = own.flatMap(({ upstream, feature, whole, streamed }) =>
-      [whole, streamed].flatMap((outcomes, index) =>
-        outcomes.flatMap((outcome, at) =>
-          outcome.problems.map(
-            (problem) =>
-              `${upstream.name}${index === 1 ? ', streamed' : ''}, ${feature.name}, ${feature.cases[at]?.name}: ${problem}`,
-          ),
-        ),
-      ),
-    )
-    expect(problems).toEqual([])
+    expect(problemsOf(own)).toEqual([])
+  })
+
+  it.skipIf(!hasPython)('does so with the SDK for Python', async () => {
+    expect(problemsOf(await stage.runPython(client))).toEqual([])
   })
 })
 

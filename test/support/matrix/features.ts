@@ -23,7 +23,10 @@ export interface Feature {
   cases: readonly Case[]
 }
 
-const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+/** Its base64 has both letters that are others in the alphabet for URLs. */
+const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from('fbefbeffffff', 'hex')]).toString(
+  'base64',
+)
 const pdf = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n').toString('base64')
 
 const answer: Reply = { pieces: [say('Grüße, 世界 🌍 "quoted"\n')], finish: 'end' }

@@ -1,10 +1,11 @@
 import type { FormatName } from '../../../src/core/format.ts'
 import { startGateway } from '../gateway.ts'
-import { chatClient } from './clients/chat.ts'
-import type { SceneClient } from './clients/client.ts'
-import { generateClient } from './clients/generate.ts'
-import { messagesClient } from './clients/messages.ts'
-import { responsesClient } from './clients/responses.ts'
+import { chatClient, chatDialect } from './clients/chat.ts'
+import type { Dialect, SceneClient } from './clients/client.ts'
+import { generateClient, generateDialect } from './clients/generate.ts'
+import { messagesClient, messagesDialect } from './clients/messages.ts'
+import { hasPython, PythonClients } from './clients/python.ts'
+import { responsesClient, responsesDialect } from './clients/responses.ts'
 import { type Feature, features } from './features.ts'
 import type { CellResult } from './page.ts'
 import { type Outcome, routeName, runCase } from './run.ts'
@@ -15,6 +16,8 @@ import { WireWatch } from './wire-watch.ts'
 export interface MatrixStage {
   upstreams: readonly Upstream[]
   run(client: FormatName): Promise<CellResult[]>
+  /** The same by the SDKs in Python. */
+  runPython(client: FormatName): Promise<CellResult[]>
   close(): Promise<void>
 }
 
@@ -37,25 +40,40 @@ export async function startMatrix(): Promise<MatrixStage> {
     messages: messagesClient(baseUrl, key),
     generate: generateClient(baseUrl, key),
   }
-  const runFeature = async (client: FormatName, upstream: Upstream, feature: Feature): Promise<CellResult> => {
+  const python = hasPython ? new PythonClients({ baseUrl, key }, wire) : null
+  const dialects: Record<FormatName, Dialect> = {
+    chat: chatDialect,
+    responses: responsesDialect,
+    messages: messagesDialect,
+    generate: generateDialect,
+  }
+  const runFeature = async (
+    client: FormatName,
+    driver: SceneClient,
+    upstream: Upstream,
+    feature: Feature,
+  ): Promise<CellResult> => {
     const ask = async (streamed: boolean) => {
       const outcomes: Outcome[] = []
-      for (const one of feature.cases)
-        outcomes.push(await runCase({ client, driver: drivers[client], upstream, streamed, wire }, one))
+      for (const one of feature.cases) outcomes.push(await runCase({ client, driver, upstream, streamed, wire }, one))
       return outcomes
     }
     return { client, upstream, feature, whole: await ask(false), streamed: await ask(true) }
   }
+  const runAll = async (client: FormatName, driver: SceneClient) => {
+    const results: CellResult[] = []
+    for (const upstream of upstreams)
+      for (const feature of features) results.push(await runFeature(client, driver, upstream, feature))
+    return results
+  }
   return {
     upstreams,
-    run: async (client) => {
-      const results: CellResult[] = []
-      for (const upstream of upstreams)
-        for (const feature of features) results.push(await runFeature(client, upstream, feature))
-      return results
-    },
+    run: (client) => runAll(client, drivers[client]),
+    runPython: (client) =>
+      python === null ? Promise.resolve([]) : runAll(client, python.client(client, dialects[client])),
     close: async () => {
       uninstall()
+      python?.close()
       for (const { mock } of upstreams) mock.assertClean()
       await gateway.stop()
       for (const { mock } of upstreams) await mock.close()

@@ -11,14 +11,17 @@ export class WireWatch {
       const url = typeof input === 'object' && 'url' in input ? input.url : String(input)
       if (!url.startsWith(origin)) return response
       const { status, headers } = response
-      const body = status === 200 ? '' : await response.clone().text()
-      this.last = { status, headers, body }
-      this.#losses.push(...(headers.get('x-sp-lossy')?.split(', ') ?? []))
+      this.note({ status, headers, body: status === 200 ? '' : await response.clone().text() })
       return response
     }
     return () => {
       globalThis.fetch = this.#network
     }
+  }
+
+  note(answer: { status: number; headers: Headers; body: string }): void {
+    this.last = answer
+    this.#losses.push(...(answer.headers.get('x-sp-lossy')?.split(', ') ?? []))
   }
 
   /** What was lost since the last time. */

@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import type { JsonObject } from '../../mock-format.ts'
 import { type Finish, type Got, type Piece, piecesOf, type Scene, type SceneTurn, textOf } from '../scene.ts'
-import { type Asked, CallIds, pdfUrl, pngUrl, type SceneClient, typed } from './client.ts'
+import { type Asked, CallIds, type Dialect, pdfUrl, pngUrl, type SceneClient, typed } from './client.ts'
 
 const finishes: Record<string, Finish> = {
   stop: 'end',
@@ -10,10 +10,19 @@ const finishes: Record<string, Finish> = {
   content_filter: 'filtered',
 }
 
+export const chatDialect: Dialect = {
+  cannot: new Set(['topK', 'failures', 'resultImages']),
+  paramsOf,
+  read: (answer) => {
+    const completion = answer as OpenAI.ChatCompletion
+    return { got: readCompletion(completion), raw: completion.choices[0]?.message }
+  },
+}
+
 export function chatClient(baseUrl: string, key: string): SceneClient {
   const { completions } = new OpenAI({ apiKey: key, baseURL: `${baseUrl}/v1`, maxRetries: 0 }).chat
   return {
-    cannot: new Set(['topK', 'failures', 'resultImages']),
+    cannot: chatDialect.cannot,
     ask: async (asked) => {
       const completion = asked.streamed
         ? await withThought(
@@ -22,7 +31,7 @@ export function chatClient(baseUrl: string, key: string): SceneClient {
         : asked.scene.schema === undefined
           ? await completions.create(typed<OpenAI.ChatCompletionCreateParamsNonStreaming>(paramsOf(asked)))
           : await completions.parse(typed<OpenAI.ChatCompletionCreateParamsNonStreaming>(paramsOf(asked)))
-      return { got: readCompletion(completion), raw: completion.choices[0]?.message }
+      return chatDialect.read(completion)
     },
     loop: async (asked, results) => {
       const left = [...results]

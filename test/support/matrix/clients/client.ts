@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../mock-format.ts'
 import type { Got, Piece, Scene, SceneTurn } from '../scene.ts'
 
 /** An answer in the SDK's own words, and what the client's tools say to its calls. */
@@ -21,6 +22,14 @@ export interface SceneClient {
   ask(asked: Asked): Promise<{ got: Got; raw: unknown }>
   /** Where the SDK has a loop of its own that calls tools: every answer of it. */
   loop?(asked: Asked, results: readonly Piece[]): Promise<Got[]>
+}
+
+/** How a format's SDKs are spoken to, in whatever language they are. */
+export interface Dialect {
+  cannot: SceneClient['cannot']
+  paramsOf(asked: Asked): JsonObject
+  /** Of the SDK's answer, or of the list of its chunks. */
+  read(answer: unknown): { got: Got; raw: unknown }
 }
 
 /** What is compared of a scene. */

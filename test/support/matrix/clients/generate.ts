@@ -7,21 +7,30 @@ import {
 } from '@google/genai'
 import type { JsonObject } from '../../mock-format.ts'
 import type { Finish, Got, Piece, Scene, SceneTurn } from '../scene.ts'
-import { type Asked, leadingSystem, type SceneClient, typed } from './client.ts'
+import { type Asked, type Dialect, leadingSystem, type SceneClient, typed } from './client.ts'
 
 const finishes: Record<string, Finish> = { STOP: 'end', MAX_TOKENS: 'length', SAFETY: 'filtered' }
+
+export const generateDialect: Dialect = {
+  cannot: new Set(['placed', 'marks', 'parallel', 'fileNames']),
+  paramsOf,
+  read: (answer) => {
+    const answers = answer as GenerateContentResponse[]
+    const parts = answers.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
+    return { got: readAnswers(answers, parts), raw: { role: 'model', parts } satisfies Content }
+  },
+}
 
 export function generateClient(baseUrl: string, key: string): SceneClient {
   const { models } = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: `${baseUrl}/v1/gemini` } })
   return {
-    cannot: new Set(['placed', 'marks', 'parallel', 'fileNames']),
+    cannot: generateDialect.cannot,
     ask: async (asked) => {
       const params = typed<GenerateContentParameters>(paramsOf(asked))
       const answers: GenerateContentResponse[] = []
       if (asked.streamed) for await (const answer of await models.generateContentStream(params)) answers.push(answer)
       else answers.push(await models.generateContent(params))
-      const parts = answers.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
-      return { got: readAnswers(answers, parts), raw: { role: 'model', parts } satisfies Content }
+      return generateDialect.read(answers)
     },
   }
 }

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../mock-format.ts'
 import type { Finish, Got, Piece, Scene, SceneTurn } from '../scene.ts'
-import { type Asked, CallIds, leadingSystem, type SceneClient, typed } from './client.ts'
+import { type Asked, CallIds, type Dialect, leadingSystem, type SceneClient, typed } from './client.ts'
 
 const finishes: Record<string, Finish> = {
   end_turn: 'end',
@@ -10,10 +10,19 @@ const finishes: Record<string, Finish> = {
   refusal: 'filtered',
 }
 
+export const messagesDialect: Dialect = {
+  cannot: new Set(['seed']),
+  paramsOf,
+  read: (answer) => {
+    const message = answer as Anthropic.Message
+    return { got: readMessage(message), raw: message.content }
+  },
+}
+
 export function messagesClient(baseUrl: string, key: string): SceneClient {
   const { messages } = new Anthropic({ apiKey: key, baseURL: `${baseUrl}/v1/anthropic`, maxRetries: 0 })
   return {
-    cannot: new Set(['seed']),
+    cannot: messagesDialect.cannot,
     ask: async (asked) => {
       const params = typed<Anthropic.MessageCreateParamsNonStreaming>(paramsOf(asked))
       const message = asked.streamed
@@ -21,7 +30,7 @@ export function messagesClient(baseUrl: string, key: string): SceneClient {
         : asked.scene.schema === undefined
           ? await messages.create(params)
           : await messages.parse(params)
-      return { got: readMessage(message), raw: message.content }
+      return messagesDialect.read(message)
     },
   }
 }

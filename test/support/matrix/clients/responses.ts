@@ -1,12 +1,21 @@
 import OpenAI from 'openai'
 import type { JsonObject } from '../../mock-format.ts'
 import type { Finish, Got, Piece, Scene, SceneTurn } from '../scene.ts'
-import { type Asked, CallIds, leadingSystem, pdfUrl, pngUrl, type SceneClient, typed } from './client.ts'
+import { type Asked, CallIds, type Dialect, leadingSystem, pdfUrl, pngUrl, type SceneClient, typed } from './client.ts'
+
+export const responsesDialect: Dialect = {
+  cannot: new Set(['topK', 'seed', 'stop', 'failures']),
+  paramsOf,
+  read: (answer) => {
+    const response = answer as OpenAI.Responses.Response
+    return { got: readResponse(response), raw: response.output }
+  },
+}
 
 export function responsesClient(baseUrl: string, key: string): SceneClient {
   const { responses } = new OpenAI({ apiKey: key, baseURL: `${baseUrl}/v1`, maxRetries: 0 })
   return {
-    cannot: new Set(['topK', 'seed', 'stop', 'failures']),
+    cannot: responsesDialect.cannot,
     ask: async (asked) => {
       const response = asked.streamed
         ? await responses
@@ -15,7 +24,7 @@ export function responsesClient(baseUrl: string, key: string): SceneClient {
         : asked.scene.schema === undefined
           ? await responses.create(typed<OpenAI.Responses.ResponseCreateParamsNonStreaming>(paramsOf(asked)))
           : await responses.parse(typed<OpenAI.Responses.ResponseCreateParamsNonStreaming>(paramsOf(asked)))
-      return { got: readResponse(response), raw: response.output }
+      return responsesDialect.read(response)
     },
   }
 }

@@ -74,7 +74,9 @@ function readPart(part: JsonObject): Piece[] {
 }
 
 function readInline(inline: JsonObject): Piece {
-  const { mimeType, data } = only(inline, 'mimeType data', 'inlineData.')
+  const { mimeType, data: written } = only(inline, 'mimeType data', 'inlineData.')
+  // Gemini takes both alphabets.
+  const data = textAt(written, 'inlineData.data').replaceAll('-', '+').replaceAll('_', '/')
   if (mimeType === 'image/png') return { kind: 'image', data: base64At(data, pngMagic, 'inlineData.data') }
   if (mimeType === 'application/pdf')
     return { kind: 'file', data: base64At(data, pdfMagic, 'inlineData.data'), name: '' }
