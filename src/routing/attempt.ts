@@ -23,8 +23,8 @@ export interface Failure<Answer> {
   retryAfterMs: number | null
   /** In words, for the record. */
   reason: string
-  /** Nothing was sent to the target. */
-  uncalled?: true
+  /** Nothing was sent to the target: the request cannot be written for it, or its account has no room. */
+  uncalled?: 'format' | 'account'
 }
 
 export type Attempted<Answer> =
@@ -77,7 +77,7 @@ export async function attempt<Candidate, Answer>(
 
 /** A target that could not be called says less than one that was: the earlier failure stays the outcome. */
 function wasTried({ fault, uncalled }: Failure<unknown>): boolean {
-  return uncalled !== true && fault.code !== 'provider_not_ready'
+  return uncalled === undefined && fault.code !== 'provider_not_ready'
 }
 
 async function tryTarget<Candidate, Answer>(

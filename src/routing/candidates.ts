@@ -39,6 +39,7 @@ type SkipCode =
   | 'limited'
   | 'weight'
   | 'format'
+  | 'account'
   | 'inactive'
   | 'failing'
   | 'cooling-down'

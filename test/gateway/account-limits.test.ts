@@ -108,6 +108,7 @@ describe('requests a minute of an account', () => {
     expect(record?.routing_signals).toContainEqual(
       expect.objectContaining({
         verdict: 'skipped',
+        data: expect.objectContaining({ provider: 'first', code: 'account' }),
         text: expect.stringMatching(/^first \(m\): The account of provider first may be used for 2 requests a minute/),
       }),
     )

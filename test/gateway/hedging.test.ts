@@ -2,9 +2,10 @@ import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
-import type { Limit } from '../../src/core/policy-limits.ts'
+import type { AccountLimits, Limit } from '../../src/core/policy-limits.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { RouteHedge } from '../../src/core/route-options.ts'
+import { accountLimits } from '../../src/policy/limits/account-limits.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
@@ -32,6 +33,14 @@ const whenAsked =
   (response, number) =>
     void promise.then(() => act(response, number))
 
+/** Tokens a minute that its account may be used for, and those that are. */
+const tpm = 10_000
+function usedTokens({ plane }: Pick<Stage, 'plane'>, name: string) {
+  const [limit] = accountLimits({ id: `prv_${name}`, name, limits: { rpm: null, tpm, budgetUsdMonth: null } }) ?? []
+  if (limit === undefined) throw new Error('there is no limit')
+  return plane.limits.used(limit)
+}
+
 interface Stage {
   plane: DataPlane
   /** By provider: how often it was asked, and how many of those hung up on it. */
@@ -42,7 +51,7 @@ interface Stage {
 async function start(
   acts: Record<string, Act>,
   hedge: RouteHedge,
-  { policies = [], only }: { policies?: SnapshotPolicy[]; only?: string } = {},
+  { policies = [], only, limits }: { policies?: SnapshotPolicy[]; only?: string; limits?: Partial<AccountLimits> } = {},
 ): Promise<Stage> {
   const stage: Omit<Stage, 'plane'> = { asked: {}, cut: {} }
   const providers = await Promise.all(
@@ -61,7 +70,8 @@ async function start(
         server.closeAllConnections()
         server.close()
       })
-      return { kind: 'openai', name, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
+      const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+      return { kind: 'openai', name, baseUrl, ...(limits && { limits }) }
     }),
   )
   const targets = Object.keys(acts).map((name, priority) => makeTarget(`${name}:${name}-model`, { priority }))
@@ -118,6 +128,15 @@ describe('a request whose first target is silent', () => {
     })
     expect(stage.asked).toEqual({ slow: 1, quick: 1 })
     await expect.poll(() => stage.cut).toEqual({ slow: 1 })
+  })
+
+  it('counts the tokens of each at its own account', async () => {
+    const stage = await start({ slow: never, quick: whole }, always, { limits: { tpm } })
+    const { record } = await ask(stage, { messages: [{ role: 'user', content: 'hi '.repeat(100) }] })
+    expect(tried(record)).toEqual(['slow cancelled', 'quick answered'])
+    await expect.poll(() => usedTokens(stage, 'quick')).toBe(20)
+    // What was sent, as the loser is charged too: nothing of the answer.
+    expect(usedTokens(stage, 'slow')).toBe(Math.ceil(record.request_bytes / 4))
   })
 
   it('has the attempt last whose answer passed, also where the first target wins (claude-code-hub 1291)', async () => {

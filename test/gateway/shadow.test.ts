@@ -1,9 +1,11 @@
 import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { ContentRule } from '../../src/core/content-rules.ts'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { Limit } from '../../src/core/policy-limits.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
+import { mintBodyKey } from '../../src/sealing/body-seal.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
@@ -25,7 +27,7 @@ const failing: Act = (response) => {
   response.end('{"error":{"message":"no"}}')
 }
 
-async function start(main: Act, shadow: Act, policies: SnapshotPolicy[] = []) {
+async function start(main: Act, shadow: Act, policies: SnapshotPolicy[] = [], upstreamModel = 'small') {
   const seen: string[] = []
   const listen = async (name: string, act: Act) => {
     const server = http.createServer(async (request, response) => {
@@ -43,7 +45,7 @@ async function start(main: Act, shadow: Act, policies: SnapshotPolicy[] = []) {
   }
   const providers = [await listen('main', main), await listen('shadow', shadow)]
   const route = makeRoute('m', [makeTarget('main:large')], {
-    shadow: { providerId: 'prv_shadow', upstreamModel: 'small' },
+    shadow: { providerId: 'prv_shadow', upstreamModel },
     retries: 0,
   })
   const plane = await startDataPlane({ providers, routes: [route], policies })
@@ -74,6 +76,11 @@ async function shadowOf(plane: DataPlane, id: string | null): Promise<RequestRec
     if (found !== undefined) return found
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
+}
+
+const rule: ContentRule = {
+  ...{ name: 'keys', detector: 'secrets', pattern: null, action: 'redact', on: ['answer'] },
+  ...{ reversible: false, longest: 200 },
 }
 
 const usd: Limit = {
@@ -146,6 +153,28 @@ describe('a route with a shadow', () => {
     expect((await ask(plane)).status).toBe(200)
     await plane.drain(0)
     expect(seen).toEqual([])
+  })
+
+  it('gets nothing where its model has no price, and a policy denies such models', async () => {
+    const { plane, seen } = await start(whole, whole, [makePolicy('team', { unpriced: 'deny' })], 'unknown')
+    expect((await ask(plane)).status).toBe(200)
+    await plane.drain(0)
+    expect(seen).toEqual([])
+  })
+
+  it.each([
+    ['that rules look at', [rule], 1],
+    ['that no rule looks at', [], 2],
+  ])('leaves an answer %s out of what is captured', async (_what, contentRules, answers) => {
+    const { plane } = await start(whole, whole, [makePolicy('team', { capture: 'full', contentRules })])
+    plane.configure({ bodyKey: { id: 'k', key: mintBodyKey() } })
+    const { id } = await ask(plane)
+    const copy = await shadowOf(plane, id)
+    const bodies = plane.entries().flatMap((entry) => (entry.kind === 'body' ? [entry] : []))
+    expect(bodies.filter(({ part }) => part === 'request')).toHaveLength(2)
+    expect(bodies.filter(({ part }) => part === 'answer')).toHaveLength(answers)
+    const said = copy.policy_signals.map(({ text }) => text)
+    expect(said.includes("The answer was not kept: content rules do not read a shadow's answer.")).toBe(answers === 1)
   })
 
   it('gets nothing that is stored, that has tools of the provider, or that failed', async () => {

@@ -160,6 +160,17 @@ describe('is asked anew', () => {
     expect(cacheOf(await ask({ stream: true }))).toBe('miss')
   })
 
+  it('after an answer without usage, which no later one could have either', async () => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }]
+    const body = JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices })
+    for (let count = 0; count < 3; count++) {
+      stage.mocks.openai.next({ body })
+      expect(cacheOf(await ask())).toBe('miss')
+      // As long as one that is kept takes.
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  })
+
   it('with another version header, and when its route or provider has changed', async () => {
     await ask({ lane: 'anthropic' })
     await hit({ lane: 'anthropic' })

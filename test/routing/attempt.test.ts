@@ -82,7 +82,7 @@ describe('attempt', () => {
   })
 
   it('passes on why a request cannot be asked of a target only where no other has answered', async () => {
-    const untold = failed({ fault: fault('not_translatable'), next: 'target', uncalled: true })
+    const untold = failed({ fault: fault('not_translatable'), next: 'target', uncalled: 'format' })
     const first = await run({ a: [untold], b: [untold] })
     expect(first.outcome).toMatchObject({ kind: 'failed', fault: { code: 'not_translatable' } })
     expect(first.skipped).toHaveLength(2)

@@ -20,6 +20,7 @@ export class ShadowAnswer implements AnswerConsumer {
   #contentEvents = 0
   #error: StreamedError | null = null
   #ending = false
+  #keeps = true
 
   constructor(answer: Answer) {
     this.#answer = answer
@@ -30,7 +31,8 @@ export class ShadowAnswer implements AnswerConsumer {
     const { gated, error, leg, upstream } = this.#answer
     const { call } = leg
     call.trace.firstByteMs = this.#answer.attempt.first_byte_ms
-    call.arrival.capture?.answerHead(gated.head.headers)
+    if (call.content?.readsAnswer === true) this.#keepNone()
+    if (this.#keeps) call.arrival.capture?.answerHead(gated.head.headers)
     const { status } = gated.head
     if (gated.kind === 'error') {
       this.#pass(error?.body ?? gated.body)
@@ -83,11 +85,20 @@ export class ShadowAnswer implements AnswerConsumer {
     this.#stop()
   }
 
+  /** Content rules look at what goes to clients, and this does not: what they might redact or block is not kept. */
+  #keepNone(): void {
+    const { arrival, trace } = this.#answer.leg.call
+    if (arrival.capture === null) return
+    this.#keeps = false
+    const text = "The answer was not kept: content rules do not read a shadow's answer."
+    trace.policySignals.push({ rule: 'capture', verdict: 'note', text })
+  }
+
   /** What comes of it is only kept, where a policy wants that. */
   #pass(bytes: Buffer): void {
     const { trace, arrival } = this.#answer.leg.call
     trace.responseBytes += bytes.length
-    arrival.capture?.answer(bytes)
+    if (this.#keeps) arrival.capture?.answer(bytes)
   }
 
   #reported({ code, origin, message }: StreamedError): RequestEnd['error'] {

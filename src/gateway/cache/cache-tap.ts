@@ -78,7 +78,7 @@ export class CacheTap implements BodyTap {
   }
 }
 
-/** What is estimated was cut, or comes from a provider that does not say what it used. */
+/** Without usage, or with an estimate, it was cut, or comes from a provider that does not say what it used. */
 function isGood({ status, error, tokens }: RequestEnd): boolean {
-  return status === 200 && error === null && tokens?.source !== 'estimated'
+  return status === 200 && error === null && tokens !== null && tokens.source !== 'estimated'
 }

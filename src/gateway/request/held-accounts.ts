@@ -11,8 +11,8 @@ export interface HeldAccounts {
   take(candidate: Candidate, provider: LiveProvider): Fault | null
   /** The attempt of what was taken last is under way. */
   began(attempt: AttemptRecord | undefined): void
-  /** It failed: what it used is known, and others may have the rest. */
-  failed(attempt: AttemptRecord | undefined): void
+  /** It failed, or another answered before it: what it used is known, and others may have the rest. */
+  ended(attempt: AttemptRecord | undefined): void
   /** Holds more where an answer may come to more than was thought. Null: it may go on. */
   raise(need: BudgetNeed): Fault | null
   /** A further turn of a connection counts like a request. */

@@ -27,7 +27,7 @@ const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
 
 /**
  * What a request takes of the limits that accounts at providers have. Each attempt counts there: a retry and a fallback are
- * further requests. One that fails gives back the tokens and the money that it did not use as soon as it has failed; what the
+ * further requests. One that ends without passing gives back at once the tokens and the money that it did not use; what the
  * others came to is settled with the request.
  */
 export class AccountHolds implements HeldAccounts {
@@ -73,7 +73,7 @@ export class AccountHolds implements HeldAccounts {
     if (use !== undefined && use.attempt === null) use.attempt = attempt ?? null
   }
 
-  failed(attempt: AttemptRecord | undefined): void {
+  ended(attempt: AttemptRecord | undefined): void {
     const index = this.#uses.findIndex((use) => use.attempt === attempt)
     const [use] = index < 0 ? [] : this.#uses.splice(index, 1)
     if (use === undefined) return

@@ -317,14 +317,14 @@ export function notReady(candidate: Candidate, reason: string): Sent<Answer> {
 /** A target that this request cannot be written for. */
 export function untranslatable(what: Fault): Sent<Answer> {
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message } as const
-  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: true } }
+  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: 'format' } }
 }
 
 /** Its account may not be used for more at the moment: nothing was sent, and the next target is asked. */
 export function crowded(reason: Fault): Sent<Answer> {
   const retryAfterMs = reason.retryAfterMs ?? null
   const failure = { fault: reason, answer: null, next: 'target', retryAfterMs, reason: reason.message } as const
-  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: true } }
+  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: 'account' } }
 }
 
 /** Which credential of the pool was used, by its id; null where the provider asks for none. */

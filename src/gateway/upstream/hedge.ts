@@ -171,6 +171,8 @@ export class Hedge {
       upstream.abort()
       if (attempt !== null) chargeCutAttempt(leg, attempt, upstream)
     }
+    // Its account has no part in the answer: it may not be raised for it, nor cut it short.
+    if (attempt !== null && sent.kind !== 'failed') this.#call.arrival.accounts?.ended(attempt)
     // It is no part of what the answer used.
     trace.cutTokens = null
     if (attempt !== null && sent.kind !== 'failed') attempt.outcome = 'cancelled'

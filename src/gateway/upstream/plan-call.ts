@@ -25,15 +25,18 @@ export function planFor(call: Call): Plan {
   return planned
 }
 
+/** What needs no price counts as priced: calls without tokens, and providers within the gateway. */
+export function isPriced({ gateway, match }: Call, { provider, upstreamModel }: Candidate): boolean {
+  const live = gateway.model.configuration.providers.get(provider.id)
+  if (live === undefined || live.kind.transport !== null || !match.endpoint.usesTokens) return true
+  return gateway.model.priceOf(live, upstreamModel) !== null
+}
+
 /** Targets whose model has no price are skipped; with no other left, the policy denies the call. */
-function withoutUnpriced({ gateway, inspection, match }: Call, plan: Plan, policy: string): Plan {
-  if (plan.fault !== null || inspection.model === null || !match.endpoint.usesTokens) return plan
-  const isPriced = ({ provider, upstreamModel }: Candidate) => {
-    const live = gateway.model.configuration.providers.get(provider.id)
-    if (live === undefined || live.kind.transport !== null) return true
-    return gateway.model.priceOf(live, upstreamModel) !== null
-  }
-  const kept = plan.candidates.filter(isPriced)
+function withoutUnpriced(call: Call, plan: Plan, policy: string): Plan {
+  const { inspection } = call
+  if (plan.fault !== null || inspection.model === null) return plan
+  const kept = plan.candidates.filter((candidate) => isPriced(call, candidate))
   if (kept.length === plan.candidates.length) return plan
   const dropped = plan.candidates.filter((candidate) => !kept.includes(candidate))
   const signals = plan.signals.map((signal): Signal => {

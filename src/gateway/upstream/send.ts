@@ -32,10 +32,8 @@ export async function attemptAll(call: Call, planned: Plan, hedge: Hedge | null 
     describe: ({ provider, upstreamModel }) =>
       upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
     record: (signal) => recordStep(call, signal),
-    recordSkip: ({ provider, upstreamModel }, { reason, uncalled }) => {
-      const code = uncalled === true ? 'format' : 'open'
-      call.trace.skipped(skippedSignal({ provider: provider.name, upstreamModel, reason, code }))
-    },
+    recordSkip: ({ provider, upstreamModel }, { reason, uncalled }) =>
+      call.trace.skipped(skippedSignal({ provider: provider.name, upstreamModel, reason, code: uncalled ?? 'open' })),
     random: call.gateway.random,
   })
   // A retry or fallback was planned but could not be made, so the provider's answer is passed on.
@@ -119,7 +117,7 @@ async function sendTo(
     const attempt = call.trace.attempts.at(-1)
     accounts.began(attempt)
     const sent = await sending
-    if (sent.kind === 'failed') accounts.failed(attempt)
+    if (sent.kind === 'failed') accounts.ended(attempt)
     return sent
   } catch (error) {
     // A fault of the gateway's own says nothing about the provider: without this, a probe would keep all others away.

@@ -15,6 +15,7 @@ import { holdAccount } from './hold-account.ts'
 import { holdBudgets } from './hold-budgets.ts'
 import type { LegTarget } from './leg.ts'
 import { mayRepeat } from './may-repeat.ts'
+import { isPriced } from './plan-call.ts'
 import { noteOutcome, sendOnce } from './send.ts'
 import { translateFor } from './translate-for.ts'
 
@@ -90,6 +91,7 @@ function findTarget(call: Call, route: SnapshotRoute): LegTarget | null {
     name,
   )
   if ('skipped' in found || found.taken.lastResort) return null
+  if (call.arrival.unpriced?.denies === true && !isPriced(call, found.taken)) return null
   return withCredential(call, route, found.taken, provider)
 }
 
