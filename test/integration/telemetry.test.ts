@@ -18,25 +18,35 @@ if (lane === undefined) throw new Error('there is no lane')
 interface Scene {
   gateway: TestGateway
   mock: MockProvider
-  call(headers?: [string, string][]): Promise<string>
+  /** Of another format than the client's; `claude` is its model. */
+  foreign: MockProvider
+  call(headers?: [string, string][], model?: string): Promise<string>
 }
 
 async function open(config: string, dataDirectory?: string, environment: Record<string, string> = {}): Promise<Scene> {
   const mock = await startMockProvider('openai', mintCredential('openai'))
+  const foreign = await startMockProvider('anthropic', mintCredential('anthropic'))
   const gateway = await startGateway({ config, environment, ...(dataDirectory === undefined ? {} : { dataDirectory }) })
   onTestFinished(async () => {
     await gateway.stop()
     await mock.close()
+    await foreign.close()
   })
   const [credential = ''] = mock.credentials
+  const [other = ''] = foreign.credentials
+  await gateway.admin.providers.add({
+    ...{ name: 'anthropic', kind: 'anthropic', baseUrl: foreign.baseUrl, credential: other },
+  })
+  await gateway.addRoute('claude', ['anthropic'])
   await gateway.admin.providers.add({ name: 'openai', kind: 'openai', baseUrl: mock.baseUrl, credential })
   await gateway.addRoute('gpt-4o-mini', ['openai'])
   const { key } = await gateway.createKey('ci')
-  const { path, body } = lane?.call('gpt-4o-mini') ?? { path: '', body: '' }
   return {
     gateway,
     mock,
-    async call(more = []) {
+    foreign,
+    async call(more = [], model = 'gpt-4o-mini') {
+      const { path, body } = lane?.call(model) ?? { path: '', body: '' }
       const headers: [string, string][] = [
         ['authorization', `Bearer ${key}`],
         ['content-type', 'application/json'],
@@ -83,6 +93,13 @@ it('continues the client’s trace to the provider, and exports it with what it 
   })
   expect(collector.requests[0]?.headers.authorization).toBe('Bearer canary-token')
   expect(gateway.stderr()).not.toContain('canary-token')
+})
+
+it('continues it to a provider of another format too', async () => {
+  const collector = await startMockCollector()
+  const { foreign, call } = await open(config(collector.url), undefined, token)
+  const id = await call([['traceparent', `00-${trace}-${parent}-01`]], 'claude')
+  expect(foreign.calls.at(-1)?.headers.get('traceparent')).toBe(`00-${trace}-${spanIdOf(id, 1)}-01`)
 })
 
 it('begins a trace where the client names none, or none that is valid, and tells the provider nothing', async () => {

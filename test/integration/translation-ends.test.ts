@@ -111,6 +111,24 @@ describe('the way up', () => {
   })
 })
 
+describe('an answer that nobody can read', () => {
+  it('fails for its client, and is charged all the same', async () => {
+    const priced = { model: stageModels.anthropic, input: 1, output: 2 }
+    await stage.gateway.admin.prices.set(priced)
+    const body = JSON.stringify({ type: 'message', content: 'no list', usage: { input_tokens: 9, output_tokens: 3 } })
+    for (let tries = 0; tries < 2; tries++) stage.mocks.anthropic.next({ body })
+    await expect(openai.chat.completions.create({ model: 'claude', messages })).rejects.toMatchObject({ status: 502 })
+    const { attempts, cost, error } = await record()
+    expect(error).toMatchObject({ code: 'provider_bad_response' })
+    expect(attempts.map((each) => each.cost?.usd ?? 0)).toEqual([expect.any(Number), expect.any(Number)])
+    for (const { cost: charged } of attempts) expect(charged?.usd).toBeGreaterThan(0)
+    expect(cost?.usd).toBeCloseTo(
+      attempts.reduce((sum, each) => sum + (each.cost?.usd ?? 0), 0),
+      9,
+    )
+  })
+})
+
 describe('a provider’s error', () => {
   it('comes in the client’s shape, with the status that this has for it', async () => {
     stage.mocks.anthropic.next({
