@@ -51,7 +51,11 @@ interface Stage {
 async function start(
   acts: Record<string, Act>,
   hedge: RouteHedge,
-  { policies = [], only, limits }: { policies?: SnapshotPolicy[]; only?: string; limits?: Partial<AccountLimits> } = {},
+  {
+    policies = [],
+    only,
+    limits,
+  }: { policies?: SnapshotPolicy[]; only?: string; limits?: Record<string, Partial<AccountLimits>> } = {},
 ): Promise<Stage> {
   const stage: Omit<Stage, 'plane'> = { asked: {}, cut: {} }
   const providers = await Promise.all(
@@ -71,7 +75,7 @@ async function start(
         server.close()
       })
       const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
-      return { kind: 'openai', name, baseUrl, ...(limits && { limits }) }
+      return { kind: 'openai', name, baseUrl, ...(limits?.[name] && { limits: limits[name] }) }
     }),
   )
   const targets = Object.keys(acts).map((name, priority) => makeTarget(`${name}:${name}-model`, { priority }))
@@ -131,12 +135,28 @@ describe('a request whose first target is silent', () => {
   })
 
   it('counts the tokens of each at its own account', async () => {
-    const stage = await start({ slow: never, quick: whole }, always, { limits: { tpm } })
+    const stage = await start({ slow: never, quick: whole }, always, { limits: { slow: { tpm }, quick: { tpm } } })
     const { record } = await ask(stage, { messages: [{ role: 'user', content: 'hi '.repeat(100) }] })
     expect(tried(record)).toEqual(['slow cancelled', 'quick answered'])
     await expect.poll(() => usedTokens(stage, 'quick')).toBe(20)
     // What was sent, as the loser is charged too: nothing of the answer.
     expect(usedTokens(stage, 'slow')).toBe(Math.ceil(record.request_bytes / 4))
+  })
+
+  it('is answered to its end, whatever the account of the loser has left', async () => {
+    const long: Act = (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const chunk = { choices: [{ index: 0, delta: { content: 'word ' } }] }
+      for (let count = 0; count < 1500; count++) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+      response.end('data: [DONE]\n\n')
+    }
+    // Longer than what is held at first: more is asked for, and the loser's budget has room for none of it.
+    const limits = { slow: { budgetUsdMonth: 0.001 }, quick: { budgetUsdMonth: 1000 } }
+    const stage = await start({ slow: never, quick: long }, always, { limits })
+    const { text, record } = await ask(stage, { stream: true, max_tokens: undefined })
+    expect(tried(record)).toEqual(['slow cancelled', 'quick answered'])
+    expect(record.error).toBeNull()
+    expect(text).toContain('[DONE]')
   })
 
   it('has the attempt last whose answer passed, also where the first target wins (claude-code-hub 1291)', async () => {
