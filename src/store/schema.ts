@@ -391,6 +391,8 @@ export interface RecordLabelsRow {
   key_name: string | null
   provider: string | null
   model: string | null
+  /** 1: of copies for shadow targets, which are no requests of a client. */
+  shadow: 0 | 1
 }
 
 /** A database or a transaction in it. */

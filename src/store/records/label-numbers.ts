@@ -8,8 +8,8 @@ type LabelTuple = (string | number | null)[]
 const keptNumbers = 5000
 
 /**
- * The numbers of labels: lane, project, environment, key, provider and model, of which every record has one combination
- * and thousands of records the same.
+ * The numbers of labels: lane, project, environment, key, provider, model and whether it is a copy for a shadow target. Every
+ * record has one combination of them, and thousands of records the same.
  */
 export class LabelNumbers {
   readonly #known = new Map<string, number>()
@@ -20,7 +20,7 @@ export class LabelNumbers {
   readonly #note: Statement<LabelTuple>
 
   constructor(sqlite: Database) {
-    const names = ['key_id', 'model', 'provider', 'lane', 'project', 'environment', 'key_name']
+    const names = ['key_id', 'model', 'provider', 'lane', 'project', 'environment', 'key_name', 'shadow']
     const same = names.map((name) => `${name} is ?`).join(' and ')
     this.#find = sqlite.prepare(`select number from record_labels where ${same}`)
     this.#add = sqlite.prepare(`insert into record_labels (${names}) values (${names.map(() => '?')})`)
@@ -38,12 +38,14 @@ export class LabelNumbers {
     return number
   }
 
-  #numberOf({ lane, project, environment, key, provider, model }: RecordHead): number {
+  #numberOf({ lane, project, environment, key, provider, model, shadow_of }: RecordHead): number {
     // Names are slugs, and the model is the client's own text: so it comes last, and nothing is taken for something else.
-    const name = `${lane}\n${project}\n${environment}\n${key?.id}\n${key?.name}\n${provider}\n${model === null ? '' : `=${model}`}`
+    const shadow = shadow_of === null ? 0 : 1
+    const end = model === null ? '' : `=${model}`
+    const name = `${shadow}\n${lane}\n${project}\n${environment}\n${key?.id}\n${key?.name}\n${provider}\n${end}`
     const known = this.#known.get(name)
     if (known !== undefined) return known
-    const values = [key?.id ?? null, model, provider, lane, project, environment, key?.name ?? null]
+    const values = [key?.id ?? null, model, provider, lane, project, environment, key?.name ?? null, shadow]
     const number = this.#find.get(...values)?.number ?? Number(this.#add.run(...values).lastInsertRowid)
     if (this.#known.size >= keptNumbers) this.#known.clear()
     this.#known.set(name, number)

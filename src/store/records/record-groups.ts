@@ -3,6 +3,7 @@ import type { StatsBy } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
 import { readTags } from './record-json.ts'
 import type { ScannedRow } from './record-scan.ts'
+import { nanoOfUsd } from './record-sum-keys.ts'
 import type { SumRow } from './sum-scan.ts'
 
 /** A record, or the sums of several that have all that groups are made of in common. */
@@ -51,6 +52,16 @@ function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupN
 
 function plain(name: string): GroupName {
   return { id: name, name }
+}
+
+export function countOf(row: CountedRow): number {
+  return 'requests' in row ? row.requests : 1
+}
+
+/** Of a dollar; null: it has no price. */
+export function spentNano(row: CountedRow): number | null {
+  if ('requests' in row) return row.priced > 0 ? row.usd_nano : null
+  return row.usd === null ? null : nanoOfUsd(row.usd)
 }
 
 /** What sums count as an error. */

@@ -106,6 +106,7 @@ function isWhole(head: NonNullable<ReturnType<typeof parse>>): boolean {
     head.error !== undefined &&
     head.tokens !== undefined &&
     head.cost !== undefined &&
+    head.shadow_of !== undefined &&
     head.duration_ms !== undefined &&
     head.first_byte_ms !== undefined
   )

@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, SeriesGroup, SeriesPoint, SeriesQuestion } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { RecordClock } from './record-clock.ts'
-import { type CountedRow, groupsOf } from './record-groups.ts'
+import { type CountedRow, countOf, groupsOf } from './record-groups.ts'
+import { isShadow } from './record-labels.ts'
 import { RecordAdder } from './record-sums.ts'
 import { scanTotals } from './sum-scan.ts'
 import { longestWithin, momentOf } from './sum-spans.ts'
@@ -30,11 +31,12 @@ export async function recordSeries(
       const step = Math.floor((clock.read(row) - from) / stepMs)
       const found = groupsOf(row, labels.get(row.label), by)
       const known = found.flatMap(({ id }) => groups.get(id) ?? [])
-      for (const group of known) group.add(step, row)
+      const shadow = isShadow(labels, row)
+      for (const group of known) group.add(step, row, shadow)
       // Once, however many of its tags are not told apart.
       if (known.length === found.length) continue
       others ??= new SeriesAdder(rest, steps)
-      others.add(step, row)
+      others.add(step, row, shadow)
     }
   }
   const all = [...groups.values(), ...(others === null ? [] : [others])]
@@ -78,7 +80,7 @@ async function countGroups(
       for (const { id, name } of groupsOf(row, labels.get(row.label), by)) {
         const group = groups.get(id) ?? { name, count: 0, label: row.label }
         groups.set(id, group)
-        group.count += 'requests' in row ? row.requests : 1
+        if (!isShadow(labels, row)) group.count += countOf(row)
         if (row.label > group.label) Object.assign(group, { name, label: row.label })
       }
   return groups
@@ -110,10 +112,10 @@ class SeriesAdder {
   }
 
   /** Outside of the steps nothing is counted. */
-  add(step: number, row: CountedRow): void {
+  add(step: number, row: CountedRow, shadow: boolean): void {
     if (step < 0 || step >= this.#steps.length) return
     this.#steps[step] ??= new RecordAdder()
-    this.#steps[step].add(row)
+    this.#steps[step].add(row, shadow)
   }
 
   finish(from: number, stepMs: number): SeriesGroup {

@@ -1,6 +1,7 @@
 import type { RecordFilter, StatsBy, StatsRow } from '../api.ts'
 import type { Database, RecordLabelsRow } from '../schema.ts'
 import { type CountedRow, type GroupName, groupsOf, isOfLabel } from './record-groups.ts'
+import { isShadow } from './record-labels.ts'
 import { RecordAdder } from './record-sums.ts'
 import { scanTotals } from './sum-scan.ts'
 
@@ -24,7 +25,8 @@ export async function recordStats(db: Database, filter: RecordFilter, by: StatsB
       last = day
       const found = byLabel?.get(row.label) ?? findGroups(groups, row, ways, labels)
       byLabel?.set(row.label, found)
-      for (const { adder } of found) adder.add(row)
+      const shadow = isShadow(labels, row)
+      for (const { adder } of found) adder.add(row, shadow)
     }
   }
   const rows = [...groups].map(([id, { names, adder }]) => ({

@@ -2,9 +2,7 @@ import { usdOfNano } from '../../core/money.ts'
 import type { RecordSums } from '../api.ts'
 import { DurationCounts, durationSteps } from './duration-counts.ts'
 import { readLatencies } from './latency-blob.ts'
-import { type CountedRow, isError } from './record-groups.ts'
-import type { ScannedRow } from './record-scan.ts'
-import { nanoOfUsd } from './record-sum-keys.ts'
+import { type CountedRow, countOf, isError, spentNano } from './record-groups.ts'
 import type { SumRow } from './sum-scan.ts'
 
 const tokenColumns = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
@@ -13,6 +11,7 @@ const tokenColumns = ['input', 'output', 'cache_read', 'cache_write', 'reasoning
 export class RecordAdder {
   readonly #sums = {
     requests: 0,
+    shadows: 0,
     errors: 0,
     interrupted: 0,
     interrupted_tokens: 0,
@@ -27,9 +26,12 @@ export class RecordAdder {
   readonly #durations = new DurationCounts()
   readonly #firstBytes = new DurationCounts()
 
-  add(row: CountedRow): void {
-    if ('requests' in row) this.#addSum(row)
-    else this.#addRecord(row)
+  /** `shadow`: a copy for a shadow target, or sums of such. What it took is spent, and no client asked or waited for it. */
+  add(row: CountedRow, shadow: boolean): void {
+    const count = countOf(row)
+    this.#addSpent(row)
+    if (shadow) this.#sums.shadows += count
+    else this.#addAsked(row, count)
   }
 
   finish(): RecordSums {
@@ -47,33 +49,30 @@ export class RecordAdder {
     }
   }
 
-  #addRecord(row: ScannedRow): void {
+  #addSpent(row: CountedRow): void {
     const sums = this.#sums
-    sums.requests++
-    if (isError(row)) sums.errors++
-    if (row.state === 'interrupted') {
-      sums.interrupted++
-      sums.interrupted_tokens += (row.input ?? 0) + (row.output ?? 0)
-    }
     // What is under way has its hold on the record; only an end makes it a charge.
     if (row.state !== 'admitted') for (const column of tokenColumns) sums[column] += row[column] ?? 0
-    if (row.usd !== null) sums.nano = (sums.nano ?? 0) + nanoOfUsd(row.usd)
-    if (row.duration_ms !== null) this.#durations.add(row.duration_ms)
-    if (row.first_byte_ms !== null) this.#firstBytes.add(row.first_byte_ms)
+    if (row.state === 'interrupted') sums.interrupted_tokens += (row.input ?? 0) + (row.output ?? 0)
+    const nano = spentNano(row)
+    if (nano !== null) sums.nano = (sums.nano ?? 0) + nano
   }
 
-  #addSum(row: SumRow): void {
+  #addAsked(row: CountedRow, count: number): void {
     const sums = this.#sums
-    sums.requests += row.requests
-    if (isError(row)) sums.errors += row.requests
-    if (row.state === 'interrupted') {
-      sums.interrupted += row.requests
-      sums.interrupted_tokens += row.input + row.output
+    sums.requests += count
+    if (isError(row)) sums.errors += count
+    if (row.state === 'interrupted') sums.interrupted += count
+    if ('requests' in row) this.#addLatencies(row)
+    else {
+      if (row.duration_ms !== null) this.#durations.add(row.duration_ms)
+      if (row.first_byte_ms !== null) this.#firstBytes.add(row.first_byte_ms)
     }
-    for (const column of tokenColumns) sums[column] += row[column]
-    if (row.priced > 0) sums.nano = (sums.nano ?? 0) + row.usd_nano
-    if (row.latencies === null) return
-    readLatencies(row.latencies, (place, count) => {
+  }
+
+  #addLatencies({ latencies }: SumRow): void {
+    if (latencies === null) return
+    readLatencies(latencies, (place, count) => {
       if (place < durationSteps) this.#durations.addStep(place, count)
       else this.#firstBytes.addStep(place - durationSteps, count)
     })

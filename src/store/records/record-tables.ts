@@ -112,7 +112,10 @@ export type StatsBy =
 
 /** What records add up to. */
 export interface RecordSums {
+  /** That clients sent. */
   requests: number
+  /** Copies for shadow targets: in tokens and cost, and in nothing else. */
+  shadows: number
   errors: number
   interrupted: number
   /** Of `input` and `output`, what interrupted requests are charged: their holds. */
@@ -206,7 +209,10 @@ export interface SeriesQuestion {
 }
 
 export interface SeriesPoint
-  extends Omit<RecordSums, 'interrupted' | 'interrupted_tokens' | 'cache_read' | 'cache_write' | 'reasoning'> {
+  extends Omit<
+    RecordSums,
+    'shadows' | 'interrupted' | 'interrupted_tokens' | 'cache_read' | 'cache_write' | 'reasoning'
+  > {
   /** Start of the step. */
   time: string
 }

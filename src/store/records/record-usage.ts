@@ -2,8 +2,8 @@ import { usdOfNano } from '../../core/money.ts'
 import { noGroup } from '../../core/record.ts'
 import type { RecordFilter, UsageRow, UsageSum } from '../api.ts'
 import type { Database } from '../schema.ts'
-import type { CountedRow } from './record-groups.ts'
-import { nanoOfUsd } from './record-sum-keys.ts'
+import { type CountedRow, countOf, spentNano } from './record-groups.ts'
+import { isShadow } from './record-labels.ts'
 import { scanTotals } from './sum-scan.ts'
 
 interface KeySum {
@@ -26,7 +26,7 @@ export async function recordUsage(db: Database, filter: RecordFilter, lately: st
         const id = labels.get(row.label)?.key_id ?? noGroup
         const sums = keys.get(id) ?? { before: nothing(), lately: nothing() }
         keys.set(id, sums)
-        add(sums[span.name], row)
+        add(sums[span.name], row, isShadow(labels, row))
       }
   return [...keys].map(([id, { before, lately }]) => ({
     id,
@@ -44,12 +44,12 @@ const later = (since: string | undefined, lately: string) =>
 
 const nothing = (): KeySum => ({ requests: 0, tokens: 0, nano: null })
 
-function add(sum: KeySum, row: CountedRow): void {
-  const summed = 'requests' in row
-  sum.requests += summed ? row.requests : 1
+/** A copy for a shadow target is spent, and no request of its key. */
+function add(sum: KeySum, row: CountedRow, shadow: boolean): void {
+  if (!shadow) sum.requests += countOf(row)
   // What is under way has its hold on the record; only an end makes it a charge.
   if (row.state !== 'admitted') sum.tokens += (row.input ?? 0) + (row.output ?? 0)
-  const nano = summed ? (row.priced > 0 ? row.usd_nano : null) : row.usd === null ? null : nanoOfUsd(row.usd)
+  const nano = spentNano(row)
   if (nano !== null) sum.nano = (sum.nano ?? 0) + nano
 }
 

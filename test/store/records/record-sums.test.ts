@@ -8,6 +8,7 @@ import { firstBytePlace, readLatencies } from '../../../src/store/records/latenc
 import { purge } from '../../../src/store/records/purge.ts'
 import { groupsOf } from '../../../src/store/records/record-groups.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
+import { isShadow } from '../../../src/store/records/record-labels.ts'
 import { interruptRecords } from '../../../src/store/records/record-rows.ts'
 import { scanRecords } from '../../../src/store/records/record-scan.ts'
 import { recordStats } from '../../../src/store/records/record-stats.ts'
@@ -34,6 +35,7 @@ interface Shape {
   usd: number | null
   tokens: number
   took: number
+  shadow: boolean
 }
 
 const shapes: fc.Arbitrary<Shape> = fc.record({
@@ -44,6 +46,7 @@ const shapes: fc.Arbitrary<Shape> = fc.record({
   usd: fc.option(fc.nat(1_000_000).map((nano) => nano / 1e9)),
   tokens: fc.nat(100_000),
   took: fc.nat(400_000),
+  shadow: fc.boolean(),
 })
 
 type Step =
@@ -76,7 +79,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget sums') }) },
 ) as fc.Arbitrary<Step>
 
-function recordOf({ at, key, model, fails, usd, tokens, took }: Shape, change: Partial<RequestRecord>): RequestRecord {
+function recordOf(
+  { at, key, model, fails, usd, tokens, took, shadow }: Shape,
+  change: Partial<RequestRecord>,
+): RequestRecord {
   const time = start + at
   return sampleRecord({
     id: newId('req', time),
@@ -90,6 +96,7 @@ function recordOf({ at, key, model, fails, usd, tokens, took }: Shape, change: P
     duration_ms: took + 0.4,
     first_byte_ms: Math.floor(took / 3),
     streamed: true,
+    shadow_of: shadow ? 'req_original' : null,
     ...change,
   })
 }
@@ -217,7 +224,7 @@ async function statsOfRecords(db: Database, filter: RecordFilter, by: StatsBy) {
       for (const { id } of groupsOf(row, labels.get(row.label), by)) {
         const adder = groups.get(id) ?? new RecordAdder()
         groups.set(id, adder)
-        adder.add(row)
+        adder.add(row, isShadow(labels, row))
       }
   return new Map([...groups].map(([id, adder]) => [id, adder.finish()]))
 }
@@ -267,7 +274,7 @@ describe('sums', () => {
   it('of what was stored before there were sums are made in slices, with nothing twice', async () => {
     const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
     const { connection } = store
-    const shape = { key: 0, model: 0, fails: false, usd: 0.001, tokens: 5, took: 100 }
+    const shape = { key: 0, model: 0, fails: false, usd: 0.001, tokens: 5, took: 100, shadow: false }
     const scene = new Scene(store)
     for (let index = 0; index < 4500; index++)
       await scene.take({ kind: 'settle', owner: 0, shape: { ...shape, at: index * 20_000 } })

@@ -142,6 +142,7 @@ describe('records', () => {
         group: 'gpt-4o-mini',
         groups: ['gpt-4o-mini'],
         requests: 100,
+        shadows: 0,
         errors: 0,
         interrupted: 0,
         interrupted_tokens: 0,

@@ -38,6 +38,8 @@ export const statsShape = z.object({
   /** The parts of `group`, one for each way of grouping. */
   groups: z.array(z.string()),
   requests: z.number(),
+  /** Copies for shadow targets: in tokens and cost, and in nothing else. */
+  shadows: z.number(),
   errors: z.number(),
   interrupted: z.number(),
   interrupted_tokens: z.number(),

@@ -21,7 +21,7 @@ export async function* exportRequests(
   // What comes in meanwhile is another export's.
   const filter: RecordFilter = { until: new Date().toISOString(), ...(await readFilter(context, input)) }
   const [sum] = await context.store.records.stats(filter, 'total')
-  const records = Math.min(sum?.requests ?? 0, limit ?? Number.POSITIVE_INFINITY)
+  const records = Math.min((sum?.requests ?? 0) + (sum?.shadows ?? 0), limit ?? Number.POSITIVE_INFINITY)
   yield { kind: 'begin', bytes: null, summary: { format, records } }
   const hash = createHash('sha256')
   let done = 0
