@@ -9,7 +9,7 @@ type Explanation = z.infer<typeof explanationShape>
 export function renderExplanation(output: unknown, view: View): string {
   const explanation = explanationShape.parse(output)
   return `${[
-    describeRoute(explanation, view),
+    ...describeRoute(explanation, view),
     ...describeTargets(explanation, view),
     ...describeOptions(explanation),
     ...describePast(explanation),
@@ -20,11 +20,17 @@ export function renderExplanation(output: unknown, view: View): string {
     .join('\n')}\n`
 }
 
-function describeRoute({ model, lane, route, project, environment }: Explanation, view: View): string {
+/** The route, and from where it is asked for: most surprises are a key that is elsewhere than the route. */
+function describeRoute(explanation: Explanation, view: View): string[] {
+  const { model, lane, route, project, environment, key } = explanation
   const asked = view.paint('strong', escapeControls(model))
-  if (route === null) return `${asked} → no route in ${project}/${environment} (lane ${lane})`
+  const from =
+    key === null
+      ? `Asked from ${project}/${environment}, without a key: policies are not checked (--key NAME).`
+      : `Asked with key ${escapeControls(key.name)}, which is in ${key.project}/${key.environment}.`
+  if (route === null) return [`${asked} → no route in ${project}/${environment} (lane ${lane})`, from]
   const scope = `${route.project}/${route.environment ?? 'all environments'}`
-  return `${asked} → route ${escapeControls(route.model)} (${scope}), strategy ${route.strategy}`
+  return [`${asked} → route ${escapeControls(route.model)} (${scope}), strategy ${route.strategy}`, from]
 }
 
 function describeTargets({ taken, skipped }: Explanation, view: View): string[] {
@@ -82,20 +88,12 @@ function describePast({ request }: Explanation): string[] {
   return [escapeControls(`Request ${id} ${sent}.`)]
 }
 
-function describeVerdict(
-  { error, key, project, environment, policy_signals, note }: Explanation,
-  view: View,
-): string[] {
-  const lines: string[] = []
-  if (error !== null) {
-    lines.push(`${view.paint('bad', 'Would be rejected')}: ${error.code}. ${escapeControls(error.message)}`)
-  } else {
-    const asked =
-      key === null
-        ? ' (policies not checked; use --key to name a key)'
-        : ` for key ${key.name} (${project}/${environment})`
-    lines.push(`${view.paint('good', 'Would be sent')}${asked}.`)
-  }
+function describeVerdict({ error, policy_signals, note }: Explanation, view: View): string[] {
+  const lines = [
+    error === null
+      ? `${view.paint('good', 'Would be sent')}.`
+      : `${view.paint('bad', 'Would be rejected')}: ${error.code}. ${escapeControls(error.message)}`,
+  ]
   for (const signal of policy_signals) lines.push(`  ${signal.verdict.padEnd(5)} ${escapeControls(signal.text)}`)
   if (note !== null) lines.push(`For operators: ${escapeControls(note)}`)
   return lines

@@ -117,6 +117,25 @@ describe('routes', () => {
     })
   })
 
+  it('are explained from where the key is, whatever scope was named', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    await addProviders(gateway)
+    await client.environments.add({ name: 'staging' })
+    await client.routes.add({ model: 'gpt-4o', provider: 'openai' })
+    const here = { project: 'default', environment: 'production' }
+    const there = { ...here, environment: 'staging' }
+    await client.keys.create({ name: 'ci' })
+    expect(await client.routes.explain({ model: 'gpt-4o', key: 'ci' })).toMatchObject({ key: here, error: null })
+    const { id } = await client.keys.create({ name: 'other', environment: 'staging' })
+    expect(await client.routes.explain({ model: 'gpt-4o', key: id })).toMatchObject({
+      ...there,
+      key: { name: 'other', ...there },
+      route: null,
+      error: { code: 'model_not_found' },
+    })
+  })
+
   it('are tested, and the record says what came of it', async () => {
     const gateway = await startTestGateway()
     expect(await gateway.client.routes.test({ model: 'gpt-4o' })).toMatchObject({

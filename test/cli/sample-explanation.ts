@@ -4,7 +4,7 @@ const target = (provider: string, upstream_model: string, reason: string) => ({
 /** What `routes explain` answers, with all that it may say. */
 export const explanation = {
   ...{ model: 'gpt-4o', lane: 'openai', request: null, project: 'default', environment: 'production' },
-  key: { id: 'key_1', name: 'ci' },
+  key: { id: 'key_1', name: 'ci', project: 'default', environment: 'production' },
   route: {
     ...{ id: 'rte_1', model: 'gpt-4o-*', project: 'default', environment: 'production', strategy: 'priority' },
     ...{ sticky: true, hedge: { after: 'p95', share: 5 }, shadow: 'azure:small' },

@@ -63,24 +63,30 @@ export function readHead(text: string, kind: 'admitted' | 'settled'): RecordHead
     shadow_of: found.shadow_of ?? null,
     duration_ms: found.duration_ms ?? null,
     trace: found.trace ?? null,
-    // Of a whole answer it is the time to all of it, which says nothing about the first token.
-    first_byte_ms: found.streamed === false ? null : (found.first_byte_ms ?? null),
+    first_byte_ms: firstByteOf(found),
     figures: readFigures(text, found),
   }
 }
 
+type FoundHead = Partial<RecordHead> & Pick<Partial<RequestRecord>, 'streamed'>
+
+/** Of a whole answer it is the time to all of it, which says nothing about the first token. */
+function firstByteOf({ streamed, first_byte_ms = null }: FoundHead): number | null {
+  return streamed === false ? null : first_byte_ms
+}
+
 /** A record that tells of a provider and of no attempt at it (a line of a batch) counts as one, by its own end. */
-function readFigures(text: string, head: Partial<RecordHead>): AttemptFigure[] | null {
+function readFigures(text: string, head: FoundHead): AttemptFigure[] | null {
   const figures = readAttempts(text, head.error ?? null)
   if (figures === null || figures.length > 0) return figures
-  const { provider = null, upstream_model, status, error, duration_ms = null, first_byte_ms = null } = head
+  const { provider = null, upstream_model, status, error, duration_ms = null } = head
   if (provider === null || (!error && (status ?? 0) < 400)) return null
   const model = upstream_model ?? ''
-  return [{ provider, model, outcome: 'failed', duration: duration_ms, firstByte: first_byte_ms }]
+  return [{ provider, model, outcome: 'failed', duration: duration_ms, firstByte: firstByteOf(head) }]
 }
 
 /** Shapes are vouched for by the writer; the database refuses values that its columns do not take. */
-function parse(text: string): (Partial<RecordHead> & Pick<Partial<RequestRecord>, 'streamed'>) | null {
+function parse(text: string): FoundHead | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? value : null

@@ -20,7 +20,7 @@ const explanation = (change: Record<string, unknown> = {}) =>
     lane: 'openai',
     project: 'default',
     environment: 'production',
-    key: { id: 'key_1', name: 'ci' },
+    key: { id: 'key_1', name: 'ci', project: 'default', environment: 'production' },
     route: {
       ...{ id: 'rte_1', model: 'gpt-*', project: 'default', environment: null, strategy: 'priority' },
       ...{ sticky: false, hedge: null, shadow: null },
@@ -44,6 +44,7 @@ describe('an explanation in steps', () => {
   it('goes from the policies over the route to the targets and the end', () => {
     const skipped = [{ provider: 'azure', upstream_model: 'gpt4o-eu', reason: 'failing since 14:02' }]
     expect(story({ skipped })).toEqual([
+      'key: Key ci is in default/production.',
       'passed: No policy restricts key ci.',
       'matched: gpt-4o matches route gpt-* in all environments of default.',
       '1: Try openai with gpt-4o.',
@@ -55,12 +56,12 @@ describe('an explanation in steps', () => {
   it('tries the targets in their order', () => {
     const figures = { estimate_usd: 0.0123, latency_ms: 420 }
     const taken = ['a', 'b'].map((provider) => ({ provider, upstream_model: 'm', reason: 'priority', ...figures }))
-    expect(story({ taken }).slice(2, 4)).toEqual(['1: Try a with m.', '2: Then b with m.'])
-    expect(explainSteps(explanation({ taken }))[2]?.detail).toBe('priority, about $0.01, 420 ms')
+    expect(story({ taken }).slice(3, 5)).toEqual(['1: Try a with m.', '2: Then b with m.'])
+    expect(explainSteps(explanation({ taken }))[3]?.detail).toBe('priority, about $0.01, 420 ms')
     const lossy = taken.map((target) => ({ ...target, losses: ['seed', 'n'] }))
-    expect(explainSteps(explanation({ taken: lossy }))[2]?.detail).toBe('priority, loses seed, n, about $0.01, 420 ms')
+    expect(explainSteps(explanation({ taken: lossy }))[3]?.detail).toBe('priority, loses seed, n, about $0.01, 420 ms')
     const translated = taken.map((target) => ({ ...target, losses: [] }))
-    expect(explainSteps(explanation({ taken: translated }))[2]?.detail).toContain('loses nothing')
+    expect(explainSteps(explanation({ taken: translated }))[3]?.detail).toContain('loses nothing')
   })
 
   it('shows what is left of limits and budgets, and what else the route does', () => {
@@ -74,6 +75,7 @@ describe('an explanation in steps', () => {
     const text = 'The conversation stays with openai (gpt-4o): its prompt is in the cache there.'
     const routing_signals = [{ rule: 'affinity', verdict: 'taken', text }]
     expect(story({ limits, periods, route: { ...route, ...options }, routing_signals })).toEqual([
+      'key: Key ci is in default/production.',
       'passed: No policy restricts key ci.',
       'left: 48 of 60 requests a minute left.',
       'used up: $0.00 of $200.00 a month left.',
@@ -99,11 +101,13 @@ describe('an explanation in steps', () => {
       { rule: 'models', verdict: 'pass', text: 'small allows gpt-4o.' },
       { rule: 'limit', verdict: 'deny', text: 'The limit is reached.' },
     ]
-    expect(story({ policy_signals }).slice(0, 2)).toEqual([
+    expect(story({ policy_signals }).slice(1, 3)).toEqual([
       'passed: small allows gpt-4o.',
       'denied: The limit is reached.',
     ])
-    expect(story({ key: null })[0]).toMatch(/^matched:/)
+    const [from, next] = story({ key: null })
+    expect(from).toBe('no key: Asked from default/production.')
+    expect(next).toMatch(/^matched:/)
   })
 })
 

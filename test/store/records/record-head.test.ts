@@ -40,6 +40,14 @@ describe('the head of a record', () => {
     expect([head(true)?.first_byte_ms, head(false)?.first_byte_ms]).toEqual([50, null])
   })
 
+  it('has no first byte of a whole answer that failed and names no attempt', () => {
+    const failed = { status: 500, attempts: [], provider: 'openai', duration_ms: 60, first_byte_ms: 50 }
+    const figures = (streamed: boolean) =>
+      readHead(JSON.stringify(sampleRecord({ ...failed, streamed })), 'settled')?.figures
+    expect(figures(true)).toMatchObject([{ outcome: 'failed', duration: 60, firstByte: 50 }])
+    expect(figures(false)).toMatchObject([{ outcome: 'failed', duration: 60, firstByte: null }])
+  })
+
   it('reads what is absent as null', () => {
     const { id, time } = sampleRecord()
     const head = readHead(JSON.stringify({ id, time }), 'admitted')

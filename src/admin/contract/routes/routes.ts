@@ -194,7 +194,8 @@ export const explanationShape = z.object({
     .nullable(),
   project: z.string(),
   environment: z.string(),
-  key: z.object({ id: z.string(), name: z.string() }).nullable(),
+  /** With where it is. */
+  key: z.object({ id: z.string(), name: z.string(), project: z.string(), environment: z.string() }).nullable(),
   route: z
     .object({
       id: z.string(),

@@ -22,8 +22,11 @@ import { showOptions } from './route-options.ts'
 /** The very plan that a request would get, from the snapshot that the data plane has. */
 export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const asked = await readQuestion(context, input)
-  const scope = await findScope(context, asked)
-  const key = asked.key === null ? null : await findAskedKey(context, asked, scope)
+  const named = await findScope(context, asked)
+  const key = asked.key === null ? null : await findAskedKey(context, asked, named)
+  // A key that is named by its ID may be elsewhere, and its requests are routed there.
+  const scope =
+    key === null ? named : await findScope(context, { project: key.projectId, environment: key.environmentId })
   const snapshotKey = key === null ? null : findSnapshotKey(context, key)
   const { lane, planned, question, figures } = planBest(context, scope, asked.questions, snapshotKey)
   const verdict = checkPolicy(context, snapshotKey, lane, question)
@@ -37,7 +40,10 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
     request: asked.past,
     project: scope.project.name,
     environment: scope.environment.name,
-    key: key === null ? null : { id: key.id, name: key.name },
+    key:
+      key === null
+        ? null
+        : { id: key.id, name: key.name, project: scope.project.name, environment: scope.environment.name },
     route:
       route === null
         ? null

@@ -12,6 +12,7 @@ export interface ExplainStep {
 /** What would happen, in the order in which it would: policies, the route, each target, the end. */
 export function explainSteps(explanation: Explanation): ExplainStep[] {
   return [
+    fromStep(explanation),
     ...policySteps(explanation),
     ...leftSteps(explanation),
     routeStep(explanation),
@@ -19,6 +20,13 @@ export function explainSteps(explanation: Explanation): ExplainStep[] {
     ...optionSteps(explanation),
     ...endSteps(explanation),
   ]
+}
+
+/** Most surprises are a key that is elsewhere than the route. */
+function fromStep({ key, project, environment }: Explanation): ExplainStep {
+  return key === null
+    ? step('from', 'no key', 'strong', `Asked from ${project}/${environment}.`, 'Policies of keys are not checked.')
+    : step('from', 'key', 'strong', `Key ${key.name} is in ${key.project}/${key.environment}.`)
 }
 
 const verdicts: Record<string, string> = { pass: 'passed', deny: 'denied', flag: 'flagged' }
