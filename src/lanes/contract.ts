@@ -259,6 +259,8 @@ export interface BodyPatch {
   renameAdditionalTo?: readonly string[]
   askForUsage: boolean
   contentEdits?: readonly Edit[]
+  /** Reasoning that is sealed for another provider is left out. */
+  carrierEdits?: readonly Edit[]
   /** The answer may have at most so many tokens. Absent: as many as the client allows. */
   cap?: { limits: OutputLimits; most: number; written: string }
 }

@@ -172,15 +172,22 @@ export function patchBody(body: Buffer, inspection: Inspection, change: BodyPatc
     if (to !== name) rename(spans, to, edits)
   }
   if (change.askForUsage && inspection.usagePatch !== null) edits.push(inspection.usagePatch)
-  if (change.contentEdits !== undefined) edits.push(...withoutModels(change.contentEdits, inspection.modelSpans))
+  edits.push(...promptEdits(change, inspection.modelSpans))
   if (change.cap !== undefined) edits.push(...capOutput(body, change.cap.limits, change.cap.most, change.cap.written))
   return applyEdits(body, edits)
 }
 
-/** A model's name is no text of the prompt, wherever it stands. */
-export function withoutModels(texts: readonly Edit[], models: readonly Span[]): readonly Edit[] {
+const noEdits: readonly Edit[] = []
+
+/** A model's name is no text of the prompt, wherever it stands; nor is what is left out. */
+export function promptEdits(
+  { contentEdits, carrierEdits = noEdits }: BodyPatch,
+  models: readonly Span[],
+): readonly Edit[] {
+  if (contentEdits === undefined) return carrierEdits
   const taken = new Set(models.map(({ start }) => start))
-  return texts.filter(({ span }) => !taken.has(span.start))
+  const isLeftOut = ({ start }: Span) => carrierEdits.some(({ span }) => span.start <= start && start < span.end)
+  return [...contentEdits.filter(({ span }) => !taken.has(span.start) && !isLeftOut(span)), ...carrierEdits]
 }
 
 function rename(spans: readonly Span[], name: string, edits: Edit[]): void {

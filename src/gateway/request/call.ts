@@ -1,4 +1,6 @@
+import type { Edit } from '../../core/json-scan.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
+import { mayHoldSealed } from '../../core/sealed-mark.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import type { Inspection, Lane, Match } from '../../lanes/contract.ts'
@@ -40,6 +42,12 @@ export interface Affinity {
   answered(place: AffinityPlace): AnswerStage | null
 }
 
+/** What no provider may get (`ReplayedCarriers`). */
+export interface ReplayedReasoning {
+  readonly count: number
+  editsFor(model: string): readonly Edit[]
+}
+
 /** What a stream may still write under its budgets. */
 export interface OpenHold {
   held: number
@@ -78,6 +86,9 @@ export class Call implements Figures {
   readonly createsObjects: boolean
   /** The request as it was read for providers of other formats (`CallTranslation`); null: for none so far. */
   translation: object | null = null
+  /** Reasoning in the body that this gateway has sealed for its way through the client; null: none, or nobody has looked. */
+  replayed: ReplayedReasoning | null = null
+  #mayReplay: boolean | null = null
   /** Changed by `learn` only. */
   inspection: Inspection
   /** The most tokens that a policy lets the answer have, where the request itself allows more; null: the request's own limit. */
@@ -132,6 +143,13 @@ export class Call implements Figures {
     if (known === undefined) return null
     const price = this.gateway.model.priceOf(known, model)
     return estimateCost(price, this.body.bytes.length, this.inspection.outputLimit)
+  }
+
+  /** Whether the body may bring sealed reasoning back that a provider of its own format must not get. */
+  get mayReplayReasoning(): boolean {
+    this.#mayReplay ??=
+      this.match.endpoint.format !== undefined && mayHoldSealed(this.body.bytes, this.lane.name === 'gemini')
+    return this.#mayReplay
   }
 
   get id(): string {

@@ -1,4 +1,5 @@
 import { asArray, parseJson } from '../../core/json-value.ts'
+import { isSealed, sealedPrefix } from '../../core/sealed-mark.ts'
 import type { Carriers } from '../../translate/codec.ts'
 import type { Opaque } from '../../translate/conversation.ts'
 import type { Call } from '../request/call.ts'
@@ -8,8 +9,6 @@ import { readOpaque } from './opaque-form.ts'
 const lifeMs = 30 * 24 * 60 * 60_000
 /** What a vendor signs is a few KB; more than this would not fit where clients keep it. */
 const longest = 256 * 1024
-/** By which a sealed value is told from a vendor's own before it is opened. */
-const prefix = 'sp1.'
 
 /**
  * Seals reasoning for its way through a client, and opens it for the same project only. `providerId`: whose answers are written;
@@ -22,11 +21,11 @@ export function openCarriers({ key, gateway, arrival }: Call, providerId: string
   return {
     seal(opaque) {
       const payload = JSON.stringify([projectId, { ...opaque, provider: providerId }])
-      return payload.length > longest ? null : prefix + tokens.seal('reasoning', payload, now + lifeMs)
+      return payload.length > longest ? null : sealedPrefix + tokens.seal('reasoning', payload, now + lifeMs)
     },
     open(text) {
-      if (!text.startsWith(prefix) || text.length > 2 * longest) return null
-      const opened = tokens.open('reasoning', text.slice(prefix.length), now)
+      if (!isSealed(text) || text.length > 2 * longest) return null
+      const opened = tokens.open('reasoning', text.slice(sealedPrefix.length), now)
       return opened.state === 'open' ? readPayload(opened.payload, projectId) : null
     },
   }

@@ -81,6 +81,8 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   const askForUsage = inspection.usagePatch !== null && !kind.unsupported(row).includes('stream_options')
   const change = changeFor(inspection, candidate, askForUsage)
   if (call.content !== null && call.content.edits.length > 0) change.contentEdits = call.content.edits
+  const replayed = call.replayed?.editsFor(candidate.upstreamModel)
+  if (replayed !== undefined) change.carrierEdits = replayed
   if (call.outputCap !== null) capAnswer(call, provider, change, call.outputCap)
   noteChange(call, row.name, change)
   // Whether a form asks for a stream may come late in it, so the answer's type tells.
@@ -172,9 +174,9 @@ function readAsJson({ body, match, arrival }: Call): boolean {
 /** Also changes URLs of the gateway back into the provider's. Only a body that names an object can contain one. */
 function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffer {
   const { lane, inspection } = call
-  const { renameTo, renameAdditionalTo, askForUsage, cap, contentEdits } = change
+  const { renameTo, renameAdditionalTo, askForUsage, cap, contentEdits, carrierEdits } = change
   const renamed = renameTo !== null || renameAdditionalTo !== undefined
-  const unchanged = !renamed && !askForUsage && cap === undefined && contentEdits === undefined
+  const unchanged = !renamed && !askForUsage && cap === undefined && (contentEdits ?? carrierEdits) === undefined
   const body = unchanged ? call.body.bytes : lane.patchBody(call.body.bytes, inspection, change)
   if (call.pin === null) return body
   const restored = lane.objects.rewriteRequestUrls(body, laneUrls(call, provider))
@@ -184,7 +186,7 @@ function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffe
 
 /** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */
 function noteChange(call: Call, provider: string, change: BodyPatch): void {
-  const { renameTo, renameAdditionalTo, askForUsage, cap, contentEdits } = change
+  const { renameTo, renameAdditionalTo, askForUsage, cap, contentEdits, carrierEdits } = change
   const { inspection, match } = call
   // An offer that comes with a client's token names no model.
   const named = match.endpoint.readWhole !== true || inspection.modelSpans.length > 0
@@ -193,7 +195,12 @@ function noteChange(call: Call, provider: string, change: BodyPatch): void {
     if (to !== inspection.additionalModels?.[index]?.name) noteRename(call, "An additional model's name", to, provider)
   if (cap !== undefined) notePatch(call, `The output limit was set to ${cap.most} tokens.`)
   if (contentEdits !== undefined) notePatch(call, 'Texts of the prompt were redacted by content rules.')
+  if (carrierEdits !== undefined) notePatch(call, describeStripped(call.replayed?.count ?? 0))
   if (askForUsage) notePatch(call, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
+}
+
+function describeStripped(count: number): string {
+  return `${count === 1 ? 'One piece' : `${count} pieces`} of reasoning that another provider had signed ${count === 1 ? 'was' : 'were'} left out: it is sealed by this gateway, and this provider could not read it.`
 }
 
 function noteRename(call: Call, what: string, to: string, provider: string): void {

@@ -94,7 +94,9 @@ async function sendTo(
   const picked = pickCredential(call, provider, candidate, before)
   if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
   const translation =
-    candidate.translated === null ? null : await translateFor(call, route, { candidate, provider, ...picked })
+    candidate.translated === null && !call.mayReplayReasoning
+      ? null
+      : await translateFor(call, route, { candidate, provider, ...picked })
   if (translation !== null && 'code' in translation) return untranslatable(translation)
   const fits = call.arrival.limits === null || raiseForTarget(call, candidate)
   if (!(typeof fits === 'boolean' ? fits : await fits)) return notReady(candidate, 'the budgets have no room for it')

@@ -8,18 +8,29 @@ import type { LegTarget, LegTranslation } from './leg.ts'
 /** Once it is loaded: to import what is there already costs a turn of the module loader. */
 let loaded: typeof CallTranslation | null = null
 
-/** The request for a provider of another format. Loads what translates with the first such call. A fault: it cannot be written. */
+/**
+ * The request for a provider of another format; null: it goes as it came, but for what was sealed in earlier answers. Loads what translates
+ * with the first such call. A fault: it cannot be written.
+ */
 export async function translateFor(
   call: Call,
   route: SnapshotRoute | null,
   { candidate, provider, credentialIndex }: Pick<LegTarget, 'candidate' | 'provider' | 'credentialIndex'>,
 ): Promise<LegTranslation | Fault | null> {
   const { translated } = candidate
-  if (translated === null) return null
+  if (translated === null) {
+    if (call.mayReplayReasoning && call.replayed === null) await findReplayed(call)
+    return null
+  }
   const translation = await openFor(call)
   if ('code' in translation) return translation
   const credentialId = credentialIdOf({ provider, credentialIndex })
   return translation.writeFor(translated, { provider, candidate, credentialId, route })
+}
+
+async function findReplayed(call: Call): Promise<void> {
+  const { ReplayedCarriers } = await import('../translation/replayed-carriers.ts')
+  call.replayed = ReplayedCarriers.find(call.lane.name, call.body.bytes)
 }
 
 /** A request is read once, whatever the number of its attempts. */

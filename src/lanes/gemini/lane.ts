@@ -3,7 +3,7 @@ import type { BodyPatch, Inspection, Lane, ListedModel, Match } from '../contrac
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { capOutput } from '../output-limit.ts'
 import { readPageSize, readQuery } from '../query.ts'
-import { applyEdits, withoutModels } from '../request-body.ts'
+import { applyEdits, promptEdits } from '../request-body.ts'
 import { endpoints, pathForms } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { modelName, resourceName } from './names.ts'
@@ -58,12 +58,12 @@ function resourceOf({ endpoint, path, object }: Match): string {
 }
 
 function patchBody(body: Buffer, inspection: Inspection, change: BodyPatch): Buffer {
-  const { renameTo, cap, contentEdits = [] } = change
+  const { renameTo, cap } = change
   const edits: Edit[] = cap === undefined ? [] : capOutput(body, cap.limits, cap.most, cap.written)
   if (renameTo !== null)
     for (const span of inspection.modelSpans)
       edits.push({ span, text: JSON.stringify(nameLike(body, span.start + 1, renameTo)) })
-  return applyEdits(body, [...edits, ...withoutModels(contentEdits, inspection.modelSpans)])
+  return applyEdits(body, [...edits, ...promptEdits(change, inspection.modelSpans)])
 }
 
 const collections = ['models/', 'tunedModels/'].map((text) => Buffer.from(text))

@@ -1,0 +1,174 @@
+import {
+  type ArrayNode,
+  type JsonNode,
+  memberOf,
+  type ObjectNode,
+  readNodes,
+  readTextNode,
+} from '../../core/json-nodes.ts'
+import type { Edit, Span } from '../../core/json-scan.ts'
+import type { LaneName } from '../../core/lane.ts'
+import { isSealed, isSealedEncoded } from '../../core/sealed-mark.ts'
+import { modelFacts } from '../../translate/model-facts.ts'
+
+/** What Google's own clients send where a call was made by another model. Source: wire/translate.md, section 7. */
+const withoutSignature = '"skip_thought_signature_validator"'
+
+/**
+ * What this gateway has sealed in answers that it translated, and a client now sends to a provider of its own format. That provider would
+ * refuse it. Only members that hold reasoning are looked at; texts and arguments may hold anything.
+ */
+export class ReplayedCarriers {
+  /** Of an object or an array, what is removed. */
+  readonly #removed: Span[]
+  /** Gemini: signatures of calls. */
+  readonly #signatures: readonly { value: Span; member: Span }[]
+
+  private constructor(removed: Span[], signatures: readonly { value: Span; member: Span }[]) {
+    this.#removed = removed
+    this.#signatures = signatures
+  }
+
+  /** Null: there are none. */
+  static find(lane: LaneName, body: Buffer): ReplayedCarriers | null {
+    const root = readNodes(body)
+    if (root === null) return null
+    const finder = new CarrierFinder(body)
+    finders[lane](finder, root)
+    const { removed, signatures } = finder
+    return removed.length + signatures.length === 0 ? null : new ReplayedCarriers(removed, signatures)
+  }
+
+  get count(): number {
+    return this.#removed.length + this.#signatures.length
+  }
+
+  /** Newer Gemini models want a word in place of a call's signature. */
+  editsFor(model: string): Edit[] {
+    const isNewest = this.#signatures.length > 0 && modelFacts(model).reasoning.control === 'level'
+    return [
+      ...this.#removed.map((span) => ({ span, text: '' })),
+      ...this.#signatures.map(({ value, member }) =>
+        isNewest ? { span: value, text: withoutSignature } : { span: member, text: '' },
+      ),
+    ]
+  }
+}
+
+class CarrierFinder {
+  readonly removed: Span[] = []
+  readonly signatures: { value: Span; member: Span }[] = []
+  readonly #bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  text(node: JsonNode | null, name: string): string {
+    const value = memberOf(node, name)
+    return value?.kind === 'text' ? (readTextNode(this.#bytes, value) ?? '') : ''
+  }
+
+  /** Removes the items; false: that would be all of them, and none is removed. */
+  items(list: JsonNode | null, isCarrier: (item: JsonNode) => boolean): boolean {
+    if (list?.kind !== 'array') return true
+    const removed = list.items.map(isCarrier)
+    if (!removed.includes(true)) return true
+    if (!removed.includes(false)) return false
+    this.removed.push(...spansOf(list.items, removed))
+    return true
+  }
+
+  /** Removes all items of a list. */
+  clear({ items }: ArrayNode): void {
+    const [first, last] = [items[0], items.at(-1)]
+    if (first !== undefined && last !== undefined) this.removed.push({ start: first.start, end: last.end })
+  }
+
+  member(node: JsonNode | null, isCarrier: (name: string, value: JsonNode) => boolean): void {
+    if (node?.kind === 'object') this.removed.push(...memberSpans(node, isCarrier))
+  }
+}
+
+const finders: Readonly<Record<LaneName, (finder: CarrierFinder, root: JsonNode) => void>> = {
+  anthropic: findInMessages,
+  gemini: findInContents,
+  openai: (finder, root) => {
+    findInInput(finder, root)
+    findInChat(finder, root)
+  },
+}
+
+/** Thinking with a sealed signature, and redacted thinking that is sealed. A message of nothing else goes as a whole. */
+function findInMessages(finder: CarrierFinder, root: JsonNode): void {
+  const isCarrier = (block: JsonNode) => {
+    const type = finder.text(block, 'type')
+    if (type === 'thinking') return isSealed(finder.text(block, 'signature'))
+    return type === 'redacted_thinking' && isSealed(finder.text(block, 'data'))
+  }
+  removeOrClear(finder, memberOf(root, 'messages'), (message) => !finder.items(memberOf(message, 'content'), isCarrier))
+}
+
+function findInInput(finder: CarrierFinder, root: JsonNode): void {
+  const isCarrier = (item: JsonNode) =>
+    finder.text(item, 'type') === 'reasoning' && isSealed(finder.text(item, 'encrypted_content'))
+  removeOrClear(finder, memberOf(root, 'input'), isCarrier)
+}
+
+function removeOrClear(finder: CarrierFinder, list: JsonNode | null, isCarrier: (item: JsonNode) => boolean): void {
+  if (list?.kind === 'array' && !finder.items(list, isCarrier)) finder.clear(list)
+}
+
+/** `extra_content`, of a message and of its calls. */
+function findInChat(finder: CarrierFinder, root: JsonNode): void {
+  const isCarrier = (name: string, value: JsonNode) => {
+    if (name !== 'extra_content') return false
+    const sealed = memberOf(memberOf(value, 'spgw'), 'reasoning')
+    return sealed !== null || isSealed(finder.text(memberOf(value, 'google'), 'thought_signature'))
+  }
+  for (const message of itemsOf(memberOf(root, 'messages'))) {
+    finder.member(message, isCarrier)
+    for (const call of itemsOf(memberOf(message, 'tool_calls'))) finder.member(call, isCarrier)
+  }
+}
+
+function findInContents(finder: CarrierFinder, root: JsonNode): void {
+  const inside = memberOf(root, 'generateContentRequest') ?? root
+  for (const content of itemsOf(memberOf(inside, 'contents')))
+    for (const part of itemsOf(memberOf(content, 'parts'))) {
+      if (part.kind !== 'object' || !isSealedEncoded(finder.text(part, 'thoughtSignature'))) continue
+      const [member] = memberSpans(part, (name) => name === 'thoughtSignature')
+      const value = memberOf(part, 'thoughtSignature')
+      if (member === undefined || value === null) continue
+      if (memberOf(part, 'functionCall') === null) finder.removed.push(member)
+      else finder.signatures.push({ value, member })
+    }
+}
+
+function itemsOf(node: JsonNode | null): readonly JsonNode[] {
+  return node?.kind === 'array' ? node.items : []
+}
+
+function memberSpans({ members }: ObjectNode, isCarrier: (name: string, value: JsonNode) => boolean): Span[] {
+  const spans = members.map(({ key, value }) => ({ start: key.start, end: value.end }))
+  return spansOf(
+    spans,
+    members.map(({ name, value }) => isCarrier(name, value)),
+  )
+}
+
+/** Each with the comma that goes with it. They do not overlap. */
+function spansOf(items: readonly Span[], removed: readonly boolean[]): Span[] {
+  const kept = removed.indexOf(false)
+  const [first, firstKept] = [items[0], items[kept]]
+  if (first === undefined) return []
+  if (firstKept === undefined) return [{ start: first.start, end: items.at(-1)?.end ?? first.end }]
+  const before = kept > 0 ? [{ start: first.start, end: firstKept.start }] : []
+  const after = items.flatMap((item, index) => {
+    const previous = items[index - 1]
+    return index > kept && removed[index] === true && previous !== undefined
+      ? [{ start: previous.end, end: item.end }]
+      : []
+  })
+  return [...before, ...after]
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import type { LaneName } from '../../src/core/lane.ts'
+import { isSealedEncoded, mayHoldSealed, sealedPrefix } from '../../src/core/sealed-mark.ts'
+import { ReplayedCarriers } from '../../src/gateway/translation/replayed-carriers.ts'
+import { applyEdits } from '../../src/lanes/request-body.ts'
+import { ClientTokens } from '../../src/sealing/client-token.ts'
+
+const tokens = new ClientTokens(new Uint8Array(32))
+const sealed = sealedPrefix + tokens.seal('reasoning', '["p",{}]', Date.now())
+const encoded = Buffer.from(`${sealed}\n${sealed}`).toString('base64')
+
+function strip(lane: LaneName, body: object, model = 'gemini-3-pro'): object {
+  const bytes = Buffer.from(JSON.stringify(body, null, 1))
+  return JSON.parse(applyEdits(bytes, ReplayedCarriers.find(lane, bytes)?.editsFor(model) ?? []).toString())
+}
+
+it('recognises what the gateway seals, and little else', () => {
+  expect(mayHoldSealed(Buffer.from(`{"signature":"${sealed}"}`), false)).toBe(true)
+  expect(mayHoldSealed(Buffer.from(`{"thoughtSignature":"${encoded}"}`), true)).toBe(true)
+  expect(isSealedEncoded(encoded.replaceAll('+', '-').replaceAll('/', '_'))).toBe(true)
+  expect(mayHoldSealed(Buffer.from('{"text":"An end.AQ"}'), false)).toBe(false)
+})
+
+describe('messages', () => {
+  const own = { type: 'thinking', thinking: 'mine', signature: 'EqQB' }
+  const foreign = { type: 'thinking', thinking: 'theirs', signature: sealed }
+  const redacted = { type: 'redacted_thinking', data: sealed }
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: { signature: sealed, type: 'thinking' } }
+
+  it('loses sealed blocks, and keeps its provider’s own', () => {
+    const blocks = [foreign, foreign, own, redacted, call, redacted]
+    expect(strip('anthropic', { messages: [{ role: 'assistant', content: blocks }] })).toEqual({
+      messages: [{ role: 'assistant', content: [own, call] }],
+    })
+  })
+
+  it('loses a message of nothing else', () => {
+    const user = { role: 'user', content: 'hi' }
+    const messages = [user, { role: 'assistant', content: [foreign] }, user]
+    expect(strip('anthropic', { messages })).toEqual({ messages: [user, user] })
+  })
+
+  it('keeps what a tool or a text says', () => {
+    const body = { messages: [{ role: 'user', content: [{ type: 'text', text: sealed }, call] }] }
+    expect(strip('anthropic', body)).toEqual(body)
+  })
+})
+
+it('responses: loses sealed reasoning items', () => {
+  const message = { role: 'user', content: sealed }
+  const item = (content: string) => ({ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: content })
+  const call = { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{}' }
+  const input = [item(sealed), message, item('gAAAA'), item(sealed), call, item(sealed)]
+  expect(strip('openai', { input })).toEqual({ input: [message, item('gAAAA'), call] })
+})
+
+it('chat: loses the members that carry it', () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }
+  const google = { extra_content: { google: { thought_signature: sealed } } }
+  const carried = { extra_content: { spgw: { reasoning: [sealed] } }, role: 'assistant', content: null }
+  expect(strip('openai', { messages: [{ ...carried, tool_calls: [{ ...call, ...google }] }] })).toEqual({
+    messages: [{ role: 'assistant', content: null, tool_calls: [call] }],
+  })
+})
+
+it('generate: newer models get the word for a call of another model, older ones nothing', () => {
+  const functionCall = { name: 'look', args: {} }
+  const parts = [
+    { text: 'so', thought: true, thoughtSignature: encoded },
+    { functionCall, thoughtSignature: encoded },
+    { functionCall, thoughtSignature: 'CtwB' },
+  ]
+  const contents = [{ role: 'model', parts }]
+  const stripped = (first: object) => ({
+    contents: [{ role: 'model', parts: [{ text: 'so', thought: true }, first, parts[2]] }],
+  })
+  const word = { functionCall, thoughtSignature: 'skip_thought_signature_validator' }
+  expect(strip('gemini', { contents })).toEqual(stripped(word))
+  expect(strip('gemini', { contents }, 'gemini-2.5-pro')).toEqual(stripped({ functionCall }))
+})
