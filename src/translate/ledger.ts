@@ -10,6 +10,8 @@ export class Ledger {
   /** The route refuses to lose anything. */
   readonly strict: boolean
   readonly #losses = new Set<string>()
+  /** Losses that a strict route accepts. */
+  readonly #accepted = new Set<string>()
   #refused: Fault | null = null
 
   constructor(from: FormatName, to: FormatName, strict: boolean) {
@@ -30,7 +32,12 @@ export class Ledger {
   /** Something that the client wrote does not reach the provider, or not as it was. */
   lose(path: string): void {
     this.#losses.add(path)
-    if (this.strict) this.refuse(path, `${path} would be lost, and this route is strict`)
+    if (this.strict && !this.#accepted.has(path)) this.refuse(path, `${path} would be lost, and this route is strict`)
+  }
+
+  /** Whether or not it is lost, nobody would be refused for it. */
+  accept(path: string): void {
+    this.#accepted.add(path)
   }
 
   /** Its loss would change what the answer means. The first refusal is the one that counts. */

@@ -16,9 +16,21 @@ export function keepOwnReasoning(conversation: Conversation, providerId: string,
   return { ...conversation, turns: conversation.turns.map((turn) => ({ ...turn, parts: turn.parts.map(keep) })) }
 }
 
+/**
+ * Reasoning that nobody signed was shown to the client, and no provider wants it back: it is listed where it does not go up, but a strict
+ * route that refused it would let no tool loop go on at a vendor without signatures. What is empty could not be read, and is lost.
+ */
+export function acceptShownReasoning({ turns }: Conversation, ledger: Ledger): void {
+  if (!ledger.strict) return
+  for (const { parts } of turns) for (const part of parts) if (isShown(part)) ledger.accept(part.path)
+}
+
+function isShown(part: Part): boolean {
+  return part.kind === 'reasoning' && part.opaque === undefined && part.text !== ''
+}
+
 /** Where a turn has its reasoning sealed, its text was only shown to the client: nobody wants it back. */
 export function withoutShownReasoning(conversation: Conversation): Conversation {
-  const isShown = (part: Part) => part.kind === 'reasoning' && part.opaque === undefined
   const isTwice = ({ parts }: ConversationTurn) =>
     parts.some(isShown) && parts.some((part) => 'opaque' in part && part.opaque !== undefined)
   if (!conversation.turns.some(isTwice)) return conversation

@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/json-value.ts'
 import type { Codec, TranslationTarget } from './codec.ts'
 import type { Conversation } from './conversation.ts'
 import { Ledger } from './ledger.ts'
-import { keepOwnReasoning, withoutShownReasoning } from './own-reasoning.ts'
+import { acceptShownReasoning, keepOwnReasoning, withoutShownReasoning } from './own-reasoning.ts'
 
 /** Where a conversation goes, and under which of the route's conditions. */
 export interface WriteDestination {
@@ -31,6 +31,7 @@ export function writeFor(
   { target, providerId, strict }: WriteDestination,
 ): WrittenRequest | Fault {
   const ledger = new Ledger(from, codec.format, strict)
+  acceptShownReasoning(read, ledger)
   const conversation = withoutShownReasoning(keepOwnReasoning(read, providerId, ledger))
   ledger.settle(conversation.seen)
   const body = codec.writeRequest(conversation, target, ledger)

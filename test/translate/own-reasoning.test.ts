@@ -48,3 +48,21 @@ it('changes nothing where all is sealed', () => {
   expect(asObject(JSON.parse(write(body).text))?.contents).toHaveLength(3)
   expect(write(body).losses).toEqual([])
 })
+
+it('lets a strict route go on without reasoning that nobody signed', () => {
+  const signed = { type: 'thinking', thinking: 'Hm.', signature: 'EqQB' }
+  const conversation = (block: JsonObject) =>
+    codecOf('messages').readRequest(turn(block, call), { streamed: false, carriers: plainCarriers })
+  const strictly = (block: JsonObject) => {
+    const read = conversation(block)
+    if (isFault(read)) throw new Error(read.message)
+    const target = { model: 'm', streamed: false, maxOutput: null, outputCap: null, compatible: true }
+    return writeFor(read, 'messages', codecOf('chat'), {
+      target: { ...target, format: 'chat', streamOptions: true },
+      providerId: 'prv_1',
+      strict: true,
+    })
+  }
+  expect(strictly(shown)).toMatchObject({ losses: ['messages[1].content[0]'] })
+  expect(strictly(signed)).toMatchObject({ code: 'not_translatable', param: 'messages[1].content[0]' })
+})

@@ -52,7 +52,10 @@ export const chatFields = {
   // Clients send answers back as they came, with what their SDK has added.
   'messages.annotations': { otherwise: 'ignored' },
   'messages.parsed': { otherwise: 'ignored' },
-  'messages.reasoning_content': { otherwise: 'mapped', why: 'only with its signature: other reasoning is lost' },
+  'messages.reasoning_content': {
+    otherwise: 'mapped',
+    why: 'only with its signature; without one it is listed, and refused by no route',
+  },
   'messages.extra_content': { otherwise: 'mapped' },
   tools: { otherwise: 'mapped' },
   'tools.type': { otherwise: 'mapped' },

@@ -28,7 +28,10 @@ export const messagesFields = {
   'messages.role': { otherwise: 'mapped' },
   'messages.content': { otherwise: 'mapped' },
   ...under('messages.content', block),
-  'messages.content.thinking': { otherwise: 'mapped', why: 'only to the provider whose signature it has' },
+  'messages.content.thinking': {
+    otherwise: 'mapped',
+    why: 'only to the provider whose signature it has; without one it is listed, and refused by no route',
+  },
   'messages.content.signature': { otherwise: 'mapped', why: 'only to the provider whose signature it is' },
   'messages.content.data': { otherwise: 'mapped' },
   'messages.content.id': { otherwise: 'mapped' },

@@ -8,8 +8,8 @@ import type { Carriers, Codec, TranslationTarget, WriteContext } from '../../../
 import { blankSettings, type Conversation } from '../../../src/translate/conversation.ts'
 import { codecs } from '../../../src/translate/index.ts'
 import { readDocument, writeDocument } from '../../../src/translate/json.ts'
-import { Ledger } from '../../../src/translate/ledger.ts'
 import type { ReplyUsage } from '../../../src/translate/reply.ts'
+import { writeFor } from '../../../src/translate/write-for.ts'
 import { readSse, type SentEvent } from './sse.ts'
 
 export function codecOf(format: FormatName): Codec {
@@ -61,18 +61,14 @@ export function translateRequest(
   const streamed = options.streamed ?? document.value.stream === true
   const conversation = codecOf(from).readRequest(document.value, { streamed, carriers: plainCarriers })
   if (isFault(conversation)) return { conversation: blankConversation, body: null, losses: [], refused: conversation }
-  const ledger = new Ledger(from, to, strict)
   const target = { ...plainTarget, ...options, format: to, streamed }
-  const body = codecOf(to).writeRequest(conversation, target, ledger)
-  const refused = isFault(body) ? body : null
-  return {
-    conversation,
-    body: isFault(body) ? null : writeDocument(body, document.pieces).toString(),
-    losses: ledger.losses,
-    refused,
-  }
+  const written = writeFor(conversation, from, codecOf(to), { target, providerId: plainProvider, strict })
+  if (isFault(written)) return { conversation, body: null, losses: [], refused: written }
+  const { losses } = written
+  return { conversation, body: writeDocument(written.body, document.pieces).toString(), losses, refused: null }
 }
 
+const plainProvider = 'prv_plain'
 const plainTarget: Omit<TranslationTarget, 'format'> = {
   model: 'test-model',
   streamed: false,
