@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { type Fault, fault } from '../core/errors.ts'
 import { asObject, isCount, type JsonObject } from '../core/json-value.ts'
+import { type JsonSurvey, surveyJson } from './json-survey.ts'
 
 /** What Node's JSON can do and TypeScript's library does not know yet. */
 interface LosslessJson {
@@ -36,50 +38,21 @@ const anyMark = new RegExp(`${markInText.source}|${markOfJson.source}`, 'g')
 
 const quote = 0x22
 const backslash = 0x5c
-const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
-
-/**
- * What may be a number that would be written in another way: with an exponent, a zero at its end, many digits, or as `-0`. Also found in
- * texts, where it does no harm: to keep numbers takes several times as long as to read without.
- */
-const oddNumber = /(?:^|[:,[\s])(?:-?(?:\d+(?:\.\d+)?[eE]|\d+\.\d*0(?=[,\]}\s]|$)|[\d.]{16}|0\.0{6})|-0(?=[,\]}\s]|$))/
 
 /** Reads JSON and keeps each number's own text. Undefined for what is not JSON, or too deep for a stack. */
-export function parseLossless(text: string): unknown {
+export function parseLossless(json: string | Buffer): unknown {
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json
+  return parseSurveyed(json.toString(), surveyJson(bytes))
+}
+
+/** To keep numbers takes several times as long as to read without. */
+function parseSurveyed(text: string, { hasOddNumber, isDeep }: JsonSurvey): unknown {
   try {
-    if (!oddNumber.test(text) && !isDeep(text)) return JSON.parse(text)
+    if (!hasOddNumber && !isDeep) return JSON.parse(text)
     return isLossless(JSON) ? JSON.parse(text, keepNumber) : undefined
   } catch {
     return undefined
   }
-}
-
-/** Deeper than any request. What is so deep is read by recursion, which ends where what is made of it could not be written either. */
-const usualDepth = 1000
-
-function isDeep(text: string): boolean {
-  if (text.length < 2 * usualDepth) return false
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === quote) at = endOfText(text, at)
-    else if (code === openBrace || code === openBracket) depth++
-    else if (code === closeBrace || code === closeBracket) depth--
-    if (depth > usualDepth) return true
-  }
-  return false
-}
-
-function endOfText(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end > 0 && isEscapedAt(text, start, end)) end = text.indexOf('"', end + 1)
-  return end < 0 ? text.length : end
-}
-
-function isEscapedAt(text: string, start: number, end: number): boolean {
-  let at = end - 1
-  while (at > start && text.charCodeAt(at) === backslash) at--
-  return (end - 1 - at) % 2 === 1
 }
 
 /** Ids beyond 2^53 and `1.0` come out as they went in. */
@@ -100,11 +73,16 @@ export function countOf(value: unknown): number | null {
   return isCount(number) ? number : null
 }
 
-/** Null for what is no JSON object. */
-export function readDocument(bytes: Buffer): JsonDocument | null {
+const notJson = fault('invalid_request', 'The body is no JSON object, or is nested too deeply.')
+const tooManyValues = fault('request_too_large', 'The body has too many values to be translated for its provider.')
+
+/** Of a request's body; of an answer's the fault only says that it cannot be read. */
+export function readDocument(bytes: Buffer): JsonDocument | Fault {
+  const survey = surveyJson(bytes)
+  if (survey.tooMany) return tooManyValues
   const { text, pieces } = cutLongTexts(bytes)
-  const value = asObject(parseLossless(text))
-  return value === null ? null : { value, pieces }
+  const value = asObject(parseSurveyed(text, survey))
+  return value === null ? notJson : { value, pieces }
 }
 
 /** `value` may hold texts and values of the document, in any order, as often as it likes. */

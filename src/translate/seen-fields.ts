@@ -31,29 +31,30 @@ export function findSeen(body: JsonObject, table: FieldTable, skips?: (object: J
       const value = object[name]
       if (value === null || value === undefined) continue
       const node = below.get(name)
-      fields.push(name)
-      places.push(name)
-      if (node?.isRow !== true) seen.push({ field: 'unknown', path: pathOf(places) })
+      if (node?.isRow !== true) seen.push({ field: 'unknown', path: pathOf([...places, name]) })
       else {
         if (node.isLossy && !node.harmless?.has(JSON.stringify(value)))
-          seen.push({ field: fields.join('.'), path: pathOf(places) })
-        if (node.below !== null) enter(value, node.below)
+          seen.push({ field: [...fields, name].join('.'), path: pathOf([...places, name]) })
+        if (node.below === null || typeof value !== 'object') continue
+        fields.push(name)
+        places.push(name)
+        enter(value, node.below)
+        fields.pop()
+        places.pop()
       }
-      fields.pop()
-      places.pop()
     }
   }
   const enter = (value: unknown, below: Map<string, FieldNode>): void => {
-    if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index++) {
-        places.push(index)
-        enter(value[index], below)
-        places.pop()
-      }
+    if (!Array.isArray(value)) {
+      const object = asObject(value)
+      if (object !== null) walk(object, below)
       return
     }
-    const object = asObject(value)
-    if (object !== null) walk(object, below)
+    for (let index = 0; index < value.length; index++) {
+      places.push(index)
+      enter(value[index], below)
+      places.pop()
+    }
   }
   const { below } = treeOf(table)
   if (below !== null) walk(body, below)

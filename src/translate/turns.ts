@@ -35,46 +35,64 @@ export interface TurnOptions {
   systemInPlace: boolean
 }
 
-type WritableTurn = {
-  -readonly [Name in keyof OrderedTurn]: Name extends 'parts' ? OrderedTurn['parts'][number][] : OrderedTurn[Name]
-}
-
 /** What is wrong with the turns goes to the ledger as a refusal. Depends on nothing but the turns before: later ones change no earlier one. */
 export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger: Ledger): OrderedTurns {
   const first = turns.findIndex(({ role }) => role !== 'system')
   const leading = first < 0 ? turns : turns.slice(0, first)
   const ordered = new TurnList()
-  let calls: NamedCall[] = []
+  const orderUpTo = (from: number, to: number, calls: readonly NamedCall[]) =>
+    orderBlock(turns, from, to, calls, ordered, options, ledger)
+  let calls: NamedCall[] = noCalls
   let begin = first < 0 ? turns.length : first
   for (let at = begin; at < turns.length; at++) {
     const turn = turns[at]
     if (turn?.role !== 'assistant') continue
     if (at > begin || ordered.lastRole !== 'assistant') {
-      orderBlock(turns.slice(begin, at), calls, ordered, options, ledger)
-      calls = []
+      orderUpTo(begin, at, calls)
+      calls = noCalls
     }
     begin = at + 1
-    for (const part of nameCalls(withoutEmptyTexts(turn.parts, ledger), turn.path, ledger)) {
-      ordered.add('assistant', part, turn.path)
-      if (part.kind === 'call') calls.push(part)
-    }
+    const parts = nameCalls(withoutEmptyTexts(turn.parts, ledger), turn.path, ledger)
+    ordered.add('assistant', parts, turn.path)
+    if (!parts.some(isCall)) continue
+    if (calls.length === 0) calls = []
+    calls.push(...parts.filter(isCall))
   }
-  orderBlock(turns.slice(begin), calls, ordered, options, ledger)
+  orderUpTo(begin, turns.length, calls)
   return { system: leading.flatMap((turn) => textsOf(turn, ledger)), turns: ordered.turns }
 }
 
+/** Nothing is ever added to it: thousands of turns have none. */
+const noCalls: NamedCall[] = []
+const noResults: readonly NamedResult[] = []
+
 /** Parts of one role, one after another, are one turn. */
 class TurnList {
-  readonly turns: WritableTurn[] = []
+  readonly #turns: OrderedTurn[] = []
+  /** The parts of the last turn where it has more than one turn's; null: they are that turn's own list, which stays as it is. */
+  #merged: OrderedTurn['parts'][number][] | null = null
 
-  get lastRole(): OrderedTurn['role'] | null {
-    return this.turns.at(-1)?.role ?? null
+  get turns(): readonly OrderedTurn[] {
+    return this.#turns
   }
 
-  add(role: OrderedTurn['role'], part: OrderedTurn['parts'][number], path: string): void {
-    const last = this.turns.at(-1)
-    if (last?.role === role) last.parts.push(part)
-    else this.turns.push({ role, parts: [part], path })
+  get lastRole(): OrderedTurn['role'] | null {
+    return this.#turns.at(-1)?.role ?? null
+  }
+
+  add(role: OrderedTurn['role'], parts: OrderedTurn['parts'], path: string): void {
+    if (parts.length === 0) return
+    const last = this.#turns.at(-1)
+    if (last?.role !== role) {
+      this.#turns.push({ role, parts, path })
+      this.#merged = null
+      return
+    }
+    if (this.#merged === null) {
+      this.#merged = [...last.parts]
+      this.#turns[this.#turns.length - 1] = { ...last, parts: this.#merged }
+    }
+    for (const part of parts) this.#merged.push(part)
   }
 }
 
@@ -82,37 +100,41 @@ function isResult(part: Part): part is ResultPart {
   return part.kind === 'result'
 }
 
-function hasResult({ parts }: ConversationTurn): boolean {
-  return parts.some(isResult)
+function isCall(part: OrderedTurn['parts'][number]): part is NamedCall {
+  return part.kind === 'call'
 }
 
-const noResults: readonly NamedResult[] = []
-
-/** All that stands between two turns of the assistant: the results of its calls first. */
+/** All that stands between two turns of the assistant, from `begin` to before `end`: the results of its calls first. */
 function orderBlock(
-  block: readonly ConversationTurn[],
+  turns: readonly ConversationTurn[],
+  begin: number,
+  end: number,
   calls: readonly NamedCall[],
   ordered: TurnList,
   { systemInPlace }: TurnOptions,
   ledger: Ledger,
 ): void {
-  const results = block.some(hasResult) ? block.flatMap(({ parts }) => parts.filter(isResult)) : []
-  const path = block[0]?.path ?? ''
+  const results: ResultPart[] = []
+  for (let at = begin; at < end; at++) for (const part of turns[at]?.parts ?? []) if (isResult(part)) results.push(part)
   const matched = results.length + calls.length === 0 ? noResults : matchResults(results, calls, ledger)
-  for (const result of matched) ordered.add('user', result, path)
-  for (const turn of block) {
-    if (turn.role === 'system') {
+  ordered.add('user', matched, turns[begin]?.path ?? '')
+  for (let at = begin; at < end; at++) {
+    const turn = turns[at]
+    if (turn?.role === 'system') {
       const texts = textsOf(turn, ledger)
       if (texts.length > 0 && !systemInPlace) ledger.lose(turn.path)
-      for (const text of texts)
-        ordered.add(systemInPlace ? 'system' : 'user', systemInPlace ? text : asUserText(text), turn.path)
-      continue
-    }
-    for (const part of withoutEmptyTexts(turn.parts, ledger)) {
-      if (part.kind === 'call') ledger.refuse(part.path, `the call at ${part.path} is not in an assistant's message`)
-      else if (part.kind !== 'result') ordered.add('user', part, turn.path)
-    }
+      ordered.add(systemInPlace ? 'system' : 'user', systemInPlace ? texts : texts.map(asUserText), turn.path)
+    } else if (turn !== undefined) ordered.add('user', withoutCalls(turn.parts, ledger), turn.path)
   }
+}
+
+/** Of a user's turn, without its results, which have their place already. */
+function withoutCalls(parts: readonly Part[], ledger: Ledger): OrderedTurn['parts'] {
+  const kept = withoutEmptyTexts(parts, ledger)
+  if (!kept.some(isCallOrResult)) return kept as OrderedTurn['parts']
+  for (const { kind, path } of kept)
+    if (kind === 'call') ledger.refuse(path, `the call at ${path} is not in an assistant's message`)
+  return kept.filter((part) => !isCallOrResult(part)) as OrderedTurn['parts']
 }
 
 /** Each call's one result, in the order of the calls. */

@@ -7,7 +7,7 @@ const long = 'A'.repeat(100_000)
 
 function rewrite(text: string): string {
   const document = readDocument(Buffer.from(text))
-  return document === null ? 'no document' : writeDocument(document.value, document.pieces).toString()
+  return 'code' in document ? 'no document' : writeDocument(document.value, document.pieces).toString()
 }
 
 describe('JSON without loss', () => {
@@ -63,19 +63,26 @@ describe('JSON without loss', () => {
     expect(rewrite(`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`)).toBe('no document')
   })
 
+  it('refuses more values than any request has, and counts none within texts', () => {
+    const most = 200_000
+    expect(readDocument(Buffer.from(`{"a":[${'0,'.repeat(most)}0]}`))).toMatchObject({ code: 'request_too_large' })
+    expect(readDocument(Buffer.from(`{"a":"${',[{'.repeat(most)}"}`))).toMatchObject({ pieces: [{}] })
+  })
+
   it('cuts long texts out, and shows their beginning', () => {
     const text = `{"a":"say \\"hi\\" \\\\","b":"data:image/png;base64,${long}","c":"${long}ü${long}","d":1}`
     const document = readDocument(Buffer.from(text))
-    expect(document?.pieces).toHaveLength(2)
-    const { b } = document?.value ?? {}
+    if ('code' in document) throw new Error(document.message)
+    expect(document.pieces).toHaveLength(2)
+    const { b } = document.value
     expect(String(b).length).toBeLessThan(700)
     expect(String(b)).toMatch(/^data:image\/png;base64,AAA/)
-    expect(document && writeDocument(document.value, document.pieces).toString()).toBe(text)
+    expect(writeDocument(document.value, document.pieces).toString()).toBe(text)
   })
 
   it('puts long texts back at another place, in part, and within JSON in a string', () => {
     const document = readDocument(Buffer.from(`{"url":"data:image/png;base64,${long}"}`))
-    if (document === null) throw new Error('no document')
+    if ('code' in document) throw new Error(document.message)
     const data = String(document.value.url).slice('data:image/png;base64,'.length)
     const written = writeDocument({ inner: { data }, text: JSON.stringify({ data }) }, document.pieces).toString()
     expect(written).toBe(JSON.stringify({ inner: { data: long }, text: JSON.stringify({ data: long }) }))
@@ -84,7 +91,7 @@ describe('JSON without loss', () => {
   it('writes base64 of the alphabet for URLs in the usual one, also what was cut out of it', () => {
     const urlSafe = 'ab-_'.repeat(30_000)
     const document = readDocument(Buffer.from(JSON.stringify({ long: urlSafe, short: 'a-_=', text: urlSafe })))
-    if (document === null) throw new Error('no document')
+    if ('code' in document) throw new Error(document.message)
     expect(document.pieces).toHaveLength(2)
     const { long: kept, short, text } = document.value
     const value = { data: standardBase64(String(kept)), short: standardBase64(String(short)), text }

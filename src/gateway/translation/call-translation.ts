@@ -4,7 +4,6 @@ import { formatBytes } from '../../core/format-bytes.ts'
 import type { JsonObject } from '../../core/json-value.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
 import { nextTurn } from '../../core/slices.ts'
-import { holdsTooMuch } from '../../lanes/json-tree.ts'
 import { applyEdits } from '../../lanes/request-body.ts'
 import type { Translation } from '../../routing/candidates.ts'
 import type { Codec } from '../../translate/codec.ts'
@@ -19,10 +18,6 @@ import { openCarriers } from './carriers.ts'
 import { attachReasoning, bareCalls } from './recall.ts'
 import { type AskedTarget, TranslatedLeg } from './translated-leg.ts'
 import { ownerOf, vaultOf } from './vault.ts'
-
-/** A shorter body holds no more values than can be read in one turn. */
-const manyBytes = 128 * 1024
-const tooManyValues = fault('request_too_large', 'The body has too many values to be translated for its provider.')
 
 /** One request that is not in its provider's format: it is read once, and written for each provider that is asked. */
 export class CallTranslation {
@@ -48,10 +43,9 @@ export class CallTranslation {
     const { bytes } = call.body
     if (bytes.length > limit) return tooLarge(bytes.length, limit)
     if (bytes.length >= slicedBytes) await nextTurn()
-    if (bytes.length > manyBytes && holdsTooMuch(bytes)) return tooManyValues
     const edits = call.content?.edits ?? []
     const document = readDocument(edits.length === 0 ? bytes : applyEdits(bytes, edits))
-    if (document === null) return fault('invalid_request', 'The body is no JSON object, or is nested too deeply.')
+    if ('code' in document) return document
     const context = { streamed: call.inspection.streamed, carriers: openCarriers(call, null) }
     const conversation = codec.readRequest(document.value, context)
     return 'code' in conversation ? conversation : new CallTranslation(call, codec, { conversation, document })

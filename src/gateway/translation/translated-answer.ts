@@ -23,7 +23,7 @@ export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: 
   if (gated.kind !== 'whole') return unreadable
   if (leg.inspection.streamed) return notStreamed
   const document = readDocument(gated.body)
-  if (document === null) return unreadable
+  if ('code' in document) return unreadable
   const read = translation.upstream.readReply(document.value)
   if (isFault(read)) return read
   const reply = new MintedIds(leg.call.id).whole(read)

@@ -65,7 +65,7 @@ export class TranslationStage implements AnswerStage {
     const { data } = whole
     if (data.length === 0) return null
     if (data.length > 128 * 1024 && holdsTooMuch(data)) return tooMuch
-    const parsed = asObject(parseLossless(data.toString('utf8')))
+    const parsed = asObject(parseLossless(data))
     return parsed === null ? null : this.#write(this.#reader.event(whole.name, parsed))
   }
 

@@ -57,7 +57,7 @@ export function translateRequest(
   { strict = false, ...options }: RequestOptions = {},
 ): TranslatedRequest {
   const document = readDocument(Buffer.from(text))
-  if (document === null) throw new Error('the request is no JSON object')
+  if (isFault(document)) throw new Error(document.message)
   const streamed = options.streamed ?? document.value.stream === true
   const conversation = codecOf(from).readRequest(document.value, { streamed, carriers: plainCarriers })
   if (isFault(conversation)) return { conversation: blankConversation, body: null, losses: [], refused: conversation }
@@ -95,7 +95,7 @@ export function writeContext(options: Partial<WriteContext> = {}): WriteContext 
 /** A provider's whole answer in a client's format. */
 export function translateReply(from: FormatName, to: FormatName, text: string, context: WriteContext): string | Fault {
   const document = readDocument(Buffer.from(text))
-  if (document === null) throw new Error('the answer is no JSON object')
+  if (isFault(document)) throw new Error(document.message)
   const reply = codecOf(to).readReply(document.value)
   if (isFault(reply)) return reply
   const usage = new UsageSoFar(to)

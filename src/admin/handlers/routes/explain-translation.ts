@@ -1,4 +1,3 @@
-import { fault } from '../../../core/errors.ts'
 import { isFormatName } from '../../../core/format.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import type { Candidate, Plan } from '../../../routing/plan.ts'
@@ -31,7 +30,7 @@ export async function explainTranslation(
   const { readDocument } = await import('../../../translate/json.ts')
   const { writeFor } = await import('../../../translate/write-for.ts')
   const document = readDocument(Buffer.from(text))
-  const read = document === null ? notJson : codecs[operation].readRequest(document.value, { streamed, carriers })
+  const read = 'code' in document ? document : codecs[operation].readRequest(document.value, { streamed, carriers })
   const losses = new Map<Candidate, readonly string[]>()
   const refused = new Map<Candidate, string>()
   for (const candidate of foreign) {
@@ -45,7 +44,6 @@ export async function explainTranslation(
   return { losses, refused }
 }
 
-const notJson = fault('invalid_request', 'The body is no JSON object, or is nested too deeply.')
 /** What a client carries opens on the data plane alone. */
 const carriers = { seal: () => null, open: () => null }
 

@@ -1,0 +1,75 @@
+import { isSpace, passString } from '../core/json-walk.ts'
+
+/** What is known of a document before it is parsed, by one look at its bytes. */
+export interface JsonSurvey {
+  /** More values than any real request has. Each costs a multiple of its bytes in memory and time. */
+  tooMany: boolean
+  /** Deeper than any request: it is read by recursion, which ends where what is made of it could not be written either. */
+  isDeep: boolean
+  /** It has a number that would be written in another way than it stands there. */
+  hasOddNumber: boolean
+}
+
+/** Deeper than any request. */
+const usualDepth = 1000
+const mostValues = 200_000
+
+const [quote, comma, minus, nine, zero] = [0x22, 0x2c, 0x2d, 0x39, 0x30]
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+
+/** Does not check the grammar; of what is no JSON it may say anything. Looks no further than its answer depends on it. */
+export function surveyJson(bytes: Buffer): JsonSurvey {
+  const survey: JsonSurvey = { tooMany: false, isDeep: false, hasOddNumber: false }
+  let [values, depth] = [0, 0]
+  for (let at = 0; at < bytes.length; ) {
+    const byte = bytes[at] ?? 0
+    if (byte === quote) {
+      at = passString(bytes, at + 1, bytes.length)
+      if (at < 0) return survey
+      continue
+    }
+    if (byte === comma) values++
+    else if (byte === openBrace || byte === openBracket) {
+      values++
+      depth++
+      if (depth > usualDepth) survey.isDeep = true
+    } else if (byte === closeBrace || byte === closeBracket) depth--
+    else if (byte === minus || (byte >= zero && byte <= nine)) {
+      const end = endOfNumber(bytes, at)
+      survey.hasOddNumber ||= isOddNumber(bytes, at, end)
+      at = end
+      continue
+    }
+    if (values > mostValues) {
+      survey.tooMany = true
+      return survey
+    }
+    at++
+  }
+  return survey
+}
+
+function endOfNumber(bytes: Buffer, start: number): number {
+  let end = start + 1
+  for (; end < bytes.length; end++) {
+    const byte = bytes[end] ?? 0
+    if (byte === comma || byte === closeBrace || byte === closeBracket || isSpace(byte)) break
+  }
+  return end
+}
+
+/** Whole numbers of less digits are written as they stand, but for `-0`. */
+const plainDigits = 15
+const longestNumber = 4096
+
+function isOddNumber(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start > longestNumber) return true
+  if (end - start <= plainDigits && bytes[start] !== minus && areDigits(bytes, start, end)) return false
+  const text = bytes.toString('latin1', start, end)
+  return String(Number(text)) !== text
+}
+
+function areDigits(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if ((bytes[at] ?? 0) < zero || (bytes[at] ?? 0) > nine) return false
+  return true
+}
