@@ -104,12 +104,17 @@ async function tryTarget<Candidate, Answer>(
   }
 }
 
+/** `1.5 s`, as long as it is worth more digits. */
+function formatWait(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`
+}
+
 function retry(target: string, reason: string, delayMs: number): Signal {
   const waited = Math.round(delayMs)
   return {
     rule: 'retry',
     verdict: 'note',
-    text: `${target}: ${firstSentence(reason)}; tried again after ${waited} ms.`,
+    text: `${target}: ${firstSentence(reason)}; tried again after ${formatWait(waited)}.`,
     data: { delay_ms: waited },
   }
 }

@@ -156,6 +156,17 @@ describe('a budget in USD', () => {
     expect(status).toBe(200)
     const { policy_signals } = await plane.record(requestId)
     expect(policy_signals).toContainEqual(expect.objectContaining({ rule: 'budget', verdict: 'flag' }))
+    const unlimited = ask(plane, { max_tokens: undefined })
+    answer(await called(), 90)
+    expect((await unlimited).status).toBe(200)
+  })
+
+  it('names the budget among the policies of a request whose cost has no limit', async () => {
+    const plane = await start({ budgetUsdDay: 1 })
+    const refused = await ask(plane, { max_tokens: undefined })
+    expectLaneError('openai', refused, 'policy_denied')
+    const { policy_signals, error } = await plane.record(refused.requestId)
+    expect(policy_signals.at(-1)).toMatchObject({ rule: 'budget', verdict: 'deny', text: error?.message })
   })
 
   it('ends a stream that nothing else limits when it has no more room, and charges what passed', {

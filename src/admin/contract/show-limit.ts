@@ -28,6 +28,11 @@ export function isLimitUsage(value: unknown): value is LimitUsage {
   return 'used' in value && 'limit' in value && 'scope' in value && 'kind' in value && kinds.includes(value.kind)
 }
 
+/** `project:search` as people say it: `project search`. */
+export function nameScope(scope: string): string {
+  return scope.replace(':', ' ')
+}
+
 /** `requests a minute`, `USD a month` */
 export function nameLimit({ kind, period }: Pick<LimitUsage, 'kind' | 'period'>): string {
   if (kind === 'concurrency') return 'requests at once'

@@ -1,7 +1,7 @@
 import { escapeControls } from '../../core/escape-controls.ts'
 import { formatBytes } from '../../core/format-bytes.ts'
 import type { Column } from './operation.ts'
-import { formatAmount, formatLimitUsage, formatUsed, isLimitUsage, nameLimit } from './show-limit.ts'
+import { formatAmount, formatLimitUsage, formatUsed, isLimitUsage, nameLimit, nameScope } from './show-limit.ts'
 import { formatMilliseconds, formatMoney, formatShare, groupDigits } from './show-number.ts'
 
 export { escapeControls, formatBytes, formatMilliseconds, formatMoney, formatShare, groupDigits }
@@ -118,7 +118,7 @@ function formatObject(value: object, view: Clock): string {
   const { code, message } = value as { code?: unknown; message?: unknown }
   if (typeof code === 'string' && typeof message === 'string') return escapeControls(`${code}: ${message}`)
   if (isAttempts(value)) return formatAttempts(value, view)
-  if (isLimitUsage(value)) return formatLimitUsage(value)
+  if (isLimitUsage(value)) return `${escapeControls(nameScope(value.scope))}: ${formatLimitUsage(value)}`
   return members.map(([name, member]) => formatMember(name, member, view)).join(', ')
 }
 

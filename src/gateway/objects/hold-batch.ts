@@ -6,7 +6,15 @@ import { usageDetail } from '../../lanes/usage.ts'
 import { costOf } from '../../policy/prices/cost.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
-import { budgetsOf, countsUsd, noPrice, refuse, unboundedAnswer } from '../upstream/hold-budgets.ts'
+import {
+  budgetsOf,
+  countsUsd,
+  noPrice,
+  onlyWarns,
+  refuse,
+  refusedUncounted,
+  unboundedAnswer,
+} from '../upstream/hold-budgets.ts'
 
 interface Sum {
   usd: bigint
@@ -27,7 +35,10 @@ export function holdBatch(call: Call, { candidates }: Plan): Fault | null {
   const sum: Sum = { usd: 0n, input: 0, output: 0 }
   for (const ask of asks) {
     const wrong = add(sum, call, target, ask)
-    if (wrong !== null) return wrong
+    if (wrong !== null) {
+      call.trace.policySignals.push(refusedUncounted(wrong))
+      return wrong
+    }
   }
   const { timeZone } = call.gateway.model.configuration
   const need = { usd: sum.usd || 1n, tokens: Math.max(1, sum.input + sum.output) }
@@ -35,11 +46,6 @@ export function holdBatch(call: Call, { candidates }: Plan): Fault | null {
   if (refusal !== null) return refuse(call, refusal, null)
   hold.heldFor = { input: sum.input, output: sum.output, target }
   return null
-}
-
-/** Budgets that only warn refuse nothing. */
-function onlyWarns({ arrival }: Call): boolean {
-  return arrival.limits?.hold?.limits.every(({ period, warns }) => period === null || warns) === true
 }
 
 const unknownFile = fault(

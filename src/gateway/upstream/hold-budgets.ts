@@ -5,7 +5,7 @@ import { scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import { usdOfNano } from '../../core/money.ts'
-import type { RequestRecord, TokenUsage } from '../../core/record.ts'
+import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 import {
   type BudgetNeed,
   type BudgetRefusal,
@@ -48,7 +48,10 @@ function holdFirst(call: Call, target: Priced, now: number): Fault | null {
   const hold = budgetsOf(call.arrival)
   if (hold === null) return null
   const expected = expectTarget(call, target)
-  if ('code' in expected) return expected
+  if ('code' in expected) {
+    call.trace.policySignals.push(refusedUncounted(expected))
+    return expected
+  }
   const moment = { timeZone: call.gateway.model.configuration.timeZone, now }
   const refusal = holdWhatFits(call.gateway.limits, hold, expected, moment)
   if (refusal !== null) return refuse(call, refusal, fitting(refusal, expected))
@@ -249,12 +252,17 @@ export function expectTarget(call: Call, { provider, upstreamModel }: Priced): E
   const most = price?.max_output ?? null
   if (asked !== null) return { price, input, output: most === null ? asked : Math.min(asked, most), grows: false }
   if (inspection.streamed) return { price, input, output: Math.min(increment, most ?? increment), grows: true }
-  if (most === null && !isFree) return unboundedAnswer()
+  if (most === null && !isFree && !onlyWarns(call)) return unboundedAnswer()
   return { price, input, output: most ?? increment, grows: false }
 }
 
 export const countsUsd = ({ arrival }: Call): boolean =>
   arrival.limits?.hold?.limits.some(({ kind, warns }) => kind === 'usd' && !warns) === true
+
+/** Budgets that only warn refuse nothing. */
+export function onlyWarns({ arrival }: Call): boolean {
+  return arrival.limits?.hold?.limits.every(({ period, warns }) => period === null || warns) === true
+}
 
 export function noPrice(model: string): Fault {
   const what =
@@ -263,10 +271,15 @@ export function noPrice(model: string): Fault {
   return fault('policy_denied', message, { param: 'model' })
 }
 
+/** What no budget can count stands among the policy's verdicts, like what is over one. */
+export function refusedUncounted({ message }: Fault): Signal {
+  return { rule: 'budget', verdict: 'deny', text: message }
+}
+
 /** `where`: in what the client can set a limit. */
 export function unboundedAnswer(where: string | null = null): Fault {
   const how = where === null ? 'set max_tokens, or stream the answer' : `set max_tokens in ${where}`
-  const message = `Nobody knows how long the answer may get, and a budget applies: ${how}.`
+  const message = `A budget applies, and the longest answer of this model is not known, so its cost has no limit: ${how}.`
   return fault('policy_denied', message, { param: 'max_tokens' })
 }
 

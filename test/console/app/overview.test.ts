@@ -86,7 +86,7 @@ describe('what needs attention', () => {
     const key = (days: number) =>
       ({ id: 'key_1', name: 'ci', state: 'active', expires_at: new Date(now + days * 86_400_000).toISOString() }) as Key
     expect(listed({ errors, keys: [key(3), key(30)] })).toEqual([
-      'warning model_not_found: 82 requests ended with it in the last hour → /requests',
+      'warning model_not_found: 82 requests in the last hour asked for a model that has no route there → /requests',
       'warning key ci: expires in 72 h → /keys/$key',
     ])
   })

@@ -47,7 +47,7 @@ const deliveryColumns = [
   { field: 'state', title: 'STATE', format: 'state' },
   { field: 'tries', title: 'TRIES', format: 'number' },
   { field: 'reason', title: 'REASON', absent: '' },
-  { field: 'next_at', title: 'NEXT TRY', format: 'time', absent: '' },
+  { field: 'next_at', title: 'NEXT TRY', format: 'age', absent: '' },
   { field: 'id', title: 'ID', format: 'id' },
 ] as const
 const record = { as: 'record' } as const

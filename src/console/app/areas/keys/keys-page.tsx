@@ -147,7 +147,7 @@ const usedColumn: TableColumn<Key> = {
   id: 'used',
   title: 'Last used',
   // As the last column it stands beside the choice of columns.
-  width: '112px',
+  width: '132px',
   sort: ({ last_used_at }) => last_used_at,
   wideOnly: true,
   cell: ({ last_used_at }) => <Time at={last_used_at} />,

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { formatAmount, type LimitUsage, nameLimit } from '../../../../admin/contract/show-limit.ts'
+import { formatAmount, type LimitUsage, nameLimit, nameScope } from '../../../../admin/contract/show-limit.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Missing, Time } from '../../parts/index.ts'
 import type { UsedLimit } from './key-usage.ts'
@@ -62,7 +62,7 @@ function LimitBar({ limit, children }: { limit: ShownLimit; children: ReactNode 
   return (
     <li className="limit-bar" title={`${name}: ${words}. ${policy === '' ? '' : `Policy ${policy}, `}${scope}`}>
       <span className="small row spread">
-        <span>{`${name.charAt(0).toUpperCase()}${name.slice(1)}`}</span>
+        <span>{capitalize(name)}</span>
         <span className="number quiet nowrap">
           {words}
           {share >= 1 ? <b className="state-bad">, used up</b> : null}
@@ -89,7 +89,7 @@ function LimitNote({ limit, ofOne }: { limit: ShownLimit; ofOne: boolean }) {
   const isBudget = (limit.period ?? null) !== null
   return (
     <span className="small quiet breakable">
-      {escapeControls(scope)}
+      {capitalize(escapeControls(nameScope(scope)))}
       {ofOne ? null : `, policy ${escapeControls(policy)}`}
       {held === 0 ? null : `; ${formatAmount(limit, held)} held by requests in progress`}
       {resetsAt === null || (!isBudget && (used ?? 0) === 0) ? null : (
@@ -100,6 +100,8 @@ function LimitNote({ limit, ofOne }: { limit: ShownLimit; ofOne: boolean }) {
     </span>
   )
 }
+
+const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /** Of what may still be used: what is held counts. */
 function shareOf(limit: ShownLimit): number {

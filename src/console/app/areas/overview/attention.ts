@@ -1,4 +1,4 @@
-import { formatAmount } from '../../../../admin/contract/show-limit.ts'
+import { formatAmount, nameScope } from '../../../../admin/contract/show-limit.ts'
 import { formatMilliseconds, formatShare } from '../../../../admin/contract/show-value.ts'
 import { failsOften } from '../../../../core/attempt-figures.ts'
 import type { ErrorCode } from '../../../../core/errors.ts'
@@ -93,6 +93,17 @@ const ofProviders: readonly (ErrorCode | string)[] = [
   'client_closed',
 ]
 
+/** Why requests end so, for those who do not know the codes by heart. */
+const reasons: Partial<Record<ErrorCode | string, string>> = {
+  policy_denied: ' were denied by a policy',
+  rate_limited: ' were over a rate limit',
+  budget_exceeded: ' were over a budget',
+  model_not_found: ' asked for a model that has no route there',
+  invalid_key: ' had a key that is not valid',
+  not_translatable: ' could not be translated for their target',
+  overloaded: ' found the gateway overloaded',
+}
+
 function ofErrors({ group, requests }: StatsRow): Attention[] {
   if (requests < fewErrors || ofProviders.includes(group) || group.startsWith('(')) return []
   const isStatus = group.startsWith('status_')
@@ -101,7 +112,7 @@ function ofErrors({ group, requests }: StatsRow): Attention[] {
       key: `error ${group}`,
       tone: 'warning',
       subject: isStatus ? group.replace('status_', 'status ') : group,
-      text: `${requests.toLocaleString('en-US')} requests ended with it in the last hour`,
+      text: `${requests.toLocaleString('en-US')} requests in the last hour${reasons[group] ?? ' ended with this error'}`,
       to: '/requests',
       params: {},
       search: { since: '1h', ...(isStatus ? { status: group.slice('status_'.length) } : { error: group }) },
@@ -120,7 +131,7 @@ function ofBudget(budget: Budget): Attention[] {
     {
       key: `budget ${policy} ${scope} ${kind} ${period}`,
       tone: isSpent ? 'bad' : 'warning',
-      subject: `Budget of ${scope === 'workspace' ? 'the workspace' : scope.replace(':', ' ')}`,
+      subject: `Budget of ${scope === 'workspace' ? 'the workspace' : nameScope(scope)}`,
       text: `${formatAmount(budget, used)} of ${formatAmount(budget, limit)} a ${period} ${kind === 'usd' ? 'spent' : 'used'} (${formatShare(used / limit)}, policy ${policy})`,
       to: '/settings/$section',
       params: { section: 'policies' },

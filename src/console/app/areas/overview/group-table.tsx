@@ -42,6 +42,16 @@ export function GroupTable({ by, rows, window }: GroupTableProps) {
   )
 }
 
+const highShare = 0.05
+
+function Errors({ of: { errors, requests } }: { of: GroupRow }) {
+  return (
+    <span className={errors / requests >= highShare ? 'state-bad' : undefined}>
+      <Count value={errors} />
+    </span>
+  )
+}
+
 function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
   return [
     { id: 'group', title: labelOf(by), cell: ({ group }) => <UntrustedText text={group} /> },
@@ -57,7 +67,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       title: 'Requests',
       number: true,
       width: '104px',
-      narrowWidth: '76px',
+      narrowWidth: '72px',
       cell: ({ requests }) => <Count value={requests} />,
     },
     {
@@ -66,7 +76,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       number: true,
       width: '84px',
       narrowWidth: '58px',
-      cell: ({ errors }) => <Count value={errors} />,
+      cell: (row) => <Errors of={row} />,
     },
     {
       id: 'p50',
@@ -105,7 +115,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       title: 'Spend',
       number: true,
       width: '140px',
-      narrowWidth: '128px',
+      narrowWidth: '104px',
       cell: ({ usd }) => <Money usd={usd} />,
     },
   ]

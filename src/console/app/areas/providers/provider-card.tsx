@@ -45,7 +45,9 @@ export function ProviderCard({ provider, kindTitle, traffic = quietHour, routes 
         <p className="provider-reason small">
           <UntrustedText text={provider.state_reason} />
         </p>
-      ) : null}
+      ) : (
+        <FailingTargets provider={provider} />
+      )}
       <Sparkline
         points={traffic.tried}
         failed={traffic.failed}
@@ -72,6 +74,17 @@ export function ProviderCard({ provider, kindTitle, traffic = quietHour, routes 
         </span>
       </p>
     </li>
+  )
+}
+
+/** One model may fail at a provider that is well otherwise. */
+function FailingTargets({ provider: { active, targets } }: { provider: Provider }) {
+  const failing = targets.filter(({ state }) => state === 'failing').map((target) => target.upstream_model)
+  if (!active || failing.length === 0) return null
+  return (
+    <p className="provider-reason small truncate">
+      Failing: <UntrustedText text={failing.join(', ')} />
+    </p>
   )
 }
 

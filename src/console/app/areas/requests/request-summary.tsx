@@ -46,7 +46,7 @@ export function RequestSummary({ input, onSelect }: RequestSummaryProps) {
     <div className="summary">
       <div className="summary-line row" role="status" aria-label="Summary">
         <Sum text={count.toLocaleString('en-US')} unit={count === 1 ? 'request' : 'requests'} />
-        <Sum text={formatShare(share)} unit="errors" tone={share >= 0.05 ? 'bad' : ''} />
+        <Sum text={count === 0 ? '–' : formatShare(share)} unit="errors" tone={share >= 0.05 ? 'bad' : ''} />
         <Sum text={duration(sum?.duration_p50_ms)} unit="p50" />
         <Sum text={duration(sum?.duration_p95_ms)} unit="p95" />
         {sum === undefined || sum.usd === null ? null : <Sum text={formatMoney(sum.usd)} unit="spent" />}

@@ -28,9 +28,10 @@ const alertWidths = {
   active: { width: '84px', wideOnly: true },
 }
 const deliveryWidths = {
-  created_at: { width: '88px' },
+  created_at: { width: '104px' },
   alert: { width: '88px', wideOnly: true },
-  type: { width: '128px', wideOnly: true },
+  // The message says it in words.
+  type: { width: '148px', optional: true },
   next_at: { width: '92px' },
   state: { width: '116px' },
   tries: { width: '64px', wideOnly: true },

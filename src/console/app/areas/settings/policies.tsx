@@ -54,7 +54,10 @@ export function Policies() {
           title="No policies yet. Nothing is limited"
           action={add}
           command="spgw policies add search --budget-usd-month 200 --rpm 60 --attach project:default"
-        />
+        >
+          A policy sets budgets, rate limits, allowed models and content rules for the workspace, a project, an
+          environment or a key.
+        </Empty>
       ) : null}
       {policies.data?.map((policy) => (
         <PolicySection

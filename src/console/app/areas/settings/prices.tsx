@@ -15,6 +15,7 @@ import {
   QueryFault,
   RecordView,
   toast,
+  UntrustedText,
 } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
@@ -29,6 +30,22 @@ const mostShown = 60
 
 const rate = { width: '80px', narrowWidth: '64px' }
 const widths = {
+  // The same model costs otherwise elsewhere: where there is no room for the column, its name stands below.
+  model: {
+    cell: ({ model, vendor }: Price) => (
+      <>
+        <UntrustedText text={model} />
+        {vendor === null ? null : (
+          <span className="narrow-only">
+            <br />
+            <span className="small quiet">
+              <UntrustedText text={vendor} />
+            </span>
+          </span>
+        )}
+      </>
+    ),
+  },
   vendor: { width: '116px', wideOnly: true },
   provider: { width: '116px', wideOnly: true },
   input: rate,

@@ -53,7 +53,7 @@ export function Projects() {
           project={project}
           environments={environments.data?.filter((one) => one.project === project.name) ?? []}
           limits={limits.filter((limit) => isOf(limit, project.name))}
-          usd={spend.data?.find(({ group }) => group === project.name)?.usd ?? null}
+          spent={spend.data?.find(({ group }) => group === project.name) ?? null}
         />
       ))}
       <Dialog open={adding} title="Add project" onClose={close}>
@@ -82,11 +82,11 @@ interface ProjectSectionProps {
   project: Project
   environments: readonly Environment[]
   limits: readonly UsedLimit[]
-  /** Of the last 30 days; null: nothing of it has a price. */
-  usd: number | null
+  /** Of the last 30 days; null: it had no requests. */
+  spent: { usd: number | null } | null
 }
 
-function ProjectSection({ project, environments, limits, usd }: ProjectSectionProps) {
+function ProjectSection({ project, environments, limits, spent }: ProjectSectionProps) {
   const [panel, setPanel] = useState<'rename' | 'add' | null>(null)
   const close = () => setPanel(null)
   const done = (title: string) => () => {
@@ -106,12 +106,17 @@ function ProjectSection({ project, environments, limits, usd }: ProjectSectionPr
           ))}
         </ul>
       )}
-      {limits.length === 0 && usd === null ? null : (
+      {limits.length === 0 && spent === null ? null : (
         <div className="card stack below-list">
-          {usd === null ? null : (
+          {spent === null ? null : (
             <p className="row spread">
               <span>
-                Spent in the last 30 days: <Money usd={usd} />
+                Spent in the last 30 days:{' '}
+                {spent.usd === null ? (
+                  <span className="quiet">nothing that has a price</span>
+                ) : (
+                  <Money usd={spent.usd} />
+                )}
               </span>
               <Link to="/" search={{ project: project.name, since: spendSince, by: 'model' }}>
                 By model
