@@ -84,6 +84,33 @@ describe.skipIf(!hasBrowser)('pages of the console by name and by search (needs 
     expect(await dialog.getByRole('textbox').count()).toBe(0)
   })
 
+  it('says that the last owner cannot go, and on the page of any operation what it would be refused for', async () => {
+    const { page, visit } = stage
+    await visit('/settings/operators')
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('is the last owner, and a gateway must have one').waitFor()
+    expect(await dialog.getByRole('textbox').count()).toBe(0)
+    await visit('/settings/operations/providers.remove')
+    await page.getByLabel('Name').fill('demo')
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByRole('alert').getByText('cannot be removed while it is used by route smart*').waitFor()
+    expect(await dialog.count()).toBe(0)
+  })
+
+  it('says of what a file manages that the next apply restores it, and then removes it', async () => {
+    const { page, visit, gateway } = stage
+    const text = 'owner: team-a\nroutes:\n  - model: managed\n    targets: [standby]\n'
+    await gateway.admin.apply({ files: { 'routes.yaml': text }, skipCheck: true })
+    await visit('/routing/managed')
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Managed by the file of team-a').waitFor()
+    await dialog.getByRole('textbox').fill('managed')
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByRole('status').getByText('Route "managed" removed').waitFor()
+  })
+
   it('says what a deactivation does, asks, and takes it back', async () => {
     const { page, visit, gateway } = stage
     await visit('/providers/demo')

@@ -26,6 +26,8 @@ export interface OperationButtonProps {
   consequence?: ReactNode
   /** Why the gateway would refuse now, and what to do first: said in place of the question. */
   refusal?: ReactNode
+  /** What of it a configuration file manages, and which: it is forced then, for otherwise it is refused. */
+  owned?: Readonly<Record<string, string>>
   /** The toast after success. */
   done?: string
   /** Takes it back; offered by the toast. */
@@ -41,7 +43,9 @@ export interface OperationButtonProps {
 
 /** A button that runs one operation. Dangerous ones ask first, in the contract's words. */
 export function OperationButton(props: OperationButtonProps) {
-  const { operation, input, name, children, done, undo, onDone, variant, small, icon } = props
+  const { operation, name, children, done, undo, onDone, variant, small, icon } = props
+  const files = [...new Set(Object.values(props.owned ?? {}))]
+  const input = files.length === 0 ? props.input : { ...props.input, force: true }
   const { meta } = operationNamed(operation)
   const [opened, setOpened] = useState(false)
   const [busy, setBusy] = useState(false)
@@ -59,7 +63,6 @@ export function OperationButton(props: OperationButtonProps) {
   const asking = props.asking ?? opened
   const ask = props.onAsk ?? setOpened
   const word = typeof children === 'string' ? children : 'Confirm'
-  const title = isDanger ? titleOf(meta.summary) : `${word} ${name}`
   return (
     <>
       <Button
@@ -73,29 +76,51 @@ export function OperationButton(props: OperationButtonProps) {
       >
         {children}
       </Button>
-      {props.refusal === undefined ? (
-        <ConfirmDialog
-          open={asking && may}
-          title={title}
-          confirm={word}
-          {...(isDanger ? { name } : {})}
-          onConfirm={run}
-          onClose={() => ask(false)}
-        >
-          {isDanger ? <p>{fillIn(meta.confirm ?? meta.summary, nameThings(input, name))}</p> : null}
-          {props.consequence}
-        </ConfirmDialog>
-      ) : (
-        <Dialog
-          open={asking && may}
-          title={title}
-          onClose={() => ask(false)}
-          actions={<Button onClick={() => ask(false)}>Close</Button>}
-        >
-          {props.refusal}
-        </Dialog>
-      )}
+      <Question
+        {...props}
+        open={asking && may}
+        files={files}
+        title={isDanger ? titleOf(meta.summary) : `${word} ${name}`}
+        word={word}
+        onRun={run}
+        onClose={() => ask(false)}
+      />
     </>
+  )
+}
+
+interface QuestionProps extends Pick<OperationButtonProps, 'operation' | 'input' | 'name' | 'consequence' | 'refusal'> {
+  open: boolean
+  /** That manage it. */
+  files: readonly string[]
+  title: string
+  word: string
+  onRun(): Promise<void>
+  onClose(): void
+}
+
+/** Or why it would be refused, in place of the question. */
+function Question({ operation, input, name, consequence, refusal, files, word, onRun, ...rest }: QuestionProps) {
+  const dialog = { open: rest.open, title: rest.title, onClose: rest.onClose }
+  const { meta } = operationNamed(operation)
+  const isDanger = meta.effect === 'danger'
+  if (refusal !== undefined)
+    return (
+      <Dialog {...dialog} actions={<Button onClick={dialog.onClose}>Close</Button>}>
+        {refusal}
+      </Dialog>
+    )
+  return (
+    <ConfirmDialog {...dialog} confirm={word} {...(isDanger ? { name } : {})} onConfirm={onRun}>
+      {isDanger ? <p>{fillIn(meta.confirm ?? meta.summary, nameThings(input, name))}</p> : null}
+      {consequence}
+      {files.length === 0 ? null : (
+        <p className="notice notice-warning">
+          Managed by the file of {escapeControls(files.join(', '))}. Unless it is taken out of the file, the next apply
+          restores it.
+        </p>
+      )}
+    </ConfirmDialog>
   )
 }
 

@@ -52,6 +52,7 @@ export function KeyRemoval({ shown: key, revoking, onRevoke, onRemoved }: KeyRem
       )}
       <OperationButton
         operation="keys.remove"
+        owned={key.owned}
         input={referenceTo(key)}
         name={key.name}
         icon={<Trash2 size={16} aria-hidden="true" />}

@@ -1,5 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import type { DerivedOperation } from '../../contract/derived.ts'
 import { commandOf, findOperation } from '../../contract/operations.ts'
 import { Button, Command, ConfirmDialog, Empty, OperationForm, useOperation } from '../../parts/index.ts'
@@ -8,6 +9,7 @@ import { useMay } from '../../session/session.ts'
 import { Page } from '../../shell/page.tsx'
 import { DownloadProgress, datedName, useDownload } from '../download.tsx'
 import { useDefaultScope } from '../use-default-scope.ts'
+import { findRefusal } from './find-refusal.ts'
 import { InputForm } from './input-form.tsx'
 import { LiveAnswer } from './live-answer.tsx'
 import { OperationAnswer } from './operation-answer.tsx'
@@ -96,7 +98,13 @@ interface DangerFormProps {
 export function DangerForm({ operation, preset, onAnswer }: DangerFormProps) {
   const { meta, name } = operation
   const [pending, setPending] = useState<Record<string, unknown> | null>(null)
+  const [refusal, setRefusal] = useState<string | null>(null)
   const { call, fault } = useOperation(name)
+  const ask = async (input: Record<string, unknown>) => {
+    const reason = await findRefusal(name, input)
+    setRefusal(reason)
+    if (reason === null) setPending(input)
+  }
   const run = async () => {
     const answer = await call(pending ?? {})
     if (answer !== null) onAnswer(answer)
@@ -106,11 +114,16 @@ export function DangerForm({ operation, preset, onAnswer }: DangerFormProps) {
   const touched = first === undefined ? undefined : pending?.[first]
   return (
     <>
-      <InputForm operation={operation} preset={preset} fault={fault} onInput={setPending}>
+      <InputForm operation={operation} preset={preset} fault={fault} onInput={(input) => void ask(input)}>
         <Button variant="danger" type="submit">
           {verb}
         </Button>
       </InputForm>
+      {refusal === null ? null : (
+        <p className="notice notice-warning" role="alert">
+          {escapeControls(refusal)}
+        </p>
+      )}
       <ConfirmDialog
         open={pending !== null}
         title={titleOf(meta.summary)}

@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
+import { orpc } from '../../client/admin.ts'
 import { Button, Dialog, Empty, OperationButton, OperationForm, Time, toast } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import type { Provider } from '../outputs.ts'
@@ -61,13 +63,17 @@ function endsIn({ last_four }: Credential) {
 }
 
 function RemoveCredential({
-  provider: { name, credentials },
+  provider: { name, credentials, owned, kind, settings },
   credential,
 }: {
   provider: Provider
   credential: Credential
 }) {
   const left = credentials.length - 1
+  const kinds = useQuery({ ...orpc.providers.kinds.queryOptions({ input: {} }), staleTime: Number.POSITIVE_INFINITY })
+  const known = kinds.data?.find((one) => one.kind === kind)
+  const preset = known?.presets.find((one) => one.name === settings.preset)
+  const isNeeded = (preset ?? known)?.credential === 'required'
   const ending = credential.last_four === '' ? credential.id : credential.last_four
   return (
     <OperationButton
@@ -76,6 +82,8 @@ function RemoveCredential({
       input={{ name, credential: credential.id }}
       name={ending}
       done="Credential removed"
+      owned={owned.credentials === undefined ? {} : { credentials: owned.credentials }}
+      {...(left === 0 && isNeeded ? { refusal: <NeededCredential name={name} /> } : {})}
       consequence={
         <p>
           {left === 0
@@ -86,6 +94,15 @@ function RemoveCredential({
     >
       Remove
     </OperationButton>
+  )
+}
+
+function NeededCredential({ name }: { name: string }) {
+  return (
+    <p>
+      This is the only credential of <b>{name}</b>, which accepts no requests without one. Replace it, or add another
+      one first.
+    </p>
   )
 }
 

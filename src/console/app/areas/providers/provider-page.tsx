@@ -10,6 +10,7 @@ import { Loading, Page } from '../../shell/page.tsx'
 import { usePanel } from '../../shell/use-panel.ts'
 import { ManagedNotice } from '../managed-notice.tsx'
 import type { Check, Provider, Route } from '../outputs.ts'
+import { isDefaultOf, usesProvider } from '../removal-refusal.ts'
 import { pluralize } from '../units.ts'
 import { AccountLimits } from './account-limits.tsx'
 import { CheckList, PoolCheck } from './check-list.tsx'
@@ -23,6 +24,7 @@ import { ProviderModels } from './provider-models.tsx'
 import { ProviderRevisions } from './provider-revisions.tsx'
 import { ProviderRoutes } from './provider-routes.tsx'
 import { ProviderSettings } from './provider-settings.tsx'
+import { RemovalRefusal } from './removal-refusal.tsx'
 
 export function ProviderPage() {
   const { name } = useParams({ from: '/app/providers/$name' })
@@ -40,9 +42,7 @@ export function ProviderPage() {
         {provider.error ? <FaultNotice error={provider.error} onRetry={() => void provider.refetch()} /> : <Loading />}
       </Page>
     )
-  const leading = (routes.data ?? []).filter(({ targets }) =>
-    targets.some((target) => target.provider === provider.data.name),
-  )
+  const leading = (routes.data ?? []).filter((route) => usesProvider(route, provider.data.name))
   return <ProviderView provider={provider.data} routes={leading} above={above} />
 }
 
@@ -126,7 +126,9 @@ interface ActionsProps {
 function Actions({ provider, routes, onPanel, onRemoved }: ActionsProps) {
   const may = useMay('providers.edit')
   const { name, active } = provider
+  const environments = useQuery({ ...orpc.environments.list.queryOptions({ input: { all: true } }), enabled: may })
   if (!may) return null
+  const defaults = (environments.data ?? []).filter((environment) => isDefaultOf(environment, name))
   return (
     <>
       {provider.kind === 'demo' ? null : (
@@ -160,7 +162,10 @@ function Actions({ provider, routes, onPanel, onRemoved }: ActionsProps) {
         done={`Provider "${name}" removed`}
         onDone={onRemoved}
         consequence={<RemovalConsequence provider={provider} />}
-        {...(routes.length === 0 ? {} : { refusal: <RemovalRefusal name={name} routes={routes} /> })}
+        owned={provider.owned}
+        {...(routes.length + defaults.length === 0
+          ? {}
+          : { refusal: <RemovalRefusal name={name} routes={routes} defaults={defaults} /> })}
       >
         Remove
       </OperationButton>
@@ -191,34 +196,6 @@ function RemovalConsequence({ provider: { credentials, revision } }: { provider:
       No route uses it. This permanently deletes {pluralize(credentials.length, 'credential')} and{' '}
       {pluralize(revision, 'revision')}. Requests keep its name.
     </p>
-  )
-}
-
-function RemovalRefusal({ name, routes }: { name: string; routes: readonly Route[] }) {
-  return (
-    <div className="stack-tight">
-      <p>
-        <b>{name}</b> cannot be removed while {pluralize(routes.length, 'route')} {routes.length === 1 ? 'uses' : 'use'}{' '}
-        it. Remove it from {routes.length === 1 ? 'this route' : 'these routes'} first:
-      </p>
-      <ul className="list">
-        {routes.map(({ id, model, project, environment }) => (
-          <li key={id} className="list-row">
-            <Link
-              to="/routing/$route"
-              params={{ route: id }}
-              search={(before) => ({ ...keepScope(before), do: 'edit' })}
-              className="grow"
-            >
-              {model}
-            </Link>
-            <span className="small quiet">
-              {project}/{environment ?? 'all'}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </div>
   )
 }
 

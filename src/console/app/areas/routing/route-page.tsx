@@ -173,6 +173,7 @@ function Actions({ route, onPanel }: { route: Route; onPanel(panel: Panel): void
           </OperationButton>
           <OperationButton
             operation="routes.remove"
+            owned={route.owned}
             input={reference}
             name={route.model}
             icon={<Trash2 size={16} aria-hidden="true" />}

@@ -118,7 +118,7 @@ function EditAlert({ editing, onClose }: { editing: Alert | null; onClose(): voi
   )
 }
 
-function AlertButtons({ alert: { id, name, active }, onEdit }: { alert: Alert; onEdit(): void }) {
+function AlertButtons({ alert: { id, name, active, owned }, onEdit }: { alert: Alert; onEdit(): void }) {
   return (
     <>
       {active ? (
@@ -138,6 +138,7 @@ function AlertButtons({ alert: { id, name, active }, onEdit }: { alert: Alert; o
       <OperationButton
         small
         operation="alerts.remove"
+        owned={owned}
         input={{ name: id }}
         name={name}
         done={`Alert "${name}" removed`}

@@ -39,6 +39,7 @@ export function EnvironmentRow({ environment }: { environment: Environment }) {
         <OperationButton
           small
           operation="environments.remove"
+          owned={environment.owned}
           input={{ name, project }}
           name={name}
           done={`Environment "${name}" removed`}

@@ -1,14 +1,18 @@
 import { Button, OperationButton, toastFault, useOperation } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import type { Operator, OperatorLink } from '../outputs.ts'
+import { isLastOwner, lastOwner } from '../removal-refusal.ts'
 
 interface OperatorButtonsProps {
   operator: Operator
-  onRoles(): void
+  /** All of them. */
+  operators: readonly Operator[]
+  onRoles(operator: Operator): void
   onLink(made: OperatorLink): void
 }
 
-export function OperatorButtons({ operator: { name, state }, onRoles, onLink }: OperatorButtonsProps) {
+export function OperatorButtons({ operator, operators, onRoles, onLink }: OperatorButtonsProps) {
+  const { name, state } = operator
   const { call, busy } = useOperation('operators.link')
   const may = useMay('operators.edit')
   const link = async () => {
@@ -16,9 +20,10 @@ export function OperatorButtons({ operator: { name, state }, onRoles, onLink }: 
     if (made !== null) onLink(made as OperatorLink)
   }
   if (!may) return null
+  const refused = isLastOwner(name, operators) ? { refusal: <p>{lastOwner(name)}</p> } : {}
   return (
     <>
-      <Button small onClick={onRoles}>
+      <Button small onClick={() => onRoles(operator)}>
         Roles
       </Button>
       {state === 'active' ? (
@@ -33,6 +38,7 @@ export function OperatorButtons({ operator: { name, state }, onRoles, onLink }: 
           input={{ name }}
           name={name}
           done={`Operator "${name}" disabled`}
+          {...refused}
         >
           Disable
         </OperationButton>
@@ -53,6 +59,7 @@ export function OperatorButtons({ operator: { name, state }, onRoles, onLink }: 
         input={{ name }}
         name={name}
         done={`Operator "${name}" removed`}
+        {...refused}
       >
         Remove
       </OperationButton>

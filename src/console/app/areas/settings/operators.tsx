@@ -46,7 +46,7 @@ export function Operators() {
             change: { display_name: { title: 'Display name' }, state: { width: '96px' } },
             buttons: may
               ? (operator) => (
-                  <OperatorButtons operator={operator} onRoles={() => setEdited(operator)} onLink={setMade} />
+                  <OperatorButtons {...{ operator, operators: operators.data, onRoles: setEdited, onLink: setMade }} />
                 )
               : undefined,
           })}

@@ -142,6 +142,7 @@ function PolicyButtons({ policy, onEdit, onGrant }: { policy: Policy; onEdit(): 
       <OperationButton
         small
         operation="policies.remove"
+        owned={policy.owned}
         input={{ name }}
         name={name}
         done={`Policy "${name}" removed`}

@@ -179,6 +179,7 @@ function ProjectActions({ project, onPanel }: ProjectActionsProps) {
         <OperationButton
           small
           operation="projects.remove"
+          owned={project.owned}
           input={{ name: project.name }}
           name={project.name}
           done={`Project "${project.name}" removed`}
