@@ -11,6 +11,7 @@ import { type Leg, notePatch } from '../upstream/leg.ts'
 import { type AnswerEvent, readAnswerEvent, type StreamedPiece } from './answer-event.ts'
 import { type CallContent, failedRule } from './call-content.ts'
 import { findTexts } from './content-texts.ts'
+import { RepeatedEvent } from './repeated-event.ts'
 
 /** A text of a streamed answer that has not ended. */
 interface OpenText {
@@ -33,6 +34,7 @@ export class ContentStage implements AnswerStage {
   readonly #content: CallContent
   readonly #context: ScanContext & { refused: Fault | null }
   readonly #openTexts = new Map<string, OpenText>()
+  readonly #repeated = new RepeatedEvent()
   /** A block rule looks at the answer. */
   readonly #mayBlock: boolean
   /** Texts may change, so that what repeats them in another form must go. */
@@ -74,7 +76,7 @@ export class ContentStage implements AnswerStage {
   whole(body: Buffer): Buffer | Fault {
     try {
       const root = readNodes(body)
-      const edits = root === null ? this.#plain(body) : this.#wholeEdits(body, root, new Set())
+      const edits = root === null ? this.#plain(body) : this.#wholeEdits(body, root, new Set()).edits
       return this.#context.refused ?? this.#patched(body, edits)
     } catch (error) {
       return failedRule('answer', error)
@@ -87,12 +89,26 @@ export class ContentStage implements AnswerStage {
     if (pass === null) return null
     const passed = pass === event.bytes ? event : frameAgain(event, pass)
     const { data } = passed
+    const repeated = this.#repeated.read(passed)
+    if (repeated !== null) return this.#write(passed, pass, { pieces: [repeated], ends: null, unseen: false }, [])
     const root = data.length === 0 ? null : readNodes(data)
     if (root === null) return this.#endMark(passed)
     const reading = readAnswerEvent(data, root, event.name)
-    if (reading.unseen) this.#content.noteUnseen('answer', 'sound is no text')
+    if (reading.unseen) {
+      this.#content.noteUnseen('answer', 'sound is no text')
+      return this.#write(passed, pass, reading, [])
+    }
     const known = new Set<number>(reading.pieces.map(({ node }) => node.start))
-    const edits = reading.unseen ? [] : this.#wholeEdits(data, root, known)
+    const { edits, others } = this.#wholeEdits(data, root, known)
+    const [piece, ...morePieces] = reading.pieces
+    const isPlain = !others && morePieces.length === 0 && reading.ends === null
+    if (isPlain && piece !== undefined && !piece.isLast) this.#repeated.remember(passed, piece)
+    return this.#write(passed, pass, reading, edits)
+  }
+
+  /** The event with what becomes of its texts. */
+  #write(passed: StreamEvent, pass: Buffer, reading: AnswerEvent, edits: Edit[]): Buffer | Fault {
+    const { data } = passed
     const before = this.#streamedEdits(passed, reading, edits)
     if (this.#context.refused !== null) return this.#context.refused
     const patched = this.#patched(data, edits)
@@ -171,13 +187,15 @@ export class ContentStage implements AnswerStage {
     return flushed
   }
 
-  /** Every text that stands there as a whole. */
-  #wholeEdits(data: Buffer, root: JsonNode, known: ReadonlySet<number>): Edit[] {
+  /** Of every text that stands there as a whole. `others`: there was something beside the known texts. */
+  #wholeEdits(data: Buffer, root: JsonNode, known: ReadonlySet<number>): { edits: Edit[]; others: boolean } {
     const { texts, unseen, logprobs } = findTexts(data, root, 'answer')
     if (unseen) this.#content.noteUnseen('answer', 'images, sound and files are no text')
     const edits: Edit[] = []
+    let others = unseen || logprobs.length > 0
     for (const { node, text, path, isJson } of texts) {
       if (known.has(node.start)) continue
+      others = true
       this.#at = path
       const scan = isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
       const written = scan.push(text) + scan.end()
@@ -185,7 +203,7 @@ export class ContentStage implements AnswerStage {
     }
     if (this.#mayHide)
       for (const node of logprobs) edits.push({ span: node, text: node.kind === 'array' ? '[]' : 'null' })
-    return edits
+    return { edits, others }
   }
 
   /** A transcript, a list of subtitles. */

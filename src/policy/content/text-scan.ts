@@ -21,7 +21,7 @@ interface Place {
 }
 
 /** How much of what has gone out stays in sight: forms look at what stands before them. */
-const contextLength = 512
+const contextLength = 128
 /** So much is looked through at once. */
 const pieceLength = 4096
 /** What is held at most: a longer run that could still grow is taken as it is. */
