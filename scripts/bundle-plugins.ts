@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Plugin } from 'esbuild'
+
+const root = join(import.meta.dirname, '..')
 
 /** undici's pool loads its HTTP/2 client (33 KB), which `src/providers/http.ts` disables. */
 export const leaveOutHttp2: Plugin = {
@@ -67,7 +69,8 @@ export const takeEsModules: Plugin = {
 export const keepSmallZodApart: Plugin = {
   name: 'keep-small-zod-apart',
   setup(build) {
-    const place = (path: string) => ({ path, namespace: 'small-zod', sideEffects: false })
+    // Relative: the names of the bundle's pieces are made from these paths, and must not depend on where the project lies.
+    const place = (path: string) => ({ path: relative(root, path), namespace: 'small-zod', sideEffects: false })
     build.onResolve({ filter: /^zod\/mini$/ }, async ({ path, ...rest }) => {
       if (rest.pluginData === 'resolving') return
       const found = await build.resolve(path, { ...rest, pluginData: 'resolving' })
@@ -75,8 +78,8 @@ export const keepSmallZodApart: Plugin = {
     })
     build.onResolve({ filter: /^\./, namespace: 'small-zod' }, ({ path, resolveDir }) => place(join(resolveDir, path)))
     build.onLoad({ filter: /./, namespace: 'small-zod' }, async ({ path }) => ({
-      contents: await readFile(path, 'utf8'),
-      resolveDir: dirname(path),
+      contents: await readFile(join(root, path), 'utf8'),
+      resolveDir: dirname(join(root, path)),
     }))
   },
 }

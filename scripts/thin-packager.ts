@@ -16,19 +16,27 @@ const thinned: readonly [from: string, to: string][] = [
   ['shared.patchChildProcess(entrypoint2);', ''],
 ]
 
+/**
+ * Node writes the path of the start-up code into the executable as it stands in the configuration, and it lies in a directory
+ * with a random name: two builds would differ. pkg runs Node in that directory, so its name alone leads there.
+ */
+const pathWritten: readonly [from: string, to: string] = ['main: bootstrapPath,', "main: 'sea-main.js',"]
+
 /** Copies pkg into `work`, with start-up code that loads less. Returns the script that runs it. */
 export async function thinPackager(root: string, work: string): Promise<string> {
   // Inside the project, so that Node finds pkg's own dependencies in node_modules.
   const copy = join(work, 'packager')
   await cp(join(root, 'node_modules/@yao-pkg/pkg'), copy, { recursive: true })
   const start = join(copy, 'prelude/sea-bootstrap.bundle.js')
-  await writeFile(start, thin(await readFile(start, 'utf8')))
+  await writeFile(start, replaceEach(await readFile(start, 'utf8'), thinned))
+  const maker = join(copy, 'lib-es5/sea.js')
+  await writeFile(maker, replaceEach(await readFile(maker, 'utf8'), [pathWritten]))
   return join(copy, 'lib-es5/bin.js')
 }
 
-function thin(start: string): string {
-  return thinned.reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`pkg's start-up code has changed: it does not contain ${from}`)
+function replaceEach(code: string, replacements: readonly (readonly [from: string, to: string])[]): string {
+  return replacements.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`pkg's code has changed: it does not contain ${from}`)
     return text.replaceAll(from, to)
-  }, start)
+  }, code)
 }

@@ -52,6 +52,11 @@ it('holds the license of each package that is bundled, of Node and of SQLite', a
   }
 })
 
+it('names no module by where the project lies, since the names of the pieces are made from these names', () => {
+  const root = join(import.meta.dirname, '../..')
+  expect(Object.keys(metafile.inputs).filter((input) => input.includes(root))).toEqual([])
+})
+
 it('keeps them all in a test build', async () => {
   await bundle(join(directory, 'tests'), { forTests: true })
   expect(await tracesIn(join(directory, 'tests'))).toEqual(traces)
