@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { connectCommand } from '../cli/clients/command.ts'
 import { completionCommand } from '../cli/completion/command.ts'
 import { makeDoctorCommand } from '../cli/doctor/command.ts'
+import { makeHealthCommand } from '../cli/health-command.ts'
 import type { LocalCommand } from '../cli/local-command.ts'
 import { makeManCommand } from '../cli/manual/command.ts'
 import { openProgress } from '../cli/progress.ts'
@@ -30,6 +31,14 @@ const doctorCommand = makeDoctorCommand({
   checkMachine: async (checked) => (await import('./daemon/doctor/machine.ts')).checkMachine(checked),
 })
 
+const healthCommand = makeHealthCommand({
+  async locate(dataDir, environment) {
+    const { files, findSocket } = await import('../cli/operation-bundle.ts')
+    const surroundings = { environment, home: homedir() || null, platform: process.platform }
+    return findSocket(dataDir, surroundings, files)?.socketPath ?? null
+  },
+})
+
 /** The commands that are no operations: they work on this machine, most of them without a running gateway. */
 export const localCommands: readonly LocalCommand[] = [
   initCommand,
@@ -38,6 +47,7 @@ export const localCommands: readonly LocalCommand[] = [
   importCommand,
   tuiCommand,
   doctorCommand,
+  healthCommand,
   connectCommand,
   completionCommand,
   makeManCommand({ operations, local: () => localCommands, version }),

@@ -19,6 +19,8 @@ export interface AdminServer {
   socketPath: string
   /** Lets calls in; those that came before have waited. `dispatcher`: one that other doors share. */
   open(parts: AdminParts, dispatcher?: () => Promise<Dispatcher>): void
+  /** Where this machine reaches the gateway's listener, for probes; they are answered from the start. */
+  nameListener(origin: string): void
   /** Ends streams, lets calls under way finish, and removes the socket. */
   close(): Promise<void>
 }
@@ -36,11 +38,13 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   if (process.platform !== 'win32') await clearSocketPath(socketPath)
   const closing = new AbortController()
   const opened = Promise.withResolvers<OpenedAdmin | null>()
+  let listener: string | null = null
   const server = createServer((request, response) => {
     response.setHeader('x-spgw-version', version)
     response.setHeader(processHeader, String(process.pid))
     // A connection that falls idle while the server closes would keep it open until its client lets go.
     response.once('close', () => closing.signal.aborted && setImmediate(() => server.closeIdleConnections()))
+    if (isProbe(request)) return sayAlive(response, listener)
     void answer(request, response, opened.promise, closing.signal)
   })
   // A tail may be silent for as long as it likes.
@@ -49,6 +53,9 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   return {
     socketPath,
     open: (parts, dispatcher = lazyDispatcher(parts)) => opened.resolve({ dispatcher, onFault: parts.onFault }),
+    nameListener(origin) {
+      listener = origin
+    },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       opened.resolve(null)
@@ -110,6 +117,16 @@ async function answer(
     'There is no such operation.',
     'It may be newer than this gateway: compare spgw version.',
   )
+}
+
+/** `spgw health`: a gateway that takes long to start, or to stop, is alive. */
+function isProbe(request: IncomingMessage): boolean {
+  return request.method === 'GET' && request.url === '/healthz' && refusal(request) === null
+}
+
+function sayAlive(response: ServerResponse, listener: string | null): void {
+  response.writeHead(200, { 'content-type': 'application/json', connection: 'close' })
+  response.end(JSON.stringify({ status: 'alive', listener }))
 }
 
 /**

@@ -151,6 +151,11 @@ export class ControlPlane {
     return url ?? `${this.#scheme}://${hostOf(host)}:${this.#options.port}`
   }
 
+  /** Where this machine reaches the data plane, whatever `gateway.url` says. */
+  get listener(): string {
+    return this.#ownAddress().origin
+  }
+
   /** Settings that were read again; resolves when every thread obeys them. A null certificate leaves the one in use. */
   async change(settings: Settings, certificate: ServerCertificate | null): Promise<void> {
     this.#settings = settings

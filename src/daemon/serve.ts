@@ -190,6 +190,7 @@ function openListeners(
   }
   const dispatcher = lazyDispatcher(parts)
   admin.open(parts, dispatcher)
+  admin.nameListener(control.listener)
   store.onTraffic((tally) => consoleListener.count(tally))
   let document: Promise<object> | undefined
   consoleListener.open({
