@@ -7,5 +7,5 @@ export function limitUsage(counters: LimitCounters, limit: Limit, timeZone: stri
   const now = Date.now()
   if (limit.period !== null) return counters.budgetUse(limit, { timeZone, now })
   const used = counters.used(limit)
-  return { used, held: 0, resetsAt: limit.kind !== 'concurrency' && used > 0 ? now + windowMs : null }
+  return { used, held: 0, holders: 0, resetsAt: limit.kind !== 'concurrency' && used > 0 ? now + windowMs : null }
 }

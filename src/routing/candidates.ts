@@ -34,6 +34,7 @@ export interface Translation {
   to: FormatName
 }
 
+/** `account`: what the provider's account may be used for is used up. Found when its turn comes, and never by a plan. */
 type SkipCode =
   | 'missing'
   | 'limited'
@@ -265,7 +266,8 @@ export function skippedSignal({
   reason,
   code,
 }: Pick<Skipped, 'provider' | 'upstreamModel' | 'reason' | 'code'>): Signal {
-  const signal = targetSignal('skipped', provider, upstreamModel, reason)
+  // What a client would be told is a sentence already.
+  const signal = targetSignal('skipped', provider, upstreamModel, reason.replace(/\.$/, ''))
   return { ...signal, data: { ...signal.data, code } }
 }
 

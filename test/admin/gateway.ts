@@ -48,7 +48,7 @@ export interface TestGateway {
   ready: string[]
   faults: unknown[]
   /** What is used of limits, by the names of their counters. */
-  used: Map<string, { used: number; held: number; resetsAt: number | null }>
+  used: Map<string, { used: number; held: number; holders: number; resetsAt: number | null }>
   /** Says that a request has settled. */
   settle(record: RequestRecord): void
   tailing: () => number
@@ -80,7 +80,7 @@ export async function startTestGateway(
     published: 0,
     changes: 0,
     snapshot: await store.snapshot(),
-    used: new Map<string, { used: number; held: number; resetsAt: number | null }>(),
+    used: new Map<string, { used: number; held: number; holders: number; resetsAt: number | null }>(),
   }
   store.onChange(() => state.changes++)
   const checks: TestGateway['checks'] = { result: good, results: new Map(), asked: [] }
@@ -117,7 +117,7 @@ export async function startTestGateway(
     tryRoute: async () => ({ requestId: 'req_unknown', status: 200, body: '{}' }),
     async *send() {},
     inspect: async (...asked) => inspectRequest(...asked),
-    limitUsage: (limit) => state.used.get(limit.counter) ?? { used: 0, held: 0, resetsAt: null },
+    limitUsage: (limit) => state.used.get(limit.counter) ?? { used: 0, held: 0, holders: 0, resetsAt: null },
     latency: () => null,
     recall: () => null,
     isUsable: () => true,

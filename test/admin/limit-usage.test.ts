@@ -10,7 +10,7 @@ describe('the usage of limits', () => {
     const [policy] = [await client.policies.add({ name: 'team', rpm: 60, tpm: 1000, attach: ['project:default'] })]
     await client.policies.add({ name: 'one', concurrency: 5, attach: ['key:ci'] })
     const { id } = await client.projects.show({ name: 'default' })
-    used.set(`${policy.id} ${id} requests minute`, { used: 12, held: 0, resetsAt: 60_000 })
+    used.set(`${policy.id} ${id} requests minute`, { used: 12, held: 0, holders: 0, resetsAt: 60_000 })
     const [usage] = await client.keys.usage({ key: 'ci' })
     expect(usage).toMatchObject({ today: noSum, month: noSum, periods: [] })
     expect(usage?.limits).toEqual([
@@ -62,7 +62,7 @@ describe('the usage of limits', () => {
     const budgets = { budgetUsdMonth: 200.5, budgetTokensDay: 1000, onBudget: 'warn' as const }
     const policy = await client.policies.add({ name: 'team', ...budgets, attach: ['workspace'] })
     expect(policy).toMatchObject({ budget_usd_month: 200.5, budget_tokens_day: 1000, on_budget: 'warn' })
-    used.set(`${policy.id} workspace usd month`, { used: 42.1e9, held: 0.02e9, resetsAt: 60_000 })
+    used.set(`${policy.id} workspace usd month`, { used: 42.1e9, held: 0.02e9, holders: 0, resetsAt: 60_000 })
     const [usage] = await client.policies.usage({})
     const shared = { policy: 'team', scope: 'workspace' }
     expect(usage?.limits).toEqual([])

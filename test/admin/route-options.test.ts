@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fillPrice } from '../../src/core/model-price.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
 
 async function start(): Promise<TestGateway> {
@@ -61,12 +62,48 @@ describe('an explanation for a key', () => {
     await client.routes.add({ model: 'm', provider: 'openai', sticky: true, hedgeAfter: 'p95' })
     await client.keys.create({ name: 'ci' })
     const policy = await client.policies.add({ name: 'team', rpm: 60, budgetUsdDay: 2, attach: ['workspace'] })
-    used.set(`${policy.id} workspace requests minute`, { used: 12, held: 0, resetsAt: null })
-    used.set(`${policy.id} workspace usd day`, { used: 500_000_000, held: 250_000_000, resetsAt: null })
+    used.set(`${policy.id} workspace requests minute`, { used: 12, held: 0, holders: 0, resetsAt: null })
+    used.set(`${policy.id} workspace usd day`, { used: 500_000_000, held: 250_000_000, holders: 0, resetsAt: null })
     const explained = await client.routes.explain({ model: 'm', key: 'ci' })
     expect(explained.limits).toMatchObject([{ kind: 'requests', used: 12, limit: 60, left: 48 }])
     expect(explained.periods).toMatchObject([{ kind: 'usd', used: 0.5, held: 0.25, limit: 2, left: 1.25 }])
     expect(explained.route).toMatchObject({ sticky: true, hedge: { after: 'p95', share: 5 }, shadow: null })
     expect(await client.routes.explain({ model: 'm' })).toMatchObject({ limits: [], periods: [] })
+  })
+})
+
+describe('an explanation of a route whose provider has limits of its own', () => {
+  it('skips the targets whose accounts have no room, and says what the client would be told', async () => {
+    const { client, used, parts } = await start()
+    await client.routes.add({ model: 'm', targets: ['openai:m', 'spare:m'] })
+    const { id } = await client.providers.edit({ name: 'openai', rpm: 5, budgetUsdMonth: 20 })
+    const explain = () => client.routes.explain({ model: 'm' })
+    const price = fillPrice({ model: 'm', source: 'set', version: 'v1', input: 10, output: 10 })
+    expect(await explain()).toMatchObject({
+      error: null,
+      skipped: [{ provider: 'openai', reason: expect.stringMatching(/has no price/) }],
+    })
+    parts.runtime.prices = () => [price]
+    expect((await explain()).taken.map(({ provider }) => provider)).toEqual(['openai', 'spare'])
+
+    used.set(`${id} account requests minute`, { used: 5, held: 0, holders: 0, resetsAt: Date.now() + 30_000 })
+    const minute = await explain()
+    expect(minute.taken.map(({ provider }) => provider)).toEqual(['spare'])
+    expect(minute.skipped).toMatchObject([
+      { provider: 'openai', reason: expect.stringMatching(/may be used for 5 requests a minute/) },
+    ])
+    expect(minute.routing_signals.at(-1)).toMatchObject({
+      ...{ rule: 'target', verdict: 'skipped', data: { code: 'account' }, text: expect.stringMatching(/[^.]\.$/) },
+    })
+
+    used.set(`${id} account requests minute`, { used: 0, held: 0, holders: 0, resetsAt: null })
+    const spent = { used: 20e9, held: 0, holders: 0, resetsAt: Date.now() }
+    used.set(`${id} account usd month`, spent)
+    await client.routes.edit({ model: 'm', targets: ['openai:m'] })
+    expect(await explain()).toMatchObject({ taken: [], error: { code: 'budget_exceeded' } })
+    used.set(`${id} account usd month`, { ...spent, used: 0, held: 20e9, holders: 2 })
+    expect(await explain()).toMatchObject({
+      error: { code: 'rate_limited', message: expect.stringMatching(/2 running requests hold/) },
+    })
   })
 })

@@ -87,7 +87,7 @@ it('tells what is used of budgets, by where they apply', async () => {
   const budgets = { budgetUsdMonth: 200, budgetTokensDay: 1000, rpm: 5 }
   const policy = await client.policies.add({ name: 'team', ...budgets, attach: ['project:default', 'workspace'] })
   await client.policies.add({ name: 'users', budgetUsdDay: 1, per: 'user', attach: ['workspace'] })
-  used.set(`${policy.id} workspace usd month`, { used: 42.1e9, held: 0.02e9, resetsAt: 60_000 })
+  used.set(`${policy.id} workspace usd month`, { used: 42.1e9, held: 0.02e9, holders: 0, resetsAt: 60_000 })
   const team = { policy: 'team', used: 0, held: 0 }
   const dollars = { ...team, kind: 'usd', period: 'month', limit: 200 }
   const tokens = { ...team, kind: 'tokens', period: 'day', limit: 1000 }

@@ -67,7 +67,7 @@ it('sends each threshold once, also after a restart, signed and under one id unt
   const clock = { now: Date.now() }
   await addAlert(gateway, 'ops', receiver.url)
   const counter = await spend(gateway)
-  gateway.used.set(counter, { used: 170e9, held: 0, resetsAt: Date.parse('2027-01-01T00:00:00Z') })
+  gateway.used.set(counter, { used: 170e9, held: 0, holders: 0, resetsAt: Date.parse('2027-01-01T00:00:00Z') })
   const first = watchOf(gateway, clock)
   await first.look()
   await expect.poll(() => first.counts.retried).toBe(1)
@@ -101,7 +101,7 @@ it('delays nobody for a receiver that stalls', async () => {
   await addAlert(gateway, 'stalled', stalled.url)
   await addAlert(gateway, 'well', well.url)
   const counter = await spend(gateway)
-  gateway.used.set(counter, { used: 200e9, held: 0, resetsAt: Date.parse('2027-01-01T00:00:00Z') })
+  gateway.used.set(counter, { used: 200e9, held: 0, holders: 0, resetsAt: Date.parse('2027-01-01T00:00:00Z') })
   const watch = watchOf(gateway, { now: Date.now() })
   await watch.look()
   await expect.poll(() => watch.counts.delivered).toBe(1)

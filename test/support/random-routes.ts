@@ -1,6 +1,7 @@
 import type fc from 'fast-check'
 import { array, boolean, constantFrom, integer, option, record } from 'fast-check'
 import { fillPrice, type ModelPrice } from '../../src/core/model-price.ts'
+import { type AccountLimits, noAccountLimits } from '../../src/core/policy-limits.ts'
 import { inspectRequest } from '../../src/daemon/inspect-request.ts'
 import { conversationKeys, keepAffinity } from '../../src/routing/affinity.ts'
 import type { Health } from '../../src/routing/health.ts'
@@ -16,6 +17,11 @@ const anyProvider = record({
   active: constantFrom(true, true, true, false),
   state: constantFrom('ready', 'ready', 'unchecked', 'failing'),
   projects: constantFrom<(string[] | null)[]>(null, null, ['prj_a'], ['prj_b']),
+  /** What its account may be used for. */
+  account: constantFrom<Partial<AccountLimits>[]>(
+    ...[{}, {}, {}, { rpm: 0 }, { rpm: 3 }, { tpm: 4000 }],
+    ...[{ budgetUsdMonth: 0 }, { budgetUsdMonth: 0.05 }, { rpm: 1000, budgetUsdMonth: 100 }],
+  ),
 })
 const anyTarget = record({
   provider: constantFrom(...providerNames, 'gone'),
@@ -84,10 +90,11 @@ export function configure({ providers: rows, routes, denied }: Case) {
     if (validateRoute(route, new RouteIndex(made)) === null) made.push(route)
   }
   return makeConfiguration({
-    providers: rows.map(({ kind, active, state, projects }, slot) =>
+    providers: rows.map(({ kind, active, state, projects, account }, slot) =>
       makeProvider(providerNames[slot] ?? '', {
         ...{ slot, kind, active, projects },
         readiness: { state, reason: null, since: null },
+        limits: { ...noAccountLimits, ...account },
         settings: kind === 'bedrock' ? { region: 'us-east-1' } : {},
       }),
     ),

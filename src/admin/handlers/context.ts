@@ -118,8 +118,8 @@ export interface Runtime {
   recall(keys: ConversationKeys): Remembered | null
   /** Whether the credential in that place can be used for the model at once. */
   isUsable(target: HealthTarget, credential: number): boolean
-  /** What is used of a limit at this moment, and held by requests in progress; epoch milliseconds of when all is free again. */
-  limitUsage(limit: Limit): { used: number; held: number; resetsAt: number | null }
+  /** What is used of a limit at this moment, and held by how many requests in progress; epoch milliseconds of when all is free again. */
+  limitUsage(limit: Limit): { used: number; held: number; holders: number; resetsAt: number | null }
   /** As the data plane has them. */
   prices(): readonly ModelPrice[]
   /** The same for each model that calls to this provider have named; behind a pattern only those that have succeeded. */

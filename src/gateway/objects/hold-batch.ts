@@ -3,18 +3,11 @@ import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import { usageDetail } from '../../lanes/usage.ts'
+import { noPrice, unboundedAnswer } from '../../policy/limits/expected-use.ts'
 import { costOf } from '../../policy/prices/cost.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
-import {
-  budgetsOf,
-  countsUsd,
-  noPrice,
-  onlyWarns,
-  refuse,
-  refusedUncounted,
-  unboundedAnswer,
-} from '../upstream/hold-budgets.ts'
+import { budgetsOf, countsUsd, onlyWarns, refuse, refusedUncounted } from '../upstream/hold-budgets.ts'
 
 interface Sum {
   usd: bigint

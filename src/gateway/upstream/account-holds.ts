@@ -1,18 +1,18 @@
 import type { Fault } from '../../core/errors.ts'
-import { fault } from '../../core/errors.ts'
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { AttemptRecord, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { type BudgetNeed, bookedOf } from '../../policy/limits/budget-counters.ts'
 import { refusedByBudget } from '../../policy/limits/budget-faults.ts'
+import { type Expected, noAccountPrice } from '../../policy/limits/expected-use.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { refusedByLimit } from '../../policy/limits/limit-faults.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
 import type { HeldAccounts } from '../request/held-accounts.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
-import { type Expected, expectTarget, holdWhatFits } from './hold-budgets.ts'
+import { expectTarget, holdWhatFits } from './hold-budgets.ts'
 
 /** What one attempt takes of the limits of the account that it is made with. */
 interface AccountUse {
@@ -163,11 +163,10 @@ export class AccountHolds implements HeldAccounts {
   }
 
   #expect(candidate: Candidate, provider: LiveProvider): Expected | Fault {
-    const expected = expectTarget(this.#call, candidate)
+    const expected = expectTarget(this.#call, candidate, true)
     if ('code' in expected || expected.price !== null || provider.kind.transport !== null) return expected
     if (!this.#call.match.endpoint.usesTokens) return expected
-    const message = `The model ${candidate.upstreamModel} has no price, so the budget of the account in USD cannot count it; ask the operator to set one (spgw prices set).`
-    return fault('policy_denied', message, { param: 'model' })
+    return noAccountPrice(candidate.upstreamModel)
   }
 
   #tokens(): number {

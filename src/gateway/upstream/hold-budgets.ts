@@ -1,9 +1,6 @@
-import { type Fault, fault } from '../../core/errors.ts'
+import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
-import { scanObject } from '../../core/json-scan.ts'
-import { readValue } from '../../core/json-value.ts'
-import type { ModelPrice } from '../../core/model-price.ts'
 import { usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 import {
@@ -14,25 +11,22 @@ import {
   type RaisedBudgets,
 } from '../../policy/limits/budget-counters.ts'
 import { refusedByBudget } from '../../policy/limits/budget-faults.ts'
+import {
+  type Expected,
+  expectAnswer,
+  holdOf,
+  increment,
+  needOf,
+  noPrice,
+  priceForTier,
+  smallestIncrement,
+  unboundedAnswer,
+} from '../../policy/limits/expected-use.ts'
 import type { LimitCounters, LimitHold } from '../../policy/limits/limit-counters.ts'
-import { costOf } from '../../policy/prices/cost.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 
-/** What a target may make of a call: its price, and how many tokens it may write. */
-export interface Expected {
-  /** null: nothing is charged there. */
-  price: ModelPrice | null
-  input: number
-  output: number
-  /** The client set no limit and the answer streams: `output` is extended while it does. */
-  grows: boolean
-}
-
-/** Output tokens that a stream without a limit holds at a time; the first may shrink to what fits. */
-const increment = 1024
-const smallestIncrement = 64
 const nanoPerUsd = 1e9
 
 /** A target, as far as its price and its answer's length depend on it. */
@@ -235,25 +229,23 @@ export function budgetsOf({ limits }: Arrival): LimitHold | null {
   return hold?.limits.some(({ period }) => period !== null) === true ? hold : null
 }
 
-export function expectTarget(call: Call, { provider, upstreamModel }: Priced): Expected | Fault {
+/** `forAccount`: the limits of the provider's own account never only warn. */
+export function expectTarget(call: Call, { provider, upstreamModel }: Priced, forAccount = false): Expected | Fault {
   const { gateway, inspection, match, body, outputCap } = call
   const live = gateway.model.configuration.providers.get(provider.id)
   const found = live === undefined ? null : gateway.model.priceOf(live, upstreamModel)
   const isFree = found === null && (live === undefined || live.kind.transport !== null)
   // What a policy says of models without a price holds here too: a rate, or that they may be used uncounted.
   const { unpriced } = call.arrival
-  const price = isFree ? null : pricedForTier(found ?? unpriced?.price ?? null, call)
+  const price = isFree ? null : priceForTier(found ?? unpriced?.price ?? null, body.bytes)
   const { usesTokens, outputLimits } = match.endpoint
   if (!isFree && price === null && unpriced === null && usesTokens && countsUsd(call)) return noPrice(upstreamModel)
   const input = usesTokens ? Math.ceil(body.bytes.length / bytesPerToken) : 0
   if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
   if (outputLimits === undefined) return { price, input, output: 0, grows: false }
-  const asked = outputCap ?? inspection.outputLimit
-  const most = price?.max_output ?? null
-  if (asked !== null) return { price, input, output: most === null ? asked : Math.min(asked, most), grows: false }
-  if (inspection.streamed) return { price, input, output: Math.min(increment, most ?? increment), grows: true }
-  if (most === null && !isFree && !onlyWarns(call)) return unboundedAnswer()
-  return { price, input, output: most ?? increment, grows: false }
+  const size = { outputLimit: outputCap ?? inspection.outputLimit, streamed: inspection.streamed }
+  const expected = expectAnswer(price, isFree || (!forAccount && onlyWarns(call)), size)
+  return expected === null ? unboundedAnswer() : { price, input, ...expected }
 }
 
 export const countsUsd = ({ arrival }: Call): boolean =>
@@ -264,46 +256,9 @@ export function onlyWarns({ arrival }: Call): boolean {
   return arrival.limits?.hold?.limits.every(({ period, warns }) => period === null || warns) === true
 }
 
-export function noPrice(model: string): Fault {
-  const what =
-    model === '' ? 'No model is named here, and a price is one of a model' : `The model ${model} has no price`
-  const message = `${what}, so a budget in USD cannot count it; ask the operator to set one (spgw prices set).`
-  return fault('policy_denied', message, { param: 'model' })
-}
-
 /** What no budget can count stands among the policy's verdicts, like what is over one. */
 export function refusedUncounted({ message }: Fault): Signal {
   return { rule: 'budget', verdict: 'deny', text: message }
-}
-
-/** `where`: in what the client can set a limit. */
-export function unboundedAnswer(where: string | null = null): Fault {
-  const how = where === null ? 'set max_tokens, or stream the answer' : `set max_tokens in ${where}`
-  const message = `A budget applies, and the longest answer of this model is not known, so its cost has no limit: ${how}.`
-  return fault('policy_denied', message, { param: 'max_tokens' })
-}
-
-/** At least one unit, so that a budget that is used up lets nothing pass whose use nobody can tell. */
-function needOf({ price, input }: Pick<Expected, 'price' | 'input'>, output: number): BudgetNeed {
-  return { usd: price === null ? 0n : holdOf(price, input, output) || 1n, tokens: Math.max(1, input + output) }
-}
-
-function holdOf(price: ModelPrice, input: number, output: number): bigint {
-  const tokens = { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
-  return costOf({ tokens, detail: null }, price) ?? 0n
-}
-
-const tierNames = ['service_tier', 'serviceTier']
-
-/** A request for a dearer tier is held at its rates; one for a cheaper tier may be served at the usual ones. */
-function pricedForTier(price: ModelPrice | null, { body }: Call): ModelPrice | null {
-  if (price === null || price.priority === null) return price
-  const scan = scanObject(body.bytes, tierNames)
-  const asked = scan.ok ? scan.members.map((member) => readValue(body.bytes, member)) : []
-  if (!asked.some((tier) => typeof tier === 'string' && tier.toLowerCase() === 'priority')) return price
-  const { long_context: long, ...rates } = price.priority
-  const over = price.long_context
-  return { ...price, ...rates, long_context: over === null ? null : { ...over, ...long } }
 }
 
 /** `fits`: the largest `max_tokens` that would pass. */

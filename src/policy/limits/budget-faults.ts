@@ -5,11 +5,14 @@ import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { BudgetRefusal } from './budget-counters.ts'
 
+/** Of a budget's period only its end is told. */
+export type RefusalFacts = Omit<BudgetRefusal, 'period'> & { period: Pick<BudgetRefusal['period'], 'end'> }
+
 /**
  * A budget that is spent says when it is full again and that trying again does not help; one whose room running requests hold says
  * how many, and is worth another try. `fits`: the most output tokens that still fit; null: nothing does.
  */
-export function refusedByBudget(refusal: BudgetRefusal, fits: number | null): { fault: Fault; signal: Signal } {
+export function refusedByBudget(refusal: RefusalFacts, fits: number | null): { fault: Fault; signal: Signal } {
   const { limit, period, need, most, use, why } = refusal
   const resetsAt = isoTime(period.end)
   const text = `${describe(limit, most)} ${explain(refusal, fits)}`
@@ -36,7 +39,7 @@ function describe({ policy, scope, kind, period }: Limit, most: number): string 
   return `The policy ${policy} allows ${amount} a ${period} for ${scope}.`
 }
 
-function explain({ limit, period, need, use, why }: BudgetRefusal, fits: number | null): string {
+function explain({ limit, period, need, use, why }: RefusalFacts, fits: number | null): string {
   const unit = limit.kind === 'usd' ? 'USD' : 'tokens'
   const needs = `This request may need ${shown(limit, Number(need))} ${unit}`
   switch (why) {

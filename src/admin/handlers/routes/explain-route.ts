@@ -1,10 +1,11 @@
+import type { Fault } from '../../../core/errors.ts'
 import { type FormatName, isFormatName, usualFormat } from '../../../core/format.ts'
 import { type LaneName, laneNames } from '../../../core/lane.ts'
 import { usdOfNano } from '../../../core/money.ts'
 import { checkCall, checkSource, compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
 import { indexKinds } from '../../../providers/index.ts'
 import { conversationKeys, stayAt } from '../../../routing/affinity.ts'
-import { offersChoice } from '../../../routing/candidates.ts'
+import { offersChoice, type Skipped, skippedSignal } from '../../../routing/candidates.ts'
 import { type Candidate, compileRoutes, type Plan, plan } from '../../../routing/plan.ts'
 import { isSingleKey } from '../../../routing/single-key.ts'
 import type { Figures } from '../../../routing/strategy.ts'
@@ -14,6 +15,7 @@ import type { AdminContext } from '../context.ts'
 import { type FoundScope, findKey, findScope } from '../find.ts'
 import { loadNames } from '../names.ts'
 import { showLimits } from '../policies/limit-usage.ts'
+import { refusedByAccounts } from './explain-accounts.ts'
 import { type AskedRoute, type ExplainInput, type RouteQuestion, readQuestion, sizeless } from './explain-question.ts'
 import { type ExplainedTranslation, explainTranslation } from './explain-translation.ts'
 import { figuresOf } from './figures.ts'
@@ -33,7 +35,12 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const route = planned.route
   const [text = null] = Object.values(input.body ?? {})
   const translation = await explainTranslation(planned, context.kinds, { ...question, text })
-  const untold = planned.candidates.filter((candidate) => translation.refused.has(candidate))
+  const policy =
+    snapshotKey === null
+      ? null
+      : effectivePolicy(compilePolicies(context.runtime.snapshot().configuration), snapshotKey)
+  const accounts = refusedByAccounts(context, planned, { ...question, text, policy })
+  const unasked = findUnasked(planned, translation, accounts)
   return {
     model: question.model,
     lane,
@@ -55,15 +62,17 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
             strategy: route.strategy,
             ...showOptions(route, await loadNames(context)),
           },
-    taken: without(planned.candidates, untold).map((candidate) => ({
-      provider: candidate.provider.name,
-      upstream_model: candidate.upstreamModel,
-      reason: candidate.reason,
-      translated: candidate.translated,
-      losses: translation.losses.get(candidate)?.slice() ?? null,
-      ...showFigures(figures, candidate),
-    })),
-    skipped: [...planned.skipped, ...untold.map((candidate) => asSkipped(candidate, translation))].map((skipped) => ({
+    taken: planned.candidates
+      .filter((candidate) => !unasked.has(candidate))
+      .map((candidate) => ({
+        provider: candidate.provider.name,
+        upstream_model: candidate.upstreamModel,
+        reason: candidate.reason,
+        translated: candidate.translated,
+        losses: translation.losses.get(candidate)?.slice() ?? null,
+        ...showFigures(figures, candidate),
+      })),
+    skipped: [...planned.skipped, ...unasked.values()].map((skipped) => ({
       provider: skipped.provider,
       upstream_model: skipped.upstreamModel,
       reason: skipped.reason,
@@ -73,10 +82,10 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
       latency_ms: null,
     })),
     policy_signals: [...verdict.signals],
-    routing_signals: planned.signals,
+    routing_signals: [...planned.signals, ...[...unasked.values()].map(skippedSignal)],
     ...showLeft(context, snapshotKey),
     // Policies are asked first, so what they refuse is what a client would see.
-    error: pick(verdict.fault ?? planned.fault ?? refusalOf(planned.candidates, translation)),
+    error: pick(verdict.fault ?? planned.fault ?? refusalOf(planned.candidates, unasked)),
     note: planned.fault === null ? null : planned.operatorNote,
   }
 }
@@ -96,21 +105,34 @@ function showLeft({ runtime }: AdminContext, key: SnapshotKey | null) {
   }
 }
 
-function without(candidates: readonly Candidate[], left: readonly Candidate[]): readonly Candidate[] {
-  return left.length === 0 ? candidates : candidates.filter((candidate) => !left.includes(candidate))
+type Unasked = Pick<Skipped, 'provider' | 'upstreamModel' | 'reason' | 'code'> & {
+  fault: Pick<Fault, 'code' | 'message'>
 }
 
-function asSkipped(candidate: Candidate, { refused }: ExplainedTranslation) {
-  const { provider, upstreamModel } = candidate
-  return { provider: provider.name, upstreamModel, reason: refused.get(candidate) ?? '' }
+/** Those of a plan that cannot be asked when their turn comes. */
+function findUnasked(
+  { candidates }: Plan,
+  { refused }: ExplainedTranslation,
+  accounts: ReadonlyMap<Candidate, Fault>,
+): ReadonlyMap<Candidate, Unasked> {
+  const found = new Map<Candidate, Unasked>()
+  for (const candidate of candidates) {
+    const untold = refused.get(candidate)
+    const crowded = accounts.get(candidate)
+    const target = { provider: candidate.provider.name, upstreamModel: candidate.upstreamModel }
+    if (untold !== undefined) {
+      const fault = { code: 'not_translatable', message: untold } as const
+      found.set(candidate, { ...target, reason: untold, code: 'format', fault })
+    } else if (crowded !== undefined)
+      found.set(candidate, { ...target, reason: crowded.message, code: 'account', fault: crowded })
+  }
+  return found
 }
 
 /** With no target left that can be asked, the client is told why the first cannot. */
-function refusalOf(candidates: readonly Candidate[], { refused }: ExplainedTranslation) {
+function refusalOf(candidates: readonly Candidate[], unasked: ReadonlyMap<Candidate, Unasked>) {
   const [first] = candidates
-  const isLeft = candidates.some((candidate) => !refused.has(candidate))
-  const message = first === undefined || isLeft ? undefined : refused.get(first)
-  return message === undefined ? null : { code: 'not_translatable', message }
+  return first === undefined || unasked.size < candidates.length ? null : (unasked.get(first)?.fault ?? null)
 }
 
 const pick = (fault: { code: string; message: string } | null) =>

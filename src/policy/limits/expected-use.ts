@@ -1,0 +1,76 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { scanObject } from '../../core/json-scan.ts'
+import { readValue } from '../../core/json-value.ts'
+import type { ModelPrice } from '../../core/model-price.ts'
+import { costOf } from '../prices/cost.ts'
+import type { BudgetNeed } from './budget-counters.ts'
+
+/** What a target may make of a call: its price, and how many tokens it may write. */
+export interface Expected {
+  /** null: nothing is charged there. */
+  price: ModelPrice | null
+  input: number
+  output: number
+  /** The client set no limit and the answer streams: `output` is extended while it does. */
+  grows: boolean
+}
+
+/** Output tokens that a stream without a limit holds at a time; the first may shrink to what fits. */
+export const increment = 1024
+export const smallestIncrement = 64
+
+/** How long an answer may get there; null: nobody knows. */
+export function expectAnswer(
+  price: ModelPrice | null,
+  isFree: boolean,
+  { outputLimit: asked, streamed }: { outputLimit: number | null; streamed: boolean },
+): Pick<Expected, 'output' | 'grows'> | null {
+  const most = price?.max_output ?? null
+  if (asked !== null) return { output: most === null ? asked : Math.min(asked, most), grows: false }
+  if (streamed) return { output: Math.min(increment, most ?? increment), grows: true }
+  if (most === null && !isFree) return null
+  return { output: most ?? increment, grows: false }
+}
+
+/** At least one unit, so that a budget that is used up lets nothing pass whose use nobody can tell. */
+export function needOf({ price, input }: Pick<Expected, 'price' | 'input'>, output: number): BudgetNeed {
+  return { usd: price === null ? 0n : holdOf(price, input, output) || 1n, tokens: Math.max(1, input + output) }
+}
+
+export function holdOf(price: ModelPrice, input: number, output: number): bigint {
+  const tokens = { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+  return costOf({ tokens, detail: null }, price) ?? 0n
+}
+
+const tierNames = ['service_tier', 'serviceTier']
+
+/** A request for a dearer tier is held at its rates; one for a cheaper tier may be served at the usual ones. */
+export function priceForTier(price: ModelPrice | null, body: Buffer): ModelPrice | null {
+  if (price === null || price.priority === null) return price
+  const scan = scanObject(body, tierNames)
+  const asked = scan.ok ? scan.members.map((member) => readValue(body, member)) : []
+  if (!asked.some((tier) => typeof tier === 'string' && tier.toLowerCase() === 'priority')) return price
+  const { long_context: long, ...rates } = price.priority
+  const over = price.long_context
+  return { ...price, ...rates, long_context: over === null ? null : { ...over, ...long } }
+}
+
+export function noPrice(model: string): Fault {
+  const what =
+    model === '' ? 'No model is named here, and a price is one of a model' : `The model ${model} has no price`
+  const message = `${what}, so a budget in USD cannot count it; ask the operator to set one (spgw prices set).`
+  return fault('policy_denied', message, { param: 'model' })
+}
+
+/** Of the account's own budget. */
+export function noAccountPrice(model: string): Fault {
+  const message = `The model ${model} has no price, so the budget of the account in USD cannot count it; ask the operator to set one (spgw prices set).`
+  return fault('policy_denied', message, { param: 'model' })
+}
+
+/** `where`: in what the client can set a limit. */
+export function unboundedAnswer(where: string | null = null): Fault {
+  const how = where === null ? 'set max_tokens, or stream the answer' : `set max_tokens in ${where}`
+  const message = `A budget applies, and the longest answer of this model is not known, so its cost has no limit: ${how}.`
+  return fault('policy_denied', message, { param: 'max_tokens' })
+}
