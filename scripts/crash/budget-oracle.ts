@@ -17,7 +17,7 @@ interface Use {
 }
 
 /** By so much a moment on a record may lie beside the one at which another thread saw its effect. */
-const slackMs = 1000
+const slackMs = 400
 const minuteMs = 58_000
 const bytesPerToken = 4
 

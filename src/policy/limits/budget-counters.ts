@@ -61,6 +61,8 @@ export interface Moment {
 }
 
 const tries = 3
+/** Times that room may come back just after there was none. */
+const looks = 100
 
 /** Budgets: held before a request is sent, settled from what it came to. */
 export class BudgetCounters {
@@ -98,12 +100,13 @@ export class BudgetCounters {
       const more = amountOf(hold.limit, need) - hold.held
       if (more <= 0n) continue
       const most = limitAt(hold.limit, now)
-      if (takePeriod(this.#rows.words, hold.half, more, boundOf({ limit: hold.limit, most }))) {
+      const use = this.#take({ ...hold, most }, more)
+      if (use === null) {
         raised.push({ hold, more })
         continue
       }
       for (const done of raised) takePeriod(this.#rows.words, done.hold.half, -done.more, null)
-      return this.#refuse({ ...hold, most }, hold.held + more)
+      return refuse({ ...hold, most }, hold.held + more, use)
     }
     for (const { hold, more } of raised) {
       hold.held += more
@@ -198,8 +201,8 @@ export class BudgetCounters {
       const row = this.#row(limit, user)
       const half = row === null ? null : openPeriod(this.#rows.words, row.row, period.number, this.#claimer)
       if (row === null || half === null) return closed
-      if (!takePeriod(this.#rows.words, half, amount, boundOf({ limit, most })))
-        return this.#refuse({ limit, half, period, most }, amount)
+      const use = this.#take({ limit, half, period, most }, amount)
+      if (use !== null) return refuse({ limit, period, most }, amount, use)
       const entry = this.#ledger.open(-half, amount)
       if (entry === null) {
         takePeriod(this.#rows.words, half, -amount, null)
@@ -224,18 +227,28 @@ export class BudgetCounters {
     return this.#rows.makeForUser(own.counter, own.user, periodSize)?.row ?? null
   }
 
-  #refuse(
-    { limit, half, period, most }: Pick<BudgetHold, 'limit' | 'half' | 'period' | 'most'>,
-    need: bigint,
-  ): BudgetRefusal {
-    const use = readHalf(this.#rows.words, half, period.number)
-    const why = Number(need) > most - use.used || most === 0 ? 'spent' : 'held'
-    return { limit, period, need, most, use, why }
+  /** Null: it is held. Else what leaves no room for it: a refusal whose own figures show room would be none. */
+  #take({ limit, half, period, most }: Pick<BudgetHold, 'limit' | 'half' | 'period' | 'most'>, amount: bigint) {
+    const bound = boundOf({ limit, most })
+    for (let look = 1; ; look++) {
+      if (takePeriod(this.#rows.words, half, amount, bound)) return null
+      const use = readHalf(this.#rows.words, half, period.number)
+      if (look === looks || BigInt(use.used + use.held) + amount > most) return use
+    }
   }
 
   #period({ period }: Limit, { timeZone, now }: Moment): BudgetPeriod {
     return this.#periods.at(period ?? 'day', timeZone, now)
   }
+}
+
+function refuse(
+  { limit, period, most }: Pick<BudgetHold, 'limit' | 'period' | 'most'>,
+  need: bigint,
+  use: PeriodUse,
+): BudgetRefusal {
+  const why = Number(need) > most - use.used || most === 0 ? 'spent' : 'held'
+  return { limit, period, need, most, use, why }
 }
 
 /** A budget that only warns counts and refuses nothing. */

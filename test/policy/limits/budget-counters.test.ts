@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Limit } from '../../../src/core/policy-limits.ts'
 import { LimitCounters, type LimitHold } from '../../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory } from '../../../src/policy/limits/limit-memory.ts'
@@ -87,6 +87,29 @@ describe('a budget', () => {
     })
     expect(other.holdBudgets(second, need(45), moment)).toBeNull()
   })
+
+  it.each(['held', 'raised'] as const)(
+    'never refuses when room came back before the refusal was written: %s',
+    (how) => {
+      const { one, other, moment } = make()
+      const [first, second] = [open(one, limits), open(other, limits)]
+      expect(one.holdBudgets(first, need(80), moment)).toBeNull()
+      if (how === 'raised') expect(other.holdBudgets(second, need(20), moment)).toBeNull()
+      // A refusal reads what is settled to say what left no room. Whatever is tried, the first goes just before the last of these.
+      const { load } = Atomics
+      const settled = first.budgets.map(({ half }) => half + 2)
+      let left = how === 'held' ? 3 : 1
+      const spied = vi.spyOn(Atomics, 'load').mockImplementation(((words: BigInt64Array, place: number) => {
+        if (settled.includes(place) && --left === 0) one.release(first)
+        return load(words, place)
+      }) as typeof Atomics.load)
+      onTestFinished(() => spied.mockRestore())
+      const found =
+        how === 'held' ? other.holdBudgets(second, need(50), moment) : other.raiseBudgets(second, need(50), noon)
+      expect(found).toEqual(how === 'held' ? null : { more: true })
+      expect(left).toBeLessThanOrEqual(0)
+    },
+  )
 
   it('holds more before a dearer target, or not at all', () => {
     const { one, moment } = make()
