@@ -4,6 +4,7 @@
  *     # what it is about
  *     needs curl jq                 programs without which it is skipped
  *     mock openai                   a strict mock: $OPENAI_BASE_URL, $OPENAI_CREDENTIAL (and so on for the others)
+ *     mock receiver                 $RECEIVER_URL takes what is posted; received.jsonl has {path, headers, body} of each
  *
  *     $ spgw providers add openai --kind openai \
  *     >   --base-url "$OPENAI_BASE_URL" --credential-env OPENAI_CREDENTIAL

@@ -1,6 +1,11 @@
+import { once } from 'node:events'
+import { appendFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { laneNames } from '../../src/core/lane.ts'
 import { executable } from './executable.ts'
 import { type MockProvider, startMockProvider } from './mock-provider.ts'
@@ -18,6 +23,7 @@ export async function playScenario(scenario: Scenario): Promise<void> {
   const home = join(directory, 'home')
   await Promise.all([home, join(directory, 'bin')].map((path) => mkdir(path)))
   await symlink(executable, join(directory, 'bin/spgw'))
+  const receiver = scenario.mocks.includes('receiver') ? await startReceiver(join(home, 'received.jsonl')) : null
   const mocks = await startMocks(scenario)
   const credentials = mocks.flatMap((mock) => [...mock.credentials])
   const shell = new ScenarioShell(directory, home, {
@@ -27,13 +33,14 @@ export async function playScenario(scenario: Scenario): Promise<void> {
     SPGW_GATEWAY_LISTEN: '127.0.0.1:0',
     SPGW_CONSOLE_LISTEN: '127.0.0.1:0',
     ...describeMocks(mocks),
+    ...(receiver === null ? {} : { RECEIVER_URL: receiver.url }),
   })
   try {
     for (const step of scenario.steps) await playStep(shell, step)
     await expectNowhere(directory, credentials)
   } finally {
     await shell.end()
-    await Promise.all(mocks.map((mock) => mock.close()))
+    await Promise.all([...mocks, ...(receiver === null ? [] : [receiver])].map((each) => each.close()))
     await rm(directory, { recursive: true, force: true })
   }
   for (const mock of mocks) mock.assertClean()
@@ -41,12 +48,34 @@ export async function playScenario(scenario: Scenario): Promise<void> {
 
 async function startMocks({ mocks }: Scenario): Promise<MockProvider[]> {
   return Promise.all(
-    mocks.map((name) => {
-      const lane = laneNames.find((known) => known === name)
-      if (lane === undefined) throw new Error(`no mock is called ${name}`)
-      return startMockProvider(lane, mintCredential(lane))
-    }),
+    mocks
+      .filter((name) => name !== 'receiver')
+      .map((name) => {
+        const lane = laneNames.find((known) => known === name)
+        if (lane === undefined) throw new Error(`no mock is called ${name}`)
+        return startMockProvider(lane, mintCredential(lane))
+      }),
   )
+}
+
+/** Takes whatever is posted, and writes `{path, headers, body}` of each into a file, a line each. */
+async function startReceiver(file: string) {
+  const server = http.createServer(async (request, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece)
+    const bytes = Buffer.concat(pieces)
+    const { url, headers } = request
+    const text = headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes
+    appendFileSync(file, `${JSON.stringify({ path: url, headers, body: JSON.parse(text.toString()) as unknown })}\n`)
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const close = async () => {
+    server.closeAllConnections()
+    server.close()
+  }
+  return { url: `http://127.0.0.1:${port}`, close }
 }
 
 /** `$OPENAI_BASE_URL` and so on; the second credential is right as well, for rotations. */

@@ -64,10 +64,16 @@ export function findAlertConditions(observed: Observed): AlertCondition[] {
   ]
 }
 
+/** Rounded down, of billionths: 0.024 of 0.03 is 80%, and a little less in binary. */
+function wholePercent(used: number, limit: number): number {
+  const [part, whole] = [used, limit].map((amount) => BigInt(Math.round(amount * 1e9))) as [bigint, bigint]
+  return whole === 0n ? 100 : Number((part * 100n) / whole)
+}
+
 /** On what is spent, never on what is held. */
 function findBudget({ counter, policy, scope, kind, period, used, limit, resetsAt }: BudgetFigures): AlertCondition[] {
   if (limit <= 0) return []
-  const percent = Math.floor((used / limit) * 100)
+  const percent = wholePercent(used, limit)
   const passed = budgetSteps.filter((step) => percent >= step).map((step) => `budget ${counter} ${resetsAt} ${step}`)
   const [crossing, ...includes] = passed.reverse()
   if (crossing === undefined) return []

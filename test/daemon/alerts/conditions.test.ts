@@ -51,6 +51,12 @@ describe('budgets', () => {
     ])
   })
 
+  it('report a threshold that is reached exactly, whatever binary makes of the amounts', () => {
+    expect(follow([spent(0.024, { limit: 0.03 })])).toEqual([['budget.threshold 80']])
+    expect(follow([spent(0.026, { limit: 0.05 })])).toEqual([['budget.threshold 52']])
+    expect(follow([spent(999_999.999999999, { limit: 1_000_000 })])).toEqual([['budget.threshold 99']])
+  })
+
   it('report only the highest threshold of a jump, and none again after a raised limit', () => {
     expect(follow([spent(170), spent(170, { limit: 300 }), spent(290, { limit: 300 })])).toEqual([
       ['budget.threshold 85'],
