@@ -98,6 +98,17 @@ function usage(plane: DataPlane, limits: Partial<AccountLimits>) {
   return limit.period === null ? { used: plane.limits.used(limit) } : plane.limits.budgetUse(limit, moment)
 }
 
+it.each([
+  ['no policy', []],
+  ['a policy without budgets', [{ rpm: 1000 }]],
+  ['budgets that only warn', [{ budgetUsdDay: 1, onBudget: 'warn' }]],
+])('a whole answer without a limit is never sent on an account with a budget, under %s', async (_name, policies) => {
+  const { plane, first } = await start({ budgetUsdMonth: 1 }, 0, policies)
+  const { status, body } = await ask(plane, 'only', { max_tokens: undefined })
+  expect([status, body.toString()]).toEqual([403, expect.stringContaining('set max_tokens')])
+  expect(first.calls).toBe(0)
+})
+
 describe('requests a minute of an account', () => {
   it('go to the next target when they are used up, with the reason on the record', async () => {
     const { plane, first, second } = await start({ rpm: 2 })
