@@ -8,7 +8,7 @@ export const areaSummaries: Readonly<Record<string, string>> = {
   keys: 'Manage gateway keys, with which applications call the gateway',
   requests: 'See, export, send and replay requests',
   objects: 'See files, batches and other objects stored at providers',
-  policies: 'Manage policies: allowed models and lanes, limits, body capture',
+  policies: 'Manage policies: budgets, limits, allowed models, content rules',
   prices: 'See and set what models cost',
   cost: 'Recompute recorded cost, and compare it with what a provider exported',
   operators: 'Manage the people who may sign in to the console',

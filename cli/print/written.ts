@@ -20,6 +20,7 @@ const pastTense: Readonly<Record<string, string>> = {
   disable: 'Disabled',
   rollback: 'Rolled back',
   grant: 'Raised the budgets of',
+  set: 'Set',
 }
 
 const nouns: Readonly<Record<string, string>> = {
@@ -32,6 +33,8 @@ const nouns: Readonly<Record<string, string>> = {
   environments: 'environment',
   operators: 'operator',
   tokens: 'API token',
+  alerts: 'alert',
+  prices: 'price of',
 }
 
 /** null: the answer of this operation is more than that it was done. */
@@ -139,7 +142,7 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     'routes.add': `Next, try it: spgw routes test '${name}'${scope}`,
     'routes.disable': `To undo: spgw routes enable '${name}'${scope}`,
     'policies.add': isAttached(output)
-      ? `To see what is used of it: spgw policies usage ${name}`
+      ? `To see what is used of it: spgw policies usage ${name}${hasBudget(output) ? alertHint : ''}`
       : `It applies to nothing yet. Next: spgw policies edit ${name} --attach workspace|project:P|key:NAME`,
     'policies.grant': `To end it now: spgw policies edit ${name} --clear grants`,
     'projects.add': `Next, an environment in it: spgw environments add production -p ${name}`,
@@ -147,6 +150,13 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     'keys.revoke': `It stays listed. To remove it: spgw keys remove ${name}${scope}`,
   }
   return steps[operation] ?? null
+}
+
+const alertHint = '. To be told at 50, 80 and 100%: spgw alerts add NAME --url URL --on budget'
+
+function hasBudget(policy: unknown): boolean {
+  const budgets = ['budget_usd_day', 'budget_usd_month', 'budget_tokens_day', 'budget_tokens_month']
+  return budgets.some((field) => typeof valueAt(policy, field) === 'number')
 }
 
 /** Whether a policy applies to anything. */

@@ -18,6 +18,22 @@ const known: SearchIndex = {
 const found = (text: string) => findMatches(text, known).map(({ to, title }) => `${to} ${title}`)
 
 describe('the search box', () => {
+  it('finds pages by what they are for, after those that are called so', () => {
+    const section = { kind: 'Settings', to: '/settings/$section', search: {} } as const
+    const policies = {
+      ...section,
+      key: 'p',
+      title: 'Policies',
+      params: { section: 'policies' },
+      words: 'Budgets limits',
+    }
+    const limits = { ...section, key: 'l', title: 'Limits of hosts', params: { section: 'limits' } }
+    const titles = (text: string) =>
+      findMatches(text, { ...known, fixed: [policies, limits] }).map(({ title }) => title)
+    expect(titles('budget')).toEqual(['Policies', 'budget'])
+    expect(titles('limits')).toEqual(['Limits of hosts', 'Policies', 'limits'])
+  })
+
   it('opens a request by its id, and asks nothing else', () => {
     expect(found(' req_01abc ')).toEqual(['/requests/$id req_01abc'])
   })

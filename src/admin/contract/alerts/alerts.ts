@@ -57,7 +57,9 @@ const urlText = z
   .max(2000)
   .refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), 'must be an http:// or https:// URL')
 const eventList = z.array(z.enum(alertEvents)).min(1)
-const onText = 'What to report: budget, provider, errors, disk, expiry'
+const onText = 'What to report: budget (at 50, 80 and 100%), provider, errors, disk, expiry'
+const onHelp =
+  'Budgets at 50, 80 and 100%; failing providers; more than 10% errors; a nearly full disk; keys and certificates that expire soon'
 
 export const alerts = {
   add: operation({
@@ -85,7 +87,7 @@ export const alerts = {
         on: field(eventList.default([...alertEvents]), {
           description: `${onText} (default: all)`,
           label: 'Report',
-          help: onText,
+          help: onHelp,
           syntax: 'list',
         }),
         format: field(z.enum(alertFormats).default('webhook'), {
@@ -131,7 +133,7 @@ export const alerts = {
         ...forceField,
         ...renameField('alert'),
         url: field(urlText.optional(), { description: 'URL that messages are sent to', label: 'URL' }),
-        on: field(eventList.optional(), { description: onText, label: 'Report', syntax: 'list' }),
+        on: field(eventList.optional(), { description: onText, label: 'Report', help: onHelp, syntax: 'list' }),
         active: field(z.boolean().optional(), { description: 'Whether the alert reports and sends anything' }),
       }),
     )

@@ -73,7 +73,7 @@ const settable = {
 
 export const policies = {
   add: operation({
-    summary: 'Add a policy: limits, allowed models and lanes, body capture',
+    summary: 'Add a policy: budgets, limits, allowed models, content rules, body capture',
     role: 'admin',
     reach: 'project',
     effect: 'write',

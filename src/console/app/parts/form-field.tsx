@@ -85,7 +85,7 @@ function controlOf({ field, suggestions, choices }: FormFieldProps) {
 
 function Hint({ field, hint, id, suggestions }: ControlProps) {
   const own = hint ?? field.description
-  const picks = field.shape === 'list' && suggestions !== undefined
+  const picks = field.shape === 'list' && (suggestions !== undefined || field.choices !== null)
   const syntax = field.syntax && !picks ? syntaxHints[field.syntax] : undefined
   return (
     <p id={`${id}-hint`} className="field-hint small quiet">

@@ -9,13 +9,16 @@ export function fixedEntries(may: MayCall): SearchMatch[] {
   return [
     ...actions
       .filter(({ operation }) => may(operation))
-      .map(({ title, to, search }) => entry(title, 'Action', to, search)),
+      .map(({ title, to, search, words = '' }) => ({ ...entry(title, 'Action', to, search), words })),
     ...places
       .filter((place) => !('operation' in place) || may(place.operation))
-      .map(({ title, to }) => entry(title, 'Page', to)),
+      .map(({ title, to }) => ({ ...entry(title, 'Page', to), words: pageWords[to] ?? '' })),
     ...sections
       .filter(({ operation }) => may(operation))
-      .map(({ word, title }) => entry(title, 'Settings', '/settings/$section', {}, { section: word })),
+      .map(({ word, title, about, words = '' }) => ({
+        ...entry(title, 'Settings', '/settings/$section', {}, { section: word }),
+        words: `${about} ${words}`,
+      })),
     entry('Account', 'Page', '/account'),
     entry('All operations', 'Settings', '/settings/operations'),
     ...operations
@@ -26,13 +29,32 @@ export function fixedEntries(may: MayCall): SearchMatch[] {
   ]
 }
 
-const actions = [
+const pageWords: Readonly<Record<string, string>> = {
+  '/': 'spend spending spent cost usage traffic statistics',
+  '/requests': 'logs errors traces',
+}
+
+interface PaletteAction {
+  title: string
+  operation: string
+  to: string
+  search: Record<string, string>
+  words?: string
+}
+
+const actions: readonly PaletteAction[] = [
   { title: 'Create key', operation: 'keys.create', to: '/keys', search: { create: 'new' } },
   { title: 'Add provider', operation: 'providers.add', to: '/providers', search: { add: 'choose' } },
   { title: 'Add route', operation: 'routes.add', to: '/routing', search: { add: 'choose' } },
-  { title: 'Add policy', operation: 'policies.add', to: '/settings/policies', search: { add: 'new' } },
+  {
+    title: 'Add policy',
+    operation: 'policies.add',
+    to: '/settings/policies',
+    search: { add: 'new' },
+    words: 'budget rate limit quota',
+  },
   { title: 'Show failed requests', operation: 'requests.list', to: '/requests', search: { errors: 'true' } },
-] as const
+]
 
 function entry(
   title: string,

@@ -7,6 +7,8 @@ export interface SearchMatch {
   to: string
   params: Record<string, string>
   search: Record<string, string>
+  /** Other words that people look for it with. */
+  words?: string
 }
 
 export interface SearchIndex {
@@ -72,7 +74,7 @@ function candidates({ keys, routes, providers, policies, fixed, may }: SearchInd
       ...providerActions(provider, may).map((match) => plain(match, '', 2 * far)),
     ]),
     ...policies.map((policy) => plain(policyMatch(policy), policy.id)),
-    ...fixed.map((match) => plain(match, '', match.kind === operationKind ? 3 * far : far)),
+    ...fixed.map((match) => plain(match, match.words ?? '', match.kind === operationKind ? 3 * far : far)),
   ]
 }
 

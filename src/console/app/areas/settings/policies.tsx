@@ -197,7 +197,7 @@ function PolicyForm({ policy, onClose }: { policy: Policy | null; onClose(): voi
     ...policyFields,
     suggestions: { attach: attachments, allowModels: models, denyModels: models },
     hints: {
-      attach: 'Where it applies. A key named here, or keys that name the policy, have it too',
+      attach: 'The workspace, projects, environments or keys. Keys that choose this policy have it too',
       allowModels: 'Choose models of routes, or type names and patterns. Empty: all models',
       denyModels: 'Denied even if they are allowed elsewhere',
     },

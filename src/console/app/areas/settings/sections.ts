@@ -5,6 +5,8 @@ export interface SettingsSection {
   word: string
   title: string
   about: string
+  /** Other words that people look for it with. */
+  words?: string
   /** Whoever may not call it is not shown the section. */
   operation: string
   View: LazyComponent<object>
@@ -15,13 +17,15 @@ export const sections: readonly SettingsSection[] = [
     word: 'projects',
     title: 'Projects',
     about: 'Projects and their environments',
+    words: 'teams spend spending spent',
     operation: 'projects.list',
     View: lazyPart(async () => (await import('./projects.tsx')).Projects),
   },
   {
     word: 'policies',
     title: 'Policies',
-    about: 'What keys may use, and how much',
+    about: 'Budgets, limits, allowed models and content rules',
+    words: 'rate quota spend spending usage guardrails detectors',
     operation: 'policies.list',
     View: lazyPart(async () => (await import('./policies.tsx')).Policies),
   },
@@ -29,6 +33,7 @@ export const sections: readonly SettingsSection[] = [
     word: 'prices',
     title: 'Prices',
     about: 'What models cost',
+    words: 'spend spending',
     operation: 'prices.list',
     View: lazyPart(async () => (await import('./prices.tsx')).Prices),
   },
@@ -50,6 +55,7 @@ export const sections: readonly SettingsSection[] = [
     word: 'alerts',
     title: 'Alerts',
     about: 'Webhooks for budgets, failing providers, errors, disk and expiry',
+    words: 'warn warnings notify notifications slack',
     operation: 'alerts.list',
     View: lazyPart(async () => (await import('./alerts.tsx')).Alerts),
   },
