@@ -51,6 +51,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   const planned = mayStay(call, found) ? await stay(call, found) : found
   const { route } = planned
   if (route !== null && route.cacheMs !== null && (await answerFromCache(call, route))) return
+  if (call.match.endpoint.counts !== undefined && (await answerWithEstimate(call, planned))) return
   const unaffordable = arrival.limits === null ? null : await holdFor(call, planned)
   if (unaffordable !== null) return reject(arrival, unaffordable)
   if (call.gateway.model.configuration.limitsAccounts) await holdAccount(call, planned)
@@ -93,6 +94,12 @@ async function inspectContent(call: Call, policies: readonly ContentPolicy[]): P
 async function answerFromCache(call: Call, route: SnapshotRoute): Promise<boolean> {
   const cache = await import('./cache/answer-from-cache.ts')
   return await cache.answerFromCache(call, route)
+}
+
+async function answerWithEstimate(call: Call, planned: Plan): Promise<boolean> {
+  if (planned.candidates[0]?.translated == null) return false
+  const estimates = await import('./translation/estimate-count.ts')
+  return await estimates.answerWithEstimate(call, planned)
 }
 
 async function answerPages(call: Call): Promise<void> {

@@ -111,6 +111,8 @@ export interface Endpoint {
   media?: 'webrtc'
   /** Of a call that can be translated for a provider with another format. */
   format?: FormatName
+  /** It counts the tokens of a request in this format, without asking the model. */
+  counts?: FormatName
   /** Where the body limits the tokens of the answer. */
   outputLimits?: OutputLimits
   /** Its body is small, and is read whole in whatever form it comes. */

@@ -33,6 +33,7 @@ export function makeRow(operation: string, call: RowPath, usual: UsualReading, f
     usesTokens: true,
     media: undefined,
     format: undefined,
+    counts: undefined,
     outputLimits: undefined,
     readWhole: undefined,
     reportsUsage: undefined,

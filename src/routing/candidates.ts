@@ -93,6 +93,8 @@ export interface TargetQuery {
   operation: string | null
   /** Of a call that can be translated; null or absent: it is sent as it came, or not at all. */
   format?: FormatName | null
+  /** It asks how many tokens a request has, which no chat can say. */
+  counts?: boolean
   /** Epoch milliseconds. */
   now: number
   /** `Health.view` with the size of the provider's pool. */
@@ -134,7 +136,7 @@ export function describeTranslation({ from, to }: Translation): string {
 
 /** Its own format is never translated. The operation that asks a model in a format has the format's name. */
 function findTranslation(
-  { format = null }: TargetQuery,
+  { format = null, counts = false }: TargetQuery,
   kind: KindFacts | undefined,
   { target, provider, upstreamModel }: { target: SnapshotTarget; provider: SnapshotProvider; upstreamModel: string },
 ): Translation | null {
@@ -143,7 +145,7 @@ function findTranslation(
   const wanted = target.format ?? null
   if (wanted !== null) return wanted === format ? null : { from: format, to: wanted }
   const formats = typeof given === 'function' ? given(provider.settings, upstreamModel) : given
-  const [to] = formats
+  const to = counts ? (formats.find((each) => each !== 'chat') ?? formats[0]) : formats[0]
   return to === undefined || formats.includes(format) ? null : { from: format, to }
 }
 

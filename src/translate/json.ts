@@ -124,6 +124,18 @@ export function isWhole(text: string): boolean {
   return !text.includes(mark)
 }
 
+const marksOfText = new RegExp(`${mark}[cu](\\d+)\\.`, 'g')
+
+/** In bytes, with what was cut out. */
+export function fullLength(text: string, pieces: readonly Buffer[]): number {
+  const length = Buffer.byteLength(text)
+  if (pieces.length === 0 || isWhole(text)) return length
+  return [...text.matchAll(marksOfText)].reduce(
+    (sum, { 1: piece }) => sum + (pieces[Number(piece)]?.length ?? 0),
+    length,
+  )
+}
+
 /**
  * Base64 in the alphabet that all providers read, of one that may be in the alphabet for URLs (Google's SDK for Python writes it so). What
  * was cut out of it is written in the same way.

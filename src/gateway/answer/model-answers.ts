@@ -4,8 +4,8 @@ import type { ListedModel } from '../../lanes/contract.ts'
 import { mayUseModel } from '../../policy/admit.ts'
 import { findVisibleModel, type ModelsQuery, type VisibleModel, visibleModels } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
-import { ownAnswerHeaders, reject } from './respond.ts'
-import { settle } from './settle.ts'
+import { answerOwn } from './answer-own.ts'
+import { reject } from './respond.ts'
 
 /** The lane's list of models, or one entry of it: those that the key may use, and nothing else (contract.md rule 6). */
 export async function answerModels(call: Call): Promise<void> {
@@ -13,12 +13,12 @@ export async function answerModels(call: Call): Promise<void> {
   const query = queryFor(call)
   const { routes } = call.gateway.model.configuration
   if (match.endpoint.served === 'model-list')
-    return answer(call, lane.renderModels(visibleModels(query, routes).map(toListed), arrival.query))
+    return answerOwn(call, lane.renderModels(visibleModels(query, routes).map(toListed), arrival.query))
   const wanted = match.pathModel
   const model = wanted === null ? null : findVisibleModel(query, routes, wanted)
   if (model === null)
     return reject(arrival, fault('model_not_found', `There is no model ${JSON.stringify(wanted)} for this key.`))
-  return answer(call, lane.renderModel(toListed(model)))
+  return answerOwn(call, lane.renderModel(toListed(model)))
 }
 
 function queryFor({ gateway, key, lane, policy }: Call): ModelsQuery {
@@ -30,15 +30,4 @@ function queryFor({ gateway, key, lane, policy }: Call): ModelsQuery {
 function toListed({ name, providerKind, contextTokens, outputTokens, routeId }: VisibleModel): ListedModel {
   const created = Math.floor((idTime(routeId) ?? 0) / 1000)
   return { name, owner: providerKind, contextTokens, outputTokens, created }
-}
-
-async function answer({ arrival, trace }: Call, body: Buffer): Promise<void> {
-  trace.responseBytes = body.length
-  arrival.capture?.ownAnswer(['content-type', 'application/json'], body)
-  await settle(arrival, { status: 200, error: null, tokens: null })
-  if (arrival.abort.disconnected) return
-  const headers = ownAnswerHeaders(arrival)
-  headers.push('content-type', 'application/json', 'content-length', String(body.length))
-  arrival.response.writeHead(200, headers)
-  arrival.response.end(body)
 }

@@ -148,7 +148,8 @@ export class Call implements Figures {
   /** Whether the body may bring sealed reasoning back that a provider of its own format must not get. */
   get mayReplayReasoning(): boolean {
     this.#mayReplay ??=
-      this.match.endpoint.format !== undefined && mayHoldSealed(this.body.bytes, this.lane.name === 'gemini')
+      (this.match.endpoint.format ?? this.match.endpoint.counts) !== undefined &&
+      mayHoldSealed(this.body.bytes, this.lane.name === 'gemini')
     return this.#mayReplay
   }
 

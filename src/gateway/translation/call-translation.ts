@@ -8,12 +8,14 @@ import { applyEdits } from '../../lanes/request-body.ts'
 import type { Translation } from '../../routing/candidates.ts'
 import type { Codec } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
+import { readCountRequest, writeCountRequest } from '../../translate/counts.ts'
 import { codecs } from '../../translate/index.ts'
 import { type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
 import { writeFor } from '../../translate/write-for.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
 import type { LegTranslation } from '../upstream/leg.ts'
+import { canCount } from './can-count.ts'
 import { openCarriers } from './carriers.ts'
 import { attachReasoning, bareCalls } from './recall.ts'
 import { type AskedTarget, TranslatedLeg } from './translated-leg.ts'
@@ -23,20 +25,21 @@ import { ownerOf, vaultOf } from './vault.ts'
 export class CallTranslation {
   readonly #call: Call
   readonly #codec: Codec
-  readonly #conversation: Conversation
+  readonly conversation: Conversation
   /** Long texts of the body, which stand in no conversation. */
-  readonly #pieces: JsonDocument['pieces']
+  readonly pieces: JsonDocument['pieces']
 
   private constructor(call: Call, codec: Codec, read: { conversation: Conversation; document: JsonDocument }) {
     this.#call = call
     this.#codec = codec
-    this.#conversation = read.conversation
-    this.#pieces = read.document.pieces
+    this.conversation = read.conversation
+    this.pieces = read.document.pieces
   }
 
   /** A fault: no provider of another format can be asked. */
   static async open(call: Call): Promise<CallTranslation | Fault> {
-    const { format } = call.match.endpoint
+    const { endpoint } = call.match
+    const format = endpoint.format ?? endpoint.counts
     if (format === undefined) return noFormat
     const codec = codecs[format]
     const limit = call.gateway.settings.translateLimit
@@ -47,25 +50,26 @@ export class CallTranslation {
     const document = readDocument(edits.length === 0 ? bytes : applyEdits(bytes, edits))
     if ('code' in document) return document
     const context = { streamed: call.inspection.streamed, carriers: openCarriers(call, null) }
-    const conversation = codec.readRequest(document.value, context)
+    const body = endpoint.counts === undefined ? document.value : readCountRequest(format, document.value)
+    const conversation = codec.readRequest(body, context)
     return 'code' in conversation ? conversation : new CallTranslation(call, codec, { conversation, document })
   }
 
   /** Whether the client's format brings sealed reasoning back by itself. */
   get #carries(): boolean {
-    if (this.#codec.format === 'responses') return this.#conversation.settings.reasoning?.encrypted === true
+    if (this.#codec.format === 'responses') return this.conversation.settings.reasoning?.encrypted === true
     return this.#codec.format !== 'chat'
   }
 
   /** The conversation with what the model thought before its calls, where it is kept here and not by the client. */
   async #recall(to: FormatName, { provider, candidate, credentialId }: AskedTarget): Promise<Conversation> {
-    const calls = this.#carries || to === 'chat' ? [] : bareCalls(this.#conversation).slice(-mostCalls)
-    if (calls.length === 0) return this.#conversation
+    const calls = this.#carries || to === 'chat' ? [] : bareCalls(this.conversation).slice(-mostCalls)
+    if (calls.length === 0) return this.conversation
     const { gateway, key, trace } = this.#call
     const owner = ownerOf(to, { providerId: provider.row.id, credentialId, model: candidate.upstreamModel })
     const found = await vaultOf(gateway).find(key.projectId, owner, calls)
     if (found.size > 0) trace.noteOnce('reasoning', describeAttached(found.size))
-    return attachReasoning(this.#conversation, found)
+    return attachReasoning(this.conversation, found)
   }
 
   /** The request as the provider is to get it. A fault: it cannot be asked. */
@@ -73,6 +77,8 @@ export class CallTranslation {
     const codec = codecs[to]
     const { provider, candidate, route } = target
     const { row, kind } = provider
+    const counts = this.#call.match.endpoint.counts !== undefined
+    if (counts && !canCount(candidate, provider)) return noCount
     const conversation = await this.#recall(to, target)
     const written = writeFor(conversation, this.#codec.format, codec, {
       providerId: row.id,
@@ -97,13 +103,14 @@ export class CallTranslation {
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
       losses: written.losses,
-      ...this.#join(written.body),
+      counts,
+      ...this.#join(counts ? countBody(to, written.body, target) : written.body),
     })
   }
 
   /** A large body lies in memory that is used again, as the client's own does. */
   #join(value: JsonObject): { body: Buffer; lease: BodyLease | null } {
-    const pieces = writePieces(value, this.#pieces)
+    const pieces = writePieces(value, this.pieces)
     const { gateway, body } = this.#call
     const size = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
     const lease = gateway.memory.lease(size)
@@ -117,12 +124,20 @@ export class CallTranslation {
   }
 }
 
+/** Gemini's own API takes the whole request as a member; Vertex takes its members. */
+function countBody(to: FormatName, body: JsonObject, { candidate, provider }: AskedTarget): JsonObject {
+  const isWrapped = to === 'generate' && provider.kind.kind !== 'vertex'
+  return writeCountRequest(to, body, isWrapped ? { model: candidate.upstreamModel } : null)
+}
+
+const noCount = fault('not_translatable', 'This provider has no call that counts tokens.')
+
 /** In a turn of tools; those of older ones are of little use. */
 const mostCalls = 200
 
 const noFormat = fault(
   'not_translatable',
-  'This call is not translated: only calls that ask a model for an answer are.',
+  'This call is not translated: only calls that ask a model for an answer, or count the tokens of such a call, are.',
 )
 
 function describeAttached(count: number): string {

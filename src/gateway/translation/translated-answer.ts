@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { parseObject } from '../../core/json-value.ts'
+import { readCount, writeCount } from '../../translate/counts.ts'
 import { readDocument, writeDocument } from '../../translate/json.ts'
 import type { ModelReply, ReplyError } from '../../translate/reply.ts'
 import type { Call } from '../request/call.ts'
@@ -35,6 +36,15 @@ export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: 
     translation.writeContext(leg, () => 1),
   )
   return { kind: 'whole', head: clientHead(leg.call, false), body: writeDocument(written, document.pieces) }
+}
+
+/** How many tokens a request has. */
+export function translateCount({ client, upstream }: AnswerTranslation, leg: Leg, gated: Passing): Passing | Fault {
+  const answer = gated.kind === 'whole' ? parseObject(gated.body) : null
+  const tokens = answer === null ? null : readCount(upstream.format, answer)
+  if (tokens === null) return unreadable
+  const body = Buffer.from(JSON.stringify(writeCount(client.format, tokens)))
+  return { kind: 'whole', head: clientHead(leg.call, false), body }
 }
 
 function isFault(value: ModelReply | Fault): value is Fault {

@@ -24,7 +24,7 @@ import {
 } from '../upstream/leg.ts'
 import type { AnswerTranslation } from './answer-translation.ts'
 import { LossList } from './loss-list.ts'
-import { answerError, translateWhole } from './translated-answer.ts'
+import { answerError, translateCount, translateWhole } from './translated-answer.ts'
 import { TranslationStage } from './translation-stage.ts'
 import { TurnRecorder } from './turn-recorder.ts'
 import { findUpstreamShape, inspectUpstream } from './upstream-call-shape.ts'
@@ -49,6 +49,8 @@ interface TranslatedParts {
   /** The client's format has a place for sealed reasoning, and the client brings it back. */
   carries: boolean
   losses: readonly string[]
+  /** The provider is asked how many tokens the request has. */
+  counts: boolean
   body: Buffer
   /** Where the body lies, if that memory is used again. */
   lease: BodyLease | null
@@ -86,10 +88,13 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
   }
 
   makeLeg(destination: LegTarget): Leg {
-    const { call, body, lease } = this.#parts
+    const { call, body, lease, counts } = this.#parts
     const { candidate, provider, credential, credentialIndex } = destination
     const { kind, row } = provider
-    const { lane, match } = findUpstreamShape(this.to, call.inspection.streamed)
+    const { lane, match } = findUpstreamShape(
+      this.to,
+      counts ? 'count' : call.inspection.streamed ? 'streamed' : 'whole',
+    )
     const inspection = inspectUpstream(this.to, candidate.upstreamModel, call.inspection)
     const limits = limitsOf(call, destination)
     const path = upstreamPath(lane, match, inspection, candidate.upstreamModel)
@@ -114,7 +119,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
 
   /** An answer at its gate as the client is to get it. */
   answer(leg: Leg, gated: Passing): Passing | Fault {
-    return translateWhole(this, leg, gated)
+    return this.#parts.counts ? translateCount(this, leg, gated) : translateWhole(this, leg, gated)
   }
 
   error(leg: Leg, status: number, body: Buffer): Extract<Gated, { kind: 'error' }> {

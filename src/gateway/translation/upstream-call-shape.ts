@@ -9,20 +9,23 @@ export interface UpstreamShape {
   match: Match
 }
 
-const paths: Readonly<Record<FormatName, { whole: string; streamed: string }>> = {
+type CallForm = 'whole' | 'streamed' | 'count'
+
+const paths: Readonly<Record<FormatName, Partial<Record<CallForm, string>>>> = {
   chat: { whole: '/chat/completions', streamed: '/chat/completions' },
-  responses: { whole: '/responses', streamed: '/responses' },
-  messages: { whole: '/v1/messages', streamed: '/v1/messages' },
+  responses: { whole: '/responses', streamed: '/responses', count: '/responses/input_tokens' },
+  messages: { whole: '/v1/messages', streamed: '/v1/messages', count: '/v1/messages/count_tokens' },
   generate: {
     whole: '/v1beta/models/any:generateContent',
     streamed: '/v1beta/models/any:streamGenerateContent',
+    count: '/v1beta/models/any:countTokens',
   },
 }
 
 const known = new Map<string, UpstreamShape>()
 
-export function findUpstreamShape(format: FormatName, streamed: boolean): UpstreamShape {
-  const path = paths[format][streamed ? 'streamed' : 'whole']
+export function findUpstreamShape(format: FormatName, form: CallForm): UpstreamShape {
+  const path = paths[format][form] ?? ''
   const found = known.get(path)
   if (found !== undefined) return found
   const name = laneOfFormat(format)

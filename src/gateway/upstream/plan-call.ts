@@ -67,6 +67,7 @@ export function planModel(
   additional?: Inspection['additionalModels'],
 ): Plan {
   const { gateway, key, arrival, caller } = call
+  const { format, counts } = call.match.endpoint
   return plan(
     {
       lane: call.lane.name,
@@ -78,7 +79,8 @@ export function planModel(
       pin: pin ?? chosenPlace(key),
       kinds: gateway.kinds,
       operation: call.match.endpoint.operation,
-      format: call.match.endpoint.format ?? null,
+      format: format ?? (model === null ? null : (counts ?? null)),
+      counts: counts !== undefined,
       health: (slot, credentials, target) => gateway.health.view(slot, arrival.receivedAt, credentials, target, caller),
       now: arrival.receivedAt,
       maySee: (each) => mayUseModel(call.policy, each),

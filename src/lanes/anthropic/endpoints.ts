@@ -79,7 +79,12 @@ export const endpoints: readonly Endpoint[] = [
     reader: readMessages,
     createdObjects: createdMessage,
   }),
-  row('count_tokens', 'POST /v1/messages/count_tokens', { model: 'body', requestForms: json, usesTokens: false }),
+  row('count_tokens', 'POST /v1/messages/count_tokens', {
+    counts: 'messages',
+    model: 'body',
+    requestForms: json,
+    usesTokens: false,
+  }),
   // Deprecated, and gone from the newest SDK.
   row('complete', 'POST /v1/complete', {
     model: 'body',

@@ -142,7 +142,7 @@ export const endpoints: readonly Endpoint[] = [
   generateContent,
   // Without `alt=sse` the answer is a JSON array.
   call('generate', 'streamGenerateContent', { ...generate, stream: 'json-array' }),
-  call('count_tokens', 'countTokens', { usesTokens: false, inspect: inspectNamed(waysInCalls) }),
+  call('count_tokens', 'countTokens', { counts: 'generate', usesTokens: false, inspect: inspectNamed(waysInCalls) }),
   call('embed', 'embedContent', { reader: readEmbedding }),
   call('embed', 'batchEmbedContents', { reader: readEmbedding, inspect: inspectNamed(waysInCalls) }),
   call('predict', 'predict', { readUnits: readImageUnits }),

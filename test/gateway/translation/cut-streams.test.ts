@@ -48,7 +48,7 @@ interface Flow {
 
 /** A provider's bytes on their way to a client, as the gateway passes them: cut into events, read, translated, ended. */
 function flow(provider: FormatName, client: FormatName, chunks: readonly Buffer[]): Flow {
-  const { lane, match } = findUpstreamShape(provider, true)
+  const { lane, match } = findUpstreamShape(provider, 'streamed')
   const inspection = inspectUpstream(provider, models[provider], { ...emptyInspection('m', ''), streamed: true })
   const reader = match.endpoint.reader(inspection, { renameTo: null, askForUsage: false })
   const body = { bytes: Buffer.alloc(0), reserved: 0 }

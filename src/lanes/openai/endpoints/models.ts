@@ -82,6 +82,7 @@ export const responses: readonly Endpoint[] = [
   createResponse,
   row('responses.compact', 'POST /responses/compact', { model: 'body', requestForms: json, reader: readResponse }),
   row('responses.input_tokens', 'POST /responses/input_tokens', {
+    counts: 'responses',
     model: 'body-optional',
     requestForms: json,
     usesTokens: false,

@@ -1,0 +1,43 @@
+import { bytesPerToken } from '../core/estimated-tokens.ts'
+import type { Conversation, MediaPart, Part, TextPart } from './conversation.ts'
+import { fullLength } from './json.ts'
+
+/** Of an image of the usual size, in the vendors' own rules of thumb. */
+const imageTokens = 1600
+/** A page of a document, or a second of sound, has some 40 KB of base64 for each 1,000 tokens. */
+const fileBytesPerToken = 40
+/** What stands around each turn and each tool. */
+const frameTokens = 4
+/** Too low is the worse error: a client that trusts it exceeds the model's context. */
+const margin = 1.05
+
+/** About how many tokens a request has for whatever model: all that is sent counts. `pieces`: long texts that were cut out of it. */
+export function estimateRequest({ turns, tools, settings }: Conversation, pieces: readonly Buffer[]): number {
+  let bytes = 0
+  let tokens = frameTokens * (turns.length + tools.length)
+  const add = (text: string | null | undefined) => {
+    if (text != null) bytes += fullLength(text, pieces)
+  }
+  const addPart = (part: Part | TextPart | MediaPart): void => {
+    if (part.kind === 'text' || part.kind === 'refusal' || part.kind === 'reasoning') add(part.text)
+    else if (part.kind === 'call') {
+      add(part.name)
+      add(part.arguments)
+    } else if (part.kind === 'result') part.parts.forEach(addPart)
+    else if (part.kind !== 'server') tokens += estimateMedia(part, pieces)
+  }
+  for (const { parts } of turns) parts.forEach(addPart)
+  for (const { name, description, schema, grammar } of tools) {
+    add(name)
+    add(description)
+    for (const part of [schema, grammar]) if (part != null) add(JSON.stringify(part))
+  }
+  if (settings.output?.schema != null) add(JSON.stringify(settings.output.schema))
+  return Math.ceil((bytes / bytesPerToken + tokens) * margin)
+}
+
+function estimateMedia({ kind, source }: MediaPart, pieces: readonly Buffer[]): number {
+  if (source.kind === 'text') return Math.ceil(fullLength(source.data, pieces) / bytesPerToken)
+  if (kind === 'image' || source.kind !== 'data') return imageTokens
+  return Math.max(imageTokens, Math.ceil(fullLength(source.data, pieces) / fileBytesPerToken))
+}
