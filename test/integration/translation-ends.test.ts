@@ -22,6 +22,7 @@ beforeAll(async () => {
   await gateway.addRoute('strict', [toClaude], { strict: true })
   await gateway.addRoute('strict-then-own', [toClaude, toGpt], { strict: true })
   await gateway.addRoute('own-then-claude', [toGpt, toClaude], { retries: 0 })
+  await gateway.addRoute('answers', [`${toGpt},format=responses`])
   await gateway.addRoute('echoed', [toClaude], { echoModel: true })
 })
 afterAll(() => stage.close())
@@ -37,8 +38,8 @@ afterEach(() => {
 
 const record = () => stage.gateway.record(wire.last().headers.get('x-sp-request-id') ?? '')
 
-async function chunksOf(stream: AsyncIterable<OpenAI.ChatCompletionChunk>): Promise<OpenAI.ChatCompletionChunk[]> {
-  const chunks: OpenAI.ChatCompletionChunk[] = []
+async function chunksOf<Chunk>(stream: AsyncIterable<Chunk>): Promise<Chunk[]> {
+  const chunks: Chunk[] = []
   for await (const chunk of stream) chunks.push(chunk)
   return chunks
 }
@@ -167,6 +168,23 @@ describe('a provider’s error', () => {
     await expect(chunksOf(stream)).rejects.toThrow(/scripted/)
     expect((await record()).error).toMatchObject({ code: 'provider_error' })
   })
+
+  it.each(['answers', stageModels.openai])(
+    'in the midst of a stream of responses is an event of its own (%s)',
+    async (model) => {
+      stage.mocks.openai.next({ errorEventAfter: 6 })
+      const asked =
+        model === 'answers'
+          ? chunksOf(await anthropic.messages.create({ model, max_tokens: 9, messages, stream: true }))
+          : chunksOf(await openai.responses.create({ model, input: 'hello', stream: true }))
+      await expect(asked).rejects.toThrow(/scripted/)
+      expect(stage.mocks.openai.last.answerBody.toString()).toContain('event: error')
+      expect((await record()).error).toMatchObject({
+        code: 'provider_error',
+        message: expect.stringContaining('scripted'),
+      })
+    },
+  )
 
   it('that is a stream without its end is the client’s own error event too', async () => {
     stage.mocks.openai.next({ endAfterEvents: 3 })

@@ -55,8 +55,8 @@ export class MockAzure implements MockFormat {
     return mockOpenai.error(status, message, number)
   }
 
-  streamError(message: string): Buffer {
-    return mockOpenai.streamError(message)
+  streamError(message: string, sent?: readonly Buffer[]): Buffer {
+    return mockOpenai.streamError(message, sent)
   }
 
   #noDeployment(call: MockCall): MockAnswer {

@@ -13,7 +13,8 @@ export interface MockFormat {
   /** An error in the provider's own shape. */
   error(status: number, message: string, number: number): MockAnswer
   /** The provider's own error event inside a stream. */
-  streamError(message: string): Buffer
+  /** `sent`: the events before it. */
+  streamError(message: string, sent?: readonly Buffer[]): Buffer
   /** Credential headers of other formats: their presence is a leak. */
   foreignHeaders: readonly string[]
 }

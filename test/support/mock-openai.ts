@@ -46,7 +46,12 @@ export const mockOpenai: MockFormat = {
     const type = status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error'
     return wholeAnswer(status, headers(number), JSON.stringify({ error: { message, type, param: null, code: null } }))
   },
-  streamError(message) {
+  streamError(message, sent = []) {
+    // Responses have an event of their own, numbered like all others (wire/streaming.md, section 2).
+    if (sent[0]?.includes('event: response.') === true) {
+      const error = { type: 'error', code: 'server_error', message, param: null, sequence_number: sent.length }
+      return Buffer.from(`event: error\ndata: ${JSON.stringify(error)}\n\n`)
+    }
     return Buffer.from(
       `data: ${JSON.stringify({ error: { message, type: 'server_error', param: null, code: null } })}\n\n`,
     )

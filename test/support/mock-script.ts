@@ -64,7 +64,8 @@ export function applyScript(format: MockFormat, usual: MockAnswer, script: Scrip
     answer = { ...answer, parts: [...flood, ...answer.parts], streamed: true }
   }
   if (script.errorEventAfter !== undefined) {
-    answer = { ...answer, parts: [...answer.parts.slice(0, script.errorEventAfter), format.streamError('scripted')] }
+    const sent = answer.parts.slice(0, script.errorEventAfter)
+    answer = { ...answer, parts: [...sent, format.streamError('scripted', sent)] }
   }
   if (script.endAfterEvents !== undefined) answer = { ...answer, parts: answer.parts.slice(0, script.endAfterEvents) }
   for (const [name, value] of Object.entries(script.headers ?? {})) {

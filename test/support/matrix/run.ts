@@ -196,21 +196,10 @@ const midStream: Record<FormatName, number> = { chat: 2, responses: 5, messages:
 
 /** A stream in whose midst the provider says that it failed. */
 function brokenStream(upstream: Upstream, reply: Reply): Script {
-  const { format } = upstream
-  if (format !== 'responses')
-    return {
-      answerWith: (call, body, figures) => answerOf(upstream, reply, { call, body, figures }),
-      errorEventAfter: midStream[format],
-    }
-  const error = { type: 'error', code: 'server_error', message: 'scripted', param: null, sequence_number: 9 }
-  const said = (answer: MockAnswer): MockAnswer => ({
-    ...answer,
-    parts: [
-      ...answer.parts.slice(0, midStream[format]),
-      Buffer.from(`event: error\ndata: ${JSON.stringify(error)}\n\n`),
-    ],
-  })
-  return { answerWith: (call, body, figures) => said(answerOf(upstream, reply, { call, body, figures })) }
+  return {
+    answerWith: (call, body, figures) => answerOf(upstream, reply, { call, body, figures }),
+    errorEventAfter: midStream[upstream.format],
+  }
 }
 
 async function runTrouble(cell: Cell, one: Case, trouble: NonNullable<Case['trouble']>): Promise<Outcome> {
