@@ -13,6 +13,8 @@ export interface ConnectTarget {
   model: string | null
   /** What the lane's model list shows for the key; read only for a client that `listsModels`. */
   models: readonly UsableModel[]
+  /** Settings that are used on demand, beside the client's usual ones; null: the usual ones. Only for a client that `hasProfiles`. */
+  profile: string | null
 }
 
 export interface UsableModel {
@@ -34,6 +36,8 @@ export interface Client {
   listsModels?: true
   /** It has no model of its own to fall back on. */
   needsModel?: true
+  /** It keeps settings that are used on demand under a name. */
+  hasProfiles?: true
   /** Its settings hold no key: it is shown instead, once. */
   asksForKey?: true
   /** Where its settings stand, and what changes there. */
@@ -49,6 +53,20 @@ export interface ClientPaths {
   /** Where the command was called: for what belongs to a project. */
   here: string
   environment: EnvironmentVariables
+}
+
+/** What Claude Code asks for by role instead of by the chosen name. */
+const claudeRoles = [
+  'ANTHROPIC_DEFAULT_OPUS_MODEL',
+  'ANTHROPIC_DEFAULT_SONNET_MODEL',
+  'ANTHROPIC_DEFAULT_HAIKU_MODEL',
+  'CLAUDE_CODE_SUBAGENT_MODEL',
+]
+
+/** Whether a model's name says that it is of a vendor's family: `o` is followed by a digit. */
+function isOf(model: string, family: string): boolean {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  return family === 'o' ? /^o\d/.test(name) : name.startsWith(family)
 }
 
 /** Where Codex finds the key: its own settings hold none. */
@@ -71,20 +89,31 @@ export const clients: Record<ClientName, Client> = {
           // Without it /model offers only the names that the client knows.
           'env.CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY': '1',
           ...(model === null ? {} : { 'env.ANTHROPIC_MODEL': model }),
+          // Without these it asks for Claude's smaller models in the background, and in agents of its own.
+          ...(model === null || isOf(model, 'claude')
+            ? {}
+            : Object.fromEntries(claudeRoles.map((role) => [`env.${role}`, model]))),
         }),
       },
     ],
   },
   codex: {
     lane: 'openai',
-    note: 'Restart codex. It reads the key from SPGW_KEY in its .env file.',
-    files({ gatewayUrl, key, model }, { home, environment }) {
+    hasProfiles: true,
+    note: 'Restart codex. It reads the key from SPGW_KEY in its .env file. A profile is used with codex --profile NAME.',
+    files({ gatewayUrl, key, model, profile }, { home, environment }) {
       const directory = environment.CODEX_HOME || join(home, '.codex')
       const values = { name: 'spgw', base_url: `${gatewayUrl}/v1`, env_key: keyVariable, wire_api: 'responses' }
-      const top = { model_provider: 'spgw', ...(model === null ? {} : { model }) }
+      const isForeign = model !== null && !['gpt-', 'o', 'codex'].some((family) => isOf(model, family))
+      const top = {
+        model_provider: 'spgw',
+        ...(model === null ? {} : { model }),
+        // OpenAI runs this search itself: few other providers have one, and a request that asks for it is refused by the rest.
+        ...(isForeign ? { web_search: 'disabled' } : {}),
+      }
       return [
         {
-          path: join(directory, 'config.toml'),
+          path: join(directory, profile === null ? 'config.toml' : `${profile}.config.toml`),
           holdsKey: false,
           edit: setToml({ top, table: { name: 'model_providers.spgw', values } }),
         },

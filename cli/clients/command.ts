@@ -11,6 +11,10 @@ export const connectCommand: LocalCommand = {
       flags: '--model <name>',
       description: 'Model for the client to use: one that the key can use (default: the client decides)',
     },
+    {
+      flags: '--profile <name>',
+      description: 'Codex: write a profile of this name, used with codex --profile, and leave the usual settings',
+    },
     { flags: '--key-env <variable>', description: 'Take the gateway key from an environment variable' },
     { flags: '--key-stdin', description: 'Read the gateway key from standard input' },
     { flags: '--create-key <name>', description: 'Create a gateway key with this name for the client' },
@@ -22,6 +26,9 @@ export const connectCommand: LocalCommand = {
   examples: [
     'connect claude-code --create-key laptop --write',
     'connect codex --key-env SPGW_KEY --model gpt-5 --write',
+    'connect claude-code --create-key laptop --model gpt-5 --write',
+    'connect codex --create-key laptop --model claude-sonnet-4-5 --profile claude --write',
+    'connect gemini-cli --create-key laptop --model claude-sonnet-4-5 --write',
     'connect opencode --create-key laptop --write',
     'connect openai-env --key-env SPGW_KEY',
   ],

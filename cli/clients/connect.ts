@@ -21,6 +21,7 @@ export async function connectClient(
   const write = options.write === true
   const source = readSource(options, write)
   const model = readModel(options.model)
+  const profile = readProfile(options.profile, name)
   const gatewayUrl = await findUrl(options.url, gateway)
   const given = source.from === 'create' ? null : await fetchKey(source, io)
   const scope = {
@@ -32,7 +33,7 @@ export async function connectClient(
     gateway,
     io,
   )
-  const filesWith = (key: string) => client.files({ gatewayUrl, key, model, models }, clientPaths(io))
+  const filesWith = (key: string) => client.files({ gatewayUrl, key, model, models, profile }, clientPaths(io))
   const makeKey = async () => given ?? (await createKey(source, scope, await gateway()))
   if (!write) {
     const key = source.from === 'nowhere' ? placeholder : await makeKey()
@@ -133,6 +134,14 @@ function readModel(named: unknown): string | null {
   if (typeof named !== 'string') return null
   if (/^[\w./:@+-]+$/.test(named)) return named
   throw usageFault(`${named} is not a valid model name.`, 'Use the model name of a route.')
+}
+
+/** It becomes a file's name. */
+function readProfile(named: unknown, client: ClientName): string | null {
+  if (typeof named !== 'string') return null
+  if (clients[client].hasProfiles !== true) throw usageFault(`${client} has no profiles.`, 'Leave --profile out.')
+  if (/^[\w-]+$/.test(named)) return named
+  throw usageFault(`${named} is not a valid name of a profile.`, 'Use letters, digits, - and _.')
 }
 
 function clientPaths({ environment, here }: Io) {

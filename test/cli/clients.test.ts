@@ -222,6 +222,19 @@ describe('connect', () => {
     },
   )
 
+  it('writes a profile of Codex beside its usual settings, which stay', async () => {
+    const place = home()
+    mkdirSync(join(place, '.codex'))
+    writeFileSync(join(place, '.codex/config.toml'), 'model = "gpt-5"\n')
+    const argv = ['codex', '--key-env', 'KEY', '--model', 'demo-slow', '--profile', 'slow', '--write']
+    expect((await connect(argv, place)).status).toBe(0)
+    expect(readFileSync(join(place, '.codex/config.toml'), 'utf8')).toBe('model = "gpt-5"\n')
+    const written = readFileSync(join(place, '.codex/slow.config.toml'), 'utf8')
+    const tables = written.indexOf('[model_providers.spgw]')
+    expect(written.indexOf('web_search = "disabled"')).toBeGreaterThan(-1)
+    expect(written.indexOf('web_search = "disabled"')).toBeLessThan(tables)
+  })
+
   it('asks the gateway which models the key can use, where it belongs, before it makes or writes anything', async () => {
     const place = home()
     const wrong = await connect(['codex', '--key-env', 'KEY', '--model', 'demo-slw', '--write'], place)
@@ -257,6 +270,8 @@ describe('connect', () => {
     [['codex', '--key-env', 'NONE'], 'The variable NONE contains no gateway key.'],
     [['codex', '--key-env', 'HOME'], 'Gateway keys begin with sp_live_.'],
     [['codex', '--key-env', 'KEY', '--key-stdin'], 'cannot be used together'],
+    [['claude-code', '--profile', 'x'], 'claude-code has no profiles.'],
+    [['codex', '--profile', '../x'], 'is not a valid name of a profile'],
     [['codex', '--model', 'a"b'], 'is not a valid model name'],
     [['codex', '--url', 'here'], 'is not the URL of a gateway'],
   ])('%j is wrong usage', async (argv, words) => {
