@@ -138,6 +138,8 @@ export interface Tool {
   path: string
   kind: 'function' | 'custom' | 'search' | 'hosted'
   name: string
+  /** Responses: the namespace that the client keeps it in, and its name there; `name` is of both. */
+  within?: { namespace: string; name: string }
   description: string | null
   /** Of a function: JSON Schema as the client wrote it; null: it takes no arguments. */
   schema: unknown

@@ -6,6 +6,8 @@ import type { EmitEvent, ItemPlace } from './message-item.ts'
 interface CallHead {
   id: string
   name: string
+  /** Of the tool, where the client keeps it in one. */
+  namespace?: string
   /** How the client knows the tool. */
   custom: boolean
   /** The provider knows it as a function, so that its text stands in JSON. */
@@ -63,8 +65,8 @@ export class CallItem {
   }
 
   #item(status: string): JsonObject {
-    const { id, name, custom } = this.#head
-    const call = { id: this.#place.item_id, status, call_id: id, name }
+    const { id, name, namespace, custom } = this.#head
+    const call = { id: this.#place.item_id, status, call_id: id, name, ...(namespace !== undefined && { namespace }) }
     return custom
       ? { ...call, type: 'custom_tool_call', input: this.#text }
       : { ...call, type: 'function_call', arguments: this.#text }

@@ -38,7 +38,8 @@ const content = {
   logprobs: ignored,
 } as const satisfies FieldTable
 
-const tool = {
+/** Functions, and tools with a text: they may stand in a namespace. */
+const callable = {
   type: mapped,
   name: mapped,
   description: mapped,
@@ -49,6 +50,10 @@ const tool = {
   async: { otherwise: 'dropped', harmless: [false] },
   defer_loading: { otherwise: 'approximated', harmless: [false] },
   output_schema: dropped,
+} as const satisfies FieldTable
+
+const tool = {
+  ...callable,
   filters: { otherwise: 'ignored', to: { messages: 'mapped' } },
   'filters.allowed_domains': {
     otherwise: 'refused',
@@ -60,6 +65,8 @@ const tool = {
   search_content_types: { otherwise: 'dropped', harmless: [['text']] },
   external_web_access: { otherwise: 'approximated', harmless: [true] },
 } as const satisfies FieldTable
+
+const inNamespace = { otherwise: 'mapped', why: 'one by one, with the namespace in their names' } as const
 
 /** The same rows below another member. */
 function below<Prefix extends string, Rows extends FieldTable>(prefix: Prefix, rows: Rows) {
@@ -97,7 +104,7 @@ export const responsesFields = {
   'input.content:unknown': refused('this kind of content is unknown'),
   'input.call_id': mapped,
   'input.name': mapped,
-  'input.namespace': refused('the call is of a tool in a namespace, which no other format has'),
+  'input.namespace': { otherwise: 'mapped', why: 'as a part of the name' },
   'input.arguments': mapped,
   'input.input': mapped,
   'input.async': { otherwise: 'dropped', harmless: [false] },
@@ -115,6 +122,8 @@ export const responsesFields = {
   // They are known from the beginning.
   'input.tools': { otherwise: 'approximated' },
   ...below('input.tools', tool),
+  'input.tools.tools': inNamespace,
+  ...below('input.tools.tools', callable),
   'input:tool_search_call': hosted('tool search'),
   'input:tool_search_output': hosted('tool search'),
   'input:computer_call': hosted('computer use'),
@@ -173,6 +182,8 @@ export const responsesFields = {
   'tool_choice:hosted': refused('the choice is of a tool that runs at OpenAI'),
   tools: mapped,
   ...below('tools', tool),
+  'tools.tools': inNamespace,
+  ...below('tools.tools', callable),
   'tools:file_search': hosted('file search'),
   'tools:computer': hosted('computer use'),
   'tools:computer_use_preview': hosted('computer use'),
@@ -182,7 +193,6 @@ export const responsesFields = {
   'tools:image_generation': hosted('image generation'),
   'tools:local_shell': hosted('the local shell tool'),
   'tools:shell': hosted('the shell tool'),
-  'tools:namespace': refused('no other format has namespaces of tools; send the tools one by one'),
   'tools:tool_search': hosted('tool search'),
   'tools:apply_patch': hosted('the patch tool'),
   'tools:unknown': refused('this kind of tool is unknown'),

@@ -7,6 +7,7 @@ import { clientToolName } from '../ids.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { CallItem } from './call-item.ts'
 import { type EmitEvent, type ItemPlace, MessageItem } from './message-item.ts'
+import { clientName } from './namespaces.ts'
 import { ReasoningItem } from './reasoning-item.ts'
 import type { ResponseIds } from './response-ids.ts'
 
@@ -92,7 +93,8 @@ export class ItemWriter {
     this.#close()
     const name = clientToolName(this.#context.conversation, written)
     const custom = isCustom || this.#customTools.has(name)
-    const head = { id: id ?? this.#ids.call(this.#output.length), name, custom, wrapped: custom && !isCustom }
+    const known = clientName(this.#context.conversation, name)
+    const head = { id: id ?? this.#ids.call(this.#output.length), ...known, custom, wrapped: custom && !isCustom }
     this.#open = new CallItem(this.#place(custom ? 'ctc' : 'fc'), head, this.#emit)
   }
 

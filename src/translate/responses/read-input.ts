@@ -3,6 +3,7 @@ import { unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
 import type { CallPart, ConversationTurn, Opaque, Part, ReasoningPart, ResultPart } from '../conversation.ts'
 import { RequestError } from '../request-fault.ts'
+import { nameWithin } from './namespaces.ts'
 import { readContent, readOutputParts, type SkipObject } from './read-content.ts'
 
 const roles: Readonly<Record<string, ConversationTurn['role']>> = {
@@ -84,11 +85,13 @@ function readItem(item: JsonObject, path: string, context: ReadContext, skip: Sk
 }
 
 function readCall(item: JsonObject, custom: boolean, path: string): ReadItem {
+  const name = requireText(item, 'name', path)
+  const namespace = asText(item.namespace)
   const call: CallPart = {
     kind: 'call',
     path,
     id: requireText(item, 'call_id', path),
-    name: requireText(item, 'name', path),
+    name: namespace === null ? name : nameWithin(namespace, name),
     arguments: asString(custom ? item.input : item.arguments),
     custom,
   }

@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
 import { countOf } from '../json.ts'
+import { putWithin } from './namespaces.ts'
 import type { SkipObject } from './read-content.ts'
 
 const searches = new Set(['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11'])
@@ -38,6 +39,10 @@ function readToolList(list: unknown, base: string, maxUses: number | null, skip:
     if (searches.has(type)) {
       const search = readSearch(tool, maxUses)
       return [{ ...named, kind: 'search', name: 'web_search', schema: null, strict: null, search }]
+    }
+    if (type === 'namespace') {
+      const inner = readToolList(tool.tools, `${path}.tools`, maxUses, skip)
+      return putWithin(inner, named.name, named.description)
     }
     skip(tool, `tools:${type}`, `${path}.type`)
     return []

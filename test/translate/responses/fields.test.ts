@@ -43,7 +43,8 @@ type Hosted =
 type OtherItems = Exclude<NonNullable<ResponseInputItem['type']>, ReadType | Hosted | 'additional_tools'>
 type Content = Item<Exclude<Extract<ReadItem, { content: unknown }>['content'], string>>
 type Output = Item<Exclude<Extract<ReadItem, { output: unknown }>['output'], string>>
-type ReadTool = Extract<Tool, { type: 'function' | 'custom' | `web_search${string}` }>
+type ReadTool = Extract<Tool, { type: 'function' | 'custom' | 'namespace' | `web_search${string}` }>
+type Inner = Extract<Tool, { type: 'namespace' }>['tools'][number]
 type Choice = Extract<ResponseCreateParams['tool_choice'], { type: 'function' | 'custom' | 'allowed_tools' }>
 
 it('the table names every member of the SDK', () => {
@@ -55,6 +56,8 @@ it('the table names every member of the SDK', () => {
   hasRows<MissingKinds<ResponseIncludable, 'include:'>>()
   hasRows<Missing<ReadTool, 'tools.'>>()
   hasRows<Missing<ReadTool, 'input.tools.'>>()
+  hasRows<Missing<Inner, 'tools.tools.'>>()
+  hasRows<Missing<Inner, 'input.tools.tools.'>>()
   hasRows<MissingKinds<Exclude<Tool['type'], ReadTool['type']>, 'tools:'>>()
   hasRows<Missing<Choice, 'tool_choice.'>>()
   hasRows<Missing<Reasoning, 'reasoning.'>>()
@@ -72,6 +75,20 @@ const content = [
   { type: 'input_text', text: 'A', prompt_cache_breakpoint: breakpoint },
   { type: 'input_image', image_url: png, detail: 'low' },
   { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' },
+]
+
+const callable = [
+  {
+    type: 'function',
+    name: 'f',
+    description: 'd',
+    parameters: { type: 'object', properties: { x: {} } },
+    strict: true,
+    async: true,
+    defer_loading: true,
+    output_schema: {},
+  },
+  { type: 'custom', name: 'g', description: 'd', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
 ]
 
 /** Requests that have every field of the table among them, with values that ask for something. */
@@ -109,19 +126,7 @@ const bodies: readonly JsonObject[] = [
       { type: 'function_call_output', call_id: 'a', output: content },
       { type: 'custom_tool_call_output', call_id: 'b', output: 's' },
     ],
-    tools: [
-      {
-        type: 'function',
-        name: 'f',
-        description: 'd',
-        parameters: { type: 'object', properties: { x: {} } },
-        strict: true,
-        async: true,
-        defer_loading: true,
-        output_schema: {},
-      },
-      { type: 'custom', name: 'g', description: 'd', format: { type: 'grammar', syntax: 'lark', definition: 'x' } },
-    ],
+    tools: [...callable, { type: 'namespace', name: 'n', description: 'd', tools: callable }],
     tool_choice: { type: 'function', name: 'f' },
     parallel_tool_calls: false,
     max_output_tokens: 100,
@@ -206,6 +211,12 @@ const bodies: readonly JsonObject[] = [
     input: [user, { type: 'function_call', call_id: 'a', name: 'f', caller: { type: 'program' }, arguments: '{}' }],
   },
   { ...plain, tools: [{ type: 'function', name: 'f', allowed_callers: ['programmatic'] }] },
+  {
+    ...plain,
+    tools: [
+      { type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'f', allowed_callers: ['programmatic'] }] },
+    ],
+  },
   ...[
     { background: true },
     { conversation: 'c' },

@@ -1,0 +1,25 @@
+import type { Conversation, Tool } from '../conversation.ts'
+
+/** Where there are no namespaces a tool has the name of both, as Codex itself names the tools of MCP servers. */
+export function nameWithin(namespace: string, name: string): string {
+  return namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`
+}
+
+/** What a namespace is for stands with the first of its tools. */
+export function putWithin(tools: readonly Tool[], namespace: string, description: string | null): Tool[] {
+  return tools.map((tool, index) => ({
+    ...tool,
+    name: nameWithin(namespace, tool.name),
+    within: { namespace, name: tool.name },
+    description: index > 0 || description === null ? tool.description : join(description, tool.description),
+  }))
+}
+
+function join(...texts: (string | null)[]): string {
+  return texts.filter((text) => text !== null && text !== '').join('\n\n')
+}
+
+/** As the client knows a tool that the model has called. */
+export function clientName({ tools }: Conversation, name: string): { name: string; namespace?: string } {
+  return tools.find((tool) => tool.name === name)?.within ?? { name }
+}
