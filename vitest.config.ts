@@ -35,6 +35,8 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          // Each starts gateways of its own. The SDKs that nearly all of them import are read once, and not once a file.
+          isolate: false,
           globalSetup: ['test/support/bundle-once.ts'],
           env: { SPGW_TEST_BUNDLE: join(import.meta.dirname, '.build/test-bundle/main.js') },
           ...patience,
