@@ -1,3 +1,4 @@
+import { areaSummaries } from '../cli/area-summaries.ts'
 import type { Operation } from '../cli/operation.ts'
 import { type Area, titleOf, wordsOf } from './areas.ts'
 import type { Host, MenuEntry } from './host.ts'
@@ -80,7 +81,8 @@ export function moreEntries(host: Host): MenuEntry[] {
     .filter(({ name }) => !prominent.some(({ area }) => area === name))
     .map((area) => ({
       label: titleOf(area.name),
-      detail: area.operations.map(wordsOf).join(', '),
+      // What it is for says more than what can be done, which its own screen lists.
+      detail: areaSummaries[area.name] ?? area.operations.map(wordsOf).join(', '),
       run: () => host.push(screenOfArea(host, area)),
     }))
 }

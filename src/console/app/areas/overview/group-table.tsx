@@ -67,7 +67,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       title: 'Requests',
       number: true,
       width: '104px',
-      narrowWidth: '72px',
+      narrowWidth: '82px',
       cell: ({ requests }) => <Count value={requests} />,
     },
     {
@@ -115,7 +115,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       title: 'Spend',
       number: true,
       width: '140px',
-      narrowWidth: '104px',
+      narrowWidth: '100px',
       cell: ({ usd }) => <Money usd={usd} />,
     },
   ]

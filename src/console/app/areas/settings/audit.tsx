@@ -39,7 +39,18 @@ const columns: TableColumn<AuditEvent>[] = [
     title: 'Operation',
     width: '180px',
     narrowWidth: '45%',
-    cell: ({ operation }) => <code className="truncate">{operation}</code>,
+    // Who did it is never left out.
+    cell: ({ operation, actor }) => (
+      <>
+        <code className="truncate">{operation}</code>
+        <span className="narrow-only">
+          <br />
+          <span className="small quiet">
+            <UntrustedText text={actor} />
+          </span>
+        </span>
+      </>
+    ),
   },
   {
     id: 'resource',
