@@ -130,8 +130,11 @@ function readKeyFile(path: string, sources: MachineKeySources): string {
 function refuseUnsafe(path: string, forbidden: number): void {
   // Windows has no such mode bits; its data directory is the user's own by its access list.
   if (process.platform === 'win32') return
-  const mode = statSync(path).mode & 0o777
-  if ((mode & forbidden) === 0) return
+  const { mode: bits, uid } = statSync(path)
+  const mode = bits & 0o777
+  // Kubernetes mounts a secret as root's, for the group of the volume: whoever is not root could not read it otherwise.
+  const byGroup = uid === 0 && process.getuid?.() !== 0 ? 0o040 : 0
+  if ((mode & forbidden & ~byGroup) === 0) return
   throw new MachineKeyUnsafe(
     `Other users can read the machine key ${path} (mode 0${mode.toString(8)}).`,
     `Run: chmod 600 '${path.replaceAll("'", "'\\''")}'`,
