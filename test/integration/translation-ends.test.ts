@@ -305,3 +305,15 @@ describe('content rules', () => {
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop')
   })
 })
+
+// Last, since both providers fail in it.
+it('litellm 38610: the error of a fallback that fails as well is one with a status, and no stream', async () => {
+  const error = { type: 'error', error: { type: 'api_error', message: 'broken inside' } }
+  const broken = { events: [`event: error\ndata: ${JSON.stringify(error)}\n\n`] }
+  stage.mocks.openai.next({ status: 500 })
+  stage.mocks.anthropic.next(broken)
+  const asked = openai.chat.completions.create({ model: 'own-then-claude', messages, stream: true })
+  await expect(asked).rejects.toMatchObject({ status: expect.any(Number) })
+  expect(wire.last().status).toBeGreaterThanOrEqual(500)
+  expect(wire.last().headers.get('content-type')).toContain('application/json')
+})

@@ -22,6 +22,34 @@ const carrying = {
 }
 
 describe('reasoning', () => {
+  it('opencode 48637: nothing that stands before signed thinking changes from one turn to the next', () => {
+    const signed = plainCarriers.seal({
+      family: 'anthropic',
+      form: 'signature',
+      value: JSON.stringify({ text: 'Hm.', value: 'c2ln' }),
+    })
+    const thought = (id: string) => ({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }],
+      extra_content: { spgw: { reasoning: [signed] } },
+    })
+    const tool = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'x' })
+    const begin = [
+      { role: 'developer', content: 'Be careful.' },
+      { role: 'user', content: 'Go.' },
+    ]
+    const turn = (...messages: readonly JsonObject[]) =>
+      request('chat', 'messages', { model: 'm', messages: [...begin, ...messages] }, claude).sent ?? {}
+    const first = turn(thought('a'), tool('a'))
+    const second = turn(thought('a'), tool('a'), thought('b'), tool('b'))
+    const { messages: before, ...rest } = first
+    const { messages: after, ...others } = second
+    expect(JSON.stringify(others)).toBe(JSON.stringify(rest))
+    expect(JSON.stringify(asArray(after).slice(0, asArray(before).length))).toBe(JSON.stringify(before))
+    expect(contentOf(second, 1)[0]).toMatchObject({ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' })
+  })
+
   it('carries signed thinking in a stream to a chat client that asked for it, and reads it back', async () => {
     const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }
     const events = messageEvents(
