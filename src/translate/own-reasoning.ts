@@ -1,11 +1,15 @@
 import type { Conversation, ConversationTurn, Part } from './conversation.ts'
 import type { Ledger } from './ledger.ts'
 
-/** Sealed reasoning goes back to the provider that made it, and to no other: what another one made is a loss. */
-export function keepOwnReasoning(conversation: Conversation, providerId: string, ledger: Ledger): Conversation {
+/**
+ * Sealed reasoning goes back to the provider that made it, and to no other: what another one made is a loss. `providerId` null: it goes
+ * to nobody, since its own provider no longer takes it.
+ */
+export function keepOwnReasoning(conversation: Conversation, providerId: string | null, ledger: Ledger): Conversation {
   const isForeign = (part: Part) => {
-    const whose = 'opaque' in part ? part.opaque?.provider : undefined
-    return whose !== undefined && whose !== providerId
+    const opaque = 'opaque' in part ? part.opaque : undefined
+    if (providerId === null) return opaque !== undefined
+    return opaque?.provider !== undefined && opaque.provider !== providerId
   }
   if (!conversation.turns.some(({ parts }) => parts.some(isForeign))) return conversation
   const keep = (part: Part): Part => {
@@ -27,6 +31,11 @@ export function acceptShownReasoning({ turns }: Conversation, ledger: Ledger): v
 
 function isShown(part: Part): boolean {
   return part.kind === 'reasoning' && part.opaque === undefined && part.text !== ''
+}
+
+/** Whether anything of it is signed or encrypted. */
+export function holdsOpaque({ turns }: Conversation): boolean {
+  return turns.some(({ parts }) => parts.some((part) => 'opaque' in part && part.opaque !== undefined))
 }
 
 /** Where a turn has its reasoning sealed, its text was only shown to the client: nobody wants it back. */

@@ -9,8 +9,8 @@ import { acceptShownReasoning, keepOwnReasoning, withoutShownReasoning } from '.
 /** Where a conversation goes, and under which of the route's conditions. */
 export interface WriteDestination {
   target: TranslationTarget
-  /** Sealed reasoning of another provider does not go there. */
-  providerId: string
+  /** Sealed reasoning of another provider does not go there; null: none goes. */
+  providerId: string | null
   /** Nothing may be lost. */
   strict: boolean
 }

@@ -13,6 +13,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
  */
 class SigningProvider {
   readonly server: Server
+  /** As the newest models do where anything before a signature has changed. */
+  refusesSigned = false
   /** What each request brought back, by turn. */
   readonly brought: string[] = []
 
@@ -37,7 +39,13 @@ class SigningProvider {
 
   #answer({ messages, model }: { messages: { role: string; content: unknown }[]; model: string }) {
     const turns = messages.filter(({ role }) => role === 'assistant')
-    for (const [turn, { content }] of turns.entries()) {
+    if (this.refusesSigned) {
+      const message = 'messages.1.content.0: Invalid `signature` in `thinking` block'
+      if (JSON.stringify(turns).includes('"signature"'))
+        return { status: 400, message: { type: 'error', error: { type: 'invalid_request_error', message } } }
+      turns.length = 2
+    }
+    for (const [turn, { content }] of this.refusesSigned ? [] : turns.entries()) {
       const [first] = Array.isArray(content) ? content : []
       this.brought.push(`${first?.type} ${first?.signature}`)
       if (first?.type !== 'thinking' || first.signature !== sign(turn) || first.thinking !== thought(turn))
@@ -175,6 +183,33 @@ it.each([false, true])(
       )
     } finally {
       await second.stop()
+    }
+  },
+)
+
+it.each([false, true])(
+  'asks once more without signatures that their provider refuses (streamed: %s)',
+  async (stream) => {
+    const gateway = await startGateway(options())
+    try {
+      const place = { name: 'signer', kind: 'anthropic', baseUrl: provider.origin, credential: 'sk-ant-x' }
+      await gateway.admin.providers.add({ ...place, skipCheck: true })
+      await gateway.addRoute('thinker', ['signer:claude-opus-4-7'])
+      const { key } = await gateway.createKey('ci')
+      const messages: Message[] = [{ role: 'user', content: 'look around' }]
+      await turn(gateway, key, messages, stream)
+      provider.refusesSigned = true
+      expect((await turn(gateway, key, messages, stream)).text).toBe('done')
+      const [newest] = await gateway.admin.requests.list({ limit: 1 })
+      const record = await gateway.record(newest?.id ?? '')
+      expect(record.attempts.map(({ status, outcome }) => [status, outcome])).toEqual([
+        [400, 'retry'],
+        [200, 'answered'],
+      ])
+      expect(record.routing_signals.map(({ text }) => text).join('\n')).toContain('was stripped')
+      expect(record.losses.length).toBeGreaterThan(0)
+    } finally {
+      await gateway.stop()
     }
   },
 )

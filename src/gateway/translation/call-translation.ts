@@ -11,6 +11,7 @@ import type { Conversation } from '../../translate/conversation.ts'
 import { readCountRequest, writeCountRequest } from '../../translate/counts.ts'
 import { codecs } from '../../translate/index.ts'
 import { type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
+import { holdsOpaque } from '../../translate/own-reasoning.ts'
 import { writeFor } from '../../translate/write-for.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
@@ -74,14 +75,19 @@ export class CallTranslation {
 
   /** The request as the provider is to get it. A fault: it cannot be asked. */
   async writeFor({ to }: Translation, target: AskedTarget): Promise<LegTranslation | Fault> {
+    const counts = this.#call.match.endpoint.counts !== undefined
+    if (counts && !canCount(target.candidate, target.provider)) return noCount
+    return this.#write(await this.#recall(to, target), to, target, true)
+  }
+
+  /** `signed`: with the reasoning that its provider signed. */
+  #write(read: Conversation, to: FormatName, target: AskedTarget, signed: boolean): LegTranslation | Fault {
     const codec = codecs[to]
     const { provider, candidate, route } = target
     const { row, kind } = provider
     const counts = this.#call.match.endpoint.counts !== undefined
-    if (counts && !canCount(candidate, provider)) return noCount
-    const conversation = await this.#recall(to, target)
-    const written = writeFor(conversation, this.#codec.format, codec, {
-      providerId: row.id,
+    const written = writeFor(read, this.#codec.format, codec, {
+      providerId: signed ? row.id : null,
       strict: route?.strict === true,
       target: {
         format: to,
@@ -103,6 +109,7 @@ export class CallTranslation {
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
       losses: written.losses,
+      writeUnsigned: signed && holdsOpaque(written.conversation) ? () => this.#write(read, to, target, false) : null,
       counts,
       ...this.#join(counts ? countBody(to, written.body, target) : written.body),
     })

@@ -49,6 +49,8 @@ interface TranslatedParts {
   /** The client's format has a place for sealed reasoning, and the client brings it back. */
   carries: boolean
   losses: readonly string[]
+  /** The same request without what its provider signed; null: there is nothing of it. */
+  writeUnsigned: (() => LegTranslation | Fault) | null
   /** The provider is asked how many tokens the request has. */
   counts: boolean
   body: Buffer
@@ -117,6 +119,14 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
   }
 
+  withoutSigned(gated: Gated): LegTranslation | null {
+    const { writeUnsigned } = this.#parts
+    if (writeUnsigned === null || gated.kind !== 'error' || gated.head.status !== 400) return null
+    if (!refusesSigned.test(gated.body.toString('utf8', 0, mostRead))) return null
+    const written = writeUnsigned()
+    return 'code' in written ? null : written
+  }
+
   /** An answer at its gate as the client is to get it. */
   answer(leg: Leg, gated: Passing): Passing | Fault {
     return this.#parts.counts ? translateCount(this, leg, gated) : translateWhole(this, leg, gated)
@@ -153,6 +163,15 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     }
   }
 }
+
+const mostRead = 16 * 1024
+
+/**
+ * How Anthropic, OpenAI and Gemini say that they do not take reasoning back: it was changed, or made for another model, prefix or
+ * organisation. Source: wire/translate.md, section 7.
+ */
+const refusesSigned =
+  /signature|_binding_mismatch|thinking. blocks? in the latest|invalid_encrypted_content|encrypted content/i
 
 const jsonType = ['content-type', 'application/json'] as const
 

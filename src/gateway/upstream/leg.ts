@@ -45,6 +45,8 @@ export interface LegTranslation {
   /** The same for the header `x-sp-lossy`, as far as the request is concerned; null: nothing. */
   readonly lossHeader: string | null
   makeLeg(destination: LegTarget): Leg
+  /** Where the provider refuses reasoning that it signed itself: the request without it, once; null: that is not so. */
+  withoutSigned(gated: Gated): LegTranslation | null
   /** An answer at its gate as the client is to get it. A fault: it is none. */
   answer(leg: Leg, gated: Passing): Passing | Fault
   /** A provider's error as the client is to get it. */

@@ -130,11 +130,30 @@ async function sendTo(
 
 /** Sends to one target and evaluates what came of it. */
 async function exchange(call: Call, target: LegTarget, entry: CallEntry, watch: AbortWatch): Promise<Sent<Answer>> {
-  const outcome = await sendOnce(call, target, watch)
+  const first = await sendOnce(call, target, watch)
+  const outcome = target.translation === null ? first : await sendUnsigned(call, target, first, watch)
   const { leg, attempt } = outcome
   const sent = applyEvaluation(leg, entry, evaluate(outcome), attempt)
   noteOutcome(outcome, sent)
   return sent.kind === 'failed' && call.body.upload?.spent ? stopAttempts(call, sent.failure) : sent
+}
+
+/** Where the provider refused the reasoning that it had signed itself, once more without it. */
+async function sendUnsigned(
+  call: Call,
+  target: LegTarget,
+  refused: GatedAttempt,
+  watch: AbortWatch,
+): Promise<GatedAttempt> {
+  const { gated, attempt } = refused
+  const translation = target.translation?.withoutSigned(gated) ?? null
+  if (translation === null || watch.aborted) return refused
+  if ('head' in gated) attempt.status = gated.head.status
+  attempt.outcome = 'retry'
+  attempt.message = 'refused the reasoning that it had signed'
+  const text = `${target.provider.row.name} refused reasoning that it had signed itself: it was stripped, and asked once more.`
+  recordStep(call, { rule: 'retry', verdict: 'note', text, data: { provider: target.provider.row.name } })
+  return await sendOnce(call, { ...target, translation }, watch)
 }
 
 /** How the attempt ended, and what it is charged with if it was cut from this side. */
