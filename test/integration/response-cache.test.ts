@@ -21,6 +21,7 @@ interface Asked {
   stream?: boolean
   headers?: [string, string][]
   more?: Record<string, unknown>
+  about?: string
 }
 
 function ask({
@@ -29,9 +30,10 @@ function ask({
   stream = false,
   headers = [],
   more = {},
+  about = `question ${asked}`,
 }: Asked = {}): Promise<RawAnswer> {
   const call = laneCall(lane)
-  const { path, body } = call.call(stageModels[lane], { stream, prompt: `question ${asked}`, more })
+  const { path, body } = call.call(stageModels[lane], { stream, prompt: about, more })
   return send(stage.gateway.baseUrl + path, {
     headers: [['content-type', 'application/json'], call.credential(key), ...headers],
     body,
@@ -51,6 +53,13 @@ async function hit(question: Asked = {}, given: RawAnswer[] = []): Promise<RawAn
 const calls = (lane: 'openai' | 'anthropic' | 'gemini' = 'openai') => stage.mocks[lane].calls.length
 const cacheOf = ({ headers }: RawAnswer) => headers.get('x-sp-cache') ?? null
 
+let marks = 0
+
+/** Answers are kept in their order: when a later one is, of another lane, an earlier one would be too. */
+async function laterIsKept(lane: Asked['lane'] = 'openai'): Promise<void> {
+  await hit({ lane: lane === 'anthropic' ? 'gemini' : 'anthropic', about: `mark ${++marks}` })
+}
+
 /** What never becomes a hit: the provider is asked as often as the client asks. */
 async function expectNever(question: Asked, status = 200): Promise<RawAnswer> {
   const before = calls(question.lane)
@@ -59,7 +68,7 @@ async function expectNever(question: Asked, status = 200): Promise<RawAnswer> {
     last = await ask(question)
     expect([last.status, cacheOf(last)]).not.toEqual([status, 'hit'])
     expect(last.status).toBe(status)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await laterIsKept(question.lane)
   }
   expect(calls(question.lane) - before).toBe(3)
   if (last === null) throw new Error('nothing was asked')
@@ -166,8 +175,7 @@ describe('is asked anew', () => {
     for (let count = 0; count < 3; count++) {
       stage.mocks.openai.next({ body })
       expect(cacheOf(await ask())).toBe('miss')
-      // As long as one that is kept takes.
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await laterIsKept()
     }
   })
 
