@@ -24,6 +24,8 @@ let plane: DataPlane
 /** What the provider does with the next call. */
 let fate: Fate = 'answered'
 let row: Endpoint
+/** Whether it is asked for a stream. */
+let streamed = false
 
 /** What each vendor's answers hold, in one: each reader finds its own. */
 const usage = {
@@ -41,12 +43,49 @@ const answer = {
   ...{ usage, usageMetadata },
 }
 
+/** What each lane's streams hold, in one: events of another operation pass as they come. */
+const streams: Readonly<Record<string, readonly object[]>> = {
+  openai: [
+    { object: 'walk', choices: [{ index: 0, text: 'x', delta: { content: 'x' }, finish_reason: 'stop' }] },
+    { type: 'response.output_text.delta', delta: 'x' },
+    { type: 'image_generation.completed', b64_json: 'eA==', usage },
+    { type: 'speech.audio.done', usage },
+    { type: 'transcript.text.done', text: 'x', usage },
+    { type: 'response.completed', response: { id: 'resp_1', status: 'completed', usage } },
+    { object: 'walk', choices: [], usage },
+  ],
+  anthropic: [
+    { type: 'message_start', message: { id: 'msg_1', type: 'message', model: 'walk-model', content: [], usage } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+    { type: 'completion', completion: 'x', stop_reason: 'stop_sequence' },
+    { type: 'message_stop' },
+  ],
+  gemini: [
+    { candidates: answer.candidates, usageMetadata },
+    { event_type: 'interaction.completed', interaction: { id: 'int_1', usage } },
+  ],
+}
+
+function replyStreamed(response: http.ServerResponse, lane: string): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const events = (streams[lane] ?? []).map((event) => {
+    const name = 'type' in event ? `event: ${event.type}\n` : ''
+    return `${name}data: ${JSON.stringify(event)}\n\n`
+  })
+  if (fate === 'cut') response.write(events[0], () => response.socket?.destroy())
+  else response.end(`${events.join('')}${lane === 'openai' ? 'data: [DONE]\n\n' : ''}`)
+}
+
 function reply(response: http.ServerResponse): void {
   if (fate === 'refused') {
     const error = { message: 'no', type: 'invalid_request_error', code: 400, status: 'INVALID_ARGUMENT' }
     response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'error', error }))
     return
   }
+  if (streamed) return replyStreamed(response, lanes.find(({ endpoints }) => endpoints.includes(row))?.name ?? '')
   const { responseForm } = row
   const body = responseForm === 'bytes' ? 'bytes' : responseForm === 'nothing' ? '' : JSON.stringify(answer)
   const type = responseForm === 'bytes' ? 'application/octet-stream' : 'application/json'
@@ -124,7 +163,8 @@ function callOf(lane: Lane, endpoint: Endpoint): Promise<RawAnswer> {
     .replace('{model}', lane.name === 'gemini' ? `models/${lane.name}-model` : `${lane.name}-model`)
     .replaceAll(/\{\w+\}/g, 'obj_1')
   const headers: [string, string][] = [['authorization', `Bearer ${plane.key}`]]
-  const query = endpoint.model === 'query' ? `?model=${lane.name}-model` : ''
+  const alt = streamed && lane.name === 'gemini' ? '?alt=sse' : ''
+  const query = endpoint.model === 'query' ? `?model=${lane.name}-model` : alt
   const url = plane.baseUrl + lane.prefix + path + query
   const [form] = endpoint.requestForms
   if (form === undefined) return send(url, { method: endpoint.method, headers })
@@ -140,6 +180,7 @@ function callOf(lane: Lane, endpoint: Endpoint): Promise<RawAnswer> {
             ['model', `${lane.name}-model`],
             ['purpose', 'user_data'],
             ['prompt', 'x'],
+            ...(streamed ? [['stream', 'true'] as [string, string]] : []),
           ]
     const parts = fields.map(
       ([name, value]) => `--walk\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
@@ -169,7 +210,13 @@ function bodyOf({ operation, outputLimits }: Endpoint, model: string): object {
   if (operation === 'batches.create')
     return { endpoint: '/v1/chat/completions', requests: [{ custom_id: '1', params: { model, max_tokens: 10 } }] }
   const limited = outputLimits?.within == null ? { max_tokens: 20 } : {}
-  return { ...(outputLimits === undefined ? {} : limited), input: 'x', messages: [{ role: 'user', content: 'hi' }] }
+  const stream = streamed ? { stream: true } : {}
+  return {
+    ...(outputLimits === undefined ? {} : limited),
+    ...stream,
+    input: 'x',
+    messages: [{ role: 'user', content: 'hi' }],
+  }
 }
 
 for (const lane of lanes) {
@@ -177,10 +224,16 @@ for (const lane of lanes) {
   describe(`a call of the ${lane.name} lane`, () => {
     beforeAll(() => plane.ownAll(lane.name))
 
-    it.each(served.map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, endpoint })))(
+    const whole = served.map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, endpoint, stream: false }))
+    // Where the client's body decides, or on Gemini the path.
+    const variants = whole
+      .filter(({ endpoint }) => endpoint.stream !== null && endpoint.method === 'POST')
+      .map((each) => ({ ...each, name: `${each.name} (streamed)`, stream: true }))
+    it.each([...whole, ...variants])(
       'litellm PR 36592, litellm 38176, litellm 31087, litellm PR 40010: $name holds nothing afterwards, and costs or says that it has no price',
-      async ({ endpoint }) => {
+      async ({ endpoint, stream }) => {
         row = endpoint
+        streamed = stream
         for (const next of fates) {
           fate = next
           plane.heal(lanes.indexOf(lane))
