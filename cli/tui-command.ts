@@ -1,7 +1,7 @@
-import { homedir } from 'node:os'
 import { usageFault } from './fault.ts'
 import type { FileName } from './file-name.ts'
 import type { GlobalOptions } from './global-options.ts'
+import { hostContext } from './host-context.ts'
 import { type EnvironmentVariables, type Io, wantsColour } from './io.ts'
 import type { LocalCommand } from './local-command.ts'
 import type { GatewayClient, Operation } from './operation.ts'
@@ -53,8 +53,7 @@ async function prepare({ operations, version }: TuiDependencies, io: Io, setting
   const { chooseRemote } = await import('./operation-bundle.ts')
   const { environment } = io
   const remote = await chooseRemote(settings, io)
-  const surroundings = { environment, home: homedir() || null, platform: process.platform }
-  const connect = connectGateway(surroundings, version, 'tui')
+  const connect = connectGateway(hostContext(environment), version, 'tui')
   return {
     operations: await operations(),
     connect: () => connect({ dataDir: settings.dataDir, waitMs: 0, remote }),

@@ -14,6 +14,8 @@ const thinned: readonly [from: string, to: string][] = [
   ],
   ['var childProcess = require("child_process");', 'var childProcess = {};'],
   ['shared.patchChildProcess(entrypoint2);', ''],
+  // Where addons would be unpacked. For a user without an entry and without `HOME` it throws, and nothing would start.
+  ['process.env.PKG_NATIVE_CACHE_PATH || path.join(homedir(), ".cache")', '""'],
 ]
 
 /**

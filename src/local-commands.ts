@@ -1,8 +1,8 @@
-import { homedir } from 'node:os'
 import { connectCommand } from '../cli/clients/command.ts'
 import { completionCommand } from '../cli/completion/command.ts'
 import { makeDoctorCommand } from '../cli/doctor/command.ts'
 import { makeHealthCommand } from '../cli/health-command.ts'
+import { hostContext } from '../cli/host-context.ts'
 import type { LocalCommand } from '../cli/local-command.ts'
 import { makeManCommand } from '../cli/manual/command.ts'
 import { openProgress } from '../cli/progress.ts'
@@ -25,8 +25,7 @@ const doctorCommand = makeDoctorCommand({
   version,
   async locate(dataDir, environment) {
     const { files, findSocket } = await import('../cli/operation-bundle.ts')
-    const surroundings = { environment, home: homedir() || null, platform: process.platform }
-    return findSocket(dataDir, surroundings, files)?.dataDirectory ?? null
+    return findSocket(dataDir, hostContext(environment), files)?.dataDirectory ?? null
   },
   checkMachine: async (checked) => (await import('./daemon/doctor/machine.ts')).checkMachine(checked),
 })
@@ -34,8 +33,7 @@ const doctorCommand = makeDoctorCommand({
 const healthCommand = makeHealthCommand({
   async locate(dataDir, environment) {
     const { files, findSocket } = await import('../cli/operation-bundle.ts')
-    const surroundings = { environment, home: homedir() || null, platform: process.platform }
-    return findSocket(dataDir, surroundings, files)?.socketPath ?? null
+    return findSocket(dataDir, hostContext(environment), files)?.socketPath ?? null
   },
 })
 

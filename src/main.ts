@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { homedir } from 'node:os'
 import { setEnvironmentData } from 'node:worker_threads'
+import { hostContext } from '../cli/host-context.ts'
 import { runCli } from '../cli/program.ts'
 import { terminalIo } from '../cli/terminal-io.ts'
 import { armFaultPoint } from './core/fault-point.ts'
@@ -10,12 +10,11 @@ import { localCommands } from './local-commands.ts'
 /** The composition root: joins the contract, the client and the local commands to the command line. */
 const environment = process.env
 armFaultPoint(environment, setEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
-const surroundings = { environment, home: homedir() || null, platform: process.platform }
 const status = runCli(process.argv.slice(2), {
   operations: async () => (await import('../cli/operation-bundle.ts')).catalog,
   connect: async (options) => {
     const { connectGateway } = await import('../cli/operation-bundle.ts')
-    return connectGateway(surroundings, version)(options)
+    return connectGateway(hostContext(environment), version)(options)
   },
   local: localCommands,
   io: terminalIo(process, environment),

@@ -88,6 +88,18 @@ describe('dist/spgw', () => {
     expect((await fetch(`${address}/readyz`)).status).toBe(200)
   })
 
+  it.skipIf(process.getuid?.() !== 0)('runs as a user number that no user has, as containers do', async () => {
+    const [uid, gid] = [2_000_123_456, 2_000_123_456]
+    mkdirSync(join(directory, 'data'), { mode: 0o700 })
+    chownSync(join(directory, 'data'), uid, gid)
+    chmodSync(directory, 0o755)
+    const address = await serve({}, executable, { uid, gid })
+    expect((await fetch(`${address}/readyz`)).status).toBe(200)
+    const asked = ['--data-dir', join(directory, 'data'), 'providers', 'list', '--json']
+    const list = spawnSync(executable, asked, { uid, gid, env: {}, encoding: 'utf8', cwd: '/' })
+    expect([list.status, list.stderr]).toEqual([0, ''])
+  })
+
   it('writes nothing outside the data directory, and drains when asked to stop', async () => {
     await serve({ HOME: join(directory, 'home'), TMPDIR: join(directory, 'tmp') })
     gateway?.kill('SIGTERM')
