@@ -35,7 +35,19 @@ describe('the Containerfile', () => {
   const environment = Object.fromEntries(all('ENV').map((pair) => pair.split(/=(.*)/s, 2)))
 
   it('has only instructions that there are', () => {
-    const known = ['FROM', 'RUN', 'COPY', 'ENV', 'USER', 'VOLUME', 'EXPOSE', 'STOPSIGNAL', 'ENTRYPOINT', 'CMD']
+    const known = [
+      'FROM',
+      'RUN',
+      'COPY',
+      'ENV',
+      'USER',
+      'VOLUME',
+      'EXPOSE',
+      'HEALTHCHECK',
+      'STOPSIGNAL',
+      'ENTRYPOINT',
+      'CMD',
+    ]
     expect(instructions.map(([name]) => name).filter((name = '') => !known.includes(name))).toEqual([])
   })
 
@@ -44,6 +56,8 @@ describe('the Containerfile', () => {
     expect(all('COPY')).toEqual(['--chmod=0755 spgw /usr/local/bin/spgw'])
     expect(JSON.parse(all('ENTRYPOINT')[0] ?? '')).toEqual(['/usr/local/bin/spgw'])
     expectCommand(JSON.parse(all('CMD')[0] ?? ''))
+    const [, ...probe] = JSON.parse(all('HEALTHCHECK')[0]?.replace(/^CMD /, '') ?? '')
+    expectCommand(probe)
     for (const words of commandsIn(text)) expectCommand(words.split(' '))
   })
 
