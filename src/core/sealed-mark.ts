@@ -1,14 +1,13 @@
 /** What a value that this gateway has sealed for its way through a client begins with. */
 export const sealedPrefix = 'sp1.'
 
-/** Of a sealed value, the prefix's end and the head of every token: a version, and the high byte of a time before 2039. */
-const head = Buffer.from('.AQ')
+const start = Buffer.from(`"${sealedPrefix}`)
 /** In Gemini's signatures, which are base64 of sealed values. */
-const encodedHead = Buffer.from('"c3Ax')
+const encodedStart = Buffer.from('"c3Ax')
 
-/** Whether the bytes may hold a sealed value. Finds a letter that is rare in texts and absent from base64, so that it costs next to nothing. */
+/** Whether the bytes may hold a sealed value. By the quotation mark, which is rarer in texts and files than any letter of the prefix. */
 export function mayHoldSealed(bytes: Buffer, isEncoded: boolean): boolean {
-  return isEncoded ? bytes.includes(encodedHead) : bytes.includes(head) && bytes.includes(sealedPrefix)
+  return bytes.includes(isEncoded ? encodedStart : start)
 }
 
 export function isSealed(text: string): boolean {

@@ -18,7 +18,7 @@ it('recognises what the gateway seals, and little else', () => {
   expect(mayHoldSealed(Buffer.from(`{"signature":"${sealed}"}`), false)).toBe(true)
   expect(mayHoldSealed(Buffer.from(`{"thoughtSignature":"${encoded}"}`), true)).toBe(true)
   expect(isSealedEncoded(encoded.replaceAll('+', '-').replaceAll('/', '_'))).toBe(true)
-  expect(mayHoldSealed(Buffer.from('{"text":"An end.AQ"}'), false)).toBe(false)
+  expect(mayHoldSealed(Buffer.from('{"text":"An sp1.AQ"}'), false)).toBe(false)
 })
 
 describe('messages', () => {
