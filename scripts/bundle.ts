@@ -23,6 +23,7 @@ const root = join(import.meta.dirname, '..')
 const threads: Record<string, string> = {
   'store-thread': join(root, 'src/store/thread.ts'),
   'backup-thread': join(root, 'src/store/backup/backup-thread.ts'),
+  'cluster-thread': join(root, 'src/cluster/thread.ts'),
   'manifest-thread': join(root, 'src/manifest/thread.ts'),
   'gateway-thread': join(root, 'src/gateway/thread/thread.ts'),
   // Sent to those threads once a policy needs it (src/gateway/thread/pattern-engine.ts).

@@ -70,10 +70,18 @@ function readNotice(directory: string): Notice {
   const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
   const files = readdirSync(directory).filter((file) => noticeFile.test(file))
   const texts = files.sort().map((file) => readFileSync(join(directory, file), 'utf8').trim())
-  const text = texts.length > 0 ? texts.join('\n\n') : missingTexts[name]?.trim()
+  const text = texts.length > 0 ? texts.join('\n\n') : (missingTexts[name]?.trim() ?? readmeText(directory))
   if (typeof license !== 'string' || text === undefined)
     throw new Error(`${directory} names no license, or has no text of it`)
   return { name, version, license, text }
+}
+
+/** Some have it as the last part of their readme. */
+function readmeText(directory: string): string | undefined {
+  const readme = readdirSync(directory).find((file) => /^readme\.md$/i.test(file))
+  const text = readme === undefined ? '' : readFileSync(join(directory, readme), 'utf8')
+  const [, part] = text.split(/^#+ licen[cs]e\s*$/im)
+  return part === undefined || part.length < 200 ? undefined : part.trim()
 }
 
 function nodeNotice(platform: string): Notice {

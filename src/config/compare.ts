@@ -8,6 +8,10 @@ const fixed = [
   'admin.socket',
   'admin.socket_group',
   'seal.machine_key_file',
+  'cluster.postgres',
+  'cluster.postgres_password',
+  'cluster.postgres_ca',
+  'cluster.node',
 ]
 
 export interface SettingChanges {
@@ -50,6 +54,7 @@ function keepFixed(
     console: { ...next.console, host: current.console.host, port: current.console.port, tls: keptTls('console') },
     admin: current.admin,
     machineKeyFile: current.machineKeyFile,
+    cluster: current.cluster,
     digests: { ...next.digests, ...Object.fromEntries(waiting.map((name) => [name, current.digests[name] ?? ''])) },
   }
 }

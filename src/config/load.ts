@@ -9,7 +9,7 @@ import { findDataDirectory, type ProcessEnvironment } from './data-directory.ts'
 import { findUnknownVariables, readVariables } from './environment.ts'
 import { readProxies } from './proxies.ts'
 import { type FileSettings, fileSchema, resourceSections, settingNames } from './schema.ts'
-import type { Settings, TelemetrySettings, WrittenOidcSettings } from './settings.ts'
+import type { ClusterSettings, Settings, TelemetrySettings, WrittenOidcSettings } from './settings.ts'
 import { isTree, readSettingsFile, type SettingsFile, type SettingTree } from './settings-file.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 import { fitSocketPath } from './socket-path.ts'
@@ -114,7 +114,7 @@ function toSettings(
   locate: (setting: string, value: string) => string,
   place: Merged['place'],
 ): Settings {
-  const { gateway, console, admin, log, records, telemetry, backup, seal } = file
+  const { gateway, console, admin, log, records, telemetry, backup, cluster, seal } = file
   const locateTls = (section: 'gateway' | 'console', { cert, key }: TlsSection) =>
     cert === undefined || key === undefined
       ? null
@@ -131,12 +131,7 @@ function toSettings(
       uploadLimit: gateway.upload_limit,
       translateLimit: gateway.translate_limit,
       heldLimit: gateway.held_limit,
-      timeouts: {
-        connect: gateway.timeouts.connect,
-        firstByte: gateway.timeouts.first_byte,
-        betweenChunks: gateway.timeouts.between_chunks,
-        total: gateway.timeouts.total,
-      },
+      timeouts: toTimeLimits(gateway.timeouts),
       drainMs: gateway.drain_timeout,
       trustedProxies: gateway.trusted_proxies,
       corsOrigins: gateway.cors_origins,
@@ -173,6 +168,7 @@ function toSettings(
                 ? join(dataDirectory, 'backups')
                 : locate('backup.directory', backup.directory),
           },
+    cluster: toCluster(cluster, environment, locate, place),
     machineKeyFile: seal.machine_key_file === undefined ? null : locate('seal.machine_key_file', seal.machine_key_file),
     digests: Object.fromEntries(settingNames.map((name) => [name, digest(valueAt(file, name))])),
   }
@@ -205,6 +201,25 @@ function toTelemetry(
   const at = place(['telemetry', 'headers'])
   const revealed = Object.entries(headers).map(([name, text]) => [name, fillSecret(text, environment, at)] as const)
   return { endpoint, headers: Object.fromEntries(revealed) }
+}
+
+function toTimeLimits({ connect, first_byte, between_chunks, total }: FileSettings['gateway']['timeouts']) {
+  return { connect, firstByte: first_byte, betweenChunks: between_chunks, total }
+}
+
+function toCluster(
+  { postgres, postgres_password: password, postgres_ca: authority, node }: FileSettings['cluster'],
+  environment: ProcessEnvironment,
+  locate: (setting: string, value: string) => string,
+  place: Merged['place'],
+): ClusterSettings | null {
+  if (postgres === undefined) return null
+  return {
+    ...postgres,
+    password: readSecret(password, environment, place(['cluster', 'postgres_password'])),
+    authority: authority === undefined ? null : locate('cluster.postgres_ca', authority),
+    node: node ?? null,
+  }
 }
 
 /** The same as `readSecret` with text around it: `Bearer ${TOKEN}`. */

@@ -95,9 +95,31 @@ const telemetry = z.strictObject({
   headers: z.prefault(forms.headers, {}),
 })
 
+/** A section without an address is one that is not there. The last two are to be written, so that nobody is surprised. */
+const cluster = z
+  .strictObject({
+    postgres: z.optional(forms.postgresUrl),
+    postgres_password: z.optional(forms.word),
+    postgres_ca: z.optional(forms.path),
+    node: z.optional(forms.word),
+    limits: z.optional(forms.choice(['local'])),
+    records: z.optional(forms.choice(['local'])),
+  })
+  .check(
+    z.superRefine(({ postgres, limits, records }, context) => {
+      const demand = (path: string, what: string) =>
+        context.addIssue({ code: 'custom', path: [path], message: `expected local: ${what}` })
+      if (postgres === undefined) return
+      if (limits === undefined)
+        demand('limits', 'each node counts limits and budgets for itself, so N nodes allow up to N times as much')
+      if (records === undefined)
+        demand('records', 'each node keeps its own records, and knows only the files and batches made through it')
+    }),
+  )
+
 const seal = z.strictObject({ machine_key_file: z.optional(forms.path) })
 
-const sections = { gateway, console, admin, log, records, telemetry, backup, seal }
+const sections = { gateway, console, admin, log, records, telemetry, backup, cluster, seal }
 
 /** What `apply` reads from the same file: resources, and who owns them. `serve` looks at it no further. */
 const resources = z.optional(z.unknown())
@@ -110,6 +132,7 @@ export const fileSchema = z.strictObject({
   records: z.prefault(records, {}),
   telemetry: z.prefault(telemetry, {}),
   backup: z.prefault(backup, {}),
+  cluster: z.prefault(cluster, {}),
   seal: z.prefault(seal, {}),
   projects: resources,
   providers: resources,

@@ -158,6 +158,20 @@ function splitHeaders(value: string): [string, string][] {
   })
 }
 
+/** Without a password: that is another setting, so that this one can be shown. */
+export const postgresUrl = form('a URL without a password, like postgres://spgw@db.example.com:5432/spgw', (value) => {
+  const parsed = URL.parse(text(value) ?? '')
+  if (!parsed || !/^postgres(ql)?:$/.test(parsed.protocol) || parsed.password || parsed.hash || !parsed.username)
+    return null
+  const socket = parsed.searchParams.get('host')
+  const database = decodeURIComponent(parsed.pathname.slice(1))
+  const host = parsed.hostname.replace(/^\[|\]$/g, '')
+  const others = [...parsed.searchParams.keys()].some((name) => name !== 'host')
+  if (database === '' || others || (socket === null ? host === '' : !socket.startsWith('/') || host !== '')) return null
+  const user = decodeURIComponent(parsed.username)
+  return { host: socket ?? decodeURIComponent(host), port: Number(parsed.port || 5432), user, database }
+})
+
 export const path = form('a path', text)
 export const word = form('a text', text)
 /** A group's name or number. */

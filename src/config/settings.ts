@@ -81,6 +81,8 @@ export interface Settings {
     /** Absolute. */
     readonly directory: string
   } | null
+  /** What several nodes share; null: this gateway is one alone. */
+  readonly cluster: ClusterSettings | null
   /** Where the machine key is read from instead of the data directory. */
   readonly machineKeyFile: string | null
   /** By the name of each setting, a digest of what it says: tells which have changed without holding a secret. */
@@ -100,6 +102,20 @@ export interface WrittenOidcSettings {
   readonly roleClaim: string
   /** By a value of the claim; `*` is for whoever the provider lets in. A project is a name or an id; null: the workspace. */
   readonly roles: Readonly<Record<string, readonly { role: 'viewer' | 'admin' | 'owner'; project: string | null }[]>>
+}
+
+/** PostgreSQL, by which the nodes of a cluster share their configuration. */
+export interface ClusterSettings {
+  /** Name, address, or the absolute path of a socket's folder. */
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly database: string
+  readonly password: Secret | null
+  /** PEM file of the authority that vouches for the server; null: one of the system's. */
+  readonly authority: string | null
+  /** What the others call this node; null: as the machine is called. */
+  readonly node: string | null
 }
 
 /** A collector that takes OTLP over HTTP. */

@@ -48,6 +48,11 @@ export const faultPoints = [
   'journal.after-objects',
   'journal.before-settled',
   'journal.after-settled',
+  'append.before',
+  'append.after',
+  'apply.before-commit',
+  'join.key-written',
+  'join.after-commit',
 ] as const
 
 export type FaultPoint = (typeof faultPoints)[number]

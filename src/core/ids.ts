@@ -18,6 +18,8 @@ export const idPrefixes = [
   'tok',
   'alr',
   'msg',
+  'clu',
+  'nod',
 ] as const
 export type IdPrefix = (typeof idPrefixes)[number]
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Runtime, SentCall, SentPiece } from '../admin/handlers/context.ts'
+import type { ClusterFace, Runtime, SentCall, SentPiece } from '../admin/handlers/context.ts'
 import type { Settings } from '../config/settings.ts'
 import { Liveness } from '../core/turn-watch.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
@@ -45,6 +45,8 @@ export interface ControlPlaneOptions {
   log: Log
   /** Lines that the log's level and format do not concern. */
   writeLog(line: string): void
+  /** null: a gateway alone. */
+  cluster: ClusterFace | null
 }
 
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
@@ -172,6 +174,11 @@ export class ControlPlane {
     this.#degraded.report('configuration', 'reload', reason)
   }
 
+  /** Why this node is cut off from its cluster; null: it is not. */
+  reportCluster(reason: string | null): void {
+    this.#degraded.report('postgres', 'cluster', reason)
+  }
+
   /** Every data-plane thread has the snapshot and accepts connections when this resolves. */
   async start(): Promise<void> {
     this.#turns.start(this.#liveness)
@@ -271,6 +278,7 @@ export class ControlPlane {
         traces: this.#traces.state(),
       }),
       backup: (options) => this.#backups.take(options),
+      cluster: this.#options.cluster,
     }
   }
 

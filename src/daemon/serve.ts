@@ -10,9 +10,10 @@ import type { ReadRequest } from '../manifest/thread-message.ts'
 import { providerKinds } from '../providers/index.ts'
 import { findFirstOperator, linkMinutes, mintLink } from '../sign-in/links.ts'
 import type { StoreClient } from '../store/api.ts'
-import { StoreDegraded } from '../store/store-error.ts'
+import { StoreDegraded, StoreRefused } from '../store/store-error.ts'
 import { AlertWatch } from './alerts/alert-watch.ts'
 import { announceCertificates, type Certificates, openForThreads, readCertificates } from './certificates.ts'
+import type { ClusterPart } from './cluster.ts'
 import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
 import { prepareDemo } from './demo.ts'
@@ -79,6 +80,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
   const { foundation, admin } = await takeDataDirectory(options, boot, begun)
   announceUpgrade(foundation, log)
+  const cluster = await takeCluster(options, foundation, begun)
   const consoleListener = await takeConsole(options, certificates, begun)
   const prepared = demo ? await prepareDemo(foundation.store) : null
   const port = await claimPort(settings.gateway.host, settings.gateway.port)
@@ -94,9 +96,12 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     consoleUrl,
     log,
     writeLog,
+    cluster: cluster?.face ?? null,
   })
+  cluster?.report((reason) => control.reportCluster(reason))
   begun.defer(() => control.stop())
   await control.start()
+  cluster?.start(() => control.runtime().publish())
   const alerts = new AlertWatch({
     ...foundation,
     runtime: control.runtime(),
@@ -146,6 +151,38 @@ async function takeDataDirectory(options: ServeOptions, boot: string, begun: Asy
   const foundation = await layFoundation({ settings, credentialsDirectory, boot, onLocked })
   opened.foundation = foundation
   return { foundation, admin: await admin.promise }
+}
+
+/** Before anything is written: on a node of a cluster nothing is written by this gateway alone. */
+async function takeCluster(
+  { settings, version, demo, log }: ServeOptions,
+  foundation: Foundation,
+  begun: AsyncDisposableStack,
+): Promise<ClusterPart | null> {
+  if (settings.cluster === null) {
+    await refuseForgottenCluster(foundation)
+    return null
+  }
+  const { openCluster } = await import('./cluster.ts')
+  const cluster = await openCluster({
+    settings: settings.cluster,
+    foundation,
+    dataDirectory: settings.dataDirectory,
+    version,
+    demo,
+    log,
+  })
+  begun.defer(() => cluster.stop())
+  return cluster
+}
+
+/** It would go its own way from here on, and nobody would know. */
+async function refuseForgottenCluster({ store }: Foundation): Promise<void> {
+  if ((await store.replica({ act: 'state' })) === null) return
+  throw new StoreRefused(
+    'this data directory is a node of a cluster, and the settings name none',
+    'Set cluster.postgres as before; to take the node out of the cluster, then: spgw cluster leave',
+  )
 }
 
 /** Its address is taken before any traffic is: a gateway that cannot have it never serves at all. */

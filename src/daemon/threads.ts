@@ -21,6 +21,8 @@ const entries = {
     heapMegabytes: 512,
     youngMegabytes: 12,
   },
+  // Only on a node of a cluster.
+  cluster: { source: '../cluster/thread.ts', bundle: 'cluster-thread.js', heapMegabytes: 512, youngMegabytes: 12 },
   manifest: { source: '../manifest/thread.ts', bundle: 'manifest-thread.js', heapMegabytes: 256, youngMegabytes: 24 },
   gateway: {
     source: '../gateway/thread/thread.ts',

@@ -10,7 +10,7 @@ import { MachineKeyExists, MachineKeyWrong, RotationRefused } from './seal-error
  * said by the database alone, whose witness is re-sealed in the very transaction that re-seals everything else: a
  * rotation that was killed has happened or has not, and the next start tidies up.
  */
-const nextKeyFile = 'machine.key.next'
+export const nextKeyFile = 'machine.key.next'
 
 /** On the disk when it returns. Throws `RotationRefused` while another rotation has not ended. */
 export function createNextKey(dataDirectory: string): MachineKey {

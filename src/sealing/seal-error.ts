@@ -27,6 +27,9 @@ export class MachineKeyExists extends SealError {}
 /** A sealed value does not open: changed, moved to another row, or sealed under a key that is not here. */
 export class SealBroken extends SealError {}
 
+/** The machine key of a cluster did not come through whole, or not from who invited. */
+export class HandOverBroken extends SealError {}
+
 /** Not a recovery key at all: its checksum is wrong. */
 export class RecoveryKeyMistyped extends SealError {
   /** Wrong usage: another key was meant. */

@@ -20,6 +20,7 @@ import type { TokenTables } from './operators/token-tables.ts'
 import type { BodyTables } from './records/body-tables.ts'
 import type { PurgeQuestion, PurgeSlice, RecordTables, Retention } from './records/record-tables.ts'
 import type { SpendTables } from './records/spend-tables.ts'
+import type { SharedStore } from './replica/replica-types.ts'
 import type { TraceTables } from './traces/trace-tables.ts'
 
 export type { Alert, AlertDelivery } from './alerts/alert-tables.ts'
@@ -95,8 +96,7 @@ export interface StoreTables
     update(id: string, change: Partial<Pick<Provider, 'name' | 'active' | 'projects' | 'tags' | 'limits'>>): Provider
     /** Not audited: what the gateway found, not what an operator did. */
     setReadiness(id: string, readiness: Readiness, models: ProviderModel[] | null): void
-    /** What the gateway found, as it changed; oldest first, kept for 30 days. */
-    /** What every surface shows of it, where that is something new. */
+    /** What every surface shows of it, where that is something new; kept for 30 days. */
     noteShown(id: string, state: ShownState): void
     states(id: string, since: string): ProviderState[]
     revisions(id: string): ProviderRevision[]
@@ -193,11 +193,7 @@ export interface Provider {
   revision: ProviderRevision
 }
 
-export interface ProviderState {
-  time: string
-  state: Readiness['state']
-  reason: string | null
-}
+export type ProviderState = { time: string } & Pick<Readiness, 'state' | 'reason'>
 
 export interface ProviderRevision {
   number: number
@@ -315,7 +311,7 @@ export interface SchemaUpgrade {
 }
 
 /** The store as seen from another thread. */
-export interface StoreClient extends Tables {
+export interface StoreClient extends Tables, SharedStore {
   /** What this start made of an older database. */
   upgrade: SchemaUpgrade | null
   /** The same tables, whose writes are committed together with this audit line (`before`/`after` included). */

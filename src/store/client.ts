@@ -16,6 +16,7 @@ import type {
 import { storeAccess } from './operators/access.ts'
 import type { StoreNews, StoreRequest } from './protocol.ts'
 import { readRecord } from './records/record-json.ts'
+import type { ReplicaAnswers, ReplicaRequest, SharedWrite } from './replica/replica-types.ts'
 import { StoreDegraded, StoreStopped } from './store-error.ts'
 import { type AskStore, firstLine, StoreLife, type StoreWorker } from './store-life.ts'
 
@@ -35,7 +36,8 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
     upgrade,
     ...proxyTables(calls, null),
     audited: (event) => proxyTables(calls, event),
-    until: (signal) => proxyTables({ ask: (make) => calls.askUntil(make, signal), changes: calls.changes }, null),
+    until: (signal) =>
+      proxyTables({ ask: (make) => calls.askUntil(make, signal), changes: calls.changes, writer: null }, null),
     snapshot: async (keysSince = 0) => (await ask((id) => ({ kind: 'snapshot', id, keysSince }))) as StoredSnapshot,
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
@@ -50,6 +52,16 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
     serveObjects: (port) => calls.serveObjects(port),
     setWriters: (writers) => calls.send({ kind: 'writers', writers }),
     watchThread: (witness) => calls.watch(witness),
+    replica: async <Request extends ReplicaRequest>(request: Request) => {
+      const answer = await ask((id) => ({ kind: 'replica', id, request }))
+      if (request.act === 'apply' || request.act === 'enter') calls.changes.notify(undefined)
+      // The thread answers each request with what `ReplicaAnswers` says of it.
+      return answer as ReplicaAnswers[Request['act']]
+    },
+    share: (writer) => {
+      calls.writer = writer
+    },
+    alone: (call) => ask((id) => ({ kind: 'table', id, ...call })),
     close: () => calls.close(),
   }
 }
@@ -57,17 +69,20 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
 /** What changes the configuration without an audit line of its own. */
 const unaudited = new Set(['providers.setReadiness', 'configuration.write'])
 
-function proxyTables({ ask, changes }: Pick<Calls, 'ask' | 'changes'>, audit: AuditLine | null): Tables {
+function proxyTables(calls: Pick<Calls, 'ask' | 'changes' | 'writer'>, audit: AuditLine | null): Tables {
   const tables = Object.entries(storeAccess).map(([table, methods]) => {
-    const names = Object.keys(methods)
+    const entries: [string, string][] = Object.entries(methods)
     const call =
-      (method: string) =>
+      (method: string, access: string) =>
       async (...input: unknown[]) => {
-        const output = await ask((id) => ({ kind: 'table', id, table, method, input, audit }))
+        const { ask, changes, writer } = calls
+        const alone = () => ask((id) => ({ kind: 'table', id, table, method, input, audit }))
+        const shared = writer !== null && access === 'write'
+        const output = shared ? await writer({ table, method, input, audit }) : await alone()
         if (audit !== null || unaudited.has(`${table}.${method}`)) changes.notify(undefined)
         return output
       }
-    return [table, Object.fromEntries(names.map((method) => [method, call(method)]))]
+    return [table, Object.fromEntries(entries.map(([method, access]) => [method, call(method, access)]))]
   })
   // `storeAccess` names every method of every table, which its type holds it to.
   return Object.fromEntries(tables) as Tables
@@ -91,6 +106,8 @@ class Calls {
   readonly longTurns = new Listeners<LongTurn>(ignore)
   /** Of the configuration, made through this client. */
   readonly changes = new Listeners<undefined>(ignore)
+  /** On a node of a cluster: by whom all that writes goes. */
+  writer: SharedWrite | null = null
   readonly #witnesses = new Set<StoreWitness>()
   /** By kind: the last of each. */
   readonly #sent = new Map<StoreRequest['kind'], StoreRequest>()

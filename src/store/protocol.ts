@@ -4,6 +4,7 @@ import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
 import type { AuditLine, SchemaUpgrade } from './api.ts'
 import type { PurgeQuestion, Retention } from './records/record-tables.ts'
+import type { ReplicaRequest } from './replica/replica-types.ts'
 import type { PlainError } from './store-error.ts'
 
 /** What the composition root hands the store thread as `workerData`. */
@@ -33,6 +34,8 @@ export type StoreRequest =
   | { kind: 'snapshot'; id: number; keysSince: number }
   | { kind: 'purge'; id: number; question: PurgeQuestion }
   | { kind: 'ingest' | 'health' | 'close'; id: number }
+  /** Of a node of a cluster. */
+  | { kind: 'replica'; id: number; request: ReplicaRequest }
   /** Whether anybody wants this pushed: nobody pays for copies that nobody reads. */
   | { kind: 'records' | 'admitted' | 'traffic' | 'holds' | 'traces'; wanted: boolean }
   /** Nobody waits any more for the answer to that call. */

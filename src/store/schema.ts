@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely'
+import type { ReplicaTables } from './replica/replica-rows.ts'
 
 /**
  * The tables as they are stored. Columns called `*_json` hold JSON, flags are 0 or 1, times RFC 3339 UTC text:
  * forms that every engine has.
  */
-export interface Schema {
+export interface Schema extends ReplicaTables {
   workspace: { id: string; name: string; created_at: string; time_zone: string }
   projects: { id: string; name: string; created_at: string }
   environments: { id: string; project_id: string; name: string; created_at: string }

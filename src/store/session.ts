@@ -10,6 +10,8 @@ import { ObjectLookup } from './objects/object-lookup.ts'
 import { purge } from './records/purge.ts'
 import type { Retention } from './records/record-tables.ts'
 import { Upkeep } from './records/upkeep.ts'
+import { Replica } from './replica/replica.ts'
+import type { ReplicaRequest } from './replica/replica-types.ts'
 import type { OpenStore } from './sqlite/open.ts'
 import { callTable, type TableCall } from './tables.ts'
 
@@ -42,6 +44,7 @@ export class StoreSession {
   readonly #ingestion: Ingestion
   readonly #objects: ObjectLookup
   readonly #cache: AnswerCache
+  #replica: Replica | null = null
   #running: Promise<number> | null = null
   #queued: Promise<number> | null = null
   #ingestTrouble: string | null = null
@@ -92,6 +95,12 @@ export class StoreSession {
 
   async call(call: TableCall): Promise<unknown> {
     return await callTable(this.#store.connection, call)
+  }
+
+  /** A node alone never asks. */
+  async replica(request: ReplicaRequest): Promise<unknown> {
+    this.#replica ??= new Replica(this.#store.connection, this.#store.schemaVersion)
+    return await this.#replica.answer(request)
   }
 
   async snapshot(keysSince: number): Promise<StoredSnapshot> {

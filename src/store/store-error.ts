@@ -42,7 +42,12 @@ export class StoreBehind extends Error {
 
 /** The storage is sick (full, locked, read-only, damaged), or its thread has ended. The call changed nothing. */
 export class StoreDegraded extends Error {
-  override readonly name = 'StoreDegraded'
+  override readonly name: string = 'StoreDegraded'
+}
+
+/** A node of a cluster that does not reach PostgreSQL, or is no longer a member: what it holds can be read, and not changed. */
+export class StoreReadOnly extends StoreDegraded {
+  override readonly name: string = 'StoreReadOnly'
 }
 
 /** An error as it crosses threads: a structured clone would drop its class. */
@@ -52,7 +57,16 @@ export interface PlainError {
   hint?: string
 }
 
-const classes = { StoreConflict, StoreRefused, StoreInUse, StoreOwned, StoreMoved, StoreStopped, StoreDegraded }
+const classes = {
+  StoreConflict,
+  StoreRefused,
+  StoreInUse,
+  StoreOwned,
+  StoreMoved,
+  StoreStopped,
+  StoreDegraded,
+  StoreReadOnly,
+}
 
 export function toPlainError(error: unknown): PlainError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }

@@ -66,20 +66,28 @@ export interface TableCall {
 /** Runs one method of one table as its access says. Throws what the method throws. */
 export async function callTable(connection: Connection, call: TableCall): Promise<unknown> {
   const access = accessOf(call)
-  const run = async (db: Database): Promise<unknown> => await methodOf(db, call)(...call.input)
+  const run = (db: Database) => runMethod(db, call)
   if (access === 'paged') return await run(connection.db)
   if (access === 'read') return await connection.read(run)
-  return await connection.write(async (db) => {
-    if (call.audit) await refuseOwned(db, call.audit)
-    // Looked up before as well: what is removed belongs to no project any more.
-    const project = call.audit === null ? null : await projectOf(db, call.audit)
-    const output = await run(db)
-    if (call.audit) {
-      await appendAudit(db, call.audit, project)
-      await forgetOwned(db, call.audit)
-    }
-    return output
-  })
+  return await connection.write((db) => runWrite(db, call))
+}
+
+/** The method alone, in the caller's transaction. */
+export async function runMethod(db: Database, call: TableCall): Promise<unknown> {
+  return await methodOf(db, call)(...call.input)
+}
+
+/** A method that writes, with its audit line, in the caller's transaction. */
+export async function runWrite(db: Database, call: TableCall): Promise<unknown> {
+  if (call.audit) await refuseOwned(db, call.audit)
+  // Looked up before as well: what is removed belongs to no project any more.
+  const project = call.audit === null ? null : await projectOf(db, call.audit)
+  const output = await runMethod(db, call)
+  if (call.audit) {
+    await appendAudit(db, call.audit, project)
+    await forgetOwned(db, call.audit)
+  }
+  return output
 }
 
 function accessOf(call: TableCall): string {

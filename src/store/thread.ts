@@ -125,6 +125,8 @@ async function dispatch(session: StoreSession, question: StoreQuestion): Promise
       return await session.snapshot(question.keysSince)
     case 'purge':
       return await session.purge(question.question)
+    case 'replica':
+      return await session.replica(question.request)
     case 'ingest':
       return await session.ingest()
     case 'health':

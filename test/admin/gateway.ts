@@ -140,6 +140,7 @@ export async function startTestGateway(
       traces: null,
     }),
     backup: () => Promise.reject(new Error('nothing here takes backups')),
+    cluster: null,
   }
   const keyring = makeKeyring(createMachineKey(join(directory, 'machine.key')))
   const onFault = (error: unknown) => void faults.push(error)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   checkBrowserSafe,
+  checkCluster,
   checkDatabase,
   checkEncryption,
   checkEnvironment,
@@ -78,6 +79,8 @@ describe('who may touch what', () => {
     [checkNetwork, 'cli/a.ts', "await fetch('http://127.0.0.1')"],
     [checkNetwork, 'cli/a.ts', "new WebSocket('ws://127.0.0.1')"],
     [checkDatabase, 'src/admin/handlers/a.ts', "import type { Kysely } from 'kysely'"],
+    [checkCluster, 'src/store/a.ts', "import pg from 'pg'"],
+    [checkCluster, 'src/daemon/a.ts', "import Redis from 'iovalkey'"],
     [checkDatabase, 'src/daemon/a.ts', "import Database from 'better-sqlite3'"],
     [checkEnvironment, 'cli/a.ts', 'export const home = process.env.HOME'],
     [checkEnvironment, 'src/gateway/a.ts', "import { env } from 'node:process'"],
@@ -95,7 +98,7 @@ describe('who may touch what', () => {
     expect(checkNetwork(planted('src/config/a.ts', "import { isIP } from 'node:net'"))).toEqual([])
   })
 
-  it.each([checkNetwork, checkDatabase, checkEnvironment, checkEncryption, checkBrowserSafe])(
+  it.each([checkNetwork, checkCluster, checkDatabase, checkEnvironment, checkEncryption, checkBrowserSafe])(
     '%o holds everywhere',
     (check) => {
       expect(check(modules)).toEqual([])

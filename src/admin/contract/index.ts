@@ -1,6 +1,7 @@
 import { alerts } from './alerts/alerts.ts'
 import { audit } from './audit.ts'
 import { backup } from './backup.ts'
+import { cluster } from './cluster.ts'
 import { apply, diff, exportConfiguration } from './configuration.ts'
 import { console } from './console.ts'
 import { cost } from './cost.ts'
@@ -46,6 +47,7 @@ export const contract = {
   export: exportConfiguration,
   backup,
   seal,
+  cluster,
   console,
 }
 

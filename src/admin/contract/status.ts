@@ -68,6 +68,16 @@ export const statusShape = z.object({
       trouble: z.string().nullable(),
     })
     .nullable(),
+  /** Of which cluster this gateway is a node; null: the settings name none. */
+  cluster: z
+    .object({
+      /** null: it is not a member yet. */
+      id: z.string().nullable(),
+      /** Each node counts limits and budgets for itself, and keeps its own records. */
+      limits: z.literal('local'),
+      records: z.literal('local'),
+    })
+    .nullable(),
   /** Threads whose event loop was blocked for more than half a second since the start, and by what. Empty is well. */
   long_turns: z.array(
     z.object({

@@ -20,6 +20,8 @@ export const operations = implement(contract)
     try {
       const store = scopeStore(context.store, scope)
       const runtime = scopeRuntime(context.runtime, scope, store)
+      // What a change is checked against is what the cluster has, and not what this node had heard of.
+      if (meta.effect !== 'read') await context.runtime.cluster?.refresh()
       const done = await next({ context: { store, runtime, scope, force: isForced(input) } })
       const output: unknown = done.output
       return isStream(output) ? { ...done, output: streamEvents(output, name, context) } : done

@@ -129,6 +129,44 @@ export interface Runtime {
   degraded(): readonly DegradedPart[]
   /** A consistent copy of the running gateway, as a file. Refuses at once what cannot be done. */
   backup(options: { credentials: boolean; records: boolean }): Promise<AsyncIterable<BackupEvent>>
+  /** null: the settings name no cluster. */
+  cluster: ClusterFace | null
+}
+
+/** How a gateway is a node of a cluster, or becomes one. */
+export interface ClusterFace {
+  /** Id of the cluster; null: this gateway is not a member of one yet. */
+  cluster(): string | null
+  status(): Promise<{
+    cluster: string | null
+    node: string
+    postgres: string
+    /** Why it is cut off; null: it is not. */
+    trouble: string | null
+    /** Number of the last change that is here. */
+    sequence: number | null
+    /** Decisions made here while PostgreSQL was away, which the others do not know yet. */
+    pending: number
+    nodes: ClusterMember[]
+  }>
+  found(): Promise<string>
+  invite(): Promise<{ token: Secret; expiresAt: string }>
+  join(token: Secret): Promise<string>
+  /** True: this was the last node, and the cluster has ended. */
+  leave(): Promise<boolean>
+  remove(node: string): Promise<void>
+  /** What other nodes have changed is here when it resolves, as far as PostgreSQL is reached. Never rejects. */
+  refresh(): Promise<void>
+  /** Waits up to two seconds for every node to have what was changed last; null: there are no others. */
+  confirm(): Promise<{ reached: string[]; missing: { name: string; heardAt: string | null }[] } | null>
+}
+
+interface ClusterMember {
+  name: string
+  state: 'present' | 'absent'
+  version: string | null
+  sequence: number
+  heardAt: string | null
 }
 
 export interface SentCall {

@@ -1,6 +1,13 @@
 import { ORPCError } from '@orpc/server'
 import { SealError } from '../../sealing/seal-error.ts'
-import { StoreBehind, StoreConflict, StoreDegraded, StoreOwned, StoreStopped } from '../../store/store-error.ts'
+import {
+  StoreBehind,
+  StoreConflict,
+  StoreDegraded,
+  StoreOwned,
+  StoreReadOnly,
+  StoreStopped,
+} from '../../store/store-error.ts'
 import { errorStatus, type OperationErrorCode } from '../contract/error-status.ts'
 
 /** `message` is the cause, `hint` what to do. Neither may hold a secret. */
@@ -33,6 +40,8 @@ export function translateFault(error: unknown) {
     Object.assign(fault.data, { reason: 'behind' })
     return fault
   }
+  if (error instanceof StoreReadOnly)
+    return operationFault('degraded', sentence(error.message), adviseReadOnly, { cause: error })
   if (error instanceof StoreDegraded)
     return operationFault('degraded', sentence(error.message), 'Requests are still served. For details: spgw status', {
       cause: error,
@@ -41,6 +50,9 @@ export function translateFault(error: unknown) {
   if (error instanceof ORPCError) return error.code === 'BAD_REQUEST' ? invalidInput(error) : error
   return null
 }
+
+const adviseReadOnly =
+  'Requests are still served, and keys can be revoked. For details: spgw cluster status. If it is not known whether the change was made, look before you repeat it.'
 
 /** By what the store says of it (`src/store/reject.ts`). */
 function adviseConflict({ message }: StoreConflict): string {

@@ -2,6 +2,7 @@ import { alerts } from './alerts/alerts.ts'
 import { audit } from './audit/audit.ts'
 import { backup } from './backup.ts'
 import { operations } from './base.ts'
+import { cluster } from './cluster.ts'
 import { apply, diff, exportConfiguration } from './configuration/operations.ts'
 import { console } from './console.ts'
 import { cost } from './cost/cost.ts'
@@ -47,5 +48,6 @@ export const router = operations.router({
   export: exportConfiguration,
   backup,
   seal,
+  cluster,
   console,
 })

@@ -49,6 +49,8 @@ export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<St
     check: refuse,
     markReady: refuse,
     backup: refuse,
+    // What is of the whole cluster is for the workspace's own; a key's revocation waits for all nodes.
+    cluster: runtime.cluster,
   }
 }
 

@@ -31,6 +31,9 @@ export function scopeStore(store: StoreClient, scope: GrantScope): StoreClient {
     serveObjects: refuse,
     setWriters: refuse,
     watchThread: refuse,
+    replica: refuse,
+    share: refuse,
+    alone: refuse,
     close: refuse,
   }
 }

@@ -55,6 +55,10 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     set_aside: now.store?.setAside ?? [],
     entries_lost: now.entriesLost,
     traces: seen === null ? showTraces(now.traces) : null,
+    cluster:
+      runtime.cluster === null
+        ? null
+        : { id: runtime.cluster.cluster(), limits: 'local' as const, records: 'local' as const },
     long_turns: now.longTurns.map(({ thread, count, longestMs, lastAt, lastWork }) => ({
       ...{ thread, count, longest_ms: longestMs, last_at: lastAt },
       last_work: seen === null ? lastWork : null,

@@ -4,6 +4,7 @@ import { SettingsRefused } from '../../config/settings-refused.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { ok, problem, warning } from '../../core/diagnostic.ts'
 import { checkCertificates } from './certificates.ts'
+import { checkCluster } from './cluster.ts'
 import { checkDirectory } from './directory.ts'
 import { checkJournal } from './journal.ts'
 import { checkKeyAndDatabase } from './key-and-database.ts'
@@ -35,6 +36,7 @@ export async function checkMachine(examined: Examined): Promise<Diagnostic[]> {
     ...(await checkListeners(settings, isRunning)),
     ...checkCertificates(settings, examined.now),
     ...(await checkTelemetry(settings)),
+    ...(await checkCluster(settings, isRunning)),
     ...limits,
   ]
 }

@@ -78,6 +78,9 @@ async function leave(
   // Answers that can be had again, and traces that this gateway exports itself.
   await db.deleteFrom('cached_answers').execute()
   await db.deleteFrom('pending_traces').execute()
+  // A copy is of a gateway alone, whatever cluster it comes from.
+  await db.deleteFrom('replica').execute()
+  await db.deleteFrom('replica_pending').execute()
   await db.deleteFrom('records').where('state', '=', 'admitted').execute()
   // What has been revoked since must not come back to life.
   await db.deleteFrom('sessions').execute()

@@ -12,7 +12,7 @@ export function projectsTable(db: Database): Tables['projects'] {
       return rows.map(toProject)
     },
     async names() {
-      const rows = await db.selectFrom('project_names').selectAll().execute()
+      const rows = await db.selectFrom('project_names').select(['name', 'project_id', 'since', 'until']).execute()
       return rows.map(({ project_id, ...row }) => ({ ...row, projectId: project_id }))
     },
     async find(nameOrId) {

@@ -83,8 +83,13 @@ async function lastWritten(db: Database): Promise<number> {
   return rows[0]?.seq ?? 0
 }
 
-/** `projectId`: of what the line is about, where it may be gone by now. */
-export async function appendAudit(db: Database, line: AuditLine, projectId: string | null = null): Promise<void> {
+/** `projectId`: of what the line is about, where it may be gone by now. `time`: when it was, where that is not now. */
+export async function appendAudit(
+  db: Database,
+  line: AuditLine,
+  projectId: string | null = null,
+  time = new Date().toISOString(),
+): Promise<void> {
   const last = await db
     .selectFrom('audit')
     .select(['sequence', 'hash'])
@@ -94,7 +99,7 @@ export async function appendAudit(db: Database, line: AuditLine, projectId: stri
   const row = {
     sequence: (last?.sequence ?? 0) + 1,
     id: newId('aud'),
-    time: new Date().toISOString(),
+    time,
     actor: line.actor,
     actor_id: line.actorId ?? null,
     surface: line.surface,

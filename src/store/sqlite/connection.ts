@@ -23,7 +23,8 @@ interface ConnectionParts {
 export class Connection {
   /** For reads that page through by themselves and need no transaction. */
   readonly db: Database
-  readonly #sqlite: Sqlite.Database
+  /** For whoever is alone on it: within `writeUnchecked`, or within the transaction that he has begun. */
+  readonly sqlite: Sqlite.Database
   readonly #busyTimeoutMs: number
   readonly #ground: Ground
   #hot: HotStatements | null = null
@@ -34,7 +35,7 @@ export class Connection {
 
   constructor({ db, sqlite, busyTimeoutMs, ground }: ConnectionParts) {
     this.db = db
-    this.#sqlite = sqlite
+    this.sqlite = sqlite
     this.#busyTimeoutMs = busyTimeoutMs
     this.#ground = ground
   }
@@ -56,11 +57,26 @@ export class Connection {
   /** The same with the hot statements and without a pause: nobody else gets a turn before it is committed. */
   async writeHot<Output>(run: (hot: HotStatements) => Output): Promise<Output> {
     const hot = this.#statements()
-    const transact = this.#sqlite.transaction(() => hot.whole(() => run(hot))).immediate
+    const transact = this.sqlite.transaction(() => hot.whole(() => run(hot))).immediate
     return await this.#writePatiently(() => this.#alone(transact)).catch((error: unknown) => {
       hot.forget()
       throw error
     })
+  }
+
+  /** In a transaction without a pause, in which references are not looked at: for rows that come from another database. */
+  async writeUnchecked<Output>(run: (sqlite: Sqlite.Database) => Output): Promise<Output> {
+    const transact = this.sqlite.transaction(() => run(this.sqlite)).immediate
+    return await this.#writePatiently(() =>
+      this.#alone(() => {
+        this.sqlite.pragma('foreign_keys = off')
+        try {
+          return transact()
+        } finally {
+          this.sqlite.pragma('foreign_keys = on')
+        }
+      }),
+    )
   }
 
   /** The hot statements without a transaction: each sees what is committed. */
@@ -86,14 +102,14 @@ export class Connection {
    */
   async checkpoint(atBytes: number): Promise<void> {
     await this.#alone(() => {
-      if (this.#waitingBytes() >= atBytes) this.#sqlite.pragma('wal_checkpoint(passive)')
+      if (this.#waitingBytes() >= atBytes) this.sqlite.pragma('wal_checkpoint(passive)')
     })
   }
 
   /** What of the database is in use, and what of its file is free. */
   async space(): Promise<{ usedBytes: number; freeBytes: number }> {
     return await this.#alone(() => {
-      const number = (name: string) => Number(this.#sqlite.pragma(name, { simple: true }))
+      const number = (name: string) => Number(this.sqlite.pragma(name, { simple: true }))
       const pageBytes = number('page_size')
       const free = number('freelist_count')
       return { usedBytes: (number('page_count') - free) * pageBytes, freeBytes: free * pageBytes }
@@ -107,10 +123,10 @@ export class Connection {
   async trim(pages: number): Promise<boolean> {
     return await this.#writePatiently(() =>
       this.#alone(() => {
-        const before = Number(this.#sqlite.pragma('freelist_count', { simple: true }))
+        const before = Number(this.sqlite.pragma('freelist_count', { simple: true }))
         // Each row that it gives is a page.
-        this.#sqlite.pragma(`incremental_vacuum(${pages})`)
-        return Number(this.#sqlite.pragma('freelist_count', { simple: true })) < before
+        this.sqlite.pragma(`incremental_vacuum(${pages})`)
+        return Number(this.sqlite.pragma('freelist_count', { simple: true })) < before
       }),
     )
   }
@@ -121,7 +137,7 @@ export class Connection {
   }
 
   #statements(): HotStatements {
-    this.#hot ??= new HotStatements(this.#sqlite)
+    this.#hot ??= new HotStatements(this.sqlite)
     return this.#hot
   }
 
@@ -149,9 +165,9 @@ export class Connection {
 
   /** The log's file keeps its size when the log begins anew: only SQLite knows how much of it waits. */
   #waitingBytes(): number {
-    const [state] = this.#sqlite.pragma('wal_checkpoint(noop)') as { log: number; checkpointed: number }[]
+    const [state] = this.sqlite.pragma('wal_checkpoint(noop)') as { log: number; checkpointed: number }[]
     const pages = state === undefined ? 0 : state.log - state.checkpointed
-    return pages * Number(this.#sqlite.pragma('page_size', { simple: true }))
+    return pages * Number(this.sqlite.pragma('page_size', { simple: true }))
   }
 
   async #writePatiently<Output>(attempt: () => Promise<Output>): Promise<Output> {

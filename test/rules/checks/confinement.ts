@@ -62,6 +62,22 @@ export function checkDatabase(modules: Module[]): Violation[] {
     )
 }
 
+const clusterModules = ['pg', 'iovalkey']
+
+/** A gateway alone has nothing of a cluster: who is to run it loads it. */
+export function checkCluster(modules: Module[]): Violation[] {
+  return modules
+    .filter((module) => roomOf(module.path) !== 'cluster')
+    .flatMap((module) =>
+      module.imports
+        .filter(({ specifier }) => clusterModules.includes(bare(specifier)))
+        .map(
+          ({ line, specifier }) =>
+            `${module.path}:${line}: only cluster/ talks to the engines of a cluster (${specifier})`,
+        ),
+    )
+}
+
 export function checkEnvironment(modules: Module[]): Violation[] {
   return modules
     .filter((module) => !environmentFiles.includes(module.path))

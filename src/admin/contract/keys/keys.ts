@@ -169,7 +169,17 @@ export const keys = {
         }),
       }),
     )
-    .output(keyShape),
+    .output(
+      keyShape.extend({
+        /** On a node of a cluster: which nodes reject it by now, and which were not heard of; null: there is one gateway. */
+        nodes: z
+          .object({
+            reached: z.array(z.string()),
+            missing: z.array(z.object({ name: z.string(), last_heard_at: time.nullable() })),
+          })
+          .nullable(),
+      }),
+    ),
   remove: operation({
     summary: 'Remove a key; request records keep its name',
     role: 'admin',

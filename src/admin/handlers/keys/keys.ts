@@ -127,7 +127,7 @@ export const keys = {
     const revokedAt = new Date().toISOString()
     const after = key.revokedAt === null ? await change(context, 'keys.revoke', loaded, { revokedAt }) : before
     if (input.closeStreams) context.runtime.closeStreams(key.id)
-    return after
+    return { ...after, nodes: await confirmReach(context) }
   }),
   remove: operations.keys.remove.handler(async ({ context, input }) => {
     const { key, before } = await load(context, input)
@@ -137,6 +137,14 @@ export const keys = {
     await context.runtime.publish()
     return { id: key.id, name: key.name, removed: true as const }
   }),
+}
+
+/** Of the change that was made last. */
+async function confirmReach({ runtime }: AdminContext) {
+  const reach = (await runtime.cluster?.confirm()) ?? null
+  if (reach === null) return null
+  const missing = reach.missing.map(({ name, heardAt }) => ({ name, last_heard_at: heardAt }))
+  return { reached: reach.reached, missing }
 }
 
 function readExpiry(text: string | undefined, before: string | null): string | null {

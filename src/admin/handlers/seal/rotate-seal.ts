@@ -16,6 +16,11 @@ import { refused } from '../fault.ts'
  */
 export async function rotateSeal(context: AdminContext): Promise<void> {
   const { keyring, store, runtime } = context
+  if (typeof runtime.cluster?.cluster() === 'string')
+    throw refused(
+      'The nodes of a cluster have one machine key, which cannot be replaced while there are several.',
+      'Take the other nodes out with spgw cluster leave, then this one; rotate, and found the cluster again.',
+    )
   const old = keyring.describe()
   if (old.replaces !== null)
     throw refused(

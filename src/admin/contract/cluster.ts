@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { reference, time } from './fields.ts'
+import { field, operation } from './operation.ts'
+
+/** What a cluster does not share yet, said wherever somebody decides for one. */
+const apart =
+  'Each node counts limits and budgets for itself, so that N nodes allow up to N times as much, and keeps its own request records.'
+
+const clusterShape = z.object({
+  /** null: this gateway is not a member of a cluster yet. */
+  cluster: z.string().nullable(),
+  /** What the others call this one. */
+  node: z.string(),
+  /** Host, port and database. */
+  postgres: z.string(),
+  /** Why the configuration is read-only here; null: it is not. */
+  trouble: z.string().nullable(),
+  /** Number of the last change that is here. */
+  sequence: z.number().nullable(),
+  /** Decisions made here while PostgreSQL was away (revocations, audit lines), which the others do not know yet. */
+  pending: z.number(),
+  /** Each node counts limits and budgets for itself. */
+  limits: z.literal('local'),
+  /** Each node keeps its own records, and knows only the files, batches and responses made through it. */
+  records: z.literal('local'),
+  nodes: z.array(
+    z.object({
+      name: z.string(),
+      /** `absent`: PostgreSQL has not heard of it for some seconds. */
+      state: z.enum(['present', 'absent']),
+      version: z.string().nullable(),
+      /** Number of the last change that its threads have. */
+      sequence: z.number(),
+      last_heard_at: time.nullable(),
+    }),
+  ),
+})
+
+const owners = { role: 'owner', reach: 'workspace' } as const
+const none = z.strictObject({})
+
+export const cluster = {
+  init: operation({
+    summary: 'Found a cluster of this gateway, in the PostgreSQL of cluster.postgres',
+    ...owners,
+    effect: 'danger',
+    confirm: `Found a cluster of this gateway? ${apart}`,
+    show: { as: 'record' },
+    examples: ['cluster init', 'cluster init --yes'],
+  })
+    .input(none)
+    .output(clusterShape),
+  invite: operation({
+    summary: 'Create a token that lets one more node join, once and within ten minutes',
+    ...owners,
+    effect: 'write',
+    show: {
+      as: 'once',
+      field: 'token',
+      note: 'Shown only once. On the new node: spgw cluster join TOKEN. A restart of this gateway ends the invitation.',
+    },
+    examples: ['cluster invite'],
+  })
+    .input(none)
+    .output(z.object({ token: z.string(), expires_at: time })),
+  join: operation({
+    summary: 'Make this new gateway a node of the cluster that invited it',
+    ...owners,
+    effect: 'danger',
+    positional: ['token'],
+    confirm: `Take configuration and machine key of the cluster in place of this gateway's own? ${apart}`,
+    show: { as: 'record' },
+    examples: ['cluster join sp_join_clu_…'],
+  })
+    .input(
+      z.strictObject({
+        token: field(z.string().min(1), { description: 'Token from spgw cluster invite', prompt: 'Which token?' }),
+      }),
+    )
+    .output(clusterShape),
+  status: operation({
+    summary: 'Show the nodes of the cluster and how far each is',
+    role: 'admin',
+    reach: 'workspace',
+    effect: 'read',
+    show: { as: 'record' },
+    examples: ['cluster status', 'cluster status --json'],
+  })
+    .input(none)
+    .output(clusterShape),
+  leave: operation({
+    summary: 'Take this gateway out of the cluster; it keeps what it has and goes on alone',
+    ...owners,
+    effect: 'danger',
+    confirm:
+      'Leave the cluster? This gateway keeps admitting the keys that it knows, whatever the cluster revokes later.',
+    show: { as: 'record' },
+    examples: ['cluster leave'],
+  })
+    .input(none)
+    .output(
+      z.object({
+        /** That was left. */
+        cluster: z.string(),
+        /** This was the last node: nothing of the cluster remains in PostgreSQL. */
+        ended: z.boolean(),
+      }),
+    ),
+  remove: operation({
+    summary: 'Take a node out of the cluster that does not come back',
+    ...owners,
+    effect: 'danger',
+    positional: ['node'],
+    confirm:
+      'Remove node {node}? It changes nothing in the cluster any more, and if it still runs it hears of no revocation.',
+    show: { as: 'record' },
+    examples: ['cluster remove gw-d'],
+  })
+    .input(z.strictObject({ node: field(reference, { description: 'Name of the node', prompt: 'Which node?' }) }))
+    .output(clusterShape),
+}

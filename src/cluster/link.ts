@@ -1,0 +1,101 @@
+import { StoreConflict, StoreReadOnly } from '../store/store-error.ts'
+import type { ClusterMessage, ClusterPeer, ClusterQuestion, ClusterRequest, Questions, Self } from './protocol.ts'
+
+/** What the link needs of a `Worker`. */
+export interface ClusterWorker {
+  postMessage(message: ClusterRequest): void
+  on(event: 'message', listener: (message: ClusterMessage) => void): unknown
+  on(event: 'error', listener: (error: unknown) => void): unknown
+  on(event: 'exit', listener: (code: number) => void): unknown
+}
+
+export interface LinkEvents {
+  /** Why PostgreSQL is not reached; null: it is. */
+  onLink(trouble: string | null): void
+  onHead(sequence: number, isMember: boolean): void
+  onMembers(members: ClusterPeer[]): void
+}
+
+const pauseMs = 500
+
+/** The cluster's thread as the main thread sees it; one that dies is started again. */
+export class ClusterLink {
+  readonly #start: () => ClusterWorker
+  readonly #events: LinkEvents
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
+  #worker: ClusterWorker
+  #self: Self | null = null
+  #lastId = 0
+  #reason = 'the cluster thread has ended'
+  #closing = false
+  readonly #ended = Promise.withResolvers<void>()
+
+  constructor(start: () => ClusterWorker, events: LinkEvents) {
+    this.#start = start
+    this.#events = events
+    this.#worker = this.#begin()
+  }
+
+  /** Throws `StoreReadOnly` where PostgreSQL was not reached, and `StoreConflict` with what it refuses. */
+  async ask<Name extends ClusterQuestion>(
+    name: Name,
+    input: Questions[Name]['input'],
+  ): Promise<Questions[Name]['output']> {
+    const id = ++this.#lastId
+    const pending = Promise.withResolvers<unknown>()
+    this.#pending.set(id, pending)
+    // The name and its input come together; so does what the thread answers.
+    this.#worker.postMessage({ kind: 'ask', id, name, input } as ClusterRequest)
+    return (await pending.promise) as Questions[Name]['output']
+  }
+
+  /** As whom the thread says every few seconds that it is there. */
+  be(self: Self | null): void {
+    this.#self = self
+    this.#worker.postMessage({ kind: 'self', self })
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    this.#worker.postMessage({ kind: 'close' })
+    await this.#ended.promise
+  }
+
+  #begin(): ClusterWorker {
+    const worker = this.#start()
+    worker.on('message', (message) => this.#receive(message))
+    worker.on('error', (error) => {
+      this.#reason = `the cluster thread crashed: ${error instanceof Error ? error.message : error}`
+    })
+    worker.on('exit', () => this.#end())
+    return worker
+  }
+
+  #receive(message: ClusterMessage): void {
+    if (message.kind === 'link') this.#events.onLink(message.trouble)
+    else if (message.kind === 'head') this.#events.onHead(message.sequence, message.member)
+    else if (message.kind === 'members') this.#events.onMembers(message.members)
+    else if (message.kind === 'crashing') this.#reason = `the cluster thread crashed: ${message.reason.split('\n')[0]}`
+    else this.#settle(message)
+  }
+
+  #settle(message: Extract<ClusterMessage, { id: number }>): void {
+    const pending = this.#pending.get(message.id)
+    this.#pending.delete(message.id)
+    if (message.kind === 'answer') pending?.resolve(message.output)
+    else if (message.away) pending?.reject(new StoreReadOnly(`PostgreSQL was not reached: ${message.message}`))
+    else pending?.reject(new StoreConflict(`PostgreSQL refused it: ${message.message}`))
+  }
+
+  #end(): void {
+    for (const pending of this.#pending.values()) pending.reject(new StoreReadOnly(this.#reason))
+    this.#pending.clear()
+    if (this.#closing) return this.#ended.resolve()
+    this.#events.onLink(this.#reason)
+    setTimeout(() => {
+      if (this.#closing) return this.#ended.resolve()
+      this.#worker = this.#begin()
+      this.be(this.#self)
+    }, pauseMs)
+  }
+}

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto'
+import { reachFaultPoint } from '../core/fault-point.ts'
+import { newId } from '../core/ids.ts'
+import { Secret } from '../core/secret.ts'
+import { answerJoiner, type HandOver, makeJoiner, mintInviteSecret, writeNextKey } from '../sealing/hand-over.ts'
+import type { Keyring } from '../sealing/keyring.ts'
+import { installNextKey } from '../sealing/next-key.ts'
+import type { StoreClient } from '../store/api.ts'
+import { StoreConflict, StoreReadOnly } from '../store/store-error.ts'
+import type { ClusterNode } from './node.ts'
+
+const inviteMinutes = 10
+const lookForJoinsMs = 250
+const answerWaitMs = 20_000
+const tokenForm = /^sp_join_(clu_[0-9a-z]+)\.([\w-]+)\.([\w-]{43})$/
+
+export interface MembershipParts {
+  node: ClusterNode
+  store: StoreClient
+  keyring: Keyring
+  /** `cluster.node`. */
+  name: string
+  dataDirectory: string
+  publish(): Promise<void>
+}
+
+/** How a gateway becomes a member of a cluster, and how it is one no longer. */
+export class Membership {
+  readonly #parts: MembershipParts
+  /** What this node has invited to, by the name of the invitation. Only in memory: a restart ends them. */
+  readonly #invites = new Map<string, { secret: Secret; until: number }>()
+  #looking: NodeJS.Timeout | null = null
+  #changing: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: MembershipParts) {
+    this.#parts = parts
+  }
+
+  /** Founds a cluster of this node with all that it holds. Changes that come meanwhile wait for it. */
+  found(): Promise<string> {
+    return this.#oneAtATime(async () => {
+      const { store, name } = this.#parts
+      this.#refuseMember()
+      const [cluster, member] = [newId('clu'), newId('nod')]
+      const gate = Promise.withResolvers<void>()
+      store.share(async (call) => {
+        await gate.promise
+        const { table, method, input, audit } = call
+        // As whoever shares it by then will have it; nobody but the store knows who that is.
+        const tables: object = (audit === null ? store : store.audited(audit))[table as 'keys']
+        return await (tables as Record<string, (...input: unknown[]) => Promise<unknown>>)[method]?.(...input)
+      })
+      try {
+        await this.#upload(cluster, member, name)
+      } catch (error) {
+        store.share(null)
+        throw error
+      } finally {
+        gate.resolve()
+      }
+      return cluster
+    })
+  }
+
+  /** What the operator of the new node gives to it, once. */
+  async invite(): Promise<{ token: Secret; expiresAt: string }> {
+    const { node } = this.#parts
+    const { cluster } = this.#requireMember()
+    const invite = randomBytes(9).toString('base64url')
+    const secret = mintInviteSecret()
+    await node.link.ask('invite', { invite, minutes: inviteMinutes })
+    const until = Date.now() + inviteMinutes * 60_000
+    this.#invites.set(invite, { secret, until })
+    this.#looking ??= setInterval(() => void this.#answerJoins().catch(() => {}), lookForJoinsMs)
+    return {
+      token: new Secret(`sp_join_${cluster}.${invite}.${secret.reveal()}`),
+      expiresAt: new Date(until).toISOString(),
+    }
+  }
+
+  /** Takes the cluster's configuration and machine key in place of this gateway's own, which must hold nothing yet. */
+  join(token: Secret): Promise<string> {
+    return this.#oneAtATime(async () => {
+      const { node, name } = this.#parts
+      this.#refuseMember()
+      await this.#refuseResources()
+      const [, cluster, invite, secret] = tokenForm.exec(token.reveal().trim()) ?? []
+      if (cluster === undefined || invite === undefined || secret === undefined)
+        throw new StoreConflict('this is no invitation to a cluster: it begins with sp_join_')
+      const found = await node.link.ask('find', null)
+      if (found?.cluster !== cluster)
+        throw new StoreConflict('the database at cluster.postgres does not hold the cluster of this invitation')
+      if (found.members.some((member) => member.name === name))
+        throw new StoreConflict(`the cluster already has a node ${name}: set another cluster.node`)
+      const given = { secret: new Secret(secret), cluster, invite, member: newId('nod'), name }
+      await this.#enter(given, await this.#askForKey(given))
+      return cluster
+    })
+  }
+
+  /** This node goes on alone with what it holds. Of the last member the cluster ends. True: it has ended. */
+  leave(): Promise<boolean> {
+    return this.#oneAtATime(async () => {
+      const { node, store } = this.#parts
+      const { cluster } = this.#requireMember()
+      const members = await node.link.ask('members', null)
+      const isLast = members.every(({ id }) => id === node.self.member)
+      await node.catchUp()
+      if (isLast) await node.link.ask('unfound', { cluster })
+      else await node.link.ask('leave', node.self)
+      await store.replica({ act: 'leave' })
+      node.standAlone()
+      return isLast
+    })
+  }
+
+  /** A removed node appends nothing any more, whenever it comes back. */
+  async remove(name: string): Promise<void> {
+    const { node } = this.#parts
+    this.#requireMember()
+    if ((await node.listMembers()).some((member) => member.id === node.self.member && member.name === name))
+      throw new StoreConflict(`${name} is this node: use spgw cluster leave`)
+    if ((await node.link.ask('remove', { name })) === null) throw new StoreConflict(`the cluster has no node ${name}`)
+  }
+
+  stop(): void {
+    if (this.#looking !== null) clearInterval(this.#looking)
+    this.#looking = null
+  }
+
+  #oneAtATime<Output>(run: () => Promise<Output>): Promise<Output> {
+    const turn = this.#changing.then(run, run)
+    this.#changing = turn.catch(() => {})
+    return turn
+  }
+
+  async #upload(cluster: string, member: string, name: string): Promise<void> {
+    const { node, store } = this.#parts
+    const token = randomBytes(16).toString('base64url')
+    const { rows, digest } = await store.replica({ act: 'export' })
+    await node.link.ask('found', { cluster, member, name, token, rows })
+    const state = { cluster, member, sequence: 1, mark: token }
+    try {
+      await store.replica({ act: 'enter', state, rows: null, digest })
+    } catch (error) {
+      await node.link.ask('unfound', { cluster }).catch(() => {})
+      throw error
+    }
+    node.stand(state)
+    await node.settled()
+  }
+
+  async #askForKey(given: HandOver) {
+    const { link } = this.#parts.node
+    const joiner = makeJoiner(given)
+    const { invite, member, name } = given
+    const { publicKey, proof } = joiner
+    const known = await link.ask('ask-join', { invite, member, name, publicKey, proof })
+    if (!known) throw new StoreConflict('the invitation is over, or was used already')
+    const until = performance.now() + answerWaitMs
+    while (performance.now() < until) {
+      const answer = await link.ask('read-answer', { invite })
+      if (answer === '')
+        throw new StoreConflict('the node that invited has refused: the invitation is not the one it gave')
+      if (answer !== null) return joiner.open(answer)
+      await new Promise((resolve) => setTimeout(resolve, lookForJoinsMs))
+    }
+    throw new StoreReadOnly('the node that invited does not answer; a restart of it ends its invitations')
+  }
+
+  /**
+   * The key of the cluster is on the disk before the database holds what is sealed under it; which of the two keys is live is
+   * said by the database alone (`sealing/next-key.ts`), so a join that was killed has happened or has not.
+   */
+  async #enter(given: HandOver, key: ReturnType<ReturnType<typeof makeJoiner>['open']>): Promise<void> {
+    const { node, store, keyring, dataDirectory, publish } = this.#parts
+    const { cluster, member } = given
+    const old = keyring.describe()
+    const next = writeNextKey(dataDirectory, key)
+    reachFaultPoint('join.key-written')
+    const { sequence, mark, rows } = await node.link.ask('rows', { after: 0 })
+    const rotation = keyring.rotateTo(next)
+    const state = { cluster, member, sequence, mark }
+    await store.replica({ act: 'enter', state, rows })
+    reachFaultPoint('join.after-commit')
+    rotation.commit({ ...next, replaces: old.source })
+    await store.seal.makeDurable()
+    rotation.commit(installNextKey(next, dataDirectory, old.source))
+    node.stand(state)
+    await publish()
+    await node.settled()
+  }
+
+  async #answerJoins(): Promise<void> {
+    for (const [invite, { until }] of this.#invites) if (Date.now() > until) this.#invites.delete(invite)
+    if (this.#invites.size === 0) return this.stop()
+    const { node, keyring } = this.#parts
+    const asked = await node.link.ask('read-joins', { invites: [...this.#invites.keys()] })
+    for (const request of asked) {
+      const { invite, member, name, publicKey, proof } = request
+      const known = this.#invites.get(invite)
+      if (known === undefined) continue
+      // Once: whatever comes of it.
+      this.#invites.delete(invite)
+      const given = { secret: known.secret, cluster: node.self.cluster, invite, member, name }
+      const answer = answerJoiner(given, publicKey, proof, keyring.describe().source)
+      await node.link.ask('answer-join', { ...request, answer: answer ?? '' })
+    }
+  }
+
+  #requireMember() {
+    const { state, trouble } = this.#parts.node
+    if (state === null)
+      throw new StoreConflict('this gateway is not a member of a cluster yet: spgw cluster init, or join')
+    if (trouble !== null) throw new StoreReadOnly(trouble)
+    return state
+  }
+
+  #refuseMember(): void {
+    const { state, trouble } = this.#parts.node
+    if (state !== null) throw new StoreConflict('this gateway is already a member of a cluster')
+    if (trouble !== null) throw new StoreReadOnly(trouble)
+  }
+
+  async #refuseResources(): Promise<void> {
+    const { store } = this.#parts
+    const { providers, routes, policies, keys } = await store.snapshot()
+    const operators = await store.operators.list()
+    const held = Object.entries({ providers, routes, policies, keys, operators })
+    const [first] = held.filter(([, list]) => list.length > 0)
+    if (first !== undefined)
+      throw new StoreConflict(
+        `this gateway has ${first[0]} of its own, which a join would replace: join from a new one`,
+      )
+  }
+}

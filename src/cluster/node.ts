@@ -1,0 +1,266 @@
+import { randomBytes } from 'node:crypto'
+import type { StoreClient } from '../store/api.ts'
+import type { ReplicaState } from '../store/replica/replica-types.ts'
+import { type SharedLog, SharedWriter } from '../store/replica/shared-write.ts'
+import { StoreReadOnly } from '../store/store-error.ts'
+import { ClusterLink, type ClusterWorker } from './link.ts'
+import type { ClusterPeer } from './protocol.ts'
+
+export interface NodeParts {
+  store: StoreClient
+  startThread(): ClusterWorker
+  version: string
+  log: Record<'info' | 'warn' | 'error', (message: string, fields?: Record<string, string | number>) => void>
+  /** Why this node is cut off; null: it is not. */
+  onTrouble(reason: string | null): void
+  /** What came from the cluster goes to every thread. */
+  publish(): Promise<void>
+}
+
+/** Who has a change, and who was not heard to have it. */
+export interface Reach {
+  reached: string[]
+  missing: { name: string; heardAt: string | null }[]
+}
+
+/** How long a revocation waits for the others to say that they have it. */
+const confirmMs = 2000
+const confirmEveryMs = 25
+/** Of the pause between two beats, several: silent for longer is absent. */
+export const absentMs = 8000
+
+/** One node of a cluster at work: keeps its replica where the cluster is, and appends what is changed here. */
+export class ClusterNode {
+  readonly link: ClusterLink
+  readonly #parts: NodeParts
+  readonly #incarnation = randomBytes(9).toString('base64url')
+  readonly #writer: SharedWriter
+  /** null: this gateway is no member of a cluster. */
+  #state: ReplicaState | null = null
+  /** Until PostgreSQL has said that this is a member and nothing is lost. */
+  #trouble: string | null = notYet
+  #linkTrouble: string | null = notYet
+  #members: ClusterPeer[] = []
+  #catching: Promise<boolean> | null = null
+  #meeting: Promise<void> | null = null
+  #publishing: Promise<void> | null = null
+  #started = false
+  #met = false
+  /** The whole of the rows is read anew: this version may know columns that the one before passed over. */
+  #needsAll = false
+
+  constructor(parts: NodeParts) {
+    this.#parts = parts
+    const log: SharedLog = {
+      trouble: () => this.#trouble,
+      append: (change) => this.#append(change),
+      catchUp: () => this.catchUp(),
+    }
+    const { store } = parts
+    this.#writer = new SharedWriter({ store, alone: store.alone, log })
+    this.link = new ClusterLink(() => parts.startThread(), {
+      onLink: (trouble) => this.#onLink(trouble),
+      onHead: (sequence, isMember) => this.#onHead(sequence, isMember),
+      onMembers: (members) => {
+        this.#members = members
+      },
+    })
+  }
+
+  get state(): ReplicaState | null {
+    return this.#state
+  }
+
+  get trouble(): string | null {
+    return this.#state === null ? this.#linkTrouble : this.#trouble
+  }
+
+  /** As PostgreSQL tells, or told last. */
+  async listMembers(): Promise<readonly ClusterPeer[]> {
+    if (this.trouble === null && this.#state !== null)
+      this.#members = await this.link.ask('members', null).catch(() => this.#members)
+    return this.#members
+  }
+
+  /** Goes on as the member that the database says this is, whether PostgreSQL is there or not. */
+  async open(): Promise<void> {
+    const state = await this.#parts.store.replica({ act: 'state' })
+    if (state !== null) this.stand(state, state.behindSchema)
+  }
+
+  /** From now on this gateway is that member. */
+  stand(state: ReplicaState, needsAll = false): void {
+    this.#state = state
+    this.#needsAll = needsAll
+    this.#parts.store.share((call) => this.#writer.write(call))
+    if (this.#linkTrouble === null) this.#meet()
+    else this.#setTrouble(this.#linkTrouble)
+  }
+
+  /** From now on this gateway is one alone. */
+  standAlone(): void {
+    this.#state = null
+    this.#met = false
+    this.link.be(null)
+    this.#parts.store.share(null)
+    this.#setTrouble(null)
+  }
+
+  /** The first publication is behind us: what comes from the cluster is published from now on. */
+  start(): void {
+    this.#started = true
+    if (this.#state !== null) this.#publish()
+  }
+
+  get self() {
+    const { cluster, member } = this.#state ?? { cluster: '', member: '' }
+    return { cluster, member, incarnation: this.#incarnation }
+  }
+
+  /** Resolves when the meeting that is under way is over. */
+  async settled(): Promise<void> {
+    await this.#meeting
+    if (this.#trouble !== null) throw new StoreReadOnly(this.#trouble)
+  }
+
+  /** Where the cluster is now, or later; whether anything came in. Whoever comes meanwhile needs a reading that began after. */
+  async catchUp(): Promise<boolean> {
+    while (this.#catching !== null) await this.#catching.catch(() => {})
+    this.#catching = this.#readRows()
+    try {
+      return await this.#catching
+    } finally {
+      this.#catching = null
+    }
+  }
+
+  /** Resolves when every member has what this node has now, or after two seconds. */
+  async confirm(): Promise<Reach> {
+    const until = performance.now() + confirmMs
+    const sequence = this.#state?.sequence ?? 0
+    while (this.#trouble === null) {
+      await this.listMembers()
+      const behind = this.#members.filter((member) => !this.#isOwn(member) && member.applied < sequence)
+      if (behind.length === 0 || performance.now() >= until) break
+      await new Promise((resolve) => setTimeout(resolve, confirmEveryMs))
+    }
+    const has = (member: ClusterPeer) => this.#isOwn(member) || (this.#trouble === null && member.applied >= sequence)
+    return {
+      reached: this.#members.filter(has).map(({ name }) => name),
+      missing: this.#members.filter((member) => !has(member)).map(({ name, heardAt }) => ({ name, heardAt })),
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.link.close()
+  }
+
+  #isOwn({ id }: ClusterPeer): boolean {
+    return id === this.#state?.member
+  }
+
+  async #append(change: Parameters<SharedLog['append']>[0]): Promise<'appended' | 'moved'> {
+    const answer = await this.link.ask('append', { ...this.self, ...change })
+    if (answer > 0) return 'appended'
+    if (answer === -1) return 'moved'
+    this.#setTrouble(answer === -2 ? removed : otherCluster)
+    throw new StoreReadOnly(answer === -2 ? removed : otherCluster)
+  }
+
+  async #readRows(): Promise<boolean> {
+    const state = this.#state
+    if (state === null) return false
+    const { sequence, mark, rows } = await this.link.ask('rows', { after: this.#needsAll ? 0 : state.sequence })
+    if (sequence <= state.sequence && !this.#needsAll) return false
+    const extent = this.#needsAll ? 'all' : 'changes'
+    try {
+      await this.#parts.store.replica({ act: 'apply', rows: { rows, sequence, mark, extent } })
+    } catch (error) {
+      this.#parts.log.error('a change of the cluster could not be made here', { sequence, reason: String(error) })
+      throw error
+    }
+    this.#needsAll = false
+    // It may have left meanwhile.
+    if (this.#state?.member === state.member) this.#state = { ...state, sequence, mark }
+    this.#publish()
+    return true
+  }
+
+  /** One at a time; then the cluster is told how far this node's threads are. */
+  #publish(): void {
+    if (!this.#started || this.#publishing !== null) return
+    const { sequence = 0 } = this.#state ?? {}
+    this.#publishing = this.#parts
+      .publish()
+      .then(
+        async () => {
+          await this.link.ask('applied', { ...this.self, sequence }).catch(() => {})
+        },
+        (error: unknown) => this.#parts.log.error('the configuration was not published', { reason: String(error) }),
+      )
+      .finally(() => {
+        this.#publishing = null
+        if ((this.#state?.sequence ?? 0) > sequence) this.#publish()
+      })
+  }
+
+  #onLink(trouble: string | null): void {
+    this.#linkTrouble = trouble === null ? null : `PostgreSQL cannot be reached: ${trouble}`
+    if (this.#state === null) return this.#setTrouble(null)
+    if (this.#linkTrouble === null) this.#meet()
+    else this.#setTrouble(this.#linkTrouble)
+  }
+
+  #onHead(sequence: number, isMember: boolean): void {
+    if (this.#state === null || this.#trouble !== null) {
+      if (this.#state !== null && this.#linkTrouble === null) this.#meet()
+      return
+    }
+    if (!isMember) return this.#meet()
+    if (sequence > this.#state.sequence) void this.catchUp().catch(() => {})
+    else if (sequence < this.#state.sequence) this.#meet()
+  }
+
+  #meet(): void {
+    this.#meeting ??= this.#meetOnce()
+      .catch((error: unknown) => this.#setTrouble(error instanceof Error ? error.message : String(error)))
+      .finally(() => {
+        this.#meeting = null
+      })
+  }
+
+  async #meetOnce(): Promise<void> {
+    const state = this.#state
+    if (state === null) return
+    const { version } = this.#parts
+    const { sequence, mark } = state
+    const met = await this.link.ask('meet', { ...this.self, version, sequence, mark, isFirst: !this.#met })
+    if (met.state !== 'member') return this.#setTrouble(sayWhy(met.state, state.sequence, met.sequence))
+    this.#met = true
+    this.link.be(this.self)
+    await this.catchUp()
+    this.#setTrouble(null)
+    this.#members = await this.link.ask('members', null)
+    await this.#writer.appendPending()
+  }
+
+  #setTrouble(reason: string | null): void {
+    this.#trouble = reason
+    if (reason !== notYet) this.#parts.onTrouble(this.#state === null ? null : reason)
+  }
+}
+
+/** At the start, for a moment: nobody is told of it. */
+export const notYet = 'PostgreSQL has not been reached yet'
+const removed = 'this node was removed from the cluster'
+const otherCluster = 'the database does not hold the cluster that this node is a member of'
+
+function sayWhy(state: string, own: number, there: number): string {
+  if (state === 'removed') return removed
+  if (state === 'lost')
+    return `PostgreSQL has lost changes that this node holds: it is at ${there}, and this node at ${own}; see docs/cluster.md`
+  if (state === 'doubled')
+    return 'another gateway runs as this node, from a copy of its data directory; stop one of them'
+  if (state === 'newer') return 'the cluster belongs to a newer version of spgw; upgrade this node'
+  return otherCluster
+}

@@ -1,0 +1,134 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
+import type { PostgresAddress } from './protocol.ts'
+import { channel } from './schema.ts'
+
+/** PostgreSQL was not reached, or was lost on the way: what was asked may have happened or not. */
+export class PostgresAway extends Error {
+  override readonly name = 'PostgresAway'
+}
+
+const connectMs = 3000
+/** A network that swallows everything is noticed by then. */
+const answerMs = 4000
+const pausesMs = [100, 200, 400, 800]
+const longestPauseMs = 1500
+
+export interface PostgresEvents {
+  onLink(trouble: string | null): void
+  onNotify(payload: string): void
+}
+
+/** Two connections: one for what is asked, one that listens. Lost ones are made again for as long as it is not closed. */
+export class Postgres {
+  readonly #address: PostgresAddress
+  readonly #events: PostgresEvents
+  #client: pg.Client | null = null
+  #listener: pg.Client | null = null
+  #linked = Promise.withResolvers<void>()
+  #queue: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  constructor(address: PostgresAddress, events: PostgresEvents) {
+    this.#address = address
+    this.#events = events
+  }
+
+  /** Resolves when it is closed. */
+  async run(): Promise<void> {
+    for (let tries = 0; !this.#closed; tries++) {
+      try {
+        const { lost } = await this.#connect()
+        tries = 0
+        this.#events.onLink(null)
+        this.#linked.resolve()
+        this.#events.onLink(describe(await lost))
+      } catch (error) {
+        this.#events.onLink(describe(error))
+      }
+      await this.#drop()
+      if (!this.#closed) await wait(pausesMs[tries] ?? longestPauseMs)
+    }
+  }
+
+  /** One at a time. Throws `PostgresAway`, or what PostgreSQL refuses it with. */
+  async ask<Output>(run: (client: pg.Client) => Promise<Output>): Promise<Output> {
+    const turn = this.#queue.then(() => this.#ask(run))
+    this.#queue = turn.catch(() => {})
+    return await turn
+  }
+
+  /** Resolves when it is connected, or that time is over. */
+  async linkedWithin(ms: number): Promise<void> {
+    await Promise.race([this.#linked.promise, wait(ms)])
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#drop()
+  }
+
+  async #ask<Output>(run: (client: pg.Client) => Promise<Output>): Promise<Output> {
+    const client = this.#client
+    if (client === null) throw new PostgresAway('there is no connection')
+    try {
+      return await run(client)
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      // A connection of which an answer is outstanding is good for nothing any more.
+      if (this.#client === client) client.emit('error', error)
+      throw new PostgresAway(describe(error))
+    }
+  }
+
+  /** `lost` resolves with the reason when one of the two is. */
+  async #connect(): Promise<{ lost: Promise<unknown> }> {
+    const lost = Promise.withResolvers<unknown>()
+    const open = async () => {
+      const client = new pg.Client({ ...toConfig(this.#address), query_timeout: answerMs })
+      client.on('error', (error) => lost.resolve(error))
+      client.on('end', () => lost.resolve(new Error('PostgreSQL closed the connection')))
+      await client.connect()
+      return client
+    }
+    this.#listener = await open()
+    this.#listener.on('notification', ({ payload }) => this.#events.onNotify(payload ?? ''))
+    await this.#listener.query(`listen ${channel}`)
+    const { rows } = await this.#listener.query('select pg_listening_channels() as name')
+    if (rows.length === 0)
+      throw new Error('it does not keep LISTEN: connect past the pooler, or let it pool sessions, not transactions')
+    this.#client = await open()
+    return { lost: lost.promise }
+  }
+
+  async #drop(): Promise<void> {
+    const clients = [this.#client, this.#listener]
+    this.#client = null
+    this.#listener = null
+    this.#linked = Promise.withResolvers()
+    await Promise.all(clients.map((client) => client && Promise.race([client.end().catch(() => {}), wait(200)])))
+  }
+}
+
+function toConfig({ host, port, user, password, database, authority, plain }: PostgresAddress): pg.ClientConfig {
+  const ssl = plain ? false : { rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) }
+  return {
+    ...{ host, port, user, database, ssl, password: password ?? '' },
+    application_name: 'spgw',
+    connectionTimeoutMillis: connectMs,
+    statement_timeout: answerMs,
+    lock_timeout: 2000,
+    keepAlive: true,
+  }
+}
+
+/** Whatever PostgreSQL itself says has a code of five; that it goes down, or has no room, is a loss like any other. */
+function isLoss(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return true
+  return /^(08|57P|53)/.test(error.code ?? '')
+}
+
+function describe(error: unknown): string {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message
+  return error instanceof Error ? error.message : String(error)
+}

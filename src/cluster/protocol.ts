@@ -1,0 +1,94 @@
+import type { RowChange, SharedRow } from '../store/replica/replica-types.ts'
+
+/** Where PostgreSQL is, as the thread is told; the password crosses threads in clear text, and nothing else. */
+export interface PostgresAddress {
+  /** A name, an address, or the folder of a socket. */
+  host: string
+  port: number
+  user: string
+  password: string | null
+  database: string
+  /** PEM of the authority that vouches for the server; null: the system's. */
+  authority: string | null
+  /** Only to this machine: everywhere else the server has to prove who it is. */
+  plain: boolean
+}
+
+export interface ClusterThreadData {
+  address: PostgresAddress
+}
+
+export interface ClusterPeer {
+  id: string
+  name: string
+  version: string | null
+  /** How far its threads are. */
+  applied: number
+  joinedAt: string
+  /** When PostgreSQL heard of it last. */
+  heardAt: string | null
+  /** Not heard of for so long, by PostgreSQL's clock. */
+  silentMs: number | null
+}
+
+export interface Self {
+  cluster: string
+  member: string
+  /** Of this run of the gateway: a copy of its data directory that runs elsewhere has another. */
+  incarnation: string
+}
+
+export interface JoinRequest {
+  invite: string
+  member: string
+  name: string
+  publicKey: string
+  proof: string
+}
+
+/** What the thread answers, by what it is asked. */
+export interface Questions {
+  /** The cluster that is there; null: none. */
+  find: { input: null; output: { cluster: string; sequence: number; members: ClusterPeer[] } | null }
+  found: { input: { cluster: string; member: string; name: string; token: string; rows: SharedRow[] }; output: null }
+  unfound: { input: { cluster: string }; output: null }
+  /** Says that this node is here. Not the first time: whoever has taken its place meanwhile keeps it. */
+  meet: {
+    input: Self & { version: string; sequence: number; mark: string; isFirst: boolean }
+    output: { state: 'member' | 'other cluster' | 'removed' | 'doubled' | 'lost' | 'newer'; sequence: number }
+  }
+  append: { input: Self & { sequence: number; token: string; changes: RowChange[] }; output: number }
+  rows: { input: { after: number }; output: { sequence: number; mark: string; rows: SharedRow[] } }
+  applied: { input: Self & { sequence: number }; output: null }
+  members: { input: null; output: ClusterPeer[] }
+  leave: { input: Self; output: null }
+  remove: { input: { name: string }; output: ClusterPeer | null }
+  invite: { input: { invite: string; minutes: number }; output: null }
+  /** False: there is no such invitation, or it was used, or is over. */
+  'ask-join': { input: JoinRequest; output: boolean }
+  'read-answer': { input: { invite: string }; output: string | null }
+  'read-joins': { input: { invites: string[] }; output: JoinRequest[] }
+  'answer-join': { input: JoinRequest & { answer: string }; output: null }
+}
+
+export type ClusterQuestion = keyof Questions
+type AskedQuestion = {
+  [Name in ClusterQuestion]: { kind: 'ask'; id: number; name: Name; input: Questions[Name]['input'] }
+}[ClusterQuestion]
+
+export type ClusterRequest =
+  | AskedQuestion
+  /** What is to be kept up by itself; null: nothing. */
+  | { kind: 'self'; self: Self | null }
+  | { kind: 'close' }
+
+export type ClusterMessage =
+  | { kind: 'answer'; id: number; output: unknown }
+  /** `away`: PostgreSQL was not reached, so that it may have happened or not; else it was refused. */
+  | { kind: 'failure'; id: number; away: boolean; message: string }
+  /** Why PostgreSQL is not reached; null: it is. */
+  | { kind: 'link'; trouble: string | null }
+  /** The cluster is there now. */
+  | { kind: 'head'; sequence: number; member: boolean }
+  | { kind: 'members'; members: ClusterPeer[] }
+  | { kind: 'crashing'; reason: string }

@@ -1,0 +1,209 @@
+import type pg from 'pg'
+import type { ClusterPeer, ClusterQuestion, JoinRequest, Questions } from './protocol.ts'
+import { createSchema, schemaLevel } from './schema.ts'
+
+type Answerers = {
+  [Name in ClusterQuestion]: (client: pg.Client, input: Questions[Name]['input']) => Promise<Questions[Name]['output']>
+}
+
+/** As many as one statement takes in some ten milliseconds. */
+const rowsAtOnce = 2000
+
+/** Each question to PostgreSQL. All but those that found and end a cluster are one statement. */
+export const answerers: Answerers = {
+  async find(client) {
+    if (!(await exists(client))) return null
+    const { rows } = await client.query<{ cluster: string; sequence: string }>(
+      'select cluster, sequence from spgw.head',
+    )
+    const head = rows[0]
+    if (head === undefined) return null
+    return { cluster: head.cluster, sequence: Number(head.sequence), members: await listMembers(client) }
+  },
+
+  async found(client, { cluster, member, name, token, rows }) {
+    await inTransaction(client, async () => {
+      await client.query("select pg_advisory_xact_lock(hashtext('spgw'))")
+      if (await exists(client)) await refuseOthers(client, name)
+      await client.query(createSchema)
+      for (let at = 0; at < rows.length; at += rowsAtOnce)
+        await client.query(
+          `insert into spgw.rows (name, key, row, sequence)
+           select c.name, c.key, c.row, 1 from jsonb_to_recordset($1::jsonb) as c(name text, key text, row jsonb)`,
+          [
+            `[${rows
+              .slice(at, at + rowsAtOnce)
+              .map(rowText)
+              .join()}]`,
+          ],
+        )
+      await client.query('insert into spgw.head values ($1, 1, $2)', [cluster, schemaLevel])
+      await client.query('insert into spgw.members (id, name) values ($1, $2)', [member, name])
+      await client.query('insert into spgw.appends (sequence, token, member) values (1, $1, $2)', [token, member])
+    })
+    return null
+  },
+
+  async unfound(client, { cluster }) {
+    await inTransaction(client, async () => {
+      const { rowCount } = await client.query('select from spgw.head where cluster = $1 for update', [cluster])
+      if (rowCount === 1) await client.query('drop schema spgw cascade')
+    })
+    return null
+  },
+
+  async meet(client, { cluster, member, incarnation, version, sequence, mark, isFirst }) {
+    if (!(await exists(client))) return { state: 'other cluster', sequence: 0 }
+    const { rows } = await client.query<{ sequence: string; level: number; known: boolean }>(
+      `select sequence, level, exists (select from spgw.appends where sequence = $2 and token = $3) as known
+       from spgw.head where cluster = $1`,
+      [cluster, sequence, mark],
+    )
+    const head = rows[0]
+    if (head === undefined) return { state: 'other cluster', sequence: 0 }
+    const reached = Number(head.sequence)
+    if (head.level > schemaLevel) return { state: 'newer', sequence: reached }
+    if (!head.known) return { state: 'lost', sequence: reached }
+    const { rowCount } = await client.query(
+      `update spgw.members set incarnation = $2, version = $3, beat = now(), applied = $4
+       where id = $1 and ($5 or incarnation = $2)`,
+      [member, incarnation, version, sequence, isFirst],
+    )
+    if (rowCount === 1) return { state: 'member', sequence: reached }
+    const { rowCount: doubles } = await client.query('select from spgw.members where id = $1', [member])
+    return { state: doubles === 1 ? 'doubled' : 'removed', sequence: reached }
+  },
+
+  async append(client, { cluster, sequence, member, incarnation, token, changes }) {
+    const values = [cluster, sequence, member, incarnation, token, JSON.stringify(changes)]
+    const { rows } = await client.query<{ at: string }>('select spgw.append($1, $2, $3, $4, $5, $6) as at', values)
+    return Number(rows[0]?.at)
+  },
+
+  /** The head and the rows in one statement: read one after the other, a commit in between would be passed over for ever. */
+  async rows(client, { after }) {
+    const { rows } = await client.query<{ sequence: string; token: string; name: string; key: string; row: string }>(
+      `select h.sequence, a.token, r.name, r.key, r.row::text as row from spgw.head h
+       join spgw.appends a on a.sequence = h.sequence left join spgw.rows r on r.sequence > $1`,
+      [after],
+    )
+    const head = rows[0]
+    if (head === undefined) throw new Error('the cluster is no longer there')
+    const changed = rows.filter(({ name }) => name !== null).map(({ name, key, row }) => ({ name, key, row }))
+    return { sequence: Number(head.sequence), mark: head.token, rows: changed }
+  },
+
+  async applied(client, { member, incarnation, sequence }) {
+    const values = [member, incarnation, sequence]
+    await client.query(
+      'update spgw.members set applied = $3, beat = now() where id = $1 and incarnation = $2 and applied < $3',
+      values,
+    )
+    return null
+  },
+
+  members: listMembers,
+
+  async leave(client, { member }) {
+    await client.query('delete from spgw.members where id = $1', [member])
+    return null
+  },
+
+  async remove(client, { name }) {
+    const found = (await listMembers(client)).find((member) => member.name === name || member.id === name)
+    if (found === undefined) return null
+    await client.query('delete from spgw.members where id = $1', [found.id])
+    return found
+  },
+
+  async invite(client, { invite, minutes }) {
+    await client.query('delete from spgw.invites where expires < now()')
+    await client.query("insert into spgw.invites (id, expires) values ($1, now() + $2 * interval '1 minute')", [
+      invite,
+      minutes,
+    ])
+    return null
+  },
+
+  async 'ask-join'(client, { invite, member, name, publicKey, proof }) {
+    const { rowCount } = await client.query(
+      `update spgw.invites set member = $2, name = $3, public_key = $4, proof = $5
+       where id = $1 and member is null and expires > now()`,
+      [invite, member, name, publicKey, proof],
+    )
+    return rowCount === 1
+  },
+
+  async 'read-answer'(client, { invite }) {
+    const { rows } = await client.query<{ answer: string | null }>('select answer from spgw.invites where id = $1', [
+      invite,
+    ])
+    return rows[0]?.answer ?? null
+  },
+
+  async 'read-joins'(client, { invites }) {
+    const { rows } = await client.query<JoinRequest>(
+      `select id as invite, member, name, public_key as "publicKey", proof from spgw.invites
+       where id = any ($1) and member is not null and answer is null and expires > now()`,
+      [invites],
+    )
+    return rows
+  },
+
+  /** An answer that hands nothing over is empty. */
+  async 'answer-join'(client, { invite, member, name, answer }) {
+    await inTransaction(client, async () => {
+      if (answer !== '') await client.query('insert into spgw.members (id, name) values ($1, $2)', [member, name])
+      await client.query('update spgw.invites set answer = $2 where id = $1', [invite, answer])
+    })
+    return null
+  },
+}
+
+async function exists(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>("select to_regclass('spgw.head') is not null as found")
+  return rows[0]?.found === true
+}
+
+/** One that this node began and never came to use is begun again. */
+async function refuseOthers(client: pg.Client, name: string): Promise<void> {
+  const members = await listMembers(client)
+  if (members.some((member) => member.name !== name || member.heardAt !== null))
+    throw new Error(`there is a cluster already, of ${members.map((member) => member.name).join(', ')}: join it`)
+  await client.query('drop schema spgw cascade')
+}
+
+async function listMembers(client: pg.Client): Promise<ClusterPeer[]> {
+  const { rows } = await client.query<{
+    id: string
+    name: string
+    version: string | null
+    applied: string
+    joined: Date
+    beat: Date | null
+    silent: string | null
+  }>(
+    `select id, name, version, applied, joined, beat, extract(epoch from now() - beat) * 1000 as silent
+     from spgw.members order by name`,
+  )
+  return rows.map(({ id, name, version, applied, joined, beat, silent }) => ({
+    ...{ id, name, version, applied: Number(applied), joinedAt: joined.toISOString() },
+    heardAt: beat === null ? null : beat.toISOString(),
+    silentMs: silent === null ? null : Math.max(0, Number(silent)),
+  }))
+}
+
+function rowText({ name, key, row }: { name: string; key: string; row: string | null }): string {
+  return `{"name":${JSON.stringify(name)},"key":${JSON.stringify(key)},"row":${row ?? 'null'}}`
+}
+
+async function inTransaction(client: pg.Client, run: () => Promise<void>): Promise<void> {
+  await client.query('begin')
+  try {
+    await run()
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}

@@ -1,0 +1,54 @@
+/** Of the tables below. A gateway does not touch those of a newer one. */
+export const schemaLevel = 1
+
+/** Woken by `append`, with the new number. */
+export const channel = 'spgw'
+
+/**
+ * What PostgreSQL holds of a cluster. `rows` knows nothing of the gateway's own tables: a row is a name, a key and a JSON
+ * object, so that versions of the gateway may differ, and what an older one does not know survives its changes. A deletion
+ * is a row that is null.
+ */
+export const createSchema = `
+create schema spgw;
+create table spgw.head (cluster text primary key, sequence bigint not null, level integer not null);
+create table spgw.rows (
+  name text not null, key text not null, row jsonb, sequence bigint not null, primary key (name, key));
+create index rows_sequence on spgw.rows (sequence);
+create table spgw.appends (
+  sequence bigint primary key, token text not null unique, member text not null, time timestamptz not null default now());
+create table spgw.members (
+  id text primary key, name text not null unique, incarnation text, version text, applied bigint not null default 0,
+  joined timestamptz not null default now(), beat timestamptz);
+create table spgw.invites (
+  id text primary key, expires timestamptz not null, member text, name text, public_key text, proof text, answer text);
+
+create function spgw.append(of text, expected bigint, by text, life text, mark text, changes jsonb)
+returns bigint language plpgsql as $$
+declare reached bigint; done bigint;
+begin
+  -- The one lock: the second sees what the first has committed.
+  select h.sequence into reached from spgw.head h where h.cluster = of for update;
+  if not found then return -3; end if;
+  select a.sequence into done from spgw.appends a where a.token = mark;
+  if found then return done; end if;
+  if not exists (select 1 from spgw.members m where m.id = by and m.incarnation = life) then return -2; end if;
+  if reached <> expected then return -1; end if;
+  reached := reached + 1;
+  if exists (select 1 from jsonb_to_recordset(changes) as c(name text, key text)
+    join spgw.rows r on r.name = c.name and r.key = c.key where c.name = 'audit')
+  then raise exception 'the audit trail is append-only'; end if;
+  insert into spgw.rows as r (name, key, row, sequence)
+    select c.name, c.key, case when c.op = 'drop' then null else c.patch end, reached
+    from jsonb_to_recordset(changes) as c(name text, key text, op text, patch jsonb) where c.op <> 'set'
+    on conflict (name, key) do update set sequence = reached,
+      row = case when excluded.row is null then null else coalesce(r.row, '{}') || excluded.row end;
+  update spgw.rows r set row = r.row || c.patch, sequence = reached
+    from jsonb_to_recordset(changes) as c(name text, key text, op text, patch jsonb)
+    where c.op = 'set' and r.name = c.name and r.key = c.key and r.row is not null;
+  insert into spgw.appends (sequence, token, member) values (reached, mark, by);
+  update spgw.head set sequence = reached where cluster = of;
+  perform pg_notify('${channel}', reached::text);
+  return reached;
+end $$;
+`

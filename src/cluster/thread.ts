@@ -1,0 +1,125 @@
+import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { armThread, reachFaultPoint } from '../core/fault-point.ts'
+import { Postgres, PostgresAway } from './postgres.ts'
+import type { ClusterMessage, ClusterRequest, ClusterThreadData, Self } from './protocol.ts'
+import { answerers } from './questions.ts'
+
+const pollMs = 500
+/** Every so many polls a node says that it is there, and hears who else is. */
+const beatPolls = 4
+/** For so long an append whose answer was lost is asked for again: appended once, however often. */
+const retryMs = 3000
+
+/** The cluster's own thread, the only one that talks to PostgreSQL. */
+class ClusterThread {
+  readonly #port: MessagePort
+  readonly #postgres: Postgres
+  #self: Self | null = null
+  #polls = 0
+  #polling: NodeJS.Timeout | null = null
+  #busy = false
+
+  constructor(port: MessagePort, data: ClusterThreadData) {
+    this.#port = port
+    this.#postgres = new Postgres(data.address, {
+      onLink: (trouble) => this.#post({ kind: 'link', trouble }),
+      onNotify: () => void this.#poll(),
+    })
+  }
+
+  start(): void {
+    void this.#postgres.run()
+    this.#polling = setInterval(() => void this.#poll(), pollMs)
+    this.#port.on('message', (request: ClusterRequest) => void this.#receive(request))
+  }
+
+  async #receive(request: ClusterRequest): Promise<void> {
+    if (request.kind === 'self') this.#self = request.self
+    else if (request.kind === 'ask') await this.#answer(request)
+    else {
+      if (this.#polling !== null) clearInterval(this.#polling)
+      await this.#postgres.close()
+      this.#port.close()
+    }
+  }
+
+  async #answer(asked: Extract<ClusterRequest, { kind: 'ask' }>): Promise<void> {
+    const { id, name } = asked
+    try {
+      const output = name === 'append' ? await this.#append(asked.input) : await this.#ask(asked)
+      this.#post({ kind: 'answer', id, output })
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      this.#post({ kind: 'failure', id, away: error instanceof PostgresAway, message })
+    }
+  }
+
+  async #ask({ name, input }: Extract<ClusterRequest, { kind: 'ask' }>): Promise<unknown> {
+    // The name and its input come together: the type of a request says so.
+    const answerer = answerers[name] as (client: never, input: never) => Promise<unknown>
+    return await this.#postgres.ask((client) => answerer(client as never, input as never))
+  }
+
+  async #append(input: Parameters<typeof answerers.append>[1]): Promise<number> {
+    const until = performance.now() + retryMs
+    for (;;) {
+      try {
+        reachFaultPoint('append.before')
+        const sequence = await this.#postgres.ask((client) => answerers.append(client, input))
+        reachFaultPoint('append.after')
+        return sequence
+      } catch (error) {
+        const rest = until - performance.now()
+        if (!(error instanceof PostgresAway) || rest <= 0) throw error
+        await this.#postgres.linkedWithin(rest)
+      }
+    }
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#self === null || this.#busy) return
+    this.#busy = true
+    const { member, incarnation } = this.#self
+    const beats = this.#polls++ % beatPolls === 0
+    try {
+      const { rows } = await this.#postgres.ask((client) =>
+        client.query<{ sequence: string; member: boolean }>(
+          `select h.sequence, exists (select from spgw.members where id = $1 and incarnation = $2) as member
+           from spgw.head h`,
+          [member, incarnation],
+        ),
+      )
+      const head = rows[0]
+      this.#post({ kind: 'head', sequence: Number(head?.sequence ?? 0), member: head?.member === true })
+      if (beats) await this.#beat(this.#self)
+    } catch (error) {
+      // What is lost is told by the connection; anything else is told here, and tried again.
+      if (!(error instanceof PostgresAway)) this.#post({ kind: 'head', sequence: 0, member: false })
+    } finally {
+      this.#busy = false
+    }
+  }
+
+  async #beat({ member, incarnation }: Self): Promise<void> {
+    await this.#postgres.ask((client) =>
+      client.query('update spgw.members set beat = now() where id = $1 and incarnation = $2', [member, incarnation]),
+    )
+    const members = await this.#postgres.ask((client) => answerers.members(client, null))
+    this.#post({ kind: 'members', members })
+  }
+
+  #post(message: ClusterMessage): void {
+    this.#port.postMessage(message)
+  }
+}
+
+armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
+if (parentPort !== null) {
+  const port = parentPort
+  process.on('uncaughtException', (error) => {
+    const message: ClusterMessage = { kind: 'crashing', reason: error.stack ?? error.message }
+    port.postMessage(message)
+    process.exit(1)
+  })
+  new ClusterThread(port, workerData as ClusterThreadData).start()
+}

@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { ClusterFace } from '../admin/handlers/context.ts'
+import { Membership } from '../cluster/membership.ts'
+import { absentMs, ClusterNode, notYet } from '../cluster/node.ts'
+import type { ClusterThreadData, PostgresAddress } from '../cluster/protocol.ts'
+import type { ClusterSettings } from '../config/settings.ts'
+import { SettingsRefused } from '../config/settings-refused.ts'
+import type { Foundation } from './foundation.ts'
+import type { Log } from './log.ts'
+import { startThread } from './threads.ts'
+
+export interface ClusterPart {
+  face: ClusterFace
+  /** Who is told why this node is cut off; null: it is not. */
+  report(onTrouble: (reason: string | null) => void): void
+  /** From now on what comes from the cluster is published. */
+  start(publish: () => Promise<void>): void
+  stop(): Promise<void>
+}
+
+export interface ClusterOptions {
+  settings: ClusterSettings
+  foundation: Foundation
+  dataDirectory: string
+  version: string
+  demo: boolean
+  log: Log
+}
+
+/** Loaded only where the settings name a cluster. */
+export async function openCluster(options: ClusterOptions): Promise<ClusterPart> {
+  const { settings, foundation, dataDirectory, version, log } = options
+  const { store, keyring } = foundation
+  if (options.demo)
+    throw new SettingsRefused([
+      { place: '--demo', message: 'a node of a cluster has no demo: remove cluster.postgres' },
+    ])
+  const name = settings.node ?? hostname()
+  const address = toAddress(settings)
+  let onTrouble: (reason: string | null) => void = () => {}
+  let publish: () => Promise<void> = async () => {}
+  const node = new ClusterNode({
+    store,
+    version,
+    log,
+    startThread: () => startThread('cluster', { address } satisfies ClusterThreadData),
+    onTrouble: (reason) => onTrouble(reason),
+    publish: () => publish(),
+  })
+  await node.open()
+  const membership = new Membership({ node, store, keyring, name, dataDirectory, publish: () => publish() })
+  return {
+    face: {
+      cluster: () => node.state?.cluster ?? null,
+      async status() {
+        const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
+        return {
+          ...{ cluster: node.state?.cluster ?? null, node: name, trouble: node.trouble, pending },
+          postgres: `${address.host}:${address.port}/${address.database}`,
+          sequence: node.state?.sequence ?? null,
+          nodes: (await node.listMembers()).map((member) => ({
+            name: member.name,
+            state: member.silentMs === null || member.silentMs > absentMs ? ('absent' as const) : ('present' as const),
+            version: member.version,
+            sequence: member.applied,
+            heardAt: member.heardAt,
+          })),
+        }
+      },
+      found: () => membership.found(),
+      invite: () => membership.invite(),
+      join: (token) => membership.join(token),
+      leave: () => membership.leave(),
+      remove: (other) => membership.remove(other),
+      async refresh() {
+        if (node.state === null || node.trouble !== null) return
+        // A change that cannot be made is refused where it is made, with the reason.
+        await node.catchUp().catch(() => false)
+      },
+      confirm: async () => (node.state === null ? null : await node.confirm()),
+    },
+    report(listener) {
+      onTrouble = listener
+      if (node.state !== null && node.trouble !== notYet) listener(node.trouble)
+    },
+    start(run) {
+      publish = run
+      node.start()
+    },
+    async stop() {
+      membership.stop()
+      await node.close()
+    },
+  }
+}
+
+/** To another machine never in clear text, and only to a server that proves who it is. */
+export function toAddress({ host, port, user, database, password, authority }: ClusterSettings): PostgresAddress {
+  const plain = host.startsWith('/') || /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)
+  return {
+    ...{ host, port, user, database, plain, password: password?.reveal() ?? null },
+    authority: authority === null ? null : readAuthority(authority),
+  }
+}
+
+function readAuthority(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new SettingsRefused([{ place: 'cluster.postgres_ca', message: `${path} cannot be read (${reason})` }])
+  }
+}

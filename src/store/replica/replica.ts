@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import type Sqlite from 'better-sqlite3'
+import { reachFaultPoint } from '../../core/fault-point.ts'
+import { appendAudit } from '../operators/audit.ts'
+import { projectOf } from '../operators/audit-project.ts'
+import type { Database } from '../schema.ts'
+import type { Connection } from '../sqlite/connection.ts'
+import { readJson, writeJson } from '../sqlite/json-column.ts'
+import { StoreConflict } from '../store-error.ts'
+import { runMethod, runWrite } from '../tables.ts'
+import { applyPending, applyRows, exportRows } from './apply-rows.ts'
+import { beginCapture, installCapture, readCaptured } from './capture.ts'
+import type {
+  PendingChange,
+  Rehearsal,
+  ReplicaAnswers,
+  ReplicaRequest,
+  ReplicaState,
+  RowChange,
+  SharedCall,
+  SharedRow,
+  SharedRows,
+} from './replica-types.ts'
+
+/** The database of a node of a cluster: rehearses what is to be changed, and becomes what the cluster says. */
+export class Replica {
+  readonly #connection: Connection
+  readonly #schema: string
+  #captures = false
+
+  constructor(connection: Connection, schema: string) {
+    this.#connection = connection
+    this.#schema = schema
+  }
+
+  async answer(request: ReplicaRequest): Promise<ReplicaAnswers[keyof ReplicaAnswers]> {
+    switch (request.act) {
+      case 'state':
+        return await this.#connection.read((db) => this.#state(db))
+      case 'enter':
+        return await this.#change((sqlite) => {
+          if (request.rows !== null) applyRows(sqlite, { rows: request.rows, extent: 'join' })
+          else if (digestOf(exportRows(sqlite)) !== request.digest)
+            throw new StoreConflict('the configuration was changed in the meantime')
+          this.#stand(sqlite, request.state)
+        })
+      case 'leave':
+        return await this.#change((sqlite) => sqlite.exec('delete from replica; delete from replica_pending'))
+      case 'export':
+        return await this.#connection.read(async () => {
+          const rows = exportRows(this.#connection.sqlite)
+          return { rows, digest: digestOf(rows) }
+        })
+      case 'rehearse':
+        return await this.#rehearse((db) => runWrite(db, request.call))
+      case 'defer':
+        return await this.#defer(request.call, request.token)
+      case 'pending':
+        return await this.#pending()
+      case 'settle':
+        return await this.#change((sqlite) =>
+          sqlite.prepare('delete from replica_pending where number = ?').run(request.number),
+        )
+      case 'apply':
+        return await this.#change((sqlite) => this.#apply(sqlite, request.rows))
+    }
+  }
+
+  async #state(db: Database): Promise<ReplicaAnswers['state']> {
+    const row = await db.selectFrom('replica').selectAll().executeTakeFirst()
+    if (row === undefined) return null
+    const waiting = db.selectFrom('replica_pending').select((fn) => fn.fn.countAll().as('count'))
+    const { count } = await waiting.executeTakeFirstOrThrow()
+    const { schema, ...state } = row
+    return { ...state, pending: Number(count), behindSchema: schema !== this.#schema }
+  }
+
+  /** Always undone: what it throws at the end carries the result out of the transaction. */
+  async #rehearse(run: (db: Database) => Promise<unknown>): Promise<Rehearsal> {
+    const { sqlite } = this.#connection
+    this.#installOnce()
+    try {
+      return await this.#connection.write(async (db) => {
+        beginCapture(sqlite)
+        const output = await run(db)
+        throw new Undone({ output, changes: readCaptured(sqlite), sequence: await sequenceOf(db) })
+      })
+    } catch (error) {
+      if (error instanceof Undone) return error.rehearsal
+      throw error
+    }
+  }
+
+  async #defer(call: SharedCall, token: string): Promise<unknown> {
+    const { sqlite } = this.#connection
+    this.#installOnce()
+    return await this.#connection.write(async (db) => {
+      beginCapture(sqlite)
+      const project = call.audit === null ? null : await projectOf(db, call.audit)
+      const output = await runMethod(db, call)
+      const changes = readCaptured(sqlite)
+      sqlite.exec('delete from temp.capturing')
+      const audit_json = call.audit === null ? null : writeJson(call.audit)
+      const time = new Date().toISOString()
+      if (changes.length > 0 || audit_json !== null)
+        await db
+          .insertInto('replica_pending')
+          .values({ token, changes_json: writeJson(changes), audit_json, project_id: project, time })
+          .execute()
+      return output
+    })
+  }
+
+  /** Its audit line continues the chain as it is now, and keeps the time at which it was decided. */
+  async #pending(): Promise<PendingChange | null> {
+    const found = await this.#connection.read((db) =>
+      db.selectFrom('replica_pending').selectAll().orderBy('number').limit(1).executeTakeFirst(),
+    )
+    if (found === undefined) return null
+    const { number, token, changes_json, audit_json, project_id, time } = found
+    const rehearsal = await this.#rehearse(async (db) => {
+      if (audit_json !== null) await appendAudit(db, readJson(audit_json), project_id, time)
+    })
+    const changes = [...readJson<RowChange[]>(changes_json), ...rehearsal.changes]
+    return { number, token, changes, sequence: rehearsal.sequence }
+  }
+
+  #apply(sqlite: Sqlite.Database, rows: SharedRows): void {
+    applyRows(sqlite, rows)
+    const pending = sqlite.prepare('select changes_json from replica_pending order by number').pluck().all()
+    for (const text of pending) applyPending(sqlite, readJson<RowChange[]>(String(text)))
+    const { sequence, mark } = rows
+    sqlite.prepare('update replica set sequence = ?, mark = ?, schema = ?').run(sequence, mark, this.#schema)
+    reachFaultPoint('apply.before-commit')
+  }
+
+  #stand(sqlite: Sqlite.Database, { cluster, member, sequence, mark }: ReplicaState): void {
+    sqlite.exec('delete from replica')
+    sqlite
+      .prepare('insert into replica (cluster, member, sequence, mark, schema) values (?, ?, ?, ?, ?)')
+      .run(cluster, member, sequence, mark, this.#schema)
+  }
+
+  async #change(run: (sqlite: Sqlite.Database) => unknown): Promise<null> {
+    await this.#connection.writeUnchecked((sqlite) => void run(sqlite))
+    return null
+  }
+
+  #installOnce(): void {
+    if (!this.#captures) installCapture(this.#connection.sqlite)
+    this.#captures = true
+  }
+}
+
+function digestOf(rows: readonly SharedRow[]): string {
+  const hash = createHash('sha256')
+  for (const { name, key, row } of rows) hash.update(`${name}\0${key}\0${row}\0`)
+  return hash.digest('base64')
+}
+
+class Undone extends Error {
+  override readonly name = 'Undone'
+  readonly rehearsal: Rehearsal
+
+  constructor(rehearsal: Rehearsal) {
+    super('a rehearsal ends by being undone')
+    this.rehearsal = rehearsal
+  }
+}
+
+async function sequenceOf(db: Database): Promise<number> {
+  const row = await db.selectFrom('replica').select('sequence').executeTakeFirst()
+  return row?.sequence ?? 0
+}

@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ClusterNode, TestCluster } from '../support/cluster.ts'
+import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
+import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
+
+const credential = 'sk-of-the-cluster-1234567890'
+
+describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPostgres})`, () => {
+  let cluster: TestCluster
+  let upstream: MockProvider
+  beforeAll(async () => {
+    upstream = await startMockProvider('openai', credential)
+    cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'])
+    const { admin, addRoute } = node('gw-a').gateway
+    const { baseUrl } = upstream
+    await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
+    await addRoute('gpt-4o-mini', ['up'])
+  })
+  afterAll(async () => {
+    await cluster?.stop()
+    await upstream?.close()
+  })
+
+  function node(name: string): ClusterNode {
+    const found = cluster.nodes.find((each) => each.name === name)
+    if (found === undefined) throw new Error(`there is no node ${name}`)
+    return found
+  }
+
+  async function ask(name: string, key: string): Promise<number> {
+    const response = await fetch(`${node(name).gateway.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }),
+    })
+    await response.text()
+    return response.status
+  }
+
+  const names = ['gw-a', 'gw-b', 'gw-c']
+  const askAll = (key: string) => Promise.all(names.map((name) => ask(name, key)))
+
+  it('serves on every node with what was configured on any, under one machine key', async () => {
+    const { key } = await node('gw-b').gateway.createKey('everywhere')
+    await cluster.converge()
+    await expect.poll(() => askAll(key)).toEqual([200, 200, 200])
+    const keys = cluster.nodes.map(({ dataDirectory }) => readFileSync(join(dataDirectory, 'machine.key'), 'utf8'))
+    expect(new Set(keys).size).toBe(1)
+    // PostgreSQL knows neither the key nor what is sealed under it.
+    const rows = cluster.postgres.query('select row from spgw.rows union all select to_jsonb(i) from spgw.invites i')
+    expect(rows).not.toContain(credential)
+    expect(rows).not.toContain(/ ([\w-]{43}) /.exec(keys[0] ?? '')?.[1])
+    const shown = await node('gw-c').gateway.admin.status({})
+    expect(shown.cluster).toEqual({ id: expect.stringMatching(/^clu_/), limits: 'local', records: 'local' })
+  })
+
+  it('rejects a revoked key on every node before the command returns, and says so', async () => {
+    const { key, id } = await node('gw-a').gateway.createKey('short-lived')
+    await expect.poll(() => askAll(key)).toEqual([200, 200, 200])
+    const begun = performance.now()
+    const { nodes } = await node('gw-c').gateway.admin.keys.revoke({ key: id })
+    expect(nodes).toEqual({ reached: names, missing: [] })
+    expect(await askAll(key)).toEqual([401, 401, 401])
+    // On an idle machine some 20 ms; this one may do other things as well, and each node answered a request besides.
+    expect(performance.now() - begun).toBeLessThan(5000)
+  })
+
+  it('takes changes from three nodes at once, each once, and comes out equal', async () => {
+    const add = ({ gateway, name }: ClusterNode) =>
+      Array.from({ length: 8 }, (_, number) =>
+        Promise.allSettled([
+          gateway.admin.projects.add({ name: `${name}-${number}` }),
+          gateway.admin.projects.add({ name: `wanted-${number}` }),
+        ]),
+      )
+    const results = await Promise.all(cluster.nodes.flatMap(add))
+    const [own, wanted] = [0, 1].map((place) => results.filter((pair) => pair[place]?.status === 'fulfilled').length)
+    expect([own, wanted]).toEqual([24, 8])
+    const [first, second] = cluster.nodes
+    const rename = async ({ gateway }: ClusterNode, project: string, name: string) =>
+      await gateway.admin.projects.edit({ name: project, rename: name })
+    if (first === undefined || second === undefined) throw new Error('three nodes')
+    await rename(first, 'wanted-0', 'aside')
+    await rename(second, 'wanted-1', 'wanted-0')
+    await rename(first, 'aside', 'wanted-1')
+    await cluster.converge()
+  })
+
+  it('goes on without PostgreSQL: serves, starts, revokes, and refuses other changes in words', async () => {
+    const { key, id } = await node('gw-a').gateway.createKey('outage')
+    const { key: kept } = await node('gw-a').gateway.createKey('kept')
+    await expect.poll(() => askAll(key)).toEqual([200, 200, 200])
+    cluster.postgres.stop()
+    const { gateway } = node('gw-b')
+    await expect.poll(async () => (await gateway.admin.status({})).degraded).toMatchObject([{ part: 'postgres' }])
+    const refused = await gateway.spgw(['keys', 'create', '--name', 'late'])
+    expect(refused).toMatchObject({ code: expect.any(Number), stdout: '' })
+    expect(refused.stderr).toMatch(
+      /The configuration is read-only: PostgreSQL cannot be reached.*\n.*keys can be revoked/,
+    )
+    expect((await fetch(`${gateway.baseUrl}/readyz`)).status).toBe(200)
+    const { nodes } = await gateway.admin.keys.revoke({ key: id })
+    expect(nodes?.reached).toEqual(['gw-b'])
+    expect(nodes?.missing.map(({ name }) => name)).toEqual(['gw-a', 'gw-c'])
+    expect(await askAll(key)).toEqual([200, 401, 200])
+    expect((await gateway.admin.cluster.status({})).pending).toBe(1)
+    // What it decided outlives it, and it starts from its replica.
+    await gateway.kill('SIGKILL')
+    await node('gw-b').restart()
+    expect(await askAll(kept)).toEqual([200, 200, 200])
+    expect(await ask('gw-b', key)).toBe(401)
+    cluster.postgres.start()
+    await expect.poll(() => askAll(key)).toEqual([401, 401, 401])
+    await cluster.converge()
+    const lines = await node('gw-c').gateway.admin.audit.list({ operation: 'keys.revoke', resource: id })
+    expect(lines).toHaveLength(1)
+    await node('gw-b').gateway.createKey('late')
+    await cluster.converge()
+  })
+
+  it('names the node that a revocation did not reach, which rejects the key once it is back', async () => {
+    const { key, id } = await node('gw-a').gateway.createKey('cut-off')
+    await expect.poll(() => askAll(key)).toEqual([200, 200, 200])
+    node('gw-c').proxy.become('swallow')
+    const { nodes } = await node('gw-a').gateway.admin.keys.revoke({ key: id })
+    expect(nodes).toMatchObject({ reached: ['gw-a', 'gw-b'], missing: [{ name: 'gw-c' }] })
+    expect((await askAll(key)).slice(0, 2)).toEqual([401, 401])
+    node('gw-c').proxy.become('pass')
+    await expect.poll(() => ask('gw-c', key)).toBe(401)
+    await cluster.converge()
+  })
+
+  it.each(['append.before', 'append.after', 'apply.before-commit'])(
+    'survives a kill at %s, with the change made once or not at all',
+    async (point) => {
+      const victim = node('gw-b')
+      await victim.gateway.stop()
+      // What the start itself writes is not what is to be met.
+      victim.proxy.become('cut')
+      await victim.restart(point)
+      victim.proxy.become('pass')
+      await expect.poll(async () => (await victim.gateway.admin.cluster.status({})).trouble).toBeNull()
+      const name = point.replaceAll('.', '-')
+      // The process dies of it, so that nobody answers.
+      const asked = victim.gateway.admin.projects.add({ name }).catch(() => null)
+      expect(await victim.gateway.ended).toBeNull()
+      void asked
+      await victim.restart()
+      await cluster.converge()
+      const projects = await node('gw-a').gateway.admin.projects.list({})
+      const made = projects.filter((project) => project.name === name).length
+      expect(made).toBe(point === 'append.before' ? 0 : 1)
+    },
+  )
+
+  it('takes in no stranger, and nobody twice', async () => {
+    const stranger = await cluster.addAlone('gw-x')
+    const { token } = await node('gw-a').gateway.admin.cluster.invite({})
+    const forged = token.replace(/.{43}$/, 'A'.repeat(43))
+    const refusal = (given: string) => stranger.gateway.admin.cluster.join({ token: given }).catch(String)
+    expect(await refusal(forged)).toMatch(/has refused/)
+    expect(await refusal(token)).toMatch(/was used already/)
+    // Nothing of its own was given up for it.
+    expect((await stranger.gateway.admin.cluster.status({})).cluster).toBeNull()
+    await stranger.gateway.admin.projects.add({ name: 'own' })
+    await stranger.gateway.createKey('own', { project: 'default' })
+    const { token: another } = await node('gw-a').gateway.admin.cluster.invite({})
+    expect(await refusal(another)).toMatch(/keys of its own/)
+    await stranger.gateway.stop()
+    cluster.nodes.pop()
+    await stranger.proxy.close()
+  })
+
+  it('lets nodes go: one leaves and goes on alone, one is removed and changes nothing any more', async () => {
+    const left = await node('gw-c').gateway.admin.cluster.leave({})
+    expect(left.ended).toBe(false)
+    await node('gw-c').gateway.admin.projects.add({ name: 'alone' })
+    const { gateway } = node('gw-a')
+    expect((await gateway.admin.cluster.remove({ node: 'gw-b' })).nodes.map(({ name }) => name)).toEqual(['gw-a'])
+    await expect.poll(async () => (await node('gw-b').gateway.admin.cluster.status({})).trouble).toMatch(/was removed/)
+    await expect(node('gw-b').gateway.admin.projects.add({ name: 'removed' })).rejects.toThrow(/read-only/)
+    expect((await gateway.admin.projects.list({})).map(({ name }) => name)).not.toContain('removed')
+    expect(await gateway.admin.cluster.leave({})).toMatchObject({ ended: true })
+    expect(cluster.postgres.query("select count(*) from pg_namespace where nspname = 'spgw'").trim()).toBe('0')
+    await gateway.admin.projects.add({ name: 'last' })
+  })
+})

@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { exportRows } from '../../src/store/replica/apply-rows.ts'
+import { sharedTables } from '../../src/store/replica/shared-tables.ts'
+import { FaultProxy } from './fault-proxy.ts'
+import { startGateway, type TestGateway } from './gateway.ts'
+import { PostgresServer } from './postgres-server.ts'
+
+export interface ClusterNode {
+  name: string
+  proxy: FaultProxy
+  dataDirectory: string
+  gateway: TestGateway
+  /** After a kill, on the same data; the point strikes the new process. */
+  restart(faultPoint?: string): Promise<void>
+}
+
+/** Real nodes on a real PostgreSQL, each behind a proxy of its own. */
+export class TestCluster {
+  readonly postgres: PostgresServer
+  readonly nodes: ClusterNode[] = []
+
+  private constructor(postgres: PostgresServer) {
+    this.postgres = postgres
+  }
+
+  static async start(names: readonly string[]): Promise<TestCluster> {
+    const cluster = new TestCluster(await PostgresServer.start())
+    for (const name of names) await cluster.add(name)
+    return cluster
+  }
+
+  /** The first founds the cluster, the others join it. */
+  async add(name: string): Promise<ClusterNode> {
+    const node = await this.addAlone(name)
+    const [first] = this.nodes
+    if (first === node || first === undefined) {
+      await node.gateway.admin.cluster.init({})
+      return node
+    }
+    const { token } = await first.gateway.admin.cluster.invite({})
+    await node.gateway.admin.cluster.join({ token })
+    return node
+  }
+
+  /** One that is not a member of anything yet, and has reached PostgreSQL. */
+  async addAlone(name: string): Promise<ClusterNode> {
+    const proxy = await FaultProxy.start(this.postgres.port)
+    const dataDirectory = mkdtempSync(join(tmpdir(), `spgw-${name}-`))
+    const config = `cluster:
+  postgres: postgres://spgw@127.0.0.1:${proxy.port}/postgres
+  node: ${name}
+  limits: local
+  records: local
+gateway:
+  workers: 1
+`
+    const start = (faultPoint?: string) =>
+      startGateway({
+        config,
+        dataDirectory,
+        ...(faultPoint === undefined ? {} : { environment: { SPGW_FAULT_POINT: faultPoint } }),
+      })
+    const node: ClusterNode = {
+      ...{ name, proxy, dataDirectory, gateway: await start() },
+      async restart(faultPoint) {
+        node.gateway = await start(faultPoint)
+      },
+    }
+    this.nodes.push(node)
+    while ((await node.gateway.admin.cluster.status({})).trouble !== null)
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    return node
+  }
+
+  /** Resolves when all nodes that run hold the same, and their chains are whole. */
+  async converge(): Promise<void> {
+    const until = Date.now() + 30_000
+    for (;;) {
+      const states = await Promise.all(this.nodes.map(({ gateway }) => gateway.admin.cluster.status({})))
+      const sequences = new Set(states.map(({ sequence }) => sequence))
+      if (sequences.size === 1 && states.every(({ trouble, pending }) => trouble === null && pending === 0)) break
+      if (Date.now() > until) throw new Error(`the nodes do not converge: ${JSON.stringify(states)}`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    const contents = this.nodes.map(({ dataDirectory }) => readContent(dataDirectory))
+    for (const content of contents)
+      if (content !== contents[0]) throw new Error(`the replicas differ:\n${contents[0]}\n---\n${content}`)
+    for (const { gateway } of this.nodes) {
+      const { problem } = await gateway.admin.audit.verify({})
+      if (problem !== null) throw new Error(`the audit trail is broken: ${problem}`)
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map(({ gateway }) => gateway.stop().catch(() => {})))
+    await Promise.all(this.nodes.map(({ proxy }) => proxy.close()))
+    for (const { dataDirectory } of this.nodes) rmSync(dataDirectory, { recursive: true, force: true })
+    this.postgres.remove()
+  }
+}
+
+/** All that nodes share, without what each counts for itself. */
+function readContent(dataDirectory: string): string {
+  const sqlite = new Sqlite(join(dataDirectory, 'spgw.db'), { readonly: true })
+  try {
+    const rows = exportRows(sqlite).map(({ name, key, row }) => {
+      const own = sharedTables.find((table) => table.name === name)?.own ?? []
+      const shared = Object.entries(JSON.parse(row ?? '{}')).filter(([column]) => !own.includes(column))
+      return `${name} ${key} ${JSON.stringify(shared)}`
+    })
+    return rows.sort().join('\n')
+  } finally {
+    sqlite.close()
+  }
+}

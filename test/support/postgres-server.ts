@@ -1,0 +1,88 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where Debian puts them, the newest first; else whatever is on the path. */
+function findPrograms(): string | null {
+  const root = '/usr/lib/postgresql'
+  const versions = existsSync(root) ? readdirSync(root).sort((one, other) => Number(other) - Number(one)) : []
+  const found = versions.map((version) => join(root, version, 'bin')).find((path) => existsSync(join(path, 'initdb')))
+  return found ?? null
+}
+
+export const postgresPrograms = findPrograms()
+
+/** In the name of every test that needs it. */
+export const needsPostgres = 'needs postgresql: apt-get install postgresql'
+
+/** PostgreSQL refuses to run as root, and as a user without a name: then it runs as Debian's `nobody`. */
+const otherUser = 65_534
+
+/** A real PostgreSQL of its own, that can be stopped and started again where it was. */
+export class PostgresServer {
+  readonly directory: string
+  readonly port: number
+  readonly #programs: string
+  readonly #identity: { uid?: number; gid?: number }
+
+  private constructor(programs: string, port: number) {
+    this.#programs = programs
+    this.port = port
+    this.directory = mkdtempSync(join(tmpdir(), 'spgw-postgres-'))
+    this.#identity = process.getuid?.() === 0 ? { uid: otherUser, gid: otherUser } : {}
+    chmodSync(this.directory, 0o700)
+    if (this.#identity.uid !== undefined) chownSync(this.directory, otherUser, otherUser)
+  }
+
+  static async start(): Promise<PostgresServer> {
+    if (postgresPrograms === null) throw new Error(needsPostgres)
+    const server = new PostgresServer(postgresPrograms, await freePort())
+    server.#run('initdb', ['-D', server.#data, '-U', 'spgw', '-A', 'trust', '-N', '-E', 'UTF8', '--locale=C'])
+    server.start()
+    return server
+  }
+
+  get #data(): string {
+    return join(this.directory, 'data')
+  }
+
+  start(): void {
+    const options = `-p ${this.port} -k ${this.directory} -c listen_addresses=127.0.0.1 -c fsync=off`
+    this.#run('pg_ctl', ['-D', this.#data, '-o', options, '-w', '-l', join(this.directory, 'log'), 'start'])
+  }
+
+  /** At once, as if the machine had gone. */
+  stop(): void {
+    this.#run('pg_ctl', ['-D', this.#data, '-m', 'immediate', '-w', 'stop'])
+  }
+
+  query(text: string): string {
+    return this.#run('psql', ['-h', this.directory, '-p', `${this.port}`, '-U', 'spgw', '-d', 'postgres', '-Atc', text])
+  }
+
+  remove(): void {
+    spawnSync(join(this.#programs, 'pg_ctl'), ['-D', this.#data, '-m', 'immediate', 'stop'], {
+      cwd: this.directory,
+      ...this.#identity,
+    })
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+
+  #run(program: string, args: string[]): string {
+    const options = { cwd: this.directory, encoding: 'utf8', ...this.#identity } as const
+    // A server that goes on holds on to the streams that it was given.
+    const stdio = program === 'pg_ctl' ? 'ignore' : (['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'])
+    const env = { ...process.env, LC_ALL: 'C' }
+    return execFileSync(join(this.#programs, program), args, { ...options, stdio, env }) ?? ''
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
