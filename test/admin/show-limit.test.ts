@@ -16,8 +16,8 @@ it.each([
   [spend, '$42.10 of $200.00 a month, $0.02 held'],
   [{ ...requests, used: null }, '60 requests a minute for each end user'],
 ])('a limit in words: %j', (limit, words) => {
-  expect(formatValue(limit, 'text', clock)).toBe(words)
-  expect(formatValue([limit], 'list', clock)).toBe(words)
+  expect(formatValue(limit, 'text', clock)).toBe(`project search: ${words}`)
+  expect(formatValue([limit], 'list', clock)).toBe(`project search: ${words}`)
 })
 
 it('a row for each limit of each policy, budgets first', () => {
