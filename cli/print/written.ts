@@ -147,9 +147,20 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     'policies.grant': `To end it now: spgw policies edit ${name} --clear grants`,
     'projects.add': `Next, an environment in it: spgw environments add production -p ${name}`,
     'environments.add': `Next, a key in it: spgw keys create --name NAME${scope} -e ${name}`,
-    'keys.revoke': `It stays listed. To remove it: spgw keys remove ${name}${scope}`,
+    'keys.revoke': missingNodes(output) ?? `It stays listed. To remove it: spgw keys remove ${name}${scope}`,
   }
   return steps[operation] ?? null
+}
+
+/** The nodes of a cluster that a revocation did not reach still admit the key; null: all reject it. */
+function missingNodes(output: unknown): string | null {
+  const missing = valueAt(output, 'nodes.missing')
+  if (!Array.isArray(missing) || missing.length === 0) return null
+  const nodes = missing.map((node: unknown) => {
+    const heard = valueAt(node, 'last_heard_at')
+    return `${valueAt(node, 'name')} (last heard of ${typeof heard === 'string' ? heard : 'never'})`
+  })
+  return `Not reached: ${nodes.join(', ')}. Each admits the key until it reaches PostgreSQL: spgw cluster status`
 }
 
 const alertHint = '. To be told at 50, 80 and 100%: spgw alerts add NAME --url URL --on budget'

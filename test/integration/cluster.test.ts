@@ -127,6 +127,10 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     const { nodes } = await node('gw-a').gateway.admin.keys.revoke({ key: id })
     expect(nodes).toMatchObject({ reached: ['gw-a', 'gw-b'], missing: [{ name: 'gw-c' }] })
     expect((await askAll(key)).slice(0, 2)).toEqual([401, 401])
+    // As it is said to a person as well.
+    await node('gw-a').gateway.createKey('said')
+    const { stdout, stderr } = await node('gw-a').gateway.spgw(['keys', 'revoke', 'said', '--yes'])
+    expect(stdout + stderr).toMatch(/Not reached: gw-c \(last heard of 20.*\)\. Each admits the key/)
     node('gw-c').proxy.become('pass')
     await expect.poll(() => ask('gw-c', key)).toBe(401)
     await cluster.converge()
