@@ -115,7 +115,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       title: 'Spend',
       number: true,
       width: '140px',
-      narrowWidth: '100px',
+      narrowWidth: '128px',
       cell: ({ usd }) => <Money usd={usd} />,
     },
   ]
