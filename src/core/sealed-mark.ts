@@ -1,14 +1,10 @@
 /** What a value that this gateway has sealed for its way through a client begins with. */
 export const sealedPrefix = 'sp1.'
 
-const start = Buffer.from(`"${sealedPrefix}`)
-/** In Gemini's signatures, which are base64 of sealed values. */
-const encodedStart = Buffer.from('"c3Ax')
-
-/** Whether the bytes may hold a sealed value. By the quotation mark, which is rarer in texts and files than any letter of the prefix. */
-export function mayHoldSealed(bytes: Buffer, isEncoded: boolean): boolean {
-  return bytes.includes(isEncoded ? encodedStart : start)
-}
+/** Bytes that hold a sealed value hold this. It begins with a quotation mark, which is rarer in texts and files than any letter. */
+export const sealedStart = Buffer.from(`"${sealedPrefix}`)
+/** The same of Gemini's signatures, which are base64 of sealed values. */
+export const encodedSealedStart = Buffer.from('"c3Ax')
 
 export function isSealed(text: string): boolean {
   return text.startsWith(sealedPrefix)

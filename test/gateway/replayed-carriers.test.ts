@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
-import { isSealedEncoded, mayHoldSealed, sealedPrefix } from '../../src/core/sealed-mark.ts'
+import { encodedSealedStart, isSealedEncoded, sealedPrefix, sealedStart } from '../../src/core/sealed-mark.ts'
 import { ReplayedCarriers } from '../../src/gateway/translation/replayed-carriers.ts'
 import { applyEdits } from '../../src/lanes/request-body.ts'
 import { ClientTokens } from '../../src/sealing/client-token.ts'
@@ -15,10 +15,10 @@ function strip(lane: LaneName, body: object, model = 'gemini-3-pro'): object {
 }
 
 it('recognises what the gateway seals, and little else', () => {
-  expect(mayHoldSealed(Buffer.from(`{"signature":"${sealed}"}`), false)).toBe(true)
-  expect(mayHoldSealed(Buffer.from(`{"thoughtSignature":"${encoded}"}`), true)).toBe(true)
+  expect(Buffer.from(`{"signature":"${sealed}"}`).includes(sealedStart)).toBe(true)
+  expect(Buffer.from(`{"thoughtSignature":"${encoded}"}`).includes(encodedSealedStart)).toBe(true)
   expect(isSealedEncoded(encoded.replaceAll('+', '-').replaceAll('/', '_'))).toBe(true)
-  expect(mayHoldSealed(Buffer.from('{"text":"An sp1.AQ"}'), false)).toBe(false)
+  expect(Buffer.from('{"text":"An sp1.AQ"}').includes(sealedStart)).toBe(false)
 })
 
 describe('messages', () => {

@@ -1,6 +1,6 @@
 import type { Edit } from '../../core/json-scan.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
-import { mayHoldSealed } from '../../core/sealed-mark.ts'
+import { encodedSealedStart, sealedStart } from '../../core/sealed-mark.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import type { Inspection, Lane, Match } from '../../lanes/contract.ts'
@@ -149,7 +149,7 @@ export class Call implements Figures {
   get mayReplayReasoning(): boolean {
     this.#mayReplay ??=
       (this.match.endpoint.format ?? this.match.endpoint.counts) !== undefined &&
-      mayHoldSealed(this.body.bytes, this.lane.name === 'gemini')
+      this.body.bytes.includes(this.lane.name === 'gemini' ? encodedSealedStart : sealedStart)
     return this.#mayReplay
   }
 
