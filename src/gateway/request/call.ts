@@ -1,6 +1,5 @@
 import type { Edit } from '../../core/json-scan.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
-import { encodedSealedStart, sealedStart } from '../../core/sealed-mark.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import type { Inspection, Lane, Match } from '../../lanes/contract.ts'
@@ -88,7 +87,6 @@ export class Call implements Figures {
   translation: object | null = null
   /** Reasoning in the body that this gateway has sealed for its way through the client; null: none, or nobody has looked. */
   replayed: ReplayedReasoning | null = null
-  #mayReplay: boolean | null = null
   /** Changed by `learn` only. */
   inspection: Inspection
   /** The most tokens that a policy lets the answer have, where the request itself allows more; null: the request's own limit. */
@@ -143,14 +141,6 @@ export class Call implements Figures {
     if (known === undefined) return null
     const price = this.gateway.model.priceOf(known, model)
     return estimateCost(price, this.body.bytes.length, this.inspection.outputLimit)
-  }
-
-  /** Whether the body may bring sealed reasoning back that a provider of its own format must not get. */
-  get mayReplayReasoning(): boolean {
-    this.#mayReplay ??=
-      (this.match.endpoint.format ?? this.match.endpoint.counts) !== undefined &&
-      this.body.bytes.includes(this.lane.name === 'gemini' ? encodedSealedStart : sealedStart)
-    return this.#mayReplay
   }
 
   get id(): string {

@@ -1,4 +1,5 @@
 import type { AttemptRecord, Signal } from '../../core/record.ts'
+import { encodedSealedStart, sealedStart } from '../../core/sealed-mark.ts'
 import { openFramer } from '../../lanes/framer.ts'
 import type { Transport } from '../../providers/contract.ts'
 import { type Attempted, attempt, type Sent } from '../../routing/attempt.ts'
@@ -94,7 +95,7 @@ async function sendTo(
   const picked = pickCredential(call, provider, candidate, before)
   if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
   const translation =
-    candidate.translated === null && !call.mayReplayReasoning
+    candidate.translated === null && !mayReplayReasoning(call)
       ? null
       : await translateFor(call, route, { candidate, provider, ...picked })
   if (translation !== null && 'code' in translation) return untranslatable(translation)
@@ -126,6 +127,12 @@ async function sendTo(
     gateway.health.abandon(entry)
     throw error
   }
+}
+
+/** Whether the body may bring sealed reasoning back that a provider of its own format must not get. */
+function mayReplayReasoning({ match, body, lane }: Call): boolean {
+  if ((match.endpoint.format ?? match.endpoint.counts) === undefined) return false
+  return body.bytes.includes(lane.name === 'gemini' ? encodedSealedStart : sealedStart)
 }
 
 /** Sends to one target and evaluates what came of it. */

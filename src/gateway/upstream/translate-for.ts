@@ -19,7 +19,7 @@ export async function translateFor(
 ): Promise<LegTranslation | Fault | null> {
   const { translated } = candidate
   if (translated === null) {
-    if (call.mayReplayReasoning && call.replayed === null) await findReplayed(call)
+    if (call.replayed === null) await findReplayed(call)
     return null
   }
   const translation = await openFor(call)
