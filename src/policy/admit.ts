@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
+import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
@@ -179,7 +180,7 @@ function checkModels(
   if (model !== null) refused = addVerdict(signals, effective.checkModel(model))
   else
     for (const policy of effective.modelLimits) {
-      const text = `The policy ${policy} limits models, but the call names none.`
+      const text = flatText('The policy ', policy, ' limits models, but the call names none.')
       signals.push({ rule: 'model', verdict: 'pass', text, data: { policy } })
     }
   for (const { name } of additionalModels) refused ??= addVerdict(signals, effective.checkModel(name))
@@ -208,12 +209,13 @@ function checkOutput(signals: Signal[], limit: OutputLimit | null, facts: Output
   const asks =
     asked === null ? 'The request sets no limit for its answer' : `The request asks for ${asked} output tokens`
   if (asked !== null && asked <= most) {
-    const text = `${asks}, and the policy ${policy} allows ${most}.`
+    const text = flatText(asks, ', and the policy ', policy, ' allows ', String(most), '.')
     signals.push({ rule: 'output', verdict: 'pass', text, data })
     return null
   }
   if (caps) {
-    signals.push({ rule: 'output', verdict: 'note', text: `${asks}; the policy ${policy} caps it at ${most}.`, data })
+    const text = flatText(asks, '; the policy ', policy, ' caps it at ', String(most), '.')
+    signals.push({ rule: 'output', verdict: 'note', text, data })
     return null
   }
   const member = facts.member()

@@ -120,11 +120,13 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
     strictest: 'each',
     prepare(hours, policy) {
       const openings = hours.flatMap((text) => parseOpening(text) ?? [])
+      const good = flatText('The policy ', policy, ' allows requests at this hour.')
+      const written = flatText(hours.join('; '))
       return {
         source({ now, timeZone }) {
           const minute = minuteOfWeek(timeZone, now)
-          const data = { policy, hours: hours.join('; '), time_zone: timeZone }
-          if (isOpen(openings, minute)) return pass('hours', `The policy ${policy} allows requests at this hour.`, data)
+          const data = { policy, hours: written, time_zone: timeZone }
+          if (isOpen(openings, minute)) return pass('hours', good, data)
           const next = nextOpening(openings, minute)
           const text = `The policy ${policy} allows no requests at this hour; the next from ${next} (${timeZone}).`
           return deny('hours', text, data)

@@ -198,7 +198,7 @@ export class ContentStage implements AnswerStage {
       others = true
       this.#at = path
       const scan = isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
-      const written = scan.push(text) + scan.end()
+      const written = scan.whole(text)
       if (written !== text) edits.push({ span: node, text: JSON.stringify(written) })
     }
     if (this.#mayHide)
@@ -210,7 +210,7 @@ export class ContentStage implements AnswerStage {
   #plain(body: Buffer): Edit[] {
     const text = body.toString('utf8')
     const scan = new TextScan(this.#context)
-    const written = scan.push(text) + scan.end()
+    const written = scan.whole(text)
     return written === text ? [] : [{ span: { start: 0, end: body.length }, text: written }]
   }
 

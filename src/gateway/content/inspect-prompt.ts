@@ -52,6 +52,10 @@ async function inspectBody({ body, abort }: Call, content: CallContent): Promise
 }
 
 async function scanText({ text }: ContentText, scan: TextScan | ArgumentsScan, work: WorkBudget): Promise<string> {
+  if (text.length <= turnLength) {
+    if (work.isDue(text.length)) await nextTurn()
+    return scan.whole(text)
+  }
   let out = ''
   for (let from = 0; from < text.length; from += turnLength) {
     const piece = text.slice(from, from + turnLength)

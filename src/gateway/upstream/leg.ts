@@ -195,7 +195,7 @@ function noteChange(call: Call, provider: string, change: BodyPatch): void {
   if (renameTo !== null && named) noteRename(call, "The model's name", renameTo, provider)
   for (const [index, to] of renameAdditionalTo?.entries() ?? [])
     if (to !== inspection.additionalModels?.[index]?.name) noteRename(call, "An additional model's name", to, provider)
-  if (cap !== undefined) notePatch(call, `The output limit was set to ${cap.most} tokens.`)
+  if (cap !== undefined) notePatch(call, flatText('The output limit was set to ', String(cap.most), ' tokens.'))
   if (contentEdits !== undefined) notePatch(call, 'Texts of the prompt were redacted by content rules.')
   if (carrierEdits !== undefined) notePatch(call, describeStripped(call.replayed?.count ?? 0))
   if (askForUsage) notePatch(call, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')

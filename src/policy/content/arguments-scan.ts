@@ -62,6 +62,11 @@ export class ArgumentsScan {
     return this.#blocked ? '' : out
   }
 
+  /** JSON that is there from its beginning to its end. */
+  whole(json: string): string {
+    return this.push(json) + this.end()
+  }
+
   end(): string {
     const out = this.#text === null ? this.#endNumber() : this.#endText(this.#text) + this.#escape
     this.#escape = ''

@@ -7,15 +7,24 @@ import { pemBeginning, pemEnd, providerPrefixes } from '../detectors/secrets.ts'
 import type { Seeker } from './seeker.ts'
 
 /** The characters that any key or token is made of. */
-const keyCharacter = /[0-9A-Za-z_.~+/=-]/
-const alphanumeric = /[0-9A-Za-z]/
+const keyCharacter = asciiTest(/[0-9A-Za-z_.~+/=-]/)
+const alphanumeric = asciiTest(/[0-9A-Za-z]/)
+const letter = asciiTest(/[A-Za-z]/)
 const bearerBefore = /(?:^|[^0-9A-Za-z])(?:bearer|basic)[ \t]{1,8}$/i
 
+/** Whether the character at a place is one of them; none is at -1. Every character of an answer is asked about: a table is faster than a form. */
+type CharacterTest = (text: string, at: number) => boolean
+
+function asciiTest(form: RegExp): CharacterTest {
+  const known = Uint8Array.from({ length: 128 }, (_, code) => Number(form.test(String.fromCharCode(code))))
+  return (text, at) => known[text.charCodeAt(at)] === 1
+}
+
 /** Where the run of such characters that ends the text begins; `most`: no longer ones are looked at. */
-function trailingRun(text: string, character: RegExp, most = text.length): number {
+function trailingRun(text: string, test: CharacterTest, most = text.length): number {
   const least = Math.max(0, text.length - most)
   let from = text.length
-  while (from > least && character.test(text[from - 1] ?? '')) from--
+  while (from > least && test(text, from - 1)) from--
   return from
 }
 
@@ -23,14 +32,17 @@ function trailingRun(text: string, character: RegExp, most = text.length): numbe
 function growingKey(text: string, beginnings: readonly string[], anywhere: boolean): number {
   const run = trailingRun(text, keyCharacter)
   for (let from = run; from < text.length; from++) {
-    if (!anywhere && from > 0 && alphanumeric.test(text[from - 1] ?? '')) continue
-    const length = text.length - from
-    const grows = beginnings.some((one) =>
-      length < one.length ? one.startsWith(text.slice(from)) : text.startsWith(one, from),
-    )
-    if (grows) return from
+    if (!anywhere && alphanumeric(text, from - 1)) continue
+    for (const one of beginnings) if (begins(text, from, one)) return from
   }
   return text.length
+}
+
+/** What stands from there on begins with it, or is its beginning. */
+function begins(text: string, from: number, wanted: string): boolean {
+  const length = Math.min(wanted.length, text.length - from)
+  for (let at = 0; at < length; at++) if (text.charCodeAt(from + at) !== wanted.charCodeAt(at)) return false
+  return true
 }
 
 function growingToken(text: string): number {
@@ -45,8 +57,8 @@ const longestBegin = 70
 function growingPrivateKey(text: string): number {
   const open = openPrivateKey(text)
   if (open !== null) return open
-  for (let from = Math.max(0, text.length - longestBegin); from < text.length; from++) {
-    if (text[from] !== '-') continue
+  const least = Math.max(0, text.length - longestBegin)
+  for (let from = text.indexOf('-', least); from >= 0; from = text.indexOf('-', from + 1)) {
     const rest = text.slice(from)
     if (rest.length < pemBeginning.length ? pemBeginning.startsWith(rest) : /^-----BEGIN [A-Z -]*$/.test(rest))
       return from
@@ -67,7 +79,11 @@ function endOfPrivateKey(text: string): number | null {
   return line < 0 ? null : line + 5
 }
 
-const emailCharacter = /[\p{L}\p{N}._%+'@\u{d800}-\u{dfff}-]/u
+const emailForm = /[\p{L}\p{N}._%+'@\u{d800}-\u{dfff}-]/u
+const asciiEmail = asciiTest(emailForm)
+const emailCharacter: CharacterTest = (text, at) =>
+  text.charCodeAt(at) < 128 ? asciiEmail(text, at) : emailForm.test(text[at] ?? '')
+const phoneCharacter = asciiTest(/[\d .()/+-]/)
 const longestLocal = 64
 const longestEmail = 700
 
@@ -81,7 +97,7 @@ function growingEmail(text: string): number {
 const longestPhone = 50
 
 function growingPhone(text: string): number {
-  const from = trailingRun(text, /[\d .()/+-]/, longestPhone)
+  const from = trailingRun(text, phoneCharacter, longestPhone)
   const plus = text.indexOf('+', from)
   return plus < 0 ? text.length : plus
 }
@@ -101,8 +117,7 @@ const accountBeginning = /^[A-Za-z]{2}(?:\d(?:\d(?: ?[0-9A-Za-z])* ?)?)?$/
 
 function growingAccount(text: string): number {
   for (let from = Math.max(0, text.length - longestAccount); from < text.length; from++) {
-    const first = text[from] ?? ''
-    if (!/[A-Za-z]/.test(first) || (from > 0 && alphanumeric.test(text[from - 1] ?? ''))) continue
+    if (!letter(text, from) || alphanumeric(text, from - 1)) continue
     const rest = text.slice(from)
     if (rest.length === 1) return from
     if (accountBeginning.test(rest) && accountCountries.has(rest.slice(0, 2).toUpperCase())) return from
@@ -112,7 +127,7 @@ function growingAccount(text: string): number {
 
 const keyRest = (text: string) => {
   let end = 0
-  while (end < text.length && keyCharacter.test(text[end] ?? '')) end++
+  while (keyCharacter(text, end)) end++
   return end
 }
 

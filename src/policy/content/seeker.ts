@@ -22,8 +22,16 @@ export function joinSeekers(seekers: readonly Seeker[]): Seeker {
   const [only] = seekers
   if (seekers.length === 1 && only !== undefined) return only
   return {
-    find: (text) => seekers.flatMap((seeker) => seeker.find(text)),
-    growingFrom: (text) => seekers.reduce((from, seeker) => Math.min(from, seeker.growingFrom(text)), text.length),
+    find(text) {
+      const found: Detection[] = []
+      for (const seeker of seekers) for (const detection of seeker.find(text)) found.push(detection)
+      return found
+    },
+    growingFrom(text) {
+      let from = text.length
+      for (const seeker of seekers) from = Math.min(from, seeker.growingFrom(text))
+      return from
+    },
     rest: (text) => seekers.reduce((end, { rest }) => Math.max(end, rest?.(text) ?? 0), 0),
   }
 }

@@ -76,6 +76,13 @@ export class TextScan {
     return this.#blocked ? '' : out
   }
 
+  /** A text that is there from its beginning to its end. */
+  whole(text: string): string {
+    if (text.length > pieceLength || this.#escaped) return this.push(text) + this.end()
+    this.#held = text
+    return this.end()
+  }
+
   /** The text ends here. */
   end(): string {
     const out = this.#blocked ? '' : this.#look(true)
@@ -88,6 +95,7 @@ export class TextScan {
     const text = this.#before + this.#held
     const base = this.#before.length
     const places = this.#find(text, base)
+    if (isEnd && places.length === 0) return this.#passRest()
     const limit = this.#settledTo(text, base, places, isEnd)
     const settled = places.filter(({ end }) => end <= limit)
     for (const { by, note } of settled) if (by !== null) this.#report(by, note)
@@ -101,6 +109,12 @@ export class TextScan {
     return out
   }
 
+  #passRest(): string {
+    const rest = this.#escaped ? this.#units.splice(0).join('') : this.#held
+    this.#held = ''
+    return rest
+  }
+
   #find(text: string, base: number): Place[] {
     const { rules, restorer } = this.#context
     const places: Place[] = []
@@ -108,7 +122,7 @@ export class TextScan {
       for (const { start, end, note } of by.seeker.find(text)) if (start >= base) places.push({ start, end, note, by })
     for (const { start, end, note } of restorer?.find(text) ?? [])
       if (start >= base) places.push({ start, end, note, by: null })
-    return places.sort((one, other) => one.start - other.start || other.end - one.end)
+    return places.length < 2 ? places : places.sort((one, other) => one.start - other.start || other.end - one.end)
   }
 
   /** Up to where nothing that comes can change what was found; no place is cut by it. */

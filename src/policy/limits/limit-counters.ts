@@ -78,8 +78,6 @@ export class LimitCounters {
   readonly #ledger: HoldLedger
   readonly #now: () => number
   readonly #budgets: BudgetCounters
-  /** Places of counters that are no end user's. */
-  readonly #places = new WeakMap<Limit, number>()
 
   /** `column` is the caller's own in the ledger. `now`: milliseconds of a clock that all threads share and nobody sets. */
   constructor(memory: LimitMemory, column: number, now: () => number = sharedClock()) {
@@ -254,13 +252,9 @@ export class LimitCounters {
   }
 
   #place(limit: Limit, user: string | null): number | null {
-    const known = limit.perUser ? undefined : this.#places.get(limit)
-    if (known !== undefined) return known
     const size = limit.kind === 'concurrency' ? 1 : windowOf(limit).size
     if (limit.perUser) return this.#rows.makeForUser(limit.counter, user ?? '', size)?.row ?? null
-    const row = this.#rows.make(limit.counter, size)
-    if (row !== null) this.#places.set(limit, row)
-    return row
+    return this.#rows.make(limit.counter, size)
   }
 }
 

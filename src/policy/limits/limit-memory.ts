@@ -23,6 +23,8 @@ const mostUserRows = Math.floor(mostRows / 2)
 /** Of one limit. */
 const mostUsers = 100_000
 const mostWords = 1 << 27
+/** Of names that a thread remembers. */
+const mostKnown = 4096
 const firstWords = 1 << 13
 const bytesPerWord = BigInt64Array.BYTES_PER_ELEMENT
 /** Words before the first row. */
@@ -69,6 +71,8 @@ export class LimitRows {
   /** The same memory in halves of words. */
   readonly cells: Int32Array
   readonly #index: Int32Array
+  /** Rows of names that were asked for lately: to hash a name takes longer than to count in its row. */
+  readonly #known = new Map<string, number>()
 
   constructor({ words, index }: Pick<LimitMemory, 'words' | 'index'>) {
     this.#buffer = words
@@ -121,6 +125,16 @@ export class LimitRows {
   }
 
   #search(counter: string, size: number | null): number | null {
+    const known = this.#known.get(counter)
+    if (known !== undefined) return known
+    const row = this.#lookUp(counter, size)
+    if (row === null) return null
+    if (this.#known.size === mostKnown) this.#known.clear()
+    this.#known.set(counter, row)
+    return row
+  }
+
+  #lookUp(counter: string, size: number | null): number | null {
     const digest = hash('sha256', counter, 'buffer')
     const [one, other] = [digest.readBigInt64LE(0), digest.readBigInt64LE(8)]
     let own: number | null = null
