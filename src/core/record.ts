@@ -45,6 +45,8 @@ export interface RequestRecord {
   policy_signals: Signal[]
   routing_signals: Signal[]
   losses: string[]
+  /** What became of the signed reasoning of earlier turns at the last attempt; null: there was none. */
+  reasoning: ReasoningState | null
   provider_request_id: string | null
   /** Id of the request that this one repeats for comparison. */
   shadow_of: string | null
@@ -122,7 +124,17 @@ export interface AttemptRecord {
   ended_ms: number | null
   message: string | null
   cost: Cost | null
+  /** Left out where no signed reasoning of earlier turns was to go back. */
+  reasoning?: ReasoningState
 }
+
+/**
+ * Signed or encrypted reasoning of earlier turns, on its way back to the provider that made it. `attached`: the gateway had kept it and put
+ * it back. `carried`: the client brought it. `missing`: the model reasons, but of what it thought before its calls nothing was found.
+ * `stripped`: some of it was removed, since it is another provider's or was refused. Of several, the last named here counts.
+ */
+export const reasoningStates = ['carried', 'attached', 'missing', 'stripped'] as const
+export type ReasoningState = (typeof reasoningStates)[number]
 
 /** `at_ms` counts from the moment the request was received. */
 export interface TimelineEntry {

@@ -1,5 +1,8 @@
-import type { Conversation, ConversationTurn, Part } from './conversation.ts'
+import type { FormatName } from '../core/format.ts'
+import type { TranslationTarget } from './codec.ts'
+import type { Conversation, ConversationTurn, Part, ProviderFamily } from './conversation.ts'
 import type { Ledger } from './ledger.ts'
+import { modelFacts } from './model-facts.ts'
 
 /**
  * Sealed reasoning goes back to the provider that made it, and to no other: what another one made is a loss. `providerId` null: it goes
@@ -36,6 +39,31 @@ function isShown(part: Part): boolean {
 /** Whether anything of it is signed or encrypted. */
 export function holdsOpaque({ turns }: Conversation): boolean {
   return turns.some(({ parts }) => parts.some((part) => 'opaque' in part && part.opaque !== undefined))
+}
+
+/** Whether signed reasoning reaches the provider, or some of it is stripped; null: there is none. */
+export function signedReasoning(
+  read: Conversation,
+  written: Conversation,
+  { format, model }: Pick<TranslationTarget, 'format' | 'model'>,
+): 'carried' | 'stripped' | null {
+  const signed = (conversation: Conversation) =>
+    conversation.turns.flatMap(({ parts }) =>
+      parts.flatMap((part) => ('opaque' in part && part.opaque !== undefined ? [part.opaque.family] : [])),
+    )
+  const before = signed(read).length
+  if (before === 0) return null
+  const reader = format === 'chat' ? modelFacts(model).family : familyOf[format]
+  const after = signed(written)
+  return after.length === before && after.every((family) => family === reader) ? 'carried' : 'stripped'
+}
+
+/** Who signs what a model of the format thinks. */
+export const familyOf: Readonly<Record<FormatName, ProviderFamily>> = {
+  chat: 'openai',
+  responses: 'openai',
+  messages: 'anthropic',
+  generate: 'gemini',
 }
 
 /** Where a turn has its reasoning sealed, its text was only shown to the client: nobody wants it back. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/json-value.ts'
 import type { Codec, TranslationTarget } from './codec.ts'
 import type { Conversation } from './conversation.ts'
 import { Ledger } from './ledger.ts'
-import { acceptShownReasoning, keepOwnReasoning, withoutShownReasoning } from './own-reasoning.ts'
+import { acceptShownReasoning, keepOwnReasoning, signedReasoning, withoutShownReasoning } from './own-reasoning.ts'
 
 /** Where a conversation goes, and under which of the route's conditions. */
 export interface WriteDestination {
@@ -21,6 +21,8 @@ export interface WrittenRequest {
   losses: readonly string[]
   /** As it was written: without what belongs to another provider. */
   conversation: Conversation
+  /** What becomes of signed reasoning; null: there is none. */
+  reasoning: 'carried' | 'stripped' | null
 }
 
 /** A fault: the provider cannot be asked this. */
@@ -36,7 +38,8 @@ export function writeFor(
   ledger.settle(conversation.seen)
   const body = codec.writeRequest(conversation, target, ledger)
   if (ledger.refused !== null) return ledger.refused
-  return isFault(body) ? body : { body, losses: ledger.losses, conversation }
+  if (isFault(body)) return body
+  return { body, losses: ledger.losses, conversation, reasoning: signedReasoning(read, conversation, target) }
 }
 
 /** No format's request has both members at its top. */

@@ -178,6 +178,15 @@ describe('the request record', () => {
     ])
   })
 
+  it('tells what became of signed reasoning, in words', () => {
+    const told = (reasoning: RequestRecord['reasoning']) => describeRecord(sampleRecord({ reasoning })).slice(0, -1)
+    expect(told(null)).toEqual([])
+    expect(told('carried')).toEqual(['The client brought back the signed reasoning of earlier turns.'])
+    expect(told('attached')[0]).toContain('The gateway put back')
+    expect(told('missing')[0]).toContain('No signed reasoning was found')
+    expect(told('stripped')[0]).toContain('was stripped')
+  })
+
   it('tells of a second target that was asked while the first was silent, and of a copy', () => {
     const price = { price_version: 'v1' }
     const slow = {

@@ -172,15 +172,15 @@ it.each([false, true])(
       await turn(second, key, messages, stream)
       // Whoever has another project's call id gets nothing of it.
       await expect(turn(second, stranger.key, structuredClone(messages), stream)).rejects.toMatchObject({ status: 400 })
+      const [refused] = await second.admin.requests.list({ limit: 1 })
+      expect((await second.record(refused?.id ?? '')).reasoning).toBe('missing')
       expect(provider.brought.at(-1)).not.toContain(sign(0))
       const { text } = await turn(second, key, messages, stream)
       expect(text).toBe('done')
       expect(provider.brought.slice(-2)).toEqual([`thinking ${sign(0)}`, `thinking ${sign(1)}`])
       const [newest] = await second.admin.requests.list({ limit: 1 })
       const record = await second.record(newest?.id ?? '')
-      expect(record.routing_signals.map((signal) => signal.text).join('\n')).toContain(
-        'What the model thought before 2 tool calls',
-      )
+      expect(record).toMatchObject({ reasoning: 'attached', attempts: [{ reasoning: 'attached' }] })
     } finally {
       await second.stop()
     }
@@ -202,9 +202,9 @@ it.each([false, true])(
       expect((await turn(gateway, key, messages, stream)).text).toBe('done')
       const [newest] = await gateway.admin.requests.list({ limit: 1 })
       const record = await gateway.record(newest?.id ?? '')
-      expect(record.attempts.map(({ status, outcome }) => [status, outcome])).toEqual([
-        [400, 'retry'],
-        [200, 'answered'],
+      expect(record.attempts.map(({ status, outcome, reasoning }) => [status, outcome, reasoning])).toEqual([
+        [400, 'retry', 'attached'],
+        [200, 'answered', 'stripped'],
       ])
       expect(record.routing_signals.map(({ text }) => text).join('\n')).toContain('was stripped')
       expect(record.losses.length).toBeGreaterThan(0)

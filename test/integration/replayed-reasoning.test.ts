@@ -22,12 +22,17 @@ it('keeps reasoning that it sealed for another provider from the one that the cl
   await ask(stageModels.anthropic)
   const sent = JSON.parse(stage.mocks.anthropic.last.body.toString())
   expect(sent.messages[1].content).toEqual([expect.objectContaining({ type: 'tool_use', id: call?.id })])
-  const [newest] = await stage.gateway.admin.requests.list({ limit: 1 })
-  const record = await stage.gateway.record(newest?.id ?? '')
+  const newest = async () => {
+    const [first] = await stage.gateway.admin.requests.list({ limit: 1 })
+    return await stage.gateway.record(first?.id ?? '')
+  }
+  const record = await newest()
+  expect(record.reasoning).toBe('stripped')
   expect(record.routing_signals.map(({ text }) => text).join('\n')).toContain('that another provider had signed')
   stage.assertClean()
 
   // Its own provider gets it back.
   await ask(stageModels.gemini)
   expect(stage.mocks.gemini.last.body.toString()).toContain('c2lnbmF0dXJl')
+  expect((await newest()).reasoning).toBe('carried')
 })

@@ -25,7 +25,6 @@ import { ListEnds } from './list-ends.ts'
 const turnMs = 1000
 const beginMs = 1000
 const answerMs = 500
-const reasoningMs = 50
 
 /** What any other question costs the store, in names. */
 const otherNames = 20
@@ -102,12 +101,12 @@ export class ObjectIndex {
     return reply.kind === 'held' ? reply.held : null
   }
 
-  /** Sealed reasoning by name; null: the store did not answer in time. A request waits no longer for what it can do without. */
-  async reasoning(names: readonly string[]): Promise<Readonly<Record<string, string>> | null> {
+  /** Sealed reasoning by name; null: the store did not answer within so many milliseconds. */
+  async reasoning(names: readonly string[], withinMs: number): Promise<Readonly<Record<string, string>> | null> {
     const id = ++this.#lastId
     const question: ReasoningQuestion = { id, kind: 'reasoning', names }
     const { promise, resolve } = Promise.withResolvers<ObjectReply>()
-    const timeout = stallAwareTimeout(reasoningMs, () => resolve({ id, kind: 'failed', reason: 'too late' }))
+    const timeout = stallAwareTimeout(withinMs, () => resolve({ id, kind: 'failed', reason: 'too late' }))
     this.#pending.set(id, { question, resolve, extend: () => {} })
     this.#port?.postMessage(question)
     const reply = await promise

@@ -168,6 +168,7 @@ export class Trace {
       policy_signals: this.policySignals,
       routing_signals: this.routingSignals,
       losses: this.translation === null ? [] : [...this.translation.losses],
+      reasoning: this.attempts.at(-1)?.reasoning ?? null,
       provider_request_id: cut(this.providerRequestId),
       request_bytes: this.requestBytes,
       response_bytes: this.responseBytes,

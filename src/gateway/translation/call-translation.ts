@@ -11,6 +11,7 @@ import type { Conversation } from '../../translate/conversation.ts'
 import { readCountRequest, writeCountRequest } from '../../translate/counts.ts'
 import { codecs } from '../../translate/index.ts'
 import { type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
+import { modelFacts } from '../../translate/model-facts.ts'
 import { holdsOpaque } from '../../translate/own-reasoning.ts'
 import { writeFor } from '../../translate/write-for.ts'
 import type { BodyLease } from '../request/body-memory.ts'
@@ -63,14 +64,17 @@ export class CallTranslation {
   }
 
   /** The conversation with what the model thought before its calls, where it is kept here and not by the client. */
-  async #recall(to: FormatName, { provider, candidate, credentialId }: AskedTarget): Promise<Conversation> {
-    const calls = this.#carries || to === 'chat' ? [] : bareCalls(this.conversation).slice(-mostCalls)
-    if (calls.length === 0) return this.conversation
-    const { gateway, key, trace } = this.#call
+  async #recall(to: FormatName, { provider, candidate, credentialId }: AskedTarget): Promise<Recalled> {
+    const { conversation } = this
+    const calls = this.#carries || to === 'chat' ? [] : bareCalls(conversation).slice(-mostCalls)
+    if (calls.length === 0) return { conversation, state: null }
+    const { gateway, key } = this.#call
     const owner = ownerOf(to, { providerId: provider.row.id, credentialId, model: candidate.upstreamModel })
-    const found = await vaultOf(gateway).find(key.projectId, owner, calls)
-    if (found.size > 0) trace.noteOnce('reasoning', describeAttached(found.size))
-    return attachReasoning(this.conversation, found)
+    const isNeeded = reasons(conversation, candidate.upstreamModel)
+    const kept = await vaultOf(gateway).find(key.projectId, owner, calls, isNeeded)
+    const found = new Map([...kept].flatMap(([id, turn]) => (turn === null ? [] : [[id, turn] as const])))
+    const state = isNeeded && kept.size < calls.length ? 'missing' : found.size > 0 ? 'attached' : null
+    return { conversation: attachReasoning(conversation, found), state }
   }
 
   /** The request as the provider is to get it. A fault: it cannot be asked. */
@@ -81,12 +85,12 @@ export class CallTranslation {
   }
 
   /** `signed`: with the reasoning that its provider signed. */
-  #write(read: Conversation, to: FormatName, target: AskedTarget, signed: boolean): LegTranslation | Fault {
+  #write(recalled: Recalled, to: FormatName, target: AskedTarget, signed: boolean): LegTranslation | Fault {
     const codec = codecs[to]
     const { provider, candidate, route } = target
     const { row, kind } = provider
     const counts = this.#call.match.endpoint.counts !== undefined
-    const written = writeFor(read, this.#codec.format, codec, {
+    const written = writeFor(recalled.conversation, this.#codec.format, codec, {
       providerId: signed ? row.id : null,
       strict: route?.strict === true,
       target: {
@@ -109,7 +113,9 @@ export class CallTranslation {
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
       losses: written.losses,
-      writeUnsigned: signed && holdsOpaque(written.conversation) ? () => this.#write(read, to, target, false) : null,
+      reasoning: written.reasoning === 'stripped' ? 'stripped' : (recalled.state ?? written.reasoning),
+      writeUnsigned:
+        signed && holdsOpaque(written.conversation) ? () => this.#write(recalled, to, target, false) : null,
       counts,
       ...this.#join(counts ? countBody(to, written.body, target) : written.body),
     })
@@ -147,8 +153,18 @@ const noFormat = fault(
   'This call is not translated: only calls that ask a model for an answer, or count the tokens of such a call, are.',
 )
 
-function describeAttached(count: number): string {
-  return `What the model thought before ${count === 1 ? 'one tool call' : `${count} tool calls`} was put back, sealed as its provider wants it.`
+interface Recalled {
+  conversation: Conversation
+  /** null: nothing was looked for, or the model thought nothing. */
+  state: 'attached' | 'missing' | null
+}
+
+/** Whether the model will have thought before its calls: it was asked to, or always does. */
+function reasons({ settings }: Conversation, model: string): boolean {
+  const { reasoning } = modelFacts(model)
+  if (reasoning.control === 'none') return false
+  const asked = settings.reasoning
+  return !reasoning.canDisable || (asked !== null && asked.effort !== 'none' && asked.budget !== 0)
 }
 
 function tooLarge(bytes: number, limit: number): Fault {

@@ -49,6 +49,7 @@ interface TranslatedParts {
   /** The client's format has a place for sealed reasoning, and the client brings it back. */
   carries: boolean
   losses: readonly string[]
+  reasoning: LegTranslation['reasoning']
   /** The same request without what its provider signed; null: there is nothing of it. */
   writeUnsigned: (() => LegTranslation | Fault) | null
   /** The provider is asked how many tokens the request has. */
@@ -78,6 +79,10 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
 
   get losses(): readonly string[] {
     return this.#losses.names
+  }
+
+  get reasoning(): LegTranslation['reasoning'] {
+    return this.#parts.reasoning
   }
 
   get lossHeader(): string | null {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FormatName } from '../../core/format.ts'
 import { asArray, asObject, asString, parseJson } from '../../core/json-value.ts'
 import type { Opaque } from '../../translate/conversation.ts'
+import { familyOf } from '../../translate/own-reasoning.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Call } from '../request/call.ts'
 import { readOpaque } from './opaque-form.ts'
@@ -13,6 +14,11 @@ const longest = 256 * 1024
 const mostBytes = 16 * 1024 * 1024
 /** What an entry costs beside its text. */
 const entryCost = 128
+/** So long a request waits for the store: where its provider may refuse it otherwise, and where it can do without. */
+const neededMs = 500
+const usefulMs = 50
+/** In place of what is sealed: the model signed nothing before this call. */
+const thoughtNothing = '-'
 
 /** What a model thought before a call of a tool, and what its provider signed the call itself with. */
 export interface TurnReasoning {
@@ -35,7 +41,7 @@ export interface ReasoningOwner {
  */
 export class ReasoningVault {
   readonly #gateway: Gateway
-  /** The least recently used first. '': known to be none. */
+  /** The least recently used first. '': not found. */
   readonly #known = new Map<string, string>()
   #bytes = 0
 
@@ -46,7 +52,7 @@ export class ReasoningVault {
   /** Has to come before the event that names the call. */
   keep({ key, trace, arrival }: Call, owner: ReasoningOwner, callId: string, turn: TurnReasoning): void {
     const name = nameOf(key.projectId, owner, callId)
-    if (turn.before.length === 0 && turn.own === null) return this.#remember(name, '')
+    if (turn.before.length === 0 && turn.own === null) return this.#remember(name, thoughtNothing)
     const payload = JSON.stringify(turn)
     if (payload.length > longest) return
     const expiresAt = arrival.receivedAt + lifeMs
@@ -56,30 +62,32 @@ export class ReasoningVault {
     this.#remember(name, sealed)
   }
 
-  /** By call id. What is not known, or not known in time, is missing. */
+  /** By call id; null: its model thought nothing. What is not known, or not known in time, is missing. `isNeeded`: without it the provider may refuse. */
   async find(
     projectId: string,
     owner: ReasoningOwner,
     callIds: readonly string[],
-  ): Promise<Map<string, TurnReasoning>> {
+    isNeeded: boolean,
+  ): Promise<Map<string, TurnReasoning | null>> {
     const names = new Map(callIds.map((id) => [nameOf(projectId, owner, id), id]))
     const asked = [...names.keys()].filter((name) => !this.#known.has(name))
     if (asked.length > 0) {
-      const found = await this.#gateway.objects.reasoning(asked)
+      const found = await this.#gateway.objects.reasoning(asked, isNeeded ? neededMs : usefulMs)
       for (const name of found === null ? [] : asked) this.#remember(name, found?.[name] ?? '')
     }
-    const turns = new Map<string, TurnReasoning>()
+    const turns = new Map<string, TurnReasoning | null>()
     for (const [name, id] of names) {
-      const turn = this.#open(this.#use(name))
-      if (turn !== null) turns.set(id, turn)
+      const sealed = this.#use(name)
+      const turn = sealed === thoughtNothing ? null : this.#open(sealed)
+      if (turn !== undefined) turns.set(id, turn)
     }
     return turns
   }
 
-  #open(sealed: string): TurnReasoning | null {
-    if (sealed === '') return null
+  #open(sealed: string): TurnReasoning | undefined {
+    if (sealed === '') return undefined
     const opened = this.#gateway.model.configuration.tokens.open('reasoning', sealed, Date.now())
-    return opened.state === 'open' ? readTurn(opened.payload) : null
+    return opened.state === 'open' ? (readTurn(opened.payload) ?? undefined) : undefined
   }
 
   #use(name: string): string {
@@ -116,15 +124,8 @@ export function vaultOf(gateway: Gateway): ReasoningVault {
   return vault
 }
 
-const families: Readonly<Record<FormatName, Opaque['family']>> = {
-  chat: 'openai',
-  responses: 'openai',
-  messages: 'anthropic',
-  generate: 'gemini',
-}
-
 export function ownerOf(format: FormatName, owner: Omit<ReasoningOwner, 'family'>): ReasoningOwner {
-  return { family: families[format], ...owner }
+  return { family: familyOf[format], ...owner }
 }
 
 function nameOf(

@@ -2,6 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import { flatText } from '../../core/flat-text.ts'
 import type { FormatName } from '../../core/format.ts'
 import type { TimeLimits } from '../../core/lane.ts'
+import type { ReasoningState } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import { spanIdOf, writeTraceparent } from '../../core/trace-context.ts'
 import type { AnswerReader, BodyPatch, Framing, Inspection, Lane, Match } from '../../lanes/contract.ts'
@@ -44,6 +45,8 @@ export interface LegTranslation {
   readonly losses: readonly string[]
   /** The same for the header `x-sp-lossy`, as far as the request is concerned; null: nothing. */
   readonly lossHeader: string | null
+  /** What becomes of signed reasoning of earlier turns; null: there is none. */
+  readonly reasoning: ReasoningState | null
   makeLeg(destination: LegTarget): Leg
   /** Where the provider refuses reasoning that it signed itself: the request without it, once; null: that is not so. */
   withoutSigned(gated: Gated): LegTranslation | null

@@ -179,6 +179,8 @@ export async function sendOnce(call: Call, target: LegTarget, watch: AbortWatch)
   const attempt = beginAttempt(call, target.candidate)
   watch.began?.(attempt)
   const leg = makeLeg(call, target)
+  const reasoning = leg.translation === null ? strippedBy(leg) : leg.translation.reasoning
+  if (reasoning !== null) attempt.reasoning = reasoning
   // Until there is an answer, the provider's kind may send the body once more.
   const release = body.lease?.borrow()
   const upstream = begin(leg)
@@ -189,6 +191,11 @@ export async function sendOnce(call: Call, target: LegTarget, watch: AbortWatch)
   call.trace.recordTimes(attempt, upstream.times)
   noteHead(leg, upstream)
   return { leg, upstream, attempt, gated }
+}
+
+/** In the provider's own format only what this gateway had sealed for another one is left out. */
+function strippedBy({ change }: Leg): 'stripped' | null {
+  return change.carrierEdits === undefined ? null : 'stripped'
 }
 
 /** A credential of a target that this request has been sent with. */

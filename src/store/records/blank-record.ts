@@ -33,6 +33,7 @@ export function blankRecord(): RequestRecord {
     policy_signals: [],
     routing_signals: [],
     losses: [],
+    reasoning: null,
     provider_request_id: null,
     request_bytes: 0,
     response_bytes: 0,

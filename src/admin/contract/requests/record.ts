@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { errorCodes, type RecordErrorCode } from '../../../core/errors.ts'
+import { reasoningStates } from '../../../core/record.ts'
 import { laneName, time } from '../fields.ts'
 
 /** The request record of `core/record.ts` as a schema; a test holds the two to one another. */
@@ -28,6 +29,7 @@ export const attemptShape = z.object({
   ended_ms: milliseconds,
   message: z.string().nullable(),
   cost,
+  reasoning: z.enum(reasoningStates).optional(),
 })
 
 export const recordShape = z.object({
@@ -101,6 +103,7 @@ export const recordShape = z.object({
   policy_signals: z.array(signalShape),
   routing_signals: z.array(signalShape),
   losses: z.array(z.string()),
+  reasoning: z.enum(reasoningStates).nullable(),
   provider_request_id: z.string().nullable(),
   shadow_of: z.string().nullable(),
   request_bytes: z.number(),

@@ -1,5 +1,5 @@
 import { firstSentence } from '../../../core/first-sentence.ts'
-import type { AttemptRecord, RequestRecord, Signal } from '../../../core/record.ts'
+import type { AttemptRecord, ReasoningState, RequestRecord, Signal } from '../../../core/record.ts'
 import { formatMilliseconds, formatMoney, groupDigits } from '../show-value.ts'
 import { listSteps, nameTarget, providersBehind, type RequestStep } from './request-steps.ts'
 
@@ -15,6 +15,7 @@ export function describeRecord(record: RequestRecord): string[] {
     ...record.policy_signals
       .filter((signal) => isRemark(signal) && signal.text !== said)
       .map(({ text }) => close(text)),
+    ...describeReasoning(record),
     ...describeLosses(record),
     ...describeOwnAnswer(record),
     describeEnd(record),
@@ -124,6 +125,17 @@ function describeReason({ message, status }: AttemptRecord): string {
 
 function describeLosses(record: RequestRecord): string[] {
   return record.losses.length === 0 ? [] : [`Lost in translation: ${record.losses.join(', ')}.`]
+}
+
+function describeReasoning({ reasoning }: RequestRecord): string[] {
+  return reasoning === null ? [] : [reasoningTexts[reasoning]]
+}
+
+const reasoningTexts: Readonly<Record<ReasoningState, string>> = {
+  carried: 'The client brought back the signed reasoning of earlier turns.',
+  attached: 'The gateway put back the signed reasoning of earlier turns, which it had kept.',
+  missing: 'No signed reasoning was found for the tool calls of earlier turns, so the model did not get it back.',
+  stripped: 'Signed reasoning of earlier turns was stripped: another provider had signed it, or it was refused.',
 }
 
 /** A copy, whose answer nobody got. */
