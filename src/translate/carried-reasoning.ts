@@ -1,5 +1,5 @@
 import { asString, parseObject } from '../core/json-value.ts'
-import type { Opaque } from './conversation.ts'
+import type { Opaque, Part } from './conversation.ts'
 
 /**
  * A signature is of the reasoning's own text, which must come back to the byte: it is sealed together with it. What is complete by itself
@@ -14,4 +14,29 @@ export function unpackReasoning(opaque: Opaque): { text: string | null; opaque: 
   if (opaque.form !== 'signature') return { text: null, opaque }
   const packed = parseObject(Buffer.from(opaque.value))
   return { text: asString(packed?.text), opaque: { ...opaque, value: asString(packed?.value) } }
+}
+
+/**
+ * Gemini signs calls and texts, which have no place for it in other formats: a part of its own carries such a signature, and it goes back
+ * to the part that it belongs to. That of a call names the call, since some clients put reasoning before calls; that of a text stands
+ * behind it. `isCarrier`: whether the part at that index can be one.
+ */
+export function linkCarriers(
+  parts: readonly Part[],
+  isCarrier: (index: number) => boolean = () => true,
+): readonly Part[] {
+  const linked = [...parts]
+  const calls = new Map(parts.flatMap((part, index) => (part.kind === 'call' ? [[part.id, index]] : [])))
+  let text = -1
+  const isApart = parts.map((part, index) => {
+    if (part.kind === 'text') text = index
+    if (part.kind !== 'reasoning' || part.text !== '' || part.opaque?.form !== 'thought') return true
+    const { id, ...opaque } = part.opaque
+    const owner = id === undefined ? text : (calls.get(id) ?? -1)
+    const signed = linked[owner]
+    if (!isCarrier(index) || (signed?.kind !== 'call' && signed?.kind !== 'text')) return true
+    linked[owner] = { ...signed, opaque }
+    return false
+  })
+  return linked.filter((_, index) => isApart[index])
 }

@@ -154,6 +154,18 @@ const chatBodies: readonly JsonObject[] = [
   {
     model: 'm',
     messages: [
+      { role: 'user', content: 'x', cache_control: { type: 'ephemeral' } },
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f' }, cache_control: { type: 'ephemeral' } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: 'r' },
+    ],
+    tools: [{ type: 'function', function: { name: 'f' } }],
+  },
+  {
+    model: 'm',
+    messages: [
       { role: 'user', content: 'x' },
       { role: 'assistant', content: 'y', reasoning_content: 'Hm.' },
       { role: 'user', content: 'z' },

@@ -3,7 +3,13 @@ import { asObject, type JsonObject } from '../../src/core/json-value.ts'
 import { writeFor } from '../../src/translate/write-for.ts'
 import { codecOf, isFault, plainCarriers } from '../support/translate/stage.ts'
 
-const sealed = plainCarriers.seal({ family: 'gemini', form: 'thought', value: 'c2ln', provider: 'prv_1' })
+const sealed = plainCarriers.seal({
+  family: 'gemini',
+  form: 'thought',
+  value: 'c2ln',
+  id: 'toolu_1',
+  provider: 'prv_1',
+})
 const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
 const turn = (...content: readonly JsonObject[]) => ({
   model: 'm',

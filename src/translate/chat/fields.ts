@@ -30,6 +30,8 @@ export const chatFields = {
   'messages.content.prompt_cache_breakpoint': { to: { responses: 'kept', messages: 'mapped' }, otherwise: 'dropped' },
   // What clients write for Anthropic through OpenAI's format.
   'messages.content.cache_control': { to: { responses: 'mapped', messages: 'mapped' }, otherwise: 'dropped' },
+  'messages.cache_control': { to: { responses: 'mapped', messages: 'mapped' }, otherwise: 'dropped' },
+  'messages.tool_calls.cache_control': { to: { messages: 'mapped' }, otherwise: 'dropped' },
   'messages.name': { otherwise: 'dropped', why: 'messages have no names there' },
   'messages.refusal': { otherwise: 'mapped' },
   'messages.audio': { otherwise: 'refused', why: 'audio of an earlier answer is only known to its provider' },

@@ -21,8 +21,15 @@ export function readTurns(messages: unknown, context: ReadContext): Conversation
     const path = `messages[${index}]`
     const message = asObject(value)
     if (message === null) throw new RequestError(path, `${path} is no object`)
-    return readTurn(message, path, context)
+    return markLast(readTurn(message, path, context), readCacheControl(message.cache_control))
   })
+}
+
+/** Some clients write Anthropic's mark on the message: it is of all that stands before its end. */
+function markLast(turn: ConversationTurn, mark: CacheMark | null): ConversationTurn {
+  const last = turn.parts.at(-1)
+  if (mark === null || last === undefined) return turn
+  return { ...turn, parts: [...turn.parts.slice(0, -1), { cacheMark: mark, ...last }] }
 }
 
 function readTurn(message: JsonObject, path: string, context: ReadContext): ConversationTurn {
@@ -154,9 +161,11 @@ function readCall(call: JsonObject | null, path: string, carried: (extra: unknow
   if (id === null) throw new RequestError(`${path}.id`, `${path}.id is missing`)
   if (name === null) throw new RequestError(path, `${path} names no tool`)
   const opaque = carried(call?.extra_content)
+  const cacheMark = readCacheControl(call?.cache_control)
   return {
     kind: 'call',
     path,
+    ...(cacheMark !== null && { cacheMark }),
     id,
     name,
     arguments: asString(custom ? inside?.input : inside?.arguments),

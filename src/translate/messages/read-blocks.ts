@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { linkCarriers } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
 import type { CacheMark, MediaPart, MediaSource, Opaque, Part, ResultPart, TextPart } from '../conversation.ts'
 import { RequestError } from '../request-fault.ts'
@@ -7,24 +8,13 @@ import { RequestError } from '../request-fault.ts'
 export function readBlocks(content: unknown, path: string, context: ReadContext): Part[] {
   if (typeof content === 'string') return [{ kind: 'text', path, text: content }]
   if (!Array.isArray(content)) throw new RequestError(path, `${path} is neither text nor a list`)
-  const parts: Part[] = []
-  for (const [index, value] of content.entries()) {
+  const blocks = content.map((value, index) => {
     const block = asObject(value)
     if (block === null) throw new RequestError(`${path}[${index}]`, `${path}[${index}] is no object`)
-    const part = readBlock(block, `${path}[${index}]`, context)
-    const signed = block.type === 'redacted_thinking' ? signBefore(parts.at(-1), part) : null
-    if (signed === null) parts.push(part)
-    else parts[parts.length - 1] = signed
-  }
-  return parts
-}
-
-/** Gemini signs calls and texts: its signature is carried in a block of its own behind them. */
-function signBefore(before: Part | undefined, part: Part): Part | null {
-  const opaque = part.kind === 'reasoning' ? part.opaque : undefined
-  if (opaque?.form !== 'thought' || before === undefined) return null
-  if ((before.kind !== 'call' && before.kind !== 'text') || before.opaque !== undefined) return null
-  return { ...before, opaque }
+    return block
+  })
+  const parts = blocks.map((block, index) => readBlock(block, `${path}[${index}]`, context))
+  return [...linkCarriers(parts, (index) => blocks[index]?.type === 'redacted_thinking')]
 }
 
 /** Text alone, as in system prompts. */

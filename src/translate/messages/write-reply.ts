@@ -43,7 +43,7 @@ function writeBlock(
     case 'text': {
       if (part.text === '') return []
       const citations = part.citations?.map(writeCitation) ?? null
-      return [{ type: 'text', text: part.text, citations }, ...writeSigned(part.opaque, context.carriers)]
+      return [{ type: 'text', text: part.text, citations }, ...writeSigned(part.opaque, null, context.carriers)]
     }
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }]
@@ -61,16 +61,21 @@ function writeBlock(
           input,
           caller: { type: 'direct' },
         },
-        ...writeSigned(part.opaque, context.carriers),
+        ...writeSigned(part.opaque, id, context.carriers),
       ]
     }
   }
 }
 
-/** What another provider signed: a call, or a text. The block that carries the signature follows it. */
-function writeSigned(opaque: Opaque | undefined, carriers: Carriers): JsonObject[] {
-  const data = opaque === undefined ? null : carriers.seal(opaque)
+/** The block behind a call or a text that another provider signed. */
+function writeSigned(opaque: Opaque | undefined, callId: string | null, carriers: Carriers): JsonObject[] {
+  const data = opaque === undefined ? null : sealSigned(opaque, callId, carriers)
   return data === null ? [] : [{ type: 'redacted_thinking', data }]
+}
+
+/** With the call that it belongs to (null: a text), since clients put thinking before calls. */
+export function sealSigned(opaque: Opaque, callId: string | null, carriers: Carriers): string | null {
+  return carriers.seal(callId === null ? opaque : { ...opaque, id: callId })
 }
 
 /** Another provider's reasoning is sealed where Anthropic's signature stands, so that the client brings it back. */

@@ -10,12 +10,14 @@ import { writeCitation } from './citations.ts'
 import { writeMessagesError } from './errors.ts'
 import { writeStop } from './stop.ts'
 import { estimatedUsage, writeDeltaUsage } from './usage.ts'
-import { mintToolId, signatureOf } from './write-reply.ts'
+import { mintToolId, sealSigned, signatureOf } from './write-reply.ts'
 
 /** The block that is open. */
 interface OpenBlock {
   part: number
   kind: 'text' | 'thinking' | 'tool_use'
+  /** Null where it is no call. */
+  callId: string | null
   /** A call of a custom tool, whose text becomes the one member of an object. */
   custom: boolean
   signature: string
@@ -128,7 +130,7 @@ export class MessagesStreamWriter implements ReplyWriter {
   /** A signature goes out when its block ends, and once; that of a call or a text in a block of its own behind it. */
   #writeOpaque(part: number, opaque: Opaque): string {
     if (this.#open?.part === part && this.#open.kind !== 'thinking') {
-      this.#open.carried = this.#context.carriers.seal(opaque)
+      this.#open.carried = sealSigned(opaque, this.#open.callId, this.#context.carriers)
       return ''
     }
     if (opaque.family === 'anthropic' && opaque.form === 'redacted') {
@@ -154,6 +156,7 @@ export class MessagesStreamWriter implements ReplyWriter {
       caller: { type: 'direct' },
     }
     const opened = this.#openBlock(part, 'tool_use', block)
+    if (this.#open !== null) this.#open.callId = callId
     if (!custom || this.#open === null) return opened
     this.#open.custom = true
     return opened + this.#delta({ type: 'input_json_delta', partial_json: '{"input":"' })
@@ -171,7 +174,7 @@ export class MessagesStreamWriter implements ReplyWriter {
 
   #openBlock(part: number, kind: OpenBlock['kind'], block: JsonObject): string {
     const before = this.#begin() + this.#close()
-    this.#open = { part, kind, custom: false, signature: '', carried: null }
+    this.#open = { part, kind, callId: null, custom: false, signature: '', carried: null }
     return before + line('content_block_start', { index: this.#blocks, content_block: block })
   }
 

@@ -1,5 +1,5 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
-import { unpackReasoning } from '../carried-reasoning.ts'
+import { linkCarriers, unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
 import type { CallPart, ConversationTurn, Opaque, Part, ReasoningPart, ResultPart } from '../conversation.ts'
 import { RequestError } from '../request-fault.ts'
@@ -129,31 +129,4 @@ function readReasoningItem(item: JsonObject, path: string, context: ReadContext)
   const id = asText(item.id)
   const opaque: Opaque = { family: 'openai', form: 'encrypted', value: encrypted, ...(id !== null && { id }) }
   return { kind: 'reasoning', path, text, opaque }
-}
-
-/**
- * Gemini signs calls and texts, which have no place for it here: an item of reasoning that carries such a signature stands after them.
- * It goes back to the part that it belongs to.
- */
-function linkCarriers(parts: readonly Part[]): readonly Part[] {
-  const linked: Part[] = []
-  const calls = new Map<string | null, number>()
-  let text = -1
-  for (const part of parts) {
-    const carried =
-      part.kind === 'reasoning' && part.text === '' && part.opaque?.form === 'thought' ? part.opaque : null
-    if (carried !== null) {
-      const { id, ...opaque } = carried
-      const owner = id === undefined ? text : (calls.get(id) ?? -1)
-      const signed = linked[owner]
-      if (signed?.kind === 'call' || signed?.kind === 'text') {
-        linked[owner] = { ...signed, opaque }
-        continue
-      }
-    }
-    if (part.kind === 'call') calls.set(part.id, linked.length)
-    else if (part.kind === 'text') text = linked.length
-    linked.push(part)
-  }
-  return linked
 }

@@ -126,14 +126,15 @@ class InputWriter {
   }
 
   #result(part: NamedResult): JsonObject {
-    this.#loseMark(part)
     if (part.failed) this.#ledger.lose(`${part.path}.is_error`)
     const type = this.#custom.has(part.callId) ? 'custom_tool_call_output' : 'function_call_output'
     return { type, call_id: callIdFor('responses', part.callId), output: this.#output(part) }
   }
 
   /** There is no flag for a failure, so that the text says it. */
-  #output({ parts, failed }: NamedResult): string | JsonObject[] {
+  #output(result: NamedResult): string | JsonObject[] {
+    const { failed } = result
+    const parts = this.#markedParts(result)
     const [first, ...others] = parts
     const prefix = failed ? 'Error: ' : ''
     const marked = parts.some(({ cacheMark }) => cacheMark !== undefined)
@@ -141,6 +142,17 @@ class InputWriter {
     if (first.kind === 'text' && others.length === 0 && !marked) return `${prefix}${first.text}`
     const content = parts.map((part) => this.#content(part))
     return failed ? [{ type: 'input_text', text: prefix.trimEnd() }, ...content] : content
+  }
+
+  /** The mark of a result stands on the last of what is in it. */
+  #markedParts(result: NamedResult): NamedResult['parts'] {
+    const { parts, cacheMark } = result
+    const last = parts.at(-1)
+    if (cacheMark === undefined || last === undefined || this.#target.compatible) {
+      this.#loseMark(result)
+      return parts
+    }
+    return [...parts.slice(0, -1), { ...last, cacheMark }]
   }
 
   #content(part: TextPart | RefusalPart | MediaPart): JsonObject {
