@@ -9,16 +9,18 @@ import { everyPage, type Places } from './pictures/places.ts'
 import { addViewer, makeHistory, shrunk } from './pictures/stories.ts'
 
 /**
- * Pictures of every page of the console, to be looked at: `node scripts/pictures.ts --to DIR [--only NAME] [--records 100000]`.
- * Each page empty, with a few things, with that many records, and as a viewer of one project sees it; in both themes and in
- * two widths. `--readme` makes those of `docs/images` instead, from requests that the demo provider answered. Needs
- * `dist/spgw` (`npm run package`) and Debian's chromium.
+ * Pictures of every page of the console, to be looked at: `npm run pictures -- --to DIR [--only NAME] [--state STATE]
+ * [--theme dark] [--width 390] [--records 100000]`. Each page empty, with a few things, with that many records, and as a
+ * viewer of one project sees it; in both themes and in two widths. `--readme` makes those of `docs/images` instead, from
+ * requests that the demo provider answered. Needs `dist/spgw` (`npm run package`) and Debian's chromium.
  */
 const { values } = parseArgs({
   options: {
     to: { type: 'string' },
     only: { type: 'string' },
     state: { type: 'string' },
+    theme: { type: 'string' },
+    width: { type: 'string' },
     records: { type: 'string', default: '100000' },
     requests: { type: 'string', default: '40' },
     readme: { type: 'boolean', default: false },
@@ -85,6 +87,11 @@ async function inGateway(data: string | undefined, use: (gateway: TestGateway) =
   }
 }
 
+interface PageLook {
+  theme: 'light' | 'dark'
+  width: number
+}
+
 const height = 900
 /** Wide enough for three of them, too: what is stretched or crushed shows there first. */
 const extremes = ['overview', 'requests', 'record']
@@ -92,6 +99,7 @@ const extremes = ['overview', 'requests', 'record']
 async function photograph(browser: Browser, state: string, { gateway, page, places }: Scene): Promise<void> {
   for (const theme of themes)
     for (const width of [390, 1440, ...(theme === 'light' ? [360, 2560] : [])]) {
+      if ((values.theme ?? theme) !== theme || (values.width ?? String(width)) !== String(width)) continue
       const look = await sameSession(page, browser, { theme, width })
       reportRefusals(look, `${state} ${theme} ${width}`)
       for (const [name, path] of Object.entries(everyPage(places))) {
@@ -103,7 +111,21 @@ async function photograph(browser: Browser, state: string, { gateway, page, plac
         await look.setViewportSize({ width, height })
       }
       await look.context().close()
+      if (state === 'empty') await photographSignIn(browser, gateway, { theme, width })
     }
+}
+
+/** As somebody without a session sees it, who may have had one. */
+async function photographSignIn(browser: Browser, gateway: TestGateway, look: PageLook): Promise<void> {
+  const page = await openPage(browser, look)
+  const link = await gateway.admin.console.link({})
+  const pages = { 'sign-in': '/sign-in', 'sign-in-ended': '/sign-in?ended=true', link: new URL(link.url).pathname }
+  for (const [name, path] of Object.entries(pages)) {
+    if (values.only !== undefined && !name.includes(values.only)) continue
+    await show(page, gateway, path)
+    await page.screenshot({ path: join(directory, `${name}-empty-${look.theme}-${look.width}.png`) })
+  }
+  await page.context().close()
 }
 
 async function show(page: Page, gateway: TestGateway, path: string): Promise<void> {

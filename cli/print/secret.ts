@@ -29,7 +29,7 @@ function describeGrace(output: unknown, io: Io): string {
   if (ends === undefined) return ''
   if (typeof ends !== 'string') return 'The old secret no longer works.\n'
   const left = formatValue(ends, 'age', { now: io.now(), utc: false })
-  return `The old secret works until ${ends} (${left}). To end it at once: spgw keys rotate ${valueAt(output, 'name')} --grace 0s\n`
+  return `The old secret works until ${ends} (${left}). A rotation with --grace 0s ends it at once.\n`
 }
 
 /** The console's own address where the note has a place for it. */

@@ -45,7 +45,9 @@ describe('what a list covers', () => {
 describe('--columns', () => {
   it('names columns by title or by field, in the order that was asked for', async () => {
     expect((await list('--columns', 'state,NAME')).out).toBe('STATE    NAME\nactive   ci\nrevoked  web\n')
-    expect((await list('--columns', 'ends-in,last_used_at')).out).toBe('ENDS IN  LAST USED\na1b2     –\nc3d4     –\n')
+    expect((await list('--columns', 'last-four,last_used_at')).out).toBe(
+      'LAST FOUR  LAST USED\na1b2       –\nc3d4       –\n',
+    )
   })
 
   it('selects members of JSON and YAML too, as does --json=a,b', async () => {

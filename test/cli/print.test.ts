@@ -346,6 +346,13 @@ describe('values', () => {
     expect(formatValue({ first_byte_ms: 60_000 }, 'text', view)).toBe('first byte 1 min')
   })
 
+  it('name no field as the record does, and give it the unit of its name', () => {
+    const minute = { requests: 12, duration_p95_ms: 2000, error_share: 0.002 }
+    const text = formatValue(minute, 'text', view)
+    expect(text).toBe('12 requests, duration p95 2.0 s, error share 0.2%')
+    expect(text).not.toMatch(/[_=]/)
+  })
+
   it('give times as ages, both ways', () => {
     const at = (distance: number) => formatValue(new Date(sampleNow - distance).toISOString(), 'age', view)
     expect([0, 3000, 90_000, 7_200_000, 86_400_000 * 12, -86_400_000 * 3].map(at)).toEqual([

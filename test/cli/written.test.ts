@@ -54,7 +54,10 @@ describe('after a write', () => {
 
 describe('a rotation', () => {
   it.each([
-    ['2026-03-02T12:00:00.000Z', 'The old secret works until 2026-03-02T12:00:00.000Z (in 1 d). To end it at once:'],
+    [
+      '2026-03-02T12:00:00.000Z',
+      'The old secret works until 2026-03-02T12:00:00.000Z (in 1 d). A rotation with --grace 0s ends it at once.',
+    ],
     [null, 'The old secret no longer works.'],
   ])('says until when the old secret works (%s)', async (ends, words) => {
     const rotated = { ...key, key: 'sp_live_new', expires_at: null, grace_ends_at: ends }

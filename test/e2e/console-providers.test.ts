@@ -108,6 +108,16 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     await expect.poll(async () => (await gateway.admin.providers.show({ name: 'openai' })).credentials.length).toBe(1)
   })
 
+  it('says that the only credential is needed, and asks for no name', async () => {
+    const { page, visit } = stage
+    await visit('/providers/openai')
+    const pool = page.getByRole('region', { name: 'Credentials' })
+    await pool.getByRole('button', { name: 'Remove' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('This is the only credential of openai').waitFor()
+    expect(await dialog.getByRole('textbox').count()).toBe(0)
+  })
+
   it('is switched off and on, and checked again', async () => {
     const { page, visit, gateway } = stage
     await visit('/providers/openai')

@@ -84,6 +84,19 @@ describe.skipIf(!hasBrowser)('pages of the console by name and by search (needs 
     expect(await dialog.getByRole('textbox').count()).toBe(0)
   })
 
+  it('says so of a provider that is a shadow, and of one that is a default', async () => {
+    const { page, visit, gateway } = stage
+    await gateway.admin.providers.add({ name: 'copies', kind: 'demo' })
+    await gateway.admin.routes.edit({ model: 'smart*', shadow: 'copies:demo' })
+    await gateway.admin.environments.edit({ name: 'staging', defaultProviders: { openai: 'copies' } })
+    await visit('/providers/copies')
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('while 1 route uses it, and it is a default provider of 1 environment').waitFor()
+    await dialog.getByRole('link', { name: 'Environment staging' }).waitFor()
+    expect(await dialog.getByRole('textbox').count()).toBe(0)
+  })
+
   it('says that the last owner cannot go, and on the page of any operation what it would be refused for', async () => {
     const { page, visit } = stage
     await visit('/settings/operators')

@@ -49,7 +49,7 @@ export const rotatedKeyShape = createdKeyShape.extend({ grace_ends_at: time.null
 
 const columns = [
   { field: 'name', title: 'NAME' },
-  { field: 'last_four', title: 'ENDS IN' },
+  { field: 'last_four', title: 'LAST FOUR' },
   { field: 'state', title: 'STATE', format: 'state' },
   { field: 'project', title: 'PROJECT' },
   { field: 'environment', title: 'ENVIRONMENT' },

@@ -30,7 +30,7 @@ export const createdTokenShape = z.object({
 
 const columns = [
   { field: 'name', title: 'NAME' },
-  { field: 'last_four', title: 'ENDS IN' },
+  { field: 'last_four', title: 'LAST FOUR' },
   { field: 'state', title: 'STATE', format: 'state' },
   { field: 'role', title: 'ROLE' },
   { field: 'project', title: 'PROJECT', absent: 'all' },

@@ -92,7 +92,7 @@ const credentials = {
       as: 'table',
       columns: [
         { field: 'id', title: 'ID', format: 'id' },
-        { field: 'last_four', title: 'ENDS IN' },
+        { field: 'last_four', title: 'LAST FOUR' },
         { field: 'added_at', title: 'ADDED', format: 'age' },
       ],
       empty: 'No credentials yet. Add one: spgw providers credentials add NAME --credential-stdin',

@@ -33,7 +33,7 @@ export function Page({ title, above, beside, actions, wrap = false, fill = false
             </h1>
             {beside}
           </div>
-          {actions === undefined ? null : <div className="row">{actions}</div>}
+          {actions === undefined ? null : <div className="row page-actions">{actions}</div>}
         </div>
       </header>
       {children}

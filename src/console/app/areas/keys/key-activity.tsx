@@ -76,10 +76,12 @@ function LastRequests({ shown: key }: { shown: Key }) {
         {data.map(({ id, time, status, state, model, error }) => (
           <li key={id} className="list-row">
             <StateBadge state={status ?? state} />
-            <Link to="/requests/$id" params={{ id }} search={keepScope} className="grow truncate">
-              <UntrustedText text={model ?? id} />
-            </Link>
-            {error === null ? null : <code className="small">{error.code}</code>}
+            <span className="grow model-and-error">
+              <Link to="/requests/$id" params={{ id }} search={keepScope} className="truncate">
+                <UntrustedText text={model ?? id} />
+              </Link>
+              {error === null ? null : <code className="small">{error.code}</code>}
+            </span>
             <span className="small quiet">
               <Time at={time} />
             </span>

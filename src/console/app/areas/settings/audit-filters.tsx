@@ -9,7 +9,7 @@ export interface AuditFilterValues {
 }
 
 const fields = [
-  { name: 'operation', label: 'Operation', placeholder: 'keys or keys.revoke' },
+  { name: 'operation', label: 'Operation', placeholder: 'keys.revoke' },
   { name: 'resource', label: 'Resource', placeholder: 'Name or ID' },
   { name: 'actor', label: 'Actor', placeholder: 'Operator or token' },
   { name: 'since', label: 'Since', placeholder: '7d' },

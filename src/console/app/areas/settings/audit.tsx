@@ -37,17 +37,14 @@ const columns: TableColumn<AuditEvent>[] = [
   {
     id: 'operation',
     title: 'Operation',
-    width: '180px',
+    width: '172px',
     narrowWidth: '45%',
     // Who did it is never left out.
     cell: ({ operation, actor }) => (
       <>
         <code className="truncate">{operation}</code>
-        <span className="narrow-only">
-          <br />
-          <span className="small quiet">
-            <UntrustedText text={actor} />
-          </span>
+        <span className="second-line quiet">
+          <UntrustedText text={actor} />
         </span>
       </>
     ),
@@ -57,20 +54,21 @@ const columns: TableColumn<AuditEvent>[] = [
     title: 'Resource',
     narrowWidth: 'auto',
     cell: ({ resource }) => (
-      <span className="truncate">
-        <span className="quiet">{resource.kind}</span> <UntrustedText text={resource.name} />
-      </span>
+      <>
+        <span className="wide-only quiet">{resource.kind}</span> <UntrustedText text={resource.name} />
+        <span className="second-line quiet">{resource.kind}</span>
+      </>
     ),
   },
   { id: 'surface', title: 'Surface', width: '90px', wideOnly: true, cell: ({ surface }) => surface },
   {
     id: 'address',
     title: 'Address',
-    width: '140px',
+    width: '132px',
     wideOnly: true,
     cell: ({ address }) => <UntrustedText text={address} />,
   },
-  { id: 'sequence', title: 'No.', width: '124px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
+  { id: 'sequence', title: 'No.', width: '104px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
 ]
 
 export function Audit() {

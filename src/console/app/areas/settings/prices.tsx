@@ -36,11 +36,8 @@ const widths = {
       <>
         <UntrustedText text={model} />
         {vendor === null ? null : (
-          <span className="narrow-only">
-            <br />
-            <span className="small quiet">
-              <UntrustedText text={vendor} />
-            </span>
+          <span className="second-line quiet">
+            <UntrustedText text={vendor} />
           </span>
         )}
       </>
@@ -135,7 +132,7 @@ function PriceFilter({ text, onText, own, onOwn }: PriceFilterProps) {
         type="search"
         className="input filter grow"
         aria-label="Search models"
-        placeholder="Search models, vendors and providers"
+        placeholder="Model, vendor or provider"
         autoComplete="off"
         spellCheck={false}
         value={text}
