@@ -11,6 +11,7 @@ import { type Leg, notePatch } from '../upstream/leg.ts'
 import { type AnswerEvent, readAnswerEvent, type StreamedPiece } from './answer-event.ts'
 import { type CallContent, failedRule } from './call-content.ts'
 import { findTexts } from './content-texts.ts'
+import { mayHold } from './may-hold.ts'
 import { RepeatedEvent } from './repeated-event.ts'
 
 /** A text of a streamed answer that has not ended. */
@@ -74,6 +75,7 @@ export class ContentStage implements AnswerStage {
   }
 
   whole(body: Buffer): Buffer | Fault {
+    if (this.#context.restorer === null && !mayHold(body, 'answer', this.#content.rules)) return body
     try {
       const root = readNodes(body)
       const edits = root === null ? this.#plain(body) : this.#wholeEdits(body, root, new Set()).edits

@@ -37,16 +37,23 @@ export const fixedNames: ReadonlySet<string> = new Set(
   model obfuscation event_id response_id conversation_id container`.split(/\s+/),
 )
 /** Their values may be files in base64. */
-const fileNames = new Set(
+export const fileNames: ReadonlySet<string> = new Set(
   'data file_data fileData b64_json partial_image_b64 url image_url bytes audio image'.split(' '),
 )
 /** Content that others than the gateway read. */
-const unseenNames = new Set(
+export const unseenNames: ReadonlySet<string> = new Set(
   'image_url input_audio file_id file_data fileData file_data inlineData inline_data file_url image_file b64_json'.split(
     ' ',
   ),
 )
-const unseenTypes = new Set(['image', 'input_image', 'input_file', 'file', 'input_audio', 'image_generation_call'])
+export const unseenTypes: ReadonlySet<string> = new Set([
+  'image',
+  'input_image',
+  'input_file',
+  'file',
+  'input_audio',
+  'image_generation_call',
+])
 /** JSON as the client or the model makes it: its names and numbers may be content too. */
 const freeNames = new Set(['input', 'args', 'arguments', 'response', 'output', 'metadata', 'structuredContent'])
 /** JSON in a text. */
@@ -55,8 +62,8 @@ const smallestFile = 256
 /** An argument of a tool that comes by its place (Gemini's `partialArgs`). */
 const numberArgument = 'numberValue'
 
-const logprobNames = new Set(['logprobs', 'logprobsResult', 'top_logprobs'])
-const tokenNames = new Set(['input', 'prompt'])
+export const logprobNames: ReadonlySet<string> = new Set(['logprobs', 'logprobsResult', 'top_logprobs'])
+export const tokenNames: ReadonlySet<string> = new Set(['input', 'prompt'])
 
 /** All texts of a prompt or an answer: every string but what is known to be none. */
 export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide): FoundTexts {

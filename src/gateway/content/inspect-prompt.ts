@@ -7,6 +7,7 @@ import { TextScan } from '../../policy/content/text-scan.ts'
 import type { Call } from '../request/call.ts'
 import { CallContent, failedRule } from './call-content.ts'
 import { type ContentText, findTexts } from './content-texts.ts'
+import { mayHold } from './may-hold.ts'
 
 /** Characters to look at in one turn of the event loop: a few milliseconds of work. */
 const turnLength = 64 * 1024
@@ -24,7 +25,7 @@ export async function inspectPrompt(call: Call, policies: readonly ContentPolicy
     content.noteUnseen('prompt', 'forms and files go up while they arrive')
     return null
   }
-  if (body.bytes.length === 0) return null
+  if (body.bytes.length === 0 || !mayHold(body.bytes, 'prompt', content.rules)) return null
   try {
     return await inspectBody(call, content)
   } catch (error) {

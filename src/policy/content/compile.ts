@@ -16,7 +16,10 @@ export interface ReadyRule {
 }
 
 /** Which rules look at what. */
-export type ReadyRules = Readonly<Record<ContentSide, readonly ReadyRule[]>>
+export interface ReadyRules extends Readonly<Record<ContentSide, readonly ReadyRule[]>> {
+  /** Stands in every JSON document in which the rules find something: `Seeker.inJson`. */
+  readonly inJson: Readonly<Record<ContentSide, RegExp | null>>
+}
 
 const ready = new WeakMap<readonly ContentPolicy[], Promise<ReadyRules>>()
 
@@ -37,7 +40,14 @@ async function makeReady(
   for (const { policy, rules } of policies)
     for (const rule of rules) all.push({ policy, rule, seeker: seekerOf(rule, engine) })
   const on = (side: ContentSide) => all.filter(({ rule }) => rule.on.includes(side))
-  return { prompt: on('prompt'), answer: on('answer') }
+  const [prompt, answer] = [on('prompt'), on('answer')]
+  return { prompt, answer, inJson: { prompt: inJson(prompt), answer: inJson(answer) } }
+}
+
+/** Of no rules at all: what nothing matches. */
+function inJson(rules: readonly ReadyRule[]): RegExp | null {
+  const { inJson: form } = joinSeekers(rules.map(({ seeker }) => seeker))
+  return form === null ? null : new RegExp(form === '' ? '(?!)' : form, 'i')
 }
 
 function seekerOf({ detector, pattern, longest }: ContentRule, engine: PatternEngine | null): Seeker {
@@ -55,7 +65,7 @@ function failing(error: unknown): Seeker {
   const fail = () => {
     throw error
   }
-  return { find: fail, growingFrom: fail, rest: null }
+  return { find: fail, growingFrom: fail, rest: null, inJson: null }
 }
 
 const labels: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { keyPrefix } from '../../core/gateway-key.ts'
 import type { Detector } from '../detectors/detector.ts'
 import { detectors } from '../detectors/index.ts'
 import { accountCountries } from '../detectors/personal.ts'
-import { pemBeginning, pemEnd, providerPrefixes } from '../detectors/secrets.ts'
+import { pemBeginning, pemEnd, providerPrefixes, secretsInJson } from '../detectors/secrets.ts'
 import type { Seeker } from './seeker.ts'
 
 /** The characters that any key or token is made of. */
@@ -131,7 +131,7 @@ const keyRest = (text: string) => {
   return end
 }
 
-const growing: Record<RuleDetector, Pick<Seeker, 'growingFrom' | 'rest'>> = {
+const growing: Record<RuleDetector, Omit<Seeker, 'find' | 'inJson'>> = {
   'gateway-keys': { growingFrom: (text) => growingKey(text, [keyPrefix], true), rest: keyRest },
   'provider-keys': { growingFrom: (text) => growingKey(text, providerPrefixes, false), rest: keyRest },
   'bearer-tokens': { growingFrom: growingToken, rest: keyRest },
@@ -144,5 +144,5 @@ const growing: Record<RuleDetector, Pick<Seeker, 'growingFrom' | 'rest'>> = {
 
 export function detectorSeeker(name: RuleDetector): Seeker {
   const find: Detector = detectors[name]
-  return { find, ...growing[name] }
+  return { find, ...growing[name], inJson: secretsInJson[name] ?? null }
 }

@@ -67,5 +67,6 @@ export function patternSeeker(pattern: string, longest: number): Seeker {
       return matcher.find(Math.max(0, text.length - longest)) ? matcher.start() : text.length
     },
     rest: null,
+    inJson: null,
   }
 }

@@ -49,6 +49,7 @@ export class Placeholders {
         return beginningForm.test(rest) && known.some((one) => one.startsWith(rest)) ? from : text.length
       },
       rest: null,
+      inJson: null,
     }
   }
 

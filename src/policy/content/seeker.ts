@@ -11,6 +11,11 @@ export interface Seeker {
   growingFrom(text: string): number
   /** Of a detection too long to be held: how far what follows belongs to it; null: it ends where it was cut. */
   rest: ((text: string) => number) | null
+  /**
+   * The source of a form, whatever the case, that stands in every JSON document in whose texts something is found, unless it writes
+   * characters as `\u` escapes; null: any document may have something.
+   */
+  inJson: string | null
 }
 
 /** Makes seekers of patterns. */
@@ -33,5 +38,6 @@ export function joinSeekers(seekers: readonly Seeker[]): Seeker {
       return from
     },
     rest: (text) => seekers.reduce((end, { rest }) => Math.max(end, rest?.(text) ?? 0), 0),
+    inJson: seekers.some(({ inJson }) => inJson === null) ? null : seekers.map(({ inJson }) => inJson).join('|'),
   }
 }

@@ -21,6 +21,15 @@ export const pemBeginning = '-----BEGIN '
 const pemBegin = /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----/g
 export const pemEnd = '-----END '
 
+/** What of a secret stands in JSON as it is, whatever is escaped there; each also matches what is none. */
+export const secretsInJson: Readonly<Partial<Record<string, string>>> = {
+  'gateway-keys': keyPrefix,
+  'provider-keys': `(?:${prefixForm})[0-9A-Za-z_.-]{16}`,
+  // A tab is escaped, and a slash may be; in JSON within JSON their escapes are escaped as well.
+  'bearer-tokens': String.raw`(?:bearer|basic)(?:[ \t]|\\+t)+[0-9A-Za-z._~+/\\-]{16}|eyJ[0-9A-Za-z_-]{8}`,
+  'private-keys': pemBeginning,
+}
+
 export const gatewayKeys: Detector = (text) => findForm(text, gatewayKeyForm, 'gateway key')
 
 /** A word that only begins like a key has no digit. */

@@ -1,0 +1,34 @@
+import type { ContentSide } from '../../core/content-rules.ts'
+import type { ReadyRules } from '../../policy/content/compile.ts'
+import { fileNames, logprobNames, tokenNames, unseenNames, unseenTypes } from './content-texts.ts'
+
+/** A longer document is looked at text by text, with turns for others in between. */
+const longest = 256 * 1024
+
+/** Characters that are not written as they are; a document in another encoding has zeros. */
+const hidden = String.raw`\\u|\0`
+const quoted = (names: ReadonlySet<string>) => `"(?:${[...names].join('|')})"`
+/** Content that is no text, as `findTexts` sees it. */
+const unseen = [
+  quoted(unseenNames),
+  quoted(unseenTypes),
+  // What a member of such a name holds may be a file.
+  String.raw`${quoted(fileNames)}\s*:\s*["[]`,
+  String.raw`${quoted(logprobNames)}\s*:\s*[{[]`,
+].join('|')
+const needsLook = new RegExp(`${hidden}|${unseen}`)
+/** A prompt that may be numbers, and a list that begins with one. */
+const namesTokens = new RegExp(String.raw`${quoted(tokenNames)}\s*:\s*\[`)
+const beginsWithScalar = /\[\s*[^"{[\]\s]/
+
+/**
+ * Whether content rules may have to do anything with a JSON document: one look at its bytes, and most documents need no other. False is
+ * certain: nothing would be found in its texts, and it holds nothing that rules cannot look at.
+ */
+export function mayHold(bytes: Buffer, side: ContentSide, { inJson }: ReadyRules): boolean {
+  const form = inJson[side]
+  if (form === null || bytes.length > longest) return true
+  const written = bytes.toString('latin1')
+  if (form.test(written) || needsLook.test(written)) return true
+  return namesTokens.test(written) && beginsWithScalar.test(written)
+}
