@@ -47,7 +47,7 @@ async function makeReady(
 /** Of no rules at all: what nothing matches. */
 function inJson(rules: readonly ReadyRule[]): RegExp | null {
   const { inJson: form } = joinSeekers(rules.map(({ seeker }) => seeker))
-  return form === null ? null : new RegExp(form === '' ? '(?!)' : form, 'i')
+  return form === null ? null : new RegExp(form === '' ? '(?!)' : form)
 }
 
 function seekerOf({ detector, pattern, longest }: ContentRule, engine: PatternEngine | null): Seeker {

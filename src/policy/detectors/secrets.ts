@@ -26,7 +26,7 @@ export const secretsInJson: Readonly<Partial<Record<string, string>>> = {
   'gateway-keys': keyPrefix,
   'provider-keys': `(?:${prefixForm})[0-9A-Za-z_.-]{16}`,
   // A tab is escaped, and a slash may be; in JSON within JSON their escapes are escaped as well.
-  'bearer-tokens': String.raw`(?:bearer|basic)(?:[ \t]|\\+t)+[0-9A-Za-z._~+/\\-]{16}|eyJ[0-9A-Za-z_-]{8}`,
+  'bearer-tokens': String.raw`(?:[Bb][Ee][Aa][Rr][Ee][Rr]|[Bb][Aa][Ss][Ii][Cc])(?:[ \t]|\\+t)+[0-9A-Za-z._~+/\\-]{16}|eyJ[0-9A-Za-z_-]{8}`,
   'private-keys': pemBeginning,
 }
 

@@ -3,6 +3,7 @@ import type { BookedAmount, JournalEntry, SettledHold } from '../../core/journal
 import { usdOfNano } from '../../core/money.ts'
 import { kindOfCounter } from '../../core/policy-limits.ts'
 import type { TokenUsage } from '../../core/record.ts'
+import type { RecordChange } from '../records/record-head.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
 import type { InterruptedCharge } from './interrupted.ts'
 import type { CountedEntry } from './segment-reader.ts'
@@ -31,11 +32,12 @@ export class SpendStatements {
   }
 
   /** Of an entry whose record was added or changed. What is booked is added up until `flush`. */
-  store(entry: CountedEntry | null): void {
+  store(entry: CountedEntry | null, change: RecordChange): void {
     if (entry?.kind === 'admitted' && entry.hold !== undefined)
       this.#open.run(entry.id, writeJson(entry.hold.filter(isBooked)))
     if (entry?.kind !== 'settled' || entry.booked === undefined) return
-    this.#close.get(entry.id)
+    // Most requests end in the batch in which they begin, and nothing was opened for them.
+    if (change === 'replaced') this.#close.get(entry.id)
     for (const [counter, period, amount] of entry.booked.filter(isBooked)) {
       const key = `${period} ${counter}`
       const sum = this.#sums.get(key)

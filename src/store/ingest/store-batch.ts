@@ -102,11 +102,12 @@ function storeRecord(
   const head = entry.kind === 'admitted' || entry.kind === 'settled' ? readHead(text, entry.kind) : null
   if (head === null) throw new Error('this journal entry cannot be read')
   if (head.key && (lastUsed.get(head.key.id) ?? '') < head.time) lastUsed.set(head.key.id, head.time)
-  if (!hot.writeRecord(head, owner, text)) return
+  const change = hot.writeRecord(head, owner, text)
+  if (change === null) return
   stored.add(head, text)
   if (stored.traced && head.state === 'settled') hot.traces.add(head)
   // What a budget counts stands before the record, so that its entry is not plain.
-  if (!entry.plain) hot.spend.store(readCounted(entry))
+  if (!entry.plain) hot.spend.store(readCounted(entry), change)
 }
 
 /** One record an id: the last settled one, else the first admitted one, which then is never parsed; and all else in order. */
@@ -147,7 +148,7 @@ function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, s
 export function storeMade(hot: HotStatements, record: RequestRecord, owner: string, stored: Stored): void {
   const text = writeJson(record)
   const head = readHead(text, 'settled')
-  if (head === null || !hot.writeRecord(head, owner, text)) return
+  if (head === null || hot.writeRecord(head, owner, text) === null) return
   stored.add(head, text)
   if (stored.traced) hot.traces.add(head)
 }

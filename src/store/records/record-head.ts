@@ -2,6 +2,9 @@ import type { AttemptFigure } from '../../core/attempt-figures.ts'
 import type { RequestRecord, TokenUsage } from '../../core/record.ts'
 import { readAttempts } from './attempts-json.ts'
 
+/** What became of a record that was written; null: what stands there stays. */
+export type RecordChange = 'added' | 'replaced' | null
+
 /** The part of a record that columns and counts are made of. It stands before the lists, which are the bulk. */
 export interface RecordHead
   extends Pick<

@@ -7,7 +7,7 @@ import { ObjectStatements } from '../objects/object-statements.ts'
 import { ReasoningStatements } from '../reasoning/reasoning-statements.ts'
 import { BodyStatements } from '../records/body-statements.ts'
 import { LabelNumbers } from '../records/label-numbers.ts'
-import type { RecordHead } from '../records/record-head.ts'
+import type { RecordChange, RecordHead } from '../records/record-head.ts'
 import { RemovalStatements } from '../records/removal-statements.ts'
 import { type SummedRecord, SumStatements, summedColumns } from '../records/sum-statements.ts'
 import { TraceStatements } from '../traces/trace-statements.ts'
@@ -58,7 +58,7 @@ export class HotStatements {
     this.removal = new RemovalStatements(sqlite, this.sums)
     this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)
-    this.#stored = sqlite.prepare(`select ${summedColumns} from records where id = ? and state <> 'admitted'`)
+    this.#stored = sqlite.prepare(`select ${summedColumns} from records where id = ?`)
     this.#key = sqlite.prepare(
       'update keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)',
     )
@@ -101,12 +101,12 @@ export class HotStatements {
 
   /**
    * An admitted record is only ever added; anything else replaces what stands there, so that reading a journal twice
-   * changes nothing. Returns whether something was added or changed.
+   * changes nothing.
    */
-  writeRecord(head: RecordHead, owner: string, text: string): boolean {
+  writeRecord(head: RecordHead, owner: string, text: string): RecordChange {
     const row = rowOf(head, this.#labels.occur(head))
     const before = row.state === 'admitted' ? undefined : this.#stored.get(head.id)
-    if (before !== undefined) this.sums.count(before, -1)
+    if (before !== undefined && before.state !== 'admitted') this.sums.count(before, -1)
     const { changes } = this.#record.run(
       row.id,
       owner,
@@ -126,8 +126,9 @@ export class HotStatements {
       row.first_byte_ms,
       head.figures === null ? null : JSON.stringify(head.figures),
     )
-    if (changes > 0) this.sums.count(row, 1)
-    return changes > 0
+    if (changes === 0) return null
+    this.sums.count(row, 1)
+    return before === undefined ? 'added' : 'replaced'
   }
 
   /** Only ever forward: segments of several threads arrive in no order. Not a change of the key set. */
