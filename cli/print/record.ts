@@ -77,13 +77,16 @@ const titles: Record<string, string> = {
   budget_usd_day: 'USD a day',
   budget_usd_month: 'USD a month',
   concurrency: 'Requests at once',
+  grace_ends_at: 'Old secret ends',
   held_by: 'Used by',
+  last_heard_at: 'Last heard of',
   owned: 'Managed by',
   per: 'Counts per',
   rpm: 'Requests a minute',
-  tpm: 'Tokens a minute',
   sealed: 'Sealed credentials',
+  sequence: 'Last change',
   to_replace: 'File to replace',
+  tpm: 'Tokens a minute',
 }
 
 function titleOf(field: string): string {

@@ -32,6 +32,7 @@ export function renderStatus(output: unknown, view: View): string {
     ['disk', describeDisk(status)],
     ['records', describeRecords(status, view)],
     ...describeTraces(status),
+    ...describeCluster(status),
     ...(status.set_aside.length === 0 ? [] : [listSetAside(status)]),
     ...describeTurns(status, view),
     ['data', status.data_directory],
@@ -56,7 +57,10 @@ function describeHealth({ version, degraded }: Status, view: View): string[] {
 
 function describeProcess({ started_at, process_id, workers }: Status, view: View): string {
   const threads = workers === 1 ? '1 worker thread' : `${workers} worker threads`
-  return `since ${formatValue(started_at, 'age', view)}, process ${process_id}, ${threads}`
+  const age = formatValue(started_at, 'age', view)
+  // `for 3 min`, and with --utc `since 2026-…`.
+  const running = /^(.+) ago$/.exec(age)?.[1]
+  return `${running === undefined ? `since ${age}` : `for ${running}`}, process ${process_id}, ${threads}`
 }
 
 /** Of the last minute; what nobody may see, or nothing has been, is left out. */
@@ -123,6 +127,12 @@ function describeTraces({ traces }: Partial<Status>): [string, string][] {
   const { endpoint, pending, exported, dropped, trouble } = traces
   const counts = [`${number(exported)} exported`, `${number(pending)} waiting`, `${number(dropped)} dropped`].join(', ')
   return [['traces', `${counts} (${endpoint})${trouble === null ? '' : `; ${trouble}`}`]]
+}
+
+/** Where its settings name one; an older gateway does not tell. */
+function describeCluster({ cluster }: Partial<Status>): [string, string][] {
+  if (cluster === null || cluster === undefined) return []
+  return [['cluster', cluster.id === null ? 'none yet: spgw cluster init, or spgw cluster join TOKEN' : cluster.id]]
 }
 
 /** Below `journal/set-aside`; each is looked for by its name. */

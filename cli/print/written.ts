@@ -1,5 +1,6 @@
 import { escapeControls, formatMoney, formatValue, groupDigits, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { GatewayClient, Operation } from '../operation.ts'
+import { describeClusterWrite } from './cluster.ts'
 import type { View } from './view.ts'
 
 /** What a write came to: one line, and what is usually done next. */
@@ -44,6 +45,8 @@ export async function describeWritten(
   gateway: GatewayClient,
   view: View,
 ): Promise<WriteSummary | null> {
+  const ofCluster = path[0] === 'cluster' ? describeClusterWrite(path.join('.'), output) : null
+  if (ofCluster !== null) return { line: writeDone(ofCluster.text, view), next: ofCluster.next }
   const verb = pastTense[path.at(-1) ?? '']
   const noun = nouns[path.slice(0, -1).join('.')]
   const name = nameOf(output)
@@ -53,9 +56,13 @@ export async function describeWritten(
   const where = scopeOf(output)
   const text = `${verb} ${noun} ${name}${where === '' ? '' : ` in ${where}`}${facts === null ? '' : `: ${facts}`}`
   return {
-    line: `${view.paint('good', '✓')} ${escapeControls(text)}`,
+    line: writeDone(text, view),
     next: nextStep(operation, name, output),
   }
+}
+
+function writeDone(text: string, view: View): string {
+  return `${view.paint('good', '✓')} ${escapeControls(text)}`
 }
 
 function nameOf(output: unknown): string | null {

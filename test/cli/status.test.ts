@@ -55,6 +55,13 @@ describe('status', () => {
     expect(shown).toContain('more: spgw policies usage\n')
   })
 
+  it('names the cluster that the gateway is a node of, or how to get one', async () => {
+    const local = { limits: 'local', records: 'local' }
+    expect(await show({ cluster: { id: 'clu_1', ...local } })).toContain('cluster    clu_1\n')
+    expect(await show({ cluster: { id: null, ...local } })).toContain('cluster    none yet: spgw cluster init')
+    expect(await show({ cluster: null })).not.toContain('cluster')
+  })
+
   it('says what is degraded first, and since when', async () => {
     const degraded = [{ part: 'store', since: '2026-03-01T11:50:00Z', reason: 'the disk is full\u001b[2J' }]
     const text = await show({ degraded, set_aside: ['a'], entries_lost: 2 })

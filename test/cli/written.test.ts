@@ -52,6 +52,39 @@ describe('after a write', () => {
   })
 })
 
+describe('a cluster', () => {
+  const node = { name: 'gw-a', state: 'present', version: '0.1.0', sequence: 2, last_heard_at: '2026-03-01T12:00:00Z' }
+  const shown = {
+    ...{ cluster: 'clu_1', node: 'gw-b', postgres: 'db:5432/spgw', trouble: null, sequence: 2, pending: 0 },
+    ...{ limits: 'local', records: 'local', nodes: [node, { ...node, name: 'gw-b' }] },
+  }
+  const said = async (argv: string[], output: object) => {
+    const { io } = await runLine(['cluster', ...argv], { gateway: { [`cluster.${argv[0]}`]: () => output } })
+    return io.out() + io.err()
+  }
+
+  it.each([
+    [['init', '--yes'], shown, /^✓ Founded cluster clu_1 in db:5432\/spgw, .* node gw-b\n.*spgw cluster invite\n$/],
+    [['join', 'sp_join_x', '--yes'], shown, /^✓ Joined cluster clu_1 as node gw-b: 2 nodes\n/],
+    [['remove', 'gw-c', '--yes'], shown, /^✓ Removed the node from cluster clu_1: 2 nodes\n/],
+    [
+      ['leave', '--yes'],
+      { cluster: 'clu_1', ended: true },
+      /^✓ Left cluster clu_1, which had no other node and has ended\n/,
+    ],
+  ])('says what %j came to', async (argv, output, words) => {
+    expect(await said(argv, output)).toMatch(words)
+  })
+
+  it('is shown in words, also where there is none yet', async () => {
+    expect(await said(['status'], shown)).toMatch(
+      /Cluster +clu_1\n(.*\n)*Last change +2\n(.*\n)*NAME .* LAST CHANGE +LAST HEARD OF\n/,
+    )
+    const none = await said(['status'], { ...shown, cluster: null, sequence: null, nodes: [] })
+    expect(none).toContain('none yet: cluster init founds one')
+  })
+})
+
 describe('a rotation', () => {
   it.each([
     [

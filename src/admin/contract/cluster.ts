@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reference, time } from './fields.ts'
-import { field, operation } from './operation.ts'
+import { type Column, field, operation } from './operation.ts'
 
 /** What a cluster does not share yet, said wherever somebody decides for one. */
 const apart =
@@ -36,6 +36,24 @@ const clusterShape = z.object({
   ),
 })
 
+/** What a person is shown of it: whether there is one at all comes first. */
+const columns: Column[] = [
+  {
+    field: 'cluster',
+    title: 'Cluster',
+    absent: 'none yet: cluster init founds one, cluster join takes part in one',
+  },
+  { field: 'node', title: 'This node' },
+  { field: 'postgres', title: 'PostgreSQL' },
+  { field: 'trouble', title: 'Read-only because' },
+  { field: 'sequence', title: 'Last change', format: 'number' },
+  { field: 'pending', title: 'Changes to send', format: 'number' },
+  { field: 'limits', title: 'Limits and budgets' },
+  { field: 'records', title: 'Request records' },
+  { field: 'nodes', title: 'Nodes' },
+]
+const show = { as: 'record', columns } as const
+
 const owners = { role: 'owner', reach: 'workspace' } as const
 const none = z.strictObject({})
 
@@ -45,7 +63,7 @@ export const cluster = {
     ...owners,
     effect: 'danger',
     confirm: `Found a cluster of this gateway? ${apart}`,
-    show: { as: 'record' },
+    show,
     examples: ['cluster init', 'cluster init --yes'],
   })
     .input(none)
@@ -69,7 +87,7 @@ export const cluster = {
     effect: 'danger',
     positional: ['token'],
     confirm: `Take configuration and machine key of the cluster in place of this gateway's own? ${apart}`,
-    show: { as: 'record' },
+    show,
     examples: ['cluster join sp_join_clu_…'],
   })
     .input(
@@ -83,7 +101,7 @@ export const cluster = {
     role: 'admin',
     reach: 'workspace',
     effect: 'read',
-    show: { as: 'record' },
+    show,
     examples: ['cluster status', 'cluster status --json'],
   })
     .input(none)
@@ -113,7 +131,7 @@ export const cluster = {
     positional: ['node'],
     confirm:
       'Remove node {node}? It changes nothing in the cluster any more, and if it still runs it hears of no revocation.',
-    show: { as: 'record' },
+    show,
     examples: ['cluster remove gw-d'],
   })
     .input(z.strictObject({ node: field(reference, { description: 'Name of the node', prompt: 'Which node?' }) }))
