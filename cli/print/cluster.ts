@@ -7,7 +7,7 @@ export function describeClusterWrite(operation: string, output: unknown): { text
   switch (operation) {
     case 'cluster.init':
       return {
-        text: `Founded cluster ${cluster} in ${String(valueAt(output, 'postgres'))}, with this gateway as node ${node}`,
+        text: `Created cluster ${cluster} in ${String(valueAt(output, 'postgres'))}, with this gateway as node ${node}`,
         next: 'Next, a token for another node: spgw cluster invite',
       }
     case 'cluster.join':

@@ -1,3 +1,4 @@
+import { fieldTitles } from '../../src/admin/contract/field-titles.ts'
 import type { Column } from '../../src/admin/contract/operation.ts'
 import {
   absent,
@@ -68,27 +69,6 @@ export function deriveColumns(row: unknown): Column[] {
     }))
 }
 
-/** Where the field's own name in the contract would not say it. */
-const titles: Record<string, string> = {
-  attached_to: 'Applies to',
-  broken: 'Cannot be opened',
-  budget_tokens_day: 'Tokens a day',
-  budget_tokens_month: 'Tokens a month',
-  budget_usd_day: 'USD a day',
-  budget_usd_month: 'USD a month',
-  concurrency: 'Requests at once',
-  grace_ends_at: 'Old secret ends',
-  held_by: 'Used by',
-  last_heard_at: 'Last heard of',
-  owned: 'Managed by',
-  per: 'Counts per',
-  rpm: 'Requests a minute',
-  sealed: 'Sealed credentials',
-  sequence: 'Last change',
-  to_replace: 'File to replace',
-  tpm: 'Tokens a minute',
-}
-
 function titleOf(field: string): string {
-  return titles[field] ?? titleWords(withoutUnit(field).replaceAll('_', ' '))
+  return fieldTitles[field] ?? titleWords(withoutUnit(field).replaceAll('_', ' '))
 }

@@ -64,7 +64,7 @@ describe('a cluster', () => {
   }
 
   it.each([
-    [['init', '--yes'], shown, /^✓ Founded cluster clu_1 in db:5432\/spgw, .* node gw-b\n.*spgw cluster invite\n$/],
+    [['init', '--yes'], shown, /^✓ Created cluster clu_1 in db:5432\/spgw, .* node gw-b\n.*spgw cluster invite\n$/],
     [['join', 'sp_join_x', '--yes'], shown, /^✓ Joined cluster clu_1 as node gw-b: 2 nodes\n/],
     [['remove', 'gw-c', '--yes'], shown, /^✓ Removed the node from cluster clu_1: 2 nodes\n/],
     [
@@ -81,7 +81,7 @@ describe('a cluster', () => {
       /Cluster +clu_1\n(.*\n)*Last change +2\n(.*\n)*NAME .* LAST CHANGE +LAST HEARD OF\n/,
     )
     const none = await said(['status'], { ...shown, cluster: null, sequence: null, nodes: [] })
-    expect(none).toContain('none yet: cluster init founds one')
+    expect(none).toContain('none yet: cluster init creates one')
   })
 })
 

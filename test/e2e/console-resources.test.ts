@@ -111,6 +111,20 @@ describe.skipIf(!hasBrowser)('pages of the console by name and by search (needs 
     expect(await dialog.count()).toBe(0)
   })
 
+  it('shows the answer of any operation in words, its lists as tables', async () => {
+    const { page, visit, gateway } = stage
+    await gateway.admin.policies.add({ name: 'team', rpm: 600, attach: ['project:default'] })
+    await visit('/settings/operations/policies.usage')
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.getByRole('cell', { name: 'requests a minute' }).waitFor()
+    await visit('/settings/operations/routes.show')
+    await page.getByLabel('Model').fill('smart*')
+    await page.getByRole('button', { name: 'Run' }).click()
+    const targets = page.getByRole('region', { name: 'Targets' })
+    await targets.getByRole('cell', { name: 'standby' }).waitFor()
+    expect(await page.getByRole('region', { name: 'Result' }).textContent()).not.toMatch(/\w=\w/)
+  })
+
   it('says of what a file manages that the next apply restores it, and then removes it', async () => {
     const { page, visit, gateway } = stage
     const text = 'owner: team-a\nroutes:\n  - model: managed\n    targets: [standby]\n'

@@ -41,7 +41,7 @@ const columns: Column[] = [
   {
     field: 'cluster',
     title: 'Cluster',
-    absent: 'none yet: cluster init founds one, cluster join takes part in one',
+    absent: 'none yet: cluster init creates one, cluster join joins one',
   },
   { field: 'node', title: 'This node' },
   { field: 'postgres', title: 'PostgreSQL' },
@@ -59,10 +59,10 @@ const none = z.strictObject({})
 
 export const cluster = {
   init: operation({
-    summary: 'Found a cluster of this gateway, in the PostgreSQL of cluster.postgres',
+    summary: 'Create a cluster from this gateway, in the PostgreSQL of cluster.postgres',
     ...owners,
     effect: 'danger',
-    confirm: `Found a cluster of this gateway? ${apart}`,
+    confirm: `Create a cluster from this gateway? ${apart}`,
     show,
     examples: ['cluster init', 'cluster init --yes'],
   })
@@ -82,11 +82,11 @@ export const cluster = {
     .input(none)
     .output(z.object({ token: z.string(), expires_at: time })),
   join: operation({
-    summary: 'Make this new gateway a node of the cluster that invited it',
+    summary: 'Join the cluster that invited this new gateway',
     ...owners,
     effect: 'danger',
     positional: ['token'],
-    confirm: `Take configuration and machine key of the cluster in place of this gateway's own? ${apart}`,
+    confirm: `Replace this gateway's configuration and machine key with those of the cluster? ${apart}`,
     show,
     examples: ['cluster join sp_join_clu_…'],
   })
@@ -107,7 +107,7 @@ export const cluster = {
     .input(none)
     .output(clusterShape),
   leave: operation({
-    summary: 'Take this gateway out of the cluster; it keeps what it has and goes on alone',
+    summary: 'Leave the cluster; this gateway keeps what it has and goes on alone',
     ...owners,
     effect: 'danger',
     confirm:
@@ -125,7 +125,7 @@ export const cluster = {
       }),
     ),
   remove: operation({
-    summary: 'Take a node out of the cluster that does not come back',
+    summary: 'Remove a node that does not come back from the cluster',
     ...owners,
     effect: 'danger',
     positional: ['node'],

@@ -159,7 +159,7 @@ function formatMember(name: string, member: unknown, view: Clock): string {
 export function guessFormat(field: string): Format {
   if (/(^|_)(at|since)$|^time$/.test(field)) return 'age'
   if (/(^|_)ms$/.test(field)) return 'duration'
-  if (/(^|_)bytes$/.test(field)) return 'bytes'
+  if (/(^|_)bytes$|^held_limit$/.test(field)) return 'bytes'
   if (/(^|_)usd(_day|_month)?$|^usd_per_/.test(field)) return 'money'
   if (/(^|_)share$/.test(field)) return 'share'
   if (/(^|_)(tokens(_day|_month)?|requests|errors)$|^[rt]pm$/.test(field)) return 'number'
@@ -222,6 +222,7 @@ export function toneOf(value: unknown, format: Format): Tone | null {
 
 const tones: Record<string, Tone> = {
   ready: 'good',
+  present: 'good',
   delivered: 'good',
   active: 'good',
   enabled: 'good',
@@ -232,6 +233,7 @@ const tones: Record<string, Tone> = {
   cooling: 'warning',
   expiring: 'warning',
   failing: 'bad',
+  absent: 'bad',
   failed: 'bad',
   interrupted: 'bad',
   expired: 'bad',

@@ -101,10 +101,8 @@ function useMayChange(): (policy: Policy) => boolean {
 
 function GrantForm({ policy: { name }, onClose }: { policy: Policy; onClose(): void }) {
   return (
-    <>
-      <p className="quiet below">
-        Its budgets in USD are raised by this amount until then, and fall back by themselves.
-      </p>
+    <div className="stack">
+      <p className="quiet">Its budgets in USD are raised by this amount until then, and fall back by themselves.</p>
       <OperationForm
         operation="policies.grant"
         fixed={{ name }}
@@ -115,7 +113,7 @@ function GrantForm({ policy: { name }, onClose }: { policy: Policy; onClose(): v
         }}
         onCancel={onClose}
       />
-    </>
+    </div>
   )
 }
 

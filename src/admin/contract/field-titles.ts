@@ -1,0 +1,20 @@
+/** What people read where a field's own name in an answer would not say it. */
+export const fieldTitles: Readonly<Record<string, string>> = {
+  attached_to: 'Applies to',
+  broken: 'Cannot be opened',
+  budget_tokens_day: 'Tokens a day',
+  budget_tokens_month: 'Tokens a month',
+  budget_usd_day: 'USD a day',
+  budget_usd_month: 'USD a month',
+  concurrency: 'Requests at once',
+  grace_ends_at: 'Old secret ends',
+  held_by: 'Used by',
+  last_heard_at: 'Last heard of',
+  owned: 'Managed by',
+  per: 'Counts per',
+  rpm: 'Requests a minute',
+  sealed: 'Sealed credentials',
+  sequence: 'Last change',
+  to_replace: 'File to replace',
+  tpm: 'Tokens a minute',
+}
