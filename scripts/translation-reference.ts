@@ -1,5 +1,6 @@
 import { type FormatName, formatNames } from '../src/core/format.ts'
-import type { Fate, FieldRow } from '../src/translate/field-table.ts'
+import { geminiEmbeddingFields, openaiEmbeddingFields } from '../src/translate/embeddings/fields.ts'
+import type { Fate, FieldRow, FieldTable } from '../src/translate/field-table.ts'
 import { losses } from '../src/translate/losses.ts'
 
 const titles: Readonly<Record<FormatName, string>> = {
@@ -30,6 +31,8 @@ export function translationReference(): string {
     '[translation.md](../translation.md).',
     '',
     ...formatNames.flatMap(section),
+    ...vectorSection('OpenAI `/embeddings` at Gemini', openaiEmbeddingFields),
+    ...vectorSection('Gemini embedContent and batchEmbedContents at OpenAI', geminiEmbeddingFields),
     'This page is generated from the tables in `src/translate/` by `npm run reference`.',
     '',
   ].join('\n')
@@ -47,6 +50,19 @@ function section(from: FormatName): string[] {
       ([field, row]) =>
         `| \`${field}\` | ${targets.map((to) => shown[fateAt(row, to)]).join(' | ')} | ${(row.why ?? '').replaceAll('|', '\\|')} |`,
     ),
+    '',
+  ]
+}
+
+/** Calls for vectors have one other format each. Members of a batch are those of a single request. */
+function vectorSection(title: string, table: FieldTable): string[] {
+  const rows = Object.entries(table).filter(([field, { why }]) => why !== undefined && !field.startsWith('requests.'))
+  return [
+    `## From ${title}`,
+    '',
+    '| field | | why |',
+    '|---|---|---|',
+    ...rows.map(([field, { otherwise, why }]) => `| \`${field}\` | ${shown[otherwise]} | ${why ?? ''} |`),
     '',
   ]
 }

@@ -113,6 +113,8 @@ export interface Endpoint {
   format?: FormatName
   /** It counts the tokens of a request in this format, without asking the model. */
   counts?: FormatName
+  /** It asks for vectors, and can be translated for a provider of another lane that has such a call. */
+  embeds?: true
   /** Where the body limits the tokens of the answer. */
   outputLimits?: OutputLimits
   /** Its body is small, and is read whole in whatever form it comes. */

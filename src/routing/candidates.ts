@@ -30,8 +30,10 @@ export interface Candidate {
 }
 
 export interface Translation {
+  /** Of a call for vectors: the usual format of its lane. */
   from: FormatName
   to: FormatName
+  embeds?: true
 }
 
 /** `account`: what the provider's account may be used for is used up. Found when its turn comes, and never by a plan. */
@@ -95,6 +97,8 @@ export interface TargetQuery {
   format?: FormatName | null
   /** It asks how many tokens a request has, which no chat can say. */
   counts?: boolean
+  /** It asks for vectors. */
+  embeds?: boolean
   /** Epoch milliseconds. */
   now: number
   /** `Health.view` with the size of the provider's pool. */
@@ -118,7 +122,7 @@ export function evaluateTarget(
   const kind = query.kinds.get(provider.kind)
   const lanes = kind?.lanes ?? noLanes
   const translated = findTranslation(query, kind, { target, provider, upstreamModel })
-  const operation = translated?.to ?? query.operation
+  const operation = translated === null ? query.operation : operationOf(translated)
   const serves = operation === null || servesOperation(kind, provider, operation)
   const own = watchedAs(watched, provider.slot, upstreamModel)
   const inLane = translated !== null || lanes.includes(query.lane)
@@ -129,17 +133,44 @@ export function evaluateTarget(
   return { taken: { provider, upstreamModel, target, watched: own, lastResort, translated, reason } }
 }
 
-/** `translated chat → messages` */
-export function describeTranslation({ from, to }: Translation): string {
-  return `translated ${from} → ${to}`
+/** `translated chat → messages`, `translated embeddings → embed` */
+export function describeTranslation({ from, to, embeds }: Translation): string {
+  return embeds === true ? `translated ${vectorCalls[from]} → ${vectorCalls[to]}` : `translated ${from} → ${to}`
 }
 
-/** Its own format is never translated. The operation that asks a model in a format has the format's name. */
+/** The operations that ask for vectors, by the usual format of their lane. */
+const vectorCalls: Readonly<Record<FormatName, string>> = {
+  chat: 'embeddings',
+  generate: 'embed',
+  responses: '',
+  messages: '',
+}
+
+/** Whether the operation asks for vectors. */
+export function isVectorCall(operation: string): boolean {
+  return operation !== '' && Object.values(vectorCalls).includes(operation)
+}
+
+/** The operation that asks a model in a format has the format's name. */
+function operationOf({ to, embeds }: Translation): string {
+  return embeds === true ? vectorCalls[to] : to
+}
+
+/** Only OpenAI and Gemini have a call for vectors. */
+function findVectorCall({ lane }: TargetQuery, { lanes }: KindFacts): Translation | null {
+  if (lanes.includes(lane)) return null
+  if (lane === 'openai' && lanes.includes('gemini')) return { from: 'chat', to: 'generate', embeds: true }
+  return lane === 'gemini' && lanes.includes('openai') ? { from: 'generate', to: 'chat', embeds: true } : null
+}
+
+/** Its own format is never translated. */
 function findTranslation(
-  { format = null, counts = false }: TargetQuery,
+  query: TargetQuery,
   kind: KindFacts | undefined,
   { target, provider, upstreamModel }: { target: SnapshotTarget; provider: SnapshotProvider; upstreamModel: string },
 ): Translation | null {
+  const { format = null, counts = false, embeds = false } = query
+  if (embeds) return kind === undefined ? null : findVectorCall(query, kind)
   const given = kind?.formats
   if (format === null || given === undefined) return null
   const wanted = target.format ?? null

@@ -17,6 +17,7 @@ import { findPinned, type Pin } from './pinned-plan.ts'
 import { chooseProvider } from './provider-choice.ts'
 import { modelNotFound, noneUsable } from './rejections.ts'
 import { type Figures, orderCandidates } from './strategy.ts'
+import { keepVectorSpace } from './vector-space.ts'
 
 export { type Candidate, type Kinds, servesOperation } from './candidates.ts'
 export { type CompiledRoutes, compileRoutes } from './compile.ts'
@@ -104,6 +105,7 @@ function planModel(query: PlanQuery, model: string, compiled: CompiledRoutes): P
   const evaluated = evaluateTargets(query, found.targets, ({ upstream }) =>
     upstreamName(found.pattern, upstream, model),
   )
+  if (query.embeds === true) keepVectorSpace(query, evaluated, found)
   if (evaluated.candidates.length > 1) {
     const { ordered, signal } = orderCandidates(found.route.strategy, evaluated.candidates, query)
     evaluated.candidates = lastResortsLast(ordered)

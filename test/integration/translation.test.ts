@@ -1,3 +1,5 @@
+import { GoogleGenAI } from '@google/genai'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FormatName, formatNames, laneOfFormat } from '../../src/core/format.ts'
 import { type FormatClient, formatClients } from '../support/format-clients.ts'
@@ -78,4 +80,72 @@ it('ends at a body with more values than one turn can read', async () => {
     body: JSON.stringify(body),
   })
   expect([answer.status, answer.headers.get('x-sp-error')]).toEqual([413, 'request_too_large'])
+})
+
+describe('calls for vectors', () => {
+  const openai = () => new OpenAI({ apiKey: stage.key, baseURL: `${stage.gateway.baseUrl}/v1`, maxRetries: 0 })
+  const gemini = () =>
+    new GoogleGenAI({
+      apiKey: stage.key,
+      httpOptions: { baseUrl: `${stage.gateway.baseUrl}/v1/gemini`, retryOptions: { attempts: 1 } },
+    })
+
+  it('an OpenAI client gets those of Gemini, with the base64 that its SDK asks for, priced', async () => {
+    await stage.gateway.admin.prices.set({ model: 'gemini-embedding-2', input: 100, output: 0 })
+    await stage.gateway.addRoute('vectors', ['gemini:gemini-embedding-2'])
+    const answer = await openai().embeddings.create({ model: 'vectors', input: ['a', 'b'], dimensions: 3 })
+    const lengths = answer.data.map(({ embedding }) => Math.hypot(...embedding))
+    expect(answer.data.map(({ index }) => index)).toEqual([0, 1])
+    expect(lengths.every((length) => Math.abs(length - 1) < 0.001)).toBe(true)
+    expect(answer.usage.prompt_tokens).toBeGreaterThan(0)
+    const { path, body } = stage.mocks.gemini.last
+    expect(path).toMatch(/models\/gemini-embedding-2:batchEmbedContents$/)
+    expect(JSON.parse(body.toString()).requests[1]).toMatchObject({ outputDimensionality: 3 })
+    const record = await newest()
+    expect(record).toMatchObject({ operation: 'embeddings', losses: [], tokens: { source: 'estimated' } })
+    expect(record.cost?.usd).toBeGreaterThan(0)
+    expect(record.routing_signals.map(({ text }) => text)).toContain('Translated embeddings → embed for gemini.')
+    await expect(openai().embeddings.create({ model: 'vectors', input: [1, 2] })).rejects.toMatchObject({
+      status: 400,
+      param: 'input',
+    })
+  })
+
+  it('a Gemini client gets those of OpenAI, one and several, and its task type is listed', async () => {
+    await stage.gateway.addRoute('small', ['openai:text-embedding-3-small'])
+    const config = { taskType: 'RETRIEVAL_QUERY', outputDimensionality: 3 }
+    const answer = await gemini().models.embedContent({ model: 'small', contents: ['a', 'b'], config })
+    expect(answer.embeddings?.map(({ values }) => values)).toEqual([
+      [0.25, -0.5, 1],
+      [0.25, -0.5, 2],
+    ])
+    expect(JSON.parse(stage.mocks.openai.last.body.toString())).toEqual({
+      model: 'text-embedding-3-small',
+      input: ['a', 'b'],
+      dimensions: 3,
+    })
+    expect(await newest()).toMatchObject({
+      operation: 'embed',
+      losses: ['requests[0].taskType', 'requests[1].taskType'],
+      tokens: stage.mocks.openai.last.usage,
+    })
+    const url = `${stage.gateway.baseUrl}/v1/gemini/v1beta/models/small:embedContent`
+    const single = await fetch(url, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': stage.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ content: { parts: [{ text: 'a' }] }, title: 'T' }),
+    })
+    expect(single.headers.get('x-sp-lossy')).toBe('title')
+    expect(await single.json()).toMatchObject({ embedding: { values: [0.25, -0.5, 1] } })
+    stage.assertClean()
+  })
+
+  it('an error comes in the shape of the client', async () => {
+    await stage.gateway.addRoute('vectors-2', ['gemini:gemini-embedding-2'])
+    stage.mocks.gemini.next({ status: 400 })
+    await expect(openai().embeddings.create({ model: 'vectors-2', input: 'a' })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('scripted'),
+    })
+  })
 })

@@ -17,8 +17,10 @@ const providers = [
   makeProvider('told', { kind: 'openai-compatible', settings: { responses: true } }),
 ]
 
-function ask(target: SnapshotTarget, lane: LaneName, format: FormatName | null, more: Partial<PlanQuery> = {}) {
-  const query: PlanQuery = {
+const slotOf = (name: string) => providers.find((each) => each.name === name)?.slot
+
+function queryFor(lane: LaneName, format: FormatName | null): PlanQuery {
+  return {
     lane,
     model: 'm',
     projectId: 'prj_a',
@@ -31,8 +33,11 @@ function ask(target: SnapshotTarget, lane: LaneName, format: FormatName | null, 
     random: () => 0,
     figures: { latencyOf: () => null, costOf: () => null },
     now: 0,
-    ...more,
   }
+}
+
+function ask(target: SnapshotTarget, lane: LaneName, format: FormatName | null, more: Partial<PlanQuery> = {}) {
+  const query = { ...queryFor(lane, format), ...more }
   return plan(query, compileRoutes(makeConfiguration({ providers, routes: [makeRoute('m', [target])] })))
 }
 
@@ -88,5 +93,55 @@ describe('the format in which a target is asked', () => {
     const pin = { providerId: 'prv_claude', credentialId: null, what: 'file x' }
     const { fault } = ask(makeTarget('claude'), 'openai', 'chat', { pin })
     expect(fault?.code).toBe('provider_not_ready')
+  })
+})
+
+describe('a call for vectors', () => {
+  const askVectors = (targets: SnapshotTarget[], lane: LaneName = 'openai', more: Partial<PlanQuery> = {}) => {
+    const operation = lane === 'openai' ? 'embeddings' : 'embed'
+    const query = { ...queryFor(lane, null), operation, embeds: true, ...more }
+    const { candidates, skipped, fault } = plan(
+      query,
+      compileRoutes(makeConfiguration({ providers, routes: [makeRoute('m', targets)] })),
+    )
+    return {
+      taken: candidates.map(
+        ({ provider, translated }) => `${provider.name} ${translated === null ? 'native' : 'translated'}`,
+      ),
+      skipped: skipped.map(({ reason }) => reason),
+      fault: fault?.code ?? null,
+    }
+  }
+
+  it('goes to the other lane that has one, and to nobody else', () => {
+    expect(askVectors([makeTarget('google')]).taken).toEqual(['google translated'])
+    expect(askVectors([makeTarget('local')], 'gemini').taken).toEqual(['local translated'])
+    expect(askVectors([makeTarget('google')], 'gemini').taken).toEqual(['google native'])
+    expect(askVectors([makeTarget('claude')]).fault).toBe('not_translatable')
+    expect(askVectors([makeTarget('cloud')]).skipped).toEqual(['vertex has no such call (embeddings)'])
+  })
+
+  it('never falls back to the vectors of another model where one of the two is translated', () => {
+    const first = makeTarget('openai:text-embedding-3-small')
+    const other = makeTarget('google:gemini-embedding-001', { priority: 1 })
+    expect(askVectors([first, other])).toMatchObject({
+      taken: ['openai native'],
+      skipped: ['its vectors cannot be compared with those of text-embedding-3-small'],
+    })
+    const same = makeTarget('local:google/gemini-embedding-001', { priority: 2 })
+    expect(askVectors([other, first]).taken).toEqual(['openai native'])
+    expect(askVectors([{ ...other, priority: 0 }, same]).taken).toEqual(['google translated', 'local native'])
+    // Deployments of one model have names of their own.
+    expect(askVectors([first, makeTarget('local:my-deployment', { priority: 1 })]).taken).toHaveLength(2)
+  })
+
+  it('does not take the second model while the first cannot be asked', () => {
+    const health: PlanQuery['health'] = (slot) =>
+      slot === slotOf('google') ? { state: 'cooling-down', until: 1000 } : { state: 'ready' }
+    const targets = [
+      makeTarget('google:gemini-embedding-001'),
+      makeTarget('openai:text-embedding-3-small', { priority: 1 }),
+    ]
+    expect(askVectors(targets, 'openai', { health })).toMatchObject({ taken: [], fault: 'provider_not_ready' })
   })
 })

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import { describeTranslation } from '../../routing/candidates.ts'
 import type { CallContent } from '../content/call-content.ts'
 import { callLocation, recordObjects, recordStartedCall, recordUnread } from '../objects/created-objects.ts'
 import { UrlStage } from '../objects/url-stage.ts'
@@ -10,6 +11,7 @@ import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader, headersDown, withoutRateLimits } from '../upstream/headers.ts'
 import type { Leg, LegTranslation } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
+import { estimateCut } from './charge.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
 import { reject, type Used } from './respond.ts'
@@ -31,12 +33,13 @@ export function relay(call: Call, answer: Answer, retryAfterMs: number | null): 
 }
 
 /** What the winning attempt lost, as the client is told before the answer's first byte. */
-function noteTranslation({ arrival, trace }: Call, { provider }: Leg, translation: LegTranslation): void {
+function noteTranslation({ arrival, trace }: Call, { provider, candidate }: Leg, translation: LegTranslation): void {
   const { from, to, lossHeader } = translation
   arrival.lossHeader = lossHeader
   trace.translation = translation
   const data = { from, to, provider: provider.row.name }
-  const text = `Translated ${from} → ${to} for ${provider.row.name}.`
+  const what = describeTranslation(candidate.translated ?? { from, to })
+  const text = `T${what.slice(1)} for ${provider.row.name}.`
   trace.routingSignals.push({ rule: 'translation', verdict: 'note', text, data })
 }
 
@@ -123,8 +126,10 @@ function giveUp({ arrival }: Call, answer: Answer, reason: Fault, used?: Used): 
   return reject(arrival, reason, used)
 }
 
-function usedBy({ leg: { reader } }: Answer): Used {
-  return { tokens: reader.usage(), detail: reader.usageDetail() }
+function usedBy({ leg: { reader, call } }: Answer): Used {
+  // Older models of Gemini report nothing of what they turned into vectors.
+  const unsaid = call.match.endpoint.embeds === true ? estimateCut(call, null) : null
+  return { tokens: reader.usage() ?? unsaid, detail: reader.usageDetail() }
 }
 
 /** What flows is not fetched for somebody who asked for its head alone. */

@@ -167,7 +167,7 @@ function reasons({ settings }: Conversation, model: string): boolean {
   return !reasoning.canDisable || (asked !== null && asked.effort !== 'none' && asked.budget !== 0)
 }
 
-function tooLarge(bytes: number, limit: number): Fault {
+export function tooLarge(bytes: number, limit: number): Fault {
   const text = `The body has ${formatBytes(bytes)}, and at most ${formatBytes(limit)} are translated (gateway.translate_limit). Send less, or call the lane whose format the provider has.`
   return fault('request_too_large', text)
 }

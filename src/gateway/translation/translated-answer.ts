@@ -56,15 +56,17 @@ export function brokenFinish(explanation: string | null): Fault {
   return fault('provider_bad_response', `The model made a tool call that cannot be read${why}. Try again.`)
 }
 
-const unreadable = fault(
+export const unreadable = fault(
   'provider_bad_response',
   "The provider's answer could not be read for translation: it is too large, compressed, or no JSON object.",
 )
 const notStreamed = fault('provider_bad_response', 'The provider answered a streamed call with a whole document.')
 
+type Codecs = Pick<AnswerTranslation, 'client' | 'upstream'>
+
 /** A provider's error in the client's format, with the status that this format has for it. */
 export function answerError(
-  translation: AnswerTranslation,
+  translation: Codecs,
   leg: Leg,
   status: number,
   received: Buffer,
@@ -76,7 +78,7 @@ export function answerError(
 }
 
 /** Without what its words say of the account. */
-export function readError(translation: AnswerTranslation, leg: Leg, status: number, received: Buffer): ReplyError {
+export function readError(translation: Codecs, leg: Leg, status: number, received: Buffer): ReplyError {
   const error = translation.upstream.readError(status, parseObject(hideAccount(leg, received)))
   return { ...error, message: hideAccount(leg, Buffer.from(error.message)).toString() }
 }

@@ -1,6 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
-import type { BodyPatch } from '../../lanes/contract.ts'
 import type { Candidate } from '../../routing/candidates.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Carriers, Codec, WriteContext } from '../../translate/codec.ts'
@@ -11,23 +10,13 @@ import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from '../upstream/answer-consumer.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
-import { headersUp, withoutTrace } from '../upstream/headers.ts'
-import {
-  type Leg,
-  type LegTarget,
-  type LegTranslation,
-  limitsOf,
-  mustDropTrace,
-  type Passing,
-  traceUp,
-  upstreamPath,
-} from '../upstream/leg.ts'
+import type { Leg, LegTarget, LegTranslation, Passing } from '../upstream/leg.ts'
 import type { AnswerTranslation } from './answer-translation.ts'
+import { makeForeignLeg } from './foreign-leg.ts'
 import { LossList } from './loss-list.ts'
 import { answerError, translateCount, translateWhole } from './translated-answer.ts'
 import { TranslationStage } from './translation-stage.ts'
 import { TurnRecorder } from './turn-recorder.ts'
-import { findUpstreamShape, inspectUpstream } from './upstream-call-shape.ts'
 import { estimatedInput, usageSoFar } from './usage-so-far.ts'
 import { ownerOf, vaultOf } from './vault.ts'
 
@@ -96,32 +85,8 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
 
   makeLeg(destination: LegTarget): Leg {
     const { call, body, lease, counts } = this.#parts
-    const { candidate, provider, credential, credentialIndex } = destination
-    const { kind, row } = provider
-    const { lane, match } = findUpstreamShape(
-      this.to,
-      counts ? 'count' : call.inspection.streamed ? 'streamed' : 'whole',
-    )
-    const inspection = inspectUpstream(this.to, candidate.upstreamModel, call.inspection)
-    const limits = limitsOf(call, destination)
-    const path = upstreamPath(lane, match, inspection, candidate.upstreamModel)
-    const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers), jsonType]
-    if (call.gateway.settings.traces) own.push(...traceUp(call))
-    const raw = neutralHeaders(call.arrival.request.rawHeaders)
-    const headers = headersUp(raw, call.presented, own, kind.defaults ?? [])
-    const request = {
-      method: 'POST',
-      ...kind.address(row, lane.name, path),
-      headers: mustDropTrace(call) ? withoutTrace(headers) : headers,
-      body,
-      borrowed: lease,
-      connectMs: limits.connect,
-      egress: provider.egress === null ? null : provider.egress[credentialIndex],
-    }
-    const change: BodyPatch = { renameTo: null, askForUsage: false }
-    const reader = match.endpoint.reader(inspection, change, kind.usageConvention?.(row))
-    const { framing } = inspection
-    return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
+    const form = counts ? 'count' : call.inspection.streamed ? 'streamed' : 'whole'
+    return makeForeignLeg(call, destination, { format: this.to, form, body, lease })
   }
 
   withoutSigned(gated: Gated): LegTranslation | null {
@@ -177,29 +142,3 @@ const mostRead = 16 * 1024
  */
 const refusesSigned =
   /signature|_binding_mismatch|thinking. blocks? in the latest|invalid_encrypted_content|encrypted content/i
-
-const jsonType = ['content-type', 'application/json'] as const
-
-/** Families of headers that mean something to one vendor, or to one vendor's client, and nothing to another's. */
-const vendorPrefixes = [
-  'anthropic-',
-  'openai-',
-  'x-goog-',
-  'x-gemini-',
-  'x-stainless-',
-  'x-codex-',
-  'chatgpt-',
-  'x-openai-',
-]
-const vendorNames = new Set(['accept', 'originator', 'session_id', 'conversation_id', 'x-app', 'version'])
-
-/** The client's headers without those of its own vendor. */
-function neutralHeaders(raw: readonly string[]): string[] {
-  const kept: string[] = []
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = raw[index]?.toLowerCase() ?? ''
-    if (vendorNames.has(name) || vendorPrefixes.some((prefix) => name.startsWith(prefix))) continue
-    kept.push(name, raw[index + 1] ?? '')
-  }
-  return kept
-}

@@ -9,16 +9,17 @@ export interface UpstreamShape {
   match: Match
 }
 
-type CallForm = 'whole' | 'streamed' | 'count'
+export type CallForm = 'whole' | 'streamed' | 'count' | 'vectors'
 
 const paths: Readonly<Record<FormatName, Partial<Record<CallForm, string>>>> = {
-  chat: { whole: '/chat/completions', streamed: '/chat/completions' },
+  chat: { whole: '/chat/completions', streamed: '/chat/completions', vectors: '/embeddings' },
   responses: { whole: '/responses', streamed: '/responses', count: '/responses/input_tokens' },
   messages: { whole: '/v1/messages', streamed: '/v1/messages', count: '/v1/messages/count_tokens' },
   generate: {
     whole: '/v1beta/models/any:generateContent',
     streamed: '/v1beta/models/any:streamGenerateContent',
     count: '/v1beta/models/any:countTokens',
+    vectors: '/v1beta/models/any:batchEmbedContents',
   },
 }
 

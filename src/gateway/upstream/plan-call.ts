@@ -67,7 +67,7 @@ export function planModel(
   additional?: Inspection['additionalModels'],
 ): Plan {
   const { gateway, key, arrival, caller } = call
-  const { format, counts } = call.match.endpoint
+  const { format, counts, embeds } = call.match.endpoint
   return plan(
     {
       lane: call.lane.name,
@@ -81,6 +81,7 @@ export function planModel(
       operation: call.match.endpoint.operation,
       format: format ?? (model === null ? null : (counts ?? null)),
       counts: counts !== undefined,
+      embeds: embeds === true,
       health: (slot, credentials, target) => gateway.health.view(slot, arrival.receivedAt, credentials, target, caller),
       now: arrival.receivedAt,
       maySee: (each) => mayUseModel(call.policy, each),

@@ -22,6 +22,10 @@ export async function translateFor(
     if (call.replayed === null) await findReplayed(call)
     return null
   }
+  if (translated.embeds === true) {
+    const { EmbeddingLeg } = await import('../translation/embedding-leg.ts')
+    return EmbeddingLeg.write(call, translated, candidate.upstreamModel, route)
+  }
   const translation = await openFor(call)
   if ('code' in translation) return translation
   const credentialId = credentialIdOf({ provider, credentialIndex })

@@ -143,8 +143,8 @@ export const endpoints: readonly Endpoint[] = [
   // Without `alt=sse` the answer is a JSON array.
   call('generate', 'streamGenerateContent', { ...generate, stream: 'json-array' }),
   call('count_tokens', 'countTokens', { counts: 'generate', usesTokens: false, inspect: inspectNamed(waysInCalls) }),
-  call('embed', 'embedContent', { reader: readEmbedding }),
-  call('embed', 'batchEmbedContents', { reader: readEmbedding, inspect: inspectNamed(waysInCalls) }),
+  call('embed', 'embedContent', { embeds: true, reader: readEmbedding }),
+  call('embed', 'batchEmbedContents', { embeds: true, reader: readEmbedding, inspect: inspectNamed(waysInCalls) }),
   call('predict', 'predict', { readUnits: readImageUnits }),
   call('predict.start', 'predictLongRunning', { object: creates('operation') }),
   call('batches.create', 'batchGenerateContent', { ...batch, batchAsks: askedByBatch }),

@@ -174,7 +174,10 @@ const targetShape = z.object({
   upstream_model: z.string(),
   reason: z.string(),
   /** null: it is asked in the request's own format. */
-  translated: z.object({ from: z.enum(formatNames), to: z.enum(formatNames) }).nullable(),
+  /** `embeds`: a call for vectors, from one lane to another. */
+  translated: z
+    .object({ from: z.enum(formatNames), to: z.enum(formatNames), embeds: z.literal(true).optional() })
+    .nullable(),
   /** Of a body that is translated, what would not reach the provider, by name. */
   losses: z.array(z.string()).nullable(),
   /** What the request would cost there; null: there is no price, or it is skipped. */

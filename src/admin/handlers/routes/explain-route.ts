@@ -5,7 +5,7 @@ import { usdOfNano } from '../../../core/money.ts'
 import { checkCall, checkSource, compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
 import { indexKinds } from '../../../providers/index.ts'
 import { conversationKeys, stayAt } from '../../../routing/affinity.ts'
-import { offersChoice, type Skipped, skippedSignal } from '../../../routing/candidates.ts'
+import { isVectorCall, offersChoice, type Skipped, skippedSignal } from '../../../routing/candidates.ts'
 import { type Candidate, compileRoutes, type Plan, plan } from '../../../routing/plan.ts'
 import { isSingleKey } from '../../../routing/single-key.ts'
 import type { Figures } from '../../../routing/strategy.ts'
@@ -208,6 +208,7 @@ export function planQuestion(
         providerName: null,
         operation,
         format: formatOf(question, asked),
+        embeds: operation !== null && isVectorCall(operation),
         kinds,
         health: (slot, credentials, target) => context.runtime.health(slot, credentials, target, caller),
         now,

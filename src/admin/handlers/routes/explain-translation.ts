@@ -25,7 +25,9 @@ export async function explainTranslation(
   { text, operation, streamed }: KnownRequest,
 ): Promise<ExplainedTranslation> {
   const foreign = candidates.filter(({ translated }) => translated !== null)
-  if (text === null || foreign.length === 0 || !isFormatName(operation)) return nothing
+  if (text === null || foreign.length === 0) return nothing
+  if (foreign[0]?.translated?.embeds === true) return await explainEmbeddings(foreign, text, route?.strict === true)
+  if (!isFormatName(operation)) return nothing
   const { codecs } = await import('../../../translate/index.ts')
   const { readDocument } = await import('../../../translate/json.ts')
   const { writeFor } = await import('../../../translate/write-for.ts')
@@ -38,6 +40,24 @@ export async function explainTranslation(
     const target = { ...targetOf(candidate, kinds), format: to, streamed }
     const destination = { providerId: candidate.provider.id, strict: route?.strict === true, target }
     const written = 'code' in read ? read : writeFor(read, operation, codecs[to], destination)
+    if ('code' in written) refused.set(candidate, written.message)
+    else losses.set(candidate, written.losses)
+  }
+  return { losses, refused }
+}
+
+async function explainEmbeddings(
+  foreign: readonly Candidate[],
+  text: string,
+  strict: boolean,
+): Promise<ExplainedTranslation> {
+  const { writeEmbeddings } = await import('../../../translate/embeddings/index.ts')
+  const losses = new Map<Candidate, readonly string[]>()
+  const refused = new Map<Candidate, string>()
+  for (const candidate of foreign) {
+    const { translated, upstreamModel: model } = candidate
+    if (translated === null) continue
+    const written = writeEmbeddings(Buffer.from(text), translated, { model, strict })
     if ('code' in written) refused.set(candidate, written.message)
     else losses.set(candidate, written.losses)
   }

@@ -44,7 +44,7 @@ export const generation: readonly Endpoint[] = [
     reader: readChat,
     references: findNoReferences,
   }),
-  row('embeddings', 'POST /embeddings', { model: 'body', ...counted }),
+  row('embeddings', 'POST /embeddings', { embeds: true, model: 'body', ...counted }),
   row('moderations', 'POST /moderations', { model: 'body-optional', usesTokens: false, ...counted }),
   row('decisions', 'POST /decisions', { model: 'body', ...counted }),
 ]

@@ -1,0 +1,69 @@
+import type { FormatName } from '../../core/format.ts'
+import type { BodyPatch } from '../../lanes/contract.ts'
+import type { BodyLease } from '../request/body-memory.ts'
+import type { Call } from '../request/call.ts'
+import { headersUp, withoutTrace } from '../upstream/headers.ts'
+import { type Leg, type LegTarget, limitsOf, mustDropTrace, traceUp, upstreamPath } from '../upstream/leg.ts'
+import { type CallForm, findUpstreamShape, inspectUpstream } from './upstream-call-shape.ts'
+
+/** A request as it was written for a provider. */
+interface ForeignRequest {
+  format: FormatName
+  form: CallForm
+  body: Buffer
+  /** Where the body lies, if that memory is used again. */
+  lease: BodyLease | null
+}
+
+/** Everything that is sent to a provider of another format: nothing of the client's own vendor. */
+export function makeForeignLeg(call: Call, destination: LegTarget, { format, form, body, lease }: ForeignRequest): Leg {
+  const { candidate, provider, credential, credentialIndex } = destination
+  const { kind, row } = provider
+  const { lane, match } = findUpstreamShape(format, form)
+  const inspection = inspectUpstream(format, candidate.upstreamModel, call.inspection)
+  const limits = limitsOf(call, destination)
+  const path = upstreamPath(lane, match, inspection, candidate.upstreamModel)
+  const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers), jsonType]
+  if (call.gateway.settings.traces) own.push(...traceUp(call))
+  const raw = neutralHeaders(call.arrival.request.rawHeaders)
+  const headers = headersUp(raw, call.presented, own, kind.defaults ?? [])
+  const request = {
+    method: 'POST',
+    ...kind.address(row, lane.name, path),
+    headers: mustDropTrace(call) ? withoutTrace(headers) : headers,
+    body,
+    borrowed: lease,
+    connectMs: limits.connect,
+    egress: provider.egress === null ? null : provider.egress[credentialIndex],
+  }
+  const change: BodyPatch = { renameTo: null, askForUsage: false }
+  const reader = match.endpoint.reader(inspection, change, kind.usageConvention?.(row))
+  const { framing } = inspection
+  return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
+}
+
+const jsonType = ['content-type', 'application/json'] as const
+
+/** Families of headers that mean something to one vendor, or to one vendor's client, and nothing to another's. */
+const vendorPrefixes = [
+  'anthropic-',
+  'openai-',
+  'x-goog-',
+  'x-gemini-',
+  'x-stainless-',
+  'x-codex-',
+  'chatgpt-',
+  'x-openai-',
+]
+const vendorNames = new Set(['accept', 'originator', 'session_id', 'conversation_id', 'x-app', 'version'])
+
+/** The client's headers without those of its own vendor. */
+function neutralHeaders(raw: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? ''
+    if (vendorNames.has(name) || vendorPrefixes.some((prefix) => name.startsWith(prefix))) continue
+    kept.push(name, raw[index + 1] ?? '')
+  }
+  return kept
+}

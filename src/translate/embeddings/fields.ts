@@ -1,0 +1,36 @@
+import type { FieldTable } from '../field-table.ts'
+
+const vendors = 'only Gemini knows it'
+
+/** OpenAI's `/embeddings`: every member of a request, and what becomes of it at Gemini. */
+export const openaiEmbeddingFields = {
+  model: { otherwise: 'mapped' },
+  input: {
+    otherwise: 'mapped',
+    why: 'texts; lists of tokens are refused, which only the own tokenizer of a model can read',
+  },
+  dimensions: { otherwise: 'mapped' },
+  encoding_format: { otherwise: 'mapped' },
+  user: { otherwise: 'ignored' },
+} satisfies FieldTable
+
+/** A request for one vector. */
+const single = {
+  model: { otherwise: 'mapped' },
+  content: { otherwise: 'mapped' },
+  'content.role': { otherwise: 'ignored' },
+  'content.parts': { otherwise: 'mapped' },
+  'content.parts.text': { otherwise: 'mapped' },
+  taskType: { otherwise: 'dropped', why: vendors },
+  title: { otherwise: 'dropped', why: vendors },
+  outputDimensionality: { otherwise: 'mapped', why: 'the same for all texts of a request, else it is refused' },
+} satisfies FieldTable
+
+type Batched = { [Name in keyof typeof single as `requests.${Name}`]: (typeof single)[Name] }
+
+/** Gemini's `embedContent` and `batchEmbedContents`: the same at OpenAI. */
+export const geminiEmbeddingFields = {
+  ...single,
+  requests: { otherwise: 'mapped' },
+  ...(Object.fromEntries(Object.entries(single).map(([name, row]) => [`requests.${name}`, row])) as Batched),
+} satisfies FieldTable

@@ -1,0 +1,34 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import type { FormatName } from '../../core/format.ts'
+import { type JsonObject, parseObject } from '../../core/json-value.ts'
+import { Ledger } from '../ledger.ts'
+import type { EmbeddingCodec, EmbeddingRequest } from './embeddings.ts'
+import { geminiEmbeddings } from './gemini.ts'
+import { openaiEmbeddings } from './openai.ts'
+
+/** By the usual format of the lane. */
+export function embeddingCodec(format: FormatName): EmbeddingCodec {
+  return format === 'generate' ? geminiEmbeddings : openaiEmbeddings
+}
+
+export interface WrittenEmbeddings {
+  body: JsonObject
+  request: EmbeddingRequest
+  /** Paths in the client's body. */
+  losses: readonly string[]
+}
+
+/** A request for vectors in the provider's format. A fault: it cannot be asked. */
+export function writeEmbeddings(
+  bytes: Buffer,
+  { from, to }: { from: FormatName; to: FormatName },
+  { model, strict }: { model: string; strict: boolean },
+): WrittenEmbeddings | Fault {
+  const body = parseObject(bytes)
+  if (body === null) return fault('invalid_request', 'The request body is no JSON object.')
+  const ledger = new Ledger(from, to, strict)
+  const request = embeddingCodec(from).readRequest(body, ledger)
+  if ('code' in request) return request
+  if (ledger.refused !== null) return ledger.refused
+  return { body: embeddingCodec(to).writeRequest(request, model), request, losses: ledger.losses }
+}
