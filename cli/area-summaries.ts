@@ -17,5 +17,6 @@ export const areaSummaries: Readonly<Record<string, string>> = {
   alerts: 'Manage alerts: webhooks for budgets, providers, errors, disk and expiry',
   audit: 'See, verify and export the log of all changes',
   seal: 'See and rotate the machine key that encrypts stored credentials',
+  cluster: 'Manage a cluster: several gateways that share one configuration',
   console: 'Create a sign-in link for the console, or open it',
 }

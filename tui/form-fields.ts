@@ -2,6 +2,7 @@ import { readValue } from '../cli/flags.ts'
 import type { Field, Operation } from '../cli/operation.ts'
 import { titleWords } from '../cli/print/title-words.ts'
 import { valueAt } from '../src/admin/contract/show-value.ts'
+import { formatDuration, formatSize } from '../src/core/units.ts'
 
 /** What the command line works out for itself, and no person writes. */
 const workedOut: readonly Field['syntax'][] = ['variables']
@@ -30,6 +31,13 @@ export function helpOf({ help, description }: Field): string {
   return help ?? description
 }
 
+/** Where a field of the input has another name in what the operation shows. */
+const otherNames: Readonly<Record<string, string>> = {
+  attach: 'attached_to',
+  hedge_after: 'hedge.after',
+  hedge_share: 'hedge.share',
+}
+
 /**
  * What the thing has in this field now, as one would write it; '' where it has nothing, or does not say. The stable
  * names of the contract lead to it: `timeoutTotal` is `timeouts.total_ms` there, `maxBody` `max_body_bytes`.
@@ -38,41 +46,50 @@ export function currentText(field: Field, subject: unknown): string {
   if (subject === undefined || field.secret) return ''
   const name = snakeCase(field.name)
   const timeout = /^timeout_(.+)$/.exec(name)?.[1]
-  const places: [path: string, unit: string][] = [
-    [name, ''],
-    [`settings.${name}`, ''],
-    [`${name}_ms`, 'ms'],
-    [`${name}_bytes`, 'B'],
-    [`${name}_at`, ''],
-    ...(timeout === undefined ? [] : [[`timeouts.${timeout}_ms`, 'ms'] as [string, string]]),
+  const places: [path: string, unit?: (amount: number) => string][] = [
+    [otherNames[name] ?? name],
+    [`settings.${name}`],
+    [`${name}_ms`, formatDuration],
+    [`${name}_bytes`, formatSize],
+    [`${name}_at`],
+    [`timeouts.${timeout ?? ''}_ms`, formatDuration],
   ]
   for (const [path, unit] of places) {
-    const text = write(field, valueAt(subject, path))
-    if (text !== '') return text + unit
+    const value = valueAt(subject, path)
+    const text = unit !== undefined && typeof value === 'number' ? unit(value) : write(field, value)
+    if (text !== '') return text
   }
   return ''
 }
 
 function write(field: Field, value: unknown): string {
   if (value === null || value === undefined) return ''
-  if (field.shape === 'pairs' && typeof value === 'object') {
-    return Object.entries(value)
-      .filter(([, member]) => member !== null)
-      .map(([name, member]) => `${name}=${String(member)}`)
-      .join(', ')
-  }
+  if (field.shape === 'pairs' && typeof value === 'object') return Array.isArray(value) ? '' : writePairs(value)
   if (field.shape === 'list' && Array.isArray(value))
-    return value.map((item) => writeItem(field, item)).join(separatorOf(field))
+    return value.map((item, index) => writeItem(field, item, index)).join(separatorOf(field))
   if (field.shape === 'boolean') return typeof value === 'boolean' ? String(value) : ''
+  if (typeof value === 'boolean' && field.choices?.includes('on')) return value ? 'on' : 'off'
   return typeof value === 'object' ? '' : String(value)
 }
 
-function writeItem({ syntax }: Field, item: unknown): string {
+function writePairs(value: object): string {
+  return Object.entries(value)
+    .filter(([, member]) => member !== null)
+    .map(([name, member]) => `${name}=${String(member)}`)
+    .join(', ')
+}
+
+/** A target with all that it would lose if it were left out; their order alone is their priority. */
+function writeItem({ syntax }: Field, item: unknown, index: number): string {
   if (syntax !== 'target' || typeof item !== 'object' || item === null) return String(item)
-  const model = valueAt(item, 'upstream_model')
-  const name = `${String(valueAt(item, 'provider'))}${typeof model === 'string' ? `:${model}` : ''}`
-  const weight = valueAt(item, 'weight')
-  return typeof weight === 'number' && weight !== 1 ? `${name},weight=${weight}` : name
+  const names = ['provider', 'upstream_model', 'weight', 'priority', 'format']
+  const [provider, model, weight, priority, format] = names.map((name) => valueAt(item, name))
+  return [
+    `${String(provider)}${typeof model === 'string' ? `:${model}` : ''}`,
+    ...(typeof weight === 'number' && weight !== 1 ? [`weight=${weight}`] : []),
+    ...(typeof priority === 'number' && priority !== index ? [`priority=${priority}`] : []),
+    ...(typeof format === 'string' ? [`format=${format}`] : []),
+  ].join(',')
 }
 
 /** A target has commas of its own. */

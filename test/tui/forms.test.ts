@@ -61,7 +61,7 @@ describe('a form', () => {
     await driven.see('openai')
     await driven.press('e')
     const shown = await driven.see('x-team=search')
-    expect(shown).toMatch(/First byte timeout +60000ms/)
+    expect(shown).toMatch(/First byte timeout +1m\b/)
     await driven.press('down', 'ctrl-u', '=https://eu.api.openai.com/v1', 'ctrl-s')
     await driven.see('Done: providers edit openai')
     expect(inputOf('providers.edit')).toEqual({ name: provider.id, baseUrl: 'https://eu.api.openai.com/v1' })
@@ -226,7 +226,27 @@ describe('a field', () => {
     }
     expect(currentText(field('routes.edit', 'targets'), route)).toBe('openai azure:eu,weight=2')
     expect(currentText(field('routes.edit', 'strict'), route)).toBe('true')
-    expect(currentText(field('policies.edit', 'maxBody'), { max_body_bytes: 1000 })).toBe('1000B')
+    expect(currentText(field('policies.edit', 'maxBody'), { max_body_bytes: 1000 })).toBe('1KB')
     expect(currentText(field('keys.edit', 'policy'), { policy: null })).toBe('')
+  })
+
+  it('starts from all that a route and a policy have, so that what is not touched stays', () => {
+    const target = { provider: 'demo', upstream_model: null, weight: 1, priority: 0, format: null }
+    const route = {
+      targets: [target, { ...target, provider: 'azure', priority: 0, format: 'messages' }],
+      timeouts: { total_ms: 20_000 },
+      hedge: { after: '200ms', share: 7 },
+      reasoning_text: false,
+      cache_ms: 300_000,
+    }
+    const names = ['targets', 'timeoutTotal', 'hedgeAfter', 'hedgeShare', 'reasoningText', 'cache']
+    expect(names.map((name) => currentText(field('routes.edit', name), route))).toEqual([
+      'demo azure,priority=0,format=messages',
+      ...['20s', '200ms', '7', 'off', '5m'],
+    ])
+    const policy = { attached_to: ['project:search'], content_rules: [{ name: 'keys', detector: 'secrets' }] }
+    expect(currentText(field('policies.edit', 'attach'), policy)).toBe('project:search')
+    // Rules are files here; what a policy has is no file.
+    expect(currentText(field('policies.edit', 'contentRules'), policy)).toBe('')
   })
 })
