@@ -6,6 +6,7 @@ import type { TimeLimits } from '../core/lane.ts'
 import type { Liveness, LongTurn } from '../core/turn-watch.ts'
 import type { PatternEngine } from '../policy/content/seeker.ts'
 import type { Counters } from '../policy/counters.ts'
+import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
@@ -111,3 +112,5 @@ export type TrafficEvent =
   /** A fault of the gateway's own, which ended one exchange. */
   | { type: 'fault'; requestId: string; reason: string }
   | { type: 'long-turn'; turn: LongTurn }
+  /** Of a budget that nodes share, this one needs more. */
+  | { type: 'allowance-wanted'; want: AllowanceWant }

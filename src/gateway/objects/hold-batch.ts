@@ -3,7 +3,9 @@ import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import { usageDetail } from '../../lanes/usage.ts'
+import type { BudgetNeed, Moment } from '../../policy/limits/budget-counters.ts'
 import { noPrice, unboundedAnswer } from '../../policy/limits/expected-use.ts'
+import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { costOf } from '../../policy/prices/cost.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
@@ -18,7 +20,7 @@ interface Sum {
 const perBatch = { batch: true } as const
 
 /** Holds what all requests of a batch may come to, at the rates of batches. Null: it may be made. */
-export function holdBatch(call: Call, { candidates }: Plan): Fault | null {
+export async function holdBatch(call: Call, { candidates }: Plan): Promise<Fault | null> {
   const hold = budgetsOf(call.arrival)
   const [target] = candidates
   if (hold === null || target === undefined) return null
@@ -35,10 +37,16 @@ export function holdBatch(call: Call, { candidates }: Plan): Fault | null {
   }
   const { timeZone } = call.gateway.model.configuration
   const need = { usd: sum.usd || 1n, tokens: Math.max(1, sum.input + sum.output) }
-  const refusal = call.gateway.limits.holdBudgets(hold, need, { timeZone, now: call.arrival.receivedAt })
+  const refusal = await holdAll(call, hold, need, { timeZone, now: call.arrival.receivedAt })
   if (refusal !== null) return refuse(call, refusal, null)
   hold.heldFor = { input: sum.input, output: sum.output, target }
   return null
+}
+
+async function holdAll({ gateway: { limits } }: Call, hold: LimitHold, need: BudgetNeed, moment: Moment) {
+  if (!limits.sharesBudgets) return limits.holdBudgets(hold, need, moment)
+  const { holdAsking } = await import('../upstream/hold-shared.ts')
+  return await holdAsking(limits, hold, need, moment)
 }
 
 const unknownFile = fault(

@@ -59,7 +59,7 @@ export function rejectWithoutSocket({ gateway, key, lane, match, inspection, arr
 export async function openProvider(call: Call): Promise<Opened> {
   const planned = planFor(call)
   if (planned.fault !== null) return { kind: 'failed', fault: planned.fault }
-  const unaffordable = call.arrival.limits === null ? null : holdBudgets(call, planned)
+  const unaffordable = call.arrival.limits === null ? null : await holdBudgets(call, planned)
   if (unaffordable !== null) return { kind: 'failed', fault: unaffordable }
   if (call.gateway.model.configuration.limitsAccounts) await holdAccount(call, planned)
   await journalAdmitted(call)

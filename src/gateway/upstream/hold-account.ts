@@ -6,6 +6,14 @@ export async function holdAccount(call: Call, { candidates }: Pick<Plan, 'candid
   const { AccountHolds } = await import('./account-holds.ts')
   const accounts = new AccountHolds(call)
   call.arrival.accounts = accounts
+  if (call.gateway.limits.sharesBudgets) await askAllowances(call, candidates)
   const [first] = candidates
   if (first !== undefined) accounts.prepare(first)
+}
+
+/** Attempts take what they need of accounts at once, without waiting: here is the time for it. */
+async function askAllowances({ gateway, arrival }: Call, candidates: Plan['candidates']): Promise<void> {
+  const { providers, timeZone } = gateway.model.configuration
+  const limits = candidates.flatMap(({ provider }) => providers.get(provider.id)?.limits ?? [])
+  await gateway.limits.askAllowances(limits, null, { timeZone, now: arrival.receivedAt })
 }

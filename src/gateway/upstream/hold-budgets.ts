@@ -32,22 +32,59 @@ const nanoPerUsd = 1e9
 /** A target, as far as its price and its answer's length depend on it. */
 type Priced = Pick<Candidate, 'upstreamModel'> & { provider: Pick<Candidate['provider'], 'id'> }
 
-/** After the plan and before anything is journaled or sent: holds what the first target may come to. Null: it may be sent. */
-export function holdBudgets(call: Call, { candidates }: Plan): Fault | null {
+/**
+ * After the plan and before anything is journaled or sent: holds what the first target may come to. Null: it may be sent. Only where
+ * nodes share budgets is there anything to wait for.
+ */
+export function holdBudgets(call: Call, { candidates }: Plan): Fault | null | Promise<Fault | null> {
   const [first] = candidates
-  return first === undefined || call.inspection.model === null ? null : holdFirst(call, first, call.arrival.receivedAt)
+  const { gateway, arrival, inspection } = call
+  if (gateway.limits.sharesBudgets) return holdFirstShared(call, first)
+  return first === undefined || inspection.model === null ? null : holdFirst(call, first, arrival.receivedAt)
 }
 
 function holdFirst(call: Call, target: Priced, now: number): Fault | null {
   const hold = budgetsOf(call.arrival)
-  if (hold === null) return null
-  const expected = expectTarget(call, target)
-  if ('code' in expected) {
-    call.trace.policySignals.push(refusedUncounted(expected))
-    return expected
+  const expected = hold === null ? null : expectFirst(call, target)
+  if (hold === null || expected === null) return null
+  if ('code' in expected) return expected
+  const refusal = holdWhatFits(call.gateway.limits, hold, expected, momentOf(call, now))
+  askLater(call, refusal)
+  return concludeFirst(call, hold, target, expected, refusal)
+}
+
+async function holdFirstShared(call: Call, target: Priced | undefined): Promise<Fault | null> {
+  const hold = budgetsOf(call.arrival)
+  if (hold === null || target === undefined) return null
+  const { gateway, arrival, inspection } = call
+  const moment = momentOf(call, arrival.receivedAt)
+  if (inspection.model === null) {
+    // What turns of a connection come to is held while its frames pass, which wait for nobody.
+    await gateway.limits.askAllowances(hold.limits, hold.user, moment)
+    return null
   }
-  const moment = { timeZone: call.gateway.model.configuration.timeZone, now }
-  const refusal = holdWhatFits(call.gateway.limits, hold, expected, moment)
+  const expected = expectFirst(call, target)
+  if ('code' in expected) return expected
+  const { holdShared } = await import('./hold-shared.ts')
+  const refusal = await holdShared(gateway.limits, hold, expected, moment)
+  return concludeFirst(call, hold, target, expected, refusal)
+}
+
+const momentOf = ({ gateway }: Call, now: number): Moment => ({ timeZone: gateway.model.configuration.timeZone, now })
+
+function expectFirst(call: Call, target: Priced): Expected | Fault {
+  const expected = expectTarget(call, target)
+  if ('code' in expected) call.trace.policySignals.push(refusedUncounted(expected))
+  return expected
+}
+
+function concludeFirst(
+  call: Call,
+  hold: LimitHold,
+  target: Priced,
+  expected: Expected,
+  refusal: BudgetRefusal | null,
+): Fault | null {
   if (refusal !== null) return refuse(call, refusal, fitting(refusal, expected))
   hold.heldFor = { input: expected.input, output: expected.output, target }
   if (expected.grows) call.openHold = { held: expected.output, price: expected.price, input: expected.input }
@@ -95,12 +132,21 @@ export function raiseForTarget(
     sum.output += output
     if (dearest === null || own.usd > dearest.usd) dearest = { usd: own.usd, expected }
   }
-  const raised = raise(call, hold, need)
-  if ('why' in raised) return false
-  // Of two that run at once either may be the one that streams.
-  if (call.openHold !== null && dearest !== null)
-    call.openHold = { ...call.openHold, price: dearest.expected.price, input: dearest.expected.input }
-  return raised.more ? journalHeld(call, hold, sum).then(() => true) : true
+  const conclude = (raised: RaisedBudgets | BudgetRefusal) => {
+    if ('why' in raised) return false
+    // Of two that run at once either may be the one that streams.
+    if (call.openHold !== null && dearest !== null)
+      call.openHold = { ...call.openHold, price: dearest.expected.price, input: dearest.expected.input }
+    return raised.more ? journalHeld(call, hold, sum).then(() => true) : true
+  }
+  return call.gateway.limits.sharesBudgets
+    ? raiseAsking(call, hold, need).then(conclude)
+    : conclude(raise(call, hold, need))
+}
+
+async function raiseAsking({ gateway }: Call, hold: LimitHold, need: BudgetNeed) {
+  const { raiseShared } = await import('./hold-shared.ts')
+  return await raiseShared(gateway.limits, hold, need)
 }
 
 /** A stream without a limit has written so many tokens. Null: it may go on. */
@@ -161,8 +207,15 @@ export function holdTurn(call: Call, used: TokenUsage | null, bytes: number, tar
   }
 }
 
-function raise({ gateway }: Call, hold: LimitHold, need: BudgetNeed): RaisedBudgets | BudgetRefusal {
-  return gateway.limits.raiseBudgets(hold, need, Date.now())
+/** What does not fit is asked for meanwhile: the next event or turn may find it. */
+function raise(call: Call, hold: LimitHold, need: BudgetNeed): RaisedBudgets | BudgetRefusal {
+  const raised = call.gateway.limits.raiseBudgets(hold, need, Date.now())
+  askLater(call, 'why' in raised ? raised : null)
+  return raised
+}
+
+function askLater({ gateway }: Call, refusal: BudgetRefusal | null): void {
+  if (refusal !== null && refusal.want !== null) void gateway.limits.askAllowance(refusal.want)
 }
 
 function journalHeld(call: Call, { budgets }: LimitHold, { input, output }: { input: number; output: number }) {

@@ -45,7 +45,7 @@ async function copy(original: Call, arrival: Arrival, target: LegTarget): Promis
   if (!gateway.budget.reserve(arrival.body, body.bytes.length)) return
   arrival.body.bytes = Buffer.from(body.bytes)
   const call = copyCall(original, arrival)
-  if ((await holdOfAccount(call, target)) && holdOwn(call, target)) await run(call, target)
+  if ((await holdOfAccount(call, target)) && (await holdOwn(call, target))) await run(call, target)
   else arrival.accounts?.release()
 }
 
@@ -145,14 +145,16 @@ async function holdOfAccount(call: Call, { candidate, provider }: LegTarget): Pr
 }
 
 /** In the budgets of its key, and in none of its other limits. False: they have no room for it. */
-function holdOwn(call: Call, { candidate }: LegTarget): boolean {
+async function holdOwn(call: Call, { candidate }: LegTarget): Promise<boolean> {
   const { arrival, gateway, inspection, policy } = call
   const budgets = policy.limits?.filter(({ period }) => period !== null) ?? []
   if (budgets.length === 0) return true
   const hold = gateway.limits.admit(budgets, inspection.endUser, { requests: 0, tokens: 0 })
   if (!('taken' in hold)) return false
   arrival.limits = { hold, figures: { requests: null, tokens: null } }
-  return holdBudgets(call, { fault: null, route: null, candidates: [candidate], skipped: [], signals: [] }) === null
+  return (
+    (await holdBudgets(call, { fault: null, route: null, candidates: [candidate], skipped: [], signals: [] })) === null
+  )
 }
 
 async function run(call: Call, target: LegTarget): Promise<void> {

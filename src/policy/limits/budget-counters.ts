@@ -1,5 +1,14 @@
 import type { BookedAmount, SettledHold } from '../../core/journal-format.ts'
 import { type Limit, limitAt } from '../../core/policy-limits.ts'
+import {
+  type AllowanceWant,
+  nextAnswer,
+  readShared,
+  sharedPeriodSize,
+  takeAllowed,
+  wantsMore,
+  wasRefused,
+} from './allowance.ts'
 import type { HoldLedger } from './hold-ledger.ts'
 import { type LimitRows, type NamedRow, readUserCounter } from './limit-memory.ts'
 import {
@@ -44,8 +53,13 @@ export interface BudgetRefusal {
   /** The limit at this moment, with what is granted on top of it. */
   most: number
   use: PeriodUse
-  /** `closed`: what was spent before the process began is not counted yet. `held`: running requests hold what is missing. */
-  why: 'closed' | 'held' | 'spent'
+  /**
+   * `closed`: what was spent before the process began is not counted yet. `held`: running requests hold what is missing, or other
+   * nodes have it in hand. `apart`: by what is known here there is room, but this node was not given it.
+   */
+  why: 'closed' | 'held' | 'spent' | 'apart'
+  /** In a cluster: what asking for may help, before it is final. */
+  want: AllowanceWant | null
 }
 
 /** More is held than before, or all of it was held already. */
@@ -63,6 +77,8 @@ export interface Moment {
 const tries = 3
 /** Times that room may come back just after there was none. */
 const looks = 100
+/** For so long a request waits for what its node was not given yet. */
+const allowanceWaitMs = 100
 
 /** Budgets: held before a request is sent, settled from what it came to. */
 export class BudgetCounters {
@@ -70,10 +86,19 @@ export class BudgetCounters {
   readonly #ledger: HoldLedger
   readonly #claimer: { column: number; note(half: number): void }
   readonly #periods = new Periods()
+  /** Tells the control plane that more is wanted; null: a gateway alone. */
+  readonly #notify: ((want: AllowanceWant) => void) | null
+  readonly #rowSize: number
 
-  constructor(rows: LimitRows, ledger: HoldLedger, column: number) {
+  constructor(
+    rows: LimitRows,
+    ledger: HoldLedger,
+    { column, notify }: { column: number; notify: ((want: AllowanceWant) => void) | null },
+  ) {
     this.#rows = rows
     this.#ledger = ledger
+    this.#notify = notify
+    this.#rowSize = notify === null ? periodSize : sharedPeriodSize
     this.#claimer = { column, note: (half) => ledger.claiming(half) }
   }
 
@@ -106,7 +131,7 @@ export class BudgetCounters {
         continue
       }
       for (const done of raised) takePeriod(this.#rows.words, done.hold.half, -done.more, null)
-      return refuse({ ...hold, most }, hold.held + more, use)
+      return this.#refuse({ ...hold, most }, hold.held + more, use, more)
     }
     for (const { hold, more } of raised) {
       hold.held += more
@@ -165,14 +190,33 @@ export class BudgetCounters {
     if (half !== null) add(this.#rows.words, half, BigInt(amount))
   }
 
+  /** Asks for what was refused; resolves when that is answered, or after a tenth of a second. */
+  async ask(want: AllowanceWant): Promise<void> {
+    const { words, cutOff } = this.#rows
+    const { half, period } = want
+    const notify = () => this.#notify?.(want)
+    if (cutOff) notify()
+    else if (!wasRefused(words, half, period.number, BigInt(want.need), Date.now()))
+      await nextAnswer(words, half, { number: period.number, ms: allowanceWaitMs, notify })
+  }
+
+  /** The same for all budgets of a request of which nobody knows yet what it needs. */
+  async askAll(limits: readonly Limit[], user: string | null, moment: Moment): Promise<void> {
+    const wants = limits.flatMap((limit) => {
+      const period = this.#period(limit, moment)
+      const row = limit.period === null || limit.warns ? null : this.#row(limit, user)
+      const half = row === null ? null : openPeriod(this.#rows.words, row.row, period.number, this.#claimer)
+      if (row === null || half === null || !wantsMore(this.#rows.words, half, period.number)) return []
+      return [this.#want({ limit, half, period, most: limitAt(limit, moment.now) }, row.counter, 1n)]
+    })
+    await Promise.all(wants.map((want) => this.ask(want)))
+  }
+
   use(limit: Limit, user: string | null, moment: Moment): PeriodUse & { resetsAt: number } {
     const period = this.#period(limit, moment)
     const { counter, perUser } = limit
     const row = perUser ? this.#rows.findForUser(counter, user ?? '') : this.#rows.find(counter)
-    const use =
-      row === null
-        ? { used: 0, held: 0, holders: 0 }
-        : readHalf(this.#rows.words, halfOf(row, period.number), period.number)
+    const use = row === null ? { used: 0, held: 0, holders: 0 } : this.#read(halfOf(row, period.number), period.number)
     return { ...use, resetsAt: period.end }
   }
 
@@ -195,41 +239,45 @@ export class BudgetCounters {
         most,
         use: { used: 0, held: 0, holders: 0 },
         why: 'closed',
+        want: null,
       }
       if (!this.#rows.seeded) return closed
       if (most === 0 && !limit.warns) return { ...closed, why: 'spent' }
       const row = this.#row(limit, user)
       const half = row === null ? null : openPeriod(this.#rows.words, row.row, period.number, this.#claimer)
       if (row === null || half === null) return closed
-      const use = this.#take({ limit, half, period, most }, amount)
-      if (use !== null) return refuse({ limit, period, most }, amount, use)
+      const { counter } = row
+      const use = this.#take({ limit, counter, half, period, most }, amount)
+      if (use !== null) return this.#refuse({ limit, counter, half, period, most }, amount, use, amount)
       const entry = this.#ledger.open(-half, amount)
       if (entry === null) {
         takePeriod(this.#rows.words, half, -amount, null)
         return closed
       }
       countHold(this.#rows.words, half, 1n)
-      holds.push({ limit, counter: row.counter, period, half, held: amount, most, entry })
+      holds.push({ limit, counter, period, half, held: amount, most, entry })
     }
     return null
   }
 
   #row({ counter, perUser }: Limit, user: string | null): NamedRow | null {
-    if (perUser) return this.#rows.makeForUser(counter, user ?? '', periodSize)
-    const row = this.#rows.make(counter, periodSize)
+    if (perUser) return this.#rows.makeForUser(counter, user ?? '', this.#rowSize)
+    const row = this.#rows.make(counter, this.#rowSize)
     return row === null ? null : { counter, row }
   }
 
   /** As for whoever counts there, so that end users of earlier processes are among those that are counted. */
   #seededRow(name: string): number | null {
     const own = readUserCounter(name)
-    if (own === null) return this.#rows.make(name, periodSize)
-    return this.#rows.makeForUser(own.counter, own.user, periodSize)?.row ?? null
+    if (own === null) return this.#rows.make(name, this.#rowSize)
+    return this.#rows.makeForUser(own.counter, own.user, this.#rowSize)?.row ?? null
   }
 
   /** Null: it is held. Else what leaves no room for it: a refusal whose own figures show room would be none. */
-  #take({ limit, half, period, most }: Pick<BudgetHold, 'limit' | 'half' | 'period' | 'most'>, amount: bigint) {
-    const bound = boundOf({ limit, most })
+  #take(place: BudgetPlace, amount: bigint): PeriodUse | null {
+    const { half, period, most } = place
+    const bound = boundOf(place)
+    if (this.#notify !== null) return this.#takeShared(place, amount, bound)
     for (let look = 1; ; look++) {
       if (takePeriod(this.#rows.words, half, amount, bound)) return null
       const use = readHalf(this.#rows.words, half, period.number)
@@ -237,19 +285,43 @@ export class BudgetCounters {
     }
   }
 
+  #takeShared(place: BudgetPlace, amount: bigint, bound: bigint | null): PeriodUse | null {
+    const { words } = this.#rows
+    const { half, period, counter } = place
+    const isTaken =
+      bound === null
+        ? takePeriod(words, half, amount, null)
+        : takeAllowed(words, half, period.number, { amount, most: bound })
+    if (!isTaken) return readShared(words, half, period.number)
+    if (wantsMore(words, half, period.number)) this.#notify?.(this.#want(place, counter, 0n))
+    return null
+  }
+
+  #read(half: number, number: number): PeriodUse {
+    return this.#notify === null ? readHalf(this.#rows.words, half, number) : readShared(this.#rows.words, half, number)
+  }
+
+  #want({ limit, half, period, most }: Omit<BudgetPlace, 'counter'>, counter: string, need: bigint): AllowanceWant {
+    return { counter, period, half, most, need: Number(need), warns: limit.warns }
+  }
+
+  /** `more`: what was not to be had of `need`. */
+  #refuse(place: BudgetPlace, need: bigint, use: PeriodUse, more: bigint): BudgetRefusal {
+    const { limit, period, most } = place
+    const isSpent = Number(need) > most - use.used || most === 0
+    const isApart = this.#notify !== null && BigInt(use.used + use.held) + more <= most
+    const want = this.#notify === null || limit.warns ? null : this.#want(place, place.counter, more)
+    return { limit, period, need, most, use, want, why: isSpent ? 'spent' : isApart ? 'apart' : 'held' }
+  }
+
+  /** By the clock of the cluster, where there is one. */
   #period({ period }: Limit, { timeZone, now }: Moment): BudgetPeriod {
-    return this.#periods.at(period ?? 'day', timeZone, now)
+    const ahead = this.#notify === null ? 0 : this.#rows.clockAhead
+    return this.#periods.at(period ?? 'day', timeZone, now + ahead)
   }
 }
 
-function refuse(
-  { limit, period, most }: Pick<BudgetHold, 'limit' | 'period' | 'most'>,
-  need: bigint,
-  use: PeriodUse,
-): BudgetRefusal {
-  const why = Number(need) > most - use.used || most === 0 ? 'spent' : 'held'
-  return { limit, period, need, most, use, why }
-}
+type BudgetPlace = Pick<BudgetHold, 'limit' | 'counter' | 'half' | 'period' | 'most'>
 
 /** A budget that only warns counts and refuses nothing. */
 const boundOf = ({ limit, most }: Pick<BudgetHold, 'limit' | 'most'>): bigint | null =>

@@ -6,11 +6,11 @@ import type { Signal } from '../../core/record.ts'
 import type { BudgetRefusal } from './budget-counters.ts'
 
 /** Of a budget's period only its end is told. */
-export type RefusalFacts = Omit<BudgetRefusal, 'period'> & { period: Pick<BudgetRefusal['period'], 'end'> }
+export type RefusalFacts = Omit<BudgetRefusal, 'period' | 'want'> & { period: Pick<BudgetRefusal['period'], 'end'> }
 
 /**
- * A budget that is spent says when it is full again and that trying again does not help; one whose room running requests hold says
- * how many, and is worth another try. `fits`: the most output tokens that still fit; null: nothing does.
+ * A budget that is spent says when it is full again and that trying again does not help; one whose room running requests hold, here or
+ * on other nodes, says how many, and is worth another try; so is one of which this node was not given enough. `fits`: the most output tokens that still fit; null: nothing does.
  */
 export function refusedByBudget(refusal: RefusalFacts, fits: number | null): { fault: Fault; signal: Signal } {
   const { limit, period, need, most, use, why } = refusal
@@ -29,7 +29,7 @@ export function refusedByBudget(refusal: RefusalFacts, fits: number | null): { f
   }
   const signal = { rule: 'budget', verdict: 'deny', text, data } as const
   if (why === 'closed') return { fault: fault('overloaded', text, { retryAfterMs: 1000 }), signal }
-  if (why === 'held') return { fault: fault('rate_limited', text, { retryAfterMs: 1000 }), signal }
+  if (why === 'held' || why === 'apart') return { fault: fault('rate_limited', text, { retryAfterMs: 1000 }), signal }
   return { fault: fault('budget_exceeded', text, { resetsAt }), signal }
 }
 
@@ -45,7 +45,11 @@ function explain({ limit, period, need, use, why }: RefusalFacts, fits: number |
   switch (why) {
     case 'closed':
       return 'What was used before the gateway started is still being counted; try again in a second.'
+    case 'apart':
+      return `${needs}. The nodes of the cluster share this budget, and this one was not given so much of what is left; try again in a second.`
     case 'held':
+      if (use.holders === 0)
+        return `${needs}, and other nodes of the cluster have in hand what is left; try again in a second.`
       return `${needs}, and ${use.holders} running ${use.holders === 1 ? 'request holds' : 'requests hold'} what is left; try again when one has ended.`
     case 'spent': {
       const smaller = fits === null || fits < 1 ? '' : ` Or send it with a max_tokens of at most ${fits}.`

@@ -1,5 +1,6 @@
 import type { BookedAmount, SettledHold } from '../../core/journal-format.ts'
 import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
+import type { AllowanceWant } from './allowance.ts'
 import {
   BudgetCounters,
   type BudgetHold,
@@ -79,12 +80,24 @@ export class LimitCounters {
   readonly #now: () => number
   readonly #budgets: BudgetCounters
 
-  /** `column` is the caller's own in the ledger. `now`: milliseconds of a clock that all threads share and nobody sets. */
-  constructor(memory: LimitMemory, column: number, now: () => number = sharedClock()) {
+  /** Budgets count together with those of other nodes: what was refused may be asked for. */
+  readonly sharesBudgets: boolean
+
+  /**
+   * `column` is the caller's own in the ledger. `now`: milliseconds of a clock that all threads share and nobody sets. `notify`: of a
+   * budget that is shared, what this node is to ask for.
+   */
+  constructor(
+    memory: LimitMemory,
+    column: number,
+    now: () => number = sharedClock(),
+    notify: (want: AllowanceWant) => void = () => {},
+  ) {
     this.#rows = new LimitRows(memory)
     this.#ledger = new HoldLedger(memory.holds, column)
     this.#now = now
-    this.#budgets = new BudgetCounters(this.#rows, this.#ledger, column)
+    this.sharesBudgets = memory.shared.budgets
+    this.#budgets = new BudgetCounters(this.#rows, this.#ledger, { column, notify: this.sharesBudgets ? notify : null })
   }
 
   admit(limits: readonly Limit[], user: string | null, asked: AskedAmounts): LimitHold | LimitRefusal {
@@ -139,6 +152,16 @@ export class LimitCounters {
   /** Holds of all budgets what a request may come to, before it is sent. Null: it may be sent. */
   holdBudgets(hold: LimitHold, need: BudgetNeed, moment: Moment): BudgetRefusal | null {
     return this.#budgets.hold(hold.limits, hold.user, need, moment, hold.budgets)
+  }
+
+  /** Resolves when what was refused may be had, or it is known that it is not. */
+  async askAllowance(want: AllowanceWant): Promise<void> {
+    await this.#budgets.ask(want)
+  }
+
+  /** Of a request of which nobody knows yet what it needs. */
+  async askAllowances(limits: readonly Limit[], user: string | null, moment: Moment): Promise<void> {
+    await this.#budgets.askAll(limits, user, moment)
   }
 
   /** Holds more where the request may come to more than was thought. `now`: what is granted by then counts. */

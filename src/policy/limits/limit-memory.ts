@@ -13,7 +13,15 @@ export interface LimitMemory {
   index: SharedArrayBuffer
   /** What each thread holds: `HoldLedger`. */
   holds: SharedArrayBuffer
+  /** What this node counts together with others, so that it may use only what it was given. */
+  shared: SharedCounts
 }
+
+export interface SharedCounts {
+  budgets: boolean
+}
+
+const alone: SharedCounts = { budgets: false }
 
 const indexSize = 1 << 20
 /** So that a search stays short. */
@@ -32,14 +40,17 @@ const next = 0
 const open = 1
 const rows = 2
 const userRows = 3
+const clock = 4
+const cutOff = 5
 const head = 8
 /** A row begins with its name's hash. */
 export const rowHead = 2
 
-export function createLimitMemory(columns: number): LimitMemory {
+export function createLimitMemory(columns: number, shared = alone): LimitMemory {
   const words = new SharedArrayBuffer(firstWords * bytesPerWord, { maxByteLength: mostWords * bytesPerWord })
   new BigInt64Array(words)[next] = BigInt(head)
-  return { words, index: new SharedArrayBuffer(indexSize * 4), holds: new SharedArrayBuffer(ledgerBytes(columns)) }
+  const [index, holds] = [new SharedArrayBuffer(indexSize * 4), new SharedArrayBuffer(ledgerBytes(columns))]
+  return { words, index, holds, shared }
 }
 
 /** A row, and by which name it is found: what is booked in one must be booked under the other. */
@@ -122,6 +133,24 @@ export class LimitRows {
 
   seed(): void {
     Atomics.store(this.words, open, 1n)
+  }
+
+  /** Of a cluster: milliseconds by which its clock is ahead of this machine's. */
+  get clockAhead(): number {
+    return Number(Atomics.load(this.words, clock))
+  }
+
+  set clockAhead(ms: number) {
+    Atomics.store(this.words, clock, BigInt(Math.round(ms)))
+  }
+
+  /** Of a cluster: nobody is there who could give this node more, so that nobody waits for it. */
+  get cutOff(): boolean {
+    return Atomics.load(this.words, cutOff) === 1n
+  }
+
+  set cutOff(isCutOff: boolean) {
+    Atomics.store(this.words, cutOff, isCutOff ? 1n : 0n)
   }
 
   #search(counter: string, size: number | null): number | null {

@@ -6,7 +6,7 @@ import { rowHead } from './limit-memory.ts'
  * settled, number of holds}. Whoever first needs a half for a new period claims it, zeroes it, then names the period; the
  * control plane ends the claim of a thread that died in it.
  */
-const halfWords = 4
+export const halfWords = 4
 const used = 1
 const settled = 2
 const holds = 3
@@ -91,6 +91,9 @@ export function spendHold(words: BigInt64Array, half: number, held: bigint): voi
   Atomics.add(words, half + settled, held)
   countHold(words, half, -1n)
 }
+
+/** Spent and held, of whichever period the half is. */
+export const wholeOf = (words: BigInt64Array, half: number): bigint => Atomics.load(words, half + used)
 
 export const halfOf = (row: number, period: number): number => row + rowHead + (period % 2) * halfWords
 

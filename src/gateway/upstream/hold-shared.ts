@@ -1,0 +1,63 @@
+import type { BudgetNeed, BudgetRefusal, Moment, RaisedBudgets } from '../../policy/limits/budget-counters.ts'
+import { type Expected, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'
+import type { LimitCounters, LimitHold } from '../../policy/limits/limit-counters.ts'
+
+/** A request waits no longer than that for all its budgets together. */
+const longestWaitMs = 100
+
+/** As `holdWhatFits`, of budgets that nodes share: what this node was not given is asked for, of each budget once. */
+export async function holdShared(
+  limits: LimitCounters,
+  hold: LimitHold,
+  expected: Expected,
+  moment: Moment,
+): Promise<BudgetRefusal | null> {
+  const asking = new Asking(limits)
+  for (;;) {
+    const refusal = await holdAsking(limits, hold, needOf(expected, expected.output), moment, asking)
+    if (refusal === null || !expected.grows || expected.output / 2 < smallestIncrement) return refusal
+    expected.output = Math.floor(expected.output / 2)
+  }
+}
+
+export async function holdAsking(
+  limits: LimitCounters,
+  hold: LimitHold,
+  need: BudgetNeed,
+  moment: Moment,
+  asking = new Asking(limits),
+): Promise<BudgetRefusal | null> {
+  for (;;) {
+    const refusal = limits.holdBudgets(hold, need, moment)
+    if (refusal === null || !(await asking.mayHelp(refusal))) return refusal
+  }
+}
+
+export async function raiseShared(
+  limits: LimitCounters,
+  hold: LimitHold,
+  need: BudgetNeed,
+): Promise<RaisedBudgets | BudgetRefusal> {
+  const asking = new Asking(limits)
+  for (;;) {
+    const raised = limits.raiseBudgets(hold, need, Date.now())
+    if (!('why' in raised) || !(await asking.mayHelp(raised))) return raised
+  }
+}
+
+class Asking {
+  readonly #limits: LimitCounters
+  readonly #asked = new Set<string>()
+  readonly #until = performance.now() + longestWaitMs
+
+  constructor(limits: LimitCounters) {
+    this.#limits = limits
+  }
+
+  async mayHelp({ want }: BudgetRefusal): Promise<boolean> {
+    if (want === null || this.#asked.has(want.counter) || performance.now() >= this.#until) return false
+    this.#asked.add(want.counter)
+    await this.#limits.askAllowance(want)
+    return true
+  }
+}
