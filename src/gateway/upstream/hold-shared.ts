@@ -1,11 +1,14 @@
-import type { BudgetNeed, BudgetRefusal, Moment, RaisedBudgets } from '../../policy/limits/budget-counters.ts'
+import {
+  allowanceWaitMs,
+  type BudgetNeed,
+  type BudgetRefusal,
+  type Moment,
+  type RaisedBudgets,
+} from '../../policy/limits/budget-counters.ts'
 import { type Expected, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'
 import type { LimitCounters, LimitHold } from '../../policy/limits/limit-counters.ts'
 
-/** A request waits no longer than that for all its budgets together. */
-const longestWaitMs = 100
-
-/** As `holdWhatFits`, of budgets that nodes share: what this node was not given is asked for, of each budget once. */
+/** As `holdWhatFits`, of budgets that nodes share: what this node was not given is asked for. */
 export async function holdShared(
   limits: LimitCounters,
   hold: LimitHold,
@@ -45,19 +48,17 @@ export async function raiseShared(
   }
 }
 
+/** All that a request waits for: as often as it helps, and until its time is over. */
 class Asking {
   readonly #limits: LimitCounters
-  readonly #asked = new Set<string>()
-  readonly #until = performance.now() + longestWaitMs
+  readonly #until = performance.now() + allowanceWaitMs
 
   constructor(limits: LimitCounters) {
     this.#limits = limits
   }
 
   async mayHelp({ want }: BudgetRefusal): Promise<boolean> {
-    if (want === null || this.#asked.has(want.counter) || performance.now() >= this.#until) return false
-    this.#asked.add(want.counter)
-    await this.#limits.askAllowance(want)
-    return true
+    const left = this.#until - performance.now()
+    return want !== null && left > 0 && (await this.#limits.askAllowance(want, left))
   }
 }

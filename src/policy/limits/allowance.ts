@@ -73,7 +73,7 @@ export function wantsMore(words: BigInt64Array, half: number, number: number): b
   return Atomics.compareExchange(words, share + shareWord.asked, 0n, 1n) === 0n
 }
 
-/** A need like this was refused just now, so that asking again would notify nothing new. */
+/** A need like this was refused just now, so that asking again would tell nothing new. */
 export function wasRefused(words: BigInt64Array, half: number, number: number, need: bigint, now: number): boolean {
   const share = shareOf(half, number)
   if (Atomics.load(words, share + shareWord.period) !== BigInt(number)) return false

@@ -78,7 +78,7 @@ const tries = 3
 /** Times that room may come back just after there was none. */
 const looks = 100
 /** For so long a request waits for what its node was not given yet. */
-const allowanceWaitMs = 100
+export const allowanceWaitMs = 100
 
 /** Budgets: held before a request is sent, settled from what it came to. */
 export class BudgetCounters {
@@ -190,14 +190,15 @@ export class BudgetCounters {
     if (half !== null) add(this.#rows.words, half, BigInt(amount))
   }
 
-  /** Asks for what was refused; resolves when that is answered, or after a tenth of a second. */
-  async ask(want: AllowanceWant): Promise<void> {
+  /** Asks for what was refused; resolves when that is answered, or after so many milliseconds. False: nobody answers, or it is known. */
+  async ask(want: AllowanceWant, ms: number): Promise<boolean> {
     const { words, cutOff } = this.#rows
     const { half, period } = want
+    if (wasRefused(words, half, period.number, BigInt(want.need), Date.now())) return false
     const notify = () => this.#notify?.(want)
     if (cutOff) notify()
-    else if (!wasRefused(words, half, period.number, BigInt(want.need), Date.now()))
-      await nextAnswer(words, half, { number: period.number, ms: allowanceWaitMs, notify })
+    else await nextAnswer(words, half, { number: period.number, ms, notify })
+    return !cutOff
   }
 
   /** The same for all budgets of a request of which nobody knows yet what it needs. */
@@ -209,7 +210,7 @@ export class BudgetCounters {
       if (row === null || half === null || !wantsMore(this.#rows.words, half, period.number)) return []
       return [this.#want({ limit, half, period, most: limitAt(limit, moment.now) }, row.counter, 1n)]
     })
-    await Promise.all(wants.map((want) => this.ask(want)))
+    await Promise.all(wants.map((want) => this.ask(want, allowanceWaitMs)))
   }
 
   use(limit: Limit, user: string | null, moment: Moment): PeriodUse & { resetsAt: number } {

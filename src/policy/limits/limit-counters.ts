@@ -2,6 +2,7 @@ import type { BookedAmount, SettledHold } from '../../core/journal-format.ts'
 import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
 import type { AllowanceWant } from './allowance.ts'
 import {
+  allowanceWaitMs,
   BudgetCounters,
   type BudgetHold,
   type BudgetNeed,
@@ -154,9 +155,9 @@ export class LimitCounters {
     return this.#budgets.hold(hold.limits, hold.user, need, moment, hold.budgets)
   }
 
-  /** Resolves when what was refused may be had, or it is known that it is not. */
-  async askAllowance(want: AllowanceWant): Promise<void> {
-    await this.#budgets.ask(want)
+  /** Resolves when what was refused may be had, or after so many milliseconds. False: it is known that it is not. */
+  async askAllowance(want: AllowanceWant, ms = allowanceWaitMs): Promise<boolean> {
+    return await this.#budgets.ask(want, ms)
   }
 
   /** Of a request of which nobody knows yet what it needs. */
