@@ -3,10 +3,11 @@ import { parseArgs } from 'node:util'
 import { packageExecutable } from '../package.ts'
 import { runBudgetCrashes } from './budgets.ts'
 import { type CrashResult, runCrashes } from './run.ts'
+import { renderCases, simulateCases, simulateHostile } from './shared-budgets/table.ts'
 
 /**
- * `npm run crash -- --kills 1000 --seed 7`, and `npm run crash -- budgets --kills 5 --clients 200`: docs/reliability.md says what
- * they prove.
+ * `npm run crash -- --kills 1000 --seed 7`, `npm run crash -- budgets --kills 5 --clients 200`, and `npm run crash -- cluster --runs
+ * 10000`: docs/reliability.md says what they prove.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -16,8 +17,10 @@ async function main(): Promise<number> {
       clients: { type: 'string', default: '200' },
       seed: { type: 'string' },
       executable: { type: 'string' },
+      runs: { type: 'string', default: '10000' },
     },
   })
+  if (positionals[0] === 'cluster') return simulateCluster(Number(values.runs), Number(values.seed ?? 1))
   const forBudgets = positionals[0] === 'budgets'
   const kills = Number(values.kills ?? (forBudgets ? 5 : 100))
   const seed = Number(values.seed ?? Date.now() % 1_000_000)
@@ -36,6 +39,15 @@ async function main(): Promise<number> {
   const result = await runCrashes({ kills, seed, executable, onKill })
   process.stdout.write(`${renderResult(result)}\n${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
   return result.problems.length + result.missed.length > 0 ? 1 : 0
+}
+
+/** Budgets that nodes share, in simulated time: whether any was overspent, and what the faults cost otherwise. */
+function simulateCluster(runs: number, seed: number): number {
+  const begun = performance.now()
+  const failed = simulateHostile(runs, seed)
+  process.stdout.write(`${runs} runs, ${failed.length} overspent${failed.map((one) => ` ${one}`).join('')}\n\n`)
+  process.stdout.write(`${renderCases(simulateCases(5))}\n${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
+  return failed.length > 0 ? 1 : 0
 }
 
 function renderResult({ kills, counts, ...result }: CrashResult): string {

@@ -128,9 +128,26 @@ export class NodeBudgets {
     for (const entry of this.#entries.values()) entry.tells = true
   }
 
+  /** Whoever asks next is given all that is not used here. */
+  giveAllBack(): void {
+    for (const entry of this.#entries.values()) {
+      entry.place.lower(0)
+      entry.tells = true
+      entry.refills = false
+    }
+  }
+
   /** What was once held of a budget by this node, before it ended and began again. */
   restore(budget: SharedBudget, place: BudgetPlace): void {
     this.#enter(budget, place).tells = true
+  }
+
+  /** Its place is another period's by now. */
+  drop(counter: string, period: string): void {
+    const key = keyOf(counter, period)
+    const entry = this.#entries.get(key)
+    if (entry !== undefined) this.#urgent.delete(entry)
+    this.#entries.delete(key)
   }
 
   /** Periods that are over are nobody's concern any more. */
@@ -154,7 +171,7 @@ export class NodeBudgets {
     const found: Entry[] = []
     let told = 0
     for (const entry of which === 'urgent' ? this.#urgent : this.#entries.values()) {
-      if (entry.notBefore > now) continue
+      if (entry.notBefore > now && !entry.tells) continue
       const isNews = entry.toldAt + tellMs <= now && entry.place.spent() !== entry.toldSpent && told++ < mostTold
       if (entry.need > 0 || entry.refills || entry.tells || isNews || givesBack(entry, now)) found.push(entry)
       this.#urgent.delete(entry)
@@ -190,7 +207,14 @@ export class NodeBudgets {
     }
     const entry: Entry = {
       ...{ budget, place, number: 0, need: 0, asked: 0, refills: false, tells: false, scarceUntil: 0 },
-      ...{ backAt: 0, notBefore: 0, hasWaited: false, toldAt: 0, toldSpent: 0, pace: { at: this.#now(), used: place.used(), rate: 0 } },
+      ...{
+        backAt: 0,
+        notBefore: 0,
+        hasWaited: false,
+        toldAt: 0,
+        toldSpent: 0,
+        pace: { at: this.#now(), used: place.used(), rate: 0 },
+      },
     }
     this.#entries.set(key, entry)
     return entry

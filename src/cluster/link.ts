@@ -14,6 +14,8 @@ export interface LinkEvents {
   onLink(trouble: string | null): void
   onHead(sequence: number, isMember: boolean): void
   onMembers(members: ClusterPeer[]): void
+  /** Of this budget some node has no room. */
+  onRecall(counter: string, period: string): void
 }
 
 const pauseMs = 500
@@ -75,6 +77,7 @@ export class ClusterLink {
     if (message.kind === 'link') this.#events.onLink(message.trouble)
     else if (message.kind === 'head') this.#events.onHead(message.sequence, message.member)
     else if (message.kind === 'members') this.#events.onMembers(message.members)
+    else if (message.kind === 'recall') this.#events.onRecall(message.counter, message.period)
     else if (message.kind === 'crashing') this.#reason = `the cluster thread crashed: ${message.reason.split('\n')[0]}`
     else this.#settle(message)
   }

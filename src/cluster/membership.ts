@@ -22,6 +22,8 @@ export interface MembershipParts {
   name: string
   dataDirectory: string
   publish(): Promise<void>
+  /** Before this node leaves: what it does not need of what it was given goes back. */
+  giveBack(): Promise<void>
 }
 
 /** How a gateway becomes a member of a cluster, and how it is one no longer. */
@@ -106,6 +108,7 @@ export class Membership {
       const members = await node.link.ask('members', null)
       const isLast = members.every(({ id }) => id === node.self.member)
       await node.catchUp()
+      await this.#parts.giveBack()
       if (isLast) await node.link.ask('unfound', { cluster })
       else await node.link.ask('leave', node.self)
       await store.replica({ act: 'leave' })
@@ -115,12 +118,13 @@ export class Membership {
   }
 
   /** A removed node appends nothing any more, whenever it comes back. */
-  async remove(name: string): Promise<void> {
+  async remove(name: string, returns: boolean): Promise<void> {
     const { node } = this.#parts
     this.#requireMember()
     if ((await node.listMembers()).some((member) => member.id === node.self.member && member.name === name))
       throw new StoreConflict(`${name} is this node: use spgw cluster leave`)
-    if ((await node.link.ask('remove', { name })) === null) throw new StoreConflict(`the cluster has no node ${name}`)
+    if ((await node.link.ask('remove', { name, returns })) === null)
+      throw new StoreConflict(`the cluster has no node ${name}`)
   }
 
   stop(): void {

@@ -15,6 +15,9 @@ export interface NodeParts {
   onTrouble(reason: string | null): void
   /** What came from the cluster goes to every thread. */
   publish(): Promise<void>
+  /** PostgreSQL is there, and may not be the one that it was. */
+  onMet(): void
+  onRecall(counter: string, period: string): void
 }
 
 /** Who has a change, and who was not heard to have it. */
@@ -45,6 +48,7 @@ export class ClusterNode {
   #meeting: Promise<void> | null = null
   #publishing: Promise<void> | null = null
   #started = false
+  #published = 0
   #met = false
   /** The whole of the rows is read anew: this version may know columns that the one before passed over. */
   #needsAll = false
@@ -64,6 +68,7 @@ export class ClusterNode {
       onMembers: (members) => {
         this.#members = members
       },
+      onRecall: (counter, period) => parts.onRecall(counter, period),
     })
   }
 
@@ -73,6 +78,11 @@ export class ClusterNode {
 
   get trouble(): string | null {
     return this.#state === null ? this.#linkTrouble : this.#trouble
+  }
+
+  /** Number of the last change that every thread has. */
+  get published(): number {
+    return this.#published
   }
 
   /** As PostgreSQL tells, or told last. */
@@ -194,6 +204,7 @@ export class ClusterNode {
       .publish()
       .then(
         async () => {
+          this.#published = sequence
           await this.link.ask('applied', { ...this.self, sequence }).catch(() => {})
         },
         (error: unknown) => this.#parts.log.error('the configuration was not published', { reason: String(error) }),
@@ -240,6 +251,7 @@ export class ClusterNode {
     this.link.be(this.self)
     await this.catchUp()
     this.#setTrouble(null)
+    this.#parts.onMet()
     this.#members = await this.link.ask('members', null)
     await this.#writer.appendPending()
   }

@@ -1,4 +1,5 @@
 import type { RowChange, SharedRow } from '../store/replica/replica-types.ts'
+import type { BudgetQuestions } from './budget-questions.ts'
 
 /** Where PostgreSQL is, as the thread is told; the password crosses threads in clear text, and nothing else. */
 export interface PostgresAddress {
@@ -47,7 +48,7 @@ export interface JoinRequest {
 }
 
 /** What the thread answers, by what it is asked. */
-export interface Questions {
+export interface Questions extends BudgetQuestions {
   /** The cluster that is there; null: none. */
   find: { input: null; output: { cluster: string; sequence: number; members: ClusterPeer[] } | null }
   found: { input: { cluster: string; member: string; name: string; token: string; rows: SharedRow[] }; output: null }
@@ -62,7 +63,8 @@ export interface Questions {
   applied: { input: Self & { sequence: number }; output: null }
   members: { input: null; output: ClusterPeer[] }
   leave: { input: Self; output: null }
-  remove: { input: { name: string }; output: ClusterPeer | null }
+  /** `returns`: what the node was given and is not known to have spent is given to others. */
+  remove: { input: { name: string; returns: boolean }; output: ClusterPeer | null }
   invite: { input: { invite: string; minutes: number }; output: null }
   /** False: there is no such invitation, or it was used, or is over. */
   'ask-join': { input: JoinRequest; output: boolean }
@@ -91,4 +93,6 @@ export type ClusterMessage =
   /** The cluster is there now. */
   | { kind: 'head'; sequence: number; member: boolean }
   | { kind: 'members'; members: ClusterPeer[] }
+  /** Of this budget some node has no room; others may have some that they do not need. */
+  | { kind: 'recall'; counter: string; period: string }
   | { kind: 'crashing'; reason: string }

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { budgetAnswerers } from './budget-questions.ts'
+import { createBudgets } from './budget-schema.ts'
 import type { ClusterPeer, ClusterQuestion, JoinRequest, Questions } from './protocol.ts'
 import { createSchema, schemaLevel } from './schema.ts'
 
@@ -26,6 +28,7 @@ export const answerers: Answerers = {
       await client.query("select pg_advisory_xact_lock(hashtext('spgw'))")
       if (await exists(client)) await refuseOthers(client, name)
       await client.query(createSchema)
+      await client.query(createBudgets)
       for (let at = 0; at < rows.length; at += rowsAtOnce)
         await client.query(
           `insert into spgw.rows (name, key, row, sequence)
@@ -109,12 +112,20 @@ export const answerers: Answerers = {
     return null
   },
 
-  async remove(client, { name }) {
+  async remove(client, { name, returns }) {
     const found = (await listMembers(client)).find((member) => member.name === name || member.id === name)
     if (found === undefined) return null
-    await client.query('delete from spgw.members where id = $1', [found.id])
+    await inTransaction(client, async () => {
+      await client.query('delete from spgw.members where id = $1', [found.id])
+      await client.query(
+        `update spgw.allowances set ${returns ? 'given = spent' : 'spent = given'} where member = $1`,
+        [found.id],
+      )
+    })
     return found
   },
+
+  ...budgetAnswerers,
 
   async invite(client, { invite, minutes }) {
     await client.query('delete from spgw.invites where expires < now()')

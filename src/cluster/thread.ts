@@ -1,5 +1,6 @@
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
+import { recallWord } from './budget-schema.ts'
 import { Postgres, PostgresAway } from './postgres.ts'
 import type { ClusterMessage, ClusterRequest, ClusterThreadData, Self } from './protocol.ts'
 import { answerers } from './questions.ts'
@@ -23,7 +24,7 @@ class ClusterThread {
     this.#port = port
     this.#postgres = new Postgres(data.address, {
       onLink: (trouble) => this.#post({ kind: 'link', trouble }),
-      onNotify: () => void this.#poll(),
+      onNotify: (payload) => this.#hear(payload),
     })
   }
 
@@ -31,6 +32,12 @@ class ClusterThread {
     void this.#postgres.run()
     this.#polling = setInterval(() => void this.#poll(), pollMs)
     this.#port.on('message', (request: ClusterRequest) => void this.#receive(request))
+  }
+
+  #hear(payload: string): void {
+    const [word, period = '', ...counter] = payload.split(' ')
+    if (word === recallWord) this.#post({ kind: 'recall', period, counter: counter.join(' ') })
+    else void this.#poll()
   }
 
   async #receive(request: ClusterRequest): Promise<void> {

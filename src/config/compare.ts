@@ -12,6 +12,7 @@ const fixed = [
   'cluster.postgres_password',
   'cluster.postgres_ca',
   'cluster.node',
+  'cluster.budgets',
 ]
 
 export interface SettingChanges {

@@ -208,7 +208,7 @@ function toTimeLimits({ connect, first_byte, between_chunks, total }: FileSettin
 }
 
 function toCluster(
-  { postgres, postgres_password: password, postgres_ca: authority, node }: FileSettings['cluster'],
+  { postgres, postgres_password: password, postgres_ca: authority, node, budgets }: FileSettings['cluster'],
   environment: ProcessEnvironment,
   locate: (setting: string, value: string) => string,
   place: Merged['place'],
@@ -219,6 +219,7 @@ function toCluster(
     password: readSecret(password, environment, place(['cluster', 'postgres_password'])),
     authority: authority === undefined ? null : locate('cluster.postgres_ca', authority),
     node: node ?? null,
+    sharesBudgets: budgets === 'shared',
   }
 }
 

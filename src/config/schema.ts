@@ -102,6 +102,7 @@ const cluster = z
     postgres_password: z.optional(forms.word),
     postgres_ca: z.optional(forms.path),
     node: z.optional(forms.word),
+    budgets: z.prefault(forms.choice(['shared', 'local']), 'shared'),
     limits: z.optional(forms.choice(['local'])),
     records: z.optional(forms.choice(['local'])),
   })
@@ -111,7 +112,7 @@ const cluster = z
         context.addIssue({ code: 'custom', path: [path], message: `expected local: ${what}` })
       if (postgres === undefined) return
       if (limits === undefined)
-        demand('limits', 'each node counts limits and budgets for itself, so N nodes allow up to N times as much')
+        demand('limits', 'each node counts limits per minute for itself, so N nodes allow up to N times as much')
       if (records === undefined)
         demand('records', 'each node keeps its own records, and knows only the files and batches made through it')
     }),

@@ -116,6 +116,8 @@ export interface ClusterSettings {
   readonly authority: string | null
   /** What the others call this node; null: as the machine is called. */
   readonly node: string | null
+  /** Budgets are counted by all nodes together; else by each for itself. */
+  readonly sharesBudgets: boolean
 }
 
 /** A collector that takes OTLP over HTTP. */

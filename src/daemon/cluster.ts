@@ -6,17 +6,29 @@ import { absentMs, ClusterNode, notYet } from '../cluster/node.ts'
 import type { ClusterThreadData, PostgresAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
+import type { AllowanceWant } from '../policy/limits/allowance.ts'
+import type { LimitCounters } from '../policy/limits/limit-counters.ts'
+import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import type { Foundation } from './foundation.ts'
 import type { Log } from './log.ts'
+import { SharedBudgets } from './shared-budgets.ts'
 import { startThread } from './threads.ts'
 
 export interface ClusterPart {
   face: ClusterFace
   /** Who is told why this node is cut off; null: it is not. */
   report(onTrouble: (reason: string | null) => void): void
-  /** From now on what comes from the cluster is published. */
-  start(publish: () => Promise<void>): void
+  /** From now on what comes from the cluster is published, and budgets are asked for. */
+  start(started: StartedPlane): void
+  /** A thread needs more of a budget that nodes share. */
+  want(want: AllowanceWant): void
   stop(): Promise<void>
+}
+
+export interface StartedPlane {
+  counters: LimitCounters
+  memory: LimitMemory
+  publish(): Promise<void>
 }
 
 export interface ClusterOptions {
@@ -40,18 +52,26 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const address = toAddress(settings)
   let onTrouble: (reason: string | null) => void = () => {}
   let publish: () => Promise<void> = async () => {}
+  let budgets: SharedBudgets | null = null
   const node = new ClusterNode({
     store,
     version,
     log,
     startThread: () => startThread('cluster', { address } satisfies ClusterThreadData),
-    onTrouble: (reason) => onTrouble(reason),
+    onTrouble(reason) {
+      onTrouble(reason)
+      budgets?.noteCut()
+    },
+    onMet: () => budgets?.met(),
+    onRecall: (counter, period) => budgets?.recall(counter, period),
     publish: () => publish(),
   })
   await node.open()
-  const membership = new Membership({ node, store, keyring, name, dataDirectory, publish: () => publish() })
+  const giveBack = async () => await budgets?.giveBack()
+  const membership = new Membership({ node, store, keyring, name, dataDirectory, publish: () => publish(), giveBack })
   return {
     face: {
+      budgets: settings.sharesBudgets ? 'shared' : 'local',
       cluster: () => node.state?.cluster ?? null,
       async status() {
         const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
@@ -72,7 +92,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       invite: () => membership.invite(),
       join: (token) => membership.join(token),
       leave: () => membership.leave(),
-      remove: (other) => membership.remove(other),
+      remove: (other, returns) => membership.remove(other, returns),
       async refresh() {
         if (node.state === null || node.trouble !== null) return
         // A change that cannot be made is refused where it is made, with the reason.
@@ -84,11 +104,15 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       onTrouble = listener
       if (node.state !== null && node.trouble !== notYet) listener(node.trouble)
     },
-    start(run) {
+    start({ counters, memory, publish: run }) {
       publish = run
+      if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, log })
+      budgets?.start()
       node.start()
     },
+    want: (want) => budgets?.want(want),
     async stop() {
+      budgets?.stop()
       membership.stop()
       await node.close()
     },

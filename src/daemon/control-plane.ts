@@ -5,6 +5,9 @@ import { Liveness } from '../core/turn-watch.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
+import type { AllowanceWant } from '../policy/limits/allowance.ts'
+import type { LimitCounters } from '../policy/limits/limit-counters.ts'
+import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import { failureCause } from '../routing/failure-cause.ts'
 import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
@@ -47,6 +50,8 @@ export interface ControlPlaneOptions {
   writeLog(line: string): void
   /** null: a gateway alone. */
   cluster: ClusterFace | null
+  /** A thread needs more of a budget that nodes share. */
+  onWant(want: AllowanceWant): void
 }
 
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
@@ -54,6 +59,7 @@ export class ControlPlane {
   readonly #options: ControlPlaneOptions
   readonly transport: LazyTransport
   readonly #shared: ReturnType<typeof attachShared>
+  readonly limitMemory: LimitMemory
   readonly #workers: WorkerPool
   readonly #publisher: Publisher
   readonly #backups: Backups
@@ -85,7 +91,8 @@ export class ControlPlane {
     this.transport = new LazyTransport(revealProxies(settings))
     this.#certificate = options.certificate
     const workers = countWorkers(settings.gateway.workers)
-    const memory = createSharedMemory(workers)
+    const memory = createSharedMemory(workers, { budgets: settings.cluster?.sharesBudgets ?? false })
+    this.limitMemory = memory.limits
     this.#shared = attachShared(memory)
     this.#liveness = new Liveness(memory.liveness)
     this.#turns = new TurnLog(log)
@@ -177,6 +184,10 @@ export class ControlPlane {
   /** Why this node is cut off from its cluster; null: it is not. */
   reportCluster(reason: string | null): void {
     this.#degraded.report('postgres', 'cluster', reason)
+  }
+
+  get limits(): LimitCounters {
+    return this.#shared.limits
   }
 
   /** Every data-plane thread has the snapshot and accepts connections when this resolves. */
@@ -334,6 +345,8 @@ export class ControlPlane {
       case 'degraded':
         this.#entriesLost.set(thread, event.lost)
         return this.#degraded.report('journal', String(thread), event.reason)
+      case 'allowance-wanted':
+        return this.#options.onWant(event.want)
       case 'target-watched':
         return this.#watch(event.slot, event.model)
       default:

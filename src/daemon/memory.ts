@@ -2,7 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import { Liveness } from '../core/turn-watch.ts'
 import { attachCounters, type CounterLayout, type Counters, createCounterMemory } from '../policy/counters.ts'
 import { LimitCounters } from '../policy/limits/limit-counters.ts'
-import { createLimitMemory, type LimitMemory } from '../policy/limits/limit-memory.ts'
+import { createLimitMemory, type LimitMemory, type SharedCounts } from '../policy/limits/limit-memory.ts'
 import { attachHealth, createHealthMemory, type Health } from '../routing/health.ts'
 import { createRoutingMemory, type RoutingMemory } from '../routing/memory.ts'
 
@@ -21,14 +21,14 @@ export interface SharedMemory {
   liveness: SharedArrayBuffer
 }
 
-export function createSharedMemory(workers: number): SharedMemory {
+export function createSharedMemory(workers: number, shared?: SharedCounts): SharedMemory {
   const layout = { rows: rowLimit, threads: columnsOf(workers).length + 1 }
   return {
     health: createHealthMemory(slotLimit),
     routing: createRoutingMemory(),
     counters: createCounterMemory(layout),
     layout,
-    limits: createLimitMemory(layout.threads),
+    limits: createLimitMemory(layout.threads, shared),
     liveness: Liveness.memory(),
   }
 }

@@ -97,11 +97,12 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     log,
     writeLog,
     cluster: cluster?.face ?? null,
+    onWant: (want) => cluster?.want(want),
   })
   cluster?.report((reason) => control.reportCluster(reason))
   begun.defer(() => control.stop())
   await control.start()
-  cluster?.start(() => control.runtime().publish())
+  cluster?.start({ counters: control.limits, memory: control.limitMemory, publish: () => control.runtime().publish() })
   const alerts = new AlertWatch({
     ...foundation,
     runtime: control.runtime(),

@@ -34,7 +34,7 @@ const store = {
 }
 const serve = {
   entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
-  bytes: 615_000,
+  bytes: 620_000,
   without: [
     'zod/v4/classic/',
     'node_modules/undici/',

@@ -95,6 +95,7 @@ export class SimulatedNode {
   #budgets: NodeBudgets
   #isUnderWay = 0
   #tellsAll = true
+  #connection = 0
   isUp = true
   isCut = false
 
@@ -186,6 +187,7 @@ export class SimulatedNode {
   /** Its connection broke. */
   reconnect(): void {
     this.#tellsAll = true
+    this.#connection++
   }
 
   recall(key: string): void {
@@ -235,13 +237,15 @@ export class SimulatedNode {
     counts.calls++
     const call = events.now + 1
     this.#isUnderWay = call
-    const [life, budgets] = [this.#life, this.#budgets]
+    const [life, budgets, connection] = [this.#life, this.#budgets, this.#connection]
     const isMine = () => this.#life === life && this.#budgets === budgets
     this.#send(asks, complete, (answer) => {
       if (!isMine()) return
-      if (complete && answer.member && this.#isUnderWay === call) this.#tellsAll = false
+      if (complete && answer.member && this.#connection === connection) this.#tellsAll = false
       const { onlyLast } = this.#world.rules
-      budgets.receive(onlyLast ? answer.replies : answer.replies.map((reply) => ({ ...reply, number: this.#number(asks) })))
+      budgets.receive(
+        onlyLast ? answer.replies : answer.replies.map((reply) => ({ ...reply, number: this.#number(asks) })),
+      )
       if (this.#isUnderWay !== call) return
       this.#isUnderWay = 0
       this.#pumpLater()
@@ -269,12 +273,14 @@ export class SimulatedNode {
   #send(asks: BudgetAsk[], complete: boolean, receive: (answer: AllowAnswer) => void): void {
     const { events, random, authority, faults, recall } = this.#world
     this.#last = Math.max(this.#last, ...asks.map(({ number }) => number))
-    const life = this.#lifeName
+    const [life, { timeline }] = [this.#lifeName, authority.state]
     const way = (run: () => void) => {
       if (this.isCut || random.chance(faults.lost)) return
       events.after(random.chance(faults.late) ? random.between(500, 5000) : random.between(1, 6), run)
     }
     way(() => {
+      // What was under way to one server never comes to the one that takes its place.
+      if (authority.state.timeline !== timeline) return
       const known = authority.state.members.get(this.name)?.life
       // As `meet` does when a connection is made: a new life takes the place of the old one.
       if (complete && Number(life) > Number(known)) authority.meet(this.name, life)

@@ -76,8 +76,7 @@ class Simulation {
       this.#every(faults.partitions, (node) => this.#cut([node], this.#random.between(500, 15_000)))
       this.#every(faults.failovers, () => this.#failOver())
     }
-    if (away !== undefined)
-      this.#events.after(away[0] * 1000, () => this.#cut(this.#nodes, (away[1] - away[0]) * 1000))
+    if (away !== undefined) this.#events.after(away[0] * 1000, () => this.#cut(this.#nodes, (away[1] - away[0]) * 1000))
     this.#events.run(seconds * 1000)
     return { ...this.#counts, most, unused: Math.max(0, most - this.#used()) / most }
   }

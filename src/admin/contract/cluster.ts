@@ -4,7 +4,7 @@ import { type Column, field, operation } from './operation.ts'
 
 /** What a cluster does not share yet, said wherever somebody decides for one. */
 const apart =
-  'Each node counts limits and budgets for itself, so that N nodes allow up to N times as much, and keeps its own request records.'
+  'Each node counts limits per minute for itself, so that N nodes allow up to N times as much, and keeps its own request records.'
 
 const clusterShape = z.object({
   /** null: this gateway is not a member of a cluster yet. */
@@ -19,7 +19,9 @@ const clusterShape = z.object({
   sequence: z.number().nullable(),
   /** Decisions made here while PostgreSQL was away (revocations, audit lines), which the others do not know yet. */
   pending: z.number(),
-  /** Each node counts limits and budgets for itself. */
+  /** `shared`: all nodes together keep to each budget; `local`: each counts for itself. */
+  budgets: z.enum(['shared', 'local']),
+  /** Each node counts limits per minute and requests at once for itself. */
   limits: z.literal('local'),
   /** Each node keeps its own records, and knows only the files, batches and responses made through it. */
   records: z.literal('local'),
@@ -132,8 +134,16 @@ export const cluster = {
     confirm:
       'Remove node {node}? It changes nothing in the cluster any more, and if it still runs it hears of no revocation.',
     show,
-    examples: ['cluster remove gw-d'],
+    examples: ['cluster remove gw-d', 'cluster remove gw-d --budgets returned'],
   })
-    .input(z.strictObject({ node: field(reference, { description: 'Name of the node', prompt: 'Which node?' }) }))
+    .input(
+      z.strictObject({
+        node: field(reference, { description: 'Name of the node', prompt: 'Which node?' }),
+        budgets: field(z.enum(['spent', 'returned']).default('spent'), {
+          description:
+            'What the node was given of budgets and is not known to have spent: counts as spent, or goes back to the others, which may overspend by it',
+        }),
+      }),
+    )
     .output(clusterShape),
 }

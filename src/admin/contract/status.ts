@@ -73,7 +73,9 @@ export const statusShape = z.object({
     .object({
       /** null: it is not a member yet. */
       id: z.string().nullable(),
-      /** Each node counts limits and budgets for itself, and keeps its own records. */
+      /** `shared`: all nodes together keep to each budget. */
+      budgets: z.enum(['shared', 'local']),
+      /** Each node counts limits per minute for itself, and keeps its own records. */
       limits: z.literal('local'),
       records: z.literal('local'),
     })

@@ -34,8 +34,9 @@ export const cluster = {
   }),
   remove: operations.cluster.remove.handler(async ({ context, input }) => {
     const face = requireCluster(context)
-    await face.remove(input.node)
-    await note(context, 'cluster.remove', face.cluster() ?? '', { node: input.node })
+    const returns = input.budgets === 'returned'
+    await face.remove(input.node, returns)
+    await note(context, 'cluster.remove', face.cluster() ?? '', { node: input.node, budgets: input.budgets })
     return await show(face)
   }),
 }
@@ -57,6 +58,7 @@ async function show(face: ClusterFace) {
   const { nodes, ...status } = await face.status()
   return {
     ...status,
+    budgets: face.budgets,
     limits: 'local' as const,
     records: 'local' as const,
     nodes: nodes.map(({ heardAt, ...node }) => ({ ...node, last_heard_at: heardAt })),

@@ -152,9 +152,12 @@ export interface ClusterFace {
   found(): Promise<string>
   invite(): Promise<{ token: Secret; expiresAt: string }>
   join(token: Secret): Promise<string>
+  /** `local`: each node counts for itself. */
+  budgets: 'shared' | 'local'
   /** True: this was the last node, and the cluster has ended. */
   leave(): Promise<boolean>
-  remove(node: string): Promise<void>
+  /** `returns`: what is not known to have been spent of what the node was given of budgets goes to the others. */
+  remove(node: string, returns: boolean): Promise<void>
   /** What other nodes have changed is here when it resolves, as far as PostgreSQL is reached. Never rejects. */
   refresh(): Promise<void>
   /** Waits up to two seconds for every node to have what was changed last; null: there are no others. */

@@ -58,7 +58,10 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     cluster:
       runtime.cluster === null
         ? null
-        : { id: runtime.cluster.cluster(), limits: 'local' as const, records: 'local' as const },
+        : {
+            ...{ id: runtime.cluster.cluster(), budgets: runtime.cluster.budgets },
+            ...{ limits: 'local' as const, records: 'local' as const },
+          },
     long_turns: now.longTurns.map(({ thread, count, longestMs, lastAt, lastWork }) => ({
       ...{ thread, count, longest_ms: longestMs, last_at: lastAt },
       last_work: seen === null ? lastWork : null,

@@ -8,10 +8,11 @@ const waitMs = 5000
 /** Whether PostgreSQL is reached from here; and what the nodes do not share. */
 export async function checkCluster({ cluster }: Settings, isRunning: boolean): Promise<Diagnostic[]> {
   if (cluster === null) return []
+  const what = cluster.sharesBudgets ? 'limits per minute' : 'limits and budgets'
   const apart = warning(
     check,
-    'each node counts limits and budgets for itself, and keeps its own records (cluster.limits, cluster.records)',
-    'Set limits and budgets to the share of one node: N nodes let through up to N times as much.',
+    `each node counts ${what} for itself, and keeps its own records (cluster.limits, cluster.records)`,
+    `Set ${what} to the share of one node: N nodes let through up to N times as much.`,
   )
   const { toAddress } = await import('../cluster.ts')
   const { startThread } = await import('../threads.ts')
@@ -23,6 +24,7 @@ export async function checkCluster({ cluster }: Settings, isRunning: boolean): P
       onLink: (trouble) => linked.resolve(trouble),
       onHead() {},
       onMembers() {},
+      onRecall() {},
     })
     const timeout = setTimeout(() => linked.resolve('it does not answer'), waitMs)
     const trouble = await linked.promise

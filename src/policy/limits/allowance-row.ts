@@ -15,12 +15,13 @@ export class AllowanceRow {
   readonly #words: BigInt64Array
   readonly #half: number
   readonly #share: number
-  readonly #number: number
+  /** Of the period. */
+  readonly number: number
 
   constructor(words: BigInt64Array, half: number, number: number) {
     this.#words = words
     this.#half = half
-    this.#number = number
+    this.number = number
     this.#share = shareOf(half, number)
     if (Atomics.load(words, this.#share + shareWord.period) === BigInt(number)) return
     // Whoever reads finds the old period's number with the old period's allowance, or the new one's with nothing.
@@ -34,7 +35,7 @@ export class AllowanceRow {
   }
 
   spent(): number {
-    return readHalf(this.#words, this.#half, this.#number).used
+    return readHalf(this.#words, this.#half, this.number).used
   }
 
   allowance(): number {
@@ -69,7 +70,7 @@ export class AllowanceRow {
   }
 
   #isCurrent(): boolean {
-    return Atomics.load(this.#words, this.#half) === BigInt(this.#number)
+    return Atomics.load(this.#words, this.#half) === BigInt(this.number)
   }
 
   #set(place: keyof typeof shareWord, value: number): void {

@@ -40,7 +40,8 @@ export interface AllowanceWant {
   warns: boolean
 }
 
-export const shareOf = (half: number, number: number): number => half + periodSize + (number % 2) * (shareWords - halfWords)
+export const shareOf = (half: number, number: number): number =>
+  half + periodSize + (number % 2) * (shareWords - halfWords)
 
 export function takeAllowed(
   words: BigInt64Array,
@@ -77,7 +78,10 @@ export function wantsMore(words: BigInt64Array, half: number, number: number): b
 export function wasRefused(words: BigInt64Array, half: number, number: number, need: bigint, now: number): boolean {
   const share = shareOf(half, number)
   if (Atomics.load(words, share + shareWord.period) !== BigInt(number)) return false
-  return Atomics.load(words, share + shareWord.refusedUntil) > BigInt(now) && Atomics.load(words, share + shareWord.room) < need
+  return (
+    Atomics.load(words, share + shareWord.refusedUntil) > BigInt(now) &&
+    Atomics.load(words, share + shareWord.room) < need
+  )
 }
 
 /** Resolves at the next answer, or when the time is over; `notify` then asks for it. */

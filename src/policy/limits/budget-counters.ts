@@ -213,6 +213,14 @@ export class BudgetCounters {
     await Promise.all(wants.map((want) => this.ask(want, allowanceWaitMs)))
   }
 
+  /** Where a counter counts a period, by their names; made where it is not there yet. Null: no place is left, or it is over. */
+  find(counter: string, name: string): { half: number; number: number } | null {
+    const { number } = readPeriodName(name)
+    const row = this.#seededRow(counter)
+    const half = row === null ? null : openPeriod(this.#rows.words, row, number, this.#claimer)
+    return half === null ? null : { half, number }
+  }
+
   use(limit: Limit, user: string | null, moment: Moment): PeriodUse & { resetsAt: number } {
     const period = this.#period(limit, moment)
     const { counter, perUser } = limit

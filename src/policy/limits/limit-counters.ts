@@ -170,6 +170,11 @@ export class LimitCounters {
     return this.#budgets.raise(hold.budgets, need, now)
   }
 
+  /** Where a budget's counter counts a period, by their names. */
+  findPeriod(counter: string, period: string): { half: number; number: number } | null {
+    return this.#budgets.find(counter, period)
+  }
+
   /** What was spent before the process began, and what batches hold; until it is told, budgets let nothing pass. */
   seed(used: Iterable<BookedAmount>, held: Iterable<BookedAmount> = []): void {
     this.#budgets.seed(used, held)

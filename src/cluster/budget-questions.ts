@@ -1,0 +1,71 @@
+import type pg from 'pg'
+import type { BudgetAsk, BudgetReply } from './budgets.ts'
+import type { Self } from './protocol.ts'
+
+/** Of one budget in its period, all nodes together, as each said last. */
+export interface BudgetUse {
+  counter: string
+  period: string
+  /** By the other nodes; and what those have in hand besides. */
+  spent: number
+  held: number
+}
+
+/** What this node was given before it began, of periods that are not over. */
+export interface HeldBudget {
+  counter: string
+  period: string
+  start: number
+  end: number
+}
+
+/** What is asked about budgets, each one statement. */
+export interface BudgetQuestions {
+  /** `now`: PostgreSQL's, epoch milliseconds. */
+  allow: {
+    input: Self & { complete: boolean; asks: BudgetAsk[] }
+    output: { member: boolean; now: number; replies: BudgetReply[] }
+  }
+  'held-budgets': { input: Self; output: HeldBudget[] }
+  'budget-use': { input: Self & { counters: string[] }; output: BudgetUse[] }
+}
+
+type Answerers = {
+  [Name in keyof BudgetQuestions]: (
+    client: pg.Client,
+    input: BudgetQuestions[Name]['input'],
+  ) => Promise<BudgetQuestions[Name]['output']>
+}
+
+export const budgetAnswerers: Answerers = {
+  async allow(client, { member, incarnation, complete, asks }) {
+    // What was given must not be forgotten, whatever the database is set to.
+    const { rows } = await client.query<{ answer: BudgetQuestions['allow']['output'] }>(
+      `select spgw.allow($1, $2, $3, $4) as answer, set_config('synchronous_commit', 'on', true)`,
+      [member, incarnation, complete, JSON.stringify(asks)],
+    )
+    const { member: isMember, now = 0, replies = [] } = rows[0]?.answer ?? { member: false }
+    return { member: isMember, now, replies }
+  },
+
+  async 'held-budgets'(client, { member }) {
+    const { rows } = await client.query<{ counter: string; period: string; begins: Date; ends: Date }>(
+      'select counter, period, begins, ends from spgw.allowances where member = $1 and ends > now()',
+      [member],
+    )
+    return rows.map(({ counter, period, begins, ends }) => ({
+      ...{ counter, period, start: begins.getTime(), end: ends.getTime() },
+    }))
+  },
+
+  async 'budget-use'(client, { member, counters }) {
+    const { rows } = await client.query<{ counter: string; period: string; spent: string; held: string }>(
+      `select counter, period, sum(spent) as spent, sum(given - spent) as held from spgw.allowances
+       where counter = any ($2) and member <> $1 and ends > now() and begins <= now() group by counter, period`,
+      [member, counters],
+    )
+    return rows.map(({ counter, period, spent, held }) => ({
+      ...{ counter, period, spent: Number(spent), held: Math.max(0, Number(held)) },
+    }))
+  },
+}

@@ -1,0 +1,181 @@
+import { NodeBudgets, type SharedBudget } from '../cluster/budgets.ts'
+import type { ClusterNode } from '../cluster/node.ts'
+import type { AllowanceWant } from '../policy/limits/allowance.ts'
+import { AllowanceRow } from '../policy/limits/allowance-row.ts'
+import type { LimitCounters } from '../policy/limits/limit-counters.ts'
+import { type LimitMemory, LimitRows } from '../policy/limits/limit-memory.ts'
+import type { Log } from './log.ts'
+
+export interface SharedBudgetsParts {
+  node: ClusterNode
+  counters: LimitCounters
+  memory: LimitMemory
+  log: Log
+}
+
+const tickMs = 250
+/** Rather than after each answer, whose way took a while. */
+const clockStepMs = 250
+const forgetAfterMs = 86_400_000
+const forgetEveryMs = 3_600_000
+
+/**
+ * Carries what threads want of budgets to PostgreSQL, and what it gives into their memory. One question at a time; what comes
+ * meanwhile goes with the next. While this gateway is no member of a cluster, all of every budget is its own.
+ */
+export class SharedBudgets {
+  readonly #node: ClusterNode
+  readonly #counters: LimitCounters
+  readonly #rows: LimitRows
+  readonly #log: Log
+  readonly #budgets = new NodeBudgets(() => Date.now())
+  readonly #places = new Map<number, { row: AllowanceRow; counter: string; period: string }>()
+  #ticking: NodeJS.Timeout | null = null
+  #soon: NodeJS.Timeout | null = null
+  #asking: Promise<void> | null = null
+  /** All that is here is to be told: PostgreSQL may have forgotten it, or this gateway what it was given. */
+  #tellsAll = true
+  #meetings = 0
+  #isRestored = false
+  /** What is here was given by nobody. */
+  #wasAlone = false
+  #forgetAt = Date.now() + forgetEveryMs
+
+  constructor({ node, counters, memory, log }: SharedBudgetsParts) {
+    this.#node = node
+    this.#counters = counters
+    this.#rows = new LimitRows(memory)
+    this.#log = log
+  }
+
+  start(): void {
+    this.#ticking = setInterval(() => this.#tick(), tickMs)
+    this.noteCut()
+  }
+
+  stop(): void {
+    if (this.#ticking !== null) clearInterval(this.#ticking)
+    if (this.#soon !== null) clearTimeout(this.#soon)
+  }
+
+  want({ counter, period, half, most, need, warns }: AllowanceWant): void {
+    const budget = { counter, period, most, warns, sequence: this.#node.published }
+    const place = this.#placeAt(half, { counter, ...period })
+    this.#budgets.want(budget, place, need)
+    if (this.#node.state === null) this.#giveAll(budget, place)
+    else if (need > 0) this.#pump('urgent')
+  }
+
+  recall(counter: string, period: string): void {
+    this.#budgets.recall(counter, period)
+    this.#pump('urgent')
+  }
+
+  /** PostgreSQL is there, for the first time or again. */
+  met(): void {
+    this.#tellsAll = true
+    this.#meetings++
+    if (this.#wasAlone) this.#budgets.giveAllBack()
+    this.#wasAlone = false
+    this.noteCut()
+    this.#pump('due')
+  }
+
+  /** Whether anybody is there who could give more. */
+  noteCut(): void {
+    this.#rows.cutOff = this.#node.state !== null && this.#node.trouble !== null
+  }
+
+  /** Before this gateway leaves: only what it spent, or still holds, stays its own. */
+  async giveBack(): Promise<void> {
+    await this.#asking
+    this.#budgets.giveAllBack()
+    this.#pump('due')
+    await this.#asking
+  }
+
+  #placeAt(half: number, { counter, name, number }: { counter: string; name: string; number: number }): AllowanceRow {
+    const known = this.#places.get(half)
+    if (known?.row.number === number) return known.row
+    if (known !== undefined) this.#budgets.drop(known.counter, known.period)
+    const row = new AllowanceRow(this.#rows.words, half, number)
+    this.#places.set(half, { row, counter, period: name })
+    return row
+  }
+
+  /** Nobody shares it. */
+  #giveAll({ most }: SharedBudget, place: AllowanceRow): void {
+    this.#wasAlone = true
+    const all = Math.max(most ?? 0, place.used())
+    place.raise(all, { refill: Number.MAX_SAFE_INTEGER, othersSpent: 0, othersHeld: 0 })
+    place.wake()
+  }
+
+  #tick(): void {
+    this.noteCut()
+    if (Date.now() >= this.#forgetAt) {
+      this.#forgetAt = Date.now() + forgetEveryMs
+      this.#budgets.forget(Date.now() - forgetAfterMs)
+    }
+    this.#pump('due')
+  }
+
+  #pump(which: 'urgent' | 'due'): void {
+    if (this.#asking !== null || this.#node.state === null || this.#node.trouble !== null) return
+    // What earlier processes spent is not counted yet: until it is, nothing can be said of it.
+    if (!this.#rows.seeded) return
+    this.#asking = this.#ask(which)
+      .catch((error: unknown) => this.#log.warn('budgets were not asked for', { reason: String(error) }))
+      .finally(() => {
+        this.#asking = null
+        this.#pumpSoon()
+      })
+  }
+
+  /** For whoever waits. */
+  #pumpSoon(): void {
+    const at = this.#budgets.urgentAt()
+    if (at === null) return
+    if (this.#soon !== null) clearTimeout(this.#soon)
+    this.#soon = setTimeout(() => this.#pump('urgent'), Math.max(0, at - Date.now()))
+  }
+
+  async #ask(which: 'urgent' | 'due'): Promise<void> {
+    const { link, self } = this.#node
+    const [complete, meeting] = [this.#tellsAll, this.#meetings]
+    if (complete && !this.#isRestored) await this.#restore()
+    if (complete) this.#budgets.tellAll()
+    const asks = this.#budgets.collect(complete ? 'due' : which)
+    if (asks.length === 0 && !complete) return
+    const begun = Date.now()
+    try {
+      const { member, now, replies } = await link.ask('allow', { ...self, complete, asks })
+      if (!member) return this.#budgets.lose(asks)
+      // PostgreSQL may have been lost and met again meanwhile.
+      if (meeting === this.#meetings) this.#tellsAll = false
+      this.#setClock(now, begun)
+      this.#budgets.receive(replies)
+    } catch (error) {
+      this.#budgets.lose(asks)
+      // What is away is told by the connection.
+      if (this.#node.trouble === null) throw error
+    }
+  }
+
+  /** What this node was given before it began: now it says how much of that it spent. */
+  async #restore(): Promise<void> {
+    const { link, self } = this.#node
+    for (const { counter, period, start, end } of await link.ask('held-budgets', self)) {
+      const found = this.#counters.findPeriod(counter, period)
+      const budget = { counter, period: { name: period, start, end }, most: null, sequence: 0, warns: false }
+      if (found === null) continue
+      this.#budgets.restore(budget, this.#placeAt(found.half, { counter, name: period, number: found.number }))
+    }
+    this.#isRestored = true
+  }
+
+  #setClock(now: number, begun: number): void {
+    const ahead = now - (begun + Date.now()) / 2
+    if (Math.abs(ahead - this.#rows.clockAhead) > clockStepMs) this.#rows.clockAhead = ahead
+  }
+}
