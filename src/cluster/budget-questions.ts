@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { BudgetAsk, BudgetReply } from './budgets.ts'
-import type { Self } from './protocol.ts'
+import type { Self } from './self.ts'
 
 /** Of one budget in its period, all nodes together, as each said last. */
 export interface BudgetUse {
@@ -30,14 +30,14 @@ export interface BudgetQuestions {
   'budget-use': { input: Self & { counters: string[] }; output: BudgetUse[] }
 }
 
-type Answerers = {
+type BudgetAnswerers = {
   [Name in keyof BudgetQuestions]: (
     client: pg.Client,
     input: BudgetQuestions[Name]['input'],
   ) => Promise<BudgetQuestions[Name]['output']>
 }
 
-export const budgetAnswerers: Answerers = {
+export const budgetAnswerers: BudgetAnswerers = {
   async allow(client, { member, incarnation, complete, asks }) {
     // What was given must not be forgotten, whatever the database is set to.
     const { rows } = await client.query<{ answer: BudgetQuestions['allow']['output'] }>(

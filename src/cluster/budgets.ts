@@ -67,15 +67,15 @@ interface Entry {
   asked: number
   /** More is wanted in the background, or what is here is to be told. */
   refills: boolean
-  tells: boolean
+  reports: boolean
   /** Others look for what is free here, until then; it goes back from `backAt` on. */
   scarceUntil: number
   backAt: number
   /** Before that it is not asked again for what was short. */
   notBefore: number
   hasWaited: boolean
-  toldAt: number
-  toldSpent: number
+  reportedAt: number
+  reportedSpent: number
   pace: { at: number; used: number; rate: number }
 }
 
@@ -85,8 +85,8 @@ const pauseMs = 250
 const recallMs = 40
 const scarceMs = 1000
 /** What was spent is told so often, of so many budgets at once. */
-const tellMs = 5000
-const mostTold = 200
+const reportMs = 5000
+const mostReported = 200
 const paceMs = 60_000
 const never = Number.MAX_SAFE_INTEGER
 
@@ -111,7 +111,7 @@ export class NodeBudgets {
     entry.need += need
     if (need > 0) this.#urgent.add(entry)
     if (need === 0 && !budget.warns) entry.refills = true
-    if (budget.warns) entry.tells = true
+    if (budget.warns) entry.reports = true
   }
 
   /** Some node has no room, and this one may have some that it does not need. */
@@ -124,22 +124,22 @@ export class NodeBudgets {
   }
 
   /** The authority may not know what is here: all of it is told. */
-  tellAll(): void {
-    for (const entry of this.#entries.values()) entry.tells = true
+  reportAll(): void {
+    for (const entry of this.#entries.values()) entry.reports = true
   }
 
   /** Whoever asks next is given all that is not used here. */
-  giveAllBack(): void {
+  releaseAll(): void {
     for (const entry of this.#entries.values()) {
       entry.place.lower(0)
-      entry.tells = true
+      entry.reports = true
       entry.refills = false
     }
   }
 
   /** What was once held of a budget by this node, before it ended and began again. */
   restore(budget: SharedBudget, place: BudgetPlace): void {
-    this.#enter(budget, place).tells = true
+    this.#enter(budget, place).reports = true
   }
 
   /** Its place is another period's by now. */
@@ -169,11 +169,12 @@ export class NodeBudgets {
   collect(which: 'urgent' | 'due'): BudgetAsk[] {
     const now = this.#now()
     const found: Entry[] = []
-    let told = 0
+    let reported = 0
     for (const entry of which === 'urgent' ? this.#urgent : this.#entries.values()) {
-      if (entry.notBefore > now && !entry.tells) continue
-      const isNews = entry.toldAt + tellMs <= now && entry.place.spent() !== entry.toldSpent && told++ < mostTold
-      if (entry.need > 0 || entry.refills || entry.tells || isNews || givesBack(entry, now)) found.push(entry)
+      if (entry.notBefore > now && !entry.reports) continue
+      const isNews =
+        entry.reportedAt + reportMs <= now && entry.place.spent() !== entry.reportedSpent && reported++ < mostReported
+      if (entry.need > 0 || entry.refills || entry.reports || isNews || releases(entry, now)) found.push(entry)
       this.#urgent.delete(entry)
     }
     return found.map((entry) => this.#ask(entry, now)).sort(byName)
@@ -193,7 +194,7 @@ export class NodeBudgets {
       const entry = this.#entries.get(keyOf(counter, period))
       if (entry === undefined) continue
       entry.asked = 0
-      entry.tells = true
+      entry.reports = true
       entry.refills ||= more
     }
   }
@@ -206,13 +207,13 @@ export class NodeBudgets {
       return known
     }
     const entry: Entry = {
-      ...{ budget, place, number: 0, need: 0, asked: 0, refills: false, tells: false, scarceUntil: 0 },
+      ...{ budget, place, number: 0, need: 0, asked: 0, refills: false, reports: false, scarceUntil: 0 },
       ...{
         backAt: 0,
         notBefore: 0,
         hasWaited: false,
-        toldAt: 0,
-        toldSpent: 0,
+        reportedAt: 0,
+        reportedSpent: 0,
         pace: { at: this.#now(), used: place.used(), rate: 0 },
       },
     }
@@ -230,13 +231,13 @@ export class NodeBudgets {
     entry.number++
     entry.asked = need
     entry.need = 0
-    entry.refills = entry.tells = false
-    entry.toldAt = now
-    entry.toldSpent = place.spent()
+    entry.refills = entry.reports = false
+    entry.reportedAt = now
+    entry.reportedSpent = place.spent()
     const { period, ...named } = budget
     return {
       ...{ ...named, period: period.name, start: period.start, end: period.end, number: entry.number },
-      ...{ holds, spent: entry.toldSpent, rate: paceOf(entry, now), need: missing },
+      ...{ holds, spent: entry.reportedSpent, rate: paceOf(entry, now), need: missing },
       more: !budget.warns && !isScarce && (need > 0 || refills),
     }
   }
@@ -265,7 +266,7 @@ export class NodeBudgets {
   }
 }
 
-function givesBack({ scarceUntil, backAt, place }: Entry, now: number): boolean {
+function releases({ scarceUntil, backAt, place }: Entry, now: number): boolean {
   return scarceUntil > now && backAt <= now && place.allowance() > place.used()
 }
 

@@ -1,5 +1,6 @@
 import { StoreConflict, StoreReadOnly } from '../store/store-error.ts'
-import type { ClusterMessage, ClusterPeer, ClusterQuestion, ClusterRequest, Questions, Self } from './protocol.ts'
+import type { ClusterMessage, ClusterPeer, ClusterQuestion, ClusterRequest, Questions } from './protocol.ts'
+import type { Self } from './self.ts'
 
 /** What the link needs of a `Worker`. */
 export interface ClusterWorker {

@@ -23,7 +23,7 @@ export interface MembershipParts {
   dataDirectory: string
   publish(): Promise<void>
   /** Before this node leaves: what it does not need of what it was given goes back. */
-  giveBack(): Promise<void>
+  releaseBudgets(): Promise<void>
 }
 
 /** How a gateway becomes a member of a cluster, and how it is one no longer. */
@@ -108,7 +108,7 @@ export class Membership {
       const members = await node.link.ask('members', null)
       const isLast = members.every(({ id }) => id === node.self.member)
       await node.catchUp()
-      await this.#parts.giveBack()
+      await this.#parts.releaseBudgets()
       if (isLast) await node.link.ask('unfound', { cluster })
       else await node.link.ask('leave', node.self)
       await store.replica({ act: 'leave' })

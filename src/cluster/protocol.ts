@@ -1,5 +1,6 @@
 import type { RowChange, SharedRow } from '../store/replica/replica-types.ts'
 import type { BudgetQuestions } from './budget-questions.ts'
+import type { Self } from './self.ts'
 
 /** Where PostgreSQL is, as the thread is told; the password crosses threads in clear text, and nothing else. */
 export interface PostgresAddress {
@@ -30,13 +31,6 @@ export interface ClusterPeer {
   heardAt: string | null
   /** Not heard of for so long, by PostgreSQL's clock. */
   silentMs: number | null
-}
-
-export interface Self {
-  cluster: string
-  member: string
-  /** Of this run of the gateway: a copy of its data directory that runs elsewhere has another. */
-  incarnation: string
 }
 
 export interface JoinRequest {

@@ -2,8 +2,9 @@ import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'no
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
 import { Postgres, PostgresAway } from './postgres.ts'
-import type { ClusterMessage, ClusterRequest, ClusterThreadData, Self } from './protocol.ts'
+import type { ClusterMessage, ClusterRequest, ClusterThreadData } from './protocol.ts'
 import { answerers } from './questions.ts'
+import type { Self } from './self.ts'
 
 const pollMs = 500
 /** Every so many polls a node says that it is there, and hears who else is. */

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { ClusterFace } from '../admin/handlers/context.ts'
 import { Membership } from '../cluster/membership.ts'
-import { absentMs, ClusterNode, notYet } from '../cluster/node.ts'
+import { ClusterNode, notYet } from '../cluster/node.ts'
 import type { ClusterThreadData, PostgresAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
+import { clusterFace } from './cluster-face.ts'
 import type { Foundation } from './foundation.ts'
 import type { Log } from './log.ts'
 import { SharedBudgets } from './shared-budgets.ts'
@@ -67,39 +68,18 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     publish: () => publish(),
   })
   await node.open()
-  const giveBack = async () => await budgets?.giveBack()
-  const membership = new Membership({ node, store, keyring, name, dataDirectory, publish: () => publish(), giveBack })
+  const releaseBudgets = async () => await budgets?.releaseBudgets()
+  const membership = new Membership({
+    node,
+    store,
+    keyring,
+    name,
+    dataDirectory,
+    publish: () => publish(),
+    releaseBudgets,
+  })
   return {
-    face: {
-      budgets: settings.sharesBudgets ? 'shared' : 'local',
-      cluster: () => node.state?.cluster ?? null,
-      async status() {
-        const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
-        return {
-          ...{ cluster: node.state?.cluster ?? null, node: name, trouble: node.trouble, pending },
-          postgres: `${address.host}:${address.port}/${address.database}`,
-          sequence: node.state?.sequence ?? null,
-          nodes: (await node.listMembers()).map((member) => ({
-            name: member.name,
-            state: member.silentMs === null || member.silentMs > absentMs ? ('absent' as const) : ('present' as const),
-            version: member.version,
-            sequence: member.applied,
-            heardAt: member.heardAt,
-          })),
-        }
-      },
-      found: () => membership.found(),
-      invite: () => membership.invite(),
-      join: (token) => membership.join(token),
-      leave: () => membership.leave(),
-      remove: (other, returns) => membership.remove(other, returns),
-      async refresh() {
-        if (node.state === null || node.trouble !== null) return
-        // A change that cannot be made is refused where it is made, with the reason.
-        await node.catchUp().catch(() => false)
-      },
-      confirm: async () => (node.state === null ? null : await node.confirm()),
-    },
+    face: clusterFace({ settings, address, name, store, node, membership }),
     report(listener) {
       onTrouble = listener
       if (node.state !== null && node.trouble !== notYet) listener(node.trouble)

@@ -105,12 +105,9 @@ export class ControlPlane {
     })
     this.#stateHistory = new StateHistory({ store, states: () => this.#shownStates() })
     this.#workers = new WorkerPool({
-      workers,
+      ...{ workers, journalDirectory, boot, memory },
       settings: this.#gatewaySettings(),
       certificate: options.certificate,
-      journalDirectory,
-      boot,
-      memory,
       whole: () => this.#publisher.whole(),
       degraded: () => this.#degraded.list(),
       serveObjects: (port) => store.serveObjects(port),

@@ -34,7 +34,7 @@ export class SharedBudgets {
   #soon: NodeJS.Timeout | null = null
   #asking: Promise<void> | null = null
   /** All that is here is to be told: PostgreSQL may have forgotten it, or this gateway what it was given. */
-  #tellsAll = true
+  #reportsAll = true
   #meetings = 0
   #isRestored = false
   /** What is here was given by nobody. */
@@ -73,9 +73,9 @@ export class SharedBudgets {
 
   /** PostgreSQL is there, for the first time or again. */
   met(): void {
-    this.#tellsAll = true
+    this.#reportsAll = true
     this.#meetings++
-    if (this.#wasAlone) this.#budgets.giveAllBack()
+    if (this.#wasAlone) this.#budgets.releaseAll()
     this.#wasAlone = false
     this.noteCut()
     this.#pump('due')
@@ -87,9 +87,9 @@ export class SharedBudgets {
   }
 
   /** Before this gateway leaves: only what it spent, or still holds, stays its own. */
-  async giveBack(): Promise<void> {
+  async releaseBudgets(): Promise<void> {
     await this.#asking
-    this.#budgets.giveAllBack()
+    this.#budgets.releaseAll()
     this.#pump('due')
     await this.#asking
   }
@@ -142,9 +142,9 @@ export class SharedBudgets {
 
   async #ask(which: 'urgent' | 'due'): Promise<void> {
     const { link, self } = this.#node
-    const [complete, meeting] = [this.#tellsAll, this.#meetings]
+    const [complete, meeting] = [this.#reportsAll, this.#meetings]
     if (complete && !this.#isRestored) await this.#restore()
-    if (complete) this.#budgets.tellAll()
+    if (complete) this.#budgets.reportAll()
     const asks = this.#budgets.collect(complete ? 'due' : which)
     if (asks.length === 0 && !complete) return
     const begun = Date.now()
@@ -152,7 +152,7 @@ export class SharedBudgets {
       const { member, now, replies } = await link.ask('allow', { ...self, complete, asks })
       if (!member) return this.#budgets.lose(asks)
       // PostgreSQL may have been lost and met again meanwhile.
-      if (meeting === this.#meetings) this.#tellsAll = false
+      if (meeting === this.#meetings) this.#reportsAll = false
       this.#setClock(now, begun)
       this.#budgets.receive(replies)
     } catch (error) {

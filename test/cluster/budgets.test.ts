@@ -175,14 +175,14 @@ describe('a node that shares budgets', () => {
     expect(one.budgets.collect('due')).toMatchObject([{ spent: 5, more: false, holds: 500 }])
   })
 
-  it('leaves out nothing of what it has when it tells all, though it was about to wait', () => {
+  it('leaves out nothing of what it has when it reports all, though it was about to wait', () => {
     const { one, other } = make()
     other.budgets.want(budget, other.place, 1000)
     other.call()
     one.budgets.want(budget, one.place, 10)
     one.call()
     one.place.given = 7
-    one.budgets.tellAll()
+    one.budgets.reportAll()
     expect(one.call().asks).toMatchObject([{ holds: 7 }])
   })
 
@@ -198,7 +198,7 @@ describe('a node that shares budgets', () => {
     one.budgets.want(budget, one.place, 10)
     one.call()
     one.place.whole = 4
-    one.budgets.giveAllBack()
+    one.budgets.releaseAll()
     expect(one.call().asks).toMatchObject([{ holds: 4, more: false }])
     one.budgets.forget(budget.period.end + 1)
     expect(one.budgets.size).toBe(0)

@@ -34,7 +34,7 @@ export interface World {
   check(): void
   room(): number
   recall(key: string, from: string): void
-  faults: { lost: number; late: number }
+  faults: { lost: number; delayed: number }
 }
 
 const waitMs = 100
@@ -94,7 +94,7 @@ export class SimulatedNode {
   #place: SimulatedPlace
   #budgets: NodeBudgets
   #isUnderWay = 0
-  #tellsAll = true
+  #reportsAll = true
   #connection = 0
   isUp = true
   isCut = false
@@ -172,7 +172,7 @@ export class SimulatedNode {
     this.#budgets = new NodeBudgets(() => events.now)
     this.#budgets.restore(budget, this.#place)
     this.#isUnderWay = 0
-    this.#tellsAll = true
+    this.#reportsAll = true
     this.isUp = true
     this.start()
   }
@@ -186,7 +186,7 @@ export class SimulatedNode {
 
   /** Its connection broke. */
   reconnect(): void {
-    this.#tellsAll = true
+    this.#reportsAll = true
     this.#connection++
   }
 
@@ -230,8 +230,8 @@ export class SimulatedNode {
   #pump(which: 'urgent' | 'due'): void {
     const { events, counts } = this.#world
     if (!this.isUp || this.#isUnderWay !== 0) return
-    const complete = this.#tellsAll
-    if (complete) this.#budgets.tellAll()
+    const complete = this.#reportsAll
+    if (complete) this.#budgets.reportAll()
     const asks = this.#budgets.collect(complete ? 'due' : which)
     if (asks.length === 0 && !complete) return
     counts.calls++
@@ -241,7 +241,7 @@ export class SimulatedNode {
     const isMine = () => this.#life === life && this.#budgets === budgets
     this.#send(asks, complete, (answer) => {
       if (!isMine()) return
-      if (complete && answer.member && this.#connection === connection) this.#tellsAll = false
+      if (complete && answer.member && this.#connection === connection) this.#reportsAll = false
       const { onlyLast } = this.#world.rules
       budgets.receive(
         onlyLast ? answer.replies : answer.replies.map((reply) => ({ ...reply, number: this.#number(asks) })),
@@ -276,7 +276,7 @@ export class SimulatedNode {
     const [life, { timeline }] = [this.#lifeName, authority.state]
     const way = (run: () => void) => {
       if (this.isCut || random.chance(faults.lost)) return
-      events.after(random.chance(faults.late) ? random.between(500, 5000) : random.between(1, 6), run)
+      events.after(random.chance(faults.delayed) ? random.between(500, 5000) : random.between(1, 6), run)
     }
     way(() => {
       // What was under way to one server never comes to the one that takes its place.

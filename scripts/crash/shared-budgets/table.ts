@@ -10,7 +10,7 @@ const base = { nodes: 8, requests: 200, seconds: 150, skew: null, faults } as co
 /** Budgets that are used up in three quarters of the time, and what happens then. */
 const cases: Record<string, Case> = {
   '120 USD': { ...base, most: 120 * usd, cost: 0.0053 * usd },
-  '120 USD, one node has 60 %': { ...base, most: 120 * usd, cost: 0.0053 * usd, skew: 0.6 },
+  '120 USD, one node has 60%': { ...base, most: 120 * usd, cost: 0.0053 * usd, skew: 0.6 },
   '5 USD': { ...base, most: 5 * usd, cost: 0.00022 * usd },
   '5 cents': { ...base, most: 0.05 * usd, cost: 0.0000022 * usd },
   '5 cents, holds of half a percent': { ...base, most: 0.05 * usd, cost: 0.0001 * usd, requests: 5 },

@@ -283,7 +283,7 @@ export class BudgetCounters {
   }
 
   /** Null: it is held. Else what leaves no room for it: a refusal whose own figures show room would be none. */
-  #take(place: BudgetPlace, amount: bigint): PeriodUse | null {
+  #take(place: HoldPlace, amount: bigint): PeriodUse | null {
     const { half, period, most } = place
     const bound = boundOf(place)
     if (this.#notify !== null) return this.#takeShared(place, amount, bound)
@@ -294,7 +294,7 @@ export class BudgetCounters {
     }
   }
 
-  #takeShared(place: BudgetPlace, amount: bigint, bound: bigint | null): PeriodUse | null {
+  #takeShared(place: HoldPlace, amount: bigint, bound: bigint | null): PeriodUse | null {
     const { words } = this.#rows
     const { half, period, counter } = place
     const isTaken =
@@ -310,12 +310,12 @@ export class BudgetCounters {
     return this.#notify === null ? readHalf(this.#rows.words, half, number) : readShared(this.#rows.words, half, number)
   }
 
-  #want({ limit, half, period, most }: Omit<BudgetPlace, 'counter'>, counter: string, need: bigint): AllowanceWant {
+  #want({ limit, half, period, most }: Omit<HoldPlace, 'counter'>, counter: string, need: bigint): AllowanceWant {
     return { counter, period, half, most, need: Number(need), warns: limit.warns }
   }
 
   /** `more`: what was not to be had of `need`. */
-  #refuse(place: BudgetPlace, need: bigint, use: PeriodUse, more: bigint): BudgetRefusal {
+  #refuse(place: HoldPlace, need: bigint, use: PeriodUse, more: bigint): BudgetRefusal {
     const { limit, period, most } = place
     const isSpent = Number(need) > most - use.used || most === 0
     const isApart = this.#notify !== null && BigInt(use.used + use.held) + more <= most
@@ -330,7 +330,7 @@ export class BudgetCounters {
   }
 }
 
-type BudgetPlace = Pick<BudgetHold, 'limit' | 'counter' | 'half' | 'period' | 'most'>
+type HoldPlace = Pick<BudgetHold, 'limit' | 'counter' | 'half' | 'period' | 'most'>
 
 /** A budget that only warns counts and refuses nothing. */
 const boundOf = ({ limit, most }: Pick<BudgetHold, 'limit' | 'most'>): bigint | null =>

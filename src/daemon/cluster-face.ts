@@ -1,0 +1,49 @@
+import type { ClusterFace } from '../admin/handlers/context.ts'
+import type { Membership } from '../cluster/membership.ts'
+import { absentMs, type ClusterNode } from '../cluster/node.ts'
+import type { PostgresAddress } from '../cluster/protocol.ts'
+import type { ClusterSettings } from '../config/settings.ts'
+import type { StoreClient } from '../store/api.ts'
+
+export interface ClusterFaceParts {
+  settings: ClusterSettings
+  address: PostgresAddress
+  name: string
+  store: StoreClient
+  node: ClusterNode
+  membership: Membership
+}
+
+/** What operators see and do of the cluster. */
+export function clusterFace({ settings, address, name, store, node, membership }: ClusterFaceParts): ClusterFace {
+  return {
+    budgets: settings.sharesBudgets ? 'shared' : 'local',
+    cluster: () => node.state?.cluster ?? null,
+    async status() {
+      const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
+      return {
+        ...{ cluster: node.state?.cluster ?? null, node: name, trouble: node.trouble, pending },
+        postgres: `${address.host}:${address.port}/${address.database}`,
+        sequence: node.state?.sequence ?? null,
+        nodes: (await node.listMembers()).map((member) => ({
+          name: member.name,
+          state: member.silentMs === null || member.silentMs > absentMs ? ('absent' as const) : ('present' as const),
+          version: member.version,
+          sequence: member.applied,
+          heardAt: member.heardAt,
+        })),
+      }
+    },
+    found: () => membership.found(),
+    invite: () => membership.invite(),
+    join: (token) => membership.join(token),
+    leave: () => membership.leave(),
+    remove: (other, returns) => membership.remove(other, returns),
+    async refresh() {
+      if (node.state === null || node.trouble !== null) return
+      // A change that cannot be made is refused where it is made, with the reason.
+      await node.catchUp().catch(() => false)
+    },
+    confirm: async () => (node.state === null ? null : await node.confirm()),
+  }
+}
