@@ -62,7 +62,7 @@ class Simulation {
         this.#events.after(3, () => {
           for (const node of this.#nodes) if (node.name !== from) node.recall(key)
         }),
-      faults: faults === null ? { lost: 0, delayed: 0 } : { lost: 0.02, late: 0.02 },
+      faults: faults === null ? { lost: 0, delayed: 0 } : { lost: 0.02, delayed: 0.02 },
     }
     this.#nodes = Array.from({ length: nodes }, (_, index) => new SimulatedNode(`gw-${index}`, this.#world))
   }
