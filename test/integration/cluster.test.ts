@@ -89,8 +89,9 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
   })
 
   it('goes on without PostgreSQL: serves, starts, revokes, and refuses other changes in words', async () => {
-    const { key, id } = await node('gw-a').gateway.createKey('outage')
     const { key: kept } = await node('gw-a').gateway.createKey('kept')
+    const { key, id } = await node('gw-a').gateway.createKey('outage')
+    // Whoever has the second has the first.
     await expect.poll(() => askAll(key)).toEqual([200, 200, 200])
     cluster.postgres.stop()
     const { gateway } = node('gw-b')
