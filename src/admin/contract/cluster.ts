@@ -50,7 +50,8 @@ const columns: Column[] = [
   { field: 'trouble', title: 'Read-only because' },
   { field: 'sequence', title: 'Last change', format: 'number' },
   { field: 'pending', title: 'Changes to send', format: 'number' },
-  { field: 'limits', title: 'Limits and budgets' },
+  { field: 'budgets', title: 'Budgets' },
+  { field: 'limits', title: 'Limits per minute' },
   { field: 'records', title: 'Request records' },
   { field: 'nodes', title: 'Nodes' },
 ]
