@@ -89,7 +89,7 @@ const chatBodies: readonly JsonObject[] = [
       {
         role: 'assistant',
         content: [
-          { type: 'text', text: 'C' },
+          { type: 'text', text: 'C', annotations: [] },
           { type: 'refusal', refusal: 'no' },
         ],
         refusal: 'never',

@@ -52,6 +52,7 @@ export const chatFields = {
   'messages.tool_calls.extra_content': { otherwise: 'mapped' },
   'messages.tool_call_id': { otherwise: 'mapped' },
   // Clients send answers back as they came, with what their SDK has added.
+  'messages.content.annotations': { otherwise: 'ignored' },
   'messages.annotations': { otherwise: 'ignored' },
   'messages.parsed': { otherwise: 'ignored' },
   'messages.reasoning_content': {

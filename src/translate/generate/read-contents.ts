@@ -58,8 +58,16 @@ function readPart(part: JsonObject, path: string, context: ReadContext, skip: Sk
   return []
 }
 
-/** What clients send where a call was never signed. Source: wire/translate.md, section 7. */
-const unsigned = new Set(['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'])
+/**
+ * What clients send where a call was never signed: as text, or in base64, as SDKs write what they hold as bytes. Source:
+ * wire/translate.md, section 7.
+ */
+const unsigned = new Set(
+  ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'].flatMap((text) => [
+    text,
+    Buffer.from(text).toString('base64'),
+  ]),
+)
 
 /** Gemini's own, or what other providers have signed and the gateway has given to the client. */
 function readSignature(value: unknown, { carriers }: ReadContext): { own: Opaque | null; foreign: readonly Opaque[] } {

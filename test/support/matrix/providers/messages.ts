@@ -118,7 +118,7 @@ function readBlock(block: JsonObject, path: string): Piece {
 }
 
 function readResult(block: JsonObject, path: string): Piece {
-  only(block, 'type tool_use_id content is_error', path)
+  only(block, 'type tool_use_id content is_error cache_control', path)
   const { content = [] } = block
   const pieces =
     typeof content === 'string' ? [] : listAt(content, path).map((one) => readBlock(objectAt(one, path), path))
