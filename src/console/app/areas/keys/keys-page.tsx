@@ -146,8 +146,7 @@ const identityColumns: TableColumn<Key>[] = [
 const usedColumn: TableColumn<Key> = {
   id: 'used',
   title: 'Last used',
-  // As the last column it stands beside the choice of columns.
-  width: '132px',
+  width: '108px',
   sort: ({ last_used_at }) => last_used_at,
   wideOnly: true,
   cell: ({ last_used_at }) => <Time at={last_used_at} />,
@@ -209,11 +208,12 @@ function columnsFor(
       optional: hasLimits && expires,
       cell: ({ id }) => <KeySparkline id={id} requests={days.get(id)?.requests ?? 0} />,
     },
-    usedColumn,
+    // As the last column it stands beside the choice of columns.
+    hasLimits || expires ? usedColumn : { ...usedColumn, width: '132px' },
     {
       id: 'limits',
       title: 'Limits',
-      width: '184px',
+      width: '180px',
       wideOnly: true,
       optional: !hasLimits,
       cell: ({ id, policy }) => <LimitBars limits={allLimits(usage.get(id) ?? null)} policy={policy} />,
