@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { fillIn } from '../src/admin/contract/fill-in.ts'
 import { CommandFault, exitStatus, usageFault } from './fault.ts'
 import { type ParsedFlags, readValue } from './flags.ts'
 import { canAsk, type Io } from './io.ts'
@@ -123,9 +124,4 @@ export async function confirmDanger(
       ? (await io.prompter.ask(`Type ${name} to confirm`, { required: false })).trim() === name
       : await io.prompter.confirm('Continue?')
   if (!agreed) throw new CommandFault('Nothing was changed.', 'Run the command again to confirm it.', exitStatus.failed)
-}
-
-/** Fills `{field}` from the input. */
-function fillIn(text: string, input: Record<string, unknown>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (input[name] === undefined ? whole : String(input[name])))
 }

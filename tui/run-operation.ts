@@ -1,6 +1,7 @@
 import { reportFault } from '../cli/fault.ts'
 import { nameFile } from '../cli/file-name.ts'
 import type { Field, Operation } from '../cli/operation.ts'
+import { fillIn } from '../src/admin/contract/fill-in.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf, verbOf } from './areas.ts'
 import { askedFields, isSwitch } from './form-fields.ts'
@@ -215,7 +216,7 @@ function showOutcome(host: Host, request: OperationRequest, output: unknown): vo
   const { operation } = request
   const { show } = operation.meta
   if (show.as === 'once' && show.without !== undefined && valueAt(output, show.field) === null)
-    host.notify('good', show.without)
+    host.notify('good', fillIn(show.without, output))
   else if (show.as === 'once') host.push(new SecretScreen(host, titleFor(request), output, show))
   else if (typeof valueAt(output, 'id') === 'string') {
     const name = nameOfRow(output) || nameOfRow(request.subject)

@@ -1,3 +1,4 @@
+import { fillIn } from '../../src/admin/contract/fill-in.ts'
 import type { Show } from '../../src/admin/contract/operation.ts'
 import { formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { Io } from '../io.ts'
@@ -11,10 +12,12 @@ export async function printOnce(
   io: Io,
 ): Promise<void> {
   const secret = valueAt(output, field)
-  if (secret === null) return io.stderr.write(`${without ?? noLink}\n`)
+  if (secret === null) return io.stderr.write(`${fillIn(without ?? noLink, output)}\n`)
   if (typeof secret !== 'string') throw new Error(`The answer holds no ${field}.`)
   await io.stdout.write(`${secret}\n`)
-  await io.stderr.write(note === undefined ? await renderNote(output, gateway) : await fillNote(note, gateway))
+  await io.stderr.write(
+    note === undefined ? await renderNote(output, gateway) : await fillNote(fillIn(note, output), gateway),
+  )
   await io.stderr.write(describeGrace(output, io))
   if (opens !== true || !io.stdout.isTerminal) return
   const { openAddress } = await import('../open-address.ts')

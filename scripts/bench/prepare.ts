@@ -25,8 +25,9 @@ export async function prepare(order: Order, machine: Machine, place: string, dir
     seconds: order.seconds,
     warmUpSeconds: order.warmUpSeconds,
   }
-  // It is profiled from source.
-  if (order.form === 'profile') return bench
+  // From source, where no other is named: the same code, and every function has its file and line.
+  if (order.form === 'profile')
+    return order.executable === null ? bench : { ...bench, executable: resolve(order.executable) }
   const { starters } = bench
   // Not into dist: who measures a tree that is being worked on would leave that there.
   bench.executable = resolve(order.executable ?? (await packageExecutable(join(place, 'spgw-measured'))))

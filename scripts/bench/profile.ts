@@ -55,9 +55,8 @@ async function sampleLoad(bench: Bench, { unit, play }: PieceLoad): Promise<void
   await target.stop()
 }
 
-/** From source, not from the bundle: the same code, and every function has its file and line. */
 async function startWarm(bench: Bench, play: PieceLoad['play'], nodeOptions: string): Promise<Target> {
-  const command = [process.execPath, join(root, 'src/main.ts')]
+  const command = bench.executable === '' ? [process.execPath, join(root, 'src/main.ts')] : [bench.executable]
   const begin = await prepareSpgw({ ...bench, command, nodeOptions, name: 'spgw' })
   const target = await begin()
   await play(bench, target, bench.warmUpSeconds)

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { chooseStep } from '../../src/admin/handlers/requests/request-series.ts'
 import type { RecordFilter, StatsBy, StoreClient } from '../../src/store/api.ts'
 import { rare } from './fill.ts'
 
@@ -101,12 +102,12 @@ function oneRecord(store: StoreClient, id: string): Read {
 
 function series(store: StoreClient, days: number): Read {
   return async () => {
-    const stepMs = dayMs / 2
+    const stepMs = chooseStep(days * dayMs)
     const from = Math.floor((Date.now() - days * dayMs) / stepMs) * stepMs
     const since = new Date(from).toISOString()
     const groups = await store.records.series(
       { limit: 1, since },
-      { by: 'model', from, stepMs, steps: days * 2 + 1, most: 8 },
+      { by: 'model', from, stepMs, steps: Math.ceil((days * dayMs) / stepMs) + 1, most: 8 },
     )
     return `${groups.length} groups`
   }

@@ -11,6 +11,7 @@ import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import { failureCause } from '../routing/failure-cause.ts'
 import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
+import { BackdatedBudgets } from './backdate-budgets.ts'
 import { Backups } from './backup.ts'
 import { DegradedParts } from './degraded-parts.ts'
 import { type Foundation, retentionOf } from './foundation.ts'
@@ -62,6 +63,7 @@ export class ControlPlane {
   readonly limitMemory: LimitMemory
   readonly #workers: WorkerPool
   readonly #publisher: Publisher
+  readonly #budgets: BackdatedBudgets
   readonly #backups: Backups
   /** Loaded where backups are scheduled. */
   #scheduled: Promise<ScheduledBackups> | null = null
@@ -136,6 +138,10 @@ export class ControlPlane {
     this.#requestLog.change(settings.log.requests)
     this.#backups = new Backups({ ...foundation, dataDirectory: settings.dataDirectory, version: options.version })
     this.#publisher = new Publisher(store, keyring, this.#workers)
+    this.#budgets = new BackdatedBudgets({
+      ...{ store, log, counters: this.#shared.limits },
+      published: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
+    })
     this.#traces = new LazyTraces({
       ...{ store, version: options.version, log, transport: () => this.transport.open() },
       configuration: () => this.#publisher.configuration,
@@ -145,7 +151,7 @@ export class ControlPlane {
       keyring,
       transport: () => this.transport.open(),
       log,
-      publish: () => this.#publisher.publish(),
+      publish: () => this.#publish(),
       markReady: (providerId) => this.#markReady(providerId),
       pause: (providerId) => this.#pause(providerId),
       coolDown: (providerId, index, until) => this.#coolDown(providerId, index, until),
@@ -191,11 +197,11 @@ export class ControlPlane {
   async start(): Promise<void> {
     this.#turns.start(this.#liveness)
     await this.#storeWatch.start()
-    await this.#publisher.publish()
+    await this.#publish()
     await this.#workers.start()
     await this.#keeper.start()
     await this.#workers.listen()
-    openBudgets(this.#options.foundation.store, this.#shared.limits, this.#options.log)
+    this.#budgets.opens(openBudgets(this.#options.foundation.store, this.#shared.limits, this.#options.log))
     this.#stateHistory.start()
     await this.#scheduleBackups()
     await this.#traces.change(this.#settings.telemetry)
@@ -253,7 +259,7 @@ export class ControlPlane {
         return consoleUrl()
       },
       dataDirectory: settings.dataDirectory,
-      publish: () => this.#publisher.publish(),
+      publish: () => this.#publish(),
       closeStreams: (keyId) => this.#workers.closeStreams(keyId),
       markReady: (providerId) => this.#markReady(providerId),
       snapshot: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
@@ -321,11 +327,15 @@ export class ControlPlane {
 
   /** What was changed in the last moment of a store thread may have been answered to nobody, and published to nobody. */
   #publishAnew(): void {
-    this.#publisher
-      .publish()
-      .catch((error: unknown) =>
-        this.#options.log.error('the configuration was not published', { reason: String(error) }),
-      )
+    this.#publish().catch((error: unknown) =>
+      this.#options.log.error('the configuration was not published', { reason: String(error) }),
+    )
+  }
+
+  /** Every thread has what the store holds now, and budgets that are new count what was spent before them. */
+  async #publish(): Promise<void> {
+    await this.#publisher.publish()
+    await this.#budgets.follow()
   }
 
   #lost(): number {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { findPeriod } from '../policy/limits/periods.ts'
 import type { StoreClient } from '../store/api.ts'
@@ -9,13 +10,16 @@ const retryMs = 1000
  * Budgets let nothing pass before all that earlier processes left in the journal is stored, and it is known what they spent. All
  * else is served meanwhile.
  */
-export function openBudgets(store: StoreClient, counters: LimitCounters, log: Log): void {
-  readSpend(store)
-    .then(({ used, held }) => counters.seed(used, held))
-    .catch((error: unknown) => {
+export async function openBudgets(store: StoreClient, counters: LimitCounters, log: Log): Promise<void> {
+  for (;;) {
+    try {
+      const { used, held } = await readSpend(store)
+      return counters.seed(used, held)
+    } catch (error) {
       log.error('what budgets have used cannot be read, so they let nothing pass', { reason: String(error) })
-      setTimeout(() => openBudgets(store, counters, log), retryMs).unref()
-    })
+      await wait(retryMs, undefined, { ref: false })
+    }
+  }
 }
 
 async function readSpend(store: StoreClient) {

@@ -150,12 +150,12 @@ export class Publisher {
     const remove = [...stored.removedHashes, ...this.#returned].filter(
       (hash) => this.#keys.has(hash) && !changed.has(hash),
     )
-    this.#keyList = null
     for (const key of upsert) this.#keys.set(key.hash, key)
     for (const hash of remove) this.#keys.delete(hash)
     this.#returned.clear()
     this.#storedKeysVersion = stored.keysVersion
     if (upsert.length === 0 && remove.length === 0) return
+    this.#keyList = null
     this.#keysVersion++
     reachFaultPoint('publish.before-swap')
     await this.#audience.keys({ full: false, version: this.#keysVersion, upsert, remove })

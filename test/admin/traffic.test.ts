@@ -99,14 +99,25 @@ describe('routes', () => {
       lane: 'openai',
       key: null,
       route: { model: 'gpt-4o', project: 'default', environment: 'production', strategy: 'priority' },
-      taken: [{ provider: 'openai', upstream_model: 'gpt-4o' }],
-      skipped: [{ provider: 'claude' }],
+      taken: [
+        { provider: 'claude', upstream_model: 'gpt-4o', translated: { from: 'chat', to: 'messages' } },
+        { provider: 'openai', upstream_model: 'gpt-4o', translated: null },
+      ],
+      skipped: [],
       error: null,
     })
     const denied = await client.routes.explain({ model: 'gpt-4o', key: 'ci' })
     expect(denied).toMatchObject({ key: { name: 'ci' }, error: { code: 'policy_denied' } })
     expect(denied.policy_signals).toContainEqual(expect.objectContaining({ verdict: 'deny' }))
     expect(await client.routes.explain({ model: 'opus' })).toMatchObject({ lane: 'anthropic', error: null })
+    // Not ready in any lane: explained in its own, and for what is wrong with it.
+    await client.routes.add({ model: 'idle', provider: 'claude' })
+    await client.providers.deactivate({ name: 'claude' })
+    expect(await client.routes.explain({ model: 'idle' })).toMatchObject({
+      lane: 'anthropic',
+      skipped: [{ provider: 'claude', reason: 'not active' }],
+    })
+    await client.providers.activate({ name: 'claude' })
     expect(await client.routes.explain({ model: 'opus', lane: 'openai' })).toMatchObject({
       taken: [{ provider: 'claude', reason: expect.stringContaining('translated chat → messages') }],
       error: null,

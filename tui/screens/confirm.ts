@@ -1,5 +1,6 @@
 import type { Field, Operation } from '../../cli/operation.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
+import { fillIn } from '../../src/admin/contract/fill-in.ts'
 import { absent, escapeControls, formatCell } from '../../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf } from '../areas.ts'
 import { clip } from '../clip.ts'
@@ -153,11 +154,4 @@ export class ConfirmScreen implements Screen {
 
 function lowerTitle(title: string): string {
   return title.charAt(0) + title.slice(1).toLowerCase()
-}
-
-function fillIn(text: string, input: object): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
-    const value: unknown = Reflect.get(input, name)
-    return value === undefined ? whole : String(value)
-  })
 }

@@ -1,3 +1,4 @@
+import { fillIn } from '../../src/admin/contract/fill-in.ts'
 import { escapeControls, valueAt } from '../../src/admin/contract/show-value.ts'
 import { clip } from '../clip.ts'
 import type { Host } from '../host.ts'
@@ -26,7 +27,7 @@ export class SecretScreen implements Screen {
     this.#host = host
     this.title = title
     this.#secret = String(valueAt(output, field) ?? '')
-    this.#note = note
+    this.#note = note === undefined ? undefined : fillIn(note, output)
     const [project, environment] = [valueAt(output, 'project'), valueAt(output, 'environment')]
     this.#scope = typeof project === 'string' ? ` Project ${project}, environment ${String(environment)}.` : ''
   }

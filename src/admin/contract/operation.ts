@@ -33,7 +33,8 @@ export type Show =
   | { as: 'live'; columns: readonly Column[]; idle?: string }
   /**
    * One field alone on stdout (a key shown once), a note on stderr: by default how a gateway key is used. `opens`: it is an
-   * address for a browser of whoever asked. `without`: what is said where there is no secret.
+   * address for a browser of whoever asked. `without`: what is said where there is no secret. In both texts `{field}` is
+   * filled from the answer.
    */
   | { as: 'once'; field: string; note?: string; opens?: true; without?: string }
   /** A stream of `download.ts`: the command line writes it into a file, called `name`, the time and `ending` (or what the input names as `format`) where none is named. */

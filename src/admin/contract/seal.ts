@@ -15,13 +15,27 @@ export const sealShape = z.object({
   recovery_key_id: z.string().nullable(),
 })
 
+const sealColumns = [
+  { field: 'key_id', title: 'KEY' },
+  { field: 'source', title: 'SOURCE' },
+  { field: 'to_replace', title: 'TO REPLACE' },
+  { field: 'format', title: 'FORMAT' },
+  { field: 'sealed', title: 'SEALED', format: 'number' },
+  { field: 'broken', title: 'BROKEN', format: 'list' },
+  {
+    field: 'recovery_key_id',
+    title: 'RECOVERY KEY',
+    absent: 'none: backups cannot contain credentials. Create one: spgw seal recovery-key',
+  },
+] as const
+
 export const seal = {
   status: operation({
     summary: 'Show the machine key in use and whether it opens every sealed credential',
     role: 'admin',
     reach: 'workspace',
     effect: 'read',
-    show: { as: 'record' },
+    show: { as: 'record', columns: sealColumns },
     examples: ['seal status'],
   })
     .input(z.strictObject({}))

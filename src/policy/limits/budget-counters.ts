@@ -184,6 +184,11 @@ export class BudgetCounters {
     this.#rows.seed()
   }
 
+  /** Counts as used besides what requests book. */
+  addUsed(booked: BookedAmount): void {
+    this.#addSeeded(booked, addSettled)
+  }
+
   #addSeeded([counter, name, amount]: BookedAmount, add: typeof addSettled): void {
     const row = this.#seededRow(counter)
     const half = row === null ? null : openPeriod(this.#rows.words, row, readPeriodName(name).number, this.#claimer)

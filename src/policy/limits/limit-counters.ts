@@ -180,6 +180,11 @@ export class LimitCounters {
     this.#budgets.seed(used, held)
   }
 
+  /** Counts as used of a budget besides what requests book. */
+  addUsed(booked: BookedAmount): void {
+    this.#budgets.addUsed(booked)
+  }
+
   /** What batches held, and came to. */
   settleKept(settled: readonly SettledHold[]): void {
     this.#budgets.settleKept(settled)

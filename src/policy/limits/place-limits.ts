@@ -26,10 +26,10 @@ export interface PlacedLimit {
   projectId: string | null
 }
 
-/** Every counter that a policy has, at each place where it is attached. */
-export function placeLimits(policy: SnapshotPolicy, places: PolicyPlaces): PlacedLimit[] {
+/** Every counter that a policy has, at each place where it is attached; with `per: key` only those of so many keys. */
+export function placeLimits(policy: SnapshotPolicy, places: PolicyPlaces, most = mostKeys): PlacedLimit[] {
   const found = new Map<string, PlacedLimit>()
-  for (const [place, key] of placesOf(policy, places)) {
+  for (const [place, key] of placesOf(policy, places, most)) {
     const { id, name } = policy
     for (const limit of findLimits([{ id, name, place, rules: policy }], key) ?? [])
       found.set(limit.counter, { limit, projectId: place === 'workspace' ? null : key.projectId })
@@ -38,7 +38,7 @@ export function placeLimits(policy: SnapshotPolicy, places: PolicyPlaces): Place
 }
 
 /** For each place some key whose requests count there. */
-function placesOf(policy: SnapshotPolicy, places: PolicyPlaces): [LimitPlace, SnapshotKey][] {
+function placesOf(policy: SnapshotPolicy, places: PolicyPlaces, most: number): [LimitPlace, SnapshotKey][] {
   const { workspace, ids } = policy.attachedTo
   const found: [LimitPlace, SnapshotKey][] = []
   const attached = new Set(ids)
@@ -47,7 +47,7 @@ function placesOf(policy: SnapshotPolicy, places: PolicyPlaces): [LimitPlace, Sn
   for (const key of own) found.push(['key', keyAt(key, places)])
   if (policy.per === 'key') {
     const inside = (key: PlacedKey) => workspace || attached.has(key.projectId) || attached.has(key.environmentId)
-    for (const key of good.filter(inside).slice(0, mostKeys)) found.push(['key', keyAt(key, places)])
+    for (const key of good.filter(inside).slice(0, most)) found.push(['key', keyAt(key, places)])
     return found
   }
   for (const { id, projectId } of places.environments)

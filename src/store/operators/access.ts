@@ -27,7 +27,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   keys: { list: 'read', find: 'read', insert: 'write', update: 'write', touch: 'write', remove: 'write' },
   policies: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   prices: { list: 'read', table: 'read', put: 'write', remove: 'write', setTable: 'write' },
-  spend: { list: 'read' },
+  spend: { list: 'read', add: 'write' },
   alerts: {
     list: 'read',
     find: 'read',

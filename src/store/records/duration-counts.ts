@@ -7,7 +7,7 @@ const longest = 2 ** 31 - 1
 /** Of all that there are. */
 export const durationSteps = durationStep(longest) + 1
 /** With more than so many different ones an array is smaller and faster. */
-const sparse = 300
+const sparse = 64
 
 /** Which step a duration counts in. */
 export function durationStep(milliseconds: number): number {
@@ -54,22 +54,21 @@ export class DurationCounts {
 
   /** Nearest rank: for each share the least duration that so many do not exceed. Null without any. Shares ascend. */
   percentiles<const Shares extends readonly number[]>(shares: Shares): { [Index in keyof Shares]: number | null } {
-    const sorted = this.#sorted()
+    const { steps, counts } = this.#inOrder()
     let place = -1
     let seen = 0
     const found = shares.map((share) => {
       const rank = Math.max(1, Math.ceil(share * this.#total))
-      while (seen < rank && place + 1 < sorted.length) seen += sorted[++place]?.[1] ?? 0
-      const step = sorted[place]?.[0]
-      return step === undefined ? null : middleOf(step)
+      while (seen < rank && place + 1 < counts.length) seen += counts[++place] ?? 0
+      return seen === 0 ? null : middleOf(steps === null ? place : (steps[place] ?? 0))
     })
     return found as { [Index in keyof Shares]: number | null }
   }
 
-  #sorted(): [number, number][] {
-    if (this.#few !== null) return [...this.#few].sort(([one], [other]) => one - other)
-    const steps: [number, number][] = []
-    for (const [step, count] of this.#many?.entries() ?? []) if (count > 0) steps.push([step, count])
-    return steps
+  /** `steps` null: each count stands at its step. */
+  #inOrder(): { steps: readonly number[] | null; counts: ArrayLike<number> } {
+    if (this.#few === null) return { steps: null, counts: this.#many ?? [] }
+    const sorted = [...this.#few].sort(([one], [other]) => one - other)
+    return { steps: sorted.map(([step]) => step), counts: sorted.map(([, count]) => count) }
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, SeriesGroup, SeriesPoint, SeriesQuestion } from '../api.ts'
-import type { Database } from '../schema.ts'
+import type { Database, RecordLabelsRow } from '../schema.ts'
 import { RecordClock } from './record-clock.ts'
 import { type CountedRow, countOf, groupsOf } from './record-groups.ts'
 import { isShadow } from './record-labels.ts'
@@ -31,12 +31,12 @@ export async function recordSeries(
       const step = Math.floor((clock.read(row) - from) / stepMs)
       const found = groupsOf(row, labels.get(row.label), by)
       const known = found.flatMap(({ id }) => groups.get(id) ?? [])
-      const shadow = isShadow(labels, row)
-      for (const group of known) group.add(step, row, shadow)
+      const label = labels.get(row.label)
+      for (const group of known) group.add(step, row, label)
       // Once, however many of its tags are not told apart.
       if (known.length === found.length) continue
       others ??= new SeriesAdder(rest, steps)
-      others.add(step, row, shadow)
+      others.add(step, row, label)
     }
   }
   const all = [...groups.values(), ...(others === null ? [] : [others])]
@@ -112,10 +112,10 @@ class SeriesAdder {
   }
 
   /** Outside of the steps nothing is counted. */
-  add(step: number, row: CountedRow, shadow: boolean): void {
+  add(step: number, row: CountedRow, label: RecordLabelsRow | undefined): void {
     if (step < 0 || step >= this.#steps.length) return
     this.#steps[step] ??= new RecordAdder()
-    this.#steps[step].add(row, shadow)
+    this.#steps[step].add(row, label)
   }
 
   finish(from: number, stepMs: number): SeriesGroup {

@@ -1,7 +1,6 @@
 import type { RecordFilter, StatsBy, StatsRow } from '../api.ts'
 import type { Database, RecordLabelsRow } from '../schema.ts'
 import { type CountedRow, type GroupName, groupsOf, isOfLabel } from './record-groups.ts'
-import { isShadow } from './record-labels.ts'
 import { RecordAdder } from './record-sums.ts'
 import { scanTotals } from './sum-scan.ts'
 
@@ -25,8 +24,7 @@ export async function recordStats(db: Database, filter: RecordFilter, by: StatsB
       last = day
       const found = byLabel?.get(row.label) ?? findGroups(groups, row, ways, labels)
       byLabel?.set(row.label, found)
-      const shadow = isShadow(labels, row)
-      for (const { adder } of found) adder.add(row, shadow)
+      for (const { adder } of found) adder.add(row, labels.get(row.label))
     }
   }
   const rows = [...groups].map(([id, { names, adder }]) => ({

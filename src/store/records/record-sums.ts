@@ -1,5 +1,6 @@
 import { usdOfNano } from '../../core/money.ts'
 import type { RecordSums } from '../api.ts'
+import type { RecordLabelsRow } from '../schema.ts'
 import { DurationCounts, durationSteps } from './duration-counts.ts'
 import { readLatencies } from './latency-blob.ts'
 import { type CountedRow, countOf, isError, spentNano } from './record-groups.ts'
@@ -26,12 +27,12 @@ export class RecordAdder {
   readonly #durations = new DurationCounts()
   readonly #firstBytes = new DurationCounts()
 
-  /** `shadow`: a copy for a shadow target, or sums of such. What it took is spent, and no client asked or waited for it. */
-  add(row: CountedRow, shadow: boolean): void {
+  /** A copy for a shadow target, or sums of such, is spent, and no client asked or waited for it. */
+  add(row: CountedRow, label: RecordLabelsRow | undefined): void {
     const count = countOf(row)
     this.#addSpent(row)
-    if (shadow) this.#sums.shadows += count
-    else this.#addAsked(row, count)
+    if (label?.shadow === 1) this.#sums.shadows += count
+    else this.#addAsked(row, count, label)
   }
 
   finish(): RecordSums {
@@ -58,11 +59,13 @@ export class RecordAdder {
     if (nano !== null) sums.nano = (sums.nano ?? 0) + nano
   }
 
-  #addAsked(row: CountedRow, count: number): void {
+  #addAsked(row: CountedRow, count: number, label: RecordLabelsRow | undefined): void {
     const sums = this.#sums
     sums.requests += count
     if (isError(row)) sums.errors += count
     if (row.state === 'interrupted') sums.interrupted += count
+    // What was rejected before a provider was asked took a millisecond: a refused crowd would hide that all others wait.
+    if (isError(row) && label?.provider == null) return
     if ('requests' in row) this.#addLatencies(row)
     else {
       if (row.duration_ms !== null) this.#durations.add(row.duration_ms)

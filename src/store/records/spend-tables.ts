@@ -11,5 +11,7 @@ export interface Spent {
 export interface SpendTables {
   spend: {
     list(periods: readonly string[]): Spent
+    /** Counts as used from now on besides what requests book. */
+    add(amounts: readonly BookedAmount[]): void
   }
 }

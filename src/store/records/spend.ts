@@ -14,5 +14,17 @@ export function spendTable(db: Database): Tables['spend'] {
         held: held.filter(([, period]) => periods.includes(period)),
       }
     },
+    async add(amounts) {
+      for (const [counter, period, amount] of amounts)
+        await db
+          .insertInto('spend')
+          .values({ counter, period, amount })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['counter', 'period'])
+              .doUpdateSet((row) => ({ amount: row('spend.amount', '+', row.ref('excluded.amount')) })),
+          )
+          .execute()
+    },
   }
 }

@@ -55,6 +55,7 @@ const ownMethods: Record<string, readonly string[]> = {
   objects: ['insert', 'remove'],
   records: ['reprice'],
   cache: ['clear'],
+  spend: ['add'],
   traces: ['finish', 'trim'],
   alerts: ['raise', 'queue', 'noteTry', 'retry', 'forget'],
 }

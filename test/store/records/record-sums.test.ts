@@ -8,7 +8,6 @@ import { firstBytePlace, readLatencies } from '../../../src/store/records/latenc
 import { purge } from '../../../src/store/records/purge.ts'
 import { groupsOf } from '../../../src/store/records/record-groups.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
-import { isShadow } from '../../../src/store/records/record-labels.ts'
 import { interruptRecords } from '../../../src/store/records/record-rows.ts'
 import { scanRecords } from '../../../src/store/records/record-scan.ts'
 import { recordStats } from '../../../src/store/records/record-stats.ts'
@@ -224,7 +223,7 @@ async function statsOfRecords(db: Database, filter: RecordFilter, by: StatsBy) {
       for (const { id } of groupsOf(row, labels.get(row.label), by)) {
         const adder = groups.get(id) ?? new RecordAdder()
         groups.set(id, adder)
-        adder.add(row, isShadow(labels, row))
+        adder.add(row, labels.get(row.label))
       }
   return new Map([...groups].map(([id, adder]) => [id, adder.finish()]))
 }

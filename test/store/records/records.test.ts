@@ -122,6 +122,26 @@ describe('records', () => {
     ])
   })
 
+  it('leaves out of latencies what was rejected before a provider was asked', async () => {
+    const error = { code: 'rate_limited', origin: 'gateway', message: 'no' } as const
+    const refused = { provider: null, status: 429, error, duration_ms: 1, first_byte_ms: 1 }
+    const failed = { ...refused, provider: 'openai', status: 504, duration_ms: 300 }
+    const store = await storeWith([
+      ...Array.from({ length: 5 }, (_, index) => minute(index, refused)),
+      minute(6, { duration_ms: 100 }),
+      minute(7, failed),
+      // From the cache: a client waited for it.
+      minute(8, { provider: null, duration_ms: 2 }),
+    ])
+    const latencies = { requests: 8, errors: 6, duration_p50_ms: 100, duration_p99_ms: 300 }
+    expect(await store.records.stats({ limit: 1 }, 'total')).toMatchObject([latencies])
+    // Read record by record.
+    expect(await store.records.stats({ limit: 1, route: 'gpt-4o-mini' }, 'total')).toMatchObject([latencies])
+    expect(await store.records.stats({ limit: 1, error: 'rate_limited', status: '429' }, 'total')).toMatchObject([
+      { requests: 5, duration_p50_ms: null, first_byte_p95_ms: null },
+    ])
+  })
+
   it('sums by group, with percentiles', async () => {
     const records = [
       ...Array.from({ length: 100 }, (_, index) => minute(index, { duration_ms: index + 1 })),

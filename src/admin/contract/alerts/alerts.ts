@@ -70,8 +70,8 @@ export const alerts = {
     show: {
       as: 'once',
       field: 'secret',
-      without: 'Added. Messages to a Slack-style hook are not signed. Try it: spgw alerts test NAME',
-      note: 'The signing secret is shown only once; with it the receiver verifies messages. Try it: spgw alerts test NAME',
+      without: 'Added. Messages to a Slack-style hook are not signed. Try it: spgw alerts test {name}',
+      note: 'The signing secret is shown only once; with it the receiver verifies messages. Try it: spgw alerts test {name}',
     },
     positional: ['name'],
     aliases: ['create'],

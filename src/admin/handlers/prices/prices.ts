@@ -28,24 +28,39 @@ async function findOwn({ store }: AdminContext, model: string, provider: Provide
   return found === undefined ? null : { ...found.price, provider: provider?.name ?? null }
 }
 
+/** The price that applies to a model; null: none. */
+async function findPrice(
+  context: AdminContext,
+  known: readonly ModelPrice[],
+  { model, provider: name }: { model: string; provider?: string | undefined },
+): Promise<ModelPrice | null> {
+  const provider = await providerOf(context, name)
+  const place = { provider: provider?.name ?? '', vendor: provider === null ? null : vendorOf(provider) }
+  // Without a provider, a name that only one vendor has is that vendor's, such as a model ID of Bedrock.
+  const [only, ...others] = provider === null ? known.filter((price) => price.model === model) : []
+  return only !== undefined && others.length === 0 ? only : new PriceBook(known).find({ ...place, model })
+}
+
 export const prices = {
-  list: operations.prices.list.handler(async ({ context, input: { match, vendor, changed } }) => {
-    const found = (await all(context)).filter(
-      (price) =>
-        (match === undefined || price.model.toLowerCase().includes(match.toLowerCase())) &&
-        (vendor === undefined || price.vendor === vendor) &&
-        (!changed || price.source !== 'shipped'),
-    )
+  list: operations.prices.list.handler(async ({ context, input: { match, vendor, changed, model, provider } }) => {
+    const known = await all(context)
+    const applying = model === undefined ? null : await findPrice(context, known, { model, provider })
+    const named = provider === undefined ? null : (await findProvider(context, provider)).name
+    const among = model === undefined ? known.filter((price) => named === null || price.provider === named) : [applying]
+    const found = among
+      .filter((price) => price !== null)
+      .filter(
+        (price) =>
+          (match === undefined || price.model.toLowerCase().includes(match.toLowerCase())) &&
+          (vendor === undefined || price.vendor === vendor) &&
+          (!changed || price.source !== 'shipped'),
+      )
     return found.sort((a, b) => identity(a).localeCompare(identity(b), 'en'))
   }),
   show: operations.prices.show.handler(async ({ context, input }) => {
-    const provider = await providerOf(context, input.provider)
-    const place = { provider: provider?.name ?? '', vendor: provider === null ? null : vendorOf(provider) }
-    const known = await all(context)
-    // Without a provider, a name that only one vendor has is that vendor's, such as a model ID of Bedrock.
-    const named = provider === null ? known.filter(({ model }) => model === input.model) : []
-    const found = named.length === 1 ? named[0] : new PriceBook(known).find({ ...place, model: input.model })
-    if (!found) throw notFound('price', input.model, `Set one: spgw prices set ${input.model} --input USD --output USD`)
+    const found = await findPrice(context, await all(context), input)
+    if (found === null)
+      throw notFound('price', input.model, `Set one: spgw prices set ${input.model} --input USD --output USD`)
     return found
   }),
   set: operations.prices.set.handler(async ({ context, input }) => {

@@ -9,11 +9,11 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Lengths that a person reads a chart by. */
+/** Lengths that a person reads a chart by. Months go by whole days, which have sums of their own in the store. */
 const usualSteps = [
   ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
-  ...[1, 2, 3, 6, 12].map((count) => count * hour),
+  ...[1, 2, 3, 6].map((count) => count * hour),
   ...[1, 2, 7, 14, 30].map((count) => count * day),
 ]
 const wantedSteps = 60

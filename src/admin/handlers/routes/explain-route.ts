@@ -183,7 +183,7 @@ export function planFor(
   return planQuestion(context, scope, sizeless(model, lane), key)
 }
 
-/** Without a lane asked for, the first that a target's provider speaks. */
+/** Without a lane asked for, the first that a target takes as it is; targets of other formats are asked in translation. */
 export function planQuestion(
   context: AdminContext,
   { project, environment }: { project: { id: string }; environment: { id: string } },
@@ -198,7 +198,7 @@ export function planQuestion(
   const caller = key === null || isSingleKey(keys, now) ? null : key.id
   const { model, lanes, operation } = question
   const kinds = indexKinds(context.kinds)
-  const ask = (asked: LaneName): Plan => {
+  const ask = (asked: LaneName, format: FormatName | null): Plan => {
     const found = plan(
       {
         lane: asked,
@@ -207,7 +207,7 @@ export function planQuestion(
         environmentId: environment.id,
         providerName: null,
         operation,
-        format: formatOf(question, asked),
+        format,
         embeds: operation !== null && isVectorCall(operation),
         kinds,
         health: (slot, credentials, target) => context.runtime.health(slot, credentials, target, caller),
@@ -220,10 +220,17 @@ export function planQuestion(
     )
     return stayIfKnown(context, project.id, question, found)
   }
-  const meant = lanes.length === 0 ? laneNames : lanes
-  const lane = meant.length === 1 ? meant[0] : meant.find((one) => ask(one).fault === null)
+  const lane = lanes.length === 1 ? lanes[0] : chooseLane(lanes, (one) => ask(one, formatOf(operation)))
   const asked = lane ?? 'openai'
-  return { lane: asked, planned: ask(asked), question, figures }
+  return { lane: asked, planned: ask(asked, formatOf(operation) ?? usualFormatOf(operation, asked)), question, figures }
+}
+
+/** The first in which the call needs no translation; with no target ready, the one that the first target has. */
+function chooseLane(lanes: readonly LaneName[], ask: (lane: LaneName) => Plan): LaneName | undefined {
+  const meant = lanes.length === 0 ? laneNames : lanes
+  const plans = meant.map((lane) => ({ lane, planned: ask(lane) }))
+  const ready = plans.find(({ planned }) => planned.fault === null)
+  return ready?.lane ?? plans[0]?.planned.skipped.flatMap((skipped) => skipped.lanes).find((one) => meant.includes(one))
 }
 
 /** As the data plane does, where it has the body. */
@@ -238,10 +245,14 @@ function stayIfKnown(
   return found === null ? planned : stayAt(planned, found, (target, credential) => runtime.isUsable(target, credential))
 }
 
-/** Without a lane asked for, a route is explained for the lanes that its providers have themselves. */
-function formatOf({ operation, lanes }: RouteQuestion, asked: LaneName): FormatName | null {
-  if (operation === null) return lanes.length === 1 ? usualFormat(asked) : null
-  return isFormatName(operation) ? operation : null
+/** Null: it is not known, or no format that is translated. */
+function formatOf(operation: string | null): FormatName | null {
+  return operation !== null && isFormatName(operation) ? operation : null
+}
+
+/** What most calls of a lane have, where the call is not known. */
+function usualFormatOf(operation: string | null, lane: LaneName): FormatName | null {
+  return operation === null ? usualFormat(lane) : null
 }
 
 /** The current secret's row; null when the data plane does not know the key (revoked long ago). */

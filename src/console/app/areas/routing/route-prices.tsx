@@ -8,27 +8,28 @@ import type { Route } from '../outputs.ts'
 
 /** What each target charges for its model; behind a pattern every model has a price of its own. */
 export function RoutePrices({ route: { model, targets } }: { route: Route }) {
-  const may = useMay('prices.show')
+  const may = useMay('prices.list')
   const named = targets.flatMap(({ provider, upstream_model }) => {
     const name = upstream_model ?? model
     return name.includes('*') ? [] : [{ provider, model: name }]
   })
   const prices = useQueries({
-    queries: named.map((input) => ({ ...orpc.prices.show.queryOptions({ input }), enabled: may, retry: false })),
+    // A list, since a model without a price is no error here.
+    queries: named.map((input) => ({ ...orpc.prices.list.queryOptions({ input }), enabled: may, retry: false })),
   })
   if (!may) return null
   return (
     <ul className="nested">
       {named.map(({ provider, model }, index) => {
-        const { data, isPending } = prices[index] ?? { data: undefined, isPending: true }
+        const { data: [price] = [], isPending } = prices[index] ?? { data: undefined, isPending: true }
         return (
           <li key={`${provider} ${model}`}>
             <UntrustedText text={`${provider}/${model}`} />:{' '}
-            {data === undefined ? (
+            {price === undefined ? (
               <span className="quiet">{isPending ? '…' : 'no price'}</span>
             ) : (
               <>
-                <Money usd={data.input} /> input, <Money usd={data.output} /> output
+                <Money usd={price.input} /> input, <Money usd={price.output} /> output
               </>
             )}
           </li>
