@@ -1,4 +1,11 @@
-import { type Edit, type Member, type ObjectScan, scanObject } from '../core/json-scan.ts'
+import {
+  type Edit,
+  type Member,
+  maximumElements,
+  type ObjectScan,
+  scanElements,
+  scanObject,
+} from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
 
 /** Where the body of a request limits the tokens of its answer. */
@@ -7,6 +14,8 @@ export interface OutputLimits {
   names: readonly string[]
   /** Members that say how many choices are asked for. */
   choices: readonly string[]
+  /** The member that may be a list of prompts, each of which has an answer of its own. Left out: there is one. */
+  prompts?: string
   /** The spellings of the member that holds them; null: the body itself does. */
   within: readonly string[] | null
 }
@@ -26,7 +35,7 @@ export function outputLimitName(body: Buffer, { names, within }: OutputLimits, w
 /** What makes the body allow at most so many tokens. `written`: the name of the limit where the body has none. */
 export function capOutput(body: Buffer, limits: OutputLimits, most: number, written: string): Edit[] {
   const { names, choices, within } = limits
-  const wanted = [...names, ...choices]
+  const wanted = [...names, ...choices, ...(limits.prompts === undefined ? [] : [limits.prompts])]
   const root = scanObject(body, within ?? wanted)
   if (!root.ok) return []
   if (within === null) return capObject(body, root, limits, most, written)
@@ -41,9 +50,12 @@ export function capOutput(body: Buffer, limits: OutputLimits, most: number, writ
 
 function capObject(body: Buffer, object: LimitSpans, limits: OutputLimits, most: number, written: string): Edit[] {
   const { names, choices } = limits
-  const given = object.members.map((member) => ({ member, value: readValue(body, member) }))
+  const given = object.members
+    .filter(({ name }) => name !== limits.prompts)
+    .map((member) => ({ member, value: readValue(body, member) }))
   const times = given.flatMap(({ member, value }) => (choices.includes(member.name) && isCount(value) ? [value] : []))
-  const each = Math.max(1, Math.floor(most / Math.max(1, ...times)))
+  const answers = Math.max(1, ...times) * countPrompts(body, object.members, limits)
+  const each = Math.max(1, Math.floor(most / answers))
   const set = given.filter(({ member, value }) => names.includes(member.name) && value !== null)
   const empty = given.find(({ member }) => names.includes(member.name))
   if (set.length === 0 && empty !== undefined) return [replace(empty.member, String(each))]
@@ -51,6 +63,20 @@ function capObject(body: Buffer, object: LimitSpans, limits: OutputLimits, most:
   const tooMuch = set.filter(({ value }) => !isCount(value) || value > each)
   return tooMuch.map(({ member }) => replace(member, String(each)))
 }
+
+/** A list of numbers is one prompt, in tokens. What cannot be read counts as many as there may be. */
+export function countPrompts(body: Buffer, members: readonly Member[], { prompts }: OutputLimits): number {
+  const counts = members.map((member) => {
+    if (member.name !== prompts || body[member.start] !== openBracket) return 1
+    const elements = scanElements(body, member)
+    if (elements === null) return maximumElements
+    return elements.filter(({ start }) => body[start] === openBracket || body[start] === quote).length
+  })
+  return Math.max(1, ...counts)
+}
+
+const openBracket = 0x5b
+const quote = 0x22
 
 function insertInto({ start, empty }: LimitSpans, member: string): Edit {
   return { span: { start: start + 1, end: start + 1 }, text: empty ? member : `${member},` }

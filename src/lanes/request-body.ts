@@ -4,7 +4,7 @@ import { isCount, readValue } from '../core/json-value.ts'
 import { maximumValues } from '../core/json-walk.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { BodyPatch, Inspection } from './contract.ts'
-import { capOutput, type OutputLimits } from './output-limit.ts'
+import { capOutput, countPrompts, type OutputLimits } from './output-limit.ts'
 
 /** An inspection with only model and query; a lane fills in the rest. A new object each time. */
 export function emptyInspection(model: string | null, query: string): Inspection {
@@ -143,7 +143,8 @@ export function readOutputLimit(body: Buffer, members: readonly Member[], limits
   return most
 }
 
-function limitOf(body: Buffer, members: readonly Member[], { names, choices }: OutputLimits): number | null {
+function limitOf(body: Buffer, members: readonly Member[], limits: OutputLimits): number | null {
+  const { names, choices } = limits
   let limit: number | null = null
   let times = 1
   for (const member of members) {
@@ -155,7 +156,7 @@ function limitOf(body: Buffer, members: readonly Member[], { names, choices }: O
     if (isLimit) limit = Math.max(limit ?? 0, value)
     else times = Math.max(times, value)
   }
-  return limit === null ? null : Math.min(limit * times, largestOutput)
+  return limit === null ? null : Math.min(limit * times * countPrompts(body, members, limits), largestOutput)
 }
 
 export interface ByteEdit {

@@ -13,11 +13,19 @@ export interface WrittenUsage {
   total: number | null
 }
 
+/** More tokens no answer has: who reports them reports nothing, and must not use up a budget for good. */
+const mostTokens = 1e9
+
+/** What a provider reported, where it can be true; else null, as if it had reported nothing. */
+export function believe(tokens: TokenUsage): TokenUsage | null {
+  return tokens.input > mostTokens || tokens.output > mostTokens ? null : tokens
+}
+
 /**
  * The same counts as the record has them: the input with cached tokens in it, the output with reasoning in it. Vendors
  * disagree on what `output` and `input` hold; what the total has beyond both shows which parts were left out.
  */
-export function countUsage(written: WrittenUsage, { reasoningBeside }: UsageConvention): TokenUsage {
+export function countUsage(written: WrittenUsage, { reasoningBeside }: UsageConvention): TokenUsage | null {
   const { reasoning } = written
   const cached = written.cacheRead + written.cacheWrite
   let input = written.input ?? 0
@@ -34,14 +42,14 @@ export function countUsage(written: WrittenUsage, { reasoningBeside }: UsageConv
     if (cached > input) input += cached
   }
   const cacheRead = Math.min(written.cacheRead, input)
-  return {
+  return believe({
     input,
     output,
     cache_read: cacheRead,
     cache_write: Math.min(written.cacheWrite, input - cacheRead),
     reasoning: Math.min(reasoning, output),
     source: 'reported',
-  }
+  })
 }
 
 /** How much of what only the total has is input: all where no input is given, or cached tokens that it left out. */
@@ -61,7 +69,8 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
     image_input: count(found.image_input),
     image_output: count(found.image_output),
     searches: count(found.searches),
-    seconds: typeof found.seconds === 'number' && found.seconds >= 0 ? found.seconds : null,
+    seconds:
+      typeof found.seconds === 'number' && found.seconds >= 0 && found.seconds <= mostTokens ? found.seconds : null,
     characters: count(found.characters),
     images: count(found.images),
     image_size: typeof found.image_size === 'string' ? found.image_size : null,
@@ -73,7 +82,7 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
 
 /** Zero says nothing: most answers have every member, and only a few use what it counts. */
 function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= mostTokens ? value : null
 }
 
 /** Tokens of one kind in Gemini's lists by modality. Source: wire/streaming.md, section 5. */

@@ -8,10 +8,10 @@ import { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory } from '../../src/policy/limits/limit-memory.ts'
 import { findPeriod } from '../../src/policy/limits/periods.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
+import { startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
 import { encodeEntry, JournalWriter } from '../support/journal-writer.ts'
 import { sampleRecord } from '../support/sample-record.ts'
 import { makeConfiguration, makeKey, makeProvider } from '../support/snapshot.ts'
-import { startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
 
 const places = {
   projects: [{ id: 'prj_a', name: 'default' }],

@@ -4,6 +4,7 @@ import type { Lane, Match } from '../../src/lanes/contract.ts'
 import { findLane } from '../../src/lanes/index.ts'
 
 const chat = 'POST /v1/chat/completions'
+const completions = 'POST /v1/completions'
 const responses = 'POST /v1/responses'
 const messages = 'POST /v1/anthropic/v1/messages'
 const complete = 'POST /v1/anthropic/v1/complete'
@@ -47,6 +48,9 @@ describe('a capped request', () => {
     [chat, '{"model":"m","max_tokens":null}', '{"model":"m","max_tokens":50}'],
     [chat, '{"model":"m","max_tokens":900,"max_tokens":901}', '{"model":"m","max_tokens":50,"max_tokens":50}'],
     [chat, '{"model":"m","n":4,"max_tokens":900}', '{"model":"m","n":4,"max_tokens":12}'],
+    [completions, '{"model":"m","n":2,"best_of":5,"max_tokens":900}', '{"model":"m","n":2,"best_of":5,"max_tokens":10}'],
+    [completions, '{"model":"m","prompt":["a",[1,2]],"max_tokens":900}', '{"model":"m","prompt":["a",[1,2]],"max_tokens":25}'],
+    [completions, '{"model":"m","prompt":[1,2,3],"max_tokens":900}', '{"model":"m","prompt":[1,2,3],"max_tokens":50}'],
     [responses, '{"model":"m","max_tokens":1}', '{"max_output_tokens":50,"model":"m","max_tokens":1}'],
     [messages, '{"model":"m","max_tokens":900}', '{"model":"m","max_tokens":50}'],
     [complete, '{"model":"m","max_tokens_to_sample":900}', '{"model":"m","max_tokens_to_sample":50}'],

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { usageDetail } from '../../src/lanes/usage.ts'
 import { addUsage } from '../../src/lanes/usage-sum.ts'
 
 const most = Number.MAX_SAFE_INTEGER
@@ -6,4 +7,9 @@ const most = Number.MAX_SAFE_INTEGER
 it('of counts that nobody can have used is still one that can be stored', () => {
   const one = { input: most, output: 7, cache_read: 0, cache_write: most, reasoning: 1, source: 'reported' as const }
   expect(addUsage(one, one)).toEqual({ ...one, output: 14, reasoning: 2 })
+})
+
+it('beyond tokens is nothing where it cannot be true: its price could not be reckoned', () => {
+  expect(usageDetail({ seconds: 1e308, searches: 1e15 })).toBeNull()
+  expect(usageDetail({ seconds: 12.5, searches: 1e15 })).toMatchObject({ seconds: 12.5, searches: null })
 })

@@ -11,13 +11,16 @@ import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfFault } from '../upstream/evaluate.ts'
 import { estimateCut, estimateTokens } from './charge.ts'
 import { clientClosed, settle } from './settle.ts'
+import { type Written, writtenBytes } from './written-tokens.ts'
+
+const nothingWritten = writtenBytes(0)
 
 /** What both kinds of flow share: back-pressure, the client's disconnect, and one end. */
 export abstract class AnswerFlow implements AnswerConsumer {
   protected readonly call: Call
   protected readonly answer: Answer
   readonly #reply: ClientReply
-  protected contentEvents = 0
+  protected written: Written
   readonly #done: () => void
   #finishing = false
   /** The last bytes that the record waits for are out; what the provider still sends follows them. */
@@ -31,6 +34,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
     this.answer = answer
     this.#reply = this.call.arrival.reply
     this.#done = done
+    this.written = nothingWritten
   }
 
   /** The response's head has been written. */
@@ -118,8 +122,8 @@ export abstract class AnswerFlow implements AnswerConsumer {
     const reported = reader.usage()
     const whole = complete && (reported !== null || !reader.estimable)
     if (whole) return reported
-    if (!complete && this.contentEvents === 0) return estimateCut(this.call, reported)
-    return estimateTokens(this.call, reported, this.contentEvents)
+    if (!complete && this.written.events === 0) return estimateCut(this.call, reported)
+    return estimateTokens(this.call, reported, this.written)
   }
 
   /** False when there is nobody left to write to, or another end was first. */

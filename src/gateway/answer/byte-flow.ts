@@ -7,6 +7,7 @@ import { AnswerFlow } from './answer-flow.ts'
 import { type EncodedAnswer, openEncodedAnswer } from './encoded-answer.ts'
 import { LastBytes } from './last-bytes.ts'
 import { endOfFault } from './settle.ts'
+import { writtenBytes } from './written-tokens.ts'
 
 /** Usage stands at the end of every format's whole answer, or nearly. */
 const tailBytes = 16 * 1024
@@ -59,7 +60,7 @@ export class ByteFlow extends AnswerFlow {
   #complete(): void {
     const { head } = this.answer.gated
     if (this.#encoded !== null && !this.finishing) {
-      this.contentEvents = this.#encoded.contentEvents
+      this.written = this.#encoded.written
       const { unread } = this.#encoded
       if (unread !== null)
         this.call.trace.note('usage', `The provider compressed its answer, and ${unread}: its usage is not known.`)
@@ -70,8 +71,7 @@ export class ByteFlow extends AnswerFlow {
   /** Of text that was cut, as much as has passed: a token for four bytes. */
   protected override tokens(complete: boolean): ReturnType<AnswerFlow['tokens']> {
     const { estimable } = this.answer.leg.reader
-    if (!complete && estimable && this.contentEvents === 0)
-      this.contentEvents = Math.ceil(this.call.trace.responseBytes / 4)
+    if (!complete && estimable && this.written.events === 0) this.written = writtenBytes(this.call.trace.responseBytes)
     return super.tokens(complete)
   }
 

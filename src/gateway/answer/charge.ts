@@ -9,6 +9,7 @@ import type { Call } from '../request/call.ts'
 import type { RequestEnd, Trace } from '../request/trace.ts'
 import { type Leg, pricedAs } from '../upstream/leg.ts'
 import type { UpstreamCall } from '../upstream/upstream-call.ts'
+import { textBytes, type Written, writtenBytes } from './written-tokens.ts'
 
 /**
  * What a request is charged if its end is never journaled: what its budgets hold it for, else its estimated input, and as much output
@@ -145,16 +146,25 @@ export function estimateCut({ match, inspection, body }: Call, reported: TokenUs
   return { input, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' }
 }
 
+/** What a whole answer used: as the provider reported it, else estimated by what it says. */
+export function usageOfWhole({ call, reader }: Leg, body: Buffer): PricedUsage {
+  const reported = reader.usage()
+  if (reported !== null || !reader.estimable) return { tokens: reported, detail: reader.usageDetail() }
+  return { tokens: estimateTokens(call, null, writtenBytes(textBytes(body))), detail: reader.usageDetail() }
+}
+
 /**
- * Tokens of an answer that was cut off, or that reported none: as reported by the provider, else estimated if content has gone out: one
- * token for each content event, since providers send about one token per event.
+ * Tokens of an answer that was cut off, or that reported none: as reported by the provider, else estimated if content has gone out.
+ * What was reported at the beginning is no report of what came after it.
  */
-export function estimateTokens(call: Call, reported: TokenUsage | null, contentEvents: number): TokenUsage | null {
+export function estimateTokens(call: Call, reported: TokenUsage | null, written: Written): TokenUsage | null {
+  const { events, tokens } = written
+  const output = reported?.output ?? 0
   // An answer that only shows an earlier one was counted before; some count only when they end.
-  if (contentEvents === 0 || call.match.endpoint.reportsUsage === 'end') return reported
+  if (events === 0 || call.match.endpoint.reportsUsage === 'end') return reported
   return {
     input: reported?.input ?? estimateInput(call.body.bytes),
-    output: Math.max(reported?.output ?? 0, contentEvents),
+    output: output * 2 < tokens ? tokens : Math.max(output, events),
     cache_read: reported?.cache_read ?? 0,
     cache_write: reported?.cache_write ?? 0,
     reasoning: reported?.reasoning ?? 0,

@@ -5,6 +5,7 @@ import { openFramer } from '../../lanes/framer.ts'
 import { openInflate, ratioBound } from '../request/inflate.ts'
 import type { Leg } from '../upstream/leg.ts'
 import { LastBytes } from './last-bytes.ts'
+import { WrittenTokens } from './written-tokens.ts'
 
 /** Usage stands at the end of every format's whole answer, or nearly. */
 const tailBytes = 16 * 1024
@@ -19,7 +20,7 @@ const mostWaiting = 4 * 1024 * 1024
  */
 export class EncodedAnswer {
   /** Of a stream. */
-  contentEvents = 0
+  readonly written = new WrittenTokens(false)
   /** Why it was not read to its end; null: it was, or it goes on. */
   unread: string | null = null
   readonly #reader: AnswerReader
@@ -63,7 +64,7 @@ export class EncodedAnswer {
     this.#inflated += chunk.length
     if (this.#inflated > Math.min(mostBytes, ratioBound(this.#received))) return this.stop('it inflates to too much')
     this.#tail?.add(chunk)
-    for (const event of this.#framer?.push(chunk) ?? []) if (this.#reader.event(event).content) this.contentEvents++
+    for (const event of this.#framer?.push(chunk) ?? []) if (this.#reader.event(event).content) this.written.add(event)
   }
 
   #finish(): void {

@@ -10,6 +10,7 @@ import { extendHold } from '../upstream/hold-budgets.ts'
 import { AnswerFlow } from './answer-flow.ts'
 import { endOfFault } from './settle.ts'
 import type { AnswerStage } from './stage.ts'
+import { WrittenTokens } from './written-tokens.ts'
 
 /** A stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
 export class EventFlow extends AnswerFlow {
@@ -19,10 +20,13 @@ export class EventFlow extends AnswerFlow {
   /** On a lane without an end mark: a terminal event with what came after it, which may not be the last yet. */
   #held: Buffer | null = null
   #providerError: StreamedError | null = null
+  readonly #counted: WrittenTokens
 
   constructor(answer: Answer, stages: readonly AnswerStage[], done: () => void) {
     super(answer, done)
     this.#stages = stages
+    this.#counted = new WrittenTokens(this.call.openHold !== null)
+    this.written = this.#counted
     this.#objects = this.call.createsObjects && answer.leg.translation === null ? new StreamedObjects(answer.leg) : null
   }
 
@@ -34,7 +38,7 @@ export class EventFlow extends AnswerFlow {
       return
     }
     this.#objects?.beforeEvent()
-    if (reading.content) this.contentEvents++
+    if (reading.content) this.#counted.add(event)
     if (this.call.openHold !== null && this.#outspent()) return
     if (reading.error !== null) this.#providerError = this.#cleaned(reading.error)
     const { leg } = this.answer
@@ -83,7 +87,7 @@ export class EventFlow extends AnswerFlow {
 
   /** The budgets have no room for more of a stream that nothing else limits: it ends, and is charged what has passed. */
   #outspent(): boolean {
-    const written = Math.max(this.contentEvents, this.answer.leg.reader.usage()?.output ?? 0)
+    const written = Math.max(this.written.tokens, this.answer.leg.reader.usage()?.output ?? 0)
     const reason = extendHold(this.call, written)
     if (reason === null) return false
     this.#withhold(reason)

@@ -11,7 +11,7 @@ import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader, headersDown, withoutRateLimits } from '../upstream/headers.ts'
 import type { Leg, LegTranslation } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
-import { estimateCut } from './charge.ts'
+import { estimateCut, usageOfWhole } from './charge.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
 import { reject, type Used } from './respond.ts'
@@ -185,7 +185,7 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   const { head } = answer.gated
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
-  const used = usedBy(answer)
+  const used = usageOfWhole(answer.leg, received)
   trace.mark('last_byte')
   await settle(arrival, { status: head.status, error: null, ...used })
   if (call.abort.disconnected) return

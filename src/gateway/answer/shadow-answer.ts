@@ -5,9 +5,10 @@ import type { RequestEnd } from '../request/trace.ts'
 import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { type Answer, hideAccount } from '../upstream/evaluate.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
-import { estimateCut, estimateTokens } from './charge.ts'
+import { estimateCut, estimateTokens, usageOfWhole } from './charge.ts'
 import { LastBytes } from './last-bytes.ts'
 import { endOfFault, settle } from './settle.ts'
+import { WrittenTokens } from './written-tokens.ts'
 
 /** Usage stands at the end of every format's whole answer, or nearly. */
 const tailBytes = 16 * 1024
@@ -17,13 +18,14 @@ export class ShadowAnswer implements AnswerConsumer {
   readonly #answer: Answer
   readonly #done = Promise.withResolvers<void>()
   readonly #tail = new LastBytes(tailBytes)
-  #contentEvents = 0
+  readonly #written: WrittenTokens
   #error: StreamedError | null = null
   #ending = false
   #keeps = true
 
   constructor(answer: Answer) {
     this.#answer = answer
+    this.#written = new WrittenTokens(answer.leg.call.openHold !== null)
   }
 
   /** Resolves when its record is settled. */
@@ -40,8 +42,7 @@ export class ShadowAnswer implements AnswerConsumer {
       await this.#settle({ status, error: { code: 'provider_error', origin: 'provider', message }, tokens: null })
     } else if (gated.kind === 'whole') {
       this.#pass(gated.body)
-      const { reader } = leg
-      await this.#settle({ status, error: null, tokens: reader.usage(), detail: reader.usageDetail() })
+      await this.#settle({ status, error: null, ...usageOfWhole(leg, gated.body) })
     } else {
       call.trace.mark('content')
       call.abort.onAbort(() => this.#stop())
@@ -53,11 +54,11 @@ export class ShadowAnswer implements AnswerConsumer {
 
   event(event: StreamEvent, reading: EventReading): void {
     this.#pass(event.bytes)
-    if (reading.content) this.#contentEvents++
+    if (reading.content) this.#written.add(event)
     if (reading.error !== null) this.#error = reading.error
     const { call, reader } = this.#answer.leg
     if (call.openHold === null) return
-    const outspent = extendHold(call, Math.max(this.#contentEvents, reader.usage()?.output ?? 0))
+    const outspent = extendHold(call, Math.max(this.#written.tokens, reader.usage()?.output ?? 0))
     if (outspent !== null) this.#breakOff(outspent)
   }
 
@@ -119,8 +120,8 @@ export class ShadowAnswer implements AnswerConsumer {
     const { call, reader } = this.#answer.leg
     const reported = reader.usage()
     if (complete && (reported !== null || !reader.estimable)) return reported
-    if (!complete && this.#contentEvents === 0) return estimateCut(call, reported)
-    return estimateTokens(call, reported, this.#contentEvents)
+    if (!complete && this.#written.events === 0) return estimateCut(call, reported)
+    return estimateTokens(call, reported, this.#written)
   }
 
   async #settle(end: RequestEnd): Promise<void> {

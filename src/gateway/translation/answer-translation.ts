@@ -1,4 +1,5 @@
 import type { Codec, WriteContext } from '../../translate/codec.ts'
+import type { Written } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
 import type { TurnRecorder } from './turn-recorder.ts'
 
@@ -10,5 +11,5 @@ export interface AnswerTranslation {
   lose(name: string): void
   /** Where what the model thinks before its calls is to be kept; null: the client carries it itself. */
   openRecorder(leg: Leg): TurnRecorder | null
-  writeContext(leg: Leg, contentEvents: () => number): WriteContext
+  writeContext(leg: Leg, written: Written): WriteContext
 }

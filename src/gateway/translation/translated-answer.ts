@@ -1,3 +1,4 @@
+import { textBytes, writtenBytes } from '../answer/written-tokens.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import { parseObject } from '../../core/json-value.ts'
 import { readCount, writeCount } from '../../translate/counts.ts'
@@ -33,7 +34,7 @@ export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: 
   translation.openRecorder(leg)?.whole(reply)
   const written = translation.client.writeReply(
     reply,
-    translation.writeContext(leg, () => 1),
+    translation.writeContext(leg, writtenBytes(textBytes(gated.body))),
   )
   return { kind: 'whole', head: clientHead(leg.call, false), body: writeDocument(written, document.pieces) }
 }

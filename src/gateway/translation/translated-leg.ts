@@ -5,6 +5,7 @@ import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Carriers, Codec, WriteContext } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
 import type { AnswerStage } from '../answer/stage.ts'
+import type { Written } from '../answer/written-tokens.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
@@ -120,14 +121,14 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return new TurnRecorder((callId, turn) => vaultOf(call.gateway).keep(call, owner, callId, turn))
   }
 
-  writeContext(leg: Leg, contentEvents: () => number): WriteContext {
+  writeContext(leg: Leg, written: Written): WriteContext {
     const { call, conversation, carriers, body, target } = this.#parts
     return {
       requestId: call.id,
       created: Math.floor(call.arrival.receivedAt / 1000),
       conversation,
       estimatedInput: estimatedInput(body),
-      usage: () => usageSoFar(leg, body, contentEvents()),
+      usage: () => usageSoFar(leg, body, written),
       reasoningText: target.route?.reasoningText !== false,
       carriers,
     }

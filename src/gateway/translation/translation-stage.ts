@@ -8,6 +8,7 @@ import type { ReplyReader, ReplyWriter } from '../../translate/codec.ts'
 import { parseLossless } from '../../translate/json.ts'
 import type { ErrorKind, ReplyError, ReplyEvent } from '../../translate/reply.ts'
 import type { AnswerStage } from '../answer/stage.ts'
+import { WrittenTokens } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
 import type { AnswerTranslation } from './answer-translation.ts'
 import { ArrayElements } from './array-elements.ts'
@@ -36,7 +37,7 @@ export class TranslationStage implements AnswerStage {
   readonly #ids: MintedIds
   readonly #recorder: TurnRecorder | null
   readonly #held: HeldReply
-  #contentEvents = 0
+  readonly #written: WrittenTokens
   #over = false
   /** Of an event that is larger than what is held. */
   #pieces: Buffer[] = []
@@ -47,7 +48,8 @@ export class TranslationStage implements AnswerStage {
     this.#leg = leg
     this.#inner = inner
     this.#reader = translation.upstream.openReader()
-    this.#writer = translation.client.openWriter(translation.writeContext(leg, () => this.#contentEvents))
+    this.#written = new WrittenTokens(leg.call.openHold !== null)
+    this.#writer = translation.client.openWriter(translation.writeContext(leg, this.#written))
     this.#ids = new MintedIds(leg.call.id)
     this.#recorder = translation.openRecorder(leg)
     this.#held = new HeldReply(leg)
@@ -57,7 +59,7 @@ export class TranslationStage implements AnswerStage {
 
   event(event: StreamEvent, _pass: Buffer | null, reading: EventReading): Buffer | Fault | null {
     if (this.#over) return null
-    if (reading.content) this.#contentEvents++
+    if (reading.content) this.#written.add(event)
     if (reading.error !== null) return this.#providerError(reading.error)
     const whole = event.part === 'whole' || event.part === 'cut' ? event : this.#join(event)
     if (whole === null) return null

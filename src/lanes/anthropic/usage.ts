@@ -1,7 +1,7 @@
 import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ResultUsage } from '../earlier-work.ts'
-import { usageDetail } from '../usage.ts'
+import { believe, usageDetail } from '../usage.ts'
 
 const counted = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'] as const
 
@@ -44,14 +44,14 @@ export class MessageUsage {
     if (counts.input_tokens === undefined && counts.output_tokens === undefined) return null
     const cacheRead = asCount(counts.cache_read_input_tokens)
     const cacheWrite = asCount(counts.cache_creation_input_tokens)
-    return {
+    return believe({
       input: asCount(counts.input_tokens) + cacheRead + cacheWrite,
       output: asCount(counts.output_tokens),
       cache_read: cacheRead,
       cache_write: cacheWrite,
       reasoning: this.#thinking,
       source: 'reported',
-    }
+    })
   }
 }
 

@@ -25,7 +25,7 @@ export function readLiveUsage(value: unknown): TokenUsage | null {
   return usage === null ? null : read(usage, usage.responseTokenCount ?? usage.candidatesTokenCount)
 }
 
-function read(usage: JsonObject, answered: unknown): TokenUsage {
+function read(usage: JsonObject, answered: unknown): TokenUsage | null {
   const { promptTokenCount: prompt, toolUsePromptTokenCount: tools } = usage
   const reasoning = asCount(usage.thoughtsTokenCount)
   const written = {

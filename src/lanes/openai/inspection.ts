@@ -48,7 +48,8 @@ function replace(member: Member, text: string): Edit {
 /** The members that name the end user; the first one wins. */
 const endUserNames = ['user', 'safety_identifier']
 export const chatLimits = { names: ['max_completion_tokens', 'max_tokens'], choices: ['n'], within: null }
-export const completionLimits = { names: ['max_tokens'], choices: ['n'], within: null }
+/** All of `best_of` are written, and the best ones sent. */
+export const completionLimits = { names: ['max_tokens'], choices: ['n', 'best_of'], prompts: 'prompt', within: null }
 export const responseLimits = { names: ['max_output_tokens'], choices: [], within: null }
 export const runLimits = { names: ['max_completion_tokens'], choices: [], within: null }
 const wanted = [
@@ -64,6 +65,8 @@ const wanted = [
   ...chatLimits.names,
   ...chatLimits.choices,
   ...responseLimits.names,
+  ...completionLimits.choices,
+  completionLimits.prompts,
 ]
 
 /** What is special about reading one endpoint's JSON body. */

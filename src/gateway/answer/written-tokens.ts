@@ -1,0 +1,69 @@
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { parseJson } from '../../core/json-value.ts'
+import type { StreamEvent } from '../../core/stream-event.ts'
+
+/** What an answer without a report of its usage has written, as far as it has come. */
+export interface Written {
+  /** With content. */
+  readonly events: number
+  /** At least one an event, since most providers send about one; more where their text says so. */
+  readonly tokens: number
+}
+
+/** Of a stream that is not limited as it flows, each so many events. */
+const sampleEvery = 8
+
+/** Counts what a stream writes. `exact`: every event is read, since a budget waits for the count. */
+export class WrittenTokens implements Written {
+  readonly #every: number
+  #events = 0
+  #read = 0
+  #bytes = 0
+
+  constructor(exact: boolean) {
+    this.#every = exact ? 1 : sampleEvery
+  }
+
+  get events(): number {
+    return this.#events
+  }
+
+  get tokens(): number {
+    if (this.#read === 0) return 0
+    return Math.max(this.#events, Math.ceil((this.#bytes / this.#read) * (this.#events / bytesPerToken)))
+  }
+
+  add({ data }: Pick<StreamEvent, 'data'>): void {
+    if (this.#events++ % this.#every !== 0) return
+    this.#read++
+    this.#bytes += textBytes(data)
+  }
+}
+
+/** Of bytes that nobody read as events, or of a whole answer. */
+export function writtenBytes(bytes: number): Written {
+  const tokens = Math.ceil(bytes / bytesPerToken)
+  return { events: tokens, tokens }
+}
+
+/** What all formats call the members that a model has written. */
+const written = new Set([
+  ...['content', 'text', 'delta', 'refusal', 'thinking', 'reasoning', 'reasoning_content'],
+  ...['arguments', 'partial_json', 'completion', 'transcript'],
+])
+/** The same, where it is no text: the arguments of a call. */
+const writtenValues = new Set(['args', 'input'])
+
+/** Bytes of text that a model has written, in an event or a whole answer of any format; of a part of a large event all. */
+export function textBytes(data: Buffer): number {
+  const value = parseJson(data)
+  return value === undefined ? data.length : bytesIn(value, '')
+}
+
+function bytesIn(value: unknown, name: string): number {
+  if (typeof value === 'string') return written.has(name) ? Buffer.byteLength(value) : 0
+  if (typeof value !== 'object' || value === null) return 0
+  if (writtenValues.has(name)) return Buffer.byteLength(JSON.stringify(value))
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + bytesIn(one, name), 0)
+  return Object.entries(value).reduce((sum, [key, one]) => sum + bytesIn(one, key), 0)
+}

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import http, { type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { fillPrice } from '../../src/core/model-price.ts'
+import type { LimitRules } from '../../src/core/policy-limits.ts'
+import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { send } from '../support/raw-http.ts'
+import { makePolicy } from '../support/snapshot.ts'
+
+const opened: { stop(): Promise<unknown> }[] = []
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.stop()
+})
+
+async function start(answer: (response: ServerResponse) => unknown, rules: LimitRules = { budgetUsdDay: 1 }) {
+  const provider = http.createServer(async (request, response) => {
+    await request.toArray()
+    answer(response)
+  })
+  await once(provider.listen(0, '127.0.0.1'), 'listening')
+  opened.push({
+    stop: async () => {
+      provider.closeAllConnections()
+      provider.close()
+    },
+  })
+  const { port } = provider.address() as AddressInfo
+  const plane = await startDataPlane({
+    providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` }],
+    policies: [makePolicy('team', rules)],
+    timeouts: { firstByte: 500, betweenChunks: 500, total: 5000 },
+  })
+  opened.push(plane)
+  const price = fillPrice({ source: 'set', version: 'v1', model: 'openai-model', input: 1, output: 10 })
+  plane.tell({ type: 'prices', prices: { revision: 1, prices: [price] } })
+  await plane.hear('has')
+  return plane
+}
+
+function ask(plane: DataPlane, more: object = {}) {
+  const messages = [{ role: 'user', content: 'hi' }]
+  const body = JSON.stringify({ model: 'openai-model', messages, max_tokens: 100, ...more })
+  const headers: [string, string][] = [
+    ['authorization', `Bearer ${plane.key}`],
+    ['content-type', 'application/json'],
+  ]
+  return send(`${plane.baseUrl}/v1/chat/completions`, { headers, body })
+}
+
+const chunk = (content: string) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content } }] })}\n\n`
+
+function whole(usage: unknown, content = 'x'.repeat(400)) {
+  const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }]
+  const answer = { id: 'c', object: 'chat.completion', model: 'openai-model', choices, usage }
+  return (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+}
+
+describe('an answer that says nothing of its usage that can be true', () => {
+  it.each([
+    ['nothing', undefined],
+    ['less than nothing', { prompt_tokens: -5, completion_tokens: -5 }],
+    ['more than any model writes', { prompt_tokens: 1e15, completion_tokens: 5 }],
+    ['more from a cache than any model reads', { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 1e12 } }],
+  ])('is charged by what it says: %s', async (_what, usage) => {
+    const plane = await start(whole(usage))
+    const { tokens, cost } = await plane.record((await ask(plane)).requestId)
+    expect(tokens).toMatchObject({ output: 100, source: 'estimated' })
+    expect(cost?.usd).toBeCloseTo(0.001, 4)
+  })
+
+  it('is charged by the text of its stream, however much of it comes at once', async () => {
+    const plane = await start((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (let count = 0; count < 20; count++) response.write(chunk('x'.repeat(200)))
+      response.end('data: [DONE]\n\n')
+    })
+    const { tokens } = await plane.record((await ask(plane, { stream: true, max_tokens: 2000 })).requestId)
+    expect(tokens).toMatchObject({ output: 1000, source: 'estimated' })
+  })
+
+  it('ends where the budget does, however much of it comes at once', async () => {
+    const plane = await start(
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (let count = 0; count < 200; count++) response.write(chunk('x'.repeat(400)))
+        response.end('data: [DONE]\n\n')
+      },
+      { budgetUsdDay: 0.02 },
+    )
+    const { requestId, body } = await ask(plane, { stream: true, max_tokens: undefined })
+    expect(body.toString()).toContain('budget_exceeded')
+    // What came last was not passed on, and is paid for all the same.
+    expect((await plane.record(requestId)).cost?.usd).toBeLessThanOrEqual(0.0201)
+  })
+})
