@@ -124,7 +124,7 @@ export const policyRules = {
     form: { kind: 'money' },
     title: 'USD/MONTH',
     meta: {
-      description: "Budget in USD for each month of the workspace's time zone",
+      description: "Budget in USD for each month of the workspace's time zone; what the month has cost already counts",
       label: 'Budget per month in USD',
     },
   },

@@ -48,8 +48,16 @@ describe('a capped request', () => {
     [chat, '{"model":"m","max_tokens":null}', '{"model":"m","max_tokens":50}'],
     [chat, '{"model":"m","max_tokens":900,"max_tokens":901}', '{"model":"m","max_tokens":50,"max_tokens":50}'],
     [chat, '{"model":"m","n":4,"max_tokens":900}', '{"model":"m","n":4,"max_tokens":12}'],
-    [completions, '{"model":"m","n":2,"best_of":5,"max_tokens":900}', '{"model":"m","n":2,"best_of":5,"max_tokens":10}'],
-    [completions, '{"model":"m","prompt":["a",[1,2]],"max_tokens":900}', '{"model":"m","prompt":["a",[1,2]],"max_tokens":25}'],
+    [
+      completions,
+      '{"model":"m","n":2,"best_of":5,"max_tokens":900}',
+      '{"model":"m","n":2,"best_of":5,"max_tokens":10}',
+    ],
+    [
+      completions,
+      '{"model":"m","prompt":["a",[1,2]],"max_tokens":900}',
+      '{"model":"m","prompt":["a",[1,2]],"max_tokens":25}',
+    ],
     [completions, '{"model":"m","prompt":[1,2,3],"max_tokens":900}', '{"model":"m","prompt":[1,2,3],"max_tokens":50}'],
     [responses, '{"model":"m","max_tokens":1}', '{"max_output_tokens":50,"model":"m","max_tokens":1}'],
     [messages, '{"model":"m","max_tokens":900}', '{"model":"m","max_tokens":50}'],
