@@ -2,13 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Limit } from '../core/policy-limits.ts'
 import { accountLimits } from '../policy/limits/account-limits.ts'
 import { placeLimits } from '../policy/limits/place-limits.ts'
-import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/configuration/snapshot.ts'
-
-/** What all threads have at one moment. */
-export interface Published {
-  configuration: ConfigurationSnapshot
-  keys: readonly SnapshotKey[]
-}
+import type { SnapshotKey, SnapshotPolicy } from '../store/configuration/snapshot.ts'
+import type { Published } from './budgets.ts'
 
 /** The budgets that apply since a change, and where they applied before: a policy that was added, attached or given a budget. */
 export function findAddedBudgets(before: Published, after: Published): Limit[] {
@@ -18,11 +13,11 @@ export function findAddedBudgets(before: Published, after: Published): Limit[] {
 }
 
 function addedByPolicies(before: Published, after: Published): Limit[] {
-  const renamed = movedKeys(before, after)
+  const moved = movedKeys(before, after)
   return after.configuration.policies.flatMap((policy) => {
     const old = before.configuration.policies.find(({ id }) => id === policy.id)
     const same = old !== undefined && isDeepStrictEqual(limitsIn(old), limitsIn(policy))
-    const keys = same ? renamed.filter(({ policyId }) => policyId === policy.id) : after.keys
+    const keys = same ? moved.filter(({ policyId }) => policyId === policy.id) : after.keys
     // Keys that were made since have spent nothing.
     if (same && keys.length === 0) return []
     const places = { ...after.configuration, keys }

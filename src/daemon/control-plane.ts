@@ -11,8 +11,8 @@ import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import { failureCause } from '../routing/failure-cause.ts'
 import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
-import { BackdatedBudgets } from './backdate-budgets.ts'
 import { Backups } from './backup.ts'
+import { Budgets } from './budgets.ts'
 import { DegradedParts } from './degraded-parts.ts'
 import { type Foundation, retentionOf } from './foundation.ts'
 import { hostOf, loopbackOf, revealProxies, toGatewaySettings } from './gateway-settings.ts'
@@ -21,7 +21,6 @@ import { LazyTransport } from './lazy-transport.ts'
 import { limitUsage } from './limit-usage.ts'
 import type { Log } from './log.ts'
 import { attachShared, countWorkers, createSharedMemory } from './memory.ts'
-import { openBudgets } from './open-budgets.ts'
 import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
 import { TrafficWindow } from './recent-traffic.ts'
@@ -63,7 +62,7 @@ export class ControlPlane {
   readonly limitMemory: LimitMemory
   readonly #workers: WorkerPool
   readonly #publisher: Publisher
-  readonly #budgets: BackdatedBudgets
+  readonly #budgets: Budgets
   readonly #backups: Backups
   /** Loaded where backups are scheduled. */
   #scheduled: Promise<ScheduledBackups> | null = null
@@ -138,10 +137,7 @@ export class ControlPlane {
     this.#requestLog.change(settings.log.requests)
     this.#backups = new Backups({ ...foundation, dataDirectory: settings.dataDirectory, version: options.version })
     this.#publisher = new Publisher(store, keyring, this.#workers)
-    this.#budgets = new BackdatedBudgets({
-      ...{ store, log, counters: this.#shared.limits },
-      published: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
-    })
+    this.#budgets = new Budgets(store, this.#shared.limits, log)
     this.#traces = new LazyTraces({
       ...{ store, version: options.version, log, transport: () => this.transport.open() },
       configuration: () => this.#publisher.configuration,
@@ -201,7 +197,7 @@ export class ControlPlane {
     await this.#workers.start()
     await this.#keeper.start()
     await this.#workers.listen()
-    this.#budgets.opens(openBudgets(this.#options.foundation.store, this.#shared.limits, this.#options.log))
+    void this.#budgets.open()
     this.#stateHistory.start()
     await this.#scheduleBackups()
     await this.#traces.change(this.#settings.telemetry)
@@ -335,7 +331,8 @@ export class ControlPlane {
   /** Every thread has what the store holds now, and budgets that are new count what was spent before them. */
   async #publish(): Promise<void> {
     await this.#publisher.publish()
-    await this.#budgets.follow()
+    const { configuration, keys } = this.#publisher
+    await this.#budgets.follow({ configuration, keys })
   }
 
   #lost(): number {

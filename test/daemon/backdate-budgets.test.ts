@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { findAddedBudgets } from '../../src/daemon/added-budgets.ts'
-import { BackdatedBudgets } from '../../src/daemon/backdate-budgets.ts'
+import { Budgets } from '../../src/daemon/budgets.ts'
 import type { Log } from '../../src/daemon/log.ts'
 import { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory } from '../../src/policy/limits/limit-memory.ts'
@@ -81,17 +81,17 @@ it('count what their month has cost already, once, also after the next start', a
   const store = await startTestStore(data)
   await store.projects.insert({ id: 'prj_a', name: 'default', createdAt: '2020-01-01T00:00:00.000Z' })
   const counters = new LimitCounters(createLimitMemory(2), 0)
-  counters.seed([])
   let published = { configuration: withPolicies(), keys }
   const log: Partial<Log> = {
     error: (text) => {
       throw new Error(text)
     },
   }
-  const budgets = new BackdatedBudgets({ store, counters, log: log as Log, published: () => published })
+  const budgets = new Budgets(store, counters, log as Log)
+  await budgets.open()
   const change = async (configuration: ConfigurationSnapshot) => {
     published = { configuration, keys }
-    await budgets.follow()
+    await budgets.follow(published)
   }
   await change(withPolicies())
   const wide = policy({ budgetUsdMonth: 5, budgetTokensMonth: 1000 })

@@ -11,7 +11,7 @@ import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfFault } from '../upstream/evaluate.ts'
 import { estimateCut, estimateTokens } from './charge.ts'
 import { clientClosed, settle } from './settle.ts'
-import { type Written, writtenBytes } from './written-tokens.ts'
+import { type WrittenAnswer, writtenBytes } from './written-tokens.ts'
 
 const nothingWritten = writtenBytes(0)
 
@@ -20,7 +20,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
   protected readonly call: Call
   protected readonly answer: Answer
   readonly #reply: ClientReply
-  protected written: Written
+  protected written: WrittenAnswer
   readonly #done: () => void
   #finishing = false
   /** The last bytes that the record waits for are out; what the provider still sends follows them. */

@@ -9,7 +9,7 @@ import type { Call } from '../request/call.ts'
 import type { RequestEnd, Trace } from '../request/trace.ts'
 import { type Leg, pricedAs } from '../upstream/leg.ts'
 import type { UpstreamCall } from '../upstream/upstream-call.ts'
-import { textBytes, type Written, writtenBytes } from './written-tokens.ts'
+import { textBytes, type WrittenAnswer, writtenBytes } from './written-tokens.ts'
 
 /**
  * What a request is charged if its end is never journaled: what its budgets hold it for, else its estimated input, and as much output
@@ -157,7 +157,7 @@ export function usageOfWhole({ call, reader }: Leg, body: Buffer): PricedUsage {
  * Tokens of an answer that was cut off, or that reported none: as reported by the provider, else estimated if content has gone out.
  * What was reported at the beginning is no report of what came after it.
  */
-export function estimateTokens(call: Call, reported: TokenUsage | null, written: Written): TokenUsage | null {
+export function estimateTokens(call: Call, reported: TokenUsage | null, written: WrittenAnswer): TokenUsage | null {
   const { events, tokens } = written
   const output = reported?.output ?? 0
   // An answer that only shows an earlier one was counted before; some count only when they end.

@@ -3,7 +3,7 @@ import { parseJson } from '../../core/json-value.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 
 /** What an answer without a report of its usage has written, as far as it has come. */
-export interface Written {
+export interface WrittenAnswer {
   /** With content. */
   readonly events: number
   /** At least one an event, since most providers send about one; more where their text says so. */
@@ -14,7 +14,7 @@ export interface Written {
 const sampleEvery = 8
 
 /** Counts what a stream writes. `exact`: every event is read, since a budget waits for the count. */
-export class WrittenTokens implements Written {
+export class WrittenTokens implements WrittenAnswer {
   readonly #every: number
   #events = 0
   #read = 0
@@ -41,7 +41,7 @@ export class WrittenTokens implements Written {
 }
 
 /** Of bytes that nobody read as events, or of a whole answer. */
-export function writtenBytes(bytes: number): Written {
+export function writtenBytes(bytes: number): WrittenAnswer {
   const tokens = Math.ceil(bytes / bytesPerToken)
   return { events: tokens, tokens }
 }

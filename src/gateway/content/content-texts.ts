@@ -54,11 +54,17 @@ export const unseenTypes: ReadonlySet<string> = new Set([
   'input_audio',
   'image_generation_call',
 ])
-/** JSON as the client or the model makes it: its names and numbers may be content too. */
-const freeNames = new Set(['input', 'args', 'arguments', 'response', 'output', 'metadata', 'structuredContent'])
+/** JSON as the client or the model makes it, schemas of tools and answers among it: its names and numbers may be content too. */
+const freeNames = new Set(
+  `input args arguments response output metadata structuredContent parameters parametersJsonSchema
+  parameters_json_schema input_schema inputSchema json_schema schema responseSchema response_schema responseJsonSchema
+  response_json_schema`.split(/\s+/),
+)
 /** JSON in a text. */
 const jsonNames = new Set(['arguments', 'partial_json'])
 const smallestFile = 256
+/** A name that clients or models made up may be what must not be shown. */
+const plainName = /^[A-Za-z_]{1,16}$/
 /** An argument of a tool that comes by its place (Gemini's `partialArgs`). */
 const numberArgument = 'numberValue'
 
@@ -103,8 +109,9 @@ class TextFinder {
   #object(node: ObjectNode, path: string, around: Surroundings): void {
     const isFixed = around.isFixed || this.#isSigned(node)
     for (const { name, key, value } of node.members) {
-      const below = path === '' ? name : `${path}.${name}`
-      if (around.isFree) this.#add(key, name, below, isFixed, false)
+      const shown = around.isFree && !plainName.test(name) ? '*' : name
+      const below = path === '' ? shown : `${path}.${shown}`
+      if (around.isFree) this.#add(key, name, `${path}.*`, isFixed, false)
       this.lookAt(value, name, below, { isFixed, isFree: around.isFree })
     }
   }

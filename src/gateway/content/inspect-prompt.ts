@@ -9,8 +9,10 @@ import { CallContent, failedRule } from './call-content.ts'
 import { type ContentText, findTexts } from './content-texts.ts'
 import { mayHold } from './may-hold.ts'
 
-/** Characters to look at in one turn of the event loop: a few milliseconds of work. */
-const turnLength = 64 * 1024
+/** Characters looked at before it is seen whether others should have their turn: 40 ms with the slowest pattern. */
+const pieceLength = 4096
+/** Of work. */
+const turnMs = 10
 /** A text costs as much as so many characters, however short it is. */
 const textCost = 64
 
@@ -41,40 +43,44 @@ async function inspectBody({ body, abort }: Call, content: CallContent): Promise
   if (unseen) content.noteUnseen('prompt', 'images, sound, files and tokens are no text')
   let at = ''
   const context = content.scanOf('prompt', () => at)
-  const work = new WorkBudget()
+  const turn = new WorkTurn()
   for (const text of texts) {
     at = text.path
     const scan = text.isJson ? new ArgumentsScan(context) : new TextScan(context)
-    const written = await scanText(text, scan, work)
+    const written = await scanText(text, scan, turn)
     if (abort.aborted || context.refused !== null) return context.refused
     if (!text.isFixed && written !== text.text) content.edits.push({ span: text.node, text: JSON.stringify(written) })
   }
   return null
 }
 
-async function scanText({ text }: ContentText, scan: TextScan | ArgumentsScan, work: WorkBudget): Promise<string> {
-  if (text.length <= turnLength) {
-    if (work.isDue(text.length)) await nextTurn()
-    return scan.whole(text)
-  }
+async function scanText({ text }: ContentText, scan: TextScan | ArgumentsScan, turn: WorkTurn): Promise<string> {
+  if (turn.isDue(textCost + Math.min(text.length, pieceLength))) await turn.next()
+  if (text.length <= pieceLength) return scan.whole(text)
   let out = ''
-  for (let from = 0; from < text.length; from += turnLength) {
-    const piece = text.slice(from, from + turnLength)
-    out += scan.push(piece)
-    if (work.isDue(piece.length)) await nextTurn()
+  for (let from = 0; from < text.length; from += pieceLength) {
+    out += scan.push(text.slice(from, from + pieceLength))
+    if (turn.isDue(pieceLength)) await turn.next()
   }
   return out + scan.end()
 }
 
 /** Counts work, so that others have their turn. */
-class WorkBudget {
+class WorkTurn {
   #work = 0
+  #began = performance.now()
 
+  /** The clock is asked only now and then: there may be many short texts. */
   isDue(length: number): boolean {
-    this.#work += length + textCost
-    if (this.#work < turnLength) return false
+    this.#work += length
+    if (this.#work < pieceLength) return false
     this.#work = 0
-    return true
+    return performance.now() - this.#began > turnMs
+  }
+
+  async next(): Promise<void> {
+    await nextTurn()
+    this.#began = performance.now()
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Codec, WriteContext } from '../../translate/codec.ts'
-import type { Written } from '../answer/written-tokens.ts'
+import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
 import type { TurnRecorder } from './turn-recorder.ts'
 
@@ -11,5 +11,5 @@ export interface AnswerTranslation {
   lose(name: string): void
   /** Where what the model thinks before its calls is to be kept; null: the client carries it itself. */
   openRecorder(leg: Leg): TurnRecorder | null
-  writeContext(leg: Leg, written: Written): WriteContext
+  writeContext(leg: Leg, written: WrittenAnswer): WriteContext
 }

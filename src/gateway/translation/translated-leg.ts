@@ -5,7 +5,7 @@ import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Carriers, Codec, WriteContext } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
 import type { AnswerStage } from '../answer/stage.ts'
-import type { Written } from '../answer/written-tokens.ts'
+import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
@@ -121,7 +121,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return new TurnRecorder((callId, turn) => vaultOf(call.gateway).keep(call, owner, callId, turn))
   }
 
-  writeContext(leg: Leg, written: Written): WriteContext {
+  writeContext(leg: Leg, written: WrittenAnswer): WriteContext {
     const { call, conversation, carriers, body, target } = this.#parts
     return {
       requestId: call.id,

@@ -1,7 +1,7 @@
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { ReplyUsage } from '../../translate/reply.ts'
 import { estimateTokens } from '../answer/charge.ts'
-import type { Written } from '../answer/written-tokens.ts'
+import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
 
 export function estimatedInput(body: Buffer): number {
@@ -9,7 +9,7 @@ export function estimatedInput(body: Buffer): number {
 }
 
 /** As the provider reported it; of an answer without a report, as the record will estimate it. */
-export function usageSoFar({ call, reader }: Leg, body: Buffer, written: Written): ReplyUsage | null {
+export function usageSoFar({ call, reader }: Leg, body: Buffer, written: WrittenAnswer): ReplyUsage | null {
   const reported = reader.usage()
   if (reported !== null) return { tokens: reported, detail: reader.usageDetail() }
   const tokens = estimateTokens(call, null, written)

@@ -1,4 +1,5 @@
 import { type ContentRule, type ContentSide, detectorsOf } from '../../core/content-rules.ts'
+import { nextTurn } from '../../core/slices.ts'
 import { detectorSeeker } from './growing.ts'
 import { joinSeekers, type PatternEngine, type Seeker } from './seeker.ts'
 
@@ -38,7 +39,11 @@ async function makeReady(
   const engine = await patterns
   const all: ReadyRule[] = []
   for (const { policy, rules } of policies)
-    for (const rule of rules) all.push({ policy, rule, seeker: seekerOf(rule, engine) })
+    for (const rule of rules) {
+      all.push({ policy, rule, seeker: seekerOf(rule, engine) })
+      // A pattern takes some time to compile, and others have their turn.
+      if (rule.pattern !== null) await nextTurn()
+    }
   const on = (side: ContentSide) => all.filter(({ rule }) => rule.on.includes(side))
   const [prompt, answer] = [on('prompt'), on('answer')]
   return { prompt, answer, inJson: { prompt: inJson(prompt), answer: inJson(answer) } }

@@ -4,6 +4,8 @@ export interface PatternParts {
   partial: string
   /** Stands in every match; '' where none is known. */
   literal: string
+  /** How many atoms and groups it has with all repetitions written out: what it costs to compile and, at worst, to search. */
+  weight: number
 }
 
 const zeroWidth = new Set(['b', 'B', 'A', 'z'])
@@ -27,6 +29,7 @@ class PatternReader {
   #run = ''
   #literal = ''
   #mayDiffer = false
+  #weight = 0
 
   constructor(pattern: string) {
     this.#pattern = pattern
@@ -35,7 +38,7 @@ class PatternReader {
   read(): PatternParts {
     const partial = this.#alternatives()
     this.#endRun()
-    return { partial, literal: this.#mayDiffer ? '' : this.#literal }
+    return { partial, literal: this.#mayDiffer ? '' : this.#literal, weight: this.#weight }
   }
 
   #alternatives(): string {
@@ -73,16 +76,19 @@ class PatternReader {
     const flags = /^\(\?[a-zA-Z-]*:$/.test(opening) ? opening : '(?:'
     this.#endRun()
     this.#depth++
+    const outside = this.#weight
+    this.#weight = 1
     const inner = this.#alternatives()
     this.#depth--
     this.#at++
     this.#endRun()
     const many = this.#take(quantifier) ?? ''
+    this.#weight = outside + this.#weight * timesOf(many)
     return `${flags}${inner})${many}`
   }
 
   #escape(): string {
-    const escaped = this.#take(escapeForm) ?? '\\'
+    const escaped = this.#take(escapeForm) ?? this.#pattern[this.#at++] ?? ''
     const kind = escaped[1] ?? ''
     if (kind === 'Q') {
       const quoted = [...escaped.slice(2).replace(/\\E$/, '')]
@@ -102,7 +108,7 @@ class PatternReader {
       if (next === ']' && !first) break
       if (next === '\\') this.#take(escapeForm)
       else if (next === '[' && this.#pattern[this.#at + 1] === ':')
-        this.#at = this.#pattern.indexOf(':]', this.#at + 2) + 2
+        this.#at = Math.max(this.#at, this.#pattern.indexOf(':]', this.#at + 2)) + 2
       else this.#at++
     }
     this.#at++
@@ -112,6 +118,7 @@ class PatternReader {
   /** `plain`: the character that it matches and no other. */
   #quantified(atom: string, plain: string | null): string {
     const many = this.#take(quantifier) ?? ''
+    this.#weight += timesOf(many)
     if (this.#depth === 0) {
       if (plain === null || many !== '') this.#endRun()
       else this.#run += plain
@@ -130,4 +137,10 @@ class PatternReader {
     if (found !== null) this.#at += found.length
     return found
   }
+}
+
+/** How often a quantifier writes its atom out. */
+function timesOf(many: string): number {
+  const [, least = '1', most = ''] = /^\{(\d+)(?:,(\d*))?\}/.exec(many) ?? []
+  return Math.max(1, Number(least), Number(most))
 }

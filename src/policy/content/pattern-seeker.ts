@@ -7,13 +7,19 @@ import type { Seeker } from './seeker.ts'
 const note = ''
 /** Of matches that are longer than they may be: each costs a search more. */
 const mostRetries = 20
+/** Then a pattern compiles within 100 ms, and looks through a kilobyte within 10 ms at worst. */
+const mostWeight = 1000
 
 /** null: the pattern is fine; else what is wrong, as half a sentence. */
 export function wrongPattern(pattern: string): string | null {
   try {
+    // Before it is compiled, which may take seconds.
+    const { partial, weight } = readPattern(pattern)
+    if (weight > mostWeight)
+      return `with its repetitions written out it has ${weight} parts, and ${mostWeight} are the most`
     const compiled = RE2JS.compile(pattern)
     if (compiled.matcher('').find()) return 'it matches the empty text, so that it would match everywhere'
-    RE2JS.compile(`(?:${readPattern(pattern).partial})\\z`)
+    RE2JS.compile(`(?:${partial})\\z`)
     return null
   } catch (error) {
     return describeWrong(pattern, error instanceof Error ? error.message : String(error))

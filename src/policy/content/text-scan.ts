@@ -1,5 +1,7 @@
+import type { Detection } from '../detectors/detector.ts'
 import { labelOf, type ReadyRule } from './compile.ts'
 import type { Placeholders } from './placeholders.ts'
+import { type PlainText, placeIn, plainText } from './plain-text.ts'
 import type { Seeker } from './seeker.ts'
 
 /** What all texts of one prompt or answer share. */
@@ -118,8 +120,10 @@ export class TextScan {
   #find(text: string, base: number): Place[] {
     const { rules, restorer } = this.#context
     const places: Place[] = []
+    const plain = plainText(text)
     for (const by of rules)
-      for (const { start, end, note } of by.seeker.find(text)) if (start >= base) places.push({ start, end, note, by })
+      for (const { start, end, note } of findEach(by, text, plain))
+        if (start >= base) places.push({ start, end, note, by })
     for (const { start, end, note } of restorer?.find(text) ?? [])
       if (start >= base) places.push({ start, end, note, by: null })
     return places.length < 2 ? places : places.sort((one, other) => one.start - other.start || other.end - one.end)
@@ -130,7 +134,11 @@ export class TextScan {
     if (isEnd) return text.length
     const { rules, restorer } = this.#context
     let limit = restorer?.growingFrom(text) ?? text.length
-    for (const { seeker } of rules) limit = Math.min(limit, seeker.growingFrom(text))
+    const plain = plainText(text)
+    for (const { seeker } of rules) {
+      limit = Math.min(limit, seeker.growingFrom(text))
+      if (plain !== null) limit = Math.min(limit, plain.places[seeker.growingFrom(plain.text)] ?? text.length)
+    }
     for (const { start, end } of places.toReversed()) if (start < limit && end > limit) limit = start
     return Math.max(limit, base)
   }
@@ -180,6 +188,16 @@ export class TextScan {
     if (this.#escaped) this.#units.splice(0, dropped)
   }
 }
+
+/** As it is written, and as a model reads it; what was found both ways stands once. */
+function findEach({ seeker }: ReadyRule, text: string, plain: PlainText | null): readonly Detection[] {
+  const written = seeker.find(text)
+  if (plain === null) return written
+  const hidden = seeker.find(plain.text).map((one) => placeIn(plain, one))
+  return [...written.filter((one) => !hidden.some((other) => isWithin(one, other))), ...hidden]
+}
+
+const isWithin = (one: Detection, other: Detection) => other.start <= one.start && one.end <= other.end
 
 /** Only what is replaced. Of places that overlap, the first has its way with all of them. */
 function joinOverlaps(places: readonly Place[]): Place[] {

@@ -101,6 +101,18 @@ const places: [what: string, path: string, body: string, at: string][] = [
     '{"model":"openai-model","messages":[],"tools":[{"type":"function","function":{"name":"f","description":"SECRET"}}]}',
     'tools[0].function.description',
   ],
+  [
+    'the name of a parameter',
+    chat,
+    '{"model":"openai-model","messages":[],"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"SECRET":{"type":"string"}}}}}]}',
+    'tools[0].function.parameters.properties.*',
+  ],
+  [
+    'the name of a member that an answer must have',
+    chat,
+    '{"model":"openai-model","messages":[],"response_format":{"type":"json_schema","json_schema":{"schema":{"properties":{"SECRET":{}}}}}}',
+    'response_format.json_schema.schema.properties.*',
+  ],
   ['an embedding', '/embeddings', '{"model":"openai-model","input":["a","SECRET"]}', 'input[1]'],
   ['a legacy completion', '/completions', '{"model":"openai-model","prompt":"SECRET"}', 'prompt'],
   ['a moderation', '/moderations', '{"model":"openai-model","input":"SECRET"}', 'input'],

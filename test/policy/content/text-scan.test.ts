@@ -61,6 +61,21 @@ describe('a text that comes in pieces', () => {
     expect(await run(all, [...text])).toBe(whole)
   })
 
+  it.each([
+    ['characters that nobody sees', [...key].join('\u200b')],
+    ['a soft hyphen', `${key.slice(0, 9)}\u00ad${key.slice(9)}`],
+    ['letters of full width', [...key].map((one) => String.fromCharCode(one.charCodeAt(0) + 0xfee0)).join('')],
+    ['mathematical letters', key.replace('Abc', '\u{1d400}\u{1d41b}\u{1d41c}')],
+  ])('is read without what hides it: %s', async (_what, hidden) => {
+    const text = `It is ${hidden}, and that is all. \u{1f468}\u200d\u{1f469}`
+    const written = 'It is [KEY_1], and that is all. \u{1f468}\u200d\u{1f469}'
+    expect(await run(all, [text])).toBe(written)
+    expect(await run(all, text.split(''))).toBe(written)
+    const context = await contextOf(all)
+    new TextScan(context).whole(`${key}\u200b `)
+    expect(context.names).toEqual(['secrets'])
+  })
+
   it('gives what the redaction of the whole text gives, however it is cut', async () => {
     const word = fc.oneof(
       fc.constantFrom(

@@ -1,0 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { emptyConfiguration } from '../gateway/thread/empty-configuration.ts'
+import type { LimitCounters } from '../policy/limits/limit-counters.ts'
+import { findPeriod } from '../policy/limits/periods.ts'
+import type { StoreClient } from '../store/api.ts'
+import type { ConfigurationSnapshot, SnapshotKey } from '../store/configuration/snapshot.ts'
+import type { Log } from './log.ts'
+
+const retryMs = 1000
+
+/** What all threads have at one moment. */
+export interface Published {
+  configuration: ConfigurationSnapshot
+  keys: readonly SnapshotKey[]
+}
+
+/** What budgets have used: at the start what earlier processes spent, and where one is added what was spent before it. */
+export class Budgets {
+  readonly #store: StoreClient
+  readonly #counters: LimitCounters
+  readonly #log: Log
+  #before: Published = { configuration: emptyConfiguration, keys: [] }
+  /** Resolves when what earlier processes spent is counted; null: it is. */
+  #opening: Promise<void> | null = null
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(store: StoreClient, counters: LimitCounters, log: Log) {
+    this.#store = store
+    this.#counters = counters
+    this.#log = log
+  }
+
+  /**
+   * Budgets let nothing pass before all that earlier processes left in the journal is stored, and it is known what they spent. All
+   * else is served meanwhile.
+   */
+  open(): Promise<void> {
+    this.#opening = this.#seed().finally(() => {
+      this.#opening = null
+    })
+    return this.#opening
+  }
+
+  /** Resolves when budgets that were added by the last change count what was spent before it. */
+  async follow(after: Published): Promise<void> {
+    const before = this.#before
+    if (before.configuration === after.configuration && before.keys === after.keys) return
+    this.#before = after
+    // A start: what was spent by then is in the store.
+    if (before.configuration === emptyConfiguration) return
+    const opening = this.#opening
+    this.#running = this.#running.then(() => opening).then(() => this.#backdate(before, after))
+    if (opening === null) await this.#running
+  }
+
+  async #seed(): Promise<void> {
+    for (;;) {
+      try {
+        const { used, held } = await readSpend(this.#store)
+        return this.#counters.seed(used, held)
+      } catch (error) {
+        const reason = String(error)
+        this.#log.error('what budgets have used cannot be read, so they let nothing pass', { reason })
+        await wait(retryMs, undefined, { ref: false })
+      }
+    }
+  }
+
+  async #backdate(before: Published, after: Published): Promise<void> {
+    try {
+      const { backdateBudgets } = await import('./backdate-budgets.ts')
+      await backdateBudgets(this.#store, this.#counters, before, after)
+    } catch (error) {
+      this.#log.error('a budget that was added counts only what is spent from now on', { reason: String(error) })
+    }
+  }
+}
+
+async function readSpend(store: StoreClient) {
+  await store.ingest()
+  const { timeZone } = await store.workspace.get()
+  const now = Date.now()
+  // A day or month that begins after this begins at nothing.
+  return store.spend.list([findPeriod('day', timeZone, now).name, findPeriod('month', timeZone, now).name])
+}

@@ -1,0 +1,37 @@
+import type { Detection } from '../detectors/detector.ts'
+
+/** Characters that nobody sees, and letters in other shapes: a model reads the same, and a form finds nothing. */
+const invisible =
+  '\\u{ad}\\u{34f}\\u{61c}\\u{180b}-\\u{180f}\\u{200b}-\\u{200f}\\u{202a}-\\u{202e}\\u{2060}-\\u{206f}\\u{fe00}-\\u{fe0f}\\u{feff}\\u{e0000}-\\u{e0fff}'
+const otherShapes = '\\u{ff01}-\\u{ff5e}\\u{1d400}-\\u{1d7ff}'
+const isDisguised = new RegExp(`[${invisible}${otherShapes}]`, 'u')
+const isInvisible = new RegExp(`^[${invisible}]`, 'u')
+const hasOtherShape = new RegExp(`^[${otherShapes}]`, 'u')
+
+/** A text as a model reads it, without what only hides it. */
+export interface PlainText {
+  text: string
+  /** Where each of its characters stands in the text that it was made of; then that text's length. */
+  places: readonly number[]
+}
+
+/** Null: it is plain already. */
+export function plainText(text: string): PlainText | null {
+  if (!isDisguised.test(text)) return null
+  const places: number[] = []
+  let plain = ''
+  let at = 0
+  for (const point of text) {
+    const written = isInvisible.test(point) ? '' : hasOtherShape.test(point) ? point.normalize('NFKC') : point
+    for (let unit = 0; unit < written.length; unit++) places.push(at)
+    plain += written
+    at += point.length
+  }
+  places.push(text.length)
+  return { text: plain, places }
+}
+
+/** Where something of the plain text stands in the text that it was made of, with what is hidden behind it. */
+export function placeIn({ places }: PlainText, { start, end, note }: Detection): Detection {
+  return { start: places[start] ?? 0, end: places[end] ?? places.at(-1) ?? 0, note }
+}
