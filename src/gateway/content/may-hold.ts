@@ -1,5 +1,6 @@
 import type { ContentSide } from '../../core/content-rules.ts'
 import type { ReadyRules } from '../../policy/content/compile.ts'
+import { disguisedBytes } from '../../policy/content/plain-text.ts'
 import { fileNames, logprobNames, tokenNames, unseenNames, unseenTypes } from './content-texts.ts'
 
 /** A longer document is looked at text by text, with turns for others in between. */
@@ -16,7 +17,7 @@ const unseen = [
   String.raw`${quoted(fileNames)}\s*:\s*["[]`,
   String.raw`${quoted(logprobNames)}\s*:\s*[{[]`,
 ].join('|')
-const needsLook = new RegExp(`${hidden}|${unseen}`)
+const needsLook = new RegExp(`${hidden}|${disguisedBytes}|${unseen}`)
 /** A prompt that may be numbers, and a list that begins with one. */
 const namesTokens = new RegExp(String.raw`${quoted(tokenNames)}\s*:\s*\[`)
 const beginsWithScalar = /\[\s*[^"{[\]\s]/

@@ -8,6 +8,9 @@ const isDisguised = new RegExp(`[${invisible}${otherShapes}]`, 'u')
 const isInvisible = new RegExp(`^[${invisible}]`, 'u')
 const hasOtherShape = new RegExp(`^[${otherShapes}]`, 'u')
 
+/** What stands in the bytes of a text, read as Latin-1, that is not plain; it also stands in some that are. */
+export const disguisedBytes = String.raw`\xc2\xad|\xcd\x8f|\xd8\x9c|\xe1\xa0|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xef[\xb8\xbb-\xbd]|\xf0\x9d|\xf3\xa0`
+
 /** A text as a model reads it, without what only hides it. */
 export interface PlainText {
   text: string

@@ -4,6 +4,7 @@ import { type ContentRule, detectorsOf } from '../../../src/core/content-rules.t
 import { ArgumentsScan } from '../../../src/policy/content/arguments-scan.ts'
 import { readyRules } from '../../../src/policy/content/compile.ts'
 import { Placeholders } from '../../../src/policy/content/placeholders.ts'
+import { disguisedBytes, plainText } from '../../../src/policy/content/plain-text.ts'
 import { type ScanContext, TextScan } from '../../../src/policy/content/text-scan.ts'
 import { findAll } from '../../../src/policy/detectors/detector.ts'
 import { detectors } from '../../../src/policy/detectors/index.ts'
@@ -74,6 +75,16 @@ describe('a text that comes in pieces', () => {
     const context = await contextOf(all)
     new TextScan(context).whole(`${key}\u200b `)
     expect(context.names).toEqual(['secrets'])
+  })
+
+  it('knows by the bytes of a text that something may be hidden in it', () => {
+    const form = new RegExp(disguisedBytes)
+    for (let point = 0; point < 0x10ffff; point += point < 0x3100 || point > 0xfdff ? 1 : 997) {
+      const text = String.fromCodePoint(point)
+      if (plainText(text) !== null)
+        expect([point, form.test(Buffer.from(text).toString('latin1'))]).toEqual([point, true])
+    }
+    expect(form.test(Buffer.from('plain, größer, 中文, 👍').toString('latin1'))).toBe(false)
   })
 
   it('gives what the redaction of the whole text gives, however it is cut', async () => {
