@@ -2,8 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Limit } from '../core/policy-limits.ts'
 import { accountLimits } from '../policy/limits/account-limits.ts'
 import { placeLimits } from '../policy/limits/place-limits.ts'
-import type { SnapshotKey, SnapshotPolicy } from '../store/configuration/snapshot.ts'
-import type { Published } from './budgets.ts'
+import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/configuration/snapshot.ts'
+
+/** What all threads have at one moment. */
+export interface Published {
+  configuration: ConfigurationSnapshot
+  keys: readonly SnapshotKey[]
+}
 
 /** The budgets that apply since a change, and where they applied before: a policy that was added, attached or given a budget. */
 export function findAddedBudgets(before: Published, after: Published): Limit[] {

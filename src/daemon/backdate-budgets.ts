@@ -4,33 +4,38 @@ import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { type BudgetPeriod, findPeriod } from '../policy/limits/periods.ts'
 import type { RecordFilter, StoreClient, UsageRow } from '../store/api.ts'
 import type { ConfigurationSnapshot } from '../store/configuration/snapshot.ts'
-import { findAddedBudgets } from './added-budgets.ts'
-import type { Published } from './budgets.ts'
+import { findAddedBudgets, type Published } from './added-budgets.ts'
+import type { Log } from './log.ts'
+
+interface BudgetParts {
+  store: StoreClient
+  counters: LimitCounters
+  log: Log
+}
 
 /**
  * A budget that is added in the middle of a day or month counts what that day or month has cost already, as its records say:
  * it is a budget of the month, and not of what is left of it. Requests in progress at that moment are not counted.
  */
-export async function backdateBudgets(
-  store: StoreClient,
-  counters: LimitCounters,
-  before: Published,
-  after: Published,
-): Promise<void> {
+export async function backdateBudgets(parts: BudgetParts, before: Published, after: Published): Promise<void> {
   const added = findAddedBudgets(before, after)
   if (added.length === 0) return
-  // What has ended by now is in the records.
-  await store.ingest()
-  const missing = await findMissing(store, counters, added, after.configuration)
-  if (missing.length === 0) return
-  await store.spend.add(missing)
-  for (const booked of missing) counters.addUsed(booked)
+  const { store, counters, log } = parts
+  try {
+    // What has ended by now is in the records.
+    await store.ingest()
+    const missing = await findMissing(parts, added, after.configuration)
+    if (missing.length === 0) return
+    await store.spend.add(missing)
+    for (const booked of missing) counters.addUsed(booked)
+  } catch (error) {
+    log.error('a budget that was added counts only what is spent from now on', { reason: String(error) })
+  }
 }
 
 /** What the records of each budget come to beyond what it has counted. */
 async function findMissing(
-  store: StoreClient,
-  counters: LimitCounters,
+  { store, counters }: BudgetParts,
   added: readonly Limit[],
   configuration: ConfigurationSnapshot,
 ): Promise<BookedAmount[]> {

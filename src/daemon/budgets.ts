@@ -3,16 +3,10 @@ import { emptyConfiguration } from '../gateway/thread/empty-configuration.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { findPeriod } from '../policy/limits/periods.ts'
 import type { StoreClient } from '../store/api.ts'
-import type { ConfigurationSnapshot, SnapshotKey } from '../store/configuration/snapshot.ts'
+import type { Published } from './added-budgets.ts'
 import type { Log } from './log.ts'
 
 const retryMs = 1000
-
-/** What all threads have at one moment. */
-export interface Published {
-  configuration: ConfigurationSnapshot
-  keys: readonly SnapshotKey[]
-}
 
 /** What budgets have used: at the start what earlier processes spent, and where one is added what was spent before it. */
 export class Budgets {
@@ -44,12 +38,16 @@ export class Budgets {
   /** Resolves when budgets that were added by the last change count what was spent before it. */
   async follow(after: Published): Promise<void> {
     const before = this.#before
-    if (before.configuration === after.configuration && before.keys === after.keys) return
     this.#before = after
-    // A start: what was spent by then is in the store.
-    if (before.configuration === emptyConfiguration) return
+    // At a start, what was spent by then is in the store.
+    if (before.configuration === emptyConfiguration || isSame(before, after)) return
     const opening = this.#opening
-    this.#running = this.#running.then(() => opening).then(() => this.#backdate(before, after))
+    const parts = { store: this.#store, counters: this.#counters, log: this.#log }
+    this.#running = this.#running.then(async () => {
+      await opening
+      const { backdateBudgets } = await import('./backdate-budgets.ts')
+      await backdateBudgets(parts, before, after)
+    })
     if (opening === null) await this.#running
   }
 
@@ -65,16 +63,10 @@ export class Budgets {
       }
     }
   }
-
-  async #backdate(before: Published, after: Published): Promise<void> {
-    try {
-      const { backdateBudgets } = await import('./backdate-budgets.ts')
-      await backdateBudgets(this.#store, this.#counters, before, after)
-    } catch (error) {
-      this.#log.error('a budget that was added counts only what is spent from now on', { reason: String(error) })
-    }
-  }
 }
+
+const isSame = (one: Published, other: Published) =>
+  one.configuration === other.configuration && one.keys === other.keys
 
 async function readSpend(store: StoreClient) {
   await store.ingest()

@@ -123,9 +123,7 @@ export class ControlPlane {
     store.onTraffic((tally) => this.#traffic.add(tally))
     store.onSettledHolds((settled) => this.#shared.limits.settleKept(settled))
     store.onLongTurn((turn) => this.#turns.report('store', turn))
-    store.onChange(() => {
-      this.#changes++
-    })
+    store.onChange(() => void this.#changes++)
     store.watchThread({
       onDeath: (reason) => log.error('the store thread crashed and is being restarted', { reason }),
       onRevival: () => {

@@ -34,7 +34,7 @@ const store = {
 }
 const serve = {
   entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
-  bytes: 620_000,
+  bytes: 621_000,
   without: [
     'zod/v4/classic/',
     'node_modules/undici/',

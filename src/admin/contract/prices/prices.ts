@@ -49,10 +49,10 @@ export const prices = {
         vendor: field(z.string().min(1).optional(), { description: 'Only of this vendor (openai, bedrock, groq …)' }),
         changed: field(z.boolean().default(false), { description: 'Only prices that were set or imported' }),
         model: field(reference.optional(), {
-          description: 'Only the price that applies to this model, if there is one',
+          description: 'Only the price that applies to this model',
         }),
         provider: field(reference.optional(), {
-          description: 'Only of this provider; with a model: what it costs there',
+          description: 'Only of this provider',
         }),
       }),
     )
