@@ -64,6 +64,29 @@ function capObject(body: Buffer, object: LimitSpans, limits: OutputLimits, most:
   return tooMuch.map(({ member }) => replace(member, String(each)))
 }
 
+/** How many answers the body asks for. */
+export function countAnswers(body: Buffer, limits: OutputLimits): number {
+  const { choices, prompts, within } = limits
+  const wanted = [...choices, ...(prompts === undefined ? [] : [prompts])]
+  if (wanted.length === 0) return 1
+  const root = scanObject(body, within ?? wanted)
+  if (!root.ok) return 1
+  if (within === null) return answersIn(body, root.members, limits)
+  const holders = root.members.map((holder) => scanObject(body, wanted, holder))
+  return Math.max(1, ...holders.map((scan) => (scan.ok ? answersIn(body, scan.members, limits) : 1)))
+}
+
+function answersIn(body: Buffer, members: readonly Member[], limits: OutputLimits): number {
+  const times = members.map((member) => {
+    const value = limits.choices.includes(member.name) ? readValue(body, member) : null
+    return isCount(value) ? value : value === null ? 1 : mostChoices
+  })
+  return Math.max(1, ...times) * countPrompts(body, members, limits)
+}
+
+/** Of a provider that reads a number out of something else. */
+const mostChoices = 128
+
 /** A list of numbers is one prompt, in tokens. What cannot be read counts as many as there may be. */
 export function countPrompts(body: Buffer, members: readonly Member[], { prompts }: OutputLimits): number {
   const counts = members.map((member) => {

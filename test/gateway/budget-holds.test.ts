@@ -236,6 +236,25 @@ describe('a hold', () => {
     expect((admitted.record.tokens?.input ?? 0) + (admitted.record.tokens?.output ?? 0)).toBe(held?.[2])
   })
 
+  it('is for all answers that are asked for, each as long as the model writes', async () => {
+    const plane = await start({
+      rules: { budgetUsdDay: 0.01 },
+      prices: [{ model: 'openai-model', input: 1, output: 10, max_output: 200 }],
+    })
+    // Of 200 tokens each: 2,000 micro-dollars an answer.
+    for (const more of [
+      { n: 4, max_tokens: 500 },
+      { n: 4, max_tokens: undefined },
+    ])
+      expect((await ask(plane, more)).status).toBe(200)
+    for (const more of [
+      { n: 5, max_tokens: 500 },
+      { n: 128, max_tokens: undefined },
+      { n: '8', max_tokens: 500 },
+    ])
+      expectLaneError('openai', await ask(plane, more), 'budget_exceeded')
+  })
+
   it('is no more than the model writes', async () => {
     const plane = await start({
       rules: { budgetUsdDay: 1 },

@@ -68,6 +68,7 @@ export type Inspected =
       streamed: boolean
       bytes: number
       outputLimit: number | null
+      answers: number
       /** What says which conversation it belongs to. */
       conversation: { start: string | null; signature: string | null }
     }

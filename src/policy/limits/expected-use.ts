@@ -23,9 +23,11 @@ export const smallestIncrement = 64
 export function expectAnswer(
   price: ModelPrice | null,
   isFree: boolean,
-  { outputLimit: asked, streamed }: { outputLimit: number | null; streamed: boolean },
+  { outputLimit: asked, streamed, answers }: { outputLimit: number | null; streamed: boolean; answers: number },
 ): Pick<Expected, 'output' | 'grows'> | null {
-  const most = price?.max_output ?? null
+  // The model's bound is one of each answer.
+  const longest = price?.max_output ?? null
+  const most = longest === null ? null : longest * answers
   if (asked !== null) return { output: most === null ? asked : Math.min(asked, most), grows: false }
   if (streamed) return { output: Math.min(increment, most ?? increment), grows: true }
   if (most === null && !isFree) return null

@@ -21,7 +21,7 @@ import type { Candidate, Plan } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
 import type { RouteQuestion } from './explain-question.ts'
 
-type AccountCall = Pick<RouteQuestion, 'bytes' | 'outputLimit' | 'streamed'> & {
+type AccountCall = Pick<RouteQuestion, 'bytes' | 'outputLimit' | 'answers' | 'streamed'> & {
   /** null: not known, and the request is taken for the smallest that there is. */
   text: string | null
   /** Of the key; null: none was named. */
@@ -105,7 +105,8 @@ function expect(
   const body = Buffer.from(asked.text ?? '')
   const price = isFree ? null : priceForTier(found ?? asked.policy?.unpriced?.price ?? null, body)
   if (price === null && !isFree) return noAccountPrice(model)
-  const size = { outputLimit: limitOf(asked), streamed: asked.streamed || asked.text === null }
+  const streamed = asked.streamed || asked.text === null
+  const size = { outputLimit: limitOf(asked), streamed, answers: asked.answers }
   const answer = expectAnswer(price, isFree, size)
   return answer === null ? unboundedAnswer() : { price, input: inputOf(asked), ...answer }
 }

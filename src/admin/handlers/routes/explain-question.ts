@@ -49,7 +49,7 @@ export async function readQuestion(context: AdminContext, input: ExplainInput): 
 /** Of a request nothing is known but its model. */
 export function sizeless(model: string, lane: LaneName | undefined): RouteQuestion {
   const lanes = lane === undefined ? [] : [lane]
-  return { model, lanes, operation: null, streamed: false, bytes: 0, outputLimit: null, conversation: null }
+  return { model, lanes, operation: null, streamed: false, bytes: 0, outputLimit: null, answers: 1, conversation: null }
 }
 
 async function readBody(

@@ -10,6 +10,8 @@ export interface RequestSize {
   bytes: number
   /** null: the client sets none. */
   outputLimit: number | null
+  /** How many it asks for. */
+  answers: number
 }
 
 /** What the data plane knows of targets for a request of that size. */
