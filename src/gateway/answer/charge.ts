@@ -149,8 +149,11 @@ export function estimateCut({ match, inspection, body }: Call, reported: TokenUs
 /** What a whole answer used: as the provider reported it, else estimated by what it says. */
 export function usageOfWhole({ call, reader }: Leg, body: Buffer): PricedUsage {
   const reported = reader.usage()
-  if (reported !== null || !reader.estimable) return { tokens: reported, detail: reader.usageDetail() }
-  return { tokens: estimateTokens(call, null, writtenBytes(textBytes(body))), detail: reader.usageDetail() }
+  const detail = reader.usageDetail()
+  // Gemini's embeddings say nothing of what they used.
+  if (reported === null && call.match.endpoint.embeds === true) return { tokens: estimateCut(call, null), detail }
+  if (reported !== null || !reader.estimable) return { tokens: reported, detail }
+  return { tokens: estimateTokens(call, null, writtenBytes(textBytes(body))), detail }
 }
 
 /**

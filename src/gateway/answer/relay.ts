@@ -11,7 +11,7 @@ import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader, headersDown, withoutRateLimits } from '../upstream/headers.ts'
 import type { Leg, LegTranslation } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
-import { estimateCut, usageOfWhole } from './charge.ts'
+import { usageOfWhole } from './charge.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
 import { reject, type Used } from './respond.ts'
@@ -126,12 +126,6 @@ function giveUp({ arrival }: Call, answer: Answer, reason: Fault, used?: Used): 
   return reject(arrival, reason, used)
 }
 
-function usedBy({ leg: { reader, call } }: Answer): Used {
-  // Older models of Gemini report nothing of what they turned into vectors.
-  const unsaid = call.match.endpoint.embeds === true ? estimateCut(call, null) : null
-  return { tokens: reader.usage() ?? unsaid, detail: reader.usageDetail() }
-}
-
 /** What flows is not fetched for somebody who asked for its head alone. */
 async function passHead(call: Call, answer: Answer): Promise<void> {
   const { head } = answer.gated
@@ -175,17 +169,17 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   if (match.endpoint.readWhole === true) recordStartedCall(answer)
   else if (call.createsObjects || match.endpoint.object?.effect === 'delete') recordObjects(answer, received)
   if (arrival.reply.opened) return reject(arrival, streamPromised)
+  const used = usageOfWhole(answer.leg, received)
   let body = received
   for (const stage of stages) {
     const passed = stage.whole(body)
     // The provider charges for it all the same.
-    if (!Buffer.isBuffer(passed)) return giveUp(call, answer, passed, usedBy(answer))
+    if (!Buffer.isBuffer(passed)) return giveUp(call, answer, passed, used)
     body = passed
   }
   const { head } = answer.gated
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
-  const used = usageOfWhole(answer.leg, received)
   trace.mark('last_byte')
   await settle(arrival, { status: head.status, error: null, ...used })
   if (call.abort.disconnected) return
