@@ -65,6 +65,8 @@ export interface ProviderKind {
   unsupported(provider: ProviderTarget): readonly 'stream_options'[]
   /** The member that all of its servers take for the limit of an answer, where some do not know the newer one. */
   outputLimit?: 'max_tokens'
+  /** Whether the vendor's models want their unsigned reasoning back, from its preset. Absent: none does. */
+  wantsReasoning?(settings: ProviderSettings): boolean
   /** What the vendor's usage leaves out, from its preset. Absent: nothing. */
   usageConvention?(provider: ProviderTarget): UsageConvention
 }

@@ -52,6 +52,7 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     // Of a server that no preset names nobody knows.
     isUnsupported: (settings, operation) =>
       operation === 'responses.socket' && find(settings)?.responsesSocket === false,
+    wantsReasoning: (settings) => find(settings)?.reasoningBack === true,
     usageConvention: ({ settings }) => ({ reasoningBeside: find(settings)?.reasoningBeside === true }),
   }
 }

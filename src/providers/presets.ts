@@ -9,6 +9,8 @@ export interface Preset {
   unsupported: readonly 'stream_options'[]
   /** Its usage has reasoning tokens in neither the completion nor the total (`UsageConvention`). */
   reasoningBeside: boolean
+  /** Its models want their own `reasoning_content` of earlier turns back, which nobody signs. */
+  reasoningBack: boolean
   /** It documents `POST /responses`. */
   responses: boolean
   /** It has Responses over WebSocket. */
@@ -29,7 +31,8 @@ const local = (name: string, title: string, baseUrl: string, more: Partial<Prese
 
 function vendor(name: string, title: string, baseUrl: string, more: Partial<Preset> = {}): Preset {
   const usual = { unsupported: [], exhausted: [], importNames: [], note: null } as const
-  const facts = { reasoningBeside: false, responses: false, responsesSocket: false, listsModels: true }
+  const unusual = { reasoningBeside: false, reasoningBack: false, responses: false, responsesSocket: false }
+  const facts = { ...unusual, listsModels: true }
   return { name, title, baseUrl, credential: 'required', ...facts, ...usual, ...more }
 }
 
@@ -47,6 +50,7 @@ export const presets: readonly Preset[] = [
   vendor('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1'),
   vendor('deepinfra', 'DeepInfra', 'https://api.deepinfra.com/v1/openai'),
   vendor('deepseek', 'DeepSeek', 'https://api.deepseek.com/v1', {
+    reasoningBack: true,
     note: 'Sends blank lines or comments while a request waits for its turn.',
   }),
   vendor('fireworks', 'Fireworks AI', 'https://api.fireworks.ai/inference/v1', {
@@ -68,6 +72,7 @@ export const presets: readonly Preset[] = [
     note: 'Reports usage in the last chunk unasked.',
   }),
   vendor('moonshot', 'Moonshot AI', 'https://api.moonshot.ai/v1', {
+    reasoningBack: true,
     exhausted: ['exceeded_current_quota_error'],
     note: 'Accounts of mainland China are at api.moonshot.cn.',
   }),
@@ -92,6 +97,7 @@ export const presets: readonly Preset[] = [
     importNames: ['x-ai'],
   }),
   vendor('zai', 'Z.ai', 'https://api.z.ai/api/paas/v4', {
+    reasoningBack: true,
     listsModels: false,
     exhausted: ['1113'],
     importNames: ['z-ai'],

@@ -52,6 +52,8 @@ export interface TranslationTarget {
   compatible: boolean
   /** Whether the vendor knows `stream_options`. */
   streamOptions: boolean
+  /** Chat: the vendor's models want what they thought in earlier turns back, as `reasoning_content`. */
+  reasoningContent?: boolean
 }
 
 /** Carries opaque reasoning through formats that have a place for text only this gateway must understand. */

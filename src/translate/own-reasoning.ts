@@ -1,18 +1,31 @@
 import type { FormatName } from '../core/format.ts'
 import type { TranslationTarget } from './codec.ts'
-import type { Conversation, ConversationTurn, Part, ProviderFamily } from './conversation.ts'
+import type { Conversation, ConversationTurn, Opaque, Part, ProviderFamily } from './conversation.ts'
 import type { Ledger } from './ledger.ts'
 import { modelFacts } from './model-facts.ts'
 
+/** Which signed reasoning may go to a target. */
+export interface ReasoningDestination {
+  /** Sealed reasoning of another provider does not go there; null: none goes. */
+  providerId: string | null
+  /** Whether its own provider has refused it before. */
+  isRefused?(opaque: Opaque): boolean
+}
+
 /**
- * Sealed reasoning goes back to the provider that made it, and to no other: what another one made is a loss. `providerId` null: it goes
- * to nobody, since its own provider no longer takes it.
+ * Sealed reasoning goes back to the provider that made it, and to no other: what another one made is a loss, and so is what its own
+ * provider refuses. `providerId` null: it goes to nobody.
  */
-export function keepOwnReasoning(conversation: Conversation, providerId: string | null, ledger: Ledger): Conversation {
+export function keepOwnReasoning(
+  conversation: Conversation,
+  { providerId, isRefused }: ReasoningDestination,
+  ledger: Ledger,
+): Conversation {
   const isForeign = (part: Part) => {
     const opaque = 'opaque' in part ? part.opaque : undefined
-    if (providerId === null) return opaque !== undefined
-    return opaque?.provider !== undefined && opaque.provider !== providerId
+    if (opaque === undefined) return false
+    if (providerId === null || isRefused?.(opaque) === true) return true
+    return opaque.provider !== undefined && opaque.provider !== providerId
   }
   if (!conversation.turns.some(({ parts }) => parts.some(isForeign))) return conversation
   const keep = (part: Part): Part => {
@@ -36,9 +49,11 @@ function isShown(part: Part): boolean {
   return part.kind === 'reasoning' && part.opaque === undefined && part.text !== ''
 }
 
-/** Whether anything of it is signed or encrypted. */
-export function holdsOpaque({ turns }: Conversation): boolean {
-  return turns.some(({ parts }) => parts.some((part) => 'opaque' in part && part.opaque !== undefined))
+/** What of it is signed or encrypted. */
+export function listOpaque({ turns }: Conversation): Opaque[] {
+  return turns.flatMap(({ parts }) =>
+    parts.flatMap((part) => ('opaque' in part && part.opaque !== undefined ? [part.opaque] : [])),
+  )
 }
 
 /** Whether signed reasoning reaches the provider, or some of it is stripped; null: there is none. */
@@ -47,15 +62,11 @@ export function signedReasoning(
   written: Conversation,
   { format, model }: Pick<TranslationTarget, 'format' | 'model'>,
 ): 'carried' | 'stripped' | null {
-  const signed = (conversation: Conversation) =>
-    conversation.turns.flatMap(({ parts }) =>
-      parts.flatMap((part) => ('opaque' in part && part.opaque !== undefined ? [part.opaque.family] : [])),
-    )
-  const before = signed(read).length
+  const before = listOpaque(read).length
   if (before === 0) return null
   const reader = format === 'chat' ? modelFacts(model).family : familyOf[format]
-  const after = signed(written)
-  return after.length === before && after.every((family) => family === reader) ? 'carried' : 'stripped'
+  const after = listOpaque(written)
+  return after.length === before && after.every(({ family }) => family === reader) ? 'carried' : 'stripped'
 }
 
 /** Who signs what a model of the format thinks. */

@@ -4,13 +4,17 @@ import type { JsonObject } from '../core/json-value.ts'
 import type { Codec, TranslationTarget } from './codec.ts'
 import type { Conversation } from './conversation.ts'
 import { Ledger } from './ledger.ts'
-import { acceptShownReasoning, keepOwnReasoning, signedReasoning, withoutShownReasoning } from './own-reasoning.ts'
+import {
+  acceptShownReasoning,
+  keepOwnReasoning,
+  type ReasoningDestination,
+  signedReasoning,
+  withoutShownReasoning,
+} from './own-reasoning.ts'
 
 /** Where a conversation goes, and under which of the route's conditions. */
-export interface WriteDestination {
+export interface WriteDestination extends ReasoningDestination {
   target: TranslationTarget
-  /** Sealed reasoning of another provider does not go there; null: none goes. */
-  providerId: string | null
   /** Nothing may be lost. */
   strict: boolean
 }
@@ -30,11 +34,12 @@ export function writeFor(
   read: Conversation,
   from: FormatName,
   codec: Codec,
-  { target, providerId, strict }: WriteDestination,
+  destination: WriteDestination,
 ): WrittenRequest | Fault {
+  const { target, strict } = destination
   const ledger = new Ledger(from, codec.format, strict)
   acceptShownReasoning(read, ledger)
-  const conversation = withoutShownReasoning(keepOwnReasoning(read, providerId, ledger))
+  const conversation = withoutShownReasoning(keepOwnReasoning(read, destination, ledger))
   ledger.settle(conversation.seen)
   const body = codec.writeRequest(conversation, target, ledger)
   if (ledger.refused !== null) return ledger.refused

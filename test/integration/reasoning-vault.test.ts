@@ -190,7 +190,8 @@ it.each([false, true])(
 it.each([false, true])(
   'asks once more without signatures that their provider refuses (streamed: %s)',
   async (stream) => {
-    const gateway = await startGateway(options())
+    // What a provider refused is known to the thread that asked.
+    const gateway = await startGateway({ ...options(), config: 'gateway:\n  workers: 1\n' })
     try {
       const place = { name: 'signer', kind: 'anthropic', baseUrl: provider.origin, credential: 'sk-ant-x' }
       await gateway.admin.providers.add({ ...place, skipCheck: true })
@@ -208,6 +209,12 @@ it.each([false, true])(
       ])
       expect(record.routing_signals.map(({ text }) => text).join('\n')).toContain('was stripped')
       expect(record.losses.length).toBeGreaterThan(0)
+      // The conversation pays for the refusal once, and not with each of its turns.
+      messages.push({ role: 'user', content: 'and again' })
+      await turn(gateway, key, messages, stream)
+      const [later] = await gateway.admin.requests.list({ limit: 1 })
+      const { attempts } = await gateway.record(later?.id ?? '')
+      expect(attempts.map(({ status, reasoning }) => [status, reasoning])).toEqual([[200, 'stripped']])
     } finally {
       await gateway.stop()
     }

@@ -95,6 +95,7 @@ describe('a new vendor', () => {
     credential: 'required',
     unsupported: ['stream_options'],
     reasoningBeside: false,
+    reasoningBack: false,
     responses: false,
     responsesSocket: false,
     listsModels: false,

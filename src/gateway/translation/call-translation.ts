@@ -12,7 +12,7 @@ import { readCountRequest, writeCountRequest } from '../../translate/counts.ts'
 import { codecs } from '../../translate/index.ts'
 import { type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
-import { holdsOpaque } from '../../translate/own-reasoning.ts'
+import { listOpaque } from '../../translate/own-reasoning.ts'
 import { writeFor } from '../../translate/write-for.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
@@ -20,6 +20,7 @@ import type { LegTranslation } from '../upstream/leg.ts'
 import { canCount } from './can-count.ts'
 import { openCarriers } from './carriers.ts'
 import { attachReasoning, bareCalls } from './recall.ts'
+import { refusedAt } from './refused-reasoning.ts'
 import { type AskedTarget, TranslatedLeg } from './translated-leg.ts'
 import { ownerOf, vaultOf } from './vault.ts'
 
@@ -89,9 +90,11 @@ export class CallTranslation {
     const codec = codecs[to]
     const { provider, candidate, route } = target
     const { row, kind } = provider
+    const refused = refusedAt(this.#call.gateway)
     const counts = this.#call.match.endpoint.counts !== undefined
     const written = writeFor(recalled.conversation, this.#codec.format, codec, {
       providerId: signed ? row.id : null,
+      isRefused: (opaque) => refused.has(row.id, opaque),
       strict: route?.strict === true,
       target: {
         format: to,
@@ -101,6 +104,7 @@ export class CallTranslation {
         outputCap: this.#call.outputCap,
         compatible: kind.kind === 'openai-compatible',
         streamOptions: !kind.unsupported(row).includes('stream_options'),
+        reasoningContent: kind.wantsReasoning?.(row.settings) === true,
       },
     })
     if ('code' in written) return written
@@ -115,7 +119,10 @@ export class CallTranslation {
       losses: written.losses,
       reasoning: written.reasoning === 'stripped' ? 'stripped' : (recalled.state ?? written.reasoning),
       writeUnsigned:
-        signed && holdsOpaque(written.conversation) ? () => this.#write(recalled, to, target, false) : null,
+        signed && listOpaque(written.conversation).length > 0 ? () => this.#write(recalled, to, target, false) : null,
+      answered: () => {
+        if (!signed) refused.add(row.id, listOpaque(recalled.conversation))
+      },
       counts,
       ...this.#join(counts ? countBody(to, written.body, target) : written.body),
     })

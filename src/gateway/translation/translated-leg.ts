@@ -42,6 +42,8 @@ interface TranslatedParts {
   reasoning: LegTranslation['reasoning']
   /** The same request without what its provider signed; null: there is nothing of it. */
   writeUnsigned: (() => LegTranslation | Fault) | null
+  /** The provider took the request as it was written. */
+  answered(): void
   /** The provider is asked how many tokens the request has. */
   counts: boolean
   body: Buffer
@@ -100,6 +102,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
 
   /** An answer at its gate as the client is to get it. */
   answer(leg: Leg, gated: Passing): Passing | Fault {
+    this.#parts.answered()
     return this.#parts.counts ? translateCount(this, leg, gated) : translateWhole(this, leg, gated)
   }
 

@@ -154,14 +154,17 @@ function fileName(type: string): string {
 }
 
 function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
-  const { ledger } = writing
+  const { ledger, target } = writing
   const texts: TextPart[] = []
   const calls: NamedCall[] = []
+  const thoughts: string[] = []
   let refusal = ''
   for (const part of turn.parts) {
     if (part.kind === 'text') texts.push(part)
     else if (part.kind === 'call') calls.push(part)
     else if (part.kind === 'refusal') refusal += part.text
+    else if (part.kind === 'reasoning' && target.reasoningContent && part.opaque === undefined && part.text !== '')
+      thoughts.push(part.text)
     else if (isMedia(part)) ledger.refuse(part.path, "an assistant's message holds no files")
     else ledger.lose(part.path)
   }
@@ -170,6 +173,7 @@ function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {
     {
       role: 'assistant',
       content: texts.length === 0 ? null : writeTexts(texts, writing),
+      ...(thoughts.length === 0 ? {} : { reasoning_content: thoughts.join('\n') }),
       ...(refusal === '' ? {} : { refusal }),
       ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => writeCall(call, writing)) }),
     },

@@ -75,5 +75,6 @@ function targetOf({ provider, upstreamModel }: Candidate, kinds: readonly Provid
     outputCap: null,
     compatible: provider.kind === 'openai-compatible',
     streamOptions: kind?.unsupported(provider).includes('stream_options') !== true,
+    reasoningContent: kind?.wantsReasoning?.(provider.settings) === true,
   }
 }
