@@ -89,6 +89,7 @@ async function addRoute(store: StoreClient, model: string, projectId: string): P
     hedge: null,
     shadow: null,
     reasoningText: true,
+    fetchMedia: false,
     cacheMs: null,
     createdAt: new Date().toISOString(),
   })

@@ -91,6 +91,7 @@ async function ensureRoute(store: StoreClient, project: Project, providerId: str
     hedge: null,
     shadow: null,
     reasoningText: true,
+    fetchMedia: false,
     cacheMs: null,
     createdAt: new Date().toISOString(),
   }

@@ -147,6 +147,7 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
       hedge_share: field(forms.whole(1, 100), 'hedge.share', usualHedgeShare),
       shadow: field(forms.orWord(forms.shadow, 'none'), 'shadow', null),
       reasoning_text: field(forms.flag, 'reasoning_text', true),
+      fetch_media: field(forms.flag, 'fetch_media', false),
       cache: field(forms.orWord(forms.duration, 'none'), 'cache_ms', null),
     },
   },

@@ -119,6 +119,19 @@ export function evaluateHost(hostname: string, allowPrivate: boolean): HostRule 
   return { refused: kind === 'forbidden' ? refusal(kind) : null, mayBePrivate: true }
 }
 
+/**
+ * Why an address that a client chose is not called, as half a sentence; null: it may be, if its name leads to no private address. Nobody
+ * but the operator may mean a private one.
+ */
+export function refusePublicAddress({ protocol, hostname, username, password }: URL): string | null {
+  if (protocol !== 'https:' && protocol !== 'http:') return 'it is no address of the web'
+  if (username !== '' || password !== '') return 'the address holds credentials'
+  const { refused, mayBePrivate } = evaluateHost(hostname, false)
+  const number = hostname.replace(/^\[|\]$/g, '')
+  const isPublicNumber = isIP(number) !== 0 && classifyAddress(number) === 'public'
+  return refused !== null || (mayBePrivate && !isPublicNumber) ? 'the address is not a public one' : null
+}
+
 /** A sentence for operators and records: no address stands in it. */
 export function refusal(kind: 'private' | 'forbidden'): string {
   return kind === 'forbidden'

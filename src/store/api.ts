@@ -233,6 +233,8 @@ export interface Route {
   hedge: RouteHedge | null
   shadow: RouteShadow | null
   reasoningText: boolean
+  /** Images by address are fetched for providers that do not. */
+  fetchMedia: boolean
   /** How long its answers are given again to the same requests; null: not at all. */
   cacheMs: number | null
   createdAt: string

@@ -149,3 +149,23 @@ describe('calls for vectors', () => {
     })
   })
 })
+
+it('an image by address is refused with what to do, and never fetched from a private address', async () => {
+  const target = 'gemini:gemini-2.5-pro'
+  await stage.gateway.addRoute('seeing', [target])
+  await stage.gateway.admin.routes.add({ model: 'fetching', targets: [target], fetchMedia: true })
+  const before = stage.mocks.gemini.calls.length
+  const client = new OpenAI({ apiKey: stage.key, baseURL: `${stage.gateway.baseUrl}/v1`, maxRetries: 0 })
+  const content = [{ type: 'image_url' as const, image_url: { url: `${stage.mocks.openai.baseUrl}/a.png` } }]
+  const ask = (model: string) => client.chat.completions.create({ model, messages: [{ role: 'user', content }] })
+  const param = 'messages[0].content[0]'
+  await expect(ask('seeing')).rejects.toMatchObject({
+    status: 400,
+    param,
+    message: expect.stringContaining('--fetch-media'),
+  })
+  const message = expect.stringContaining('the address is not a public one')
+  await expect(ask('fetching')).rejects.toMatchObject({ status: 400, param, message })
+  expect(stage.mocks.gemini.calls.length).toBe(before)
+  expect(await stage.gateway.admin.routes.show({ model: 'fetching' })).toMatchObject({ fetch_media: true })
+})

@@ -101,6 +101,7 @@ export function sampleRoute(projectId: string, providerId: string, change: Parti
     hedge: null,
     shadow: null,
     reasoningText: true,
+    fetchMedia: false,
     cacheMs: null,
     createdAt: now,
     ...change,

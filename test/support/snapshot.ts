@@ -81,6 +81,7 @@ export function makeRoute(model: string, targets: SnapshotTarget[], parts: Parti
     hedge: null,
     shadow: null,
     reasoningText: true,
+    fetchMedia: false,
     cacheMs: null,
     ...parts,
   }

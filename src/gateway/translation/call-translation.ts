@@ -9,6 +9,7 @@ import type { Translation } from '../../routing/candidates.ts'
 import type { Codec } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
 import { readCountRequest, writeCountRequest } from '../../translate/counts.ts'
+import { listAddresses, placeMedia } from '../../translate/fetched-media.ts'
 import { codecs } from '../../translate/index.ts'
 import { type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
@@ -16,9 +17,11 @@ import { listOpaque } from '../../translate/own-reasoning.ts'
 import { writeFor } from '../../translate/write-for.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
+import { outOfMemory } from '../request/memory-budget.ts'
 import type { LegTranslation } from '../upstream/leg.ts'
 import { canCount } from './can-count.ts'
 import { openCarriers } from './carriers.ts'
+import type { FetchedMedia } from './fetch-media.ts'
 import { attachReasoning, bareCalls } from './recall.ts'
 import { refusedAt } from './refused-reasoning.ts'
 import { type AskedTarget, TranslatedLeg } from './translated-leg.ts'
@@ -31,6 +34,9 @@ export class CallTranslation {
   readonly conversation: Conversation
   /** Long texts of the body, which stand in no conversation. */
   readonly pieces: JsonDocument['pieces']
+  /** What was at the addresses of the request. */
+  readonly #fetched = new Map<string, FetchedMedia>()
+  #unfetched: Fault | null = null
 
   private constructor(call: Call, codec: Codec, read: { conversation: Conversation; document: JsonDocument }) {
     this.#call = call
@@ -82,7 +88,37 @@ export class CallTranslation {
   async writeFor({ to }: Translation, target: AskedTarget): Promise<LegTranslation | Fault> {
     const counts = this.#call.match.endpoint.counts !== undefined
     if (counts && !canCount(target.candidate, target.provider)) return noCount
-    return this.#write(await this.#recall(to, target), to, target, true)
+    const recalled = await this.#recall(to, target)
+    const fetched = target.route?.fetchMedia === true ? await this.#fetchMedia(recalled.conversation, to, target) : null
+    if (fetched !== null && 'code' in fetched) return fetched
+    return this.#write(fetched === null ? recalled : { ...recalled, conversation: fetched }, to, target, true)
+  }
+
+  /** With the bytes of images and documents that the provider does not fetch itself; each is fetched once. */
+  async #fetchMedia(
+    conversation: Conversation,
+    format: FormatName,
+    { candidate, provider }: AskedTarget,
+  ): Promise<Conversation | Fault> {
+    const hosted = provider.kind.kind === 'bedrock' || provider.kind.kind === 'vertex'
+    const wanted = listAddresses(conversation, { format, model: candidate.upstreamModel, hosted })
+    for (const url of this.#fetched.keys()) wanted.delete(url)
+    // Nobody waits for it once more with the next target.
+    if (wanted.size > 0 && this.#unfetched !== null) return this.#unfetched
+    if (wanted.size > 0) {
+      const { gateway, trace, body } = this.#call
+      const { fetchMedia } = await import('./fetch-media.ts')
+      const found = await fetchMedia(gateway.transport, wanted)
+      if (!(found instanceof Map)) {
+        this.#unfetched = found
+        return found
+      }
+      for (const [url, media] of found) this.#fetched.set(url, media)
+      const bytes = [...this.#fetched.values()].reduce((sum, { data }) => sum + data.length, 0)
+      if (!gateway.budget.reserve(body, body.bytes.length + bytes)) return outOfMemory()
+      trace.note('media', `Fetched ${describeCount(found.size)} by address for ${provider.row.name}.`)
+    }
+    return this.#fetched.size === 0 ? conversation : placeMedia(conversation, this.#fetched)
   }
 
   /** `signed`: with the reasoning that its provider signed. */
@@ -159,6 +195,10 @@ const noFormat = fault(
   'not_translatable',
   'This call is not translated: only calls that ask a model for an answer, or count the tokens of such a call, are.',
 )
+
+function describeCount(count: number): string {
+  return count === 1 ? 'one file' : `${count} files`
+}
 
 interface Recalled {
   conversation: Conversation

@@ -114,16 +114,18 @@ function toRoute(row: RouteRow, targets: readonly RouteTargetRow[]): Route {
 interface OptionsJson {
   echo_model?: true
   reasoning_text?: false
+  fetch_media?: true
   sticky?: true
   hedge?: NonNullable<Route['hedge']>
   shadow?: { provider_id: string; upstream_model: string | null }
   cache_ms?: number
 }
 
-function writeOptions({ echoModel, reasoningText, sticky, hedge, shadow, cacheMs }: Route): OptionsJson {
+function writeOptions({ echoModel, reasoningText, fetchMedia, sticky, hedge, shadow, cacheMs }: Route): OptionsJson {
   return {
     ...(echoModel ? { echo_model: true } : {}),
     ...(reasoningText ? {} : { reasoning_text: false }),
+    ...(fetchMedia ? { fetch_media: true } : {}),
     ...(sticky ? { sticky: true } : {}),
     ...(hedge === null ? {} : { hedge }),
     ...(shadow === null ? {} : { shadow: { provider_id: shadow.providerId, upstream_model: shadow.upstreamModel } }),
@@ -131,10 +133,11 @@ function writeOptions({ echoModel, reasoningText, sticky, hedge, shadow, cacheMs
   }
 }
 
-function readOptions({ echo_model, reasoning_text, sticky, hedge, shadow, cache_ms }: OptionsJson) {
+function readOptions({ echo_model, reasoning_text, fetch_media, sticky, hedge, shadow, cache_ms }: OptionsJson) {
   return {
     echoModel: echo_model === true,
     reasoningText: reasoning_text !== false,
+    fetchMedia: fetch_media === true,
     sticky: sticky === true,
     hedge: hedge ?? null,
     shadow: shadow === undefined ? null : { providerId: shadow.provider_id, upstreamModel: shadow.upstream_model },

@@ -140,7 +140,9 @@ function writeMedia(part: MediaPart, ledger: Ledger): JsonObject | null {
     }
   }
   const what = source.kind === 'url' ? `${part.kind} by its address` : `${part.kind} of this type`
-  ledger.refuse(path, `it accepts no ${what}; send its content as base64`)
+  const fetched = part.kind === 'file' && source.kind === 'url'
+  const route = fetched ? ', or ask the operator to let the route fetch it (--fetch-media)' : ''
+  ledger.refuse(path, `it accepts no ${what}; send its content as base64${route}`)
   return null
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/json-value.ts'
 import type { MediaPart } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { namedText, sniffType } from '../media-type.ts'
+import type { ModelFacts } from '../model-facts.ts'
 
 interface MediaWriting {
   /** Gemini 3 and later read addresses, and how closely to look at each image. */
@@ -57,15 +58,31 @@ const types: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 }
 
-/** An address must come with a type, which only its ending can tell. */
+/** The gateway fetches images and documents only where a route says so. */
+function instead({ path, kind }: MediaPart): string {
+  const route =
+    kind === 'image' || kind === 'file' ? ', or ask the operator to let the route fetch it (--fetch-media)' : ''
+  return `send the content of ${path} itself${route}`
+}
+
+/** Whether the model reads what is at the address by itself. It must come with a type, which only its ending can tell. */
+export function readsAddress({ url, type }: { url: string; type: string }, { reasoning }: ModelFacts): boolean {
+  if (video.test(url)) return true
+  return reasoning.control === 'level' && url.startsWith('https://') && typeOf(url, type) !== undefined
+}
+
+function typeOf(url: string, said: string): string | undefined {
+  const ending = /\.(\w{1,5})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? ''
+  return said === '' ? types[ending] : said
+}
+
 function writeUrl(part: MediaPart, fileUri: string, said: string, { isNewest, ledger }: MediaWriting): JsonObject {
   if (video.test(fileUri)) return { fileUri }
-  const ending = /\.(\w{1,5})(?:[?#]|$)/.exec(fileUri)?.[1]?.toLowerCase() ?? ''
-  const mimeType = said === '' ? types[ending] : said
+  const mimeType = typeOf(fileUri, said)
   if (!isNewest || !fileUri.startsWith('https://')) {
-    ledger.refuse(part.path, `this model reads no addresses; send the content of ${part.path} itself`)
+    ledger.refuse(part.path, `this model reads no addresses; ${instead(part)}`)
   } else if (mimeType === undefined) {
-    ledger.refuse(part.path, `the type of what is at the address is not known; send the content of ${part.path} itself`)
+    ledger.refuse(part.path, `the type of what is at the address is not known; ${instead(part)}`)
   }
   return { mimeType, fileUri }
 }

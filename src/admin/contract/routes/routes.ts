@@ -69,6 +69,8 @@ export const routeShape = z.object({
   ...optionFields,
   /** Translated chat answers show what the model thought, as `reasoning_content`. */
   reasoning_text: z.boolean(),
+  /** Images and documents by address are fetched for providers that do not fetch them. */
+  fetch_media: z.boolean(),
   /** How long its answers are given again to the same requests; null: not at all. */
   cache_ms: z.number().nullable(),
   owned,
@@ -148,6 +150,10 @@ const settable = {
     description: 'Show what the model thought in translated chat answers, as `reasoning_content` (default: on)',
     label: 'Reasoning in chat answers',
     help: 'Show what the model thought in translated chat answers, as reasoning_content',
+  }),
+  fetchMedia: field(z.boolean().optional(), {
+    description: 'Fetch images and PDFs that a translated request names by address, for providers that do not',
+    label: 'Fetch images by address',
   }),
   cache: field(durationText.nullable().optional(), {
     description:

@@ -107,6 +107,7 @@ export function routeOf(
     hedge: hedgeIn(fields),
     shadow: shadowIn(fields.shadow, ids),
     reasoningText: fields.reasoning_text !== false,
+    fetchMedia: fields.fetch_media === true,
     cacheMs: numberIn(fields.cache),
   }
 }

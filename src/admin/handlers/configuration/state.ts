@@ -208,6 +208,7 @@ function routeFields(route: Route, nameOf: NameOf): Fields {
     hedge_share: route.hedge?.share ?? usualHedgeShare,
     shadow: route.shadow === null ? null : writeShadow(nameOf(route.shadow.providerId), route.shadow.upstreamModel),
     reasoning_text: route.reasoningText,
+    fetch_media: route.fetchMedia,
     cache: route.cacheMs,
   }
 }

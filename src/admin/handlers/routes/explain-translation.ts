@@ -1,6 +1,8 @@
 import { isFormatName } from '../../../core/format.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import type { Candidate, Plan } from '../../../routing/plan.ts'
+import type { TranslationTarget } from '../../../translate/codec.ts'
+import type { Conversation } from '../../../translate/conversation.ts'
 
 /** What of a plan the body of its request decides: at each target what would be lost, or why it cannot be asked. */
 export interface ExplainedTranslation {
@@ -39,12 +41,25 @@ export async function explainTranslation(
     const to = candidate.translated?.to ?? operation
     const target = { ...targetOf(candidate, kinds), format: to, streamed }
     const destination = { providerId: candidate.provider.id, strict: route?.strict === true, target }
-    const written = 'code' in read ? read : writeFor(read, operation, codecs[to], destination)
+    const whole = 'code' in read || route?.fetchMedia !== true ? read : await asFetched(read, target, candidate)
+    const written = 'code' in whole ? whole : writeFor(whole, operation, codecs[to], destination)
     if ('code' in written) refused.set(candidate, written.message)
     else losses.set(candidate, written.losses)
   }
   return { losses, refused }
 }
+
+/** As if all were found that the data plane would fetch. */
+async function asFetched(read: Conversation, { format, model }: TranslationTarget, { provider }: Candidate) {
+  const { listAddresses, placeMedia } = await import('../../../translate/fetched-media.ts')
+  const hosted = provider.kind === 'bedrock' || provider.kind === 'vertex'
+  const wanted = listAddresses(read, { format, model, hosted })
+  const found = [...wanted].map(([url, { kind }]) => [url, kind === 'image' ? anyImage : anyPdf] as const)
+  return placeMedia(read, new Map(found))
+}
+
+const anyImage = { type: 'image/png', data: 'iVBORw0KGgo=' }
+const anyPdf = { type: 'application/pdf', data: 'JVBERi0=' }
 
 async function explainEmbeddings(
   foreign: readonly Candidate[],

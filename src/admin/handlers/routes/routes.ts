@@ -41,6 +41,7 @@ const configured = (route: Route, names: NamesById) => ({
   echo_model: route.echoModel,
   ...showOptions(route, names),
   reasoning_text: route.reasoningText,
+  fetch_media: route.fetchMedia,
   cache_ms: route.cacheMs,
   owned: names.owned(route.id),
   created_at: route.createdAt,
@@ -144,6 +145,7 @@ export const routes = {
       echoModel: input.echoModel ?? false,
       ...(await readOptions(context, input, null, project.id)),
       reasoningText: input.reasoningText !== 'off',
+      fetchMedia: input.fetchMedia ?? false,
       cacheMs: readCache(input.cache) ?? null,
       createdAt: new Date().toISOString(),
     }
@@ -180,6 +182,7 @@ export const routes = {
       echoModel: input.echoModel ?? route.echoModel,
       ...(await readOptions(context, input, route, route.projectId)),
       reasoningText: input.reasoningText === undefined ? route.reasoningText : input.reasoningText === 'on',
+      fetchMedia: input.fetchMedia ?? route.fetchMedia,
       cacheMs: input.cache === undefined ? route.cacheMs : readCache(input.cache),
     }
     await refuseImpossible(context, { ...route, ...to })

@@ -125,7 +125,7 @@ export function referenceTo({ id, project, environment }: Route): ScopeInput & {
 }
 
 function initialOf(route: Route): Record<string, unknown> {
-  const { timeouts, fallback_on, echo_model, hedge, shadow, reasoning_text, cache_ms, ...rest } = route
+  const { timeouts, fallback_on, echo_model, hedge, shadow, reasoning_text, fetch_media, cache_ms, ...rest } = route
   return {
     ...rest,
     fallbackOn: fallback_on,
@@ -134,6 +134,7 @@ function initialOf(route: Route): Record<string, unknown> {
     hedgeShare: hedge?.share,
     shadow: shadow ?? 'none',
     reasoningText: reasoning_text ? 'on' : 'off',
+    fetchMedia: fetch_media,
     cache: durationText(cache_ms),
     timeoutConnect: durationText(timeouts.connect_ms),
     timeoutFirstByte: durationText(timeouts.first_byte_ms),

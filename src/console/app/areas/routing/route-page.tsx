@@ -221,8 +221,19 @@ function describeShadow({ shadow }: Route): string {
 
 /** The settings that the drawing does not show. */
 export function RouteSettings({ route }: { route: Route }) {
-  const { retries, fallback_on, timeouts, strict, echo_model, sticky, reasoning_text, cache_ms, created_at, strategy } =
-    route
+  const {
+    retries,
+    fallback_on,
+    timeouts,
+    strict,
+    echo_model,
+    sticky,
+    reasoning_text,
+    fetch_media,
+    cache_ms,
+    created_at,
+    strategy,
+  } = route
   return (
     <Section title="Settings">
       <RecordView
@@ -246,6 +257,7 @@ export function RouteSettings({ route }: { route: Route }) {
           { label: 'Hedging', value: describeHedge(route) },
           { label: 'Shadow', value: describeShadow(route) },
           { label: 'Reasoning in translated chat answers', value: reasoning_text ? 'Shown' : 'Hidden' },
+          { label: 'Images by address', value: fetch_media ? 'Fetched for providers that do not' : 'Not fetched' },
           {
             label: 'Cache',
             value:

@@ -1,0 +1,128 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { formatBytes } from '../../core/format-bytes.ts'
+import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
+import { refusePublicAddress } from '../../providers/address-guard.ts'
+import type { EgressOptions, Transport } from '../../providers/contract.ts'
+import type { MediaPart } from '../../translate/conversation.ts'
+import { sniffType } from '../../translate/media-type.ts'
+
+/** Of all that one request names together. */
+const mostBytes = 20_000_000
+const mostAddresses = 20
+const timeoutMs = 10_000
+const mostRedirects = 3
+
+/**
+ * Clients choose these addresses: a name may lead to no private address, and a proxy, which would look it up itself, is not asked.
+ */
+const egress: EgressOptions = { key: 'media', proxy: 'direct', authorities: null, identity: null, allowPrivate: false }
+
+export interface FetchedMedia {
+  type: string
+  /** base64 */
+  data: string
+}
+
+/** What is at the addresses. A fault names the part at whose address nothing of use was found. */
+export async function fetchMedia(
+  transport: Transport,
+  wanted: ReadonlyMap<string, MediaPart>,
+): Promise<Map<string, FetchedMedia> | Fault> {
+  const found = new Map<string, FetchedMedia>()
+  const [first] = wanted.values()
+  if (wanted.size > mostAddresses && first !== undefined)
+    return refused(first, `the request names more than ${mostAddresses} addresses`)
+  const fetch = new MediaFetch(transport)
+  const timeout = stallAwareTimeout(timeoutMs, () => fetch.expire(`it took longer than ${timeoutMs / 1000} s`))
+  try {
+    for (const [url, part] of wanted) {
+      const bytes = await fetch.get(url)
+      if (typeof bytes === 'string') return refused(part, bytes)
+      const data = bytes.toString('base64')
+      const type = sniffType('', data)
+      const fits = part.kind === 'image' ? type.startsWith('image/') : type === 'application/pdf'
+      if (!fits) return refused(part, part.kind === 'image' ? 'it is no image' : 'it is no PDF')
+      found.set(url, { type, data })
+    }
+    return found
+  } finally {
+    timeout.cancel()
+  }
+}
+
+function refused({ path, kind }: MediaPart, why: string): Fault {
+  const text = `The ${kind} at the address in ${path} could not be fetched for the provider: ${why}. Send its content as base64.`
+  return fault('not_translatable', text, { param: path })
+}
+
+/** One after another, within one limit of bytes and one of time. */
+class MediaFetch {
+  readonly #transport: Transport
+  #left = mostBytes
+  readonly #expired = Promise.withResolvers<string>()
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  expire(why: string): void {
+    this.#expired.resolve(why)
+  }
+
+  /** A text: why not, as half a sentence. */
+  async get(address: string): Promise<Buffer | string> {
+    let next = address
+    for (let hops = 0; hops <= mostRedirects; hops++) {
+      const url = URL.parse(next)
+      const reason = url === null ? 'it is no address' : refusePublicAddress(url)
+      if (url === null || reason !== null) return reason ?? 'it is no address'
+      const answer = await this.#ask(url)
+      if (typeof answer === 'string' || Buffer.isBuffer(answer)) return answer
+      next = URL.parse(answer.location, url)?.href ?? ''
+    }
+    return 'it leads on too often'
+  }
+
+  async #ask(url: URL): Promise<Buffer | string | { location: string }> {
+    const { promise, resolve } = Promise.withResolvers<Buffer | string | { location: string }>()
+    const chunks: Buffer[] = []
+    const headers: [string, string][] = [
+      ['accept', 'image/*, application/pdf'],
+      ['user-agent', 'spgw'],
+    ]
+    const request = {
+      method: 'GET',
+      origin: url.origin,
+      path: url.pathname + url.search,
+      headers: headers.flat(),
+      body: null,
+    }
+    const sending = this.#transport.send(
+      { ...request, connectMs: timeoutMs, egress },
+      {
+        onConnected() {},
+        onHead: (status, raw) => {
+          const location = headerOf(raw, 'location')
+          if (status >= 300 && status < 400 && location !== null) resolve({ location })
+          else if (status !== 200) resolve(`the server answered ${status}`)
+          else if (headerOf(raw, 'content-encoding') !== null) resolve('the server sent it compressed')
+        },
+        onData: (chunk) => {
+          this.#left -= chunk.length
+          if (this.#left < 0) resolve(`it is larger than ${formatBytes(mostBytes)}`)
+          else chunks.push(chunk)
+        },
+        onEnd: () => resolve(Buffer.concat(chunks)),
+        onError: ({ message }) => resolve(message.replace(/\.$/, '')),
+      },
+    )
+    const result = await Promise.race([promise, this.#expired.promise])
+    sending.abort()
+    return result
+  }
+}
+
+function headerOf(raw: readonly string[], name: string): string | null {
+  const at = raw.findIndex((each, index) => index % 2 === 0 && each === name)
+  return at < 0 ? null : (raw[at + 1] ?? null)
+}
