@@ -57,6 +57,7 @@ export class CommandLine {
     this.isOpen = false
     if (text === '') return null
     const found = parseCommand(text, this.#commands)
+    if (/\s--?[a-z]/i.test(text)) return 'Leave flags out here: a form asks for them.'
     if (found === null) return describeUnknown(text, this.#commands)
     this.#written.push(text)
     this.#written.splice(0, this.#written.length - mostKept)

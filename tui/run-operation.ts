@@ -1,6 +1,7 @@
 import { reportFault } from '../cli/fault.ts'
 import { nameFile } from '../cli/file-name.ts'
 import type { Field, Operation } from '../cli/operation.ts'
+import { hasBudget } from '../cli/print/written.ts'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf, verbOf } from './areas.ts'
@@ -211,6 +212,9 @@ function showAnswer(host: Host, request: OperationRequest): void {
   }
 }
 
+/** Nobody is told of a budget by itself. */
+const alertStep = '. To be told at 50, 80 and 100%: a in More, Alerts'
+
 /** What is done is said in a line where the thing itself came back; an answer of another kind is shown. */
 function showOutcome(host: Host, request: OperationRequest, output: unknown): void {
   const { operation } = request
@@ -220,7 +224,8 @@ function showOutcome(host: Host, request: OperationRequest, output: unknown): vo
   else if (show.as === 'once') host.push(new SecretScreen(host, titleFor(request), output, show))
   else if (typeof valueAt(output, 'id') === 'string') {
     const name = nameOfRow(output) || nameOfRow(request.subject)
-    host.notify('good', `Done: ${operation.path.join(' ')} ${escapeControls(name)}`)
+    const next = operation.name === 'policies.add' && hasBudget(output) ? alertStep : ''
+    host.notify('good', `Done: ${operation.path.join(' ')} ${escapeControls(name)}${next}`)
   } else host.push(new RecordScreen(host, request, { output }))
   host.refresh()
 }

@@ -172,7 +172,7 @@ function missingNodes(output: unknown): string | null {
 
 const alertHint = '. To be told at 50, 80 and 100%: spgw alerts add NAME --url URL --on budget'
 
-function hasBudget(policy: unknown): boolean {
+export function hasBudget(policy: unknown): boolean {
   const budgets = ['budget_usd_day', 'budget_usd_month', 'budget_tokens_day', 'budget_tokens_month']
   return budgets.some((field) => typeof valueAt(policy, field) === 'number')
 }

@@ -118,6 +118,7 @@ describe('the command line', () => {
     ['xyzzy', 'There is no command xyzzy.'],
     ['keys r', 'keys r may be keys rotate, keys revoke, keys remove.'],
     ['providers check one two', 'providers check takes at most name.'],
+    ['requests stats --by key -p search', 'Leave flags out here: a form asks for them.'],
     ['scope a/b/c', 'Write :scope all'],
   ])('says what is wrong with :%s', async (text, said) => {
     driven = drive()
