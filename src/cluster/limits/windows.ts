@@ -1,0 +1,280 @@
+import { bucketMs, type LimitCall, type LimitReply, type StatedRow, silentMs, windowBuckets } from './call.ts'
+import { ServerClock } from './server-clock.ts'
+import { type AllowanceCell, type SharedLimit, SharedRow } from './shared-row.ts'
+
+/** A refusal is remembered for so long, and what is free near the limit goes back as often. */
+const pauseMs = 250
+/** Without anything to say a node says so often that it is there. */
+const aliveMs = 1000
+/** What one call takes of Valkey stays under some milliseconds. */
+const mostRows = 300
+/** Nothing that was used by an earlier run of this node counts for longer, whatever the clocks. */
+const historyMs = (windowBuckets + 1) * bucketMs
+
+export interface WindowOptions {
+  node: string
+  /** A name that no run of a node has had. */
+  newLife(): string
+  /** Earlier runs of this node used nothing in the last 80 seconds. */
+  quiet: boolean
+  /** Milliseconds of a clock that nobody sets. */
+  now: number
+}
+
+interface SentCall {
+  call: LimitCall
+  rows: SharedRow[]
+  sentAt: number
+}
+
+/**
+ * A node's part of the limits that nodes share. It uses what it was granted in the bucket for which it was granted, its share
+ * where nothing can be granted, and its even part of the limit from the seventh bucket of its absence. Nothing here waits or
+ * reads a clock: whoever drives it gives the time, sends the calls and hands in the replies. Decision 0066.
+ */
+export class SharedWindows {
+  readonly #options: WindowOptions
+  readonly #clock: ServerClock
+  readonly #rows = new Map<string, SharedRow>()
+  /** What is not stated since the node was absent, or in this epoch. */
+  readonly #unstated = new Set<SharedRow>()
+  #life: string
+  #number = 0
+  #epoch = 0
+  #tag = ''
+  #run = ''
+  #doubt = false
+  #open = false
+  #members: readonly string[] = []
+  /** The even part is one of so many: the most that were named since the last whole reply. */
+  #divisor = 0
+  #bucket: number
+  /** Server's time of the last reply; at first when this run began. */
+  #heard: number
+  #heardAt: number
+  #sent: SentCall | null = null
+  #tickedAt: number
+
+  constructor(options: WindowOptions) {
+    this.#options = options
+    this.#clock = new ServerClock(options.now)
+    this.#life = options.newLife()
+    this.#bucket = Math.floor(options.now / bucketMs)
+    this.#heard = options.now
+    this.#heardAt = Number.NEGATIVE_INFINITY
+    this.#tickedAt = options.now
+  }
+
+  /** All nodes that are registered; none: nobody knows, and no even part is used. */
+  setMembers(members: readonly string[]): void {
+    this.#members = members
+  }
+
+  get clock(): ServerClock {
+    return this.#clock
+  }
+
+  /** The bucket whose allowances are in the cells. */
+  get bucket(): number {
+    return this.#bucket
+  }
+
+  /** Valkey is not reached, so that the node uses its share. */
+  isAbsent(): boolean {
+    return this.#bucket >= this.#absentFrom
+  }
+
+  /** Grants are given: all nodes have stated to this server what they hold. */
+  get isOpen(): boolean {
+    return this.#open
+  }
+
+  get heardAt(): number {
+    return this.#heardAt
+  }
+
+  find(id: string): SharedRow | undefined {
+    return this.#rows.get(id)
+  }
+
+  add(limit: SharedLimit, cell: AllowanceCell): SharedRow {
+    const row = new SharedRow(limit, cell)
+    this.#rows.set(limit.id, row)
+    if (this.isAbsent()) this.#unstated.add(row)
+    row.settle(this.#bucket, this.#evenOf(row))
+    return row
+  }
+
+  /** Follows the clock: at each bucket's begin cells get what may be used in it. */
+  tick(now: number): void {
+    const bucket = Math.max(this.#bucket, Math.floor(this.#clock.span(now).low / bucketMs))
+    const passed = now - this.#tickedAt
+    this.#tickedAt = now
+    const by = bucket - this.#bucket
+    this.#bucket = bucket
+    for (const row of this.#rows.values()) {
+      if (by === 0) row.estimate(bucket, passed)
+      row.roll(by, bucket)
+      if (this.isAbsent()) this.#unstated.add(row)
+      row.settle(bucket, this.#evenOf(row))
+    }
+  }
+
+  /** Null: nothing needs to be said. A call that was not answered is given up by the next. */
+  nextCall(now: number, run: string): LimitCall | null {
+    if (run !== this.#run) this.#run = run
+    const rows = this.#epoch === 0 ? [] : this.#choose(now)
+    if (rows.length === 0 && now - this.#heardAt < aliveMs) return null
+    const whole = this.#epoch > 0 && [...this.#unstated].every((row) => rows.includes(row))
+    this.#divisor = Math.max(this.#divisor, this.#members.length)
+    const call: LimitCall = {
+      ...{ run, epoch: this.#epoch, tag: this.#tag, doubt: this.#doubt },
+      ...{ node: this.#options.node, life: this.#life, number: ++this.#number, members: this.#members, whole },
+      known: this.#options.quiet || now - this.#options.now >= historyMs,
+      ack: whole && this.#heardAt > Number.NEGATIVE_INFINITY ? this.#heard : 0,
+      bucket: this.#bucket,
+      rows: rows.map((row) => this.#state(row, now)),
+    }
+    this.#sent = { call, rows, sentAt: now }
+    return call
+  }
+
+  /** Only the reply to the latest call counts. */
+  accept(number: number, reply: LimitReply, now: number): void {
+    const sent = this.#sent
+    if (sent === null || sent.call.number !== number) return
+    this.#sent = null
+    if (reply.epoch !== this.#epoch || reply.tag !== this.#tag) return this.#begin(reply, sent.sentAt, now)
+    if (!this.#clock.hear(reply.time, sent.sentAt, now)) {
+      this.#doubt = true
+      return
+    }
+    if (reply.code === 'dead') return this.#beginLife()
+    if (reply.code !== 'ok') return
+    this.#open = reply.open
+    this.#heard = Math.max(this.#heard, reply.time)
+    this.#heardAt = now
+    if (sent.call.whole) this.#divisor = sent.call.members.length
+    this.tick(now)
+    const given = Math.floor(reply.time / bucketMs)
+    for (const [index, row] of sent.rows.entries()) this.#take(row, reply.rows[index], this.#bucket - given, now, sent)
+  }
+
+  #take(row: SharedRow, figures: LimitReply['rows'][number] | undefined, age: number, now: number, sent: SentCall) {
+    this.#unstated.delete(row)
+    if (figures === undefined || !this.#rows.has(row.limit.id)) return
+    const { given, share, room } = figures
+    row.grant(given, row.limit.slots ? 0 : Math.max(0, age))
+    row.share = share
+    row.room = room
+    row.known = row.holdsAny
+    const [, , wanted = 0, needed = 0] = sent.call.rows[sent.rows.indexOf(row)] ?? []
+    if (needed > 0 && given < needed) row.refusedUntil = now + pauseMs
+    // What nobody waits for yet is not asked for again and again near the limit.
+    if (needed === 0 && wanted > given * 2) row.asksAt = now + aliveMs
+    row.settle(this.#bucket, this.#evenOf(row))
+    // It was given back; whatever came meanwhile adds it anew.
+    if (!row.known && row.isIdle(this.#bucket)) this.#remove(row)
+  }
+
+  #remove(row: SharedRow): void {
+    row.settle(this.#bucket, null)
+    this.#rows.delete(row.limit.id)
+  }
+
+  /** Another server, or another data set: what it grants is not the continuation of anything. */
+  #begin(reply: LimitReply, sentAt: number, now: number): void {
+    // A moment that may be in either of two buckets is none to begin with.
+    if (Math.floor(reply.time / bucketMs) !== Math.floor((reply.time + 2 + now - sentAt) / bucketMs)) return
+    this.#doubt = false
+    this.#open = false
+    this.tick(now)
+    const from = this.#bucket
+    const shift = Math.ceil(this.#clock.change(reply.time, sentAt, now) / bucketMs)
+    const to = Math.floor(reply.time / bucketMs)
+    for (const row of this.#rows.values()) {
+      row.forget(from, true)
+      row.move(shift, from, to)
+      this.#unstated.add(row)
+    }
+    this.#epoch = reply.epoch
+    this.#tag = reply.tag
+    this.#bucket = to
+    this.#heard = reply.time
+    this.#heardAt = now
+    for (const row of this.#rows.values()) row.settle(to, null)
+  }
+
+  #beginLife(): void {
+    this.#life = this.#options.newLife()
+    for (const row of this.#rows.values()) {
+      row.forget(this.#bucket, false)
+      this.#unstated.add(row)
+    }
+  }
+
+  get #absentFrom(): number {
+    return Math.floor((this.#heard + silentMs) / bucketMs) + 1
+  }
+
+  /** Null: before the seventh bucket of its absence others may still use what Valkey has not kept back for it yet. */
+  #evenOf({ limit }: SharedRow): number | null {
+    if (this.#bucket < this.#absentFrom + windowBuckets - 1 || this.#members.length === 0) return null
+    return Math.floor(limit.limit / Math.max(this.#divisor, this.#members.length))
+  }
+
+  #choose(now: number): SharedRow[] {
+    const chosen = new Set<SharedRow>()
+    for (const row of this.#rows.values()) {
+      if (this.#needsCall(row, now)) chosen.add(row)
+      if (chosen.size === mostRows) return [...chosen]
+    }
+    for (const row of this.#unstated) {
+      if (chosen.size === mostRows) break
+      chosen.add(row)
+    }
+    return [...chosen]
+  }
+
+  #needsCall(row: SharedRow, now: number): boolean {
+    if (row.rolled || row.hasOver(this.#bucket)) return true
+    if (row.known && row.isIdle(this.#bucket)) return true
+    // Others may need the share that is lent here.
+    if (row.share > 0 && now - row.statedAt >= aliveMs) return true
+    if (this.#wantOf(row, now).want > 0) return true
+    return this.#returns(row, now)
+  }
+
+  /** Near the limit what one node does not need another may; so may the last requests at once that ended. */
+  #returns(row: SharedRow, now: number): boolean {
+    const used = row.usedNow(this.#bucket)
+    if (row.granted <= used || now - row.returnedAt < pauseMs) return false
+    return row.room < row.limit.limit / 4 || (row.limit.slots && used === 0)
+  }
+
+  #state(row: SharedRow, now: number): StatedRow {
+    const { want, need } = this.#wantOf(row, now)
+    if (want === 0 && this.#returns(row, now)) {
+      row.returnedAt = now
+      row.giveBack(this.#bucket, 0)
+    }
+    const leaves = row.isIdle(this.#bucket)
+    row.statedAt = now
+    const stated = row.state(this.#bucket, want, need, leaves)
+    row.settle(this.#bucket, this.#evenOf(row))
+    return stated
+  }
+
+  #wantOf(row: SharedRow, now: number): { want: number; need: number } {
+    const { least, all } = row.cell.waiting()
+    const restMs = row.limit.slots ? pauseMs : (this.#bucket + 1) * bucketMs - this.#clock.span(now).low
+    const expected = Math.ceil(row.rate * Math.max(0, restMs))
+    if (all > 0 && now >= row.refusedUntil) {
+      const free = row.cell.free()
+      return { want: Math.max(1, all + expected - free), need: Math.max(0, least - free) }
+    }
+    // The share is for when nothing can be granted.
+    const rest = Math.max(0, row.granted - row.usedNow(this.#bucket))
+    return rest * 2 < expected && now >= row.asksAt ? { want: expected - rest, need: 0 } : { want: 0, need: 0 }
+  }
+}

@@ -1,0 +1,96 @@
+import fc from 'fast-check'
+import { Redis } from 'iovalkey'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bucketMs, type LimitCall, readReply } from '../../../src/cluster/limits/call.ts'
+import { limitScript } from '../../../src/cluster/limits/script.ts'
+import { Authority } from '../../support/limits/authority.ts'
+import { hasRedis, needsRedis, RedisServer } from '../../support/redis-server.ts'
+
+/** The time comes with the call. */
+const script = limitScript('{ tonumber(ARGV[2]), tonumber(ARGV[3]) }')
+const start = 1_000_000_000_000
+
+/** One call of a trace, in numbers that stand for what a node may say at that moment. */
+const steps = fc.record({
+  node: fc.nat(2),
+  life: fc.nat(40),
+  passedMs: fc.oneof({ weight: 4, arbitrary: fc.nat(2000) }, fc.nat(80_000)),
+  run: fc.nat(60),
+  epoch: fc.nat(30),
+  doubt: fc.nat(60),
+  behind: fc.nat(8),
+  whole: fc.nat(4),
+  known: fc.nat(6),
+  late: fc.nat(9),
+  rows: fc.array(
+    fc.record({
+      limit: fc.constantFrom(0, 2, 5, 60, 1_000_000),
+      slots: fc.boolean(),
+      want: fc.nat(30),
+      need: fc.nat(4),
+      share: fc.integer({ min: -1, max: 6 }),
+      known: fc.nat(12),
+      held: fc.array(fc.nat(9), { minLength: 7, maxLength: 7 }),
+    }),
+    { maxLength: 3 },
+  ),
+})
+type Step = typeof steps extends fc.Arbitrary<infer Value> ? Value : never
+
+describe.skipIf(!hasRedis)(`the script of limits (${needsRedis})`, () => {
+  let server: RedisServer
+  let redis: Redis
+  beforeAll(async () => {
+    server = await RedisServer.start()
+    redis = new Redis(server.port, '127.0.0.1')
+  })
+  afterAll(async () => {
+    redis?.disconnect()
+    await server?.remove()
+  })
+
+  it('does what the model does that the simulations run', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 60 }), async (trace) => {
+        await redis.flushall()
+        const authority = new Authority()
+        let now = start
+        let seen = { epoch: 0, tag: '' }
+        for (const [index, step] of trace.entries()) {
+          now += step.passedMs
+          const call = toCall(step, { now, number: index + 1, seen })
+          const keys = call.rows.map((_, place) => `row:${place}`)
+          const time = [Math.floor(now / 1000), (now % 1000) * 1000]
+          const answer = await redis.eval(script, keys.length + 1, 'state', ...keys, JSON.stringify(call), ...time)
+          const reply = authority.answer(call, keys, now)
+          expect(readReply(answer)).toEqual(reply)
+          seen = reply
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+function toCall(step: Step, { now, number, seen }: { now: number; number: number; seen: { epoch: number; tag: string } }) {
+  const { node, life, run, epoch, doubt, behind, whole, known, late, rows } = step
+  const call: LimitCall = {
+    run: run === 0 ? 'run-b' : 'run-a',
+    epoch: epoch === 0 ? seen.epoch + 1 : epoch === 1 ? Math.max(0, seen.epoch - 1) : seen.epoch,
+    tag: epoch === 2 ? 'another' : seen.tag,
+    doubt: doubt === 0,
+    node: `node-${node}`,
+    life: `${node}:${life === 0 ? 1 : 0}`,
+    number: late === 0 ? number - 3 : number,
+    members: ['node-0', 'node-1', ...(known === 1 ? [] : ['node-2'])],
+    whole: whole > 0,
+    known: known > 0,
+    ack: whole > 1 ? now - whole * 100 : 0,
+    bucket: Math.floor(now / bucketMs) - (behind === 0 ? 1 : 0),
+    rows: rows.map(({ limit, slots, want, need, share, known, held }) => [
+      ...[limit, slots ? 1 : 0, want, need, share, known === 0 ? 1 : 0],
+      ...(slots ? held.slice(0, 1) : held),
+    ]),
+  }
+  return call
+}
