@@ -2,12 +2,13 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packageExecutable } from '../package.ts'
 import { runBudgetCrashes } from './budgets.ts'
+import { runLimits } from './limits.ts'
 import { type CrashResult, runCrashes } from './run.ts'
 import { renderCases, simulateCases, simulateHostile } from './shared-budgets/table.ts'
 
 /**
- * `npm run crash -- --kills 1000 --seed 7`, `npm run crash -- budgets --kills 5 --clients 200`, and `npm run crash -- cluster --runs
- * 10000`: docs/reliability.md says what they prove.
+ * `npm run crash -- --kills 1000 --seed 7`, `npm run crash -- budgets --kills 5 --clients 200`, `npm run crash -- cluster --runs
+ * 10000`, and `npm run crash -- limits --runs 20`: docs/reliability.md says what they prove.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -17,10 +18,11 @@ async function main(): Promise<number> {
       clients: { type: 'string', default: '200' },
       seed: { type: 'string' },
       executable: { type: 'string' },
-      runs: { type: 'string', default: '10000' },
+      runs: { type: 'string' },
     },
   })
-  if (positionals[0] === 'cluster') return simulateCluster(Number(values.runs), Number(values.seed ?? 1))
+  if (positionals[0] === 'cluster') return simulateCluster(Number(values.runs ?? 10_000), Number(values.seed ?? 1))
+  if (positionals[0] === 'limits') return simulateLimits(Number(values.runs ?? 20), Number(values.seed ?? 1))
   const forBudgets = positionals[0] === 'budgets'
   const kills = Number(values.kills ?? (forBudgets ? 5 : 100))
   const seed = Number(values.seed ?? Date.now() % 1_000_000)
@@ -48,6 +50,12 @@ function simulateCluster(runs: number, seed: number): number {
   process.stdout.write(`${runs} runs, ${failed.length} overspent${failed.map((one) => ` ${one}`).join('')}\n\n`)
   process.stdout.write(`${renderCases(simulateCases(5))}\n${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
   return failed.length > 0 ? 1 : 0
+}
+
+function simulateLimits(runs: number, seed: number): number {
+  const { table, above } = runLimits({ runs, seed })
+  process.stdout.write(table)
+  return above > 0 ? 1 : 0
 }
 
 function renderResult({ kills, counts, ...result }: CrashResult): string {

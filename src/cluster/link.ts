@@ -1,5 +1,13 @@
+import type { LimitWant } from '../policy/limits/limit-counters.ts'
 import { StoreConflict, StoreReadOnly } from '../store/store-error.ts'
-import type { ClusterMessage, ClusterPeer, ClusterQuestion, ClusterRequest, Questions } from './protocol.ts'
+import type {
+  ClusterMessage,
+  ClusterPeer,
+  ClusterQuestion,
+  ClusterRequest,
+  LimitsStart,
+  Questions,
+} from './protocol.ts'
 import type { Self } from './self.ts'
 
 /** What the link needs of a `Worker`. */
@@ -17,6 +25,8 @@ export interface LinkEvents {
   onMembers(members: ClusterPeer[]): void
   /** Of this budget some node has no room. */
   onRecall(counter: string, period: string): void
+  /** Why limits that nodes share cannot be granted; null: they can. */
+  onValkey(trouble: string | null): void
 }
 
 const pauseMs = 500
@@ -28,6 +38,7 @@ export class ClusterLink {
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   #worker: ClusterWorker
   #self: Self | null = null
+  #limits: LimitsStart | null = null
   #lastId = 0
   #reason = 'the cluster thread has ended'
   #closing = false
@@ -58,6 +69,15 @@ export class ClusterLink {
     this.#worker.postMessage({ kind: 'self', self })
   }
 
+  shareLimits(start: LimitsStart): void {
+    this.#limits = start
+    this.#worker.postMessage({ kind: 'limits', start })
+  }
+
+  wantLimit(want: LimitWant): void {
+    this.#worker.postMessage({ kind: 'limit-wanted', want })
+  }
+
   async close(): Promise<void> {
     this.#closing = true
     this.#worker.postMessage({ kind: 'close' })
@@ -79,6 +99,7 @@ export class ClusterLink {
     else if (message.kind === 'head') this.#events.onHead(message.sequence, message.member)
     else if (message.kind === 'members') this.#events.onMembers(message.members)
     else if (message.kind === 'recall') this.#events.onRecall(message.counter, message.period)
+    else if (message.kind === 'valkey') this.#events.onValkey(message.trouble)
     else if (message.kind === 'crashing') this.#reason = `the cluster thread crashed: ${message.reason.split('\n')[0]}`
     else this.#settle(message)
   }
@@ -100,6 +121,8 @@ export class ClusterLink {
       if (this.#closing) return this.#ended.resolve()
       this.#worker = this.#begin()
       this.be(this.#self)
+      // What the one before used counts, and nobody knows it any more.
+      if (this.#limits !== null) this.shareLimits({ ...this.#limits, quiet: false })
     }, pauseMs)
   }
 }

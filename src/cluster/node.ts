@@ -13,6 +13,10 @@ export interface NodeParts {
   log: Record<'info' | 'warn' | 'error', (message: string, fields?: Record<string, string | number>) => void>
   /** Why this node is cut off; null: it is not. */
   onTrouble(reason: string | null): void
+  /** Why limits that nodes share cannot be granted; null: they can. */
+  onValkey(reason: string | null): void
+  /** As which member of which cluster it counts from now on; null: it is alone. */
+  onIdentity(member: { cluster: string; id: string } | null): void
   /** What came from the cluster goes to every thread. */
   publish(): Promise<void>
   /** PostgreSQL is there, and may not be the one that it was. */
@@ -69,6 +73,7 @@ export class ClusterNode {
         this.#members = members
       },
       onRecall: (counter, period) => parts.onRecall(counter, period),
+      onValkey: (trouble) => parts.onValkey(trouble),
     })
   }
 
@@ -103,6 +108,7 @@ export class ClusterNode {
     this.#state = state
     this.#needsAll = needsAll
     this.#parts.store.share((call) => this.#writer.write(call))
+    this.#parts.onIdentity({ cluster: state.cluster, id: state.member })
     if (this.#linkTrouble === null) this.#meet()
     else this.#setTrouble(this.#linkTrouble)
   }
@@ -113,6 +119,7 @@ export class ClusterNode {
     this.#met = false
     this.link.be(null)
     this.#parts.store.share(null)
+    this.#parts.onIdentity(null)
     this.#setTrouble(null)
   }
 

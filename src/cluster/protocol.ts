@@ -1,5 +1,8 @@
+import type { LimitWant } from '../policy/limits/limit-counters.ts'
+import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import type { RowChange, SharedRow } from '../store/replica/replica-types.ts'
 import type { BudgetQuestions } from './budget-questions.ts'
+import type { WithoutServer } from './limits/windows.ts'
 import type { Self } from './self.ts'
 
 /** Where PostgreSQL is, as the thread is told; the password crosses threads in clear text, and nothing else. */
@@ -16,8 +19,26 @@ export interface PostgresAddress {
   plain: boolean
 }
 
+/** The same of Valkey or Redis. */
+export interface ValkeyAddress extends Omit<PostgresAddress, 'user' | 'database'> {
+  /** null: the server's default user. */
+  user: string | null
+  database: number
+}
+
 export interface ClusterThreadData {
   address: PostgresAddress
+}
+
+/** Limits that nodes share by Valkey. */
+export interface LimitsStart {
+  address: ValkeyAddress
+  memory: LimitMemory
+  without: WithoutServer
+  /** Earlier runs of this gateway used nothing lately. */
+  quiet: boolean
+  /** null: this gateway is one alone, and has the whole of each limit. */
+  member: { cluster: string; id: string } | null
 }
 
 export interface ClusterPeer {
@@ -76,6 +97,9 @@ export type ClusterRequest =
   | AskedQuestion
   /** What is to be kept up by itself; null: nothing. */
   | { kind: 'self'; self: Self | null }
+  /** What this node uses of limits from now on. */
+  | { kind: 'limits'; start: LimitsStart }
+  | { kind: 'limit-wanted'; want: LimitWant }
   | { kind: 'close' }
 
 export type ClusterMessage =
@@ -89,4 +113,6 @@ export type ClusterMessage =
   | { kind: 'members'; members: ClusterPeer[] }
   /** Of this budget some node has no room; others may have some that they do not need. */
   | { kind: 'recall'; counter: string; period: string }
+  /** Why limits cannot be granted here; null: they can. */
+  | { kind: 'valkey'; trouble: string | null }
   | { kind: 'crashing'; reason: string }

@@ -1,8 +1,9 @@
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
+import type { LimitPart } from './limits/part.ts'
 import { Postgres, PostgresAway } from './postgres.ts'
-import type { ClusterMessage, ClusterRequest, ClusterThreadData } from './protocol.ts'
+import type { ClusterMessage, ClusterRequest, ClusterThreadData, LimitsStart } from './protocol.ts'
 import { answerers } from './questions.ts'
 import type { Self } from './self.ts'
 
@@ -20,6 +21,8 @@ class ClusterThread {
   #polls = 0
   #polling: NodeJS.Timeout | null = null
   #busy = false
+  #members: readonly string[] = []
+  #limits: Promise<LimitPart> | null = null
 
   constructor(port: MessagePort, data: ClusterThreadData) {
     this.#port = port
@@ -43,12 +46,27 @@ class ClusterThread {
 
   async #receive(request: ClusterRequest): Promise<void> {
     if (request.kind === 'self') this.#self = request.self
+    else if (request.kind === 'limits') this.#shareLimits(request.start)
+    else if (request.kind === 'limit-wanted') (await this.#limits)?.want(request.want)
     else if (request.kind === 'ask') await this.#answer(request)
     else {
       if (this.#polling !== null) clearInterval(this.#polling)
+      ;(await this.#limits)?.stop()
       await this.#postgres.close()
       this.#port.close()
     }
+  }
+
+  /** Loaded only where limits are shared. */
+  #shareLimits(start: LimitsStart): void {
+    const before = this.#limits
+    const onTrouble = (trouble: string | null) => this.#post({ kind: 'valkey', trouble })
+    this.#limits = import('./limits/part.ts').then(async ({ LimitPart }) => {
+      ;(await before)?.stop()
+      const part = await LimitPart.open(start, onTrouble)
+      part.setMembers(this.#members)
+      return part
+    })
   }
 
   async #answer(asked: Extract<ClusterRequest, { kind: 'ask' }>): Promise<void> {
@@ -114,6 +132,8 @@ class ClusterThread {
     )
     const members = await this.#postgres.ask((client) => answerers.members(client, null))
     this.#post({ kind: 'members', members })
+    this.#members = members.map(({ id }) => id)
+    ;(await this.#limits)?.setMembers(this.#members)
   }
 
   #post(message: ClusterMessage): void {

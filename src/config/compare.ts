@@ -13,6 +13,11 @@ const fixed = [
   'cluster.postgres_ca',
   'cluster.node',
   'cluster.budgets',
+  'cluster.limits',
+  'cluster.valkey',
+  'cluster.valkey_password',
+  'cluster.valkey_ca',
+  'cluster.limits_without_valkey',
 ]
 
 export interface SettingChanges {

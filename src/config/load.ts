@@ -9,7 +9,7 @@ import { findDataDirectory, type ProcessEnvironment } from './data-directory.ts'
 import { findUnknownVariables, readVariables } from './environment.ts'
 import { readProxies } from './proxies.ts'
 import { type FileSettings, fileSchema, resourceSections, settingNames } from './schema.ts'
-import type { ClusterSettings, Settings, TelemetrySettings, WrittenOidcSettings } from './settings.ts'
+import type { ClusterSettings, Settings, TelemetrySettings, ValkeySettings, WrittenOidcSettings } from './settings.ts'
 import { isTree, readSettingsFile, type SettingsFile, type SettingTree } from './settings-file.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 import { fitSocketPath } from './socket-path.ts'
@@ -208,11 +208,12 @@ function toTimeLimits({ connect, first_byte, between_chunks, total }: FileSettin
 }
 
 function toCluster(
-  { postgres, postgres_password: password, postgres_ca: authority, node, budgets }: FileSettings['cluster'],
+  file: FileSettings['cluster'],
   environment: ProcessEnvironment,
   locate: (setting: string, value: string) => string,
   place: Merged['place'],
 ): ClusterSettings | null {
+  const { postgres, postgres_password: password, postgres_ca: authority, node, budgets } = file
   if (postgres === undefined) return null
   return {
     ...postgres,
@@ -220,6 +221,29 @@ function toCluster(
     authority: authority === undefined ? null : locate('cluster.postgres_ca', authority),
     node: node ?? null,
     sharesBudgets: budgets === 'shared',
+    valkey: toValkey(file, environment, locate, place),
+  }
+}
+
+/** Null: nothing is shared by it. */
+function toValkey(
+  {
+    valkey,
+    valkey_password: password,
+    valkey_ca: authority,
+    limits,
+    limits_without_valkey: without,
+  }: FileSettings['cluster'],
+  environment: ProcessEnvironment,
+  locate: (setting: string, value: string) => string,
+  place: Merged['place'],
+): ValkeySettings | null {
+  if (valkey === undefined || limits !== 'shared') return null
+  return {
+    ...valkey,
+    password: readSecret(password, environment, place(['cluster', 'valkey_password'])),
+    authority: authority === undefined ? null : locate('cluster.valkey_ca', authority),
+    without: without ?? 'share',
   }
 }
 

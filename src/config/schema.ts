@@ -95,7 +95,7 @@ const telemetry = z.strictObject({
   headers: z.prefault(forms.headers, {}),
 })
 
-/** A section without an address is one that is not there. The last two are to be written, so that nobody is surprised. */
+/** A section without an address is one that is not there. Whatever nodes do not share is to be written, so that nobody is surprised. */
 const cluster = z
   .strictObject({
     postgres: z.optional(forms.postgresUrl),
@@ -103,16 +103,28 @@ const cluster = z
     postgres_ca: z.optional(forms.path),
     node: z.optional(forms.word),
     budgets: z.prefault(forms.choice(['shared', 'local']), 'shared'),
-    limits: z.optional(forms.choice(['local'])),
+    limits: z.optional(forms.choice(['shared', 'local'])),
+    valkey: z.optional(forms.valkeyUrl),
+    valkey_password: z.optional(forms.word),
+    valkey_ca: z.optional(forms.path),
+    limits_without_valkey: z.optional(forms.choice(['share', 'refuse', 'local'])),
     records: z.optional(forms.choice(['local'])),
   })
   .check(
-    z.superRefine(({ postgres, limits, records }, context) => {
-      const demand = (path: string, what: string) =>
-        context.addIssue({ code: 'custom', path: [path], message: `expected local: ${what}` })
-      if (postgres === undefined) return
+    z.superRefine(({ postgres, limits, valkey, records }, context) => {
+      const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+      const demand = (path: string, what: string) => refuse(path, `expected local: ${what}`)
+      if (postgres === undefined) {
+        if (valkey !== undefined) refuse('valkey', 'expected cluster.postgres with it: nodes are listed there')
+        return
+      }
       if (limits === undefined)
-        demand('limits', 'each node counts limits per minute for itself, so N nodes allow up to N times as much')
+        demand(
+          'limits',
+          'each node counts limits per minute for itself, so N nodes allow up to N times as much; or shared, with cluster.valkey',
+        )
+      if (limits === 'shared' && valkey === undefined)
+        refuse('valkey', 'expected the address of Valkey or Redis, by which nodes share limits')
       if (records === undefined)
         demand('records', 'each node keeps its own records, and knows only the files and batches made through it')
     }),

@@ -172,6 +172,21 @@ export const postgresUrl = form('a URL without a password, like postgres://spgw@
   return { host: socket ?? decodeURIComponent(host), port: Number(parsed.port || 5432), user, database }
 })
 
+/** The same of Valkey or Redis, whose default user has no name. */
+export const valkeyUrl = form('a URL without a password, like valkey://spgw@cache.example.com:6379', (value) => {
+  const parsed = URL.parse(text(value) ?? '')
+  if (!parsed || !/^(valkey|redis):$/.test(parsed.protocol) || parsed.password || parsed.hash || parsed.search)
+    return null
+  const [, database = '0'] = /^\/?(\d{1,3})?$/.exec(parsed.pathname) ?? []
+  if (parsed.hostname === '' || !/^\/?\d{0,3}$/.test(parsed.pathname)) return null
+  return {
+    host: decodeURIComponent(parsed.hostname.replace(/^\[|\]$/g, '')),
+    port: Number(parsed.port || 6379),
+    user: parsed.username === '' ? null : decodeURIComponent(parsed.username),
+    database: Number(database),
+  }
+})
+
 export const path = form('a path', text)
 export const word = form('a text', text)
 /** A group's name or number. */

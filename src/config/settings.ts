@@ -118,6 +118,22 @@ export interface ClusterSettings {
   readonly node: string | null
   /** Budgets are counted by all nodes together; else by each for itself. */
   readonly sharesBudgets: boolean
+  /** By which nodes count limits together; null: each counts for itself. */
+  readonly valkey: ValkeySettings | null
+}
+
+/** Valkey or Redis, by which nodes share limits. */
+export interface ValkeySettings {
+  readonly host: string
+  readonly port: number
+  /** null: the server's default user. */
+  readonly user: string | null
+  readonly database: number
+  readonly password: Secret | null
+  /** PEM file of the authority that vouches for the server; null: one of the system's. */
+  readonly authority: string | null
+  /** What a node may use of limits while it does not reach it: an even part, nothing, or the whole. */
+  readonly without: 'share' | 'refuse' | 'local'
 }
 
 /** A collector that takes OTLP over HTTP. */

@@ -2,10 +2,11 @@
  * The parts of the gateway that can be degraded while requests go on being served. `journal`: entries cannot be written, so
  * the crash promise is suspended. `store`: the database is locked, full, read-only, damaged or gone, so records wait in
  * the journal and commands that change something are refused. `thread`: fewer data-plane threads than there should be.
+ * `valkey`: limits that nodes share cannot be granted here, so that this node goes by its part of each.
  * `postgres`: this node of a cluster is cut off from the others, so that its configuration is read-only.
  * `configuration`: settings that were read again were refused, so the ones before hold. `backup`: the last scheduled backup failed.
  */
-export const partNames = ['journal', 'store', 'thread', 'configuration', 'backup', 'postgres'] as const
+export const partNames = ['journal', 'store', 'thread', 'configuration', 'backup', 'postgres', 'valkey'] as const
 export type PartName = (typeof partNames)[number]
 
 /** Where records wait while it is degraded. */

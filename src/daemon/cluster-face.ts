@@ -4,6 +4,7 @@ import { absentMs, type ClusterNode } from '../cluster/node.ts'
 import type { PostgresAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import type { StoreClient } from '../store/api.ts'
+import type { SharedLimits } from './shared-limits.ts'
 
 export interface ClusterFaceParts {
   settings: ClusterSettings
@@ -12,12 +13,22 @@ export interface ClusterFaceParts {
   store: StoreClient
   node: ClusterNode
   membership: Membership
+  limits: SharedLimits
 }
 
 /** What operators see and do of the cluster. */
-export function clusterFace({ settings, address, name, store, node, membership }: ClusterFaceParts): ClusterFace {
+export function clusterFace({
+  settings,
+  address,
+  name,
+  store,
+  node,
+  membership,
+  limits,
+}: ClusterFaceParts): ClusterFace {
   return {
     budgets: settings.sharesBudgets ? 'shared' : 'local',
+    limits: limits.status().limits,
     cluster: () => node.state?.cluster ?? null,
     async status() {
       const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
@@ -25,6 +36,7 @@ export function clusterFace({ settings, address, name, store, node, membership }
         ...{ cluster: node.state?.cluster ?? null, node: name, trouble: node.trouble, pending },
         postgres: `${address.host}:${address.port}/${address.database}`,
         sequence: node.state?.sequence ?? null,
+        ...limits.status(),
         nodes: (await node.listMembers()).map((member) => ({
           name: member.name,
           state: member.silentMs === null || member.silentMs > absentMs ? ('absent' as const) : ('present' as const),

@@ -3,26 +3,33 @@ import { hostname } from 'node:os'
 import type { ClusterFace } from '../admin/handlers/context.ts'
 import { Membership } from '../cluster/membership.ts'
 import { ClusterNode, notYet } from '../cluster/node.ts'
-import type { ClusterThreadData, PostgresAddress } from '../cluster/protocol.ts'
-import type { ClusterSettings } from '../config/settings.ts'
+import type { ClusterThreadData, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
+import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
-import type { LimitCounters } from '../policy/limits/limit-counters.ts'
+import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
+import type { StoreClient } from '../store/api.ts'
 import { clusterFace } from './cluster-face.ts'
 import type { Foundation } from './foundation.ts'
+import { isQuiet } from './is-quiet.ts'
 import type { Log } from './log.ts'
 import { SharedBudgets } from './shared-budgets.ts'
+import { SharedLimits } from './shared-limits.ts'
 import { startThread } from './threads.ts'
 
 export interface ClusterPart {
   face: ClusterFace
   /** Who is told why this node is cut off; null: it is not. */
   report(onTrouble: (reason: string | null) => void): void
-  /** From now on what comes from the cluster is published, and budgets are asked for. */
+  /** Who is told why limits that nodes share cannot be granted; null: they can. */
+  reportValkey(onTrouble: (reason: string | null) => void): void
+  /** From now on what comes from the cluster is published, and budgets and limits are asked for. */
   start(started: StartedPlane): void
   /** A thread needs more of a budget that nodes share. */
   want(want: AllowanceWant): void
+  /** The same of a limit. */
+  wantLimit(want: LimitWant): void
   stop(): Promise<void>
 }
 
@@ -54,6 +61,11 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   let onTrouble: (reason: string | null) => void = () => {}
   let publish: () => Promise<void> = async () => {}
   let budgets: SharedBudgets | null = null
+  const limits = new SharedLimits({
+    address: settings.valkey === null ? null : toValkeyAddress(settings.valkey),
+    without: settings.valkey?.without ?? 'share',
+    send: (start) => node.link.shareLimits(start),
+  })
   const node = new ClusterNode({
     store,
     version,
@@ -66,6 +78,8 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     onMet: () => budgets?.met(),
     onRecall: (counter, period) => budgets?.recall(counter, period),
     publish: () => publish(),
+    onValkey: (reason) => limits.report(reason),
+    onIdentity: (member) => limits.setMember(member),
   })
   await node.open()
   const releaseBudgets = async () => await budgets?.releaseBudgets()
@@ -79,7 +93,9 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     releaseBudgets,
   })
   return {
-    face: clusterFace({ settings, address, name, store, node, membership }),
+    face: clusterFace({ settings, address, name, store, node, membership, limits }),
+    reportValkey: (listener) => limits.listen(listener),
+    wantLimit: (want) => node.link.wantLimit(want),
     report(listener) {
       onTrouble = listener
       if (node.state !== null && node.trouble !== notYet) listener(node.trouble)
@@ -89,6 +105,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, log })
       budgets?.start()
       node.start()
+      if (settings.valkey !== null) void startLimits(store, log, (quiet) => limits.share(memory, quiet))
     },
     want: (want) => budgets?.want(want),
     async stop() {
@@ -99,20 +116,39 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   }
 }
 
+/** Nothing is granted before it is known what earlier runs used lately. */
+async function startLimits(store: StoreClient, log: Log, share: (quiet: boolean) => void): Promise<void> {
+  const quiet = await isQuiet(store).catch((error: unknown) => {
+    log.warn('what was used of limits before the start is not known', { reason: String(error) })
+    return false
+  })
+  share(quiet)
+}
+
 /** To another machine never in clear text, and only to a server that proves who it is. */
 export function toAddress({ host, port, user, database, password, authority }: ClusterSettings): PostgresAddress {
-  const plain = host.startsWith('/') || /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)
   return {
-    ...{ host, port, user, database, plain, password: password?.reveal() ?? null },
-    authority: authority === null ? null : readAuthority(authority),
+    ...{ host, port, user, database, plain: isOwnMachine(host), password: password?.reveal() ?? null },
+    authority: authority === null ? null : readAuthority(authority, 'postgres_ca'),
   }
 }
 
-function readAuthority(path: string): string {
+export function toValkeyAddress({ host, port, user, database, password, authority }: ValkeySettings): ValkeyAddress {
+  return {
+    ...{ host, port, user, database, plain: isOwnMachine(host), password: password?.reveal() ?? null },
+    authority: authority === null ? null : readAuthority(authority, 'valkey_ca'),
+  }
+}
+
+function isOwnMachine(host: string): boolean {
+  return host.startsWith('/') || /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)
+}
+
+function readAuthority(path: string, setting: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new SettingsRefused([{ place: 'cluster.postgres_ca', message: `${path} cannot be read (${reason})` }])
+    throw new SettingsRefused([{ place: `cluster.${setting}`, message: `${path} cannot be read (${reason})` }])
   }
 }

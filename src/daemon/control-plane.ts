@@ -6,7 +6,8 @@ import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
-import type { LimitCounters } from '../policy/limits/limit-counters.ts'
+import { BucketClock } from '../policy/limits/bucket-clock.ts'
+import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import { failureCause } from '../routing/failure-cause.ts'
 import { showProviderState } from '../routing/shown-state.ts'
@@ -52,6 +53,8 @@ export interface ControlPlaneOptions {
   cluster: ClusterFace | null
   /** A thread needs more of a budget that nodes share. */
   onWant(want: AllowanceWant): void
+  /** The same of a limit a minute, or of requests at once. */
+  onLimitWant(want: LimitWant): void
 }
 
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
@@ -92,7 +95,11 @@ export class ControlPlane {
     this.transport = new LazyTransport(revealProxies(settings))
     this.#certificate = options.certificate
     const workers = countWorkers(settings.gateway.workers)
-    const memory = createSharedMemory(workers, { budgets: settings.cluster?.sharesBudgets ?? false })
+    const { cluster } = settings
+    const memory = createSharedMemory(workers, {
+      budgets: cluster?.sharesBudgets ?? false,
+      windows: cluster?.valkey == null ? null : BucketClock.memory(),
+    })
     this.limitMemory = memory.limits
     this.#shared = attachShared(memory)
     this.#liveness = new Liveness(memory.liveness)
@@ -176,6 +183,11 @@ export class ControlPlane {
   /** Why settings that were read again are not in use; null: they are. */
   reportConfiguration(reason: string | null): void {
     this.#degraded.report('configuration', 'reload', reason)
+  }
+
+  /** Why this node cannot be granted anything of limits that nodes share; null: it can. */
+  reportValkey(reason: string | null): void {
+    this.#degraded.report('valkey', 'cluster', reason)
   }
 
   /** Why this node is cut off from its cluster; null: it is not. */
@@ -349,6 +361,8 @@ export class ControlPlane {
         return this.#degraded.report('journal', String(thread), event.reason)
       case 'allowance-wanted':
         return this.#options.onWant(event.want)
+      case 'limit-wanted':
+        return this.#options.onLimitWant(event.want)
       case 'target-watched':
         return this.#watch(event.slot, event.model)
       default:

@@ -98,8 +98,10 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     writeLog,
     cluster: cluster?.face ?? null,
     onWant: (want) => cluster?.want(want),
+    onLimitWant: (want) => cluster?.wantLimit(want),
   })
   cluster?.report((reason) => control.reportCluster(reason))
+  cluster?.reportValkey((reason) => control.reportValkey(reason))
   begun.defer(() => control.stop())
   await control.start()
   cluster?.start({ counters: control.limits, memory: control.limitMemory, publish: () => control.runtime().publish() })

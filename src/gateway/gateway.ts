@@ -7,7 +7,7 @@ import type { Liveness, LongTurn } from '../core/turn-watch.ts'
 import type { PatternEngine } from '../policy/content/seeker.ts'
 import type { Counters } from '../policy/counters.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
-import type { LimitCounters } from '../policy/limits/limit-counters.ts'
+import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
@@ -114,3 +114,5 @@ export type TrafficEvent =
   | { type: 'long-turn'; turn: LongTurn }
   /** Of a budget that nodes share, this one needs more. */
   | { type: 'allowance-wanted'; want: AllowanceWant }
+  /** The same of a limit a minute, or of requests at once. */
+  | { type: 'limit-wanted'; want: LimitWant }

@@ -30,7 +30,9 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   if (inspection !== null && !('code' in inspection)) arrival.trace.noteInspection(inspection)
   if (inspection === null || arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in inspection) return reject(arrival, inspection)
-  const call = admit(arrival, caller, inspection)
+  const admitted = admit(arrival, caller, inspection)
+  const call = admitted instanceof Promise ? await admitted : admitted
+  if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in call) return reject(arrival, call)
 
   const { served, object } = call.match.endpoint

@@ -72,6 +72,7 @@ it('says what is degraded and how often, and what the store said last', () => {
       { part: 'configuration', degraded: false, times: 0 },
       { part: 'backup', degraded: false, times: 0 },
       { part: 'postgres', degraded: false, times: 0 },
+      { part: 'valkey', degraded: false, times: 0 },
     ],
     databaseBytes: 10,
     journalBytes: 20,

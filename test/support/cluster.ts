@@ -21,13 +21,16 @@ export interface ClusterNode {
 export class TestCluster {
   readonly postgres: PostgresServer
   readonly nodes: ClusterNode[] = []
+  /** Of Valkey; null: each node counts limits for itself. */
+  readonly #valkeyPort: number | null
 
-  private constructor(postgres: PostgresServer) {
+  private constructor(postgres: PostgresServer, valkeyPort: number | null) {
     this.postgres = postgres
+    this.#valkeyPort = valkeyPort
   }
 
-  static async start(names: readonly string[]): Promise<TestCluster> {
-    const cluster = new TestCluster(await PostgresServer.start())
+  static async start(names: readonly string[], valkeyPort: number | null = null): Promise<TestCluster> {
+    const cluster = new TestCluster(await PostgresServer.start(), valkeyPort)
     for (const name of names) await cluster.add(name)
     return cluster
   }
@@ -49,11 +52,14 @@ export class TestCluster {
   async addAlone(name: string): Promise<ClusterNode> {
     const proxy = await FaultProxy.start(this.postgres.port)
     const dataDirectory = mkdtempSync(join(tmpdir(), `spgw-${name}-`))
+    const limits =
+      this.#valkeyPort === null
+        ? '  limits: local\n'
+        : `  limits: shared\n  valkey: redis://127.0.0.1:${this.#valkeyPort}\n`
     const config = `cluster:
   postgres: postgres://spgw@127.0.0.1:${proxy.port}/postgres
   node: ${name}
-  limits: local
-  records: local
+${limits}  records: local
 gateway:
   workers: 1
 `

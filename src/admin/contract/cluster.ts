@@ -21,8 +21,12 @@ const clusterShape = z.object({
   pending: z.number(),
   /** `shared`: all nodes together keep to each budget; `local`: each counts for itself. */
   budgets: z.enum(['shared', 'local']),
-  /** Each node counts limits per minute and requests at once for itself. */
-  limits: z.literal('local'),
+  /** `shared`: nodes count limits a minute and requests at once together. `local`: each for itself. */
+  limits: z.enum(['shared', 'local']),
+  /** Host and port of Valkey; null: limits are not shared. */
+  valkey: z.string().nullable(),
+  /** Why nothing of shared limits can be granted here; null: it can. */
+  valkey_trouble: z.string().nullable(),
   /** Each node keeps its own records, and knows only the files, batches and responses made through it. */
   records: z.literal('local'),
   nodes: z.array(

@@ -75,8 +75,9 @@ export const statusShape = z.object({
       id: z.string().nullable(),
       /** `shared`: all nodes together keep to each budget. */
       budgets: z.enum(['shared', 'local']),
-      /** Each node counts limits per minute for itself, and keeps its own records. */
-      limits: z.literal('local'),
+      /** `local`: each node counts limits for itself. */
+      limits: z.enum(['shared', 'local']),
+      /** Each node keeps its own records. */
       records: z.literal('local'),
     })
     .nullable(),

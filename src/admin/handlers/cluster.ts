@@ -55,11 +55,11 @@ async function note(context: AdminContext, operation: string, id: string, after:
 }
 
 async function show(face: ClusterFace) {
-  const { nodes, ...status } = await face.status()
+  const { nodes, valkeyTrouble, ...status } = await face.status()
   return {
     ...status,
     budgets: face.budgets,
-    limits: 'local' as const,
+    valkey_trouble: valkeyTrouble,
     records: 'local' as const,
     nodes: nodes.map(({ heardAt, ...node }) => ({ ...node, last_heard_at: heardAt })),
   }

@@ -138,10 +138,17 @@ export interface Runtime {
 export interface ClusterFace {
   /** Id of the cluster; null: this gateway is not a member of one yet. */
   cluster(): string | null
+  /** Whether nodes count limits a minute and requests at once together. */
+  limits: 'shared' | 'local'
   status(): Promise<{
     cluster: string | null
     node: string
     postgres: string
+    limits: 'shared' | 'local'
+    /** Host and port; null: each node counts limits for itself. */
+    valkey: string | null
+    /** Why nothing can be granted of limits; null: it can. */
+    valkeyTrouble: string | null
     /** Why it is cut off; null: it is not. */
     trouble: string | null
     /** Number of the last change that is here. */

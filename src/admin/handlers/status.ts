@@ -60,7 +60,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
         ? null
         : {
             ...{ id: runtime.cluster.cluster(), budgets: runtime.cluster.budgets },
-            ...{ limits: 'local' as const, records: 'local' as const },
+            ...{ limits: runtime.cluster.limits, records: 'local' as const },
           },
     long_turns: now.longTurns.map(({ thread, count, longestMs, lastAt, lastWork }) => ({
       ...{ thread, count, longest_ms: longestMs, last_at: lastAt },

@@ -56,8 +56,8 @@ if not own or own.life ~= call.life then
   local before, since = own, silentBuckets(own)
   own = { life = call.life, number = 0, members = #call.members }
   if before then state.dead[before.life] = bucket end
-  -- The life before may have used an even share until just now.
-  if state.open and since >= buckets then own.even = bucket + buckets - 1 end
+  -- A life before may have used an even share until just now.
+  if state.open and since >= buckets and not call.known then own.even = bucket + buckets - 1 end
   state.nodes[call.node] = own
 end
 if call.number <= own.number then return reply(3) end

@@ -1,6 +1,6 @@
 import { bucketMs, type LimitCall, type LimitReply, type StatedRow, silentMs, windowBuckets } from './call.ts'
+import { type AllowanceCell, GrantedRow, type SharedLimit } from './granted-row.ts'
 import { ServerClock } from './server-clock.ts'
-import { type AllowanceCell, type SharedLimit, SharedRow } from './shared-row.ts'
 
 /** A refusal is remembered for so long, and what is free near the limit goes back as often. */
 const pauseMs = 250
@@ -11,19 +11,27 @@ const mostRows = 300
 /** Nothing that was used by an earlier run of this node counts for longer, whatever the clocks. */
 const historyMs = (windowBuckets + 1) * bucketMs
 
+/**
+ * What a node may use while it is absent: an even part of each limit, nothing, or the whole, which may be exceeded as many times
+ * as there are nodes.
+ */
+export type WithoutServer = 'share' | 'refuse' | 'local'
+
 export interface WindowOptions {
-  node: string
+  /** null: one alone, which has the whole of each limit. */
+  node: string | null
   /** A name that no run of a node has had. */
   newLife(): string
   /** Earlier runs of this node used nothing in the last 80 seconds. */
   quiet: boolean
+  without: WithoutServer
   /** Milliseconds of a clock that nobody sets. */
   now: number
 }
 
-interface SentCall {
+interface PendingCall {
   call: LimitCall
-  rows: SharedRow[]
+  rows: GrantedRow[]
   sentAt: number
 }
 
@@ -35,9 +43,9 @@ interface SentCall {
 export class SharedWindows {
   readonly #options: WindowOptions
   readonly #clock: ServerClock
-  readonly #rows = new Map<string, SharedRow>()
+  readonly #rows = new Map<string, GrantedRow>()
   /** What is not stated since the node was absent, or in this epoch. */
-  readonly #unstated = new Set<SharedRow>()
+  readonly #unstated = new Set<GrantedRow>()
   #life: string
   #number = 0
   #epoch = 0
@@ -52,7 +60,7 @@ export class SharedWindows {
   /** Server's time of the last reply; at first when this run began. */
   #heard: number
   #heardAt: number
-  #sent: SentCall | null = null
+  #sent: PendingCall | null = null
   #tickedAt: number
 
   constructor(options: WindowOptions) {
@@ -93,15 +101,15 @@ export class SharedWindows {
     return this.#heardAt
   }
 
-  find(id: string): SharedRow | undefined {
+  find(id: string): GrantedRow | undefined {
     return this.#rows.get(id)
   }
 
-  add(limit: SharedLimit, cell: AllowanceCell): SharedRow {
-    const row = new SharedRow(limit, cell)
+  add(limit: SharedLimit, cell: AllowanceCell): GrantedRow {
+    const row = new GrantedRow(limit, cell)
     this.#rows.set(limit.id, row)
     if (this.isAbsent()) this.#unstated.add(row)
-    row.settle(this.#bucket, this.#evenOf(row))
+    this.#settle(row)
     return row
   }
 
@@ -116,20 +124,23 @@ export class SharedWindows {
       if (by === 0) row.estimate(bucket, passed)
       row.roll(by, bucket)
       if (this.isAbsent()) this.#unstated.add(row)
-      row.settle(bucket, this.#evenOf(row))
+      if (by > 0 && !row.known && row.isIdle(bucket)) this.#remove(row)
+      else this.#settle(row)
     }
   }
 
   /** Null: nothing needs to be said. A call that was not answered is given up by the next. */
   nextCall(now: number, run: string): LimitCall | null {
     if (run !== this.#run) this.#run = run
+    const { node } = this.#options
+    if (node === null || this.#members.length === 0) return null
     const rows = this.#epoch === 0 ? [] : this.#choose(now)
     if (rows.length === 0 && now - this.#heardAt < aliveMs) return null
     const whole = this.#epoch > 0 && [...this.#unstated].every((row) => rows.includes(row))
     this.#divisor = Math.max(this.#divisor, this.#members.length)
     const call: LimitCall = {
       ...{ run, epoch: this.#epoch, tag: this.#tag, doubt: this.#doubt },
-      ...{ node: this.#options.node, life: this.#life, number: ++this.#number, members: this.#members, whole },
+      ...{ node, life: this.#life, number: ++this.#number, members: this.#members, whole },
       known: this.#options.quiet || now - this.#options.now >= historyMs,
       ack: whole && this.#heardAt > Number.NEGATIVE_INFINITY ? this.#heard : 0,
       bucket: this.#bucket,
@@ -137,6 +148,11 @@ export class SharedWindows {
     }
     this.#sent = { call, rows, sentAt: now }
     return call
+  }
+
+  /** Of which limits a call speaks. */
+  namesOf(call: LimitCall): string[] {
+    return this.#sent?.call === call ? this.#sent.rows.map(({ limit }) => limit.id) : []
   }
 
   /** Only the reply to the latest call counts. */
@@ -160,7 +176,7 @@ export class SharedWindows {
     for (const [index, row] of sent.rows.entries()) this.#take(row, reply.rows[index], this.#bucket - given, now, sent)
   }
 
-  #take(row: SharedRow, figures: LimitReply['rows'][number] | undefined, age: number, now: number, sent: SentCall) {
+  #take(row: GrantedRow, figures: LimitReply['rows'][number] | undefined, age: number, now: number, sent: PendingCall) {
     this.#unstated.delete(row)
     if (figures === undefined || !this.#rows.has(row.limit.id)) return
     const { given, share, room } = figures
@@ -172,13 +188,14 @@ export class SharedWindows {
     if (needed > 0 && given < needed) row.refusedUntil = now + pauseMs
     // What nobody waits for yet is not asked for again and again near the limit.
     if (needed === 0 && wanted > given * 2) row.asksAt = now + aliveMs
-    row.settle(this.#bucket, this.#evenOf(row))
+    this.#settle(row)
     // It was given back; whatever came meanwhile adds it anew.
     if (!row.known && row.isIdle(this.#bucket)) this.#remove(row)
   }
 
-  #remove(row: SharedRow): void {
-    row.settle(this.#bucket, null)
+  #remove(row: GrantedRow): void {
+    row.cell.takeBack()
+    this.#unstated.delete(row)
     this.#rows.delete(row.limit.id)
   }
 
@@ -202,7 +219,7 @@ export class SharedWindows {
     this.#bucket = to
     this.#heard = reply.time
     this.#heardAt = now
-    for (const row of this.#rows.values()) row.settle(to, null)
+    for (const row of this.#rows.values()) this.#settle(row)
   }
 
   #beginLife(): void {
@@ -217,14 +234,21 @@ export class SharedWindows {
     return Math.floor((this.#heard + silentMs) / bucketMs) + 1
   }
 
-  /** Null: before the seventh bucket of its absence others may still use what Valkey has not kept back for it yet. */
-  #evenOf({ limit }: SharedRow): number | null {
-    if (this.#bucket < this.#absentFrom + windowBuckets - 1 || this.#members.length === 0) return null
-    return Math.floor(limit.limit / Math.max(this.#divisor, this.#members.length))
+  #settle(row: GrantedRow): void {
+    row.settle(this.#bucket, this.#evenOf(row), this.#options.without !== 'refuse' || !this.isAbsent())
   }
 
-  #choose(now: number): SharedRow[] {
-    const chosen = new Set<SharedRow>()
+  /** Null: before the seventh bucket of its absence others may still use what Valkey has not kept back for it yet. */
+  #evenOf(row: GrantedRow): number | null {
+    const { without, node } = this.#options
+    if (node === null) return row.most
+    if (this.isAbsent() && without !== 'share') return without === 'local' ? row.most : null
+    if (this.#bucket < this.#absentFrom + windowBuckets - 1 || this.#members.length === 0) return null
+    return Math.floor(row.most / Math.max(this.#divisor, this.#members.length))
+  }
+
+  #choose(now: number): GrantedRow[] {
+    const chosen = new Set<GrantedRow>()
     for (const row of this.#rows.values()) {
       if (this.#needsCall(row, now)) chosen.add(row)
       if (chosen.size === mostRows) return [...chosen]
@@ -236,7 +260,7 @@ export class SharedWindows {
     return [...chosen]
   }
 
-  #needsCall(row: SharedRow, now: number): boolean {
+  #needsCall(row: GrantedRow, now: number): boolean {
     if (row.rolled || row.hasOver(this.#bucket)) return true
     if (row.known && row.isIdle(this.#bucket)) return true
     // Others may need the share that is lent here.
@@ -246,26 +270,26 @@ export class SharedWindows {
   }
 
   /** Near the limit what one node does not need another may; so may the last requests at once that ended. */
-  #returns(row: SharedRow, now: number): boolean {
+  #returns(row: GrantedRow, now: number): boolean {
     const used = row.usedNow(this.#bucket)
     if (row.granted <= used || now - row.returnedAt < pauseMs) return false
-    return row.room < row.limit.limit / 4 || (row.limit.slots && used === 0)
+    return row.room < row.most / 4 || (row.limit.slots && used === 0)
   }
 
-  #state(row: SharedRow, now: number): StatedRow {
+  #state(row: GrantedRow, now: number): StatedRow {
     const { want, need } = this.#wantOf(row, now)
     if (want === 0 && this.#returns(row, now)) {
       row.returnedAt = now
-      row.giveBack(this.#bucket, 0)
+      row.releaseFree(this.#bucket, 0)
     }
     const leaves = row.isIdle(this.#bucket)
     row.statedAt = now
     const stated = row.state(this.#bucket, want, need, leaves)
-    row.settle(this.#bucket, this.#evenOf(row))
+    this.#settle(row)
     return stated
   }
 
-  #wantOf(row: SharedRow, now: number): { want: number; need: number } {
+  #wantOf(row: GrantedRow, now: number): { want: number; need: number } {
     const { least, all } = row.cell.waiting()
     const restMs = row.limit.slots ? pauseMs : (this.#bucket + 1) * bucketMs - this.#clock.span(now).low
     const expected = Math.ceil(row.rate * Math.max(0, restMs))

@@ -1,43 +1,79 @@
-import type { Settings } from '../../config/settings.ts'
+import type { PostgresAddress, ValkeyAddress } from '../../cluster/protocol.ts'
+import type { ClusterSettings, Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
 
 const check = 'cluster'
 const waitMs = 5000
 
-/** Whether PostgreSQL is reached from here; and what the nodes do not share. */
+/** Whether PostgreSQL and Valkey are reached from here; and what the nodes do not share. */
 export async function checkCluster({ cluster }: Settings, isRunning: boolean): Promise<Diagnostic[]> {
   if (cluster === null) return []
-  const what = cluster.sharesBudgets ? 'limits per minute' : 'limits and budgets'
-  const apart = warning(
+  const apart = findApart(cluster)
+  const { toAddress, toValkeyAddress } = await import('../cluster.ts')
+  try {
+    const address = toAddress(cluster)
+    const valkey = cluster.valkey === null ? null : toValkeyAddress(cluster.valkey)
+    const troubles = await askServers(address, valkey)
+    const place = `PostgreSQL at ${address.host}:${address.port}`
+    const remedy = isRunning
+      ? 'Requests are served, and the configuration is read-only until it is back: docs/cluster.md'
+      : 'Correct cluster.postgres, its password or its authority.'
+    const found = [showServer(place, troubles.postgres, remedy)]
+    if (valkey !== null) {
+      const advice = 'Until it is back each node goes by its part of shared limits: docs/cluster.md'
+      found.push(showServer(`Valkey at ${valkey.host}:${valkey.port}`, troubles.valkey, advice))
+    }
+    return [...found, apart]
+  } catch (error) {
+    if (!(error instanceof SettingsRefused)) throw error
+    return [problem(check, error.message, 'Correct cluster.postgres_ca or cluster.valkey_ca.')]
+  }
+}
+
+function showServer(place: string, trouble: string | null, remedy: string): Diagnostic {
+  if (trouble === null) return ok(check, `${place} is reached`)
+  return problem(check, `${place} is not reached: ${trouble}`, remedy)
+}
+
+function findApart({ sharesBudgets, valkey }: ClusterSettings): Diagnostic {
+  const counted = [...(valkey === null ? ['limits per minute'] : []), ...(sharesBudgets ? [] : ['budgets'])]
+  if (counted.length === 0)
+    return warning(
+      check,
+      'each node keeps its own records (cluster.records)',
+      'Ask each node for what was sent through it, and let clients that use files and batches stay with one node.',
+    )
+  const what = counted.join(' and ')
+  return warning(
     check,
     `each node counts ${what} for itself, and keeps its own records (cluster.limits, cluster.records)`,
     `Set ${what} to the share of one node: N nodes let through up to N times as much.`,
   )
-  const { toAddress } = await import('../cluster.ts')
+}
+
+/** As the cluster's thread finds them. */
+async function askServers(address: PostgresAddress, valkey: ValkeyAddress | null) {
   const { startThread } = await import('../threads.ts')
   const { ClusterLink } = await import('../../cluster/link.ts')
-  try {
-    const linked = Promise.withResolvers<string | null>()
-    const address = toAddress(cluster)
-    const link = new ClusterLink(() => startThread('cluster', { address }), {
-      onLink: (trouble) => linked.resolve(trouble),
-      onHead() {},
-      onMembers() {},
-      onRecall() {},
-    })
-    const timeout = setTimeout(() => linked.resolve('it does not answer'), waitMs)
-    const trouble = await linked.promise
-    clearTimeout(timeout)
-    await link.close()
-    const place = `PostgreSQL at ${address.host}:${address.port}`
-    if (trouble === null) return [ok(check, `${place} is reached`), apart]
-    const remedy = isRunning
-      ? 'Requests are served, and the configuration is read-only until it is back: docs/cluster.md'
-      : 'Correct cluster.postgres, its password or its authority.'
-    return [problem(check, `${place} is not reached: ${trouble}`, remedy), apart]
-  } catch (error) {
-    if (!(error instanceof SettingsRefused)) throw error
-    return [problem(check, error.message, 'Correct cluster.postgres_ca.')]
-  }
+  const { createLimitMemory } = await import('../../policy/limits/limit-memory.ts')
+  const [one, other] = [Promise.withResolvers<string | null>(), Promise.withResolvers<string | null>()]
+  const link = new ClusterLink(() => startThread('cluster', { address }), {
+    onLink: (trouble) => one.resolve(trouble),
+    onHead() {},
+    onMembers() {},
+    onRecall() {},
+    onValkey: (trouble) => other.resolve(trouble),
+  })
+  const member = { cluster: 'doctor', id: 'doctor' }
+  if (valkey === null) other.resolve(null)
+  else link.shareLimits({ address: valkey, memory: createLimitMemory(1), without: 'share', quiet: false, member })
+  const timeout = setTimeout(() => {
+    one.resolve('it does not answer')
+    other.resolve('it does not answer')
+  }, waitMs)
+  const troubles = { postgres: await one.promise, valkey: await other.promise }
+  clearTimeout(timeout)
+  await link.close()
+  return troubles
 }

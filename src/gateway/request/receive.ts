@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
+import type { Limit } from '../../core/policy-limits.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
 import { nowDoing } from '../../core/turn-watch.ts'
 import type { BodyForm, Inspection } from '../../lanes/contract.ts'
@@ -137,8 +138,15 @@ export function checkNameLength(model: string | null, additional: readonly { nam
   return fault('invalid_request', `A model's name is longer than ${modelLimit} characters.`, { param: 'model' })
 }
 
-/** Checks the call against the policies. What they reserve stands in `arrival.hold` and is released when the request is settled. */
-export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspection): Call | Fault {
+/**
+ * Checks the call against the policies. What they reserve stands in `arrival.hold` and is released when the request is settled. Only limits that
+ * nodes share are waited for.
+ */
+export function admit(
+  arrival: Arrival,
+  caller: RequestCaller,
+  inspection: Inspection,
+): Call | Fault | Promise<Call | Fault> {
   const { gateway, body, trace } = arrival
   const key = gateway.model.keysVersion === caller.keysVersion ? caller.key : currentKey(arrival, caller.key)
   if ('code' in key) return key
@@ -161,8 +169,14 @@ export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspe
   arrival.unpriced = policy.unpriced
   call.contentPolicies = policy.content
   if (facts.output !== null) call.outputCap = outputCap(policy.output, facts.output.asked)
-  const refused = policy.limits === null ? null : takeLimits(call, policy.limits)
-  return refused ?? call
+  if (policy.limits === null) return call
+  return gateway.limits.sharesWindows ? takeShared(call, policy.limits) : (takeLimits(call, policy.limits) ?? call)
+}
+
+/** Of limits that nodes share: what this node was not given yet is waited for. */
+async function takeShared(call: Call, limits: readonly Limit[]): Promise<Call | Fault> {
+  const { takeSharedLimits } = await import('./take-shared-limits.ts')
+  return (await takeSharedLimits(call, limits)) ?? call
 }
 
 function outputFacts({ match }: RequestCaller, { outputLimit }: Inspection, body: Buffer): OutputFacts | null {

@@ -2,6 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
 import type { TokenUsage } from '../../core/record.ts'
+import type { AskedAmounts, LimitHold, LimitRefusal } from '../../policy/limits/limit-counters.ts'
 import { refusedByLimit, withinLimits } from '../../policy/limits/limit-faults.ts'
 import type { Arrival } from './arrival.ts'
 import type { Call } from './call.ts'
@@ -9,9 +10,15 @@ import type { RequestEnd } from './trace.ts'
 
 /** Takes what the request counts in the limits of its key, all or nothing. Null: it may go on. */
 export function takeLimits(call: Call, limits: readonly Limit[]): Fault | null {
-  const { arrival, gateway, trace, match, inspection } = call
-  const tokens = match.endpoint.usesTokens ? expectTokens(call) : 0
-  const taken = gateway.limits.admit(limits, inspection.endUser, { requests: 1, tokens })
+  return concludeLimits(call, call.gateway.limits.admit(limits, call.inspection.endUser, askedOf(call)))
+}
+
+export function askedOf(call: Call): AskedAmounts {
+  return { requests: 1, tokens: call.match.endpoint.usesTokens ? expectTokens(call) : 0 }
+}
+
+/** What the record and the client are told of it. */
+export function concludeLimits({ arrival, gateway, trace }: Call, taken: LimitHold | LimitRefusal): Fault | null {
   if ('taken' in taken) {
     arrival.limits = { hold: taken, figures: gateway.limits.figures(taken) }
     trace.policySignals.push(withinLimits(taken))
@@ -35,6 +42,8 @@ export function takeTurn({ gateway, limits, trace, accounts }: Arrival, bytes: n
   const tokens = Math.ceil(bytes / bytesPerToken)
   const refusal = gateway.limits.admitTurn(limits.hold, { requests: 1, tokens })
   if (refusal === null) return null
+  // The next turn may find it.
+  if (refusal.want !== null) void gateway.limits.askOthers(refusal.want, 0)
   const { fault, signal } = refusedByLimit(refusal)
   if (!trace.policySignals.some(({ rule, verdict }) => rule === 'limits' && verdict === 'deny'))
     trace.policySignals.push(signal)

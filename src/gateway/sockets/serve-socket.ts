@@ -36,7 +36,9 @@ export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Pro
   const inspection = checkHandshake(arrival.request) ?? inspect(caller, socket)
   if ('code' in inspection) return reject(arrival, inspection)
   arrival.trace.noteInspection(inspection)
-  const call = admit(arrival, caller, inspection)
+  const admitted = admit(arrival, caller, inspection)
+  const call = admitted instanceof Promise ? await admitted : admitted
+  if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in call) return reject(arrival, call)
   skipCapture(arrival, call.policy.capture)
   if (call.contentPolicies !== null)

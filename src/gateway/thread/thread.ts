@@ -62,8 +62,12 @@ const gateway: Gateway = {
   affinities: new BigUint64Array(start.routingMemory.affinities),
   hedging: new BigInt64Array(start.routingMemory.hedging),
   counters,
-  limits: new LimitCounters(start.limitMemory, start.column, undefined, (want) =>
-    send({ type: 'traffic', event: { type: 'allowance-wanted', want } }),
+  limits: new LimitCounters(
+    start.limitMemory,
+    start.column,
+    undefined,
+    (want) => send({ type: 'traffic', event: { type: 'allowance-wanted', want } }),
+    (want) => send({ type: 'traffic', event: { type: 'limit-wanted', want } }),
   ),
   shadows: new Set(),
   kinds: kindsByName,

@@ -1,12 +1,16 @@
 import type { Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
 
+/** Of limits that nodes share, for what this node was not given yet. */
+const longestWaitMs = 100
+
 /** Where some account has limits, each attempt takes what it counts there; what the first one will take is held from now on. */
 export async function holdAccount(call: Call, { candidates }: Pick<Plan, 'candidates'>): Promise<void> {
   const { AccountHolds } = await import('./account-holds.ts')
   const accounts = new AccountHolds(call)
   call.arrival.accounts = accounts
   if (call.gateway.limits.sharesBudgets) await askAllowances(call, candidates)
+  if (call.gateway.limits.sharesWindows) await askWindows(call, candidates)
   const [first] = candidates
   if (first !== undefined) accounts.prepare(first)
 }
@@ -16,4 +20,14 @@ async function askAllowances({ gateway, arrival }: Call, candidates: Plan['candi
   const { providers, timeZone } = gateway.model.configuration
   const limits = candidates.flatMap(({ provider }) => providers.get(provider.id)?.limits ?? [])
   await gateway.limits.askAllowances(limits, null, { timeZone, now: arrival.receivedAt })
+}
+
+/** The same of limits a minute, as far as a request counts there. */
+async function askWindows({ gateway }: Call, candidates: Plan['candidates']): Promise<void> {
+  const { providers } = gateway.model.configuration
+  const wants = candidates.flatMap(({ provider }) => {
+    const limits = providers.get(provider.id)?.limits ?? null
+    return limits === null ? [] : (gateway.limits.findWant(limits, null, { requests: 1, tokens: 1 }) ?? [])
+  })
+  await Promise.all(wants.map((want) => gateway.limits.askOthers(want, longestWaitMs)))
 }

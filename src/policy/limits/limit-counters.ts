@@ -1,6 +1,7 @@
 import type { BookedAmount, SettledHold } from '../../core/journal-format.ts'
 import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
 import type { AllowanceWant } from './allowance.ts'
+import { BucketClock, sharedTime } from './bucket-clock.ts'
 import {
   allowanceWaitMs,
   BudgetCounters,
@@ -11,9 +12,9 @@ import {
   type RaisedBudgets,
 } from './budget-counters.ts'
 import { HoldLedger } from './hold-ledger.ts'
-import { type LimitMemory, LimitRows, rowHead } from './limit-memory.ts'
-import { requestWindow } from './request-window.ts'
-import { epochAt, type LimitWindow, livesFor, tokenWindow } from './window.ts'
+import { type LimitMemory, LimitRows } from './limit-memory.ts'
+import { localCounting, type MinuteCounting } from './minute-counting.ts'
+import { nextAnswer, sharedCounting, wasRefused } from './shared-window.ts'
 
 /** A limit that refuses, and why. */
 export interface LimitRefusal {
@@ -23,6 +24,18 @@ export interface LimitRefusal {
   used: number
   /** Milliseconds after which asking again may help; null: waiting does not help. */
   waitMs: number | null
+  /** Of a limit that nodes share: what may be had from the others; null: nothing may. */
+  want: LimitWant | null
+}
+
+/** What a thread of the data plane tells the cluster thread: this node needs more of a limit. */
+export interface LimitWant {
+  /** Place of the row in the memory of limits. */
+  row: number
+  /** Requests at once. */
+  slots: boolean
+  /** Of a request that waits. */
+  need: number
 }
 
 /** What one request has taken of one limit. */
@@ -80,25 +93,52 @@ export class LimitCounters {
   readonly #ledger: HoldLedger
   readonly #now: () => number
   readonly #budgets: BudgetCounters
+  readonly #counting: MinuteCounting
+  readonly #wantMore: (want: LimitWant) => void
 
   /** Budgets count together with those of other nodes: what was refused may be asked for. */
   readonly sharesBudgets: boolean
 
   /**
    * `column` is the caller's own in the ledger. `now`: milliseconds of a clock that all threads share and nobody sets. `notify`: of a
-   * budget that is shared, what this node is to ask for.
+   * budget that is shared, what this node is to ask for; `wantMore` of a limit a minute or at once.
    */
   constructor(
     memory: LimitMemory,
     column: number,
-    now: () => number = sharedClock(),
+    now: () => number = sharedTime(),
     notify: (want: AllowanceWant) => void = () => {},
+    wantMore: (want: LimitWant) => void = () => {},
   ) {
     this.#rows = new LimitRows(memory)
     this.#ledger = new HoldLedger(memory.holds, column)
     this.#now = now
     this.sharesBudgets = memory.shared.budgets
+    const { windows } = memory.shared
+    this.#counting = windows === null ? localCounting : sharedCounting(new BucketClock(windows))
+    this.#wantMore = wantMore
     this.#budgets = new BudgetCounters(this.#rows, this.#ledger, { column, notify: this.sharesBudgets ? notify : null })
+  }
+
+  /** Limits a minute and requests at once count together with those of other nodes: what was refused may be asked for. */
+  get sharesWindows(): boolean {
+    return this.#counting.isShared
+  }
+
+  /** Resolves when there may be more, or after so long. False: the same was refused just now. */
+  async askOthers(want: LimitWant, ms: number): Promise<boolean> {
+    const { words } = this.#rows
+    if (wasRefused(words, want.row, want.need, this.#now())) return false
+    await nextAnswer(words, want.row, ms, () => this.#wantMore(want))
+    return true
+  }
+
+  /** What of these limits is not here yet, for whoever takes it later without waiting; null: all is. */
+  findWant(limits: readonly Limit[], user: string | null, asked: AskedAmounts): LimitWant | null {
+    const found = this.admit(limits, user, asked)
+    if (!('taken' in found)) return found.want
+    this.#undo(found, 0)
+    return null
   }
 
   admit(limits: readonly Limit[], user: string | null, asked: AskedAmounts): LimitHold | LimitRefusal {
@@ -115,12 +155,14 @@ export class LimitCounters {
 
   /** What was really used until now, all turns together: more is booked at once, less where it was booked lately. */
   correctTokens({ taken }: LimitHold, tokens: number): void {
-    const epoch = epochAt(this.#now())
+    const epoch = this.#counting.epochAt(this.#now())
     for (const one of taken) {
       if (one.limit.kind !== 'tokens') continue
       const recent = Math.max(0, one.recent + tokens - one.amount)
-      tokenWindow.correct(this.#rows, one.row, { amount: one.recent, epoch: one.epoch }, recent, epoch)
-      if (recent > one.recent) one.epoch = epoch
+      const booked = { amount: one.recent, epoch: one.epoch }
+      this.#counting.windowOf('tokens').correct(this.#rows, one.row, booked, recent, epoch)
+      // A moment of the cluster's clock that may be in either of two buckets has no number.
+      if (recent > one.recent && epoch > 0) one.epoch = epoch
       one.recent = recent
       one.amount = tokens
     }
@@ -146,7 +188,7 @@ export class LimitCounters {
     if (claimed !== 0) this.#budgets.endClaim(claimed, column)
     this.#ledger.takeAll(column, (place, amount) => {
       if (place < 0) this.#budgets.spend(-place, amount)
-      else Atomics.sub(this.#rows.words, place + rowHead, amount)
+      else this.#counting.releaseSlots(this.#rows.words, place, amount)
     })
   }
 
@@ -199,8 +241,8 @@ export class LimitCounters {
   used(limit: Limit, user: string | null = null): number {
     const row = limit.perUser ? this.#rows.findForUser(limit.counter, user ?? '') : this.#rows.find(limit.counter)
     if (row === null) return 0
-    if (limit.kind === 'concurrency') return Number(Atomics.load(this.#rows.words, row + rowHead))
-    return windowOf(limit).used(this.#rows, row, epochAt(this.#now()))
+    if (limit.kind === 'concurrency') return this.#counting.usedSlots(this.#rows.words, row)
+    return this.#counting.windowOf(limit.kind).used(this.#rows, row, this.#counting.epochAt(this.#now()))
   }
 
   /** Of the tightest limits a minute, as they are for a request that was just admitted. */
@@ -210,7 +252,7 @@ export class LimitCounters {
       if (limit.kind !== 'requests' && limit.kind !== 'tokens') continue
       const before = found[limit.kind]
       if (before === null || left < before.left)
-        found[limit.kind] = { limit: limit.limit, left, resetMs: livesFor(epoch, this.#now()) }
+        found[limit.kind] = { limit: limit.limit, left, resetMs: this.#counting.livesFor(epoch, this.#now()) }
     }
     return found
   }
@@ -232,7 +274,7 @@ export class LimitCounters {
       const row = this.#place(limit, hold.user)
       const refusal =
         row === null
-          ? { limit, amount: 0, used: 0, waitMs: 1000 }
+          ? { limit, amount: 0, used: 0, waitMs: 1000, want: null }
           : limit.kind === 'concurrency'
             ? this.#hold(hold, limit, row)
             : this.#book(hold, limit, row, limit.kind === 'requests' ? asked.requests : asked.tokens)
@@ -242,67 +284,59 @@ export class LimitCounters {
   }
 
   #book(hold: LimitHold, limit: Limit, row: number, amount: number): LimitRefusal | null {
-    const window = windowOf(limit)
+    const window = this.#counting.windowOf(limit.kind)
     const now = this.#now()
-    const epoch = epochAt(now)
+    const epoch = this.#counting.epochAt(now)
     const left = window.take(this.#rows, row, amount, limit.limit, epoch)
     if (left >= 0) {
       hold.taken.push({ limit, row, amount, epoch, recent: amount, left, entry: null })
       return null
     }
     const waitMs = amount > limit.limit || limit.limit === 0 ? null : window.wait(this.#rows, row, -left, now)
-    return { limit, amount, used: limit.limit - left - amount, waitMs }
+    return { limit, amount, used: limit.limit - left - amount, waitMs, want: this.#want(limit, row, amount) }
+  }
+
+  #want({ kind, limit }: Limit, row: number, need: number): LimitWant | null {
+    return this.#counting.isShared && need <= limit ? { row, slots: kind === 'concurrency', need } : null
   }
 
   #hold(hold: LimitHold, limit: Limit, row: number): LimitRefusal | null {
     const { words } = this.#rows
-    const place = row + rowHead
-    for (;;) {
-      const found = Atomics.load(words, place)
-      const used = Number(found)
-      if (used >= limit.limit) return { limit, amount: 1, used, waitMs: limit.limit === 0 ? null : 1000 }
-      if (Atomics.compareExchange(words, place, found, found + 1n) !== found) continue
-      const entry = this.#ledger.open(row, 1n)
-      if (entry === null) {
-        Atomics.sub(words, place, 1n)
-        return { limit, amount: 1, used, waitMs: 1000 }
-      }
-      hold.taken.push({ limit, row, amount: 1, epoch: 0, recent: 0, left: limit.limit - used - 1, entry })
-      return null
+    const { isTaken, used } = this.#counting.takeSlot(words, row, limit.limit)
+    const waitMs = limit.limit === 0 ? null : 1000
+    if (!isTaken) return { limit, amount: 1, used, waitMs, want: this.#want(limit, row, 1) }
+    const entry = this.#ledger.open(row, 1n)
+    if (entry === null) {
+      this.#counting.releaseSlots(words, row, 1n)
+      return { limit, amount: 1, used, waitMs: 1000, want: null }
     }
+    hold.taken.push({ limit, row, amount: 1, epoch: 0, recent: 0, left: limit.limit - used - 1, entry })
+    return null
   }
 
   #undo({ taken }: LimitHold, keep: number): void {
     for (const { limit, row, amount, epoch, entry } of taken.splice(keep)) {
       if (entry !== null) this.#release(row, entry)
-      else windowOf(limit).correct(this.#rows, row, { amount, epoch }, 0, epoch)
+      else this.#counting.windowOf(limit.kind).correct(this.#rows, row, { amount, epoch }, 0, epoch)
     }
   }
 
   /** In this order a thread that dies between the two leaves too much counted, never too little. */
   #release(row: number, entry: number): void {
     this.#ledger.close(entry)
-    Atomics.sub(this.#rows.words, row + rowHead, 1n)
+    this.#counting.releaseSlots(this.#rows.words, row, 1n)
   }
 
   #place(limit: Limit, user: string | null): number | null {
-    const size = limit.kind === 'concurrency' ? 1 : windowOf(limit).size
+    const size = limit.kind === 'concurrency' ? this.#counting.slotSize : this.#counting.windowOf(limit.kind).size
     if (limit.perUser) return this.#rows.makeForUser(limit.counter, user ?? '', size)?.row ?? null
     return this.#rows.make(limit.counter, size)
   }
 }
-
-const windowOf = ({ kind }: Limit): LimitWindow => (kind === 'requests' ? requestWindow : tokenWindow)
 
 /** A connection may have any number of turns: what they booked is one amount, of which the last turn's can still be given back. */
 function mergeTurns(taken: readonly Taken[]): Taken[] {
   const byRow = new Map<number, Taken>()
   for (const one of taken) byRow.set(one.row, { ...one, amount: (byRow.get(one.row)?.amount ?? 0) + one.amount })
   return [...byRow.values()]
-}
-
-/** Monotonic, and the same in all threads of the process. */
-function sharedClock(): () => number {
-  const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
-  return () => performance.now() + offset
 }

@@ -4,7 +4,10 @@ import type { Signal } from '../../core/record.ts'
 import type { LimitHold, LimitRefusal } from './limit-counters.ts'
 
 /** What the client is told of a limit that has no room, with its real wait; and what the record says. */
-export function refusedByLimit({ limit, amount, used, waitMs }: LimitRefusal): { fault: Fault; signal: Signal } {
+export function refusedByLimit({ limit, amount, used, waitMs }: Omit<LimitRefusal, 'want'>): {
+  fault: Fault
+  signal: Signal
+} {
   const text = `${describe(limit)} ${explain(limit, amount, waitMs)}`
   const data = { policy: limit.policy, scope: limit.scope, kind: limit.kind, limit: limit.limit, used, asked: amount }
   const retry = waitMs === null ? { shouldRetry: false } : { retryAfterMs: waitMs }

@@ -19,9 +19,11 @@ export interface LimitMemory {
 
 export interface SharedCounts {
   budgets: boolean
+  /** Limits a minute and requests at once: the memory of `BucketClock`; null: this node counts them for itself. */
+  windows: SharedArrayBuffer | null
 }
 
-const alone: SharedCounts = { budgets: false }
+const alone: SharedCounts = { budgets: false, windows: null }
 
 const indexSize = 1 << 20
 /** So that a search stays short. */

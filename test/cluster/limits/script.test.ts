@@ -72,7 +72,10 @@ describe.skipIf(!hasRedis)(`the script of limits (${needsRedis})`, () => {
   })
 })
 
-function toCall(step: Step, { now, number, seen }: { now: number; number: number; seen: { epoch: number; tag: string } }) {
+function toCall(
+  step: Step,
+  { now, number, seen }: { now: number; number: number; seen: { epoch: number; tag: string } },
+) {
   const { node, life, run, epoch, doubt, behind, whole, known, late, rows } = step
   const call: LimitCall = {
     run: run === 0 ? 'run-b' : 'run-a',

@@ -55,7 +55,10 @@ const rules: [string, Omit<Partial<Scenario>, 'seed'> & Pick<Scenario, 'nodes' |
     'a part is kept back for whoever is absent',
     { leftOut: { even: true }, faults: ['cut'], faultEveryMs: 40_000, nodes: 3, limit: 12 },
   ],
-  ['the even part is used from the seventh bucket of an absence only', { leftOut: { seventh: true }, nodes: 3, limit: 12 }],
+  [
+    'the even part is used from the seventh bucket of an absence only',
+    { leftOut: { seventh: true }, nodes: 3, limit: 12 },
+  ],
   ['calls are numbered', { ...late, leftOut: { numbers: true } }],
   [
     'a new server grants nothing before all have said what they hold',

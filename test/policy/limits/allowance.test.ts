@@ -13,7 +13,7 @@ const day = 86_400_000
 const moment = { timeZone: 'UTC', now: Date.UTC(2026, 10, 23, 12) }
 
 function make() {
-  const memory = createLimitMemory(3, { budgets: true })
+  const memory = createLimitMemory(3, { budgets: true, windows: null })
   const told: AllowanceWant[] = []
   const counters = new LimitCounters(
     memory,

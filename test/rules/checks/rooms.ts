@@ -13,7 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   import: ['core', 'config', 'providers', 'routing'],
   store: ['core', 'sealing', 'sealing/body-seal'],
   'sign-in': ['core', 'sealing', 'store'],
-  cluster: ['core', 'sealing', 'store'],
+  cluster: ['core', 'sealing', 'store', 'policy'],
   lanes: ['core'],
   providers: ['core', 'addresses'],
   translate: ['core'],

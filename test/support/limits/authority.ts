@@ -120,7 +120,8 @@ export class Authority {
     const since = this.#silentBuckets(state, before)
     const own: Node = { life: call.life, number: 0, members: call.members.length }
     if (before !== undefined) state.dead[before.life] = state.bucket
-    if (state.open && since >= windowBuckets && this.#leftOut.closing !== true) own.even = state.bucket + windowBuckets - 1
+    const mayHaveUsed = state.open && since >= windowBuckets && !call.known
+    if (mayHaveUsed && this.#leftOut.closing !== true) own.even = state.bucket + windowBuckets - 1
     state.nodes[call.node] = own
     return own
   }

@@ -1,55 +1,8 @@
 import { bucketMs, type LimitCall, type LimitReply, windowBuckets } from '../../../src/cluster/limits/call.ts'
-import type { AllowanceCell } from '../../../src/cluster/limits/shared-row.ts'
 import { SharedWindows } from '../../../src/cluster/limits/windows.ts'
 import { Authority, type AuthorityData, type LeftOut } from './authority.ts'
-
-/** A counter for random numbers from a seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-/** What a thread of the data plane takes from. */
-export class MemoryCell implements AllowanceCell {
-  #bucket = 0
-  #free = 0
-  wanted: number[] = []
-
-  put(bucket: number, amount: number): void {
-    this.#bucket = bucket
-    this.#free += amount
-  }
-  takeBack(): number {
-    const free = this.#free
-    this.#free = 0
-    return free
-  }
-  free(): number {
-    return this.#free
-  }
-  corrected(): number {
-    return 0
-  }
-  dropCorrections(): void {}
-  waiting() {
-    const all = this.wanted.reduce((sum, amount) => sum + amount, 0)
-    return { least: all === 0 ? 0 : Math.min(...this.wanted), all }
-  }
-  take(bucket: number | null, amount: number): boolean {
-    if (bucket !== this.#bucket || this.#free < amount) return false
-    this.#free -= amount
-    return true
-  }
-  /** Of requests at once. */
-  putBack(): void {
-    this.#free += 1
-  }
-}
+import { EventQueue } from './event-queue.ts'
+import { MemoryCell, randomFrom } from './memory-cell.ts'
 
 export interface Scenario {
   seed: number
@@ -179,7 +132,7 @@ export class ClusterSimulation {
   }
 
   #newNode(index: number): SimulatedNode {
-    const cell = new MemoryCell()
+    const cell = new MemoryCell(this.#scenario.limit)
     const node: SimulatedNode = {
       ...{ id: `node-${index}`, cell, rate: 1 + (this.#random() - 0.5) * 0.0002, offset: this.#random() * 1e9 },
       ...{ deafUntil: 0, muteUntil: 0, downUntil: 0, lives: 0, latest: 0, early: [], inFlight: false, gaveUpAt: 0 },
@@ -196,13 +149,14 @@ export class ClusterSimulation {
       node: node.id,
       newLife: () => `${node.id}:${node.lives}:${names++}`,
       quiet,
+      without: 'share',
       now: this.#localTime(node),
     })
     node.windows.setMembers(Array.from({ length: this.#scenario.nodes }, (_, index) => `node-${index}`))
     node.cell.takeBack()
     node.cell.wanted = []
     node.inFlight = false
-    node.windows.add({ id: limitId, limit: this.#scenario.limit, slots: false }, node.cell)
+    node.windows.add({ id: limitId, slots: false }, node.cell)
   }
 
   #localTime(node: SimulatedNode): number {
@@ -224,8 +178,7 @@ export class ClusterSimulation {
       this.#begin(node, false)
     }
     node.windows.tick(this.#localTime(node))
-    if (node.windows.find(limitId) === undefined)
-      node.windows.add({ id: limitId, limit: this.#scenario.limit, slots: false }, node.cell)
+    if (node.windows.find(limitId) === undefined) node.windows.add({ id: limitId, slots: false }, node.cell)
     this.#send(node)
   }
 
@@ -244,7 +197,11 @@ export class ClusterSimulation {
 
   #arrive(node: SimulatedNode, windows: SharedWindows, server: Server, call: LimitCall): void {
     if (this.#now < node.muteUntil || this.#now < this.#serverAwayUntil || server !== this.#server) return
-    const reply = server.authority.answer(call, call.rows.map(() => limitId), Math.floor(this.#now + server.offset))
+    const reply = server.authority.answer(
+      call,
+      call.rows.map(() => limitId),
+      Math.floor(this.#now + server.offset),
+    )
     if (this.#isFaulty() && this.#random() < 0.02) return
     this.#events.add(this.#now + this.#delay(3000), () => {
       if (this.#now < node.deafUntil || windows !== node.windows || this.#now < node.downUntil) return
@@ -273,8 +230,7 @@ export class ClusterSimulation {
 
   #nextRequest(node: SimulatedNode): void {
     const { limit, load, uneven, nodes, amount = 1 } = this.#scenario
-    const part =
-      uneven === null ? 1 / nodes : node === this.#nodes[0] ? uneven : (1 - uneven) / Math.max(1, nodes - 1)
+    const part = uneven === null ? 1 / nodes : node === this.#nodes[0] ? uneven : (1 - uneven) / Math.max(1, nodes - 1)
     const meanMs = 60_000 / ((limit * load * part) / amount)
     const gap = -Math.log(1 - this.#random()) * meanMs
     this.#events.add(this.#now + gap, () => {
@@ -376,56 +332,4 @@ export class ClusterSimulation {
     this.#replica = structuredClone(this.#server.authority.data)
     this.#serverAwayUntil = this.#now + awayMs
   }
-}
-
-/** A heap of what happens when. */
-class EventQueue {
-  readonly #heap: { at: number; run: () => void }[] = []
-
-  add(at: number, run: () => void): void {
-    const heap = this.#heap
-    heap.push({ at, run })
-    let index = heap.length - 1
-    while (index > 0) {
-      const parent = (index - 1) >> 1
-      if (timeAt(heap, parent) <= at) break
-      swap(heap, index, parent)
-      index = parent
-    }
-  }
-
-  runUntil(end: number, onTime: (at: number) => void): void {
-    for (;;) {
-      const next = this.#pop()
-      if (next === undefined || next.at > end) return
-      onTime(next.at)
-      next.run()
-    }
-  }
-
-  #pop() {
-    const heap = this.#heap
-    const first = heap[0]
-    const last = heap.pop()
-    if (first === undefined || last === undefined || heap.length === 0) return first
-    heap[0] = last
-    for (let index = 0; ; ) {
-      const [left, right] = [index * 2 + 1, index * 2 + 2]
-      let least = index
-      if (left < heap.length && timeAt(heap, left) < timeAt(heap, least)) least = left
-      if (right < heap.length && timeAt(heap, right) < timeAt(heap, least)) least = right
-      if (least === index) return first
-      swap(heap, index, least)
-      index = least
-    }
-  }
-}
-
-const timeAt = (heap: readonly { at: number }[], index: number) => heap[index]?.at ?? Number.POSITIVE_INFINITY
-
-function swap<Item>(list: Item[], one: number, other: number): void {
-  const [left, right] = [list[one], list[other]]
-  if (left === undefined || right === undefined) return
-  list[one] = right
-  list[other] = left
 }

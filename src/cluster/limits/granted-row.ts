@@ -2,6 +2,10 @@ import { type StatedRow, windowBuckets } from './call.ts'
 
 /** What the data plane takes from, in memory that its threads share. Amounts are whole numbers. */
 export interface AllowanceCell {
+  /** What all nodes may use together: in any 60 seconds, or at once. */
+  limit(): number
+  /** Of requests at once: what was taken before this row was made, which is put back at their end. Nothing is free then. */
+  adopt(): number
   /** So much more may be taken in that bucket; nothing is left of an earlier one. */
   put(bucket: number, amount: number): void
   /** What nobody has taken, and nobody can take any more. */
@@ -17,8 +21,6 @@ export interface AllowanceCell {
 
 export interface SharedLimit {
   id: string
-  /** In any 60 seconds, or at once. */
-  limit: number
   /** Requests at once: what is taken is put back at their end, and no bucket ends. */
   slots: boolean
 }
@@ -27,7 +29,7 @@ const newest = windowBuckets - 1
 const none = (): number[] => Array.from({ length: windowBuckets }, () => 0)
 
 /** One limit as a node knows it: what it was granted in each bucket, what it put into the cell, what was used. */
-export class SharedRow {
+export class GrantedRow {
   readonly limit: SharedLimit
   readonly cell: AllowanceCell
   /** Of the last seven buckets, the present one last; requests at once have only the last. */
@@ -60,6 +62,11 @@ export class SharedRow {
   constructor(limit: SharedLimit, cell: AllowanceCell) {
     this.limit = limit
     this.cell = cell
+    this.#put = cell.adopt()
+  }
+
+  get most(): number {
+    return this.cell.limit()
   }
 
   /** The present bucket is so many later. */
@@ -115,24 +122,27 @@ export class SharedRow {
     return Math.max(0, this.#usedAt(place, bucket) - (this.#held[place] ?? 0))
   }
 
-  /** Puts into the cell what may be used in this bucket, or takes back. `even`: so much in all, while nobody is reached. */
-  settle(bucket: number, even: number | null): void {
-    const most = this.#allowed(even) - this.cell.corrected(bucket)
+  /**
+   * Puts into the cell what may be used in this bucket, or takes back. `even`: so much in all, while nobody is reached.
+   * `usesShare`: the share may be used.
+   */
+  settle(bucket: number, even: number | null, usesShare = true): void {
+    const most = this.#allowed(even, usesShare) - this.cell.corrected(bucket)
     if (most < this.#put) this.#put -= this.cell.takeBack()
     if (most <= this.#put) return
     this.cell.put(bucket, most - this.#put)
     this.#put = most
   }
 
-  #allowed(even: number | null): number {
+  #allowed(even: number | null, usesShare: boolean): number {
     const held = this.#held[newest] ?? 0
     if (this.limit.slots) return Math.max(held, even ?? 0)
-    const share = Math.max(0, this.share - this.#overBefore)
+    const share = usesShare ? Math.max(0, this.share - this.#overBefore) : 0
     return Math.max(held + share, even === null ? 0 : even - this.#usedBefore)
   }
 
   /** What is free of the grant of this bucket goes back with the next statement. */
-  giveBack(bucket: number, keep: number): void {
+  releaseFree(bucket: number, keep: number): void {
     this.#put -= this.cell.takeBack()
     this.#held[newest] = Math.min(this.#held[newest] ?? 0, this.usedNow(bucket) + keep)
   }
@@ -162,9 +172,9 @@ export class SharedRow {
   state(bucket: number, want: number, need: number, leaves: boolean): StatedRow {
     this.#book(bucket)
     if (leaves) this.share = 0
-    const { limit, slots } = this.limit
+    const { slots } = this.limit
     const held = slots ? [this.#held[newest] ?? 0] : this.#held
-    return [limit, slots ? 1 : 0, want, need, leaves ? -1 : this.share, this.known ? 1 : 0, ...held]
+    return [this.most, slots ? 1 : 0, want, need, leaves ? -1 : this.share, this.known ? 1 : 0, ...held]
   }
 
   /** Whether its statement says that it holds anything. */

@@ -1,0 +1,142 @@
+import { BucketClock } from '../../policy/limits/bucket-clock.ts'
+import { type LimitMemory, LimitRows } from '../../policy/limits/limit-memory.ts'
+import type { LimitsStart } from '../protocol.ts'
+import { Script, type Valkey } from '../valkey.ts'
+import { bucketMs, readReply } from './call.ts'
+import { limitScript } from './script.ts'
+import { SharedCell, sharedName } from './shared-cell.ts'
+import { SharedWindows, type WithoutServer } from './windows.ts'
+
+const tickMs = 50
+/** A request that waits is there for so long. */
+const waitingMs = 100
+/** While nothing can be granted nobody needs to ask again for so long. */
+const pauseMs = 250
+
+const script = new Script(limitScript())
+
+export interface DriverOptions {
+  memory: LimitMemory
+  /** Keys stand under the cluster's id; null: one alone. */
+  member: LimitsStart['member']
+  newLife(): string
+  /** Earlier runs of this node used nothing lately. */
+  quiet: boolean
+  without: WithoutServer
+  /** null: one alone. */
+  valkey: Valkey | null
+  /** Milliseconds of the clock that the threads of this process share. */
+  now(): number
+}
+
+/** Runs this node's part of the shared limits: fills the cells of the data plane, sends calls, hands in replies. */
+export class LimitDriver {
+  readonly #options: DriverOptions
+  readonly #rows: LimitRows
+  readonly #clock: BucketClock | null
+  readonly #windows: SharedWindows
+  readonly #cells = new Map<string, SharedCell>()
+  #timer: NodeJS.Timeout | null = null
+  #calling = false
+  #bucket = -1
+
+  constructor(options: DriverOptions) {
+    this.#options = options
+    this.#rows = new LimitRows(options.memory)
+    const { windows } = options.memory.shared
+    this.#clock = windows === null ? null : new BucketClock(windows)
+    const { member, newLife, quiet, without } = options
+    this.#windows = new SharedWindows({ node: member?.id ?? null, newLife, quiet, without, now: options.now() })
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#tick(), tickMs)
+    this.#tick()
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  setMembers(members: readonly string[]): void {
+    this.#windows.setMembers(members)
+  }
+
+  /** The data plane needs more of a limit, and a request may be waiting for it. */
+  want({ row, slots, need }: { row: number; slots: boolean; need: number }): void {
+    const now = this.#options.now()
+    const name = sharedName(this.#rows, row)
+    let cell = this.#cells.get(name)
+    if (cell === undefined || this.#windows.find(name) === undefined) {
+      cell ??= new SharedCell(this.#rows, row, slots)
+      this.#cells.set(name, cell)
+      this.#windows.add({ id: name, slots }, cell)
+    }
+    if (this.#options.valkey?.run == null) return cell.answer(0, cell.free() >= need ? 0 : now + pauseMs)
+    cell.wait(need, now + waitingMs)
+    this.#call()
+  }
+
+  #tick(): void {
+    const now = this.#options.now()
+    for (const cell of this.#cells.values()) cell.forgetWaiting(now)
+    this.#windows.tick(now)
+    this.#publishClock(now)
+    if (this.#windows.bucket !== this.#bucket) {
+      this.#bucket = this.#windows.bucket
+      for (const [name, cell] of this.#cells) {
+        cell.answer(this.#windows.find(name)?.room ?? 0, 0)
+        if (this.#windows.find(name) === undefined) this.#cells.delete(name)
+      }
+    }
+    this.#call()
+  }
+
+  #publishClock(now: number): void {
+    const { clock, bucket } = this.#windows
+    const { low, high } = clock.span(now)
+    const from = now + bucket * bucketMs - low
+    this.#clock?.publish(bucket, Math.max(now - tickMs, from), now + ((bucket + 1) * bucketMs - high) * 0.9998)
+  }
+
+  #call(): void {
+    const { valkey, now } = this.#options
+    if (this.#calling || valkey?.run == null) return
+    const call = this.#windows.nextCall(now(), valkey.run)
+    if (call === null) return
+    this.#calling = true
+    const names = this.#windows.namesOf(call)
+    const keys = [this.#key('state'), ...names.map((name) => this.#key(name))]
+    valkey.evaluate(script, keys, JSON.stringify(call)).then(
+      (answer) => this.#receive(call.number, names, answer),
+      () => this.#done(),
+    )
+  }
+
+  #receive(number: number, names: readonly string[], answer: unknown): void {
+    const now = this.#options.now()
+    this.#windows.accept(number, readReply(answer), now)
+    this.#publishClock(now)
+    for (const name of names) {
+      const row = this.#windows.find(name)
+      this.#cells.get(name)?.answer(row?.room ?? 0, row?.refusedUntil ?? 0)
+    }
+    this.#done()
+  }
+
+  /** What was asked for meanwhile is asked at once. */
+  #done(): void {
+    this.#calling = false
+    for (const cell of this.#cells.values())
+      if (cell.waiting().all > 0) {
+        this.#call()
+        return
+      }
+  }
+
+  /** One hash slot, so that a script may have them all. */
+  #key(name: string): string {
+    return `spgw:{${this.#options.member?.cluster}}:limits:${name}`
+  }
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import type { Redis } from 'iovalkey'
+import type { ValkeyAddress } from './protocol.ts'
+
+const connectMs = 3000
+/** A call that takes longer is given up, and the next one says the whole again. */
+const answerMs = 250
+const longestPauseMs = 1500
+
+/** Valkey or Redis, over one connection that is made again for as long as it is not closed. */
+export class Valkey {
+  readonly #redis: Redis
+  readonly #onTrouble: (reason: string | null) => void
+  /** Of the server process behind the connection; null: there is none. */
+  #run: string | null = null
+  #closed = false
+  #isRefused = false
+  #lastError = 'it does not answer'
+
+  private constructor(redis: Redis, onTrouble: (reason: string | null) => void) {
+    this.#redis = redis
+    this.#onTrouble = onTrouble
+    redis.on('error', (error: Error) => {
+      this.#lastError = error.message
+    })
+    redis.on('ready', () => void this.#greet())
+    redis.on('close', () => this.#lose(this.#lastError))
+  }
+
+  /** Loaded only where a node is told to use it. `onTrouble`: why it is not reached; null: it is. */
+  static async open(address: ValkeyAddress, onTrouble: (reason: string | null) => void): Promise<Valkey> {
+    const { Redis } = await import('iovalkey')
+    const { host, port, user, password, database, authority, plain } = address
+    const redis = new Redis({
+      ...(host.startsWith('/') ? { path: host } : { host, port }),
+      ...(user === null ? {} : { username: user }),
+      ...(password === null ? {} : { password }),
+      ...(plain ? {} : { tls: { servername: host, ...(authority === null ? {} : { ca: authority }) } }),
+      db: database,
+      connectionName: 'spgw',
+      connectTimeout: connectMs,
+      commandTimeout: answerMs,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (tries) => Math.min(100 * 2 ** Math.min(tries, 10), longestPauseMs),
+      // A primary that became a replica refuses what it is asked to write: the name may lead to another one now.
+      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    })
+    return new Valkey(redis, onTrouble)
+  }
+
+  get run(): string | null {
+    return this.#run
+  }
+
+  /** Rejects where it is not reached, or does not answer in time. */
+  async evaluate(script: Script, keys: readonly string[], input: string): Promise<unknown> {
+    try {
+      const answer = await this.#evaluate(script, keys, input)
+      if (this.#isRefused) this.#onTrouble(null)
+      this.#isRefused = false
+      return answer
+    } catch (error) {
+      // What the server itself says stays until it is put right: a user that may not, a replica, no memory.
+      if (error instanceof Error && error.name === 'ReplyError') {
+        this.#isRefused = true
+        this.#onTrouble(error.message)
+      }
+      throw error
+    }
+  }
+
+  async #evaluate(script: Script, keys: readonly string[], input: string): Promise<unknown> {
+    try {
+      return await this.#redis.evalsha(script.digest, keys.length, ...keys, input)
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+      return await this.#redis.eval(script.text, keys.length, ...keys, input)
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#redis.disconnect()
+  }
+
+  async #greet(): Promise<void> {
+    try {
+      const [, run] = /^run_id:(\w+)/m.exec(await this.#redis.info('server')) ?? []
+      if (run === undefined) throw new Error('it does not name its run_id')
+      this.#run = run
+      this.#onTrouble(null)
+    } catch (error) {
+      this.#lastError = error instanceof Error ? error.message : String(error)
+      this.#redis.disconnect(true)
+    }
+  }
+
+  #lose(reason: string): void {
+    this.#run = null
+    if (!this.#closed) this.#onTrouble(reason)
+  }
+}
+
+/** A script and its name at the server. */
+export class Script {
+  readonly text: string
+  readonly digest: string
+
+  constructor(text: string) {
+    this.text = text
+    this.digest = createHash('sha1').update(text).digest('hex')
+  }
+}

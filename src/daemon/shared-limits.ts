@@ -1,0 +1,57 @@
+import type { LimitsStart, ValkeyAddress } from '../cluster/protocol.ts'
+import type { LimitMemory } from '../policy/limits/limit-memory.ts'
+
+interface SharedLimitsOptions {
+  /** Of Valkey; null: each node counts for itself. */
+  address: ValkeyAddress | null
+  without: LimitsStart['without']
+  /** To the cluster thread. */
+  send(start: LimitsStart): void
+}
+
+/** Tells the cluster thread which limits it has to share, and as whom; and what of it fails. */
+export class SharedLimits {
+  readonly #options: SharedLimitsOptions
+  #member: LimitsStart['member'] = null
+  #memory: { memory: LimitMemory; quiet: boolean } | null = null
+  #trouble: string | null = null
+  #listener: (reason: string | null) => void = () => {}
+
+  constructor(options: SharedLimitsOptions) {
+    this.#options = options
+  }
+
+  status(): { limits: 'shared' | 'local'; valkey: string | null; valkeyTrouble: string | null } {
+    const { address } = this.#options
+    if (address === null) return { limits: 'local', valkey: null, valkeyTrouble: null }
+    const server = `${address.host}:${address.port}`
+    return { limits: 'shared', valkey: server, valkeyTrouble: this.#trouble }
+  }
+
+  setMember(member: LimitsStart['member']): void {
+    this.#member = member
+    this.#start()
+    if (member === null) this.report(null)
+  }
+
+  share(memory: LimitMemory, quiet: boolean): void {
+    this.#memory = { memory, quiet }
+    this.#start()
+  }
+
+  listen(listener: (reason: string | null) => void): void {
+    this.#listener = listener
+    listener(this.#trouble)
+  }
+
+  report(trouble: string | null): void {
+    this.#trouble = trouble
+    this.#listener(trouble === null ? null : `Valkey cannot be used: ${trouble}`)
+  }
+
+  #start(): void {
+    const { address, without, send } = this.#options
+    if (address === null || this.#memory === null) return
+    send({ address, without, member: this.#member, ...this.#memory })
+  }
+}

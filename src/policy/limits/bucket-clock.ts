@@ -1,0 +1,64 @@
+/** Buckets of the cluster's clock, in which nodes are granted their parts of limits a minute. */
+const bucketMs = 10_000
+/** A bucket counts for so many. */
+const counted = 7
+/** Words: a count of changes, odd while they are made, then the bucket and between which times it lies for certain. */
+const words = 4
+/** A thread that is stopped while it writes leaves an odd count: whoever reads then knows no bucket. */
+const mostReads = 100
+
+/** Where the cluster thread tells in which bucket requests are: in microseconds of a clock that all threads share. */
+export class BucketClock {
+  readonly #words: BigInt64Array
+
+  static memory(): SharedArrayBuffer {
+    return new SharedArrayBuffer(words * BigInt64Array.BYTES_PER_ELEMENT)
+  }
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#words = new BigInt64Array(memory)
+  }
+
+  /** The bucket at that time; null: it may be one or the next, or nothing was published. */
+  bucketAt(now: number): number | null {
+    const { bucket, from, until } = this.#read()
+    return now >= from && now < until ? bucket : null
+  }
+
+  /** Milliseconds until the next bucket begins. */
+  untilNext(now: number): number {
+    const { until } = this.#read()
+    return Math.min(bucketMs, Math.max(0, until - now))
+  }
+
+  /** Milliseconds until what was used in that bucket no longer counts. */
+  livesFor(bucket: number, now: number): number {
+    const present = this.#read()
+    return Math.max(0, present.until + (bucket - present.bucket + counted - 1) * bucketMs - now)
+  }
+
+  /** Only the cluster thread. */
+  publish(bucket: number, from: number, until: number): void {
+    Atomics.add(this.#words, 0, 1n)
+    Atomics.store(this.#words, 1, BigInt(bucket))
+    Atomics.store(this.#words, 2, BigInt(Math.ceil(from * 1000)))
+    Atomics.store(this.#words, 3, BigInt(Math.floor(until * 1000)))
+    Atomics.add(this.#words, 0, 1n)
+  }
+
+  #read(): { bucket: number; from: number; until: number } {
+    for (let read = 0; read < mostReads; read++) {
+      const before = Atomics.load(this.#words, 0)
+      const [bucket, from, until] = [1, 2, 3].map((place) => Number(Atomics.load(this.#words, place)))
+      if (before % 2n === 0n && Atomics.load(this.#words, 0) === before)
+        return { bucket: bucket ?? 0, from: (from ?? 0) / 1000, until: (until ?? 0) / 1000 }
+    }
+    return { bucket: 0, from: 0, until: 0 }
+  }
+}
+
+/** Milliseconds of a clock that is the same in all threads of the process, and that nobody sets. */
+export function sharedTime(): () => number {
+  const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now()
+  return () => performance.now() + offset
+}

@@ -1,0 +1,139 @@
+import type { BucketClock } from './bucket-clock.ts'
+import { rowHead } from './limit-memory.ts'
+import type { MinuteCounting } from './minute-counting.ts'
+import type { LimitWindow } from './window.ts'
+
+/**
+ * A limit a minute, or of requests at once, that several nodes share: a request takes of what this node may use in the present
+ * bucket of the cluster's clock. The cluster thread fills it and asks the others for more (`src/cluster/limits/`). `free` has
+ * the bucket's number in its upper bits, so that what was for one bucket cannot be taken in another; of requests at once it has
+ * none, and what is taken is put back. Decision 0066.
+ */
+export const sharedPlace = {
+  free: rowHead,
+  put: rowHead + 1,
+  room: rowHead + 2,
+  answers: rowHead + 3,
+  refusedUntil: rowHead + 4,
+  limit: rowHead + 5,
+}
+export const firstCorrection = rowHead + 6
+export const corrections = 8
+/** Words behind a row's head. */
+const sharedSize = 6 + corrections
+
+export const amountBits = 40n
+export const amountMask = (1n << amountBits) - 1n
+const tagMask = (1n << 23n) - 1n
+/** Corrections may be negative. */
+export const zero = 1n << (amountBits - 1n)
+
+export const tagOf = (bucket: number): bigint => BigInt(bucket) & tagMask
+export const pack = (tag: bigint, amount: bigint): bigint => (tag << amountBits) | amount
+
+/** What is missing of the amount; 0: it was taken. `bucket` 0: of requests at once. */
+function take(words: BigInt64Array, row: number, amount: number, bucket: number): number {
+  for (;;) {
+    const found = Atomics.load(words, row + sharedPlace.free)
+    const free = found >> amountBits === tagOf(bucket) ? Number(found & amountMask) : 0
+    if (free < amount) return amount - free
+    if (Atomics.compareExchange(words, row + sharedPlace.free, found, found - BigInt(amount)) === found) return 0
+  }
+}
+
+/** False: that bucket is over. */
+function putBack(words: BigInt64Array, row: number, amount: number, bucket: number): boolean {
+  for (;;) {
+    const found = Atomics.load(words, row + sharedPlace.free)
+    if (found >> amountBits !== tagOf(bucket)) return false
+    if (Atomics.compareExchange(words, row + sharedPlace.free, found, found + BigInt(amount)) === found) return true
+  }
+}
+
+/** What could be used here or on other nodes, as far as it is known. */
+function leftOf(words: BigInt64Array, row: number): number {
+  return Number(
+    (Atomics.load(words, row + sharedPlace.free) & amountMask) + Atomics.load(words, row + sharedPlace.room),
+  )
+}
+
+/** So much was refused just now, so that asking again would tell nothing new. `now`: of the clock that threads share. */
+export function wasRefused(words: BigInt64Array, row: number, missing: number, now: number): boolean {
+  if (Number(Atomics.load(words, row + sharedPlace.refusedUntil)) <= now) return false
+  return Number(Atomics.load(words, row + sharedPlace.room)) < missing
+}
+
+/** Resolves when the cluster thread has heard something of the row, or after so long; `ask` is called in between. */
+export async function nextAnswer(words: BigInt64Array, row: number, ms: number, ask: () => void): Promise<void> {
+  const at = row + sharedPlace.answers
+  const waiting = Atomics.waitAsync(words, at, Atomics.load(words, at), ms)
+  ask()
+  await waiting.value
+}
+
+/** The bucket of a moment that may be in either of two; and of requests at once, which have none. */
+const none = 0
+
+/** How a node of a cluster counts: an epoch is a bucket of the cluster's clock. */
+export function sharedCounting(clock: BucketClock): MinuteCounting {
+  const window: LimitWindow = {
+    size: sharedSize,
+
+    take({ words }, row, amount, limit, epoch) {
+      noteLimit(words, row, limit)
+      const missing = epoch === none ? amount : take(words, row, amount, epoch)
+      const left = Math.min(limit, leftOf(words, row))
+      return missing === 0 ? left : -Math.max(1, amount - left)
+    },
+
+    correct({ words }, row, booked, actual, epoch) {
+      const more = actual - booked.amount
+      if (more < 0 && putBack(words, row, -more, booked.epoch)) return
+      if (more !== 0) correctAt(words, row, more, more < 0 || epoch === none ? booked.epoch : epoch)
+    },
+
+    /** Of all nodes, as far as it is known. */
+    used({ words }, row) {
+      return Math.max(0, Number(Atomics.load(words, row + sharedPlace.limit)) - leftOf(words, row))
+    },
+
+    wait: (_rows, _row, _missing, now) => Math.max(250, clock.untilNext(now)),
+  }
+  return {
+    isShared: true,
+    windowOf: () => window,
+    epochAt: (now) => clock.bucketAt(now) ?? none,
+    livesFor: (epoch, now) => clock.livesFor(epoch, now),
+    slotSize: sharedSize,
+    takeSlot(words, row, limit) {
+      noteLimit(words, row, limit)
+      const isTaken = limit > 0 && take(words, row, 1, none) === 0
+      const used = Math.max(0, limit - leftOf(words, row))
+      return { isTaken, used: isTaken ? used - 1 : used }
+    },
+    releaseSlots(words, row, amount) {
+      putBack(words, row, Number(amount), none)
+    },
+    usedSlots: (words, row) => window.used({ words, cells: emptyCells }, row, none),
+  }
+}
+
+const emptyCells = new Int32Array(0)
+
+/** A limit may be changed at any time, and the cluster thread follows. */
+function noteLimit(words: BigInt64Array, row: number, limit: number): void {
+  if (Number(Atomics.load(words, row + sharedPlace.limit)) !== limit)
+    Atomics.store(words, row + sharedPlace.limit, BigInt(limit))
+}
+
+function correctAt(words: BigInt64Array, row: number, more: number, bucket: number): void {
+  const at = row + firstCorrection + (bucket % corrections)
+  for (;;) {
+    const found = Atomics.load(words, at)
+    const tag = found >> amountBits
+    const next = tag === tagOf(bucket) ? found + BigInt(more) : pack(tagOf(bucket), zero + BigInt(more))
+    // A later bucket has the place: what is corrected has left the window.
+    if (tag !== tagOf(bucket) && ((tag - tagOf(bucket)) & tagMask) < tagMask / 2n && found !== 0n) return
+    if (Atomics.compareExchange(words, at, found, next) === found) return
+  }
+}

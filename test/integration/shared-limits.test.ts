@@ -1,0 +1,92 @@
+import { Redis } from 'iovalkey'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TestCluster } from '../support/cluster.ts'
+import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
+import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
+import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
+
+const credential = 'sk-of-shared-limits-1234567890'
+
+describe.skipIf(postgresPrograms === null || !hasRedis)(
+  `limits that nodes share (${needsPostgres}; ${needsRedis})`,
+  () => {
+    let cluster: TestCluster
+    let redis: RedisServer
+    let upstream: MockProvider
+    beforeAll(async () => {
+      upstream = await startMockProvider('openai', credential)
+      redis = await RedisServer.start()
+      cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'], redis.port)
+      const { admin, addRoute } = first().gateway
+      const { baseUrl } = upstream
+      await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
+      await addRoute('gpt-4o-mini', ['up'])
+    })
+    afterAll(async () => {
+      await cluster?.stop()
+      await redis?.remove()
+      await upstream?.close()
+    })
+
+    function first() {
+      const [node] = cluster.nodes
+      if (node === undefined) throw new Error('there is no node')
+      return node
+    }
+
+    async function ask(node: number, key: string): Promise<Response> {
+      const response = await fetch(`${cluster.nodes[node]?.gateway.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }),
+      })
+      await response.text()
+      return response
+    }
+
+    async function limitedKey(name: string, rules: object): Promise<string> {
+      const { admin, createKey } = first().gateway
+      await admin.policies.add({ name, ...rules })
+      const { key } = await createKey(name, { policy: name })
+      await cluster.converge()
+      return key
+    }
+
+    /** All nodes are asked again and again until that is so; how many requests passed. */
+    async function storm(key: string, isOver: (passed: number, refused: number) => boolean): Promise<number> {
+      let [passed, refused] = [0, 0]
+      while (!isOver(passed, refused)) {
+        const answers = await Promise.all([0, 1, 2].map((node) => ask(node, key)))
+        for (const { status } of answers) {
+          if (status === 200) passed++
+          else if (status === 429) refused++
+          else throw new Error(`answered ${status}`)
+        }
+      }
+      return passed
+    }
+
+    const troubles = () =>
+      Promise.all(cluster.nodes.map(async ({ gateway }) => (await gateway.admin.cluster.status({})).valkey_trouble))
+
+    it('never passes more than the limit of a minute on all nodes together, with Valkey flushed and stopped meanwhile', async () => {
+      const key = await limitedKey('sixty', { rpm: 60 })
+      const begun = performance.now()
+      let passed = await storm(key, (passed) => passed >= 30)
+      const client = new Redis(redis.port, '127.0.0.1')
+      await client.flushall()
+      client.disconnect()
+      // What the nodes state anew leaves as much room as there was.
+      passed += await storm(key, (more) => passed + more >= 57)
+      passed += await storm(key, (_, refused) => refused >= 30)
+      await redis.stop()
+      await expect.poll(troubles).toEqual([1, 2, 3].map(() => expect.any(String)))
+      passed += await storm(key, (_, refused) => refused >= 30)
+      await redis.start()
+      await expect.poll(troubles).toEqual([null, null, null])
+      passed += await storm(key, (_, refused) => refused >= 30)
+      expect(performance.now() - begun).toBeLessThan(60_000)
+      expect(passed).toBeLessThanOrEqual(60)
+    })
+  },
+)
