@@ -6,7 +6,6 @@ import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
-import { BucketClock } from '../policy/limits/bucket-clock.ts'
 import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import { failureCause } from '../routing/failure-cause.ts'
@@ -21,7 +20,7 @@ import { ingestSoon } from './ingest-soon.ts'
 import { LazyTransport } from './lazy-transport.ts'
 import { limitUsage } from './limit-usage.ts'
 import type { Log } from './log.ts'
-import { attachShared, countWorkers, createSharedMemory } from './memory.ts'
+import { attachShared, countWorkers, createSharedMemory, sharedCounts } from './memory.ts'
 import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
 import { TrafficWindow } from './recent-traffic.ts'
@@ -95,11 +94,7 @@ export class ControlPlane {
     this.transport = new LazyTransport(revealProxies(settings))
     this.#certificate = options.certificate
     const workers = countWorkers(settings.gateway.workers)
-    const { cluster } = settings
-    const memory = createSharedMemory(workers, {
-      budgets: cluster?.sharesBudgets ?? false,
-      windows: cluster?.valkey == null ? null : BucketClock.memory(),
-    })
+    const memory = createSharedMemory(workers, sharedCounts(settings.cluster))
     this.limitMemory = memory.limits
     this.#shared = attachShared(memory)
     this.#liveness = new Liveness(memory.liveness)
@@ -185,14 +180,9 @@ export class ControlPlane {
     this.#degraded.report('configuration', 'reload', reason)
   }
 
-  /** Why this node cannot be granted anything of limits that nodes share; null: it can. */
-  reportValkey(reason: string | null): void {
-    this.#degraded.report('valkey', 'cluster', reason)
-  }
-
-  /** Why this node is cut off from its cluster; null: it is not. */
-  reportCluster(reason: string | null): void {
-    this.#degraded.report('postgres', 'cluster', reason)
+  /** Why this node is cut off from its cluster, or cannot be granted anything of shared limits; null: neither. */
+  reportCluster(part: 'postgres' | 'valkey', reason: string | null): void {
+    this.#degraded.report(part, 'cluster', reason)
   }
 
   get limits(): LimitCounters {

@@ -1,6 +1,8 @@
 import { availableParallelism, totalmem } from 'node:os'
+import type { ClusterSettings } from '../config/settings.ts'
 import { Liveness } from '../core/turn-watch.ts'
 import { attachCounters, type CounterLayout, type Counters, createCounterMemory } from '../policy/counters.ts'
+import { BucketClock } from '../policy/limits/bucket-clock.ts'
 import { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { createLimitMemory, type LimitMemory, type SharedCounts } from '../policy/limits/limit-memory.ts'
 import { attachHealth, createHealthMemory, type Health } from '../routing/health.ts'
@@ -19,6 +21,14 @@ export interface SharedMemory {
   limits: LimitMemory
   /** The control plane's sign of life. */
   liveness: SharedArrayBuffer
+}
+
+/** What a node of a cluster counts together with the others. */
+export function sharedCounts(cluster: ClusterSettings | null): SharedCounts {
+  return {
+    budgets: cluster?.sharesBudgets ?? false,
+    windows: cluster?.valkey == null ? null : BucketClock.memory(),
+  }
 }
 
 export function createSharedMemory(workers: number, shared?: SharedCounts): SharedMemory {

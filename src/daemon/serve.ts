@@ -100,8 +100,8 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     onWant: (want) => cluster?.want(want),
     onLimitWant: (want) => cluster?.wantLimit(want),
   })
-  cluster?.report((reason) => control.reportCluster(reason))
-  cluster?.reportValkey((reason) => control.reportValkey(reason))
+  cluster?.report((reason) => control.reportCluster('postgres', reason))
+  cluster?.reportValkey((reason) => control.reportCluster('valkey', reason))
   begun.defer(() => control.stop())
   await control.start()
   cluster?.start({ counters: control.limits, memory: control.limitMemory, publish: () => control.runtime().publish() })

@@ -34,7 +34,8 @@ const store = {
 }
 const serve = {
   entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
-  bytes: 621_000,
+  // Of these, 7 kB are how limits are counted that nodes share.
+  bytes: 629_000,
   without: [
     'zod/v4/classic/',
     'node_modules/undici/',

@@ -47,7 +47,7 @@ local bucket = math.max(state.bucket, math.floor(now / bucketMs), call.bucket)
 state.bucket = bucket
 if state.dead[call.life] then return reply(2) end
 local own = state.nodes[call.node]
--- Absent in a bucket is whoever has acknowledged no reply younger than 3 s when it begins.
+-- A node is absent in a bucket if it has acknowledged no reply younger than 3 s when that begins.
 local function silentBuckets(node)
   if not node or not node.acked then return buckets end
   return bucket - math.floor((node.acked + silentMs) / bucketMs)

@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest'
+import { bucketMs, type LimitCall, type LimitReply } from '../../../src/cluster/limits/call.ts'
+import { ServerClock } from '../../../src/cluster/limits/server-clock.ts'
+import { SharedWindows, type WithoutServer } from '../../../src/cluster/limits/windows.ts'
+import { MemoryCell } from '../../support/limits/memory-cell.ts'
+
+const start = 1_000_000_000_000
+const known = { epoch: 3, tag: 'run-a:1', open: true, code: 'ok' } as const
+
+function open(without: WithoutServer = 'share') {
+  const windows = new SharedWindows({ node: 'one', newLife: () => 'life', quiet: true, without, now: 0 })
+  windows.setMembers(['one', 'two', 'three'])
+  const cell = new MemoryCell(60)
+  windows.add({ id: 'limit', slots: false }, cell)
+  const call = (now: number): LimitCall => {
+    const next = windows.nextCall(now, 'run-a')
+    if (next === null) throw new Error('there is something to say')
+    return next
+  }
+  const answer = (number: number, now: number, more: Partial<LimitReply> = {}) =>
+    windows.accept(number, { ...known, time: start + now, rows: [], ...more }, now)
+  return { windows, cell, call, answer }
+}
+
+it('uses a grant only of the reply to its latest call', () => {
+  const { windows, cell, call, answer } = open()
+  answer(call(0).number, 1, { code: 'new' })
+  cell.wanted = [1]
+  const late = call(10)
+  const latest = call(300)
+  answer(late.number, 310, { rows: [{ given: 5, share: 2, room: 50 }] })
+  expect(cell.free()).toBe(0)
+  answer(latest.number, 311, { rows: [{ given: 4, share: 2, room: 50 }] })
+  expect(cell.free()).toBe(6)
+  expect(windows.bucket).toBe(start / bucketMs)
+})
+
+it('may use its share when it is cut off, and an even part from the seventh bucket of its absence', () => {
+  const { windows, cell, call, answer } = open()
+  answer(call(0).number, 1, { code: 'new' })
+  cell.wanted = [1]
+  answer(call(10).number, 11, { rows: [{ given: 0, share: 2, room: 50 }] })
+  const free: number[] = []
+  // Both clocks may drift, so that a bucket is entered a little later.
+  for (let now = 100; now < 80_000; now += bucketMs) {
+    windows.tick(now)
+    free.push(cell.free())
+  }
+  expect(free).toEqual([2, 2, 2, 2, 2, 2, 2, 20])
+})
+
+it.each([
+  ['refuse', 0],
+  ['local', 60],
+] as const)('goes by cluster.limits_without_valkey: %s while it is cut off', (without, most) => {
+  const { windows, cell, call, answer } = open(without)
+  answer(call(0).number, 1, { code: 'new' })
+  cell.wanted = [1]
+  answer(call(10).number, 11, { rows: [{ given: 0, share: 2, room: 50 }] })
+  windows.tick(10_100)
+  expect(cell.free()).toBe(most)
+})
+
+it('knows no bucket while the time of the server may lie in either of two', () => {
+  const clock = new ServerClock(0)
+  clock.change(start + 9900, 0, 40)
+  expect(clock.bucket(50)).toBe(start / bucketMs)
+  expect(clock.bucket(120)).toBeNull()
+  expect(clock.bucket(145)).toBe(start / bucketMs + 1)
+})
+
+it('does not follow a clock that was set', () => {
+  const clock = new ServerClock(0)
+  clock.change(start, 0, 1)
+  expect(clock.hear(start + 1000, 999, 1001)).toBe(true)
+  expect(clock.hear(start + 3_600_000, 2000, 2001)).toBe(false)
+})

@@ -1,0 +1,105 @@
+import { expect, it } from 'vitest'
+import { SharedCell } from '../../../src/cluster/limits/shared-cell.ts'
+import type { Limit } from '../../../src/core/policy-limits.ts'
+import { BucketClock } from '../../../src/policy/limits/bucket-clock.ts'
+import { LimitCounters, type LimitWant } from '../../../src/policy/limits/limit-counters.ts'
+import { createLimitMemory, LimitRows } from '../../../src/policy/limits/limit-memory.ts'
+
+const bucket = 170_000_000
+const one = { requests: 1, tokens: 10 }
+
+function open(kind: Limit['kind'], most = 10) {
+  const windows = BucketClock.memory()
+  const memory = createLimitMemory(2, { budgets: false, windows })
+  const clock = new BucketClock(windows)
+  const time = { now: 5000 }
+  const wants: LimitWant[] = []
+  const counters = new LimitCounters(
+    memory,
+    0,
+    () => time.now,
+    () => {},
+    (want) => wants.push(want),
+  )
+  const limit: Limit = {
+    ...{ counter: `pol_1 key_1 ${kind} minute`, policy: 'few', scope: 'key:p/e/n', kind, period: null },
+    ...{ limit: most, warns: false, perUser: false },
+  }
+  clock.publish(bucket, 0, 10_000)
+  const refused = counters.admit([limit], null, one)
+  if (!('want' in refused) || refused.want === null) throw new Error('nothing was given yet')
+  const cell = new SharedCell(new LimitRows(memory), refused.want.row, kind === 'concurrency')
+  return { counters, limit, cell, clock, time, wants, want: refused.want, admit: () => counters.admit([limit], null, one) }
+}
+
+const passes = (taken: object) => 'taken' in taken
+
+it('takes what this node was given for the bucket, and says what is left on all nodes', () => {
+  const { admit, cell, counters, want } = open('requests')
+  expect(want).toMatchObject({ slots: false, need: 1 })
+  cell.put(bucket, 2)
+  cell.answer(5, 0)
+  expect([passes(admit()), passes(admit()), passes(admit())]).toEqual([true, true, false])
+  expect(cell.limit()).toBe(10)
+  cell.put(bucket, 1)
+  const hold = admit()
+  if (!('taken' in hold)) throw new Error('one was given')
+  expect(counters.figures(hold).requests).toEqual({ limit: 10, left: 5, resetMs: 65_000 })
+})
+
+it('takes nothing in another bucket, or where it is not certain in which it is', () => {
+  const { admit, cell, clock, time } = open('requests')
+  cell.put(bucket, 5)
+  time.now = 10_001
+  expect(passes(admit())).toBe(false)
+  clock.publish(bucket + 1, 10_002, 20_000)
+  expect(passes(admit())).toBe(false)
+  time.now = 10_003
+  expect(passes(admit())).toBe(false)
+  expect(cell.takeBack()).toBe(5)
+  cell.put(bucket + 1, 1)
+  expect(passes(admit())).toBe(true)
+})
+
+it('gives back tokens that were not used, in their bucket or as a correction of it', () => {
+  const { admit, cell, counters, clock, time } = open('tokens', 100)
+  cell.put(bucket, 20)
+  const [first, second] = [admit(), admit()]
+  if (!('taken' in first) || !('taken' in second)) throw new Error('20 were given')
+  counters.correctTokens(first, 4)
+  expect(cell.free()).toBe(6)
+  counters.correctTokens(first, 9)
+  expect([cell.free(), cell.corrected(bucket)]).toEqual([6, 5])
+  expect(cell.takeBack()).toBe(6)
+  clock.publish(bucket + 1, 10_000, 20_000)
+  time.now = 11_000
+  cell.put(bucket + 1, 1)
+  counters.correctTokens(second, 3)
+  expect([cell.free(), cell.corrected(bucket), cell.corrected(bucket + 1)]).toEqual([1, -2, 0])
+})
+
+it('puts requests at once back at their end, also those of a thread that died', () => {
+  const { admit, cell, counters, want } = open('concurrency', 3)
+  expect(want.slots).toBe(true)
+  cell.put(bucket, 2)
+  const hold = admit()
+  expect([passes(hold), passes(admit()), passes(admit())]).toEqual([true, true, false])
+  if ('taken' in hold) counters.release(hold)
+  expect(cell.free()).toBe(1)
+  counters.reverseThread(0)
+  expect(cell.free()).toBe(2)
+  expect(cell.adopt()).toBe(0)
+})
+
+it('asks the cluster thread once, and not for what was refused just now', async () => {
+  const { counters, cell, wants, want, time } = open('requests')
+  const asked = counters.askOthers(want, 60_000)
+  expect(wants).toEqual([want])
+  cell.answer(0, time.now + 250)
+  expect(await asked).toBe(true)
+  expect(await counters.askOthers(want, 60_000)).toBe(false)
+  time.now += 251
+  cell.answer(0, 0)
+  void counters.askOthers(want, 0)
+  expect(wants).toHaveLength(2)
+})
