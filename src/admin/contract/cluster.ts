@@ -4,7 +4,7 @@ import { type Column, field, operation } from './operation.ts'
 
 /** What a cluster does not share yet, said wherever somebody decides for one. */
 const apart =
-  'Each node counts limits per minute for itself, so that N nodes allow up to N times as much, and keeps its own request records.'
+  'Each node keeps its own request records and, unless cluster.limits is shared, counts limits per minute for itself.'
 
 const clusterShape = z.object({
   /** null: this gateway is not a member of a cluster yet. */
