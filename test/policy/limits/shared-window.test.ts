@@ -29,7 +29,16 @@ function open(kind: Limit['kind'], most = 10) {
   const refused = counters.admit([limit], null, one)
   if (!('want' in refused) || refused.want === null) throw new Error('nothing was given yet')
   const cell = new SharedCell(new LimitRows(memory), refused.want.row, kind === 'concurrency')
-  return { counters, limit, cell, clock, time, wants, want: refused.want, admit: () => counters.admit([limit], null, one) }
+  return {
+    counters,
+    limit,
+    cell,
+    clock,
+    time,
+    wants,
+    want: refused.want,
+    admit: () => counters.admit([limit], null, one),
+  }
 }
 
 const passes = (taken: object) => 'taken' in taken
