@@ -5,8 +5,7 @@ import { Liveness } from '../core/turn-watch.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
-import type { AllowanceWant } from '../policy/limits/allowance.ts'
-import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.ts'
+import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import { failureCause } from '../routing/failure-cause.ts'
 import { showProviderState } from '../routing/shown-state.ts'
@@ -50,10 +49,8 @@ export interface ControlPlaneOptions {
   writeLog(line: string): void
   /** null: a gateway alone. */
   cluster: ClusterFace | null
-  /** A thread needs more of a budget that nodes share. */
-  onWant(want: AllowanceWant): void
-  /** The same of a limit a minute, or of requests at once. */
-  onLimitWant(want: LimitWant): void
+  /** A thread needs more of a budget, or of a limit, that nodes share. */
+  onWant(event: Extract<TrafficEvent, { type: 'allowance-wanted' | 'limit-wanted' }>): void
 }
 
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
@@ -350,9 +347,8 @@ export class ControlPlane {
         this.#entriesLost.set(thread, event.lost)
         return this.#degraded.report('journal', String(thread), event.reason)
       case 'allowance-wanted':
-        return this.#options.onWant(event.want)
       case 'limit-wanted':
-        return this.#options.onLimitWant(event.want)
+        return this.#options.onWant(event)
       case 'target-watched':
         return this.#watch(event.slot, event.model)
       default:

@@ -97,8 +97,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     log,
     writeLog,
     cluster: cluster?.face ?? null,
-    onWant: (want) => cluster?.want(want),
-    onLimitWant: (want) => cluster?.wantLimit(want),
+    onWant: (event) => (event.type === 'limit-wanted' ? cluster?.wantLimit(event.want) : cluster?.want(event.want)),
   })
   cluster?.report((reason) => control.reportCluster('postgres', reason))
   cluster?.reportValkey((reason) => control.reportCluster('valkey', reason))
