@@ -36,6 +36,8 @@ export interface ClusterPart {
 export interface StartedPlane {
   counters: LimitCounters
   memory: LimitMemory
+  /** Counters of budgets that are shown. */
+  watched(): string[]
   publish(): Promise<void>
 }
 
@@ -100,9 +102,9 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       onTrouble = listener
       if (node.state !== null && node.trouble !== notYet) listener(node.trouble)
     },
-    start({ counters, memory, publish: run }) {
+    start({ counters, memory, watched, publish: run }) {
       publish = run
-      if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, log })
+      if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       budgets?.start()
       node.start()
       if (settings.valkey !== null) void startLimits(store, log, (quiet) => limits.share(memory, quiet))

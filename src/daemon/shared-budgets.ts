@@ -11,9 +11,12 @@ export interface SharedBudgetsParts {
   counters: LimitCounters
   memory: LimitMemory
   log: Log
+  /** Counters whose use people and alerts look at, also where this node counts nothing in them. */
+  watched(): string[]
 }
 
 const tickMs = 250
+const watchMs = 5000
 /** Rather than after each answer, whose way took a while. */
 const clockStepMs = 250
 const forgetAfterMs = 86_400_000
@@ -28,6 +31,7 @@ export class SharedBudgets {
   readonly #counters: LimitCounters
   readonly #rows: LimitRows
   readonly #log: Log
+  readonly #watched: () => string[]
   readonly #budgets = new NodeBudgets(() => Date.now())
   readonly #places = new Map<number, { row: AllowanceRow; counter: string; period: string }>()
   #ticking: NodeJS.Timeout | null = null
@@ -39,13 +43,15 @@ export class SharedBudgets {
   #isRestored = false
   /** What is here was given by nobody. */
   #wasAlone = false
+  #watchAt = 0
   #forgetAt = Date.now() + forgetEveryMs
 
-  constructor({ node, counters, memory, log }: SharedBudgetsParts) {
+  constructor({ node, counters, memory, log, watched }: SharedBudgetsParts) {
     this.#node = node
     this.#counters = counters
     this.#rows = new LimitRows(memory)
     this.#log = log
+    this.#watched = watched
   }
 
   start(): void {
@@ -125,6 +131,7 @@ export class SharedBudgets {
     // What earlier processes spent is not counted yet: until it is, nothing can be said of it.
     if (!this.#rows.seeded) return
     this.#asking = this.#ask(which)
+      .then(() => this.#watch())
       .catch((error: unknown) => this.#log.warn('budgets were not asked for', { reason: String(error) }))
       .finally(() => {
         this.#asking = null
@@ -172,6 +179,20 @@ export class SharedBudgets {
       this.#budgets.restore(budget, this.#placeAt(found.half, { counter, name: period, number: found.number }))
     }
     this.#isRestored = true
+  }
+
+  /** What others have spent of what this node may never be asked for. */
+  async #watch(): Promise<void> {
+    if (Date.now() < this.#watchAt || this.#node.trouble !== null) return
+    this.#watchAt = Date.now() + watchMs
+    const { link, self } = this.#node
+    const counters = this.#watched()
+    if (counters.length === 0) return
+    for (const { counter, period, spent, held } of await link.ask('budget-use', { ...self, counters })) {
+      const found = this.#counters.findPeriod(counter, period)
+      if (found === null) continue
+      this.#placeAt(found.half, { counter, name: period, number: found.number }).note(spent, held)
+    }
   }
 
   #setClock(now: number, begun: number): void {

@@ -58,6 +58,12 @@ export class AllowanceRow {
     this.#set('asked', 0)
   }
 
+  /** What others have spent and have in hand, heard without asking for more. */
+  note(othersSpent: number, othersHeld: number): void {
+    this.#set('othersSpent', othersSpent)
+    this.#set('othersHeld', othersHeld)
+  }
+
   /** Whoever waits looks again. */
   wake(): void {
     Atomics.add(this.#words, this.#share + shareWord.answers, 1n)
