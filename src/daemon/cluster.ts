@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import type { ClusterFace } from '../admin/handlers/context.ts'
+import type { ClusterFace, Runtime } from '../admin/handlers/context.ts'
 import { Membership } from '../cluster/membership.ts'
 import { ClusterNode, notYet } from '../cluster/node.ts'
 import type { ClusterThreadData, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
@@ -17,6 +17,7 @@ import type { Log } from './log.ts'
 import { SharedBudgets } from './shared-budgets.ts'
 import { SharedLimits } from './shared-limits.ts'
 import { startThread } from './threads.ts'
+import { watchedBudgets } from './watched-budgets.ts'
 
 export interface ClusterPart {
   face: ClusterFace
@@ -36,9 +37,7 @@ export interface ClusterPart {
 export interface StartedPlane {
   counters: LimitCounters
   memory: LimitMemory
-  /** Counters of budgets that are shown. */
-  watched(): string[]
-  publish(): Promise<void>
+  runtime: Pick<Runtime, 'publish' | 'snapshot'>
 }
 
 export interface ClusterOptions {
@@ -102,8 +101,9 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       onTrouble = listener
       if (node.state !== null && node.trouble !== notYet) listener(node.trouble)
     },
-    start({ counters, memory, watched, publish: run }) {
-      publish = run
+    start({ counters, memory, runtime }) {
+      publish = () => runtime.publish()
+      const watched = () => watchedBudgets(runtime.snapshot())
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       budgets?.start()
       node.start()

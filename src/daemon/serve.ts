@@ -24,7 +24,6 @@ import { makeDirectory } from './make-directory.ts'
 import { ManifestReader } from './manifest-reader.ts'
 import { hearOwnFault } from './own-fault.ts'
 import { consoleSettings, Reloader } from './reload.ts'
-import { watchedBudgets } from './watched-budgets.ts'
 
 export interface ServeOptions {
   settings: Settings
@@ -104,11 +103,8 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   cluster?.reportValkey((reason) => control.reportCluster('valkey', reason))
   begun.defer(() => control.stop())
   await control.start()
-  cluster?.start({
-    ...{ counters: control.limits, memory: control.limitMemory },
-    watched: () => watchedBudgets(control.runtime().snapshot()),
-    publish: () => control.runtime().publish(),
-  })
+  const runtime = control.runtime()
+  cluster?.start({ counters: control.limits, memory: control.limitMemory, runtime })
   const alerts = new AlertWatch({
     ...foundation,
     runtime: control.runtime(),
