@@ -5,6 +5,9 @@ function watched() {
   const time = { now: performance.now(), cpu: 0 }
   const told: LongTurn[] = []
   const watch = new TurnWatch({ now: () => time.now, cpu: () => time.cpu }, (turn) => told.push(turn))
+  // What the thread did before, in other tests, is over.
+  watch.tick()
+  told.length = 0
   return { time, told, watch }
 }
 

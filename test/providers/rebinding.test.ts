@@ -1,6 +1,7 @@
-import type { LookupAddress, LookupOptions } from 'node:dns'
+import dns, { type LookupAddress, type LookupOptions } from 'node:dns'
 import { once } from 'node:events'
 import http from 'node:http'
+import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { egressOf } from '../../src/providers/egress.ts'
@@ -11,17 +12,15 @@ import { RecordingSink } from './recording-sink.ts'
 const answers: string[][] = []
 const asked: string[] = []
 
-vi.mock('node:dns', async (original) => ({
-  ...(await original<typeof import('node:dns')>()),
-  lookup: (name: string, _options: LookupOptions, done: (error: null, found: LookupAddress[]) => void) => {
-    asked.push(name)
-    const found = (answers.length > 1 ? answers.shift() : answers[0]) ?? []
-    done(
-      null,
-      found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    )
-  },
-}))
+/** In place of the system's, also where it was imported before: other tests may share this thread. */
+function lookupAsTold(name: string, _options: LookupOptions, done: (error: null, found: LookupAddress[]) => void) {
+  asked.push(name)
+  const found = (answers.length > 1 ? answers.shift() : answers[0]) ?? []
+  done(
+    null,
+    found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+  )
+}
 
 const server = http.createServer((_request, response) => response.setHeader('connection', 'close').end('inside'))
 let port: number
@@ -29,8 +28,14 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   port = (server.address() as AddressInfo).port
+  vi.spyOn(dns, 'lookup').mockImplementation(lookupAsTold as typeof dns.lookup)
+  syncBuiltinESMExports()
 })
-afterAll(() => server.close())
+afterAll(() => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+  server.close()
+})
 beforeEach(() => {
   answers.length = 0
   asked.length = 0

@@ -146,14 +146,11 @@ export function estimateCut({ match, inspection, body }: Call, reported: TokenUs
   return { input, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' }
 }
 
-/** What a whole answer used: as the provider reported it, else estimated by what it says. */
-export function usageOfWhole({ call, reader }: Leg, body: Buffer): PricedUsage {
-  const reported = reader.usage()
-  const detail = reader.usageDetail()
+/** What a whole answer used that does not report it, estimated by what it says; null: nothing that can be told. */
+export function estimateWhole({ call, reader }: Leg, body: Buffer): TokenUsage | null {
   // Gemini's embeddings say nothing of what they used.
-  if (reported === null && call.match.endpoint.embeds === true) return { tokens: estimateCut(call, null), detail }
-  if (reported !== null || !reader.estimable) return { tokens: reported, detail }
-  return { tokens: estimateTokens(call, null, writtenBytes(textBytes(body))), detail }
+  if (call.match.endpoint.embeds === true) return estimateCut(call, null)
+  return reader.estimable ? estimateTokens(call, null, writtenBytes(textBytes(body))) : null
 }
 
 /**

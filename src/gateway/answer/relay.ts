@@ -11,7 +11,7 @@ import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader, headersDown, withoutRateLimits } from '../upstream/headers.ts'
 import type { Leg, LegTranslation } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
-import { usageOfWhole } from './charge.ts'
+import { estimateWhole } from './charge.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
 import { reject, type Used } from './respond.ts'
@@ -169,7 +169,8 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   if (match.endpoint.readWhole === true) recordStartedCall(answer)
   else if (call.createsObjects || match.endpoint.object?.effect === 'delete') recordObjects(answer, received)
   if (arrival.reply.opened) return reject(arrival, streamPromised)
-  const used = usageOfWhole(answer.leg, received)
+  const { reader } = answer.leg
+  const used = { tokens: reader.usage() ?? estimateWhole(answer.leg, received), detail: reader.usageDetail() }
   let body = received
   for (const stage of stages) {
     const passed = stage.whole(body)
