@@ -29,7 +29,7 @@ export interface ConnectGatewayOptions {
   /** A gateway elsewhere; null: the one of this machine. */
   remote: Remote | null
   /** Told which parts of the gateway are degraded, with each answer. */
-  onDegraded?: (parts: readonly string[]) => void
+  onDegraded?: (parts: readonly { part: string; since: string }[]) => void
 }
 
 export type Connect = (options: ConnectGatewayOptions) => Promise<GatewayClient>
@@ -69,8 +69,8 @@ export async function runOperation(
   })
   await checkInput(operation, input)
   await confirmDanger(operation, input, io, settings.yes)
-  let degraded: readonly string[] = []
-  const onDegraded = (parts: readonly string[]) => {
+  let degraded: Parameters<typeof describeMissing>[0] = []
+  const onDegraded = (parts: typeof degraded) => {
     degraded = parts
   }
   const gateway = await reach(connect, settings, io, readsRecords(operation) ? { onDegraded } : {})

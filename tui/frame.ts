@@ -102,7 +102,8 @@ function drawLight(session: TuiSession, theme: TextTheme): string[] {
   if (state.kind === 'absent') return [theme.paint('bad', '○ not connected, retrying')]
   const { status } = session
   const parts = degradedParts(session)
-  const degraded = parts.length === 0 ? [] : [theme.paint('warning', `▲ degraded: ${parts.join(', ')}`)]
+  const names = parts.map(({ part }) => part).join(', ')
+  const degraded = parts.length === 0 ? [] : [theme.paint('warning', `▲ degraded: ${names}`)]
   const light = parts.length === 0 ? theme.paint('good', '● ') : ''
   const traffic = valueAt(status, 'traffic')
   const perSecond = numberAt(traffic, 'requests_per_second')
@@ -117,9 +118,11 @@ function drawLight(session: TuiSession, theme: TextTheme): string[] {
   ]
 }
 
-function degradedParts({ status }: TuiSession): string[] {
+function degradedParts({ status }: TuiSession): { part: string; since: string }[] {
   const degraded = valueAt(status, 'degraded')
-  return Array.isArray(degraded) ? degraded.map((part) => String(valueAt(part, 'part'))) : []
+  return Array.isArray(degraded)
+    ? degraded.map((each) => ({ part: String(valueAt(each, 'part')), since: String(valueAt(each, 'since')) }))
+    : []
 }
 
 function drawTabs(session: TuiSession, columns: number, theme: TextTheme): string {

@@ -21,7 +21,7 @@ export interface CallerOptions {
   /** Told of the gateway's version with each answer. */
   onVersion?(version: string): void
   /** Told with an answer which parts of the gateway are degraded (`core/degraded.ts`). */
-  onDegraded?: ((parts: readonly string[]) => void) | undefined
+  onDegraded?: ((parts: readonly { part: string; since: string }[]) => void) | undefined
 }
 
 /** Calls operations by their path. A stream's operation gives an async iterable. */
@@ -45,7 +45,7 @@ export function openCaller(options: CallerOptions): ClientCaller {
         const version = answer.headers['x-spgw-version']
         if (typeof version === 'string') options.onVersion?.(version)
         const degraded = answer.headers['x-spgw-degraded']
-        if (typeof degraded === 'string') options.onDegraded?.(degraded.split(','))
+        if (typeof degraded === 'string') options.onDegraded?.(degraded.split(',').map(readDegraded))
         return await read(answer, lose)
       } catch (error) {
         throw lose(error)
@@ -216,4 +216,10 @@ function readEvent({ name, data }: StreamEvent): { value: unknown } | 'done' | n
   const value: unknown = JSON.parse(data.toString('utf8'))
   if (name === 'error') throw failureOf(value, 200)
   return { value }
+}
+
+/** `journal=2026-01-02T03:04:05.000Z` */
+function readDegraded(text: string): { part: string; since: string } {
+  const [part = '', since = ''] = text.split('=')
+  return { part, since }
 }

@@ -10,7 +10,7 @@ export type { OperationCaller }
 export interface Dispatcher {
   /**
    * Serves `/api/<noun>/<verb>`; false: the path is no operation's. The caller has been identified by whoever calls this. `x-spgw-degraded`
-   * names parts of the gateway that are degraded.
+   * names parts of the gateway that are degraded, each with the time since which it is.
    */
   dispatch(
     request: IncomingMessage,
@@ -35,7 +35,7 @@ export function createDispatcher(parts: AdminParts): Dispatcher {
       if (body instanceof BadBody) return refuseBody(response, body)
       nowDoing('operation', request.url ?? '')
       const context = { ...parts, caller, closing }
-      const degraded = parts.runtime.degraded().map(({ part }) => part)
+      const degraded = parts.runtime.degraded().map(({ part, since }) => `${part}=${since}`)
       if (degraded.length > 0) response.setHeader('x-spgw-degraded', degraded.join(','))
       // What has a body already is not read again.
       return (await handler.handle(Object.assign(request, { body }), response, { prefix: '/api', context })).matched

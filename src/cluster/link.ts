@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
 import { StoreConflict, StoreReadOnly } from '../store/store-error.ts'
 import type {
@@ -6,13 +7,14 @@ import type {
   ClusterQuestion,
   ClusterRequest,
   LimitsStart,
+  OutboxReport,
   Questions,
 } from './protocol.ts'
 import type { Self } from './self.ts'
 
 /** What the link needs of a `Worker`. */
 export interface ClusterWorker {
-  postMessage(message: ClusterRequest): void
+  postMessage(message: ClusterRequest, transfer?: readonly MessagePort[]): void
   on(event: 'message', listener: (message: ClusterMessage) => void): unknown
   on(event: 'error', listener: (error: unknown) => void): unknown
   on(event: 'exit', listener: (code: number) => void): unknown
@@ -27,6 +29,10 @@ export interface LinkEvents {
   onRecall(counter: string, period: string): void
   /** Why limits that nodes share cannot be granted; null: they can. */
   onValkey(trouble: string | null): void
+  /** Only where records are shared. */
+  onOutbox?(report: OutboxReport): void
+  /** A thread has begun, the first or a later one: it knows nothing yet of what the one before was given. */
+  onThread?(): void
 }
 
 const pauseMs = 500
@@ -78,6 +84,11 @@ export class ClusterLink {
     this.#worker.postMessage({ kind: 'limit-wanted', want })
   }
 
+  /** What the thread asks of the store comes over this port. */
+  giveOutbox(port: MessagePort): void {
+    this.#worker.postMessage({ kind: 'outbox', port }, [port])
+  }
+
   async close(): Promise<void> {
     this.#closing = true
     this.#worker.postMessage({ kind: 'close' })
@@ -100,6 +111,7 @@ export class ClusterLink {
     else if (message.kind === 'members') this.#events.onMembers(message.members)
     else if (message.kind === 'recall') this.#events.onRecall(message.counter, message.period)
     else if (message.kind === 'valkey') this.#events.onValkey(message.trouble)
+    else if (message.kind === 'outbox') this.#events.onOutbox?.(message.report)
     else if (message.kind === 'crashing') this.#reason = `the cluster thread crashed: ${message.reason.split('\n')[0]}`
     else this.#settle(message)
   }
@@ -123,6 +135,7 @@ export class ClusterLink {
       this.be(this.#self)
       // What the one before used counts, and nobody knows it any more.
       if (this.#limits !== null) this.shareLimits({ ...this.#limits, quiet: false })
+      this.#events.onThread?.()
     }, pauseMs)
   }
 }

@@ -109,6 +109,8 @@ export class Membership {
       const isLast = members.every(({ id }) => id === node.self.member)
       await node.catchUp()
       await this.#parts.releaseBudgets()
+      // Its records stay with the others.
+      if (!isLast) await node.link.ask('ship', null)
       if (isLast) await node.link.ask('unfound', { cluster })
       else await node.link.ask('leave', node.self)
       await store.replica({ act: 'leave' })

@@ -4,7 +4,7 @@ import type { ReplicaState } from '../store/replica/replica-types.ts'
 import { type SharedLog, SharedWriter } from '../store/replica/shared-write.ts'
 import { StoreReadOnly } from '../store/store-error.ts'
 import { ClusterLink, type ClusterWorker } from './link.ts'
-import type { ClusterPeer } from './protocol.ts'
+import type { ClusterPeer, OutboxReport } from './protocol.ts'
 
 export interface NodeParts {
   store: StoreClient
@@ -22,6 +22,10 @@ export interface NodeParts {
   /** PostgreSQL is there, and may not be the one that it was. */
   onMet(): void
   onRecall(counter: string, period: string): void
+  /** What of the records waits; only where they are shared. */
+  onOutbox(report: OutboxReport): void
+  /** The cluster's thread was started again. */
+  onThread(): void
 }
 
 /** Who has a change, and who was not heard to have it. */
@@ -74,6 +78,8 @@ export class ClusterNode {
       },
       onRecall: (counter, period) => parts.onRecall(counter, period),
       onValkey: (trouble) => parts.onValkey(trouble),
+      onOutbox: parts.onOutbox,
+      onThread: parts.onThread,
     })
   }
 

@@ -1,14 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import { describeLoss, isLoss, openClient, PostgresAway } from './connect.ts'
 import type { PostgresAddress } from './protocol.ts'
-import { channel } from './schema.ts'
+import { channel } from './schema/configuration.ts'
 
-/** PostgreSQL was not reached, or was lost on the way: what was asked may have happened or not. */
-export class PostgresAway extends Error {
-  override readonly name = 'PostgresAway'
-}
-
-const connectMs = 3000
 /** A network that swallows everything is noticed by then. */
 const answerMs = 4000
 const pausesMs = [100, 200, 400, 800]
@@ -42,9 +37,9 @@ export class Postgres {
         tries = 0
         this.#events.onLink(null)
         this.#linked.resolve()
-        this.#events.onLink(describe(await lost))
+        this.#events.onLink(describeLoss(await lost))
       } catch (error) {
-        this.#events.onLink(describe(error))
+        this.#events.onLink(describeLoss(error))
       }
       await this.#drop()
       if (!this.#closed) await wait(pausesMs[tries] ?? longestPauseMs)
@@ -77,20 +72,14 @@ export class Postgres {
       if (!isLoss(error)) throw error
       // A connection of which an answer is outstanding is good for nothing any more.
       if (this.#client === client) client.emit('error', error)
-      throw new PostgresAway(describe(error))
+      throw new PostgresAway(describeLoss(error))
     }
   }
 
   /** `lost` resolves with the reason when one of the two is. */
   async #connect(): Promise<{ lost: Promise<unknown> }> {
     const lost = Promise.withResolvers<unknown>()
-    const open = async () => {
-      const client = new pg.Client({ ...toConfig(this.#address), query_timeout: answerMs })
-      client.on('error', (error) => lost.resolve(error))
-      client.on('end', () => lost.resolve(new Error('PostgreSQL closed the connection')))
-      await client.connect()
-      return client
-    }
+    const open = () => openClient(this.#address, answerMs, lost.resolve)
     this.#listener = await open()
     this.#listener.on('notification', ({ payload }) => this.#events.onNotify(payload ?? ''))
     await this.#listener.query(`listen ${channel}`)
@@ -108,27 +97,4 @@ export class Postgres {
     this.#linked = Promise.withResolvers()
     await Promise.all(clients.map((client) => client && Promise.race([client.end().catch(() => {}), wait(200)])))
   }
-}
-
-function toConfig({ host, port, user, password, database, authority, plain }: PostgresAddress): pg.ClientConfig {
-  const ssl = plain ? false : { rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) }
-  return {
-    ...{ host, port, user, database, ssl, password: password ?? '' },
-    application_name: 'spgw',
-    connectionTimeoutMillis: connectMs,
-    statement_timeout: answerMs,
-    lock_timeout: 2000,
-    keepAlive: true,
-  }
-}
-
-/** Whatever PostgreSQL itself says has a code of five; that it goes down, or has no room, is a loss like any other. */
-function isLoss(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return true
-  return /^(08|57P|53)/.test(error.code ?? '')
-}
-
-function describe(error: unknown): string {
-  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message
-  return error instanceof Error ? error.message : String(error)
 }

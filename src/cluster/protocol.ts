@@ -1,8 +1,11 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
+import type { OutboxState } from '../store/replica/outbox-types.ts'
 import type { RowChange, SharedRow } from '../store/replica/replica-types.ts'
 import type { BudgetQuestions } from './budget-questions.ts'
 import type { WithoutServer } from './limits/windows.ts'
+import type { RecordReading } from './readings/reading.ts'
 import type { Self } from './self.ts'
 
 /** Where PostgreSQL is, as the thread is told; the password crosses threads in clear text, and nothing else. */
@@ -28,6 +31,20 @@ export interface ValkeyAddress extends Omit<PostgresAddress, 'user' | 'database'
 
 export interface ClusterThreadData {
   address: PostgresAddress
+  /** Left out: the node keeps its records to itself. */
+  records?: RecordsPlace
+}
+
+export interface RecordsPlace {
+  /** What records call this node. */
+  node: string
+  /** How long they are kept, in milliseconds. */
+  keepMs: number
+}
+
+/** What waits to be shipped; `trouble` says why, where it is not by chance. */
+export interface OutboxReport extends OutboxState {
+  trouble: string | null
 }
 
 /** Limits that nodes share by Valkey. */
@@ -86,7 +103,14 @@ export interface Questions extends BudgetQuestions {
   'read-answer': { input: { invite: string }; output: string | null }
   'read-joins': { input: { invites: string[] }; output: JoinRequest[] }
   'answer-join': { input: JoinRequest & { answer: string }; output: null }
+  /** What is journaled by now is in PostgreSQL when it is answered, or could not be brought there. */
+  ship: { input: null; output: null }
+  /** Of the records of all nodes. */
+  read: { input: RecordReading; output: unknown }
 }
+
+/** What parts of the thread answer that have a connection of their own. */
+export type PartQuestion = 'ship' | 'read'
 
 export type ClusterQuestion = keyof Questions
 type AskedQuestion = {
@@ -100,6 +124,8 @@ export type ClusterRequest =
   /** What this node uses of limits from now on. */
   | { kind: 'limits'; start: LimitsStart }
   | { kind: 'limit-wanted'; want: LimitWant }
+  /** From now on what is shipped is asked for over this port. It is transferred. */
+  | { kind: 'outbox'; port: MessagePort }
   | { kind: 'close' }
 
 export type ClusterMessage =
@@ -115,4 +141,5 @@ export type ClusterMessage =
   | { kind: 'recall'; counter: string; period: string }
   /** Why limits cannot be granted here; null: they can. */
   | { kind: 'valkey'; trouble: string | null }
+  | { kind: 'outbox'; report: OutboxReport }
   | { kind: 'crashing'; reason: string }

@@ -1,11 +1,14 @@
 import type pg from 'pg'
 import { budgetAnswerers } from './budget-questions.ts'
 import { createBudgets } from './budget-schema.ts'
-import type { ClusterPeer, ClusterQuestion, JoinRequest, Questions } from './protocol.ts'
-import { createSchema, schemaLevel } from './schema.ts'
+import type { ClusterPeer, ClusterQuestion, JoinRequest, PartQuestion, Questions } from './protocol.ts'
+import { createSchema, schemaLevel } from './schema/configuration.ts'
 
 type Answerers = {
-  [Name in ClusterQuestion]: (client: pg.Client, input: Questions[Name]['input']) => Promise<Questions[Name]['output']>
+  [Name in Exclude<ClusterQuestion, PartQuestion>]: (
+    client: pg.Client,
+    input: Questions[Name]['input'],
+  ) => Promise<Questions[Name]['output']>
 }
 
 /** As many as one statement takes in some ten milliseconds. */

@@ -1,10 +1,13 @@
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
+import { PostgresAway } from './connect.ts'
 import type { LimitPart } from './limits/part.ts'
-import { Postgres, PostgresAway } from './postgres.ts'
-import type { ClusterMessage, ClusterRequest, ClusterThreadData, LimitsStart } from './protocol.ts'
+import { Postgres } from './postgres.ts'
+import type { ClusterMessage, ClusterRequest, ClusterThreadData, LimitsStart, OutboxReport } from './protocol.ts'
 import { answerers } from './questions.ts'
+import { Readings } from './readings/readings.ts'
+import { Shipper } from './records/shipper.ts'
 import type { Self } from './self.ts'
 
 const pollMs = 500
@@ -17,6 +20,8 @@ const retryMs = 3000
 class ClusterThread {
   readonly #port: MessagePort
   readonly #postgres: Postgres
+  readonly #shipper: Shipper | null
+  readonly #readings: Readings | null
   #self: Self | null = null
   #polls = 0
   #polling: NodeJS.Timeout | null = null
@@ -30,6 +35,11 @@ class ClusterThread {
       onLink: (trouble) => this.#post({ kind: 'link', trouble }),
       onNotify: (payload) => this.#hear(payload),
     })
+    const { address, records } = data
+    this.#readings = records === undefined ? null : new Readings(address)
+    const report = (report: OutboxReport) => this.#post({ kind: 'outbox', report })
+    this.#shipper =
+      records === undefined ? null : new Shipper({ address, name: records.node, keepMs: records.keepMs, report })
   }
 
   start(): void {
@@ -45,13 +55,17 @@ class ClusterThread {
   }
 
   async #receive(request: ClusterRequest): Promise<void> {
-    if (request.kind === 'self') this.#self = request.self
-    else if (request.kind === 'limits') this.#shareLimits(request.start)
+    if (request.kind === 'self') {
+      this.#self = request.self
+      this.#shipper?.be(request.self)
+    } else if (request.kind === 'limits') this.#shareLimits(request.start)
     else if (request.kind === 'limit-wanted') (await this.#limits)?.want(request.want)
     else if (request.kind === 'ask') await this.#answer(request)
+    else if (request.kind === 'outbox') this.#shipper?.take(request.port)
     else {
       if (this.#polling !== null) clearInterval(this.#polling)
       ;(await this.#limits)?.stop()
+      await Promise.all([this.#shipper?.close(), this.#readings?.close()])
       await this.#postgres.close()
       this.#port.close()
     }
@@ -81,6 +95,11 @@ class ClusterThread {
   }
 
   async #ask({ name, input }: Extract<ClusterRequest, { kind: 'ask' }>): Promise<unknown> {
+    if (name === 'ship') {
+      await this.#shipper?.flush()
+      return null
+    }
+    if (name === 'read') return await this.#readings?.answer(input)
     // The name and its input come together: the type of a request says so.
     const answerer = answerers[name] as (client: never, input: never) => Promise<unknown>
     return await this.#postgres.ask((client) => answerer(client as never, input as never))

@@ -18,6 +18,7 @@ const fixed = [
   'cluster.valkey_password',
   'cluster.valkey_ca',
   'cluster.limits_without_valkey',
+  'cluster.records',
 ]
 
 export interface SettingChanges {

@@ -213,7 +213,7 @@ function toCluster(
   locate: (setting: string, value: string) => string,
   place: Merged['place'],
 ): ClusterSettings | null {
-  const { postgres, postgres_password: password, postgres_ca: authority, node, budgets } = file
+  const { postgres, postgres_password: password, postgres_ca: authority, node, budgets, records } = file
   if (postgres === undefined) return null
   return {
     ...postgres,
@@ -221,6 +221,7 @@ function toCluster(
     authority: authority === undefined ? null : locate('cluster.postgres_ca', authority),
     node: node ?? null,
     sharesBudgets: budgets === 'shared',
+    records: records ?? 'local',
     valkey: toValkey(file, environment, locate, place),
   }
 }

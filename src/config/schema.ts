@@ -108,12 +108,12 @@ const cluster = z
     valkey_password: z.optional(forms.word),
     valkey_ca: z.optional(forms.path),
     limits_without_valkey: z.optional(forms.choice(['share', 'refuse', 'local'])),
-    records: z.optional(forms.choice(['local'])),
+    records: z.optional(forms.choice(['shared', 'local'])),
   })
   .check(
     z.superRefine(({ postgres, limits, valkey, records }, context) => {
       const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-      const demand = (path: string, what: string) => refuse(path, `expected local: ${what}`)
+      const demand = (path: string, what: string) => refuse(path, what)
       if (postgres === undefined) {
         if (valkey !== undefined) refuse('valkey', 'expected cluster.postgres with it: nodes are listed there')
         return
@@ -121,12 +121,12 @@ const cluster = z
       if (limits === undefined)
         demand(
           'limits',
-          'each node counts limits per minute for itself, so N nodes allow up to N times as much; or shared, with cluster.valkey',
+          'expected local: each node counts limits per minute for itself, so N nodes allow up to N times as much; or shared, with cluster.valkey',
         )
       if (limits === 'shared' && valkey === undefined)
         refuse('valkey', 'expected the address of Valkey or Redis, by which nodes share limits')
       if (records === undefined)
-        demand('records', 'each node keeps its own records, and knows only the files and batches made through it')
+        demand('records', 'expected shared (all records are in PostgreSQL as well) or local (each node keeps its own)')
     }),
   )
 

@@ -118,6 +118,8 @@ export interface ClusterSettings {
   readonly node: string | null
   /** Budgets are counted by all nodes together; else by each for itself. */
   readonly sharesBudgets: boolean
+  /** Whether records are brought to PostgreSQL and read from there, or each node keeps its own. */
+  readonly records: 'shared' | 'local'
   /** By which nodes count limits together; null: each counts for itself. */
   readonly valkey: ValkeySettings | null
 }

@@ -4,19 +4,30 @@
  * the journal and commands that change something are refused. `thread`: fewer data-plane threads than there should be.
  * `valkey`: limits that nodes share cannot be granted here, so that this node goes by its part of each.
  * `postgres`: this node of a cluster is cut off from the others, so that its configuration is read-only.
+ * `outbox`: records of this node have waited for PostgreSQL for more than a minute.
+ * `records`: those of the other nodes cannot be read.
  * `configuration`: settings that were read again were refused, so the ones before hold. `backup`: the last scheduled backup failed.
  */
-export const partNames = ['journal', 'store', 'thread', 'configuration', 'backup', 'postgres', 'valkey'] as const
+export const partNames = [
+  ...(['journal', 'store', 'thread', 'configuration', 'backup'] as const),
+  ...(['postgres', 'valkey', 'outbox', 'records'] as const),
+] as const
 export type PartName = (typeof partNames)[number]
 
 /** Where records wait while it is degraded. */
 const keepers = ['journal', 'store'] as const satisfies readonly PartName[]
 
 /** What a reading of records has to say with itself while these parts are degraded; null: it lacks nothing. */
-export function describeMissing(parts: readonly string[]): string | null {
-  const degraded = keepers.filter((part) => parts.includes(part))
-  if (degraded.length === 0) return null
+export function describeMissing(parts: readonly { part: string; since: string }[]): string | null {
+  const degraded = keepers.filter((keeper) => parts.some(({ part }) => part === keeper))
+  if (degraded.length === 0) return describeApart(parts)
   return `The ${degraded.join(' and the ')} ${degraded.length === 1 ? 'is' : 'are'} degraded: requests since then wait, and may be missing here. See spgw status.`
+}
+
+function describeApart(parts: readonly { part: string; since: string }[]): string | null {
+  const apart = parts.find(({ part }) => part === 'records')
+  if (apart === undefined) return null
+  return `Requests of this node only, since ${apart.since.slice(11, 16)} UTC: PostgreSQL is not reached. See spgw status.`
 }
 
 export interface DegradedPart {

@@ -51,6 +51,8 @@ export const faultPoints = [
   'append.before',
   'append.after',
   'apply.before-commit',
+  'ship.before-commit',
+  'ship.after-commit',
   'join.key-written',
   'join.after-commit',
 ] as const

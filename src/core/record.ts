@@ -12,6 +12,8 @@ export const noGroup = '(none)'
 export interface RequestRecord {
   id: string
   state: 'admitted' | 'settled' | 'interrupted'
+  /** Of a cluster that shares its records, the node that answered; null: there is none. */
+  node: string | null
   time: string
   lane: LaneName | null
   operation: string | null

@@ -5,6 +5,7 @@ import type { PostgresAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { SharedLimits } from './shared-limits.ts'
+import type { SharedRecords } from './shared-records.ts'
 
 export interface ClusterFaceParts {
   settings: ClusterSettings
@@ -14,6 +15,8 @@ export interface ClusterFaceParts {
   node: ClusterNode
   membership: Membership
   limits: SharedLimits
+  /** null: they are not shared. */
+  records: SharedRecords | null
 }
 
 /** What operators see and do of the cluster. */
@@ -25,11 +28,14 @@ export function clusterFace({
   node,
   membership,
   limits,
+  records,
 }: ClusterFaceParts): ClusterFace {
   return {
     budgets: settings.sharesBudgets ? 'shared' : 'local',
     limits: limits.status().limits,
     cluster: () => node.state?.cluster ?? null,
+    records: settings.records,
+    outbox: () => records?.report ?? null,
     async status() {
       const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
       return {

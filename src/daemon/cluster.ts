@@ -16,13 +16,17 @@ import { isQuiet } from './is-quiet.ts'
 import type { Log } from './log.ts'
 import { SharedBudgets } from './shared-budgets.ts'
 import { SharedLimits } from './shared-limits.ts'
+import { SharedRecords } from './shared-records.ts'
 import { startThread } from './threads.ts'
 import { watchedBudgets } from './watched-budgets.ts'
+
+/** null: the part is well. */
+type ReportCluster = (part: 'postgres' | 'outbox' | 'records', reason: string | null) => void
 
 export interface ClusterPart {
   face: ClusterFace
   /** Who is told why this node is cut off; null: it is not. */
-  report(onTrouble: (reason: string | null) => void): void
+  report(onTrouble: ReportCluster): void
   /** Who is told why limits that nodes share cannot be granted; null: they can. */
   reportValkey(onTrouble: (reason: string | null) => void): void
   /** From now on what comes from the cluster is published, and budgets and limits are asked for. */
@@ -43,6 +47,8 @@ export interface StartedPlane {
 export interface ClusterOptions {
   settings: ClusterSettings
   foundation: Foundation
+  /** How long records are kept, in milliseconds. */
+  keepMs: number
   dataDirectory: string
   version: string
   demo: boolean
@@ -53,13 +59,10 @@ export interface ClusterOptions {
 export async function openCluster(options: ClusterOptions): Promise<ClusterPart> {
   const { settings, foundation, dataDirectory, version, log } = options
   const { store, keyring } = foundation
-  if (options.demo)
-    throw new SettingsRefused([
-      { place: '--demo', message: 'a node of a cluster has no demo: remove cluster.postgres' },
-    ])
+  if (options.demo) refuseDemo()
   const name = settings.node ?? hostname()
   const address = toAddress(settings)
-  let onTrouble: (reason: string | null) => void = () => {}
+  let onTrouble: ReportCluster = () => {}
   let publish: () => Promise<void> = async () => {}
   let budgets: SharedBudgets | null = null
   const limits = new SharedLimits({
@@ -67,39 +70,44 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     without: settings.valkey?.without ?? 'share',
     send: (start) => node.link.shareLimits(start),
   })
+  const records =
+    settings.records === 'shared' ? new SharedRecords({ node: name, keepMs: options.keepMs }, store) : null
+  const threadData: ClusterThreadData = { address, ...(records && { records: records.place }) }
   const node = new ClusterNode({
     store,
     version,
     log,
-    startThread: () => startThread('cluster', { address } satisfies ClusterThreadData),
+    startThread: () => startThread('cluster', threadData),
     onTrouble(reason) {
-      onTrouble(reason)
+      onTrouble('postgres', reason)
+      if (records !== null) onTrouble('records', reason)
       budgets?.noteCut()
     },
     onMet: () => budgets?.met(),
     onRecall: (counter, period) => budgets?.recall(counter, period),
     publish: () => publish(),
     onValkey: (reason) => limits.report(reason),
-    onIdentity: (member) => limits.setMember(member),
+    onIdentity(member) {
+      limits.setMember(member)
+      records?.read(member === null ? null : node.link, (reason) => onTrouble('records', reason))
+    },
+    onOutbox: (report) => onTrouble('outbox', records?.hear(report, Date.now()) ?? null),
+    onThread: () => records?.connect(node.link),
   })
+  records?.start(node.link)
   await node.open()
-  const releaseBudgets = async () => await budgets?.releaseBudgets()
   const membership = new Membership({
-    node,
-    store,
-    keyring,
-    name,
-    dataDirectory,
+    ...{ node, store, keyring, name, dataDirectory },
     publish: () => publish(),
-    releaseBudgets,
+    releaseBudgets: async () => await budgets?.releaseBudgets(),
   })
   return {
-    face: clusterFace({ settings, address, name, store, node, membership, limits }),
+    face: clusterFace({ settings, address, name, store, node, membership, limits, records }),
     reportValkey: (listener) => limits.listen(listener),
     wantLimit: (want) => node.link.wantLimit(want),
     report(listener) {
       onTrouble = listener
-      if (node.state !== null && node.trouble !== notYet) listener(node.trouble)
+      if (node.state !== null && node.trouble !== notYet) listener('postgres', node.trouble)
     },
     start({ counters, memory, runtime }) {
       publish = () => runtime.publish()
@@ -116,6 +124,10 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       await node.close()
     },
   }
+}
+
+function refuseDemo(): never {
+  throw new SettingsRefused([{ place: '--demo', message: 'a node of a cluster has no demo: remove cluster.postgres' }])
 }
 
 /** Nothing is granted before it is known what earlier runs used lately. */

@@ -177,8 +177,8 @@ export class ControlPlane {
     this.#degraded.report('configuration', 'reload', reason)
   }
 
-  /** Why this node is cut off from its cluster, or cannot be granted anything of shared limits; null: neither. */
-  reportCluster(part: 'postgres' | 'valkey', reason: string | null): void {
+  /** Why a part that has to do with other nodes is degraded; null: it is not. */
+  reportCluster(part: 'postgres' | 'valkey' | 'outbox' | 'records', reason: string | null): void {
     this.#degraded.report(part, 'cluster', reason)
   }
 

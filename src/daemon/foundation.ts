@@ -61,6 +61,7 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
   const storeData = {
     retention: retentionOf(settings),
     traces: settings.telemetry !== null,
+    ...(settings.cluster === null ? {} : { sharesRecords: settings.cluster.records === 'shared' }),
     databasePath,
     journalDirectory,
     boot,

@@ -99,7 +99,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     cluster: cluster?.face ?? null,
     onWant: (event) => (event.type === 'limit-wanted' ? cluster?.wantLimit(event.want) : cluster?.want(event.want)),
   })
-  cluster?.report((reason) => control.reportCluster('postgres', reason))
+  cluster?.report((part, reason) => control.reportCluster(part, reason))
   cluster?.reportValkey((reason) => control.reportCluster('valkey', reason))
   begun.defer(() => control.stop())
   await control.start()
@@ -170,6 +170,7 @@ async function takeCluster(
   const cluster = await openCluster({
     settings: settings.cluster,
     foundation,
+    keepMs: settings.records.retentionMs,
     dataDirectory: settings.dataDirectory,
     version,
     demo,

@@ -16,7 +16,7 @@ import type {
 import { storeAccess } from './operators/access.ts'
 import type { StoreNews, StoreRequest } from './protocol.ts'
 import { readRecord } from './records/record-json.ts'
-import type { ReplicaAnswers, ReplicaRequest, SharedWrite } from './replica/replica-types.ts'
+import type { ReplicaAnswers, ReplicaRequest, SharedRead, SharedWrite } from './replica/replica-types.ts'
 import { StoreDegraded, StoreStopped } from './store-error.ts'
 import { type AskStore, firstLine, StoreLife, type StoreWorker } from './store-life.ts'
 
@@ -36,8 +36,10 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
     upgrade,
     ...proxyTables(calls, null),
     audited: (event) => proxyTables(calls, event),
-    until: (signal) =>
-      proxyTables({ ask: (make) => calls.askUntil(make, signal), changes: calls.changes, writer: null }, null),
+    until: (signal) => {
+      const { changes, reader } = calls
+      return proxyTables({ ask: (make) => calls.askUntil(make, signal), changes, writer: null, reader }, null, signal)
+    },
     snapshot: async (keysSince = 0) => (await ask((id) => ({ kind: 'snapshot', id, keysSince }))) as StoredSnapshot,
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
@@ -49,7 +51,8 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
     onTraffic: (listener) => calls.traffic.add(listener),
     onSettledHolds: (listener) => calls.holds.add(listener),
     onLongTurn: (listener) => calls.longTurns.add(listener),
-    serveObjects: (port) => calls.serveObjects(port),
+    serveObjects: (port) => calls.serve('objects', port),
+    serveOutbox: (port) => calls.serve('outbox', port),
     setWriters: (writers) => calls.send({ kind: 'writers', writers }),
     watchThread: (witness) => calls.watch(witness),
     replica: async <Request extends ReplicaRequest>(request: Request) => {
@@ -61,6 +64,9 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
     share: (writer) => {
       calls.writer = writer
     },
+    readRecords: (reader) => {
+      calls.reader = reader
+    },
     alone: (call) => ask((id) => ({ kind: 'table', id, ...call })),
     close: () => calls.close(),
   }
@@ -69,14 +75,18 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
 /** What changes the configuration without an audit line of its own. */
 const unaudited = new Set(['providers.setReadiness', 'configuration.write'])
 
-function proxyTables(calls: Pick<Calls, 'ask' | 'changes' | 'writer'>, audit: AuditLine | null): Tables {
+type TableCalls = Pick<Calls, 'ask' | 'changes' | 'writer' | 'reader'>
+
+function proxyTables(calls: TableCalls, audit: AuditLine | null, signal: AbortSignal | null = null): Tables {
   const tables = Object.entries(storeAccess).map(([table, methods]) => {
     const entries: [string, string][] = Object.entries(methods)
     const call =
       (method: string, access: string) =>
       async (...input: unknown[]) => {
-        const { ask, changes, writer } = calls
+        const { ask, changes, writer, reader } = calls
         const alone = () => ask((id) => ({ kind: 'table', id, table, method, input, audit }))
+        if (reader !== null && table === 'records' && access !== 'write')
+          return await reader({ method, input, signal }, alone)
         const shared = writer !== null && access === 'write'
         const output = shared ? await writer({ table, method, input, audit }) : await alone()
         if (audit !== null || unaudited.has(`${table}.${method}`)) changes.notify(undefined)
@@ -108,6 +118,8 @@ class Calls {
   readonly changes = new Listeners<undefined>(ignore)
   /** On a node of a cluster: by whom all that writes goes. */
   writer: SharedWrite | null = null
+  /** On a node that shares its records: by whom they are read. */
+  reader: SharedRead | null = null
   readonly #witnesses = new Set<StoreWitness>()
   /** By kind: the last of each. */
   readonly #sent = new Map<StoreRequest['kind'], StoreRequest>()
@@ -157,9 +169,9 @@ class Calls {
     this.#life.then((life) => life.send(message), ignore)
   }
 
-  serveObjects(port: MessagePort): void {
+  serve(kind: 'objects' | 'outbox', port: MessagePort): void {
     this.#life.then(
-      (life) => life.serveObjects(port),
+      (life) => life.serve(kind, port),
       () => port.close(),
     )
   }

@@ -19,6 +19,8 @@ export interface StoreThreadData {
   retention?: Retention
   /** Left out: nothing is exported. */
   traces?: boolean
+  /** Of a node of a cluster: whether what it stores is shipped to PostgreSQL. Left out: there is no cluster. */
+  sharesRecords?: boolean
 }
 
 export type StoreRequest =
@@ -42,6 +44,8 @@ export type StoreRequest =
   | { kind: 'stop'; id: number }
   /** From now on the look-ups that come over this port are answered. It is transferred. */
   | { kind: 'objects'; port: MessagePort }
+  /** From now on what the cluster's thread asks of the outbox comes over this port. It is transferred. */
+  | { kind: 'outbox'; port: MessagePort }
   | { kind: 'retention'; retention: Retention }
   | { kind: 'writers'; writers: Writers }
 

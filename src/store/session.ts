@@ -10,6 +10,7 @@ import { ObjectLookup } from './objects/object-lookup.ts'
 import { purge } from './records/purge.ts'
 import type { Retention } from './records/record-tables.ts'
 import { Upkeep } from './records/upkeep.ts'
+import { Outbox } from './replica/outbox.ts'
 import { Replica } from './replica/replica.ts'
 import type { ReplicaRequest } from './replica/replica-types.ts'
 import type { OpenStore } from './sqlite/open.ts'
@@ -29,6 +30,7 @@ interface SessionData {
   boot: string
   retention?: Retention
   traces?: boolean
+  sharesRecords?: boolean
 }
 
 /** An open store at work: calls, the ingestion of the journal, and checkpoints between them. */
@@ -45,6 +47,7 @@ export class StoreSession {
   readonly #objects: ObjectLookup
   readonly #cache: AnswerCache
   #replica: Replica | null = null
+  #outbox: Outbox | null = null
   #running: Promise<number> | null = null
   #queued: Promise<number> | null = null
   #ingestTrouble: string | null = null
@@ -70,7 +73,9 @@ export class StoreSession {
     this.writers = { boot: data.boot, running: [], next: 0 }
   }
 
-  start(): void {
+  /** Before the first record is stored it stands fast whether it is to be shipped. */
+  async start(): Promise<void> {
+    await this.#beginOutbox()
     this.#pollIn(ingestEveryMs)
     this.#upkeep.start()
   }
@@ -100,7 +105,14 @@ export class StoreSession {
   /** A node alone never asks. */
   async replica(request: ReplicaRequest): Promise<unknown> {
     this.#replica ??= new Replica(this.#store.connection, this.#store.schemaVersion)
-    return await this.#replica.answer(request)
+    const answer = await this.#replica.answer(request)
+    if (request.act === 'enter' || request.act === 'leave') await this.#beginOutbox()
+    return answer
+  }
+
+  serveOutbox(port: MessagePort): void {
+    if (this.#outbox === null) port.close()
+    else this.#outbox.serve(port)
   }
 
   async snapshot(keysSince: number): Promise<StoredSnapshot> {
@@ -140,6 +152,15 @@ export class StoreSession {
     clearTimeout(this.#polling)
     await Promise.allSettled([this.#running, this.#queued, this.#upkeep.close(), this.#looking])
     await this.#store.close()
+  }
+
+  async #beginOutbox(): Promise<void> {
+    const { sharesRecords, journalDirectory } = this.#data
+    if (sharesRecords === undefined) return
+    const { connection } = this.#store
+    const state = await connection.read((db) => db.selectFrom('replica').select('member').executeTakeFirst())
+    this.#outbox ??= new Outbox(connection, journalDirectory, () => this.ingest())
+    await this.#outbox.begin(sharesRecords ? (state?.member ?? null) : null)
   }
 
   #beginQueued(): Promise<number> {

@@ -78,9 +78,9 @@ export class StoreLife {
   }
 
   /** Where nobody is left to serve it, it is closed: whoever holds its other end hears of that. */
-  serveObjects(port: MessagePort): void {
+  serve(kind: 'objects' | 'outbox', port: MessagePort): void {
     if (this.#over) port.close()
-    else this.#worker.postMessage({ kind: 'objects', port }, [port])
+    else this.#worker.postMessage({ kind, port }, [port])
   }
 
   #receive(message: StoreMessage): void {

@@ -50,6 +50,9 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
       case 'objects':
         session.serveObjects(request.port)
         return
+      case 'outbox':
+        session.serveOutbox(request.port)
+        return
       case 'stop': {
         const life = running.get(request.id)
         if (life !== undefined) life.stopped = true
@@ -74,7 +77,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
         void answer(session, request, post, running).then(() => request.kind === 'close' && end())
     }
   })
-  session.start()
+  await session.start()
   watchTurns((turn) => post({ kind: 'long-turn', turn }))
   post({ kind: 'ready', upgrade: store.upgrade })
   trimHeapAfterStart()
@@ -87,6 +90,7 @@ type StoreQuestion = Exclude<
       | 'open'
       | 'stop'
       | 'objects'
+      | 'outbox'
       | 'records'
       | 'admitted'
       | 'traffic'

@@ -94,11 +94,11 @@ describe('requests.export', () => {
     )
     const { text } = await read(gateway, { format: 'csv' })
     await expect(text.split('\n')[0]).toMatchInlineSnapshot(
-      `"id,time,state,lane,operation,project,environment,key_id,key_name,model,route,provider,upstream_model,status,error_code,error_origin,error_message,streamed,input_tokens,output_tokens,cache_read_tokens,cache_write_tokens,reasoning_tokens,token_source,usd,price_version,duration_ms,first_byte_ms,attempts,request_bytes,response_bytes,client_address,client_user_agent,provider_request_id,tags,method,path,usage_detail,estimate_error,shadow_of,trace_id"`,
+      `"id,time,state,lane,operation,project,environment,key_id,key_name,model,route,provider,upstream_model,status,error_code,error_origin,error_message,streamed,input_tokens,output_tokens,cache_read_tokens,cache_write_tokens,reasoning_tokens,token_source,usd,price_version,duration_ms,first_byte_ms,attempts,request_bytes,response_bytes,client_address,client_user_agent,provider_request_id,tags,method,path,usage_detail,estimate_error,shadow_of,trace_id,node"`,
     )
     const row = text.slice(text.indexOf('\n') + 1)
     expect(row.slice(row.indexOf(',') + 1)).toBe(
-      `2026-03-01T12:00:00.000Z,settled,openai,chat.completions,default,production,,,"'=HYPERLINK(""http://evil"")",gpt-4o-mini,openai,gpt-4o-mini,200,,,,true,,,,,,,,,100,50,0,100,200,127.0.0.1,"a, ""b""\nc",,"{""team"":""x""}",,,,,,\n`,
+      `2026-03-01T12:00:00.000Z,settled,openai,chat.completions,default,production,,,"'=HYPERLINK(""http://evil"")",gpt-4o-mini,openai,gpt-4o-mini,200,,,,true,,,,,,,,,100,50,0,100,200,127.0.0.1,"a, ""b""\nc",,"{""team"":""x""}",,,,,,,\n`,
     )
   })
 })

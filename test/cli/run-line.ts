@@ -39,7 +39,9 @@ export async function runLine(argv: readonly string[], options: RunOptions = {})
     version: '0.1.0',
     connect: async (asked) => {
       ran.connected.push(asked)
-      return gatewayOf(options.gateway ?? {}, ran.calls, () => asked.onDegraded?.(options.degraded ?? []))
+      return gatewayOf(options.gateway ?? {}, ran.calls, () =>
+        asked.onDegraded?.((options.degraded ?? []).map((part) => ({ part, since: '2026-01-02T03:04:05.000Z' }))),
+      )
     },
   })
   return ran

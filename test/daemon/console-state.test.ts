@@ -73,6 +73,8 @@ it('says what is degraded and how often, and what the store said last', () => {
       { part: 'backup', degraded: false, times: 0 },
       { part: 'postgres', degraded: false, times: 0 },
       { part: 'valkey', degraded: false, times: 0 },
+      { part: 'outbox', degraded: false, times: 0 },
+      { part: 'records', degraded: false, times: 0 },
     ],
     databaseBytes: 10,
     journalBytes: 20,

@@ -53,7 +53,7 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     expect(rows).not.toContain(credential)
     expect(rows).not.toContain(/ ([\w-]{43}) /.exec(keys[0] ?? '')?.[1])
     const shown = await node('gw-c').gateway.admin.status({})
-    expect(shown.cluster).toMatchObject({ budgets: 'shared', limits: 'local', records: 'local' })
+    expect(shown.cluster).toMatchObject({ budgets: 'shared', limits: 'local', records: 'local', outbox: null })
   })
 
   it('rejects a revoked key on every node before the command returns, and says so', async () => {

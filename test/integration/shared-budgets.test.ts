@@ -7,7 +7,7 @@ import { BudgetAuthority } from '../../scripts/crash/shared-budgets/authority.ts
 import { budgetAnswerers } from '../../src/cluster/budget-questions.ts'
 import { createBudgets } from '../../src/cluster/budget-schema.ts'
 import type { BudgetAsk } from '../../src/cluster/budgets.ts'
-import { createSchema } from '../../src/cluster/schema.ts'
+import { createSchema } from '../../src/cluster/schema/configuration.ts'
 import { type ClusterNode, TestCluster } from '../support/cluster.ts'
 import { listAllRequests } from '../support/gateway.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'

@@ -16,7 +16,7 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
     beforeAll(async () => {
       upstream = await startMockProvider('openai', credential)
       redis = await RedisServer.start()
-      cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'], redis.port)
+      cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'], { valkeyPort: redis.port })
       const { admin, addRoute } = first().gateway
       const { baseUrl } = upstream
       await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })

@@ -9,7 +9,13 @@ import { checkBundle } from './checks/bundle.ts'
 /** Script text is memory, many times its own size once it has been run (docs/decisions/0012-memory.md). */
 const undiciWhole = ['undici/index.js', 'undici/lib/web/fetch/index.js']
 /** A gateway alone loads nothing of this. */
-const ofClusters = ['src/cluster/', 'src/daemon/cluster.ts', 'node_modules/pg', 'node_modules/iovalkey/']
+const ofClusters = [
+  'src/cluster/',
+  'src/daemon/cluster.ts',
+  'src/daemon/shared-records.ts',
+  'node_modules/pg',
+  'node_modules/iovalkey/',
+]
 const dataPlane = {
   entries: ['src/gateway/thread/thread.ts'],
   // Of these, 600 kB (translation, WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files, content rules, cached
@@ -28,14 +34,14 @@ const dataPlane = {
 }
 const store = {
   entries: ['src/store/thread.ts'],
-  // Of these, 11 kB are what a node of a cluster does with rows, and run nowhere else.
-  bytes: 508_000,
+  // Of these, 19 kB are what a node of a cluster does with rows and records, and run nowhere else.
+  bytes: 516_500,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/', ...ofClusters],
 }
 const serve = {
   entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
   // Of these, 7 kB are how limits are counted that nodes share.
-  bytes: 629_000,
+  bytes: 629_500,
   without: [
     'zod/v4/classic/',
     'node_modules/undici/',

@@ -23,14 +23,19 @@ export class TestCluster {
   readonly nodes: ClusterNode[] = []
   /** Of Valkey; null: each node counts limits for itself. */
   readonly #valkeyPort: number | null
+  readonly #records: 'local' | 'shared'
 
-  private constructor(postgres: PostgresServer, valkeyPort: number | null) {
+  private constructor(postgres: PostgresServer, valkeyPort: number | null, records: 'local' | 'shared') {
     this.postgres = postgres
     this.#valkeyPort = valkeyPort
+    this.#records = records
   }
 
-  static async start(names: readonly string[], valkeyPort: number | null = null): Promise<TestCluster> {
-    const cluster = new TestCluster(await PostgresServer.start(), valkeyPort)
+  static async start(
+    names: readonly string[],
+    { valkeyPort = null, records = 'local' }: { valkeyPort?: number | null; records?: 'local' | 'shared' } = {},
+  ): Promise<TestCluster> {
+    const cluster = new TestCluster(await PostgresServer.start(), valkeyPort, records)
     for (const name of names) await cluster.add(name)
     return cluster
   }
@@ -59,7 +64,7 @@ export class TestCluster {
     const config = `cluster:
   postgres: postgres://spgw@127.0.0.1:${proxy.port}/postgres
   node: ${name}
-${limits}  records: local
+${limits}  records: ${this.#records}
 gateway:
   workers: 1
 `

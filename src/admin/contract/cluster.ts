@@ -4,7 +4,21 @@ import { type Column, field, operation } from './operation.ts'
 
 /** What a cluster does not share yet, said wherever somebody decides for one. */
 const apart =
-  'Each node keeps its own request records and, unless cluster.limits is shared, counts limits per minute for itself.'
+  'Each node, unless cluster.limits is shared, counts limits per minute for itself, and knows only the files, batches and responses made through it.'
+
+/** `shared`: records are in PostgreSQL as well; `local`: each node keeps its own. */
+export const recordsPlace = z.enum(['shared', 'local'])
+
+/** Records that this node has stored and PostgreSQL does not have yet. */
+export const outboxShape = z.object({
+  records: z.number(),
+  /** Since when the oldest of them waits; null: none does. */
+  since: time.nullable(),
+  /** Those from before records were shared are still to come. */
+  history: z.boolean(),
+  /** Why the last try failed; null: it did not. */
+  trouble: z.string().nullable(),
+})
 
 const clusterShape = z.object({
   /** null: this gateway is not a member of a cluster yet. */
@@ -27,8 +41,9 @@ const clusterShape = z.object({
   valkey: z.string().nullable(),
   /** Why nothing of shared limits can be granted here; null: it can. */
   valkey_trouble: z.string().nullable(),
-  /** Each node keeps its own records, and knows only the files, batches and responses made through it. */
-  records: z.literal('local'),
+  records: recordsPlace,
+  /** null: records are not shared, or nobody has said yet. */
+  outbox: outboxShape.nullable(),
   nodes: z.array(
     z.object({
       name: z.string(),

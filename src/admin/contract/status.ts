@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { partNames } from '../../core/degraded.ts'
+import { outboxShape, recordsPlace } from './cluster.ts'
 import { time } from './fields.ts'
 import { operation } from './operation.ts'
 import { periodShape } from './policies/limit-usage.ts'
@@ -77,8 +78,8 @@ export const statusShape = z.object({
       budgets: z.enum(['shared', 'local']),
       /** `local`: each node counts limits for itself. */
       limits: z.enum(['shared', 'local']),
-      /** Each node keeps its own records. */
-      records: z.literal('local'),
+      records: recordsPlace,
+      outbox: outboxShape.nullable(),
     })
     .nullable(),
   /** Threads whose event loop was blocked for more than half a second since the start, and by what. Empty is well. */

@@ -60,7 +60,15 @@ async function show(face: ClusterFace) {
     ...status,
     budgets: face.budgets,
     valkey_trouble: valkeyTrouble,
-    records: 'local' as const,
+    ...showRecords(face),
     nodes: nodes.map(({ heardAt, ...node }) => ({ ...node, last_heard_at: heardAt })),
   }
+}
+
+/** Where records are, and what of this node's waits. */
+export function showRecords({ records, outbox }: Pick<ClusterFace, 'records' | 'outbox'>) {
+  const found = outbox()
+  if (found === null) return { records, outbox: null }
+  const { depth, ...rest } = found
+  return { records, outbox: { records: depth, ...rest } }
 }

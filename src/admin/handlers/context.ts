@@ -140,6 +140,10 @@ export interface ClusterFace {
   cluster(): string | null
   /** Whether nodes count limits a minute and requests at once together. */
   limits: 'shared' | 'local'
+  /** Whether records are read from PostgreSQL, and brought there. */
+  records: 'shared' | 'local'
+  /** What of them waits; null: nobody has said yet, or nothing is brought. `since`: RFC 3339, of the oldest. */
+  outbox(): { depth: number; since: string | null; history: boolean; trouble: string | null } | null
   status(): Promise<{
     cluster: string | null
     node: string

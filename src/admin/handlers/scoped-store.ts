@@ -29,6 +29,8 @@ export function scopeStore(store: StoreClient, scope: GrantScope): StoreClient {
     keepRecords: refuse,
     keepTraces: refuse,
     serveObjects: refuse,
+    serveOutbox: refuse,
+    readRecords: refuse,
     setWriters: refuse,
     watchThread: refuse,
     replica: refuse,

@@ -1,6 +1,7 @@
 import type { ProviderStateName } from '../../core/provider-state.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import { operations } from './base.ts'
+import { showRecords } from './cluster.ts'
 import type { AdminContext, RuntimeStatus } from './context.ts'
 import { showBudgets } from './policies/limit-usage.ts'
 
@@ -59,8 +60,8 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
       runtime.cluster === null
         ? null
         : {
-            ...{ id: runtime.cluster.cluster(), budgets: runtime.cluster.budgets },
-            ...{ limits: runtime.cluster.limits, records: 'local' as const },
+            ...{ id: runtime.cluster.cluster(), budgets: runtime.cluster.budgets, limits: runtime.cluster.limits },
+            ...showRecords(runtime.cluster),
           },
     long_turns: now.longTurns.map(({ thread, count, longestMs, lastAt, lastWork }) => ({
       ...{ thread, count, longest_ms: longestMs, last_at: lastAt },

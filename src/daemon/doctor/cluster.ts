@@ -36,18 +36,21 @@ function showServer(place: string, trouble: string | null, remedy: string): Diag
   return problem(check, `${place} is not reached: ${trouble}`, remedy)
 }
 
-function findApart({ sharesBudgets, valkey }: ClusterSettings): Diagnostic {
+function findApart({ sharesBudgets, valkey, records }: ClusterSettings): Diagnostic {
   const counted = [...(valkey === null ? ['limits per minute'] : []), ...(sharesBudgets ? [] : ['budgets'])]
   if (counted.length === 0)
     return warning(
       check,
-      'each node keeps its own records (cluster.records)',
-      'Ask each node for what was sent through it, and let clients that use files and batches stay with one node.',
+      records === 'local'
+        ? 'each node keeps its own records (cluster.records), and knows only the files and batches made through it'
+        : 'each node knows only the files and batches made through it',
+      'Let clients that use files and batches stay with one node.',
     )
   const what = counted.join(' and ')
+  const own = records === 'local' ? ', and keeps its own records' : ''
   return warning(
     check,
-    `each node counts ${what} for itself, and keeps its own records (cluster.limits, cluster.records)`,
+    `each node counts ${what} for itself${own} (cluster.limits, cluster.records)`,
     `Set ${what} to the share of one node: N nodes let through up to N times as much.`,
   )
 }

@@ -140,6 +140,7 @@ export class Trace {
     return {
       id: this.id,
       state,
+      node: null,
       time: this.time,
       lane: this.lane,
       operation: this.operation,

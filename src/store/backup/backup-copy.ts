@@ -81,6 +81,8 @@ async function leave(
   // A copy is of a gateway alone, whatever cluster it comes from.
   await db.deleteFrom('replica').execute()
   await db.deleteFrom('replica_pending').execute()
+  await db.deleteFrom('outbox').execute()
+  await db.deleteFrom('outbox_state').execute()
   await db.deleteFrom('records').where('state', '=', 'admitted').execute()
   // What has been revoked since must not come back to life.
   await db.deleteFrom('sessions').execute()

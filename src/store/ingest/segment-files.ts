@@ -12,7 +12,7 @@ export interface Segment extends SegmentName {
   closed: boolean
 }
 
-const setAsideFolder = 'set-aside'
+export const setAsideFolder = 'set-aside'
 
 /** In the order they were written, thread by thread; those of the dead first. An absent directory has none. */
 export async function listSegments(directory: string, writers: Writers): Promise<Segment[]> {

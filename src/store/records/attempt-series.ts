@@ -1,14 +1,13 @@
 import { type AttemptCounts, type AttemptFigure, countAttempt } from '../../core/attempt-figures.ts'
 import type { AttemptPoint, AttemptQuestion, AttemptSeries, RecordFilter } from '../api.ts'
-import type { Database } from '../schema.ts'
 import { DurationCounts } from './duration-counts.ts'
 import { attemptsOf } from './record-attempts.ts'
 import { RecordClock } from './record-clock.ts'
-import { scanRecords } from './record-scan.ts'
+import type { RecordSource } from './record-source.ts'
 
 /** Attempts step by step, by the time of their request: also those of requests that another provider answered. */
 export async function attemptSeries(
-  db: Database,
+  source: RecordSource,
   filter: RecordFilter,
   { provider, from, stepMs, steps }: AttemptQuestion,
 ): Promise<AttemptSeries> {
@@ -16,7 +15,7 @@ export async function attemptSeries(
   const all = newLine()
   const byProvider = new Map<string, StepAttempts[]>()
   const clock = new RecordClock()
-  for await (const { rows, labels } of scanRecords(db, filter, false))
+  for await (const { rows, labels } of source.records(filter, false))
     for (const row of rows) {
       const plain = { provider: labels.get(row.label)?.provider ?? null, model: '' }
       // Nearly every record: the time of one at another provider need not be read.

@@ -5,6 +5,7 @@ export function blankRecord(): RequestRecord {
   return {
     id: '',
     state: 'admitted',
+    node: null,
     time: '',
     lane: null,
     operation: null,

@@ -1,9 +1,10 @@
 import type { PurgeQuestion, PurgeSlice, RecordFilter } from '../api.ts'
 import type { Database } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
+import { idAt, idSlackMs } from './id-time.ts'
 import { selectFiltered, selectMatching } from './record-filter.ts'
 import { chooseLabels } from './record-labels.ts'
-import { idAt, idSlackMs, recordWindows } from './record-windows.ts'
+import { recordWindows } from './record-windows.ts'
 
 /** Removed in one transaction. */
 const pageRecords = 250

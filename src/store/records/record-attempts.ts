@@ -1,13 +1,12 @@
 import { type AttemptCounts, type AttemptFigure, countAttempt } from '../../core/attempt-figures.ts'
 import type { AttemptSums, ProviderAttempts, RecordFilter } from '../api.ts'
-import type { Database } from '../schema.ts'
 import { DurationCounts } from './duration-counts.ts'
-import { type ScannedRow, scanRecords } from './record-scan.ts'
+import type { RecordSource, ScannedRow } from './record-source.ts'
 
 /** Attempts by provider. `limit` and `before` do not apply. */
-export async function recordAttempts(db: Database, filter: RecordFilter): Promise<ProviderAttempts[]> {
+export async function recordAttempts(source: RecordSource, filter: RecordFilter): Promise<ProviderAttempts[]> {
   const groups = new Map<string, AttemptAdder>()
-  for await (const { rows, labels } of scanRecords(db, filter, false))
+  for await (const { rows, labels } of source.records(filter, false))
     for (const row of rows) {
       const plain = { provider: labels.get(row.label)?.provider ?? null, model: '' }
       for (const figure of attemptsOf(row, plain)) {

@@ -2,9 +2,8 @@ import { noGroup } from '../../core/record.ts'
 import type { StatsBy } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
 import { readTags } from './record-json.ts'
-import type { ScannedRow } from './record-scan.ts'
+import type { ScannedRow, SumRow } from './record-source.ts'
 import { nanoOfUsd } from './record-sum-keys.ts'
-import type { SumRow } from './sum-scan.ts'
 
 /** A record, or the sums of several that have all that groups are made of in common. */
 export type CountedRow = ScannedRow | SumRow

@@ -20,6 +20,23 @@ export function readRecord(text: string, id: string): RequestRecord {
   return { ...whole, id, time, policy_signals: [{ rule: 'record', verdict: 'note', text: note }] }
 }
 
+/** The same, with a signal where it stands for several refusals. */
+export function withRepeats(
+  text: string,
+  id: string,
+  repeat: { count: number; last_time: string } | null | undefined,
+): RequestRecord {
+  const record = readRecord(text, id)
+  if (!repeat) return record
+  const { count, last_time } = repeat
+  const sentence = `${count} more refusals from the same address share this record, the last at ${last_time}`
+  const data = { count, last_time }
+  return {
+    ...record,
+    policy_signals: [...record.policy_signals, { rule: 'repeated', verdict: 'note', text: sentence, data }],
+  }
+}
+
 /** Earlier versions wrote attempts and usage without them. */
 function withCosts(record: RequestRecord): RequestRecord {
   for (const attempt of record.attempts) attempt.cost ??= null

@@ -47,11 +47,6 @@ async function namesOf(db: Database, projects: readonly string[]) {
     .execute()
 }
 
-/** Whether it is a copy for a shadow target, or sums of such. */
-export function isShadow(labels: ReadonlyMap<number, RecordLabelsRow>, { label }: { label: number }): boolean {
-  return labels.get(label)?.shadow === 1
-}
-
 export async function readLabels(db: Database): Promise<Map<number, RecordLabelsRow>> {
   const rows = await db.selectFrom('record_labels').selectAll().execute()
   return new Map(rows.map((row) => [row.number, { ...row, model: row.model && maskGatewayKeys(row.model) }]))

@@ -8,7 +8,7 @@ import type { Database, RecordRow } from '../schema.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { writeJson } from '../sqlite/json-column.ts'
 import { keepOdd } from './attempts-json.ts'
-import { readRecord } from './record-json.ts'
+import { readRecord, withRepeats } from './record-json.ts'
 
 /** So many are interrupted in one transaction. */
 const pageRows = 100
@@ -57,12 +57,5 @@ export async function readRecords(
   const ids = rows.map((row) => row.id)
   const repeats = await db.selectFrom('repeated_records').selectAll().where('id', 'in', ids).execute()
   const byId = new Map(repeats.map((repeat) => [repeat.id, repeat]))
-  return rows.map((row) => {
-    const record = readRecord(row.record_json, row.id)
-    const repeat = byId.get(row.id)
-    if (!repeat) return record
-    const text = `${repeat.count} more refusals from the same address share this record, the last at ${repeat.last_time}`
-    const data = { count: repeat.count, last_time: repeat.last_time }
-    return { ...record, policy_signals: [...record.policy_signals, { rule: 'repeated', verdict: 'note', text, data }] }
-  })
+  return rows.map((row) => withRepeats(row.record_json, row.id, byId.get(row.id)))
 }

@@ -1,34 +1,9 @@
 import type { RecordFilter } from '../api.ts'
-import type { Database, RecordLabelsRow, RecordRow } from '../schema.ts'
+import type { Database } from '../schema.ts'
 import { selectMatching } from './record-filter.ts'
 import { chooseLabels, readLabels } from './record-labels.ts'
+import { type Scanned, type ScannedRow, scannedColumns } from './record-source.ts'
 import { recordWindows } from './record-windows.ts'
-
-export const scannedColumns = [
-  'time',
-  'state',
-  'label',
-  'status',
-  'error_code',
-  'input',
-  'output',
-  'cache_read',
-  'cache_write',
-  'reasoning',
-  'usd',
-  'duration_ms',
-  'first_byte_ms',
-  'attempts_json',
-] as const satisfies (keyof RecordRow)[]
-
-/** What sums are made of. `record_json` only where it was asked for. */
-export type ScannedRow = Pick<RecordRow, (typeof scannedColumns)[number]> & Partial<Pick<RecordRow, 'record_json'>>
-
-export interface Scanned {
-  rows: readonly ScannedRow[]
-  /** Of these rows at least. */
-  labels: ReadonlyMap<number, RecordLabelsRow>
-}
 
 /** Every record that the filter lets through, newest first, a few milliseconds' worth at a time. `limit` and `before` do not apply. */
 export async function* scanRecords(db: Database, filter: RecordFilter, withText: boolean): AsyncGenerator<Scanned> {

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, SeriesGroup, SeriesPoint, SeriesQuestion } from '../api.ts'
-import type { Database, RecordLabelsRow } from '../schema.ts'
+import type { RecordLabelsRow } from '../schema.ts'
 import { RecordClock } from './record-clock.ts'
 import { type CountedRow, countOf, groupsOf } from './record-groups.ts'
-import { isShadow } from './record-labels.ts'
+import { isShadow, type RecordSource } from './record-source.ts'
 import { RecordAdder } from './record-sums.ts'
-import { scanTotals } from './sum-scan.ts'
 import { longestWithin, momentOf } from './sum-spans.ts'
 
 /** What the groups are together that are not among the busiest. */
@@ -16,17 +15,17 @@ const rest = 'other'
  * found first: models and tags are the clients' own words, and each group costs a sum a step.
  */
 export async function recordSeries(
-  db: Database,
+  source: RecordSource,
   filter: RecordFilter,
   question: SeriesQuestion,
 ): Promise<SeriesGroup[]> {
   const { by, from, stepMs, steps } = question
-  const names = await busiestGroups(db, filter, question)
+  const names = await busiestGroups(source, filter, question)
   const groups = new Map([...names].map(([id, name]) => [id, new SeriesAdder(name, steps)]))
   let others: SeriesAdder | null = null
   const clock = new RowClock()
   const scan = { longest: longestWithin(from, stepMs), withTags: by === 'tag', withLatencies: true }
-  for await (const { rows, labels } of scanTotals(db, filter, scan)) {
+  for await (const { rows, labels } of source.totals(filter, scan)) {
     for (const row of rows) {
       const step = Math.floor((clock.read(row) - from) / stepMs)
       const found = groupsOf(row, labels.get(row.label), by)
@@ -50,12 +49,12 @@ export async function recordSeries(
 
 /** By id, busiest first. */
 async function busiestGroups(
-  db: Database,
+  source: RecordSource,
   filter: RecordFilter,
   { by, most }: SeriesQuestion,
 ): Promise<Map<string, string>> {
   if (by === 'total') return new Map([['total', 'total']])
-  const busiest = [...(await countGroups(db, filter, by))].sort(
+  const busiest = [...(await countGroups(source, filter, by))].sort(
     ([one, left], [other, right]) => right.count - left.count || one.localeCompare(other),
   )
   return new Map(busiest.slice(0, most).map(([id, { name }]) => [id, name]))
@@ -69,13 +68,13 @@ interface GroupCount {
 }
 
 async function countGroups(
-  db: Database,
+  source: RecordSource,
   filter: RecordFilter,
   by: SeriesQuestion['by'],
 ): Promise<Map<string, GroupCount>> {
   const groups = new Map<string, GroupCount>()
   const scan = { longest: 'week', withTags: by === 'tag', withLatencies: false } as const
-  for await (const { rows, labels } of scanTotals(db, filter, scan))
+  for await (const { rows, labels } of source.totals(filter, scan))
     for (const row of rows)
       for (const { id, name } of groupsOf(row, labels.get(row.label), by)) {
         const group = groups.get(id) ?? { name, count: 0, label: row.label }

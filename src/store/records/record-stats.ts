@@ -1,15 +1,19 @@
 import type { RecordFilter, StatsBy, StatsRow } from '../api.ts'
-import type { Database, RecordLabelsRow } from '../schema.ts'
+import type { RecordLabelsRow } from '../schema.ts'
 import { type CountedRow, type GroupName, groupsOf, isOfLabel } from './record-groups.ts'
+import type { RecordSource } from './record-source.ts'
 import { RecordAdder } from './record-sums.ts'
-import { scanTotals } from './sum-scan.ts'
 
 /**
  * Summed here and not in SQL: the records are read window by window, and percentiles are not the same SQL on any two
  * engines. A group of keys is one key, under its latest name. What has no such field counts under `-`. A record with
  * several tags counts under each of them.
  */
-export async function recordStats(db: Database, filter: RecordFilter, by: StatsBy | StatsBy[]): Promise<StatsRow[]> {
+export async function recordStats(
+  source: RecordSource,
+  filter: RecordFilter,
+  by: StatsBy | StatsBy[],
+): Promise<StatsRow[]> {
   const ways = [by].flat()
   const groups = new Map<string, Group>()
   const longest = ways.includes('day') ? 'day' : 'week'
@@ -17,7 +21,7 @@ export async function recordStats(db: Database, filter: RecordFilter, by: StatsB
   const byLabel = ways.every((way) => way === 'day' || isOfLabel(way)) ? new Map<number, Group[]>() : null
   let last = ''
   const question = { longest, withTags: ways.includes('tag'), withLatencies: true } as const
-  for await (const { rows, labels } of scanTotals(db, filter, question)) {
+  for await (const { rows, labels } of source.totals(filter, question)) {
     for (const row of rows) {
       const day = longest === 'day' ? row.time.slice(0, 10) : ''
       if (day !== last) byLabel?.clear()

@@ -4,7 +4,7 @@ import type { RecordLabelsRow } from '../schema.ts'
 import { DurationCounts, durationSteps } from './duration-counts.ts'
 import { readLatencies } from './latency-blob.ts'
 import { type CountedRow, countOf, isError, spentNano } from './record-groups.ts'
-import type { SumRow } from './sum-scan.ts'
+import type { SumRow } from './record-source.ts'
 
 const tokenColumns = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
 

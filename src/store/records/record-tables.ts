@@ -85,6 +85,8 @@ export interface RecordFilter {
   failedAt?: string
   state?: RequestRecord['state']
   lane?: LaneName
+  /** Only where records of several nodes are read. */
+  node?: string
   since?: string
   until?: string
   /** Part of an id. */

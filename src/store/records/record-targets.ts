@@ -1,17 +1,16 @@
 import type { RecordFilter, TargetRow } from '../api.ts'
-import type { Database } from '../schema.ts'
 import { AttemptAdder, attemptsOf } from './record-attempts.ts'
 import { readHead } from './record-head.ts'
-import { scanRecords } from './record-scan.ts'
+import type { RecordSource } from './record-source.ts'
 
 /** Which provider and model attempts went to, busiest first; what was sent nowhere does not count. */
 export async function recordTargets(
-  db: Database,
+  source: RecordSource,
   filter: RecordFilter,
   notIn: readonly string[],
 ): Promise<TargetRow[]> {
   const groups = new Map<string, { provider: string; upstream_model: string; adder: AttemptAdder }>()
-  for await (const { rows, labels } of scanRecords(db, filter, true))
+  for await (const { rows, labels } of source.records(filter, true))
     for (const row of rows) {
       const { provider = null, environment = null } = labels.get(row.label) ?? {}
       if (environment !== null && notIn.includes(environment)) continue

@@ -1,10 +1,8 @@
 import { usdOfNano } from '../../core/money.ts'
 import { noGroup } from '../../core/record.ts'
 import type { RecordFilter, UsageRow, UsageSum } from '../api.ts'
-import type { Database } from '../schema.ts'
 import { type CountedRow, countOf, spentNano } from './record-groups.ts'
-import { isShadow } from './record-labels.ts'
-import { scanTotals } from './sum-scan.ts'
+import { isShadow, type RecordSource } from './record-source.ts'
 
 interface KeySum {
   requests: number
@@ -13,7 +11,7 @@ interface KeySum {
 }
 
 /** Both spans come of one reading of each time: what lies before `lately`, and what since. */
-export async function recordUsage(db: Database, filter: RecordFilter, lately: string): Promise<UsageRow[]> {
+export async function recordUsage(source: RecordSource, filter: RecordFilter, lately: string): Promise<UsageRow[]> {
   const keys = new Map<string, { before: KeySum; lately: KeySum }>()
   const { until, since } = filter
   const spans = [
@@ -21,7 +19,7 @@ export async function recordUsage(db: Database, filter: RecordFilter, lately: st
     { name: 'lately', filter: { ...filter, since: later(since, lately) } },
   ] as const
   for (const span of spans)
-    for await (const { rows, labels } of scanTotals(db, span.filter, scan))
+    for await (const { rows, labels } of source.totals(span.filter, scan))
       for (const row of rows) {
         const id = labels.get(row.label)?.key_id ?? noGroup
         const sums = keys.get(id) ?? { before: nothing(), lately: nothing() }

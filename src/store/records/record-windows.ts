@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { idTime, newId } from '../../core/ids.ts'
+import { idTime } from '../../core/ids.ts'
 import type { RecordFilter } from '../api.ts'
 import { throwIfStopped } from '../cancellation.ts'
 import type { Database } from '../schema.ts'
+import { idAt, idSlackMs, timeOf } from './id-time.ts'
 import { endOf, latestPeriod } from './label-periods.ts'
 import type { Window } from './record-filter.ts'
 import type { LabelChoice } from './record-labels.ts'
@@ -10,8 +11,6 @@ import { latestHourEnd } from './sum-hours.ts'
 
 /** Ids looked at in one statement: a few milliseconds, then it is somebody else's turn. */
 const windowIds = 2000
-/** An id is made when its request arrives; `since` and `until` leave it this much room. */
-export const idSlackMs = 60_000
 
 /**
  * Slices of the records, newest first, so that a long search never holds the thread. It goes on where something that the filter
@@ -81,20 +80,4 @@ function upperBound(filter: RecordFilter): string | null {
   const until = filter.until === undefined ? null : idAt(Date.parse(filter.until) + idSlackMs)
   if (filter.before === undefined) return until
   return until === null || filter.before < until ? filter.before : until
-}
-
-/** The least id that a request of that moment could have. */
-export function idAt(time: number): string {
-  return newId('req', Math.max(0, time)).slice(0, timeLength)
-}
-
-const timeLength = 'req_'.length + 10
-const leastRest = '0'.repeat(16)
-
-/** The latest moment of what is below an id, or the beginning of one. */
-export function timeOf(id: string): number {
-  const begun = id.slice(0, timeLength)
-  // A period of half a minute leaves out the last characters: its end is the greatest.
-  const whole = begun.replace(/[^0-9a-z_]+$/, '').padEnd(timeLength, 'z')
-  return idTime(whole + leastRest) ?? Number.POSITIVE_INFINITY
 }

@@ -3,27 +3,34 @@ import type { RequestRecord } from '../../core/record.ts'
 import type { Tables } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { attemptSeries } from './attempt-series.ts'
+import { idAt } from './id-time.ts'
 import { recordAttempts } from './record-attempts.ts'
 import { readRecords } from './record-rows.ts'
+import { scanRecords } from './record-scan.ts'
 import { searchRecords } from './record-search.ts'
 import { recordSeries } from './record-series.ts'
+import type { RecordSource } from './record-source.ts'
 import { recordStats } from './record-stats.ts'
 import { recordTargets } from './record-targets.ts'
 import { recordUsage } from './record-usage.ts'
-import { idAt } from './record-windows.ts'
 import { repriceRecords } from './reprice.ts'
+import { scanTotals } from './sum-scan.ts'
 
 export function recordsTable(db: Database): Tables['records'] {
+  const source: RecordSource = {
+    records: (filter, withText) => scanRecords(db, filter, withText),
+    totals: (filter, question) => scanTotals(db, filter, question),
+  }
   return {
     list: async (filter) => (await searchRecords(db, filter, Number.POSITIVE_INFINITY)).records,
     search: (filter, withinMs) => searchRecords(db, filter, withinMs),
     get: (id) => getRecord(db, id),
-    stats: (filter, by) => recordStats(db, filter, by),
-    usage: (filter, lately) => recordUsage(db, filter, lately),
-    series: (filter, question) => recordSeries(db, filter, question),
-    attemptSeries: (filter, question) => attemptSeries(db, filter, question),
-    attempts: (filter) => recordAttempts(db, filter),
-    targets: (filter, notIn) => recordTargets(db, filter, notIn),
+    stats: (filter, by) => recordStats(source, filter, by),
+    usage: (filter, lately) => recordUsage(source, filter, lately),
+    series: (filter, question) => recordSeries(source, filter, question),
+    attemptSeries: (filter, question) => attemptSeries(source, filter, question),
+    attempts: (filter) => recordAttempts(source, filter),
+    targets: (filter, notIn) => recordTargets(source, filter, notIn),
     reprice: (costs) => repriceRecords(db, costs),
   }
 }

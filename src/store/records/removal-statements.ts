@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { type SummedRecord, type SumStatements, summedColumns } from './sum-statements.ts'
+import { type SummedRecord, summedColumns } from './sum-changes.ts'
+import type { SumStatements } from './sum-statements.ts'
 
 /** Takes records out with all that hangs on them, and out of the sums, in the transaction that is open. */
 export class RemovalStatements {

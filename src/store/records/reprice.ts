@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { addToOutbox } from '../replica/outbox-rows.ts'
 import type { Database, RecordRow } from '../schema.ts'
 import { writeJson } from '../sqlite/json-column.ts'
 import { readRecord } from './record-json.ts'
@@ -29,6 +30,10 @@ export async function repriceRecords(db: Database, costs: readonly RecordCost[])
     sums.add(row, found.cost.usd)
   }
   await sums.write(db)
+  await addToOutbox(
+    db,
+    rows.map(({ id }) => id),
+  )
   return rows.length
 }
 

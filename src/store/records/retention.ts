@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { removeAnswersBefore, removeMarksBefore } from '../objects/object-retention.ts'
 import { removeExpiredReasoning } from '../reasoning/reasoning-retention.ts'
+import { leastUnshipped } from '../replica/outbox-rows.ts'
 import type { Database } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
+import { idAt, idSlackMs } from './id-time.ts'
 import { periodOf } from './label-periods.ts'
 import type { Retention } from './record-tables.ts'
-import { idAt, idSlackMs } from './record-windows.ts'
 
 const pageRows = 250
 /** Each may be a MiB. */
@@ -91,12 +92,14 @@ async function removeLabelsBefore(connection: Connection, period: string): Promi
   }
 }
 
-/** A request that is still under way keeps its record. */
+/** A request that is still under way keeps its record, and so does one that the cluster has not. */
 async function idsBefore(db: Database, moment: number): Promise<string[]> {
+  const bound = idAt(moment + idSlackMs)
+  const unshipped = await leastUnshipped(db)
   const rows = await db
     .selectFrom('records')
     .select('id')
-    .where('id', '<', idAt(moment + idSlackMs))
+    .where('id', '<', unshipped !== null && unshipped < bound ? unshipped : bound)
     .where('time', '<', new Date(moment).toISOString())
     .where('state', '<>', 'admitted')
     .orderBy('id')
@@ -109,6 +112,7 @@ async function oldestIds(db: Database): Promise<string[]> {
   const rows = await db
     .selectFrom('records')
     .select('id')
+    .where('id', '<', (await leastUnshipped(db)) ?? '~')
     .where('state', '<>', 'admitted')
     .orderBy('id')
     .limit(pageRows)

@@ -2,38 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { RecordFilter } from '../api.ts'
 import { throwIfStopped } from '../cancellation.ts'
-import type { Database, RecordLabelsRow, RecordSumRow } from '../schema.ts'
+import type { Database } from '../schema.ts'
 import { selectFiltered } from './record-filter.ts'
 import { chooseLabels, type LabelChoice, readLabels } from './record-labels.ts'
-import { type ScannedRow, scannedColumns, scanRecords } from './record-scan.ts'
+import { scanRecords } from './record-scan.ts'
+import { type Counted, type SumQuestion, type SumRow, scannedColumns } from './record-source.ts'
 import { type SumSpan, sumAmounts } from './record-sum-keys.ts'
 import { readSummedFrom } from './sum-hours.ts'
 import { selectOutcomes } from './sum-outcomes.ts'
 import { partsOf, type SpanPart, startOf } from './sum-spans.ts'
-
-/** Sums of records that have ended and have label, outcome and hour or day in common; `time` is how that begins. */
-export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_code'> & {
-  time: string
-  status: number | null
-  error_code: string | null
-  /** As `latency-blob.ts` has them. */
-  latencies: Uint8Array | null
-}
-
-export interface Counted {
-  rows: readonly (ScannedRow | SumRow)[]
-  /** Of these rows at least. */
-  labels: ReadonlyMap<number, RecordLabelsRow>
-}
-
-export interface SumQuestion {
-  /** The longest span that may be told at once: a chart's step is not longer. Null: each record by itself. */
-  longest: SumSpan | null
-  /** Tags stand in a record's text alone. */
-  withTags: boolean
-  /** Else the latencies of sums are left out. */
-  withLatencies: boolean
-}
 
 interface SumPart extends Pick<SpanPart, 'from' | 'to'> {
   by: SumSpan

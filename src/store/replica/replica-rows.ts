@@ -4,6 +4,9 @@ export interface ReplicaTables {
   /** One row, on a node of a cluster: how far it has come. */
   replica: ReplicaRow
   replica_pending: PendingRow
+  outbox: OutboxRow
+  /** One row, where records are shared. */
+  outbox_state: OutboxStateRow
 }
 
 /** `schema`: of the database when it was brought there. */
@@ -24,4 +27,24 @@ interface PendingRow {
   audit_json: string | null
   project_id: string | null
   time: string
+}
+
+/** Records that PostgreSQL has not been heard to have, or that it had only a moment ago. */
+interface OutboxRow {
+  sequence: Generated<number>
+  mark: Generated<string>
+  /** The least of their ids. */
+  least: string
+  records: number
+  ids_json: string
+  time: string
+}
+
+interface OutboxStateRow {
+  member: string
+  /** Of what was stored before records were shared, what lies below this id is still to come; null: nothing. */
+  history: string | null
+  /** How far PostgreSQL was heard to be. */
+  sequence: number
+  mark: string
 }

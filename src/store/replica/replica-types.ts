@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { AuditLine } from '../operators/audit-tables.ts'
 
 /** How far a node of a cluster has come. */
@@ -44,6 +45,12 @@ export interface SharedCall {
   input: unknown[]
   audit: AuditLine | null
 }
+
+/** A reading of records. `own` is what this node's database says. */
+export type SharedRead = (
+  call: { method: string; input: unknown[]; signal: AbortSignal | null },
+  own: () => Promise<unknown>,
+) => Promise<unknown>
 
 export type SharedWrite = (call: SharedCall) => Promise<unknown>
 
@@ -98,4 +105,8 @@ export interface SharedStore {
   share(writer: SharedWrite | null): void
   /** Straight into the database, whoever shares it. */
   alone: SharedWrite
+  /** The store's thread answers what the cluster's thread asks of the outbox over this port (`OutboxQuestion`). */
+  serveOutbox(port: MessagePort): void
+  /** From now on records are read through this; null: from the database, as on a node alone. */
+  readRecords(reader: SharedRead | null): void
 }

@@ -9,7 +9,9 @@ import { BodyStatements } from '../records/body-statements.ts'
 import { LabelNumbers } from '../records/label-numbers.ts'
 import type { RecordChange, RecordHead } from '../records/record-head.ts'
 import { RemovalStatements } from '../records/removal-statements.ts'
-import { type SummedRecord, SumStatements, summedColumns } from '../records/sum-statements.ts'
+import { type SummedRecord, summedColumns } from '../records/sum-changes.ts'
+import { SumStatements } from '../records/sum-statements.ts'
+import type { OutboxStatements } from '../replica/outbox-statements.ts'
 import { TraceStatements } from '../traces/trace-statements.ts'
 
 type RowValues = (string | number | null)[]
@@ -35,6 +37,8 @@ export class HotStatements {
   readonly cache: CacheStatements
   readonly sums: SumStatements
   readonly removal: RemovalStatements
+  /** Only on a node of a cluster that shares its records. */
+  outbox: OutboxStatements | null = null
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
   readonly #record: Statement<RowValues>
@@ -90,6 +94,7 @@ export class HotStatements {
   whole<Output>(run: () => Output): Output {
     const output = run()
     this.sums.flush()
+    this.outbox?.flush()
     return output
   }
 
@@ -97,6 +102,7 @@ export class HotStatements {
   forget(): void {
     this.#labels.forget()
     this.sums.forget()
+    this.outbox?.forget()
   }
 
   /**
@@ -128,6 +134,7 @@ export class HotStatements {
     )
     if (changes === 0) return null
     this.sums.count(row, 1)
+    if (row.state !== 'admitted') this.outbox?.add(row.id)
     return before === undefined ? 'added' : 'replaced'
   }
 
@@ -138,6 +145,7 @@ export class HotStatements {
 
   addRepeat(id: string, count: number, lastTime: string): void {
     this.#repeat.run(id, count, lastTime)
+    this.outbox?.add(id)
   }
 
   writeOffset(segment: string, bytesRead: number): void {

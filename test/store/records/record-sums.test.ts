@@ -10,9 +10,9 @@ import { groupsOf } from '../../../src/store/records/record-groups.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
 import { interruptRecords } from '../../../src/store/records/record-rows.ts'
 import { scanRecords } from '../../../src/store/records/record-scan.ts'
-import { recordStats } from '../../../src/store/records/record-stats.ts'
 import { nanoOfUsd, spansOf } from '../../../src/store/records/record-sum-keys.ts'
 import { RecordAdder } from '../../../src/store/records/record-sums.ts'
+import { recordsTable } from '../../../src/store/records/records.ts'
 import { repriceRecords } from '../../../src/store/records/reprice.ts'
 import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
 import type { Database } from '../../../src/store/schema.ts'
@@ -259,7 +259,7 @@ describe('sums', () => {
           for (const step of taken) await scene.take(step)
           expect(await storedSums(db)).toEqual(await expectedSums(db))
           for (const [filter, by] of questions) {
-            const rows = await recordStats(db, filter, by)
+            const rows = await recordsTable(db).stats(filter, by)
             const found = new Map(rows.map(({ id, group: _, groups: __, ...sums }) => [id, sums]))
             expect(found).toEqual(await statsOfRecords(db, filter, by))
           }
@@ -288,7 +288,7 @@ describe('sums', () => {
     } while (await connection.writeHot((hot) => hot.sums.sumOlder()))
     expect(slices).toBe(2)
     expect(await storedSums(connection.db)).toEqual(await expectedSums(connection.db))
-    const [sum] = await recordStats(connection.db, { limit: 1 }, 'total')
+    const [sum] = await recordsTable(connection.db).stats({ limit: 1 }, 'total')
     expect(sum?.requests).toBe(4504)
     await store.close()
   })

@@ -19,7 +19,7 @@ interface StoredRow {
   sequence: number
 }
 
-/** What PostgreSQL does for a cluster (`src/cluster/schema.ts`), in memory. */
+/** What PostgreSQL does for a cluster (`src/cluster/schema/configuration.ts`), in memory. */
 export class MemoryCluster {
   readonly rows = new Map<string, StoredRow>()
   readonly tokens = new Map<string, number>()

@@ -35,6 +35,7 @@ export const attemptShape = z.object({
 export const recordShape = z.object({
   id: z.string(),
   state: z.enum(['admitted', 'settled', 'interrupted']),
+  node: z.string().nullable(),
   time,
   lane: laneName.nullable(),
   operation: z.string().nullable(),

@@ -10,6 +10,7 @@ export const requestColumns = [
   { field: 'tokens.input', title: 'IN', format: 'number' },
   { field: 'tokens.output', title: 'OUT', format: 'number' },
   { field: 'cost.usd', title: 'COST', format: 'money' },
+  { field: 'node', title: 'NODE' },
   { field: 'lane', title: 'LANE' },
   { field: 'operation', title: 'OPERATION' },
   { field: 'client.user_agent', title: 'CLIENT', otherwise: 'client.address' },

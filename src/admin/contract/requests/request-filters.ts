@@ -39,6 +39,7 @@ export const requestFilters = {
     description: 'Only requests with a failed attempt at this provider, whichever answered in the end',
     label: 'Failed at',
   }),
+  node: field(reference.optional(), { description: 'Only requests answered by this node of the cluster' }),
   lane: field(laneName.optional(), { description: 'Only requests on this lane' }),
   route: field(z.string().optional(), {
     description: 'Only requests matched by this route (its model name or pattern)',

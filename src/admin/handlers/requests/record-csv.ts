@@ -46,6 +46,7 @@ const columns: [name: string, read: (record: RequestRecord) => Value][] = [
   ['estimate_error', ({ estimate_error }) => estimate_error],
   ['shadow_of', ({ shadow_of }) => shadow_of],
   ['trace_id', ({ trace }) => trace?.trace_id ?? null],
+  ['node', ({ node }) => node],
 ]
 
 export function csvHead(): string {

@@ -4,6 +4,7 @@ import type { LaneName } from '../../../core/lane.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 import type { RecordFilter } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
+import { invalid } from '../fault.ts'
 import { readDuration, readMoment } from '../moments.ts'
 
 export interface FilterInput {
@@ -19,6 +20,7 @@ export interface FilterInput {
   fellBack?: boolean | undefined
   failedAt?: string | undefined
   lane?: LaneName | undefined
+  node?: string | undefined
   state?: RequestRecord['state'] | undefined
   id?: string | undefined
   route?: string | undefined
@@ -31,6 +33,8 @@ export interface FilterInput {
 
 /** Records carry names; where an id is given, its name of today is looked for. */
 export async function readFilter(context: AdminContext, input: FilterInput): Promise<RecordFilter> {
+  if (input.node !== undefined && context.runtime.cluster?.records !== 'shared')
+    throw invalid('Records of other nodes are not here.', 'Ask that node, or share records: docs/cluster.md')
   const { since, until, limit, project, provider, tags, errors, slowerThan, fellBack, failedAt, ...rest } = input
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
@@ -68,6 +72,7 @@ export function matchesFilter(record: RequestRecord, filter: RecordFilter): bool
     (filter.slowerThanMs === undefined || (record.duration_ms ?? 0) >= filter.slowerThanMs) &&
     matchesAttempts(filter, record) &&
     is(filter.lane, record.lane) &&
+    is(filter.node, record.node) &&
     is(filter.route, record.route) &&
     is(filter.state, record.state) &&
     hasTags(filter.tags, record.tags) &&

@@ -37,7 +37,7 @@ export const requests = {
     // A record that has ended changes no more, however sick the store is.
     if (unread !== null && (record === null || record.state === 'admitted')) throw unread
     if (record === null) {
-      const missing = describeMissing(context.runtime.degraded().map(({ part }) => part))
+      const missing = describeMissing(context.runtime.degraded())
       const usual = 'The header x-sp-request-id has the id. List them: spgw requests list'
       throw notFound('request', input.id, missing ?? usual)
     }

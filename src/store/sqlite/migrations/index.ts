@@ -25,6 +25,7 @@ import { up as reasoning } from './0023-reasoning.ts'
 import { up as recordSums } from './0024-record-sums.ts'
 import { up as shadowLabels } from './0025-shadow-labels.ts'
 import { up as replication } from './0026-replication.ts'
+import { up as outbox } from './0027-outbox.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -54,4 +55,5 @@ export const migrations: Record<string, Migration> = {
   '0024-record-sums': { up: recordSums },
   '0025-shadow-labels': { up: shadowLabels },
   '0026-replication': { up: replication },
+  '0027-outbox': { up: outbox },
 }

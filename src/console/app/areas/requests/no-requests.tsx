@@ -44,7 +44,7 @@ export function NoRequests({ search }: { search: RequestsSearch }) {
 /** Only while it is so: the list looks whole without what waits. */
 export function MissingRecords() {
   const { status } = useLive()
-  const missing = describeMissing(status?.degraded.map(({ part }) => part) ?? [])
+  const missing = describeMissing(status?.degraded ?? [])
   if (missing === null) return null
   return (
     <div className="notice notice-warning" role="alert">

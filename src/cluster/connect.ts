@@ -1,0 +1,47 @@
+import pg from 'pg'
+import type { PostgresAddress } from './protocol.ts'
+
+/** PostgreSQL was not reached, or was lost on the way: what was asked may have happened or not. */
+export class PostgresAway extends Error {
+  override readonly name = 'PostgresAway'
+}
+
+const connectMs = 3000
+const lockMs = 2000
+
+/**
+ * A new connection. `statementMs`: longer no statement may take, and a network that swallows everything is noticed by then.
+ * `onLost` is told why the connection is over, perhaps several times.
+ */
+export async function openClient(
+  address: PostgresAddress,
+  statementMs: number,
+  onLost: (error: unknown) => void,
+): Promise<pg.Client> {
+  const { host, port, user, password, database, authority, plain } = address
+  const ssl = plain ? false : { rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) }
+  const client = new pg.Client({
+    ...{ host, port, user, database, ssl, password: password ?? '' },
+    application_name: 'spgw',
+    connectionTimeoutMillis: connectMs,
+    query_timeout: statementMs,
+    statement_timeout: statementMs,
+    lock_timeout: lockMs,
+    keepAlive: true,
+  })
+  client.on('error', onLost)
+  client.on('end', () => onLost(new Error('PostgreSQL closed the connection')))
+  await client.connect()
+  return client
+}
+
+/** Whatever PostgreSQL itself says has a code of five; that it goes down, or has no room, is a loss like any other. */
+export function isLoss(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return true
+  return /^(08|57P|53)/.test(error.code ?? '')
+}
+
+export function describeLoss(error: unknown): string {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message
+  return error instanceof Error ? error.message : String(error)
+}

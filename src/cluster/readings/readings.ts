@@ -1,0 +1,99 @@
+import type pg from 'pg'
+import { idTime } from '../../core/ids.ts'
+import type { RequestRecord } from '../../core/record.ts'
+import type { FoundRecords, RecordFilter } from '../../store/api.ts'
+import { attemptSeries } from '../../store/records/attempt-series.ts'
+import { idAt } from '../../store/records/id-time.ts'
+import { recordAttempts } from '../../store/records/record-attempts.ts'
+import { withRepeats } from '../../store/records/record-json.ts'
+import { recordSeries } from '../../store/records/record-series.ts'
+import { recordStats } from '../../store/records/record-stats.ts'
+import { recordTargets } from '../../store/records/record-targets.ts'
+import { recordUsage } from '../../store/records/record-usage.ts'
+import { OwnConnection } from '../own-connection.ts'
+import type { PostgresAddress } from '../protocol.ts'
+import { addFull, SqlCondition } from './condition.ts'
+import { type AskPostgres, PostgresSource } from './postgres-source.ts'
+import type { RecordReading } from './reading.ts'
+
+/** Whoever asks for more at once is told so by PostgreSQL. */
+const statementMs = 30_000
+
+interface StoredRow {
+  id: string
+  node: string
+  record_json: string
+  repeats: number | null
+  last_time: string | null
+}
+
+/** What nodes read of the records of all, over a connection that nothing else waits for. */
+export class Readings {
+  readonly #connection: OwnConnection
+
+  constructor(address: PostgresAddress) {
+    this.#connection = new OwnConnection({ address, statementMs })
+  }
+
+  async answer(reading: RecordReading): Promise<unknown> {
+    const source = new PostgresSource(this.#ask)
+    switch (reading.method) {
+      case 'list':
+        return (await this.#search(...reading.input)).records
+      case 'search':
+        return await this.#search(reading.input[0])
+      case 'get':
+        return await this.#get(...reading.input)
+      case 'stats':
+        return await recordStats(source, ...reading.input)
+      case 'usage':
+        return await recordUsage(source, ...reading.input)
+      case 'series':
+        return await recordSeries(source, ...reading.input)
+      case 'attemptSeries':
+        return await attemptSeries(source, ...reading.input)
+      case 'attempts':
+        return await recordAttempts(source, ...reading.input)
+      case 'targets':
+        return await recordTargets(source, ...reading.input)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close()
+  }
+
+  readonly #ask: AskPostgres = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => {
+    const { rows } = await this.#connection.use((client) => client.query<Row>(text, values))
+    return rows
+  }
+
+  async #search(filter: RecordFilter): Promise<FoundRecords> {
+    const condition = new SqlCondition()
+    addFull(condition, filter)
+    const records = await this.#read(`${condition.text} order by id desc limit ${filter.limit}`, condition.values)
+    const isWhole = records.length >= filter.limit
+    return { records, before: isWhole ? (records.at(-1)?.id ?? null) : null, searchedUntil: null }
+  }
+
+  /** By its id, or of the refusal that stood for others at the moment the id was made. */
+  async #get(id: string): Promise<RequestRecord | null> {
+    const [known] = await this.#read('id = $1', [id])
+    const time = idTime(id)
+    if (known !== undefined || time === null) return known ?? null
+    const shared = 'repeats is not null and id < $1 and last_time >= $2 order by id desc limit 1'
+    const [found] = await this.#read(shared, [idAt(time + 1), new Date(time).toISOString()])
+    return found ?? null
+  }
+
+  async #read(condition: string, values: unknown[]): Promise<RequestRecord[]> {
+    const rows = await this.#ask<StoredRow & pg.QueryResultRow>(
+      `select id, node, record_json, repeats::float8 as repeats, last_time from spgw.records where ${condition}`,
+      values,
+    )
+    return rows.map(({ id, node, record_json, repeats, last_time }) => {
+      const repeat = repeats === null || last_time === null ? null : { count: repeats, last_time }
+      return { ...withRepeats(record_json, id, repeat), node }
+    })
+  }
+}

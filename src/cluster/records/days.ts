@@ -1,0 +1,84 @@
+import type pg from 'pg'
+import { idTime } from '../../core/ids.ts'
+import { idAt } from '../../store/records/id-time.ts'
+
+const dayMs = 86_400_000
+/** Made so many days ahead, so that no batch waits for it. */
+const aheadDays = 3
+const namePrefix = 'records_'
+
+/** The day (UTC) of an id, in days since the epoch. */
+export function dayOf(id: string): number {
+  return Math.floor((idTime(id) ?? 0) / dayMs)
+}
+
+/** The table that holds a day. */
+export function tableOf(day: number): string {
+  return `${namePrefix}${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '')}`
+}
+
+/** Makes what is missing of these days' tables. In no transaction: each is there at once for everybody. */
+export async function ensureDays(client: pg.Client, days: readonly number[]): Promise<void> {
+  const known = await listDays(client)
+  for (const day of days) if (!known.has(day)) await makeDay(client, day)
+}
+
+/** Today and what is ahead; and drops what every node has kept for long enough. One node at a time, and any. */
+export async function keepDays(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock(hashtext('spgw.days')) as mine")
+  if (rows[0]?.mine !== true) return
+  try {
+    const today = Math.floor(Date.now() / dayMs)
+    await ensureDays(
+      client,
+      Array.from({ length: aheadDays + 1 }, (_, ahead) => today + ahead),
+    )
+    const longest = await client.query<{ keep: string | null }>(
+      'select max(keep_ms) as keep from spgw.shipped join spgw.members on id = member',
+    )
+    const before = Date.now() - Number(longest.rows[0]?.keep ?? Number.POSITIVE_INFINITY)
+    const over = [...(await listDays(client))].filter((day) => (day + 1) * dayMs <= before)
+    for (const day of over) await client.query(`drop table spgw.${tableOf(day)}`)
+    // Hours and days alike are named by how they begin.
+    const kept = new Date(Math.floor(before / dayMs) * dayMs).toISOString().slice(0, 10)
+    if (over.length > 0) await client.query('delete from spgw.record_sums where start < $1', [kept])
+  } finally {
+    await client.query("select pg_advisory_unlock(hashtext('spgw.days'))")
+  }
+}
+
+async function listDays(client: pg.Client): Promise<Set<number>> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'spgw.records'::regclass`,
+  )
+  return new Set(rows.map(({ name }) => parseDay(name)))
+}
+
+function parseDay(name: string): number {
+  const [, year, month, day] = /^records_(\d{4})(\d\d)(\d\d)$/.exec(name) ?? []
+  return Math.floor(Date.parse(`${year}-${month}-${day}`) / dayMs)
+}
+
+/** Attached, and not made as a partition: that would wait for all who write or read, and they for it. */
+async function makeDay(client: pg.Client, day: number): Promise<void> {
+  const name = tableOf(day)
+  const [from, to] = [day, day + 1].map((each) => idAt(each * dayMs))
+  await client.query('begin')
+  try {
+    await client.query("select pg_advisory_xact_lock(hashtext('spgw.records'))")
+    const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
+      `spgw.${name}`,
+    ])
+    if (rows[0]?.there !== true) {
+      await client.query(`create table spgw.${name} (like spgw.records including all)`)
+      await client.query(
+        `alter table spgw.records attach partition spgw.${name} for values from ('${from}') to ('${to}')`,
+      )
+    }
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}

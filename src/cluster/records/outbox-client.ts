@@ -1,0 +1,43 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { OutboxAct, OutboxQuestion, OutboxQuestions, OutboxReply } from '../../store/replica/outbox-types.ts'
+
+/** The store's outbox, asked over a port that ends with either thread. */
+export class OutboxClient {
+  readonly #port: MessagePort
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
+  #lastId = 0
+
+  constructor(port: MessagePort) {
+    this.#port = port
+    port.on('message', (reply: OutboxReply) => this.#settle(reply))
+    port.on('close', () => {
+      for (const pending of this.#pending.values()) pending.reject(new Error('the store is not there'))
+      this.#pending.clear()
+    })
+    // It keeps no thread alive that has nothing else to do.
+    port.unref()
+  }
+
+  async ask<Act extends OutboxAct>(
+    act: Act,
+    input: OutboxQuestions[Act]['input'],
+  ): Promise<OutboxQuestions[Act]['output']> {
+    const id = ++this.#lastId
+    const pending = Promise.withResolvers<unknown>()
+    this.#pending.set(id, pending)
+    // The act and its input come together; so does what the store answers.
+    this.#port.postMessage({ id, act, input } as OutboxQuestion)
+    return (await pending.promise) as OutboxQuestions[Act]['output']
+  }
+
+  close(): void {
+    this.#port.close()
+  }
+
+  #settle(reply: OutboxReply): void {
+    const pending = this.#pending.get(reply.id)
+    this.#pending.delete(reply.id)
+    if ('failure' in reply) pending?.reject(new Error(reply.failure))
+    else pending?.resolve(reply.output)
+  }
+}

@@ -1,0 +1,103 @@
+import pg from 'pg'
+import { reachFaultPoint } from '../../core/fault-point.ts'
+import type { OutboxBatch, OutboxMark, ShippedRow } from '../../store/replica/outbox-types.ts'
+import type { Self } from '../self.ts'
+import { dayOf, ensureDays } from './days.ts'
+import { addRecords, replaceRecords } from './write-records.ts'
+
+export interface ShippingNode {
+  self: Self
+  /** As its records name it. */
+  name: string
+  /** How long it keeps records, in milliseconds. */
+  keepMs: number
+}
+
+/** Whether it is there now, and what of it PostgreSQL refuses; `moved`: the watermark is not where the batch begins. */
+export type Shipped = { kind: 'shipped'; refused: ShippedRow[] } | { kind: 'moved' }
+
+/** How far PostgreSQL is with this node's records; what the member has never shipped begins at nothing. */
+export async function readWatermark(client: pg.Client, { self, name, keepMs }: ShippingNode): Promise<OutboxMark> {
+  const { rows } = await client.query<{ sequence: string; mark: string }>(
+    `insert into spgw.shipped (member, node, keep_ms) values ($1, $2, $3)
+     on conflict (member) do update set node = excluded.node, keep_ms = excluded.keep_ms returning sequence, mark`,
+    [self.member, name, keepMs],
+  )
+  return { sequence: Number(rows[0]?.sequence ?? 0), mark: rows[0]?.mark ?? '' }
+}
+
+/**
+ * A batch and the watermark behind it in one transaction: once, whatever is killed or lost on the way. It is not waited for until
+ * it is on PostgreSQL's disk: a crash of it takes both, and the node ships the batch again.
+ */
+export async function shipBatch(client: pg.Client, node: ShippingNode, batch: OutboxBatch): Promise<Shipped> {
+  await ensureDays(client, [...new Set(batch.rows.map(([id]) => dayOf(String(id))))])
+  const ways: ((rows: readonly ShippedRow[]) => Promise<ShippedRow[]>)[] = [
+    async (rows) => {
+      await addRecords(client, node.name, rows)
+      return []
+    },
+    async (rows) => {
+      await replaceRecords(client, node.name, rows)
+      return []
+    },
+    (rows) => replaceEach(client, node.name, rows),
+  ]
+  for (const write of ways) {
+    const shipped = await tryToShip(client, node, batch, write)
+    if (shipped !== null) return shipped
+  }
+  throw new Error('PostgreSQL refuses a batch of records, and each of them alone it does not')
+}
+
+/** Null: what PostgreSQL refuses is in the records. */
+async function tryToShip(
+  client: pg.Client,
+  { self, name }: ShippingNode,
+  { after, sequence, mark, rows }: OutboxBatch,
+  write: (rows: readonly ShippedRow[]) => Promise<ShippedRow[]>,
+): Promise<Shipped | null> {
+  await client.query('begin; set local synchronous_commit = off')
+  try {
+    const { rowCount } = await client.query(
+      `update spgw.shipped set sequence = $3, mark = $4, node = $5, time = now() where member = $1 and sequence = $2
+       and exists (select from spgw.members where id = $1 and incarnation = $6)`,
+      [self.member, after, sequence, mark, name, self.incarnation],
+    )
+    if (rowCount !== 1) {
+      await client.query('rollback')
+      return { kind: 'moved' }
+    }
+    const refused = rows.length === 0 ? [] : await write(rows)
+    reachFaultPoint('ship.before-commit')
+    await client.query('commit')
+    reachFaultPoint('ship.after-commit')
+    return { kind: 'shipped', refused }
+  } catch (error) {
+    await client.query('rollback')
+    if (isOfRecords(error)) return null
+    throw error
+  }
+}
+
+/** One must never stand in the way of all others. Returns those that PostgreSQL refuses. */
+async function replaceEach(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<ShippedRow[]> {
+  const refused: ShippedRow[] = []
+  for (const row of rows) {
+    await client.query('savepoint record')
+    try {
+      await replaceRecords(client, node, [row])
+      await client.query('release record')
+    } catch (error) {
+      if (!isOfRecords(error)) throw error
+      await client.query('rollback to record')
+      refused.push(row)
+    }
+  }
+  return refused
+}
+
+/** Data that does not fit, a record that is there already, no day for it, more than a row can hold. */
+function isOfRecords(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
+}

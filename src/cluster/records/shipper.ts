@@ -1,0 +1,185 @@
+import type { MessagePort } from 'node:worker_threads'
+import { maskGatewayKeys } from '../../core/gateway-key.ts'
+import {
+  type OutboxBatch,
+  type OutboxMark,
+  type OutboxState,
+  type ShippedRow,
+  shippedColumns,
+} from '../../store/replica/outbox-types.ts'
+import { OwnConnection } from '../own-connection.ts'
+import type { OutboxReport, PostgresAddress } from '../protocol.ts'
+import { Repeater } from '../repeater.ts'
+import { ensurePart } from '../schema/parts.ts'
+import { recordsPart } from '../schema/records.ts'
+import type { Self } from '../self.ts'
+import { keepDays } from './days.ts'
+import { OutboxClient } from './outbox-client.ts'
+import { readWatermark, type ShippingNode, shipBatch } from './ship.ts'
+
+const everyMs = 250
+const statementMs = 10_000
+const settleEveryMs = 2000
+const daysEveryMs = 10 * 60_000
+/** One transaction: some ten milliseconds of PostgreSQL's time. */
+const batchRecords = 2000
+const batchBytes = 4 * 1024 * 1024
+
+const nothing: OutboxState = { depth: 0, since: null, history: false }
+
+export interface ShipperOptions {
+  address: PostgresAddress
+  /** Of this node, as its records name it. */
+  name: string
+  /** How long records are kept, in milliseconds. */
+  keepMs: number
+  report(report: OutboxReport): void
+}
+
+/** Brings what a node has stored to PostgreSQL, batch by batch, and goes on where PostgreSQL says that it is. */
+export class Shipper {
+  readonly #options: ShipperOptions
+  readonly #connection: OwnConnection
+  readonly #repeater: Repeater
+  #outbox: OutboxClient | null = null
+  #self: Self | null = null
+  /** The number that PostgreSQL is at; null: it was not asked, or not by this connection. */
+  #reached: number | null = null
+  #state: OutboxState = nothing
+  /** What PostgreSQL has, and the store was not told of yet. */
+  #unsettled: OutboxMark | null = null
+  #settledAt = Number.NEGATIVE_INFINITY
+  #daysAt = Number.NEGATIVE_INFINITY
+  #waiting: PromiseWithResolvers<void>[] = []
+
+  constructor(options: ShipperOptions) {
+    this.#options = options
+    const { address } = options
+    this.#connection = new OwnConnection({
+      address,
+      statementMs,
+      onOpen: async () => {
+        this.#reached = null
+      },
+    })
+    this.#repeater = new Repeater(everyMs, () => this.#turn())
+  }
+
+  /** As which member; null: it rests. */
+  be(self: Self | null): void {
+    this.#self = self
+    this.#reached = null
+    this.#repeater.wake()
+  }
+
+  /** Where what is to be shipped comes from, from now on. */
+  take(port: MessagePort): void {
+    this.#outbox?.close()
+    this.#outbox = new OutboxClient(port)
+    this.#reached = null
+    this.#repeater.wake()
+  }
+
+  /** Resolves when what was journaled before this was called is in PostgreSQL, or could not be brought there now. */
+  async flush(): Promise<void> {
+    const turn = Promise.withResolvers<void>()
+    this.#waiting.push(turn)
+    this.#repeater.wake()
+    await turn.promise
+  }
+
+  async close(): Promise<void> {
+    await this.#repeater.close()
+    await this.#connection.close()
+    this.#outbox?.close()
+    this.#release(this.#waiting)
+  }
+
+  async #turn(): Promise<void> {
+    const waiting = this.#waiting.splice(0)
+    try {
+      if (this.#self !== null && this.#outbox !== null)
+        await this.#shipAll(this.#self, this.#outbox, waiting.length > 0)
+      this.#options.report({ ...this.#state, trouble: null })
+    } catch (error) {
+      this.#reached = null
+      this.#options.report({ ...this.#state, trouble: error instanceof Error ? error.message : String(error) })
+    }
+    this.#release(waiting)
+  }
+
+  async #shipAll(self: Self, outbox: OutboxClient, isAwaited: boolean): Promise<void> {
+    const { name, keepMs } = this.#options
+    const node: ShippingNode = { self, name, keepMs }
+    if (isAwaited) await outbox.ask('ingest', null)
+    for (let after = await this.#resume(node, outbox); after !== null && this.#self === self; ) {
+      const batch = await outbox.ask('read', { after, most: batchRecords, mostBytes: batchBytes })
+      if (batch === null) {
+        this.#state = nothing
+        return await this.#settle(outbox)
+      }
+      after = await this.#ship(node, batch, outbox)
+    }
+  }
+
+  /** Where PostgreSQL is, and with that the outbox; null: the cluster's tables are not there yet. */
+  async #resume(node: ShippingNode, outbox: OutboxClient): Promise<number | null> {
+    const mark = await this.#connection.use(async (client) => {
+      if (this.#reached !== null) return this.#reached
+      return (await ensurePart(client, recordsPart)) ? await readWatermark(client, node) : null
+    })
+    if (mark === null) return null
+    this.#reached = typeof mark === 'number' ? mark : await outbox.ask('resume', mark)
+    await this.#keepDays()
+    return this.#reached
+  }
+
+  async #ship(node: ShippingNode, batch: OutboxBatch, outbox: OutboxClient): Promise<number | null> {
+    const { sequence, mark, rows } = batch
+    const masked = { ...batch, rows: rows.map(maskRow) }
+    const shipped = await this.#connection.use((client) => shipBatch(client, node, masked))
+    // Another run of this member, or a PostgreSQL that is elsewhere: asked anew in the next turn.
+    if (shipped.kind === 'moved') this.#reached = null
+    if (shipped.kind === 'moved' || this.#reached === null) return null
+    const refused = shipped.refused.map((row) => String(row[textColumn]))
+    if (refused.length > 0) await outbox.ask('set-aside', { sequence, records: refused })
+    this.#reached = sequence
+    this.#unsettled = { sequence, mark }
+    await this.#settle(outbox)
+    this.#state = await outbox.ask('state', { after: sequence })
+    return sequence
+  }
+
+  /** Not with each batch: whoever starts again asks PostgreSQL. */
+  async #settle(outbox: OutboxClient): Promise<void> {
+    const now = performance.now()
+    if (this.#unsettled === null || now - this.#settledAt < settleEveryMs) return
+    await outbox.ask('shipped', this.#unsettled)
+    this.#unsettled = null
+    this.#settledAt = now
+  }
+
+  async #keepDays(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#daysAt < daysEveryMs) return
+    await this.#connection.use((client) => keepDays(client))
+    this.#daysAt = now
+  }
+
+  #release(waiting: PromiseWithResolvers<void>[]): void {
+    for (const { resolve } of waiting) resolve()
+  }
+}
+
+const textColumn = shippedColumns.indexOf('record_json')
+const modelColumn = shippedColumns.indexOf('model')
+
+/** Versions before 2026-11-23 stored gateway keys that clients had put into texts. */
+function maskRow(row: ShippedRow): ShippedRow {
+  const masked = [...row]
+  for (const column of [textColumn, modelColumn]) {
+    const value = row[column]
+    if (typeof value === 'string') masked[column] = maskGatewayKeys(value)
+  }
+  return masked
+}

@@ -1,0 +1,88 @@
+import type pg from 'pg'
+import { changeLatencies } from '../../store/records/latency-blob.ts'
+import { sumAmounts } from '../../store/records/record-sum-keys.ts'
+import { type ShippedRow, shippedColumns } from '../../store/replica/outbox-types.ts'
+import { recordColumns } from '../schema/records.ts'
+import { copyFrom } from './copy-query.ts'
+import { copyText } from './copy-text.ts'
+import { type LabelledChange, LabelSums, labelColumns } from './label-sums.ts'
+
+/** Records of a node and their sums, in the transaction that is open. What is there already is a violation. */
+export async function addRecords(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<void> {
+  const sums = new LabelSums()
+  for (const row of rows) sums.add(node, row, 1)
+  await copy(client, node, rows)
+  await writeSums(client, sums.take())
+}
+
+/** The same for records that may be there: what stood there goes, out of the sums as well. */
+export async function replaceRecords(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<void> {
+  const sums = new LabelSums()
+  const ids = rows.map(([id]) => id)
+  const { rows: before } = await client.query<(string | number | null)[]>({
+    text: `delete from spgw.records where id = any ($1) returning node, ${shippedColumns.map(readColumn).join(', ')}`,
+    values: [ids],
+    rowMode: 'array',
+  })
+  for (const [of, ...row] of before) sums.add(String(of), row, -1)
+  for (const row of rows) sums.add(node, row, 1)
+  await copy(client, node, rows)
+  await writeSums(client, sums.take())
+  await client.query('delete from spgw.record_sums where requests = 0 and node = $1', [node])
+}
+
+/** As a number and not as text: none of them is beyond what a number holds. */
+const wide = new Set<string>(['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'repeats'])
+
+export function readColumn(name: string): string {
+  return wide.has(name) ? `${name}::float8 as ${name}` : name
+}
+
+async function copy(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<void> {
+  const text = copyText(rows.map((row) => [node, ...row]))
+  await copyFrom(client, `copy spgw.records (${recordColumns.join(', ')}) from stdin`, text)
+}
+
+/** No two nodes have a row of sums in common, so that what is read here is what is written to. */
+async function writeSums(client: pg.Client, changes: readonly LabelledChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const keys = [
+    changes.map(({ change: { key } }) => key[0]),
+    changes.map(({ change: { key } }) => key[1]),
+    changes.map(({ node }) => node),
+    changes.map(({ label }) => label),
+    changes.map(({ change: { key } }) => key[3]),
+    changes.map(({ change: { key } }) => key[4]),
+    changes.map(({ change: { key } }) => key[5]),
+  ]
+  const { rows } = await client.query<{ place: string; latencies: Buffer | null }>(
+    `select k.place, s.latencies from ${unnested(keyTypes)} with ordinality as k (${keyNames}, place)
+     join spgw.record_sums s using (span, start, node, state, status, error_code) where s.label = md5(k.text)`,
+    keys,
+  )
+  const known = new Map(rows.map(({ place, latencies }) => [Number(place) - 1, latencies]))
+  const latencies = changes.map(({ change }, place) => changeLatencies(known.get(place) ?? null, change.latencies))
+  const names = [...labelColumns, ...sumAmounts]
+  await client.query(
+    `insert into spgw.record_sums (span, start, node, label, state, status, error_code, ${names}, latencies)
+     select span, start, node, md5(text), state, status, error_code, ${names}, latencies
+     from ${unnested([...keyTypes, ...labelTypes, ...sumAmounts.map(() => 'bigint'), 'bytea'])}
+       as k (${keyNames}, ${names}, latencies)
+     on conflict (span, start, node, label, state, status, error_code) do update set latencies = excluded.latencies,
+       ${sumAmounts.map((name) => `${name} = record_sums.${name} + excluded.${name}`).join(', ')}`,
+    [
+      ...keys,
+      ...labelColumns.map((_, column) => changes.map(({ values }) => values[column] ?? null)),
+      ...sumAmounts.map((name) => changes.map(({ change }) => change[name])),
+      latencies,
+    ],
+  )
+}
+
+const keyNames = 'span, start, node, text, state, status, error_code'
+const keyTypes = ['text', 'text', 'text', 'text', 'text', 'int', 'text']
+const labelTypes = labelColumns.map((name) => (name === 'shadow' ? 'smallint' : 'text'))
+
+function unnested(types: readonly string[]): string {
+  return `unnest(${types.map((type, place) => `$${place + 1}::${type}[]`).join(', ')})`
+}

@@ -1,0 +1,45 @@
+import type pg from 'pg'
+
+/** The tables of one kind of work, which come to the schema `spgw` with the first node that does it. */
+export interface SchemaPart {
+  name: string
+  /** What brings it from each level to the next; the first from nothing. One that was released is never changed, and only adds. */
+  steps: readonly string[]
+}
+
+const parts = `create table if not exists spgw.parts (name text primary key, level integer not null)`
+
+/**
+ * Brings the part to this version's level. What a newer version has added stays: it only ever adds. False: there is no
+ * cluster yet.
+ */
+export async function ensurePart(client: pg.Client, { name, steps }: SchemaPart): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>("select to_regclass('spgw.head') is not null as found")
+  if (rows[0]?.found !== true) return false
+  if ((await levelOf(client, name)) >= steps.length) return true
+  await client.query('begin')
+  try {
+    // One node after another: the second finds it done.
+    await client.query("select pg_advisory_xact_lock(hashtext('spgw'))")
+    await client.query(parts)
+    const level = await levelOf(client, name)
+    for (const step of steps.slice(level)) await client.query(step)
+    await client.query(
+      `insert into spgw.parts (name, level) values ($1, $2)
+       on conflict (name) do update set level = greatest(spgw.parts.level, excluded.level)`,
+      [name, steps.length],
+    )
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+  return true
+}
+
+async function levelOf(client: pg.Client, name: string): Promise<number> {
+  const { rows } = await client.query<{ found: boolean }>("select to_regclass('spgw.parts') is not null as found")
+  if (rows[0]?.found !== true) return 0
+  const known = await client.query<{ level: number }>('select level from spgw.parts where name = $1', [name])
+  return known.rows[0]?.level ?? 0
+}

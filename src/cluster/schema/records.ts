@@ -1,0 +1,47 @@
+import type { SchemaPart } from './parts.ts'
+
+/** As in SQLite, in the same order, with what a label stands for in words, and the node first. */
+export const recordColumns = [
+  ...(['node', 'id', 'state', 'time'] as const),
+  ...(['lane', 'project', 'environment', 'key_id', 'key_name', 'model', 'provider', 'shadow'] as const),
+  ...(['status', 'error_code', 'input', 'output', 'cache_read', 'cache_write', 'reasoning', 'usd'] as const),
+  ...(['duration_ms', 'first_byte_ms', 'attempts_json', 'record_json', 'repeats', 'last_time'] as const),
+] as const
+
+const labels = `lane text, project text, environment text, key_id text, key_name text, model text, provider text,
+  shadow smallint`
+
+/**
+ * Records of all nodes, partitioned by the day in their ids: what is too old goes by dropping a table. No two nodes ever write
+ * the same row, and no statement waits for another node's. Times are RFC 3339 and sort as text. `shipped` says how far each
+ * member's outbox is, in the transaction that brings its records.
+ */
+export const recordsPart: SchemaPart = {
+  name: 'records',
+  steps: [
+    `
+create table spgw.records (
+  node text not null, id text collate "C" not null, state text not null, time text collate "C" not null, ${labels},
+  status integer, error_code text, input bigint, output bigint, cache_read bigint, cache_write bigint, reasoning bigint,
+  usd double precision, duration_ms double precision, first_byte_ms double precision, attempts_json text,
+  record_json text not null, repeats bigint, last_time text collate "C", primary key (id)) partition by range (id);
+create index records_project on spgw.records (project, id);
+create index records_key on spgw.records (key_id, id);
+create index records_repeated on spgw.records (id) where repeats is not null;
+do $$ begin
+  alter table spgw.records alter column record_json set compression lz4;
+exception when feature_not_supported then null; end $$;
+
+create table spgw.record_sums (
+  span text not null, start text collate "C" not null, node text not null, label text not null, state text not null,
+  status integer not null, error_code text not null, ${labels}, requests bigint not null, input bigint not null,
+  output bigint not null, cache_read bigint not null, cache_write bigint not null, reasoning bigint not null,
+  usd_nano bigint not null, priced bigint not null, latencies bytea,
+  primary key (span, start, node, label, state, status, error_code));
+
+create table spgw.shipped (
+  member text primary key, node text not null, sequence bigint not null default 0, mark text not null default '',
+  keep_ms bigint not null default 0, time timestamptz not null default now());
+`,
+  ],
+}

@@ -1,0 +1,112 @@
+import type { ClusterLink } from '../cluster/link.ts'
+import type { RecordReading } from '../cluster/readings/reading.ts'
+import type { RequestRecord } from '../core/record.ts'
+import type { FoundRecords, RecordFilter, StoreClient } from '../store/api.ts'
+import type { SharedRead } from '../store/replica/replica-types.ts'
+import { StoreReadOnly } from '../store/store-error.ts'
+
+/** Whoever reads waits so long for what this node has still to ship. */
+const shipMs = 500
+
+export interface RecordReaderParts {
+  link: ClusterLink
+  store: StoreClient
+  /** What records call this node. */
+  node: string
+  /** Why the records of the others are not read; null: they are. */
+  onApart(reason: string | null): void
+}
+
+/** Records of all nodes from PostgreSQL, and what is under way from here; without PostgreSQL those of this node. */
+export class RecordReader {
+  readonly #parts: RecordReaderParts
+
+  constructor(parts: RecordReaderParts) {
+    this.#parts = parts
+  }
+
+  readonly read: SharedRead = async ({ method, input }, own) => {
+    if (method === 'get') return await this.#get(String(input[0]), own)
+    // Every other reading begins with a filter.
+    const filter = input[0] as RecordFilter
+    const { node } = this.#parts
+    if (filter.state === 'admitted')
+      return filter.node === undefined || filter.node === node ? this.#name(await own()) : []
+    try {
+      const found = await this.#ask(method, [await this.#resolve(filter), ...input.slice(1)])
+      this.#parts.onApart(null)
+      return await this.#addUnderWay(method, filter, found)
+    } catch (error) {
+      if (!(error instanceof StoreReadOnly)) throw error
+      this.#parts.onApart(error.message)
+      if (filter.node !== undefined && filter.node !== node)
+        throw new StoreReadOnly(`the records of ${filter.node} cannot be read: ${error.message}`)
+      return this.#name(await own())
+    }
+  }
+
+  /** What has ended changes no more: here first. */
+  async #get(id: string, own: () => Promise<unknown>): Promise<unknown> {
+    const known = this.#name(await own())
+    if (known !== null) return known
+    try {
+      return await this.#ask('get', [id])
+    } catch (error) {
+      if (!(error instanceof StoreReadOnly)) throw error
+      this.#parts.onApart(error.message)
+      return null
+    }
+  }
+
+  async #ask(method: string, input: unknown[]): Promise<unknown> {
+    const { link } = this.#parts
+    const limit = Promise.withResolvers<void>()
+    const timer = setTimeout(limit.resolve, shipMs)
+    await Promise.race([link.ask('ship', null), limit.promise])
+    clearTimeout(timer)
+    // The method and its input come together, as the store's tables say.
+    return await link.ask('read', { method, input } as RecordReading)
+  }
+
+  /** PostgreSQL knows names, and not whose they are and were. */
+  async #resolve({ projects, ...filter }: RecordFilter): Promise<object> {
+    if (projects === undefined) return filter
+    const names = await this.#parts.store.projects.names()
+    return { ...filter, names: names.filter(({ projectId }) => projectId !== null && projects.includes(projectId)) }
+  }
+
+  /** In a list, what has not ended yet; only its own node knows of it. */
+  async #addUnderWay(method: string, filter: RecordFilter, found: unknown): Promise<unknown> {
+    const { store, node } = this.#parts
+    const isList = method === 'list' || method === 'search'
+    if (!isList || filter.state !== undefined || (filter.node !== undefined && filter.node !== node)) return found
+    const input = [{ ...filter, state: 'admitted' }]
+    const running = (await store.alone({ table: 'records', method: 'list', input, audit: null })) as RequestRecord[]
+    if (running.length === 0) return found
+    const merge = (records: RequestRecord[]) => {
+      const ended = new Set(records.map(({ id }) => id))
+      const all = [...records, ...running.filter(({ id }) => !ended.has(id)).map((record) => ({ ...record, node }))]
+      return all.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, filter.limit)
+    }
+    if (method === 'list') return merge(found as RequestRecord[])
+    const page = found as FoundRecords
+    const records = merge(page.records)
+    return { ...page, records, before: records.length >= filter.limit ? (records.at(-1)?.id ?? null) : page.before }
+  }
+
+  /** Records of this node, as the others would show them. */
+  #name(output: unknown): unknown {
+    const { node } = this.#parts
+    if (Array.isArray(output)) return output.map((each) => (isRecord(each) ? { ...each, node } : each))
+    if (isRecord(output)) return { ...output, node }
+    return isPage(output) ? { ...output, records: output.records.map((each) => ({ ...each, node })) } : output
+  }
+}
+
+function isRecord(value: unknown): value is RequestRecord {
+  return typeof value === 'object' && value !== null && 'policy_signals' in value
+}
+
+function isPage(value: unknown): value is FoundRecords {
+  return typeof value === 'object' && value !== null && 'searchedUntil' in value
+}

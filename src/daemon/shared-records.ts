@@ -1,0 +1,54 @@
+import { MessageChannel } from 'node:worker_threads'
+import type { ClusterLink } from '../cluster/link.ts'
+import type { OutboxReport, RecordsPlace } from '../cluster/protocol.ts'
+import type { StoreClient } from '../store/api.ts'
+import { RecordReader } from './read-records.ts'
+
+/** Older than any batch takes, and any standby to take over. */
+const oldMs = 60_000
+
+/** How the store and the cluster's thread bring the records of this node to PostgreSQL, past the main thread. */
+export class SharedRecords {
+  readonly place: RecordsPlace
+  readonly #store: StoreClient
+  #report: OutboxReport | null = null
+
+  constructor(place: RecordsPlace, store: StoreClient) {
+    this.place = place
+    this.#store = store
+  }
+
+  /** What waits; null: nobody has said yet. */
+  get report(): OutboxReport | null {
+    return this.#report
+  }
+
+  /** Returns why the cluster lacks records of this node; null: it lacks none that are older than a minute. */
+  hear(report: OutboxReport, now: number): string | null {
+    this.#report = report
+    const { depth, since, trouble } = report
+    if (since === null || now - Date.parse(since) < oldMs) return null
+    const reason = trouble === null ? 'more comes in than PostgreSQL takes' : trouble
+    return `${depth} records wait for PostgreSQL, the oldest since ${since}: ${reason}`
+  }
+
+  /** For both threads, and whichever takes the place of one. */
+  start(link: ClusterLink): void {
+    this.connect(link)
+    this.#store.watchThread({ onDeath() {}, onRevival: () => this.connect(link) })
+  }
+
+  /** From now on records are read from PostgreSQL; null: from here, by a gateway that is alone. */
+  read(link: ClusterLink | null, onApart: (reason: string | null) => void): void {
+    const { node } = this.place
+    const store = this.#store
+    store.readRecords(link === null ? null : new RecordReader({ link, store, node, onApart }).read)
+  }
+
+  /** Whenever one of the two threads has begun. */
+  connect(link: ClusterLink): void {
+    const { port1, port2 } = new MessageChannel()
+    this.#store.serveOutbox(port1)
+    link.giveOutbox(port2)
+  }
+}

@@ -1,0 +1,66 @@
+import type { RecordFilter } from '../api.ts'
+import type { RecordLabelsRow, RecordRow, RecordSumRow } from '../schema.ts'
+import type { SumSpan } from './record-sum-keys.ts'
+
+export const scannedColumns = [
+  'time',
+  'state',
+  'label',
+  'status',
+  'error_code',
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'reasoning',
+  'usd',
+  'duration_ms',
+  'first_byte_ms',
+  'attempts_json',
+] as const satisfies (keyof RecordRow)[]
+
+/** What sums are made of. `record_json` only where it was asked for. */
+export type ScannedRow = Pick<RecordRow, (typeof scannedColumns)[number]> & Partial<Pick<RecordRow, 'record_json'>>
+
+/** Sums of records that have ended and have label, outcome and hour or day in common; `time` is how that begins. */
+export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_code'> & {
+  time: string
+  status: number | null
+  error_code: string | null
+  /** As `latency-blob.ts` has them. */
+  latencies: Uint8Array | null
+}
+
+export interface Scanned {
+  rows: readonly ScannedRow[]
+  /** Of these rows at least. */
+  labels: ReadonlyMap<number, RecordLabelsRow>
+}
+
+export interface Counted {
+  rows: readonly (ScannedRow | SumRow)[]
+  /** Of these rows at least. */
+  labels: ReadonlyMap<number, RecordLabelsRow>
+}
+
+export interface SumQuestion {
+  /** The longest span that may be told at once: a chart's step is not longer. Null: each record by itself. */
+  longest: SumSpan | null
+  /** Tags stand in a record's text alone. */
+  withTags: boolean
+  /** Else the latencies of sums are left out. */
+  withLatencies: boolean
+}
+
+/** Records wherever they are, newest first, page by page: what statistics are made of. `limit` and `before` do not apply. */
+export interface RecordSource {
+  /** Every record that the filter lets through. */
+  records(filter: RecordFilter, withText: boolean): AsyncIterable<Scanned>
+  /** The same, from sums where they tell it. */
+  totals(filter: RecordFilter, question: SumQuestion): AsyncIterable<Counted>
+}
+
+/** Whether it is a copy for a shadow target, or sums of such. */
+export function isShadow(labels: ReadonlyMap<number, RecordLabelsRow>, { label }: { label: number }): boolean {
+  return labels.get(label)?.shadow === 1
+}

@@ -1,0 +1,140 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { type OutboxBatch, type OutboxMark, type OutboxState, type ShippedRow, shippedColumns } from './outbox-types.ts'
+
+interface WaitingRow extends OutboxMark {
+  records: number
+  ids_json: string
+}
+
+/** So many batches are looked at for one that is shipped. */
+const rowsAtOnce = 64
+/** Of what was stored before records were shared. */
+const historyRecords = 1000
+/** What PostgreSQL has had for so long a standby that takes over has as well. */
+const keptMs = 15 * 60_000
+
+/** Notes in the transaction that stores a record that it is to be shipped; only on a node that shares its records. */
+export class OutboxStatements {
+  readonly #added = new Set<string>()
+  readonly #insert: Statement<[string, number, string, string]>
+  readonly #waiting: Statement<[number, number], WaitingRow>
+  readonly #rows: Statement<[string], ShippedRow>
+  readonly #depth: Statement<[number], { depth: number | null; since: string | null }>
+  readonly #sqlite: Database
+
+  constructor(sqlite: Database) {
+    this.#sqlite = sqlite
+    this.#insert = sqlite.prepare('insert into outbox (least, records, ids_json, time) values (?, ?, ?, ?)')
+    this.#waiting = sqlite.prepare(
+      'select sequence, mark, records, ids_json from outbox where sequence > ? order by sequence limit ?',
+    )
+    this.#rows = sqlite
+      .prepare<[string], ShippedRow>(
+        `select r.id, r.state, r.time, l.lane, l.project, l.environment, l.key_id, l.key_name, l.model, l.provider, l.shadow,
+           r.status, r.error_code, r.input, r.output, r.cache_read, r.cache_write, r.reasoning, r.usd,
+           r.duration_ms, r.first_byte_ms, r.attempts_json, r.record_json, s.count, s.last_time
+         from json_each(?) i join records r on r.id = i.value left join record_labels l on l.number = r.label
+         left join repeated_records s on s.id = r.id where r.state <> 'admitted'`,
+      )
+      .raw()
+    this.#depth = sqlite.prepare('select sum(records) as depth, min(time) as since from outbox where sequence > ?')
+  }
+
+  add(id: string): void {
+    this.#added.add(id)
+  }
+
+  /** Before the transaction ends. */
+  flush(): void {
+    if (this.#added.size === 0) return
+    this.#put([...this.#added])
+    this.#added.clear()
+  }
+
+  /** For when the transaction is undone. */
+  forget(): void {
+    this.#added.clear()
+  }
+
+  /** At least one batch, and no more records than that; null: nothing waits. Bytes are those of the records' texts. */
+  read({ after, most, mostBytes }: { after: number; most: number; mostBytes: number }): OutboxBatch | null {
+    const ids = new Set<string>()
+    const rows: ShippedRow[] = []
+    let reached: OutboxMark | null = null
+    let bytes = 0
+    for (const { sequence, mark, records, ids_json } of this.#waiting.all(after, rowsAtOnce)) {
+      if (reached !== null && (ids.size + records > most || bytes > mostBytes)) break
+      // One that was noted twice is read once, as it is now.
+      const wanted = (JSON.parse(ids_json) as string[]).filter((id) => !ids.has(id))
+      for (const id of wanted) ids.add(id)
+      for (const row of this.#rows.all(JSON.stringify(wanted))) {
+        rows.push(row)
+        bytes += String(row[textColumn]).length
+      }
+      reached = { sequence, mark }
+    }
+    return reached === null ? null : { after, ...reached, rows }
+  }
+
+  /** Notes the next of what was stored before records were shared, newest first. False: there is nothing more. */
+  addHistory(): boolean {
+    const from = this.#value<string | null>('select history from outbox_state')
+    if (from === null) return false
+    const ids = this.#sqlite
+      .prepare<[string, number], string>(
+        "select id from records where id < ? and state <> 'admitted' order by id desc limit ?",
+      )
+      .pluck()
+      .all(from, historyRecords)
+    this.#sqlite.prepare('update outbox_state set history = ?').run(ids.at(-1) ?? null)
+    if (ids.length > 0) this.#put(ids)
+    return ids.length > 0
+  }
+
+  /**
+   * Where shipping goes on when PostgreSQL is at that mark. One that is not known here tells that one of the two has lost its
+   * last changes, with the machine or by a standby that took over: then all that is here is shipped again, under new numbers.
+   */
+  resume({ sequence, mark }: OutboxMark): number {
+    const has = ['outbox', 'outbox_state'].some(
+      (table) =>
+        this.#sqlite.prepare(`select 1 from ${table} where sequence = ? and mark = ?`).get(sequence, mark) !==
+        undefined,
+    )
+    if (has) return sequence
+    const last = this.#value<number>("select coalesce(max(seq), 0) from sqlite_sequence where name = 'outbox'")
+    const shift = Math.max(last, sequence)
+    this.#sqlite.prepare('update outbox set sequence = sequence + ?').run(shift)
+    this.#sqlite.exec(`delete from sqlite_sequence where name = 'outbox'`)
+    this.#sqlite.prepare("insert into sqlite_sequence (name, seq) values ('outbox', ?)").run(shift + last)
+    // Of what is no longer noted nobody knows whether PostgreSQL still has it.
+    const heard = this.#value<number>('select sequence from outbox_state')
+    if (sequence < heard) this.#sqlite.exec("update outbox_state set history = '~'")
+    this.settle({ sequence, mark })
+    return sequence
+  }
+
+  /** PostgreSQL has come to that mark. */
+  settle({ sequence, mark }: OutboxMark): void {
+    this.#sqlite.prepare('update outbox_state set sequence = ?, mark = ?').run(sequence, mark)
+    const before = new Date(Date.now() - keptMs).toISOString()
+    this.#sqlite.prepare('delete from outbox where sequence <= ? and time < ?').run(sequence, before)
+  }
+
+  state(after: number): OutboxState {
+    const { depth = null, since = null } = this.#depth.get(after) ?? {}
+    const history = this.#value<string | null>('select history from outbox_state') !== null
+    return { depth: depth ?? 0, since, history }
+  }
+
+  #put(ids: readonly string[]): void {
+    const [least = ''] = ids.toSorted()
+    this.#insert.run(least, ids.length, JSON.stringify(ids), new Date().toISOString())
+  }
+
+  #value<Value>(text: string): Value {
+    return this.#sqlite.prepare<[], Value>(text).pluck().get() as Value
+  }
+}
+
+const textColumn = shippedColumns.indexOf('record_json')

@@ -1,0 +1,52 @@
+/** A record as it is shipped to PostgreSQL, in the order of `shippedColumns`. */
+export type ShippedRow = (string | number | null)[]
+
+/** As SQLite has them, with what a label stands for in words, and how many refusals share the record. */
+export const shippedColumns = [
+  ...(['id', 'state', 'time'] as const),
+  ...(['lane', 'project', 'environment', 'key_id', 'key_name', 'model', 'provider', 'shadow'] as const),
+  ...(['status', 'error_code', 'input', 'output', 'cache_read', 'cache_write', 'reasoning', 'usd'] as const),
+  ...(['duration_ms', 'first_byte_ms', 'attempts_json', 'record_json', 'repeats', 'last_time'] as const),
+] as const
+
+/** A batch's number, and what tells it from another one of that number. */
+export interface OutboxMark {
+  sequence: number
+  mark: string
+}
+
+export interface OutboxBatch extends OutboxMark {
+  /** The mark that PostgreSQL is to be at. */
+  after: number
+  rows: ShippedRow[]
+}
+
+export interface OutboxState {
+  /** Records that PostgreSQL was not heard to have. */
+  depth: number
+  /** RFC 3339: since when the oldest of them waits; null: none does. */
+  since: string | null
+  /** Records from before they were shared are still to come. */
+  history: boolean
+}
+
+export interface OutboxQuestions {
+  /** What is journaled by now is in the outbox when it is answered. */
+  ingest: { input: null; output: undefined }
+  /** PostgreSQL has come to that mark; after which number it goes on. */
+  resume: { input: OutboxMark; output: number }
+  /** What follows, in so many records and bytes, but at least one batch of those that came in together. Null: nothing. */
+  read: { input: { after: number; most: number; mostBytes: number }; output: OutboxBatch | null }
+  /** PostgreSQL has it. */
+  shipped: { input: OutboxMark; output: undefined }
+  /** What waits behind that number. */
+  state: { input: { after: number }; output: OutboxState }
+  /** What PostgreSQL refuses, each as JSON: kept as a file. */
+  'set-aside': { input: { sequence: number; records: string[] }; output: null }
+}
+
+export type OutboxAct = keyof OutboxQuestions
+export type OutboxQuestion = {
+  [Act in OutboxAct]: { id: number; act: Act; input: OutboxQuestions[Act]['input'] }
+}[OutboxAct]
+export type OutboxReply = { id: number; output: unknown } | { id: number; failure: string }

@@ -1,0 +1,77 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { MessagePort } from 'node:worker_threads'
+import { setAsideFolder } from '../ingest/segment-files.ts'
+import type { Connection } from '../sqlite/connection.ts'
+import type { HotStatements } from '../sqlite/hot-statements.ts'
+import { OutboxStatements } from './outbox-statements.ts'
+import type { OutboxQuestion, OutboxReply } from './outbox-types.ts'
+
+/** What a node that shares its records has still to ship, as the cluster's thread asks for it. */
+export class Outbox {
+  readonly #connection: Connection
+  readonly #journalDirectory: string
+  readonly #ingest: () => Promise<unknown>
+
+  /** `ingest` brings in all that is journaled by the time it is called. */
+  constructor(connection: Connection, journalDirectory: string, ingest: () => Promise<unknown>) {
+    this.#connection = connection
+    this.#journalDirectory = journalDirectory
+    this.#ingest = ingest
+  }
+
+  /** As which member; null: from now on nothing is shipped. What was stored before comes as well, after all that is new. */
+  async begin(member: string | null): Promise<void> {
+    await this.#connection.writeHot((hot) => {
+      const { sqlite } = this.#connection
+      const known = sqlite.prepare('select member from outbox_state').pluck().get() ?? null
+      if (known !== member) sqlite.exec('delete from outbox; delete from outbox_state')
+      if (known !== member && member !== null)
+        sqlite.prepare("insert into outbox_state (member, history, sequence, mark) values (?, '~', 0, '')").run(member)
+      hot.outbox = member === null ? null : new OutboxStatements(sqlite)
+    })
+  }
+
+  serve(port: MessagePort): void {
+    port.on('message', (question: OutboxQuestion) => {
+      void this.#reply(question).then((reply) => port.postMessage(reply))
+    })
+    // It keeps no thread alive that has nothing else to do.
+    port.unref()
+  }
+
+  async #reply(question: OutboxQuestion): Promise<OutboxReply> {
+    const { id } = question
+    try {
+      return { id, output: await this.#answer(question) }
+    } catch (error) {
+      return { id, failure: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  async #answer(question: OutboxQuestion): Promise<unknown> {
+    const { act, input } = question
+    if (act === 'ingest') return void (await this.#ingest())
+    if (act === 'resume') return await this.#connection.writeHot((hot) => outboxOf(hot).resume(input))
+    if (act === 'shipped') return await this.#connection.writeHot((hot) => outboxOf(hot).settle(input))
+    if (act === 'state') return await this.#connection.readHot((hot) => outboxOf(hot).state(input.after))
+    if (act === 'set-aside') return this.#setAside(input)
+    const found = await this.#connection.readHot((hot) => outboxOf(hot).read(input))
+    if (found !== null || !(await this.#connection.writeHot((hot) => outboxOf(hot).addHistory()))) return found
+    return await this.#connection.readHot((hot) => outboxOf(hot).read(input))
+  }
+
+  #setAside({ sequence, records }: { sequence: number; records: string[] }): null {
+    const folder = join(this.#journalDirectory, setAsideFolder)
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileSync(join(folder, `outbox-${sequence}.jsonl`), records.map((text) => `${text}\n`).join(''), {
+      mode: 0o600,
+    })
+    return null
+  }
+}
+
+function outboxOf({ outbox }: HotStatements): OutboxStatements {
+  if (outbox === null) throw new Error('this node ships no records')
+  return outbox
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ClusterNode, TestCluster } from '../support/cluster.ts'
+import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
+import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
+
+const credential = 'sk-of-the-cluster-1234567890'
+
+describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgres})`, () => {
+  let cluster: TestCluster
+  let upstream: MockProvider
+  let key: string
+  beforeAll(async () => {
+    upstream = await startMockProvider('openai', credential)
+    cluster = await TestCluster.start(['gw-a', 'gw-b'], { records: 'shared' })
+    const { admin, addRoute, createKey } = node('gw-a').gateway
+    const { baseUrl } = upstream
+    await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
+    await addRoute('gpt-4o-mini', ['up'])
+    ;({ key } = await createKey('everywhere'))
+    await cluster.converge()
+  })
+  afterAll(async () => {
+    await cluster?.stop()
+    await upstream?.close()
+  })
+
+  function node(name: string): ClusterNode {
+    const found = cluster.nodes.find((each) => each.name === name)
+    if (found === undefined) throw new Error(`there is no node ${name}`)
+    return found
+  }
+
+  /** Id of the request; null: it failed. */
+  async function ask(name: string): Promise<string | null> {
+    const response = await fetch(`${node(name).gateway.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }),
+    })
+    await response.text()
+    return response.status === 200 ? response.headers.get('x-sp-request-id') : null
+  }
+
+  const sent = new Set<string>()
+  const nodes = ['gw-a', 'gw-b']
+
+  /** Requests to all of these, at once; a node that is killed meanwhile answers some of them. */
+  async function askOften(names: readonly string[], times: number): Promise<void> {
+    const asked = names.flatMap((name) => Array.from({ length: times }, () => ask(name).catch(() => null)))
+    for (const id of await Promise.all(asked)) if (id !== null) sent.add(id)
+  }
+
+  const query = (text: string) => cluster.postgres.query(text).trim()
+
+  /** All that was answered is there, by the node that answered it; and the sums are those of the records. */
+  async function expectAll(): Promise<void> {
+    const missing = () => {
+      const there = new Set(query("select id from spgw.records where state = 'settled'").split('\n'))
+      return [...sent].filter((id) => !there.has(id))
+    }
+    await expect.poll(missing).toEqual([])
+    const figures = 'count(*), sum(input), sum(output), round(sum(usd * 1e9))'
+    const sums = 'sum(requests), sum(input), sum(output), sum(usd_nano)'
+    const records = query(`select node, ${figures} from spgw.records group by 1 order by 1`)
+    for (const span of ['hour', 'day'])
+      expect(query(`select node, ${sums} from spgw.record_sums where span = '${span}' group by 1 order by 1`)).toBe(
+        records,
+      )
+  }
+
+  it('brings the records of every node to PostgreSQL, with their sums', async () => {
+    await expect.poll(() => ask('gw-b')).not.toBeNull()
+    await askOften(nodes, 20)
+    await expectAll()
+    expect(query('select distinct node from spgw.records order by 1').split('\n')).toEqual(nodes)
+    const status = await node('gw-a').gateway.admin.cluster.status({})
+    await expect.poll(async () => (await node('gw-a').gateway.admin.status({})).cluster?.outbox?.records).toBe(0)
+    expect(status).toMatchObject({ records: 'shared', outbox: { trouble: null } })
+  })
+
+  it('reads the records of all nodes through any', async () => {
+    const id = await ask('gw-a')
+    sent.add(id ?? '')
+    const { admin, spgw } = node('gw-b').gateway
+    const [mine] = await node('gw-a').gateway.admin.requests.list({ limit: 1 })
+    expect(mine).toMatchObject({ id, node: 'gw-a' })
+    expect(await admin.requests.list({ limit: 1 })).toEqual([mine])
+    expect(await admin.requests.show({ id: id ?? '', bodies: false })).toEqual(mine)
+    expect((await admin.requests.search({ node: 'gw-b', limit: 1 })).requests).toMatchObject([{ node: 'gw-b' }])
+    const [settled, input] = query('select count(*), sum(input) from spgw.records').split('|').map(Number)
+    for (const by of ['total', 'model', 'tag', 'day,status'])
+      expect((await admin.requests.stats({ by }))[0]).toMatchObject({ requests: settled, input })
+    const filtered = await admin.requests.stats({ by: 'total', route: 'gpt-4o-mini', slowerThan: '0s', status: '2xx' })
+    expect(filtered).toEqual(await admin.requests.stats({ by: 'total', status: '2xx' }))
+    expect(await admin.requests.stats({ by: 'total', tags: ['none'] })).toEqual([])
+    expect(await admin.requests.stats({ by: 'total', failedAt: 'up' })).toEqual([])
+    const { groups } = await admin.requests.series({ since: '1h', by: 'provider' })
+    expect(groups[0]?.points.reduce((sum, { requests }) => sum + requests, 0)).toBe(settled)
+    const { stdout } = await spgw(['requests', 'list', '--node', 'gw-a', '--limit', '1000', '--json'])
+    expect(JSON.parse(stdout)).toHaveLength(Number(query("select count(*) from spgw.records where node = 'gw-a'")))
+  })
+
+  it('keeps records while PostgreSQL is away, and brings them when it is back', async () => {
+    cluster.postgres.stop()
+    await askOften(nodes, 10)
+    const outbox = async () => (await node('gw-b').gateway.admin.cluster.status({})).outbox
+    await expect.poll(outbox).toMatchObject({ trouble: expect.any(String) })
+    const { stdout, stderr } = await node('gw-b').gateway.spgw(['requests', 'list', '--json'])
+    expect(stderr).toMatch(/Requests of this node only, since \d\d:\d\d UTC: PostgreSQL is not reached/)
+    expect(new Set(JSON.parse(stdout).map((record: { node: string }) => record.node))).toEqual(new Set(['gw-b']))
+    const others = await node('gw-b').gateway.spgw(['requests', 'list', '--node', 'gw-a'])
+    expect(others.stderr).toMatch(/records of gw-a cannot be read/)
+    await node('gw-b').gateway.kill('SIGKILL')
+    await node('gw-b').restart()
+    cluster.postgres.start()
+    await expectAll()
+    await expect.poll(outbox).toMatchObject({ records: 0, trouble: null })
+  })
+
+  it.each(['ship.before-commit', 'ship.after-commit'])(
+    'brings each once when a node is killed at %s',
+    async (point) => {
+      await node('gw-b').gateway.stop()
+      await node('gw-b').restart(point)
+      await askOften(nodes, 5)
+      expect(await node('gw-b').gateway.ended).toBeNull()
+      await node('gw-b').restart()
+      await expectAll()
+    },
+  )
+
+  it('brings again what a standby that took over had not got', async () => {
+    const tables = ['records', 'record_sums', 'shipped']
+    query(
+      `create schema before; ${tables.map((name) => `create table before.${name} as table spgw.${name}`).join(';')}`,
+    )
+    await askOften(nodes, 20)
+    await expectAll()
+    for (const name of nodes) node(name).proxy.become('cut')
+    const restore = tables.map((name) => `truncate spgw.${name}; insert into spgw.${name} table before.${name}`)
+    query(`begin; ${restore.join(';')}; commit`)
+    for (const name of nodes) node(name).proxy.become('pass')
+    await expectAll()
+  })
+})

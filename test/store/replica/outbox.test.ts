@@ -1,0 +1,133 @@
+import { expect, it } from 'vitest'
+import { newId } from '../../../src/core/ids.ts'
+import type { RequestRecord } from '../../../src/core/record.ts'
+import { readHead } from '../../../src/store/records/record-head.ts'
+import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
+import { Outbox } from '../../../src/store/replica/outbox.ts'
+import type { OutboxStatements } from '../../../src/store/replica/outbox-statements.ts'
+import { shippedColumns } from '../../../src/store/replica/outbox-types.ts'
+import { openStore } from '../../../src/store/sqlite/open.ts'
+import { sampleRecord } from '../../support/sample-record.ts'
+import { storePaths, temporaryDirectory } from '../support.ts'
+
+async function openOutbox() {
+  const { databasePath: path, journalDirectory } = storePaths(temporaryDirectory())
+  const { connection } = await openStore({ path })
+  const outbox = new Outbox(connection, journalDirectory, async () => {})
+  const write = <Output>(run: (statements: OutboxStatements) => Output) =>
+    connection.writeHot((hot) => {
+      if (hot.outbox === null) throw new Error('nothing is shipped')
+      return run(hot.outbox)
+    })
+  const store = (...records: RequestRecord[]) =>
+    connection.writeHot((hot) => {
+      for (const record of records) {
+        const text = JSON.stringify(record)
+        const head = readHead(text, 'settled')
+        if (head !== null) hot.writeRecord(head, 'boot-0', text)
+      }
+    })
+  const read = (after: number, most = 100, mostBytes = 1e6) => write((each) => each.read({ after, most, mostBytes }))
+  return { connection, outbox, write, store, read }
+}
+
+const ended = (id = newId('req')) => sampleRecord({ id, state: 'settled' })
+const idsOf = (batch: { rows: readonly (readonly unknown[])[] } | null) => batch?.rows.map(([id]) => id)
+
+it('holds what has ended, batch by batch, in the transaction that stores it', async () => {
+  const { connection, outbox, store, read } = await openOutbox()
+  await outbox.begin('nod_1')
+  const [first, second, third] = [ended(), ended(), ended()]
+  await store(first, sampleRecord({ state: 'admitted' }))
+  await store(second, third)
+  const undone = connection.writeHot((hot) => {
+    const text = JSON.stringify(ended())
+    const head = readHead(text, 'settled')
+    if (head !== null) hot.writeRecord(head, 'boot-0', text)
+    throw new Error('undone')
+  })
+  await expect(undone).rejects.toThrow('undone')
+  const all = await read(0)
+  expect(idsOf(all)).toEqual([first.id, second.id, third.id])
+  const row = Object.fromEntries(shippedColumns.map((name, place) => [name, all?.rows[0]?.[place]]))
+  expect(row).toMatchObject({ state: 'settled', model: first.model, key_id: first.key?.id, usd: first.cost?.usd })
+  expect(JSON.parse(String(row.record_json))).toMatchObject({ id: first.id })
+  // A batch is never cut; at least one comes, however large.
+  const begun = await read(0, 1, 1)
+  expect(idsOf(begun)).toEqual([first.id])
+  expect(idsOf(await read(begun?.sequence ?? 0, 1, 1))).toEqual([second.id, third.id])
+  expect(await read(all?.sequence ?? 0)).toBeNull()
+})
+
+it('holds nothing on a gateway that ships nothing', async () => {
+  const { connection, outbox, store } = await openOutbox()
+  await store(ended())
+  const count = () => connection.sqlite.prepare('select count(*) from outbox').pluck().get()
+  expect(count()).toBe(0)
+  await outbox.begin('nod_1')
+  await store(ended())
+  expect(count()).toBe(1)
+  await outbox.begin(null)
+  await store(ended())
+  expect(count()).toBe(0)
+})
+
+it('brings what was stored before, newest first, after all that is new', async () => {
+  const { outbox, store, read, write } = await openOutbox()
+  const [old, older] = [ended(newId('req', 2000)), ended(newId('req', 1000))]
+  await store(old, older)
+  await outbox.begin('nod_1')
+  const fresh = ended()
+  await store(fresh)
+  const first = await read(0)
+  expect(idsOf(first)).toEqual([fresh.id])
+  expect(await write((each) => each.addHistory())).toBe(true)
+  const next = await read(first?.sequence ?? 0)
+  // `fresh` is among what was stored by now: brought twice, which replaces it.
+  expect(idsOf(next)).toEqual([fresh.id, old.id, older.id])
+  expect(await write((each) => [each.addHistory(), each.addHistory()])).toEqual([false, false])
+  expect(await write((each) => each.state(next?.sequence ?? 0))).toEqual({ depth: 0, since: null, history: false })
+})
+
+it('goes on where PostgreSQL is, also where it has lost the end', async () => {
+  const { outbox, store, read, write } = await openOutbox()
+  await outbox.begin('nod_1')
+  await store(ended())
+  const first = await read(0)
+  await store(ended())
+  const second = await read(first?.sequence ?? 0)
+  if (first === null || second === null) throw new Error('two batches')
+  const { sequence, mark } = second
+  await write((each) => each.settle({ sequence, mark }))
+  expect(await write((each) => each.resume({ sequence, mark }))).toBe(sequence)
+  // A standby that took over has only the first.
+  const after = await write((each) => each.resume({ sequence: first.sequence, mark: first.mark }))
+  expect(idsOf(await read(after))).toEqual(idsOf(second))
+})
+
+it('ships again, under new numbers, what may be another batch of the number that PostgreSQL has', async () => {
+  const { outbox, store, read, write } = await openOutbox()
+  await outbox.begin('nod_1')
+  // With the machine this database lost its last changes; PostgreSQL has 1 and 2, and these are others.
+  const [one, other] = [ended(), ended()]
+  await store(one)
+  await store(other)
+  const after = await write((each) => each.resume({ sequence: 2, mark: 'of another batch' }))
+  const batch = await read(after)
+  expect(idsOf(batch)).toEqual([one.id, other.id])
+  expect(batch?.sequence).toBeGreaterThan(2)
+  await store(ended())
+  expect((await read(batch?.sequence ?? 0))?.sequence).toBeGreaterThan(batch?.sequence ?? 0)
+})
+
+it('keeps records from retention until they are shipped', async () => {
+  const { connection, outbox, store, read, write } = await openOutbox()
+  await outbox.begin('nod_1')
+  const old = sampleRecord({ id: newId('req', 1000), state: 'settled', time: new Date(1000).toISOString() })
+  await store(old)
+  expect(await removeRecordsBefore(connection, 100_000)).toBe(0)
+  const batch = await read(0)
+  if (batch === null) throw new Error('a batch')
+  await write((each) => each.settle(batch))
+  expect(await removeRecordsBefore(connection, 100_000)).toBe(1)
+})
