@@ -69,6 +69,13 @@ describe('lines of pages', () => {
   })
 })
 
+describe('docs/architecture.md', () => {
+  it('can be read at one sitting', () => {
+    const page = pages.find(({ path }) => path === 'docs/architecture.md')
+    expect(page?.text.split('\n').length).toBeLessThanOrEqual(200)
+  })
+})
+
 describe('README.md', () => {
   const text = readme.map((page) => page.text).join('')
 
