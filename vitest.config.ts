@@ -28,8 +28,6 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.{ts,tsx}'],
           exclude: ['test/rules/**', 'test/e2e/**', 'test/integration/**', ...slow],
-          // Several hundred files share what they import. Who changes something that others see, puts it back.
-          isolate: false,
           ...patience,
         },
       },

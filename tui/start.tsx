@@ -26,6 +26,8 @@ export async function runTui(parts: TuiParts & { process: Process }): Promise<nu
   const quit = () => screen.unmount()
   const suspend = (release: () => Promise<{ resume(): Promise<void> }>) => void suspendJob(parts.process, release)
   const style = readStyle(parts.environment, parts.colour, parts.utc)
+  // Before anything is drawn: from then on Ctrl-C is a key, and not the end of the process.
+  if (stdin.isTTY) stdin.setRawMode(true)
   const screen = render(<App session={session} style={style} quit={quit} suspend={suspend} />, {
     stdin,
     stdout,

@@ -19,7 +19,10 @@ export function pickColumns(
 
 function pickColumn(columns: readonly Column[], name: string, row: unknown): Column {
   const known = columns.find((column) => column.field === name || nameOf(column) === normalise(name))
-  if (known !== undefined) return known
+  if (known !== undefined) {
+    const { optional: _, ...asked } = known
+    return asked
+  }
   // As flags are written: the field is `created_by`.
   const field = [name, name.replaceAll('-', '_')].find((one) => valueAt(row, one) !== undefined) ?? name
   if (row === undefined || valueAt(row, field) !== undefined) {

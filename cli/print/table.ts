@@ -16,7 +16,9 @@ interface LaidOutColumn {
 
 /** Aligned columns with a head. A narrow terminal gets fewer of them; off a terminal everything is shown. */
 export function renderTable(columns: readonly Column[], rows: readonly unknown[], view: View): string {
-  const laid = columns.map((column) => layOut(column, rows, view))
+  const laid = columns
+    .map((column) => layOut(column, rows, view))
+    .filter(({ column, empty }) => !(empty && column.optional === true))
   const shown = chooseColumns(laid, view.width)
   const head = shown.map((part) => pad(cut(part.column.title.toUpperCase(), part.width), part))
   const lines = [view.paint('quiet', head.join(gap).trimEnd())]

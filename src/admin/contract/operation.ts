@@ -75,6 +75,8 @@ export interface Column {
   absent?: string
   /** Where there is no room for all, it goes before the column behind it. */
   minor?: true
+  /** Left out of tables in which no row has it, unless it is asked for. */
+  optional?: true
 }
 
 /**

@@ -10,9 +10,13 @@ export const requestColumns = [
   { field: 'tokens.input', title: 'IN', format: 'number' },
   { field: 'tokens.output', title: 'OUT', format: 'number' },
   { field: 'cost.usd', title: 'COST', format: 'money' },
-  { field: 'node', title: 'NODE' },
+  // Of a cluster whose nodes share their records.
+  { field: 'node', title: 'NODE', optional: true },
   { field: 'lane', title: 'LANE' },
   { field: 'operation', title: 'OPERATION' },
   { field: 'client.user_agent', title: 'CLIENT', otherwise: 'client.address' },
   { field: 'id', title: 'ID', format: 'id' },
 ] as const
+
+/** Of requests as they end: the node that is asked shows its own. */
+export const liveColumns = requestColumns.filter(({ field }) => field !== 'node')
