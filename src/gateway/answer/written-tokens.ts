@@ -54,16 +54,31 @@ const written = new Set([
 /** The same, where it is no text: the arguments of a call. */
 const writtenValues = new Set(['args', 'input'])
 
-/** Bytes of text that a model has written, in an event or a whole answer of any format; of a part of a large event all. */
-export function textBytes(data: Buffer): number {
-  const value = parseJson(data)
-  return value === undefined ? data.length : bytesIn(value, '')
+/** A value on the way through a document; `whole`: all of it is written, its names too. */
+interface Place {
+  name: string
+  value: unknown
+  whole: boolean
 }
 
-function bytesIn(value: unknown, name: string): number {
-  if (typeof value === 'string') return written.has(name) ? Buffer.byteLength(value) : 0
-  if (typeof value !== 'object' || value === null) return 0
-  if (writtenValues.has(name)) return Buffer.byteLength(JSON.stringify(value))
-  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + bytesIn(one, name), 0)
-  return Object.entries(value).reduce((sum, [key, one]) => sum + bytesIn(one, key), 0)
+/** Bytes of text that a model has written, in an event or a whole answer of any format; of a part of a large event all. */
+export function textBytes(data: Buffer): number {
+  const document = parseJson(data)
+  if (document === undefined) return data.length
+  let bytes = 0
+  // Not by recursion: how deep it is, its sender decides.
+  const left: Place[] = [{ name: '', value: document, whole: false }]
+  for (let place = left.pop(); place !== undefined; place = left.pop()) {
+    const { name, value } = place
+    if (typeof value === 'object' && value !== null) addInside(left, place, value)
+    else if (place.whole || (typeof value === 'string' && written.has(name)))
+      bytes += Buffer.byteLength(String(value)) + (place.whole ? name.length : 0)
+  }
+  return bytes
+}
+
+function addInside(left: Place[], { name, whole }: Place, value: object): void {
+  const isWhole = whole || writtenValues.has(name)
+  if (Array.isArray(value)) for (const one of value) left.push({ name, value: one, whole: isWhole })
+  else for (const [key, one] of Object.entries(value)) left.push({ name: key, value: one, whole: isWhole })
 }
