@@ -12,7 +12,8 @@ export interface Seeker {
   /** Of a detection too long to be held: how far what follows belongs to it; null: it ends where it was cut. */
   rest: ((text: string) => number) | null
   /**
-   * The source of a form that stands in every JSON document in whose texts something is found, unless it writes characters as `\u` escapes; null: any document may have something.
+   * The source of a form that stands in every JSON document in whose texts something is found, unless it writes characters as `\u`
+   * escapes; null: any document may have something.
    */
   inJson: string | null
 }
