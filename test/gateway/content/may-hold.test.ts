@@ -39,6 +39,11 @@ const secrets = [
   'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln',
   '-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----',
   'AKIAIOSFODNN7EXAMPLE00',
+  // What hides it is taken away before it is looked for.
+  'sk-\u200bproj-Abc123Def456Ghi789Jkl',
+  'ｓｋ-proj-Abc123Def456Ghi789Jkl',
+  'sp_li\u00adve_0123456789abcdefABCDEF',
+  'AKIA\u{e0041}IOSFODNN7EXAMPLE00',
 ]
 const words = ['a basic example', 'task-force', 'risk', 'hello\nworld', 'bearer of news', '/a/b', 'é', '']
 const names = fc.constantFrom(
