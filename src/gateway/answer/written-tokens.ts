@@ -55,7 +55,7 @@ const written = new Set([
 const writtenValues = new Set(['args', 'input'])
 
 /** A value on the way through a document; `whole`: all of it is written, its names too. */
-interface Place {
+interface ReadValue {
   name: string
   value: unknown
   whole: boolean
@@ -67,7 +67,7 @@ export function textBytes(data: Buffer): number {
   if (document === undefined) return data.length
   let bytes = 0
   // Not by recursion: how deep it is, its sender decides.
-  const left: Place[] = [{ name: '', value: document, whole: false }]
+  const left: ReadValue[] = [{ name: '', value: document, whole: false }]
   for (let place = left.pop(); place !== undefined; place = left.pop()) {
     const { name, value } = place
     if (typeof value === 'object' && value !== null) addInside(left, place, value)
@@ -77,7 +77,7 @@ export function textBytes(data: Buffer): number {
   return bytes
 }
 
-function addInside(left: Place[], { name, whole }: Place, value: object): void {
+function addInside(left: ReadValue[], { name, whole }: ReadValue, value: object): void {
   const isWhole = whole || writtenValues.has(name)
   if (Array.isArray(value)) for (const one of value) left.push({ name, value: one, whole: isWhole })
   else for (const [key, one] of Object.entries(value)) left.push({ name: key, value: one, whole: isWhole })
