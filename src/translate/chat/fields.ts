@@ -59,6 +59,10 @@ export const chatFields = {
     otherwise: 'mapped',
     why: 'only with its signature; without one it is listed, and refused by no route',
   },
+  'messages.reasoning': {
+    otherwise: 'mapped',
+    why: 'only with its signature; without one it is listed, and refused by no route',
+  },
   'messages.extra_content': { otherwise: 'mapped' },
   tools: { otherwise: 'mapped' },
   'tools.type': { otherwise: 'mapped' },

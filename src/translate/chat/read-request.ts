@@ -97,7 +97,8 @@ function readOutput(value: unknown): OutputFormat | null {
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 function readReasoning(value: unknown): ReasoningSettings | null {
-  if (value === null || value === undefined) return null
+  // `default` is Groq's word for what goes without saying.
+  if (value === null || value === undefined || value === 'default') return null
   const effort = efforts.find((one) => one === value)
   if (effort === undefined) throw new RequestError('reasoning_effort', 'reasoning_effort is none of the known efforts')
   return { path: 'reasoning_effort', effort, budget: null, visible: null, encrypted: false }

@@ -138,9 +138,11 @@ function readAssistant(message: JsonObject, path: string, { carriers }: ReadCont
   const content = readContent(message, path)
   if (!besideContent.some((name) => message[name] !== undefined && message[name] !== null)) return content
   const carried = readCarried(message.extra_content, `${path}.extra_content`, carriers)
-  const text = asText(message.reasoning_content) ?? asText(message.reasoning)
+  // OpenRouter's and Groq's name for it is `reasoning`.
+  const name = asText(message.reasoning_content) === null ? 'reasoning' : 'reasoning_content'
+  const text = asText(message[name])
   const loose: ReasoningPart[] =
-    carried.length > 0 || text === null ? [] : [{ kind: 'reasoning', path: `${path}.reasoning_content`, text }]
+    carried.length > 0 || text === null ? [] : [{ kind: 'reasoning', path: `${path}.${name}`, text }]
   const refusal = asText(message.refusal)
   return [
     ...carried,

@@ -91,6 +91,7 @@ export const messagesFields = {
   output_config: { otherwise: 'mapped' },
   'output_config.effort': { otherwise: 'mapped', why: 'as the nearest that the model has' },
   'output_config.format': { otherwise: 'mapped' },
+  'output_config.task_budget': { otherwise: 'dropped' },
   stop_sequences: {
     to: { responses: 'refused' },
     otherwise: 'mapped',
