@@ -28,15 +28,10 @@ export async function install(directory: string, packages: readonly string[]): P
 }
 
 async function installNode(directory: string, names: readonly string[]): Promise<void> {
-  await run('npm', [
-    'install',
-    '--prefix',
-    directory,
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-    ...names.map((name) => `${name}@latest`),
-  ])
+  const npm = (...args: string[]) => run('npm', [...args, '--prefix', directory, '--loglevel=error'])
+  await npm('install', '--no-audit', '--no-fund', ...names.map((name) => `${name}@latest`))
+  // Claude Code and opencode put their program in place by a script of their own, which npm may be set not to run.
+  await npm('rebuild', '--ignore-scripts=false', ...names)
 }
 
 async function installPython(directory: string, programs: string, names: readonly string[]): Promise<void> {

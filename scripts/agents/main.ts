@@ -58,6 +58,11 @@ let all = true
 for (const name of positionals.length === 0 ? Object.keys(agents) : positionals) {
   const agent = agents[name]
   if (agent === undefined) throw new Error(`${name} is none of ${Object.keys(agents).join(', ')}.`)
-  all = (await runAll(name, agent)) && all
+  // One that cannot be installed today says nothing about the others.
+  const passed = await runAll(name, agent).catch((error: Error) => {
+    process.stdout.write(`FAIL  ${name}: ${error.message}\n`)
+    return false
+  })
+  all = passed && all
 }
 process.exitCode = all ? 0 : 1
