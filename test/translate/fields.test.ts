@@ -168,6 +168,7 @@ const chatBodies: readonly JsonObject[] = [
     messages: [
       { role: 'user', content: 'x' },
       { role: 'assistant', content: 'y', reasoning_content: 'Hm.' },
+      { role: 'assistant', content: 'z', reasoning: 'Hm.' },
       { role: 'user', content: 'z' },
     ],
   },
@@ -326,7 +327,7 @@ const messagesBodies: readonly JsonObject[] = [
   },
   {
     ...question,
-    output_config: { effort: 'low', format: { type: 'json_schema', schema: { type: 'object' } } },
+    output_config: { effort: 'low', format: { type: 'json_schema', schema: { type: 'object' } }, task_budget: {} },
   },
   {
     ...question,
