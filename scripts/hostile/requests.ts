@@ -72,6 +72,18 @@ const odd: HostileCase[] = [
     body: `{${fill(large, '"model":"openai-m",')}"messages":[]}`,
   })),
   call('JSON body', 'a long model', () => ({ path: calls.chat.path, body: `{"model":"${'m'.repeat(large)}"}` })),
+  call('JSON body', 'a long list as its model', () => ({
+    path: calls.chat.path,
+    body: `{"model":${values['empty texts']?.(6 * MB)},"messages":[]}`,
+  })),
+  call('JSON body', 'a long stream', () => ({
+    path: calls.chat.path,
+    body: `{"model":"openai-m","stream":${values['one text of escapes']?.(large)}}`,
+  })),
+  call('JSON body', 'a long key', () => ({
+    path: calls.chat.path,
+    body: chat(`{${values['one text of escapes']?.(large)}:1}`),
+  })),
   call('JSON body', 'in pieces of 7 bytes', () => ({ path: calls.chat.path, body: cut(chat(fill(MB, ' ')), 7) })),
   call('JSON body', 'no letters', () => ({ path: calls.chat.path, body: Buffer.alloc(large, 0xff) })),
   call('JSON body', 'other ids each time', () => ({

@@ -24,6 +24,7 @@ export const values: Record<string, (size: number) => string> = {
   'one text': (size) => `"${'a'.repeat(size)}"`,
   'one text of escapes': (size) => `"${fill(size, '\\"')}"`,
   'one text of \\u escapes': (size) => `"${fill(size, '\\u0061')}"`,
+  'one text of backslashes': (size) => `"${fill(size, '\\\\')}"`,
   'one text beyond ASCII': (size) => `"${fill(size, 'é')}"`,
   'one text of e-mail addresses': (size) => `"${fill(size, 'a.b@c.de ')}"`,
   'one text that begins addresses': (size) => `"${fill(size, 'a.b-c@')}"`,

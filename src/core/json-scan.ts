@@ -21,6 +21,9 @@ export interface Span {
   end: number
 }
 
+/** In bytes. A value that means something only where it is short is not read where it is longer than this. */
+export const shortValue = 16 * 1024
+
 /** Bytes and what takes their place. */
 export interface Edit {
   span: Span

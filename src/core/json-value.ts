@@ -16,10 +16,13 @@ export function parseObject(bytes: Buffer): JsonObject | null {
   return asObject(parseJson(bytes))
 }
 
-/** A value that a scan found. Undefined where it is not JSON: a scan does not look inside strings. */
-export function readValue(bytes: Buffer, { start, end }: Span): unknown {
+/**
+ * A value that a scan found. Undefined where it is not JSON, since a scan does not look inside strings, and where it is longer than `longest`,
+ * so that nobody reads what could mean nothing.
+ */
+export function readValue(bytes: Buffer, { start, end }: Span, longest = Infinity): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8', start, end))
+    return end - start > longest ? undefined : JSON.parse(bytes.toString('utf8', start, end))
   } catch {
     return undefined
   }
@@ -42,7 +45,7 @@ export function asArray(value: unknown): readonly unknown[] {
 
 /** Null for an empty string too. */
 export function asText(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
+  return asString(value) || null
 }
 
 export function asString(value: unknown): string {

@@ -1,6 +1,6 @@
-import { KnownSpans, knownSpans, longBytes, rememberSpans, slicedBytes } from './known-spans.ts'
+import { type KnownSpans, knownSpans, longBytes, slicedBytes } from './known-spans.ts'
 import { decodeName, letterBytes, letters, mostLetters, wasAscii } from './member-name.ts'
-import { foldsToAscii, type NameWatch, WatchedNames } from './watched-names.ts'
+import { mayHideName, type NameWatch, WatchedNames } from './watched-names.ts'
 
 /**
  * Skips values of JSON in its bytes, without parsing or copying. The grammar is checked strictly (RFC 8259) but for the inside of
@@ -19,25 +19,42 @@ const closeBracket = 0x5d
 
 /** Of one body, at whatever depth: so many no request means, and each costs time that its bytes do not show. */
 export const maximumValues = 3_000_000
+/** A longer one counts as too many values: no pause is made within it. */
+const longestKey = 4 * 1024 * 1024
 /** Deeper nesting is refused: no real body has it, and it bounds the stack below. */
 export const maximumDepth = 10_000
 
 /** Where a scan of a value stands. */
-interface ValueWalk {
+export interface ValueWalk {
   index: number
   depth: number
   inObject: boolean
+  /** Where the text begins that was left half-way; -1: none was. */
+  text: number
   containers: Uint8Array
 }
 
+/** A scan that others have their turn between the slices of. */
+export interface SlicedWalk extends ValueWalk {
+  readonly spans: KnownSpans
+  valuesLeft: number
+}
+
 /** One stack for all scans that are done in one go: they are synchronous and never re-entered. */
-const shared: ValueWalk = { index: 0, depth: 0, inObject: false, containers: new Uint8Array(maximumDepth) }
+const shared = startWalk()
 /** What the scan under way writes down what it finds into; null: nowhere. */
 let recording: KnownSpans | null = null
-/** The scan was left at the first value at or behind the place where it was to pause. */
+/** The scan was left at or behind the place where it was to pause: before a value, or half-way in a text. */
 const paused = Number.NEGATIVE_INFINITY
+const never = Number.POSITIVE_INFINITY
+/** Of a text that was left half-way: how far it was passed. */
+let passedTo = 0
 /** How many more values the scan under way may pass; below zero it was stopped for having too many. */
 let valuesLeft = 0
+
+export function startWalk(): ValueWalk {
+  return { index: 0, depth: 0, inObject: false, text: -1, containers: new Uint8Array(maximumDepth) }
+}
 
 /** With more than this before the end, a value may be large. */
 const largeBytes = 16 * 1024
@@ -67,7 +84,7 @@ export function skipNext(bytes: Buffer, at: number, end: number, watch: NameWatc
   shared.index = at
   shared.depth = 0
   shared.inObject = false
-  return walk(bytes, shared, end, watch, strict && end - at <= largeBytes, Number.POSITIVE_INFINITY)
+  return walk(bytes, shared, end, watch, strict && end - at <= largeBytes, never)
 }
 
 /** As the scan of the whole document found it; undefined: it must be scanned again. */
@@ -79,34 +96,15 @@ function recallEnd(bytes: Buffer, at: number, end: number): number | undefined {
   return found > end || ~found > end ? ~end : found
 }
 
-/**
- * A scan of a large document that goes on where it was left, so that others have their turn in between. What it finds is remembered
- * for the scans that follow, of all of it or of parts.
- */
-export class SlicedScan {
-  readonly #bytes: Buffer
-  readonly #spans = new KnownSpans()
-  readonly #walk: ValueWalk = { index: 0, depth: 0, inObject: false, containers: new Uint8Array(maximumDepth) }
-  /** The document itself is no value in an object. */
-  #valuesLeft = maximumValues + 1
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes
-  }
-
-  /** Scans about so many bytes more; true: that was all. */
-  advance(most: number): boolean {
-    if (!this.#spans.findSpaces(this.#bytes, most, isSpace)) return false
-    valuesLeft = this.#valuesLeft
-    recording = this.#spans
-    const end = walk(this.#bytes, this.#walk, this.#bytes.length, null, false, this.#walk.index + most)
-    recording = null
-    this.#valuesLeft = valuesLeft
-    if (end === paused) return false
-    if (end < 0) this.#spans.fail(~end, valuesLeft < 0)
-    rememberSpans(this.#bytes, this.#spans)
-    return true
-  }
+/** Goes on with the scan of a whole document up to about `pauseAt`, and writes down what it finds; true: that was all. */
+export function walkOn(bytes: Buffer, from: SlicedWalk, pauseAt: number): boolean {
+  valuesLeft = from.valuesLeft
+  recording = from.spans
+  const end = walk(bytes, from, bytes.length, null, false, pauseAt)
+  recording = null
+  from.valuesLeft = valuesLeft
+  if (end < 0 && end !== paused) from.spans.fail(~end, valuesLeft < 0)
+  return end !== paused
 }
 
 /** Iterative: nesting costs no call stack. */
@@ -120,17 +118,19 @@ function walk(
 ): number {
   const { containers } = from
   const spans = recording
-  let { index, depth, inObject } = from
+  let { index, depth, inObject, text } = from
   for (;;) {
-    index = skipSpace(bytes, index, end)
-    if (index >= end) return ~end
-    if (index >= pauseAt) {
-      Object.assign(from, { index, depth, inObject })
-      return paused
+    if (text < 0) {
+      index = skipSpace(bytes, index, end)
+      if (index >= end) return ~end
+      if (index >= pauseAt) {
+        Object.assign(from, { index, depth, inObject, text })
+        return paused
+      }
+      if (--valuesLeft < 0) return ~index
     }
-    if (--valuesLeft < 0) return ~index
-    const start = index
-    const byte = bytes[index]
+    const start = text < 0 ? index : text
+    const byte = bytes[start]
     let isOpen = false
     if (byte === openBrace || byte === openBracket) {
       if (depth === maximumDepth) return ~index
@@ -140,8 +140,11 @@ function walk(
       index = skipSpace(bytes, index + 1, end)
       isOpen = index < end && bytes[index] !== (inObject ? closeBrace : closeBracket)
     } else {
-      index = byte === quote ? skipString(bytes, index + 1, end, isStrict) : skipScalar(bytes, index, end)
+      const at = text < 0 ? index + 1 : index
+      index = byte === quote ? skipString(bytes, at, end, isStrict, pauseAt) : skipScalar(bytes, index, end)
+      if (index === paused) Object.assign(from, { index: passedTo, depth, inObject, text: start })
       if (index < 0) return index
+      text = -1
       if (spans !== null) spans.passed(start, index)
     }
     while (!isOpen) {
@@ -172,7 +175,9 @@ function skipKey(
   strict: boolean,
 ): number {
   if (at >= end || bytes[at] !== quote) return ~at
-  const keyEnd = skipString(bytes, at + 1, end, strict)
+  const limit = Math.min(end, at + longestKey)
+  const keyEnd = skipString(bytes, at + 1, limit, strict)
+  if (keyEnd === ~limit && limit < end) valuesLeft = -1
   if (keyEnd < 0) return keyEnd
   if (watch !== null && !watch.seen) watchName(watch, bytes, at + 1, keyEnd - 1)
   if (spans !== null) noteKey(spans, bytes, at + 1, keyEnd - 1)
@@ -195,15 +200,6 @@ function noteKey(spans: KnownSpans, bytes: Buffer, start: number, end: number): 
   for (const name of all.byLength[length] ?? []) if (isSpelledAs(bytes, start, length, name)) spans.named(name)
   const isLonger = length > spans.longestHidden && length >= all.shortestHidden
   if (isLonger && mayHideName(bytes, start, end)) spans.longestHidden = length
-}
-
-/** A key that holds an escape, or a character that folds to a letter of ASCII. */
-function mayHideName(bytes: Buffer, start: number, end: number): boolean {
-  for (let index = start; index < end; index++) {
-    const byte = bytes[index] ?? 0
-    if (byte === backslash || (byte > 0x7f && foldsToAscii(bytes, index))) return true
-  }
-  return false
 }
 
 /** Of letters, and of nothing else, 0x20 is the difference between capital and small. */
@@ -264,8 +260,8 @@ function hasText(bytes: Uint8Array, start: number, text: string): boolean {
   return true
 }
 
-export function skipString(bytes: Buffer, at: number, end: number, strict: boolean): number {
-  return strict ? readString(bytes, at, end) : passString(bytes, at, end)
+export function skipString(bytes: Buffer, at: number, end: number, strict: boolean, pauseAt = never): number {
+  return strict ? readString(bytes, at, end) : passString(bytes, at, end, pauseAt)
 }
 
 export function isSpace(byte: number | undefined): boolean {
@@ -324,8 +320,11 @@ function isHexDigit(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
 }
 
-/** To the byte after the closing quote, whatever lies within; `~end` where there is none. `at` is the byte after the opening quote. */
-export function passString(bytes: Buffer, at: number, end: number): number {
+/**
+ * To the byte after the closing quote, whatever lies within; `~end` where there is none. `at` is the byte after the opening quote. It pauses
+ * only where quotes are escaped: without one, the native search takes no time that counts.
+ */
+export function passString(bytes: Buffer, at: number, end: number, pauseAt = never): number {
   let index = at
   for (let span = nearBytes; ; ) {
     const near = Math.min(index + span, end)
@@ -341,6 +340,9 @@ export function passString(bytes: Buffer, at: number, end: number): number {
     // Where many quotes are escaped, the search would find each of them.
     span = found - index < 4 * nearBytes ? Math.min(2 * span, farBytes) : nearBytes
     index = found + 1
+    if (index < pauseAt) continue
+    passedTo = index
+    return paused
   }
 }
 

@@ -1,11 +1,47 @@
-import { SlicedScan } from './json-walk.ts'
+import { isSpace, maximumValues, type SlicedWalk, startWalk, walkOn } from './json-walk.ts'
+import { KnownSpans, rememberSpans } from './known-spans.ts'
 import { nextTurn } from './slices.ts'
 
-/** Of a document of small values; a large text within it is passed in one go. Scanned in a few milliseconds. */
+/** Scanned in a few milliseconds. */
 const sliceBytes = 2 * 1024 * 1024
 
 /** Goes over a document of `slicedBytes` or more in slices. Those who read it afterwards skip by what was found. */
 export async function scanInSlices(bytes: Buffer): Promise<void> {
   const scan = new SlicedScan(bytes)
   while (!scan.advance(sliceBytes)) await nextTurn()
+}
+
+/** Searched in a few milliseconds, also where the first byte of what is searched for is every second one. */
+const searchedBytes = 4 * 1024 * 1024
+
+/** Whether a document of `slicedBytes` or more holds this anywhere. */
+export async function includesInSlices(bytes: Buffer, searched: Buffer): Promise<boolean> {
+  for (let at = 0; at < bytes.length; at += searchedBytes) {
+    if (at > 0) await nextTurn()
+    if (bytes.subarray(at, at + searchedBytes + searched.length - 1).includes(searched)) return true
+  }
+  return false
+}
+
+/**
+ * A scan of a large document that goes on where it was left, so that others have their turn in between. What it finds is remembered
+ * for the scans that follow, of all of it or of parts.
+ */
+export class SlicedScan {
+  readonly #bytes: Buffer
+  /** The document itself is no value in an object. */
+  readonly #walk: SlicedWalk = { ...startWalk(), spans: new KnownSpans(), valuesLeft: maximumValues + 1 }
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** Scans about so many bytes more; true: that was all. */
+  advance(most: number): boolean {
+    const { spans, index } = this.#walk
+    if (!spans.findSpaces(this.#bytes, most, isSpace)) return false
+    if (!walkOn(this.#bytes, this.#walk, index + most)) return false
+    rememberSpans(this.#bytes, spans)
+    return true
+  }
 }

@@ -12,10 +12,21 @@ const longS = /\u017f|\u00c5\u00bf/g
 const kelvin = /\u212a|\u00e2\u0084\u00aa/g
 
 /** Whether a character that folds to a letter of ASCII begins at this byte of UTF-8. */
-export function foldsToAscii(bytes: Buffer, at: number): boolean {
+function foldsToAscii(bytes: Buffer, at: number): boolean {
   const first = bytes[at]
   if (first === 0xc5) return bytes[at + 1] === 0xbf
   return first === 0xe2 && bytes[at + 1] === 0x84 && bytes[at + 2] === 0xaa
+}
+
+const backslash = 0x5c
+
+/** A key that holds an escape, or a character that folds to a letter of ASCII. */
+export function mayHideName(bytes: Buffer, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) {
+    const byte = bytes[index] ?? 0
+    if (byte === backslash || (byte > 0x7f && foldsToAscii(bytes, index))) return true
+  }
+  return false
 }
 
 /** Names to look out for at every depth, in any letters. ASCII; at least one. */

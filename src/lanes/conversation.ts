@@ -1,6 +1,8 @@
 import { bytesPerToken } from '../core/estimated-tokens.ts'
-import { type Member, type Span, scanElements, scanObject } from '../core/json-scan.ts'
+import { type Member, type Span, scanElements, scanObject, shortValue } from '../core/json-scan.ts'
 import { asText, readValue } from '../core/json-value.ts'
+import { knownSpans } from '../core/known-spans.ts'
+import { WatchedNames } from '../core/watched-names.ts'
 import type { SignedReasoning } from './reader-contract.ts'
 
 /** What a provider's prompt cache goes by, and for how long it keeps it. */
@@ -47,8 +49,15 @@ export function readConversation(body: Buffer, signed: SignedReasoning | null, w
   const isLong = body.length >= leastTokens * bytesPerToken
   return {
     start: wantsStart && isLong ? conversationStart(body) : null,
-    signature: signed !== null && body.includes(signed.hint) ? lastSignature(body, signed.names) : null,
+    signature: signed !== null && mayBeSigned(body, signed) ? lastSignature(body, signed.names) : null,
   }
+}
+
+const signatureNames = new WatchedNames(['signature', 'thoughtSignature', 'thought_signature', 'encrypted_content'])
+
+/** Whether a body may hold signed reasoning. Of a large one it is known; a search for it would take long. */
+export function mayBeSigned(body: Buffer, { hint }: SignedReasoning): boolean {
+  return knownSpans(body)?.holds(signatureNames) ?? body.includes(hint)
 }
 
 /** null: the body has no beginning that could be cached. Without parsing it. */
@@ -58,8 +67,11 @@ function conversationStart(body: Buffer): ConversationStart | null {
   const find = (name: string) => scan.members.findLast((member) => member.name === name)
   const named = find(cacheKey)
   const kept = find(retention)
-  const ttlMs = Math.max(longestMark(body), kept === undefined ? 0 : (ttls[String(readValue(body, kept))] ?? 0))
-  const key = named === undefined ? null : asText(readValue(body, named))
+  const ttlMs = Math.max(
+    longestMark(body),
+    kept === undefined ? 0 : (ttls[String(readValue(body, kept, shortValue))] ?? 0),
+  )
+  const key = named === undefined ? null : asText(readValue(body, named, shortValue))
   if (key !== null) return { text: `key ${key}`, ttlMs }
   const parts = heads.flatMap((name) => partOf(body, find(name)))
   for (const name of turns) parts.push(...firstTurns(body, find(name)))
@@ -85,7 +97,7 @@ function isUsers(body: Buffer, element: Span): boolean {
   const scan = scanObject(body, ['role', 'parts'], element)
   if (!scan.ok) return true
   const role = scan.members.find(({ name }) => name === 'role')
-  return role === undefined ? scan.members.length > 0 : readValue(body, role) === 'user'
+  return role === undefined ? scan.members.length > 0 : readValue(body, role, shortValue) === 'user'
 }
 
 /**
@@ -100,10 +112,12 @@ function plainText(part: string): string {
 }
 
 const ttlName = '"ttl"'
+const ttlNames = new WatchedNames(['ttl'])
 /** More marks than any format allows. */
 const mostMarks = 64
 
 function longestMark(body: Buffer): number {
+  if (knownSpans(body)?.holds(ttlNames) === false) return usualTtlMs
   let longest = usualTtlMs
   let at = body.indexOf(ttlName)
   for (let seen = 0; at >= 0 && seen < mostMarks; seen++, at = body.indexOf(ttlName, at + ttlName.length)) {

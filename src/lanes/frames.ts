@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Member, scanObject } from '../core/json-scan.ts'
+import { type Member, scanObject, shortValue } from '../core/json-scan.ts'
 import { readValue } from '../core/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { SocketReading } from './contract.ts'
@@ -31,7 +31,7 @@ export function readType(frame: Buffer, members: readonly Member[]): string | Fa
   let type: string | null = null
   for (const member of members) {
     if (member.name !== 'type') continue
-    const value = readValue(frame, member)
+    const value = readValue(frame, member, shortValue)
     if (typeof value !== 'string') return badType('`type` must be a string.')
     if (type !== null && type !== value) return badType('`type` is given twice with different values; send it once.')
     type = value

@@ -5,6 +5,7 @@ import {
   type ObjectScan,
   scanElements,
   scanObject,
+  shortValue,
 } from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
 
@@ -44,7 +45,7 @@ export function capOutput(body: Buffer, limits: OutputLimits, most: number, writ
   return root.members.flatMap((holder) => {
     const scan = scanObject(body, wanted, holder)
     if (scan.ok) return capObject(body, scan, limits, most, written)
-    return readValue(body, holder) === null ? [replace(holder, limit)] : []
+    return readValue(body, holder, shortValue) === null ? [replace(holder, limit)] : []
   })
 }
 
@@ -52,7 +53,7 @@ function capObject(body: Buffer, object: LimitSpans, limits: OutputLimits, most:
   const { names, choices } = limits
   const given = object.members
     .filter(({ name }) => name !== limits.prompts)
-    .map((member) => ({ member, value: readValue(body, member) }))
+    .map((member) => ({ member, value: readValue(body, member, shortValue) }))
   const times = given.flatMap(({ member, value }) => (choices.includes(member.name) && isCount(value) ? [value] : []))
   const answers = Math.max(1, ...times) * countPrompts(body, object.members, limits)
   const each = Math.max(1, Math.floor(most / answers))
@@ -78,7 +79,7 @@ export function countAnswers(body: Buffer, limits: OutputLimits): number {
 
 function answersIn(body: Buffer, members: readonly Member[], limits: OutputLimits): number {
   const times = members.map((member) => {
-    const value = limits.choices.includes(member.name) ? readValue(body, member) : null
+    const value = limits.choices.includes(member.name) ? readValue(body, member, shortValue) : null
     return isCount(value) ? value : value === null ? 1 : mostChoices
   })
   return Math.max(1, ...times) * countPrompts(body, members, limits)

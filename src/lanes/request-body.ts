@@ -1,5 +1,13 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Edit, type Member, maximumElements, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
+import {
+  type Edit,
+  type Member,
+  maximumElements,
+  type ObjectScan,
+  type Span,
+  scanObject,
+  shortValue,
+} from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
 import { maximumValues } from '../core/json-walk.ts'
 import type { NameWatch } from '../core/watched-names.ts'
@@ -25,6 +33,8 @@ export function emptyInspection(model: string | null, query: string): Inspection
 export type ScannedObject = Extract<ObjectScan, { ok: true }>
 
 type ScannedBody = ScannedObject | Fault
+
+const quote = 0x22
 
 export function isFault(value: object): value is Fault {
   return 'code' in value
@@ -72,6 +82,7 @@ export function readModel(
   const spans: Span[] = []
   for (const member of members) {
     if (member.name !== 'model') continue
+    if (isLongName(member)) return body[member.start] === quote ? longModel : badModel('`model` must be a string.')
     const value = readValue(body, member)
     if (value === null && optional) continue
     if (typeof value !== 'string') return badModel('`model` must be a string.')
@@ -84,6 +95,15 @@ export function readModel(
   return model === null && !optional ? badModel('`model` is missing; name the model in the body.') : { model, spans }
 }
 
+/** Characters. The names stand in several places of the record, whose size must be bounded. */
+export const modelLimit = 512
+export const longModel = badModel(`A model's name is longer than ${modelLimit} characters.`)
+
+/** Seen by its bytes: a character takes at most six, as an escape. So it need not be read. */
+export function isLongName({ start, end }: Span): boolean {
+  return end - start > 6 * modelLimit + 2
+}
+
 function badModel(message: string): Fault {
   return fault('invalid_request', message, { param: 'model' })
 }
@@ -93,7 +113,7 @@ export function readStream(body: Buffer, members: readonly Member[]): boolean | 
   let streamed: boolean | null = null
   for (const member of members) {
     if (member.name !== 'stream') continue
-    const value = readValue(body, member)
+    const value = readValue(body, member, shortValue)
     if (value !== null && typeof value !== 'boolean') {
       return fault('invalid_request', '`stream` must be true or false.', { param: 'stream' })
     }
@@ -150,7 +170,7 @@ function limitOf(body: Buffer, members: readonly Member[], limits: OutputLimits)
   for (const member of members) {
     const isLimit = names.includes(member.name)
     if (!isLimit && !choices.includes(member.name)) continue
-    const value = readValue(body, member)
+    const value = readValue(body, member, shortValue)
     if (value === null) continue
     if (!isCount(value)) return null
     if (isLimit) limit = Math.max(limit ?? 0, value)

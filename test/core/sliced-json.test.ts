@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scanElements, scanObject } from '../../src/core/json-scan.ts'
-import { SlicedScan } from '../../src/core/json-walk.ts'
-import { scanInSlices } from '../../src/core/sliced-json.ts'
+import { includesInSlices, SlicedScan, scanInSlices } from '../../src/core/sliced-json.ts'
 import { nextTurn } from '../../src/core/slices.ts'
 import { WatchedNames } from '../../src/core/watched-names.ts'
 import { countedBytes, stepsOf } from '../support/counted-bytes.ts'
@@ -31,7 +30,7 @@ function looksAt(bytes: Buffer) {
 const value = fc.letrec((tie) => ({
   any: fc.oneof(
     { maxDepth: 8 },
-    fc.constantFrom(1, -2.5e3, true, null, '', 'plain', long, `${long}"\\é`, 'z'.repeat(5000)),
+    fc.constantFrom(1, -2.5e3, true, null, '', 'plain', long, `${long}"\\é`, 'z'.repeat(5000), 'a"\\'.repeat(2000)),
     fc.array(tie('any'), { maxLength: 4 }),
     fc.dictionary(fc.constantFrom('model', 'a', 'b', 'file_id', 'k', 'ſomething', long), tie('any'), { maxKeys: 4 }),
   ),
@@ -120,6 +119,25 @@ describe('a document that was gone over in slices', () => {
     expect(stepsOf(work) - before).toBeLessThan(2 * 4096 + 1000)
   })
 
+  it('has a text of escaped quotes passed in slices', () => {
+    const text = `{"a":"${'\\"'.repeat(300_000)}\\\\","model":"m"}`
+    const { bytes, work } = countedBytes(Buffer.from(text))
+    const scan = new SlicedScan(bytes)
+    let longest = 0
+    for (let before = 0, isDone = false; !isDone; before = stepsOf(work)) {
+      isDone = scan.advance(10_000)
+      longest = Math.max(longest, stepsOf(work) - before)
+    }
+    expect(longest).toBeLessThan(3 * 10_000)
+    expect(scanObject(bytes, ['a', 'model'])).toMatchObject({ ok: true, members: [{ name: 'a' }, { name: 'model' }] })
+  })
+
+  it('is refused for a key of more bytes than all names of an object may have, at any depth', () => {
+    const text = `{"a":{"${'x'.repeat(4_300_000)}":1},"model":"m"}`
+    expect(scanObject(scanned(Buffer.from(text)), ['a'])).toEqual(scanObject(Buffer.from(text), ['a']))
+    expect(scanObject(Buffer.from(text), ['a'])).toMatchObject({ ok: false, tooMany: true })
+  })
+
   it('is refused for too many values once, and no later look goes through them again', () => {
     const text = `{"a":[${'1,'.repeat(3_100_000)}1]}`
     expect(scanObject(scanned(Buffer.from(text)), ['a'])).toEqual(scanObject(Buffer.from(text), ['a']))
@@ -137,6 +155,18 @@ describe('a document that was gone over in slices', () => {
     }
     await scan
     expect(turns).toBeGreaterThan(4)
+  })
+})
+
+describe('a search in slices', () => {
+  const mark = Buffer.from('"sp1.')
+  const half = 4 * 1024 * 1024
+
+  it.each([0, half - 3, half, 2 * half + 1])('finds what begins at byte %s, between two slices too', async (at) => {
+    const bytes = Buffer.alloc(3 * half, '"')
+    expect(await includesInSlices(bytes, mark)).toBe(false)
+    mark.copy(bytes, at)
+    expect(await includesInSlices(bytes, mark)).toBe(true)
   })
 })
 

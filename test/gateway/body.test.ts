@@ -13,9 +13,13 @@ let plane: DataPlane
 beforeAll(async () => {
   provider = http.createServer(async (request, response) => {
     let size = 0
-    for await (const chunk of request) size += (chunk as Buffer).length
+    let checksum = 0
+    for await (const chunk of request) {
+      size += (chunk as Buffer).length
+      checksum = zlib.crc32(chunk as Buffer, checksum)
+    }
     response
-      .writeHead(200, { 'content-type': 'application/json' })
+      .writeHead(200, { 'content-type': 'application/json', 'x-checksum': checksum })
       .end(JSON.stringify({ choices: [], size, encoding: request.headers['content-encoding'] ?? null }))
   })
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
@@ -33,11 +37,11 @@ function post(key: string, headers: Record<string, string | number> = {}) {
   return http.request(`${plane.baseUrl}/v1/chat/completions`, { method: 'POST', headers: all })
 }
 
-async function answerOf(request: http.ClientRequest): Promise<{ status: number; text: string }> {
+async function answerOf(request: http.ClientRequest): Promise<{ status: number; text: string; checksum: number }> {
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   let text = ''
   for await (const chunk of response) text += chunk
-  return { status: response.statusCode ?? 0, text }
+  return { status: response.statusCode ?? 0, text, checksum: Number(response.headers['x-checksum']) }
 }
 
 const small = JSON.stringify({ model: 'openai-model', messages: [] })
@@ -138,14 +142,14 @@ describe('a body', () => {
     expect(await answerOf(request)).toMatchObject({ status, text: expect.stringContaining(text) })
   })
 
-  it('of a hundred megabytes passes', async () => {
-    const body = Buffer.alloc(99_999_000, 'x')
+  it('of a hundred megabytes passes, byte for byte', async () => {
+    const body = Buffer.alloc(99_999_000, '0123456789abcdef-')
     const head = '{"model":"openai-model","messages":[],"user":"'
     body.write(head)
     body.write('"}', body.length - 2)
     const request = post(plane.key, { 'content-length': body.length })
     request.end(body)
-    expect(await answerOf(request)).toMatchObject({ status: 200, text: expect.stringContaining(String(body.length)) })
+    expect(await answerOf(request)).toMatchObject({ status: 200, checksum: zlib.crc32(body) })
   })
 
   it('in chunks of a byte passes', async () => {

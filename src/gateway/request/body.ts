@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
+import { slicedBytes } from '../../core/known-spans.ts'
 import { Pieces } from '../../core/pieces.ts'
+import { inSlices } from '../../core/slices.ts'
 import { Deadline, type Deadlines } from '../thread/deadlines.ts'
 import { BodyLease, type BodyMemory, smallestBody } from './body-memory.ts'
 import { freeBytes, type MemoryBudget, type MemoryHolder, outOfMemory } from './memory-budget.ts'
@@ -74,7 +76,7 @@ function collect({ request, abort, gateway, body, trace }: BodyOwner, limits: Bo
       finish(fault('invalid_request', 'The body did not arrive in time; send it again.')),
     )
     silence.at = Math.min(endsAt, performance.now() + limits.betweenChunksMs)
-    const finish = (result: BodyOutcome) => {
+    const finish = (result: BodyOutcome | Promise<Buffer>) => {
       request.off('data', take).off('end', end).off('close', stop)
       deadlines.remove(silence)
       if (!Buffer.isBuffer(result)) trace.requestBytes = pieces?.size ?? first?.length ?? 0
@@ -109,9 +111,20 @@ function piecesFrom(first: Buffer | null): Pieces {
 }
 
 /** What came of the body, and its chunks freed. */
-function joinAndFree(pieces: Pieces | BodyLease): Buffer {
+function joinAndFree(pieces: Pieces | BodyLease): Buffer | Promise<Buffer> {
+  if (pieces instanceof Pieces && pieces.size >= slicedBytes) return joinInSlices(pieces)
   const body = pieces.join()
   if (pieces instanceof Pieces && pieces.list().length > 1) for (const chunk of pieces.list()) freeChunk(chunk)
+  return body
+}
+
+async function joinInSlices(pieces: Pieces): Promise<Buffer> {
+  const body = Buffer.allocUnsafeSlow(pieces.size)
+  let at = 0
+  await inSlices(pieces.list(), (chunk) => {
+    at += chunk.copy(body, at)
+    freeChunk(chunk)
+  })
   return body
 }
 

@@ -5,6 +5,7 @@ import { scanInSlices } from '../../core/sliced-json.ts'
 import { nowDoing } from '../../core/turn-watch.ts'
 import type { BodyForm, Inspection } from '../../lanes/contract.ts'
 import { outputLimitName } from '../../lanes/output-limit.ts'
+import { longModel, modelLimit } from '../../lanes/request-body.ts'
 import {
   admitBody,
   admitCall,
@@ -125,9 +126,6 @@ function inspect(arrival: Arrival, { match, query }: RequestCaller): Inspection 
   return checkModelNames(match.endpoint.inspect(match, query, arrival.body.bytes))
 }
 
-/** The names stand in several places of the record, whose size must be bounded. */
-const modelLimit = 512
-
 export function checkModelNames<Found extends Inspection | Fault | null>(found: Found): Found | Fault {
   if (found === null || 'code' in found) return found
   return checkNameLength(found.model, found.additionalModels) ?? found
@@ -135,7 +133,7 @@ export function checkModelNames<Found extends Inspection | Fault | null>(found: 
 
 export function checkNameLength(model: string | null, additional: readonly { name: string }[] = []): Fault | null {
   if ((model?.length ?? 0) <= modelLimit && additional.every(({ name }) => name.length <= modelLimit)) return null
-  return fault('invalid_request', `A model's name is longer than ${modelLimit} characters.`, { param: 'model' })
+  return longModel
 }
 
 /**

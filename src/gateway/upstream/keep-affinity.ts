@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/errors.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
-import { lastSignature, readConversation } from '../../lanes/conversation.ts'
+import { lastSignature, mayBeSigned, readConversation } from '../../lanes/conversation.ts'
 import type { SignedReasoning } from '../../lanes/reader-contract.ts'
 import {
   type AffinityPlace,
@@ -24,7 +24,7 @@ export function stayIfKnown(call: Call, planned: Plan): Plan {
   const { route } = planned
   if (planned.fault !== null || route === null) return planned
   const { signedReasoning: known } = match.endpoint
-  const signed = known !== undefined && body.bytes.includes(known.hint) ? known : null
+  const signed = known !== undefined && mayBeSigned(body.bytes, known) ? known : null
   const { start, signature } = readConversation(body.bytes, signed, route.sticky)
   const keys = conversationKeys(key.projectId, route, { start: start?.text ?? null, signature })
   const cached = keys.cached === null || start === null ? null : { key: keys.cached, ttlMs: start.ttlMs }

@@ -4,6 +4,7 @@ import { flatText } from '../../core/flat-text.ts'
 import { quote } from '../../core/quote.ts'
 import type { Signal } from '../../core/record.ts'
 import type { Inspection } from '../../lanes/contract.ts'
+import { mayBeSigned } from '../../lanes/conversation.ts'
 import { mayUseModel } from '../../policy/admit.ts'
 import { type Candidate, offersChoice } from '../../routing/candidates.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
@@ -101,7 +102,7 @@ export function mayStay({ match, body, pin }: Call, { route, candidates }: Plan)
   const { bytes } = body
   if (route.sticky && bytes.length >= leastBytes) return true
   const { signedReasoning } = match.endpoint
-  return signedReasoning !== undefined && bytes.includes(signedReasoning.hint)
+  return signedReasoning !== undefined && mayBeSigned(bytes, signedReasoning)
 }
 
 /** Of a request that an operator sends again to a provider of their choice. */

@@ -1,5 +1,7 @@
+import { slicedBytes } from '../../core/known-spans.ts'
 import type { AttemptRecord, Signal } from '../../core/record.ts'
 import { encodedSealedStart, sealedStart } from '../../core/sealed-mark.ts'
+import { includesInSlices } from '../../core/sliced-json.ts'
 import { openFramer } from '../../lanes/framer.ts'
 import type { Transport } from '../../providers/contract.ts'
 import { type Attempted, attempt, type Sent } from '../../routing/attempt.ts'
@@ -94,10 +96,10 @@ async function sendTo(
   const before = triedAt(tried, candidate)
   const picked = pickCredential(call, provider, candidate, before)
   if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
-  const translation =
-    candidate.translated === null && !mayReplayReasoning(call)
-      ? null
-      : await translateFor(call, route, { candidate, provider, ...picked })
+  const replays = candidate.translated !== null || mayReplayReasoning(call)
+  const translation = (typeof replays === 'boolean' ? replays : await replays)
+    ? await translateFor(call, route, { candidate, provider, ...picked })
+    : null
   if (translation !== null && 'code' in translation) return untranslatable(translation)
   const fits = call.arrival.limits === null || raiseForTarget(call, candidate)
   if (!(typeof fits === 'boolean' ? fits : await fits)) return notReady(candidate, 'the budgets have no room for it')
@@ -130,9 +132,11 @@ async function sendTo(
 }
 
 /** Whether the body may bring sealed reasoning back that a provider of its own format must not get. */
-function mayReplayReasoning({ match, body, lane }: Call): boolean {
+function mayReplayReasoning({ match, body, lane }: Call): boolean | Promise<boolean> {
   if ((match.endpoint.format ?? match.endpoint.counts) === undefined) return false
-  return body.bytes.includes(lane.name === 'gemini' ? encodedSealedStart : sealedStart)
+  const { bytes } = body
+  const start = lane.name === 'gemini' ? encodedSealedStart : sealedStart
+  return bytes.length < slicedBytes ? bytes.includes(start) : includesInSlices(bytes, start)
 }
 
 /** Sends to one target and evaluates what came of it. */

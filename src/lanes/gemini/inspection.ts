@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import type { Member } from '../../core/json-scan.ts'
+import { type Member, shortValue } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { Endpoint, Inspection, Match } from '../contract.ts'
 import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
@@ -70,7 +70,8 @@ export function inspectBody(match: Match, query: string, body: Buffer): Inspecti
   const scan = scanBody(body, wantedOfBody, watch)
   if (isFault(scan)) return scan
   const { members } = scan
-  const stores = found.stores && !members.some((member) => member.name === 'store' && readValue(body, member) === false)
+  const stores =
+    found.stores && !members.some((member) => member.name === 'store' && readValue(body, member, shortValue) === false)
   const named = endpoint.model === 'none' ? noModel : readModel(body, members, endpoint.model === 'body-optional')
   if (isFault(named)) return named
   const model = named.model === null ? null : modelName(named.model)

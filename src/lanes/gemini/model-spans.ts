@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
-import { rejectMisspelled } from '../request-body.ts'
+import { isLongName, rejectMisspelled } from '../request-body.ts'
 import { modelName } from './names.ts'
 
 const foreignModel = fault(
@@ -52,6 +52,7 @@ export function findModelSpans(
     const odd = rejectMisspelled(body, scan)
     if (odd !== null) return odd
     for (const member of scan.members) {
+      if (isLongName(member)) return foreignModel
       const value = readValue(body, member)
       if (typeof value !== 'string') continue
       if (modelName(value) !== model) return foreignModel

@@ -3,7 +3,7 @@ import { type Span, scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { FrameAsk, Inspection, Match, NamedModel } from '../contract.ts'
 import { scanFrame } from '../frames.ts'
-import { isFault, rejectMisspelled } from '../request-body.ts'
+import { isFault, isLongName, rejectMisspelled } from '../request-body.ts'
 import { inspectHead } from './inspection.ts'
 import { modelName } from './names.ts'
 import { referringNames } from './references.ts'
@@ -65,7 +65,7 @@ function readModels(bytes: Buffer, holders: readonly Span[]): NamedModel | Fault
     if (wrong !== null) return wrong
   }
   for (const span of found) {
-    const value = readValue(bytes, span)
+    const value = isLongName(span) ? null : readValue(bytes, span)
     const named = typeof value === 'string' ? modelName(value) : null
     if (named === null) return badModel('`setup.model` is not the name of a model; write it like `models/NAME`.')
     if (name !== null && name !== named)

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Edit, type Member, scanObject } from '../../core/json-scan.ts'
+import { type Edit, type Member, scanObject, shortValue } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { WatchedNames } from '../../core/watched-names.ts'
 import type { Endpoint, FormField, Inspection, Match } from '../contract.ts'
@@ -33,7 +33,7 @@ export function askForUsage(body: Buffer, root: { start: number }, members: read
   const asked = inside.members.at(-1)
   if (asked === undefined)
     return insert(inside.start + 1, inside.empty ? '"include_usage":true' : '"include_usage":true,')
-  const value = readValue(body, asked)
+  const value = readValue(body, asked, shortValue)
   return value === false || value === null ? replace(asked, 'true') : null
 }
 
@@ -152,7 +152,7 @@ const noModelNamed = fault('invalid_request', '`session.model` is missing; name 
 
 /** Speech is streamed as events when the body says so, else it is audio bytes. */
 export function asksForEvents(body: Buffer, members: readonly Member[]): boolean {
-  return members.some((member) => member.name === 'stream_format' && readValue(body, member) === 'sse')
+  return members.some((member) => member.name === 'stream_format' && readValue(body, member, shortValue) === 'sse')
 }
 
 /** A completion is stored when its body says so; audio from the model is kept either way. */

@@ -4,7 +4,7 @@ import { asText, readValue } from '../../core/json-value.ts'
 import type { ObjectType } from '../../core/stored-object.ts'
 import type { FrameAsk, Match, NamedModel } from '../contract.ts'
 import { readType, scanFrame } from '../frames.ts'
-import { isFault, readModel, rejectMisspelled } from '../request-body.ts'
+import { isFault, isLongName, longModel, readModel, rejectMisspelled } from '../request-body.ts'
 import { responseNames } from './objects/references.ts'
 
 /** The type of a provider's frame; '' where it has none. Audio is skipped, never parsed. */
@@ -110,6 +110,10 @@ function collectModels(
   for (const { name, start, end } of scan.members) {
     if (name !== 'model') {
       if (depth < deepest) wrong ??= collectModels(frame, { start, end }, depth + 1, found)
+      continue
+    }
+    if (isLongName({ start, end })) {
+      wrong ??= longModel
       continue
     }
     const value = asText(readValue(frame, { start, end }))

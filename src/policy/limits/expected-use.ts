@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { scanObject } from '../../core/json-scan.ts'
+import { scanObject, shortValue } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import { costOf } from '../prices/cost.ts'
@@ -50,7 +50,7 @@ const tierNames = ['service_tier', 'serviceTier']
 export function priceForTier(price: ModelPrice | null, body: Buffer): ModelPrice | null {
   if (price === null || price.priority === null) return price
   const scan = scanObject(body, tierNames)
-  const asked = scan.ok ? scan.members.map((member) => readValue(body, member)) : []
+  const asked = scan.ok ? scan.members.map((member) => readValue(body, member, shortValue)) : []
   if (!asked.some((tier) => typeof tier === 'string' && tier.toLowerCase() === 'priority')) return price
   const { long_context: long, ...rates } = price.priority
   const over = price.long_context
