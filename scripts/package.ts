@@ -4,8 +4,9 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { promisify } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import { addonName, type BundleOptions, bundle, hostPlatform, licensesName } from './bundle.ts'
+import { platformNode } from './platform-node.ts'
 import { NotStrippable, stripElf } from './strip-elf.ts'
 import { thinPackager } from './thin-packager.ts'
 
@@ -15,8 +16,9 @@ const largestBytes = 135e6
 const node = process.version.slice(1)
 
 /**
- * Makes `dist/spgw` for this machine's platform and returns its path. Does nothing if none of its inputs has changed.
- * Needs only what npm installed: pkg finds its base Node, stripped, in a cache that is filled here.
+ * Makes `dist/spgw` for this machine's platform, or another one's executable, and returns its path. Does nothing if none
+ * of its inputs has changed. Needs only what npm installed, and npm for another platform's Node: pkg finds its base Node,
+ * stripped, in a cache that is filled here.
  * `report` gets a line for each step, since all of it can take a minute.
  */
 export async function packageExecutable(
@@ -24,6 +26,7 @@ export async function packageExecutable(
   options: BundleOptions = {},
   report: (step: string) => void = () => {},
 ): Promise<string> {
+  const { platform = hostPlatform() } = options
   const stamp = join(scratch, `${createHash('sha256').update(resolve(executable)).digest('hex').slice(0, 16)}.hash`)
   await mkdir(scratch, { recursive: true })
   // Each run has its own directory, so that two at once do not delete each other's bundle.
@@ -32,15 +35,16 @@ export async function packageExecutable(
     report('Bundling the gateway, its threads and the console …')
     const directory = join(work, 'bundle')
     await bundle(directory, options)
-    await writeFile(join(directory, 'package.json'), JSON.stringify(packageJson()))
-    const hash = await hashInputs(directory)
+    await writeFile(join(directory, 'package.json'), JSON.stringify(packageJson(platform)))
+    const hash = await hashInputs(directory, platform)
     if ((await readFile(stamp, 'utf8').catch(() => '')) === hash && (await exists(executable))) {
       report(`${executable} is up to date.`)
       return executable
     }
     report(`Packaging ${executable} …`)
     const fresh = join(work, 'spgw')
-    await runPackager(await thinPackager(root, work), directory, fresh, await fillCache(work))
+    const home = await fillCache(work, platform)
+    await runPackager(await thinPackager(root, work), directory, fresh, home, platform)
     await refuseLarge(fresh)
     await mkdir(dirname(executable), { recursive: true })
     const pieced = join(work, 'pieced')
@@ -55,19 +59,24 @@ export async function packageExecutable(
   }
 }
 
-/** pkg needs as assets all files that are not imported: the threads' bundles, the addon, the licenses and the console's page. Its own start-up code is compiled in advance. */
-function packageJson(): object {
+/** pkg needs as assets all files that are not imported: the threads' bundles, the addon, the licenses and the console's page. Its own start-up code is compiled in advance, where this Node can do that: for its own platform. */
+function packageJson(platform: string): object {
   return {
     name: 'spgw',
     bin: 'main.js',
-    pkg: { assets: ['*.js', addonName, licensesName, 'console/**/*'], seaConfig: { useCodeCache: true } },
+    pkg: {
+      assets: ['*.js', addonName, licensesName, 'console/**/*'],
+      seaConfig: { useCodeCache: platform === hostPlatform() },
+    },
   }
 }
 
-async function hashInputs(directory: string): Promise<string> {
-  const hash = createHash('sha256').update(`${node} ${hostPlatform()}`)
+async function hashInputs(directory: string, platform: string): Promise<string> {
+  const hash = createHash('sha256').update(`${node} ${platform}`)
   const packager = join(root, 'node_modules/@yao-pkg/pkg/package.json')
-  const scripts = ['package.ts', 'strip-elf.ts', 'thin-packager.ts'].map((name) => join(import.meta.dirname, name))
+  const scripts = ['package.ts', 'platform-node.ts', 'strip-elf.ts', 'thin-packager.ts'].map((name) =>
+    join(import.meta.dirname, name),
+  )
   const below = await readdir(directory, { recursive: true, withFileTypes: true })
   const bundled = below.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : [])).sort()
   for (const file of [packager, ...scripts, ...bundled]) {
@@ -81,15 +90,17 @@ async function hashInputs(directory: string): Promise<string> {
  * Creates the files that pkg keeps after a download, in a home directory of the project's own, and returns that directory.
  * If both `.ok` files exist, pkg neither downloads nor unpacks anything, so the archive may be empty.
  */
-async function fillCache(work: string): Promise<string> {
+async function fillCache(work: string, platform: string): Promise<string> {
   const home = join(work, 'home')
-  const name = `node-v${node}-${hostPlatform()}`
+  const name = `node-v${node}-${platform}`
   const sea = join(home, '.pkg-cache/sea')
   await mkdir(join(sea, name, 'bin'), { recursive: true })
   await writeFile(join(sea, `${name}.tar.gz`), '')
   await writeFile(join(sea, `${name}.tar.gz.ok`), '')
   // Stripped before the program is added: stripping afterwards would remove the program.
-  await writeFile(join(sea, name, 'bin/node'), strip(await readFile(process.execPath)), { mode: 0o755 })
+  await writeFile(join(sea, name, 'bin/node'), strip(await readFile(await platformNode(platform, scratch))), {
+    mode: 0o755,
+  })
   await writeFile(join(sea, name, 'bin/node.ok'), '')
   return home
 }
@@ -104,8 +115,14 @@ function strip(binary: Buffer): Buffer {
   }
 }
 
-async function runPackager(pkg: string, directory: string, output: string, home: string): Promise<void> {
-  const target = `node${node}-${hostPlatform().replace('darwin', 'macos')}`
+async function runPackager(
+  pkg: string,
+  directory: string,
+  output: string,
+  home: string,
+  platform: string,
+): Promise<void> {
+  const target = `node${node}-${platform.replace('darwin', 'macos')}`
   const environment = { ...process.env, HOME: home, USERPROFILE: home, TMPDIR: home, NODE_OPTIONS: '' }
   await promisify(execFile)(process.execPath, [pkg, directory, '--sea', '--targets', target, '--output', output], {
     cwd: directory,
@@ -136,7 +153,11 @@ async function exists(path: string): Promise<boolean> {
 }
 
 if (import.meta.main) {
-  const executable = await packageExecutable(undefined, {}, (step) => void process.stderr.write(`${step}\n`))
+  const { values } = parseArgs({ options: { platform: { type: 'string', default: hostPlatform() } } })
+  const { platform } = values
+  const report = (step: string): void => void process.stderr.write(`${step}\n`)
+  const path = join(root, platform === hostPlatform() ? 'dist/spgw' : `dist/spgw-${platform}`)
+  const executable = await packageExecutable(path, { platform }, report)
   const { size } = await stat(executable)
-  process.stdout.write(`${executable}: ${(size / 1e6).toFixed(1)} MB, ${hostPlatform()}, Node ${node}\n`)
+  process.stdout.write(`${executable}: ${(size / 1e6).toFixed(1)} MB, ${platform}, Node ${node}\n`)
 }

@@ -6,21 +6,26 @@ import { join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs, promisify } from 'node:util'
 import packageDescription from '../../package.json' with { type: 'json' }
-import { hostPlatform } from '../bundle.ts'
+import type { Notice } from '../../src/daemon/licenses-command.ts'
+import { bundle, hostPlatform, licensesName } from '../bundle.ts'
 import { packageExecutable } from '../package.ts'
 import { collectDebianFiles } from './debian-files.ts'
 import { writeDebianPackage } from './debian-package.ts'
 import { writeImage } from './image.ts'
+import { writeNpmPackage } from './npm-package.ts'
+import { writeProvenance } from './provenance.ts'
+import { writeSbom } from './sbom.ts'
 import { type TarEntry, withDirectories, writeTar } from './tar.ts'
 
 /*
- * `npm run release [-- --directory DIR]`: what is handed out of this commit on this machine, in `dist/release`: the
- * executable, an OCI image, a package for Debian, and SHA256SUMS. Needs Debian or Ubuntu, and nothing of Docker's.
+ * `npm run release [-- --directory DIR] [--platform linux-arm64]`: what is handed out of this commit, in `dist/release`: the
+ * executable, packages for npm and Debian, an OCI image, an SBOM, provenance and SHA256SUMS. Needs Debian or Ubuntu, and
+ * nothing of Docker's. An image holds libraries of this machine, so none is made for another platform.
  */
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
-const { version } = packageDescription
+const { version, description, license } = packageDescription
 /** Node's name of an architecture → Go's and Debian's, which agree on these two. */
 const architectures: Readonly<Record<string, string>> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' }
 
@@ -35,27 +40,47 @@ async function readTime(): Promise<number> {
   return Number(process.env.SOURCE_DATE_EPOCH ?? (await git('log', '-1', '--format=%ct')) ?? 0)
 }
 
-async function release(directory: string): Promise<void> {
-  const platform = hostPlatform()
+async function release(directory: string, platform: string): Promise<void> {
   const architecture = architectures[platform]
-  if (architecture === undefined) throw new Error(`An image and a package are made on Linux only, not on ${platform}.`)
+  if (architecture === undefined)
+    throw new Error(`A release is made for ${Object.keys(architectures).join(' and ')}, not for ${platform}.`)
   const [seconds, revision] = [await readTime(), await git('rev-parse', 'HEAD')]
-  const executable = await packageExecutable(undefined, {}, (step) => void process.stderr.write(`${step}\n`))
+  const ownPlatform = platform === hostPlatform()
+  const report = (step: string): void => void process.stderr.write(`${step}\n`)
+  const packaged = join(root, ownPlatform ? 'dist/spgw' : `dist/spgw-${platform}`)
+  const executable = await packageExecutable(packaged, { platform }, report)
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true })
   const name = `spgw-${version}-${platform}`
+  const put = (file: string, bytes: string | Uint8Array) => writeFile(join(directory, file), bytes)
   await cp(executable, join(directory, name))
+  report('Writing the packages …')
+  const common = { executable, version, seconds }
+  await put(`${name}.tgz`, await writeNpmPackage({ ...common, description, license, platform }))
+  await put(`spgw_${version}_${architecture}.deb`, await writeDebianPackage({ ...common, architecture }))
   const work = await mkdtemp(join(root, '.build/release-'))
   try {
-    const debian = await collectDebianFiles(executable)
-    await writeImage(work, { executable, debian, version, revision, architecture, seconds })
-    await writeFile(join(directory, `${name}.oci.tar`), writeTar(await readTree(work), seconds))
+    const debian = ownPlatform ? await collectDebianFiles(executable) : null
+    if (debian !== null) {
+      await writeImage(join(work, 'image'), { ...common, debian, revision, architecture })
+      await put(`${name}.oci.tar`, writeTar(await readTree(join(work, 'image')), seconds))
+    }
+    await bundle(join(work, 'bundle'), { platform })
+    const notices: Notice[] = JSON.parse(await readFile(join(work, 'bundle', licensesName), 'utf8'))
+    const sha256 = await hashFile(executable)
+    const packages = debian?.packages ?? []
+    await put(`${name}.cdx.json`, writeSbom({ notices, debian: packages, sha256, platform, architecture, seconds }))
   } finally {
     await rm(work, { recursive: true, force: true })
   }
-  const packaged = await writeDebianPackage({ executable, version, architecture, seconds })
-  await writeFile(join(directory, `spgw_${version}_${architecture}.deb`), packaged)
-  await writeSums(directory)
+  const changed = (await git('status', '--porcelain')) !== ''
+  const lockSha256 = await hashFile(join(root, 'package-lock.json'))
+  const build = { platform, revision, changed, lockSha256, node: process.version.slice(1), seconds }
+  await put(`${name}.provenance.json`, writeProvenance({ files: await hashFiles(directory), ...build }))
+  const sums = (await hashFiles(directory)).map((file) => `${file.sha256}  ${file.name}\n`).join('')
+  // As `sha256sum --check` reads them.
+  await put('SHA256SUMS', sums)
+  process.stdout.write(sums)
 }
 
 async function readTree(directory: string): Promise<TarEntry[]> {
@@ -67,17 +92,21 @@ async function readTree(directory: string): Promise<TarEntry[]> {
   return withDirectories(await Promise.all(entries))
 }
 
-/** As `sha256sum --check` reads them. */
-async function writeSums(directory: string): Promise<void> {
-  const lines: string[] = []
-  for (const name of (await readdir(directory)).sort()) {
-    const hash = createHash('sha256')
-    await pipeline(createReadStream(join(directory, name)), hash)
-    lines.push(`${hash.digest('hex')}  ${name}\n`)
-  }
-  await writeFile(join(directory, 'SHA256SUMS'), lines.join(''))
-  process.stdout.write(lines.join(''))
+async function hashFiles(directory: string): Promise<{ name: string; sha256: string }[]> {
+  const names = (await readdir(directory)).sort()
+  return Promise.all(names.map(async (name) => ({ name, sha256: await hashFile(join(directory, name)) })))
 }
 
-const { values } = parseArgs({ options: { directory: { type: 'string', default: join(root, 'dist/release') } } })
-await release(values.directory)
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
+
+const { values } = parseArgs({
+  options: {
+    directory: { type: 'string', default: join(root, 'dist/release') },
+    platform: { type: 'string', default: hostPlatform() },
+  },
+})
+await release(values.directory, values.platform)
