@@ -16,9 +16,16 @@ export function describeClusterWrite(operation: string, output: unknown): { text
       return { text: `Removed the node from cluster ${cluster}: ${countNodes(output)}`, next: howFar }
     case 'cluster.leave':
       return {
-        text: `Left cluster ${cluster}${valueAt(output, 'ended') === true ? ', which had no other node and has ended' : ''}`,
+        text: `Left cluster ${cluster}`,
         next: 'This gateway goes on alone and admits the keys that it knows. Stop it, unless that is what you want.',
       }
+    case 'cluster.dissolve':
+      return {
+        text: `Ended cluster ${cluster}; ${String(valueAt(output, 'records'))} records of other nodes are here now`,
+        next: 'This gateway is alone. Remove cluster.* from config.yaml before the next restart.',
+      }
+    case 'cluster.drain':
+      return describeDrain(output, node)
     default:
       return null
   }
@@ -30,4 +37,14 @@ function countNodes(output: unknown): string {
   const nodes = valueAt(output, 'nodes')
   const count = Array.isArray(nodes) ? nodes.length : 0
   return `${count} ${count === 1 ? 'node' : 'nodes'}`
+}
+
+function describeDrain(output: unknown, node: string): { text: string; next: string } {
+  if (valueAt(output, 'draining') !== true) return { text: `Node ${node} is back in service`, next: howFar }
+  const running = Number(valueAt(output, 'running'))
+  const rest = running === 0 ? 'nothing runs on it any more' : `${running} requests are still running`
+  return {
+    text: `Node ${node} is out of service: ${rest}`,
+    next: 'Now stop it (a restart brings it back), or: spgw cluster leave. To undo: spgw cluster drain --undo',
+  }
 }

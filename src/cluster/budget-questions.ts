@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { BookedAmount } from '../core/journal-format.ts'
 import type { BudgetAsk, BudgetReply } from './budgets.ts'
 import type { Self } from './self.ts'
 
@@ -27,6 +28,8 @@ export interface BudgetQuestions {
     output: { member: boolean; now: number; replies: BudgetReply[] }
   }
   'held-budgets': { input: Self; output: HeldBudget[] }
+  /** What other nodes spent, and what they may have spent, of periods that are not over. */
+  'spent-by-others': { input: Self; output: BookedAmount[] }
   'budget-use': { input: Self & { counters: string[] }; output: BudgetUse[] }
 }
 
@@ -56,6 +59,15 @@ export const budgetAnswerers: BudgetAnswerers = {
     return rows.map(({ counter, period, begins, ends }) => ({
       ...{ counter, period, start: begins.getTime(), end: ends.getTime() },
     }))
+  },
+
+  async 'spent-by-others'(client, { member }) {
+    const { rows } = await client.query<{ counter: string; period: string; amount: string }>(
+      `select counter, period, sum(given) as amount from spgw.allowances
+       where member <> $1 and ends > now() group by counter, period having sum(given) > 0`,
+      [member],
+    )
+    return rows.map(({ counter, period, amount }) => [counter, period, Number(amount)])
   },
 
   async 'budget-use'(client, { member, counters }) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import { newId } from '../core/ids.ts'
+import type { BookedAmount } from '../core/journal-format.ts'
 import { Secret } from '../core/secret.ts'
 import { answerJoiner, type HandOver, makeJoiner, mintInviteSecret, writeNextKey } from '../sealing/hand-over.ts'
 import type { Keyring } from '../sealing/keyring.ts'
@@ -24,6 +25,8 @@ export interface MembershipParts {
   publish(): Promise<void>
   /** Before this node leaves: what it does not need of what it was given goes back. */
   releaseBudgets(): Promise<void>
+  /** Counts as used here from now on; the store has it already. */
+  takeSpent(spent: readonly BookedAmount[]): void
 }
 
 /** How a gateway becomes a member of a cluster, and how it is one no longer. */
@@ -100,22 +103,53 @@ export class Membership {
     })
   }
 
-  /** This node goes on alone with what it holds. Of the last member the cluster ends. True: it has ended. */
-  leave(): Promise<boolean> {
+  /** This node goes on alone with what it holds. One that was removed already only takes note of it. */
+  leave(): Promise<void> {
     return this.#oneAtATime(async () => {
       const { node, store } = this.#parts
+      if (!node.isOut) {
+        this.#requireMember()
+        const members = await node.link.ask('members', null)
+        if (members.every(({ id }) => id === node.self.member))
+          throw new StoreConflict('this is the last node; to end the cluster: spgw cluster dissolve')
+        await this.#handBack()
+        await node.link.ask('leave', node.self)
+      }
+      await store.replica({ act: 'leave', spent: [] })
+      node.standAlone()
+    })
+  }
+
+  /** What this node was given of budgets goes back, and its records are brought to the others. It stays a member. */
+  handBack(): Promise<void> {
+    return this.#oneAtATime(async () => {
+      this.#requireMember()
+      await this.#handBack()
+    })
+  }
+
+  /**
+   * The last node goes on alone, with the records of all and with what others spent. It is alone before PostgreSQL forgets the
+   * cluster, so that a kill in between leaves a gateway that works. Returns how many records it took over.
+   */
+  dissolve(): Promise<number> {
+    return this.#oneAtATime(async () => {
+      const { node, store, takeSpent } = this.#parts
       const { cluster } = this.#requireMember()
-      const members = await node.link.ask('members', null)
-      const isLast = members.every(({ id }) => id === node.self.member)
+      const others = (await node.link.ask('members', null)).filter(({ id }) => id !== node.self.member)
+      if (others.length > 0)
+        throw new StoreConflict(
+          `other nodes are members (${others.map(({ name }) => name).join(', ')}): spgw cluster leave on each, or cluster remove`,
+        )
       await node.catchUp()
       await this.#parts.releaseBudgets()
-      // Its records stay with the others.
-      if (!isLast) await node.link.ask('ship', null)
-      if (isLast) await node.link.ask('unfound', { cluster })
-      else await node.link.ask('leave', node.self)
-      await store.replica({ act: 'leave' })
+      const records = await this.#takeRecords()
+      const spent = await node.link.ask('spent-by-others', node.self)
+      await store.replica({ act: 'leave', spent })
       node.standAlone()
-      return isLast
+      takeSpent(spent)
+      await node.link.ask('unfound', { cluster }).catch(refuseRest)
+      return records
     })
   }
 
@@ -127,6 +161,26 @@ export class Membership {
       throw new StoreConflict(`${name} is this node: use spgw cluster leave`)
     if ((await node.link.ask('remove', { name, returns })) === null)
       throw new StoreConflict(`the cluster has no node ${name}`)
+  }
+
+  async #handBack(): Promise<void> {
+    const { node, releaseBudgets } = this.#parts
+    await node.catchUp()
+    await releaseBudgets()
+    await node.link.ask('ship', null)
+  }
+
+  /** Whoever asks again after a kill takes over the rest. */
+  async #takeRecords(): Promise<number> {
+    const { node, store, name } = this.#parts
+    let count = 0
+    for (let after = ''; ; ) {
+      const page = await node.link.ask('read-others', { node: name, after })
+      if (page === null) return count
+      count += await store.replica({ act: 'take-over', records: page.records })
+      reachFaultPoint('dissolve.page-taken')
+      after = page.last
+    }
   }
 
   stop(): void {
@@ -239,4 +293,11 @@ export class Membership {
         `this gateway has ${first[0]} of its own, which a join would replace: join from a new one`,
       )
   }
+}
+
+function refuseRest(error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error)
+  throw new StoreConflict(
+    `this gateway is alone again, but PostgreSQL still holds the cluster (${reason}): drop schema spgw cascade`,
+  )
 }

@@ -91,6 +91,11 @@ export class ClusterNode {
     return this.#state === null ? this.#linkTrouble : this.#trouble
   }
 
+  /** The cluster goes on without this node, or is no more. */
+  get isOut(): boolean {
+    return this.#state !== null && (this.#trouble === removed || this.#trouble === otherCluster)
+  }
+
   /** Number of the last change that every thread has. */
   get published(): number {
     return this.#published

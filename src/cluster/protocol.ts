@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import type { OutboxState } from '../store/replica/outbox-types.ts'
-import type { RowChange, SharedRow } from '../store/replica/replica-types.ts'
+import type { ForeignRecord, RowChange, SharedRow } from '../store/replica/replica-types.ts'
 import type { BudgetQuestions } from './budget-questions.ts'
 import type { WithoutServer } from './limits/windows.ts'
 import type { RecordReading } from './readings/reading.ts'
@@ -105,12 +105,14 @@ export interface Questions extends BudgetQuestions {
   'answer-join': { input: JoinRequest & { answer: string }; output: null }
   /** What is journaled by now is in PostgreSQL when it is answered, or could not be brought there. */
   ship: { input: null; output: null }
+  /** Records of nodes of other names, the oldest first behind that id; none: there are no more. */
+  'read-others': { input: { node: string; after: string }; output: { records: ForeignRecord[]; last: string } | null }
   /** Of the records of all nodes. */
   read: { input: RecordReading; output: unknown }
 }
 
 /** What parts of the thread answer that have a connection of their own. */
-export type PartQuestion = 'ship' | 'read'
+export type PartQuestion = 'ship' | 'read' | 'read-others'
 
 export type ClusterQuestion = keyof Questions
 type AskedQuestion = {

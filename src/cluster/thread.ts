@@ -99,6 +99,7 @@ class ClusterThread {
       await this.#shipper?.flush()
       return null
     }
+    if (name === 'read-others') return (await this.#readings?.readOthers(input)) ?? null
     if (name === 'read') return await this.#readings?.answer(input)
     // The name and its input come together: the type of a request says so.
     const answerer = answerers[name] as (client: never, input: never) => Promise<unknown>

@@ -133,6 +133,7 @@ function toSettings(
       heldLimit: gateway.held_limit,
       timeouts: toTimeLimits(gateway.timeouts),
       drainMs: gateway.drain_timeout,
+      drainNoticeMs: gateway.drain_notice,
       trustedProxies: gateway.trusted_proxies,
       corsOrigins: gateway.cors_origins,
       webrtc: gateway.webrtc === 'allow',

@@ -34,6 +34,7 @@ const gateway = z.strictObject({
   held_limit: z.prefault(forms.sizeOrAuto, 'auto'),
   timeouts: z.prefault(timeouts, {}),
   drain_timeout: z.prefault(forms.duration, '30s'),
+  drain_notice: z.prefault(forms.pause, '0s'),
   trusted_proxies: z.prefault(forms.networks, []),
   cors_origins: z.prefault(forms.origins, []),
   webrtc: z.prefault(forms.choice(['refuse', 'allow']), 'refuse'),

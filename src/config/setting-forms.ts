@@ -40,6 +40,8 @@ export const sizeOrAuto = form('auto or a size, like 500MB or 2GiB', (value): nu
 )
 
 /** Every so often, or at a time of each day. */
+/** One that may be none at all. */
+export const pause = form('a duration, like 0s, 250ms or 5s', (value) => parseDuration(text(value) ?? ''))
 export const schedule = form('a duration of at least 1m, like 6h, or a time of day (UTC), like 03:30', readSchedule)
 
 function readSchedule(value: unknown): BackupSchedule | null {

@@ -25,6 +25,8 @@ export interface Settings {
     readonly timeouts: Readonly<TimeLimits>
     /** How long open requests may take to end once the gateway stops. */
     readonly drainMs: number
+    /** For so long `/readyz` says that the gateway stops, before it refuses connections. */
+    readonly drainNoticeMs: number
     /** Addresses or CIDR blocks whose `x-forwarded-for` is believed. */
     readonly trustedProxies: readonly string[]
     /** Origins (`https://app.example`), or `*`. */

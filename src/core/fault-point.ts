@@ -53,6 +53,7 @@ export const faultPoints = [
   'apply.before-commit',
   'ship.before-commit',
   'ship.after-commit',
+  'dissolve.page-taken',
   'join.key-written',
   'join.after-commit',
 ] as const

@@ -56,6 +56,8 @@ export function clusterFace({
     invite: () => membership.invite(),
     join: (token) => membership.join(token),
     leave: () => membership.leave(),
+    handBack: () => membership.handBack(),
+    dissolve: () => membership.dissolve(),
     remove: (other, returns) => membership.remove(other, returns),
     async refresh() {
       if (node.state === null || node.trouble !== null) return

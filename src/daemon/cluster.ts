@@ -100,6 +100,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     ...{ node, store, keyring, name, dataDirectory },
     publish: () => publish(),
     releaseBudgets: async () => await budgets?.releaseBudgets(),
+    takeSpent: (spent) => budgets?.takeSpent(spent),
   })
   return {
     face: clusterFace({ settings, address, name, store, node, membership, limits, records }),

@@ -13,6 +13,7 @@ import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { Backups } from './backup.ts'
 import { Budgets } from './budgets.ts'
 import { DegradedParts } from './degraded-parts.ts'
+import { departureOf } from './departure.ts'
 import { type Foundation, retentionOf } from './foundation.ts'
 import { hostOf, loopbackOf, revealProxies, toGatewaySettings } from './gateway-settings.ts'
 import { ingestSoon } from './ingest-soon.ts'
@@ -225,7 +226,7 @@ export class ControlPlane {
   async stop(): Promise<void> {
     this.#keeper.stop()
     this.#stateHistory.stop()
-    await this.#workers.drain(this.#settings.gateway.drainMs)
+    await this.#workers.drain(this.#settings.gateway)
     this.#storeWatch.stop()
     await (await this.#scheduled)?.stop()
     this.#turns.stop()
@@ -284,6 +285,7 @@ export class ControlPlane {
         longTurns: this.#turns.list(),
         traces: this.#traces.state(),
       }),
+      departure: departureOf(this.#workers, this.#shared.counters, () => this.#settings.gateway.drainMs),
       backup: (options) => this.#backups.take(options),
       cluster: this.#options.cluster,
     }

@@ -11,6 +11,7 @@ export function toGatewaySettings(settings: Settings, port: number): GatewaySett
     settings.gateway
   const heldLimit = chooseHeldLimit(settings.gateway.heldLimit, bodyLimit)
   return {
+    leaving: false,
     url,
     host,
     port,

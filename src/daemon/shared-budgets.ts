@@ -1,5 +1,6 @@
 import { NodeBudgets, type SharedBudget } from '../cluster/budgets.ts'
 import type { ClusterNode } from '../cluster/node.ts'
+import type { BookedAmount } from '../core/journal-format.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import { AllowanceRow } from '../policy/limits/allowance-row.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
@@ -98,6 +99,12 @@ export class SharedBudgets {
     this.#budgets.releaseAll()
     this.#pump('due')
     await this.#asking
+  }
+
+  /** What other nodes spent counts here from now on: this gateway is one alone. */
+  takeSpent(spent: readonly BookedAmount[]): void {
+    for (const booked of spent) this.#counters.addUsed(booked)
+    for (const { row } of this.#places.values()) row.note(0, 0)
   }
 
   #placeAt(half: number, { counter, name, number }: { counter: string; name: string; number: number }): AllowanceRow {

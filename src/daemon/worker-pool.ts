@@ -97,11 +97,21 @@ export class WorkerPool implements SnapshotAudience {
 
   /** Resolves when every thread uses them for new requests. A null certificate keeps the current one. */
   async settings(settings: GatewaySettings, certificate: ServerCertificate | null): Promise<void> {
-    this.#settings = settings
+    this.#settings = { ...settings, leaving: this.leaving }
     this.#certificate = certificate ?? this.#certificate
     const version = ++this.#settingsVersion
-    this.#sendAll({ type: 'settings', version, settings, certificate })
+    this.#sendAll({ type: 'settings', version, settings: this.#settings, certificate })
     await this.#until((worker) => worker.settings >= version)
+  }
+
+  get leaving(): boolean {
+    return this.#settings.leaving
+  }
+
+  /** Whether `/readyz` asks to be sent nothing more. */
+  async setLeaving(leaving: boolean): Promise<void> {
+    this.#settings = { ...this.#settings, leaving }
+    await this.settings(this.#settings, null)
   }
 
   degraded(parts: readonly DegradedPart[]): void {
@@ -122,8 +132,12 @@ export class WorkerPool implements SnapshotAudience {
     attachHealth(this.#options.memory.health).markReady(slot)
   }
 
-  /** New connections are refused, open requests end within the limit, journals are closed. */
-  async drain(limitMs: number): Promise<void> {
+  /** After the notice new connections are refused, open requests end within the limit, journals are closed. */
+  async drain({ drainMs: limitMs, drainNoticeMs }: { drainMs: number; drainNoticeMs: number }): Promise<void> {
+    if (drainNoticeMs > 0) {
+      await this.setLeaving(true)
+      await new Promise((resolve) => setTimeout(resolve, drainNoticeMs))
+    }
     this.#draining = true
     for (const timer of [this.#pause, this.#second]) if (timer !== null) clearTimeout(timer)
     // All listeners stop before any answer says `connection: close`: a client that reads it reconnects at once, and a

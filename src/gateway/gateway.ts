@@ -70,6 +70,8 @@ export interface Gateway {
 }
 
 export interface GatewaySettings {
+  /** The gateway is to be taken out of service: `/readyz` says so, and all else is served. */
+  leaving: boolean
   host: string
   port: number
   reusePort: boolean

@@ -140,6 +140,7 @@ export async function startTestGateway(
       traces: null,
     }),
     backup: () => Promise.reject(new Error('nothing here takes backups')),
+    departure: { begun: false, begin: async () => {}, undo: async () => {}, finish: async () => 0 },
     cluster: null,
   }
   const keyring = makeKeyring(createMachineKey(join(directory, 'machine.key')))

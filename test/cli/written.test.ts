@@ -67,11 +67,15 @@ describe('a cluster', () => {
     [['init', '--yes'], shown, /^✓ Created cluster clu_1 in db:5432\/spgw, .* node gw-b\n.*spgw cluster invite\n$/],
     [['join', 'sp_join_x', '--yes'], shown, /^✓ Joined cluster clu_1 as node gw-b: 2 nodes\n/],
     [['remove', 'gw-c', '--yes'], shown, /^✓ Removed the node from cluster clu_1: 2 nodes\n/],
+    [['leave', '--yes'], { cluster: 'clu_1' }, /^✓ Left cluster clu_1\n/],
     [
-      ['leave', '--yes'],
-      { cluster: 'clu_1', ended: true },
-      /^✓ Left cluster clu_1, which had no other node and has ended\n/,
+      ['dissolve', '--yes'],
+      { cluster: 'clu_1', records: 12 },
+      /^✓ Ended cluster clu_1; 12 records of other nodes are here now\n/,
     ],
+    [['drain'], { node: 'gw-b', draining: true, running: 0 }, /^✓ Node gw-b is out of service: nothing runs on it any/],
+    [['drain'], { node: 'gw-b', draining: true, running: 2 }, /2 requests are still running/],
+    [['drain', '--undo'], { node: 'gw-b', draining: false, running: 0 }, /^✓ Node gw-b is back in service\n/],
   ])('says what %j came to', async (argv, output, words) => {
     expect(await said(argv, output)).toMatch(words)
   })

@@ -38,6 +38,7 @@ function makePool(more: Pick<WorkerPoolOptions, 'whole' | 'onDegraded'>): Worker
       corsOrigins: [],
       clientAddress: 'full',
       webrtc: false,
+      leaving: false,
       traces: false,
     },
     certificate: null,
@@ -60,7 +61,7 @@ it('lets no thread listen that it was starting when it began to drain, and looks
   const pool: WorkerPool = makePool({
     whole: () => {
       // The second is the successor of the one that dies: it has started, and does not listen yet.
-      if (++prepared === 2) void pool.drain(1000).then(drained.resolve, drained.reject)
+      if (++prepared === 2) void pool.drain({ drainMs: 1000, drainNoticeMs: 0 }).then(drained.resolve, drained.reject)
       return { snapshot: makeConfiguration(), delta: delta(1), prices: { revision: 0, prices: [] } }
     },
     onDegraded: () => told.push(prepared === 2 ? 'while it drained' : 'before'),

@@ -142,4 +142,54 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     for (const name of nodes) node(name).proxy.become('pass')
     await expectAll()
   })
+
+  it('goes back to one gateway, with the records of all and without a request that fails', async () => {
+    const [first, second] = [node('gw-a').gateway, node('gw-b').gateway]
+    let [isOver, failed] = [false, 0]
+    const client = (async () => {
+      while (!isOver) {
+        const id = await ask('gw-a')
+        if (id === null) failed++
+        else sent.add(id)
+      }
+    })()
+    const readiness = async () => (await fetch(`${second.baseUrl}/readyz`)).status
+    expect(await second.admin.cluster.drain({})).toEqual({ node: 'gw-b', draining: true, running: 0 })
+    expect(await readiness()).toBe(503)
+    // What a load balancer has not noticed yet is served.
+    sent.add((await ask('gw-b')) ?? '')
+    expect((await second.admin.cluster.drain({ undo: true })).draining).toBe(false)
+    expect(await readiness()).toBe(200)
+    await expect(first.admin.cluster.dissolve({})).rejects.toThrow(/other nodes are members \(gw-b\)/i)
+    await second.admin.cluster.leave({})
+    const others = Number(query("select count(*) from spgw.records where node = 'gw-b'"))
+    isOver = true
+    await client
+    await first.stop()
+    await node('gw-a').restart('dissolve.page-taken')
+    const killed = node('gw-a').gateway
+    await expect.poll(async () => (await killed.admin.cluster.status({})).trouble).toBeNull()
+    await killed.admin.cluster.dissolve({}).catch(() => {})
+    expect(await killed.ended).toBeNull()
+    await node('gw-a').restart()
+    const { admin } = node('gw-a').gateway
+    await expect.poll(async () => (await admin.cluster.status({})).trouble).toBeNull()
+    const busy = Array.from({ length: 40 }, () => ask('gw-a'))
+    // The first page was there already.
+    expect(await admin.cluster.dissolve({})).toMatchObject({ records: Math.max(0, others - 500) })
+    for (const id of await Promise.all(busy)) {
+      if (id === null) failed++
+      else sent.add(id)
+    }
+    expect(failed).toBe(0)
+    expect(query("select count(*) from pg_namespace where nspname = 'spgw'")).toBe('0')
+    const missing = async () => {
+      const there = new Set((await admin.requests.list({ limit: 1000 })).map(({ id }) => id))
+      return [...sent].filter((id) => !there.has(id))
+    }
+    await expect.poll(missing).toEqual([])
+    const listed = await admin.requests.list({ limit: 1000 })
+    expect((await admin.requests.stats({ by: 'total' }))[0]?.requests).toBe(listed.length)
+    expect(listed.filter(({ node }) => node === 'gw-b')).toHaveLength(others)
+  })
 })

@@ -34,14 +34,14 @@ const dataPlane = {
 }
 const store = {
   entries: ['src/store/thread.ts'],
-  // Of these, 19 kB are what a node of a cluster does with rows and records, and run nowhere else.
-  bytes: 516_500,
+  // Of these, 20 kB are what a node of a cluster does with rows and records, and run nowhere else.
+  bytes: 517_500,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/', ...ofClusters],
 }
 const serve = {
   entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
   // Of these, 7 kB are how limits are counted that nodes share.
-  bytes: 629_500,
+  bytes: 630_000,
   without: [
     'zod/v4/classic/',
     'node_modules/undici/',

@@ -150,6 +150,7 @@ export async function startDataPlane({
     clientAddress,
     webrtc,
     traces,
+    leaving: false,
   }
   const worker = new Worker(thread, {
     workerData: {

@@ -27,6 +27,8 @@ const clusterShape = z.object({
   node: z.string(),
   /** Host, port and database. */
   postgres: z.string(),
+  /** It was taken out of service: `/readyz` says 503. */
+  draining: z.boolean(),
   /** Why the configuration is read-only here; null: it is not. */
   trouble: z.string().nullable(),
   /** Number of the last change that is here. */
@@ -67,6 +69,7 @@ const columns: Column[] = [
   { field: 'node', title: 'This node' },
   { field: 'postgres', title: 'PostgreSQL' },
   { field: 'trouble', title: 'Read-only because' },
+  { field: 'draining', title: 'Out of service' },
   { field: 'sequence', title: 'Last change', format: 'number' },
   { field: 'pending', title: 'Changes to send', format: 'number' },
   { field: 'budgets', title: 'Budgets' },
@@ -128,6 +131,27 @@ export const cluster = {
   })
     .input(none)
     .output(clusterShape),
+  drain: operation({
+    summary: 'Take this node out of service: /readyz says 503, and what runs may finish',
+    ...owners,
+    effect: 'write',
+    show: { as: 'record' },
+    examples: ['cluster drain', 'cluster drain --undo'],
+  })
+    .input(
+      z.strictObject({
+        undo: field(z.boolean().default(false), { description: 'Bring the node back into service' }),
+      }),
+    )
+    .output(
+      z.object({
+        node: z.string(),
+        /** A restart ends it as well. */
+        draining: z.boolean(),
+        /** Requests that were still running when gateway.drain_timeout was over. */
+        running: z.number(),
+      }),
+    ),
   leave: operation({
     summary: 'Leave the cluster; this gateway keeps what it has and goes on alone',
     ...owners,
@@ -142,8 +166,23 @@ export const cluster = {
       z.object({
         /** That was left. */
         cluster: z.string(),
-        /** This was the last node: nothing of the cluster remains in PostgreSQL. */
-        ended: z.boolean(),
+      }),
+    ),
+  dissolve: operation({
+    summary: 'End the cluster; this last node goes on alone with the records of all',
+    ...owners,
+    effect: 'danger',
+    confirm: 'End the cluster? This gateway takes over its records and budgets, and PostgreSQL keeps nothing of it.',
+    show: { as: 'record' },
+    examples: ['cluster dissolve'],
+  })
+    .input(none)
+    .output(
+      z.object({
+        /** That has ended. */
+        cluster: z.string(),
+        /** Of other nodes, which are now here. */
+        records: z.number(),
       }),
     ),
   remove: operation({

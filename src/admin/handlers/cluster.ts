@@ -9,7 +9,7 @@ export const cluster = {
     const face = requireCluster(context)
     const id = await face.found()
     await note(context, 'cluster.init', id, { cluster: id })
-    return await show(face)
+    return await show(context)
   }),
   invite: operations.cluster.invite.handler(async ({ context }) => {
     const face = requireCluster(context)
@@ -21,23 +21,45 @@ export const cluster = {
     const face = requireCluster(context)
     const id = await face.join(new Secret(input.token))
     await note(context, 'cluster.join', id, { node: (await face.status()).node })
-    return await show(face)
+    return await show(context)
   }),
-  status: operations.cluster.status.handler(async ({ context }) => await show(requireCluster(context))),
+  status: operations.cluster.status.handler(async ({ context }) => await show(context)),
+  drain: operations.cluster.drain.handler(async ({ context, input }) => {
+    const face = requireCluster(context)
+    const { departure } = context.runtime
+    const { node } = await face.status()
+    await note(context, input.undo ? 'cluster.drain-undo' : 'cluster.drain', face.cluster() ?? '', { node })
+    if (input.undo) {
+      await departure.undo()
+      return { node, draining: false, running: 0 }
+    }
+    await departure.begin()
+    const running = await departure.finish()
+    if (face.cluster() !== null && running === 0) await face.handBack()
+    return { node, draining: departure.begun, running }
+  }),
   leave: operations.cluster.leave.handler(async ({ context }) => {
     const face = requireCluster(context)
     const id = face.cluster() ?? ''
     const { node } = await face.status()
     // While the others can still read it.
     if (id !== '') await note(context, 'cluster.leave', id, { node })
-    return { cluster: id, ended: await face.leave() }
+    await face.leave()
+    return { cluster: id }
+  }),
+  dissolve: operations.cluster.dissolve.handler(async ({ context }) => {
+    const face = requireCluster(context)
+    const id = face.cluster() ?? ''
+    const records = await face.dissolve()
+    await note(context, 'cluster.dissolve', id, { records })
+    return { cluster: id, records }
   }),
   remove: operations.cluster.remove.handler(async ({ context, input }) => {
     const face = requireCluster(context)
     const returns = input.budgets === 'returned'
     await face.remove(input.node, returns)
     await note(context, 'cluster.remove', face.cluster() ?? '', { node: input.node, budgets: input.budgets })
-    return await show(face)
+    return await show(context)
   }),
 }
 
@@ -54,10 +76,12 @@ async function note(context: AdminContext, operation: string, id: string, after:
   await audited(context, { operation, resource, before: null, after }).audit.note()
 }
 
-async function show(face: ClusterFace) {
+async function show(context: AdminContext) {
+  const face = requireCluster(context)
   const { nodes, valkeyTrouble, ...status } = await face.status()
   return {
     ...status,
+    draining: context.runtime.departure.begun,
     budgets: face.budgets,
     valkey_trouble: valkeyTrouble,
     ...showRecords(face),

@@ -130,6 +130,14 @@ export interface Runtime {
   degraded(): readonly DegradedPart[]
   /** A consistent copy of the running gateway, as a file. Refuses at once what cannot be done. */
   backup(options: { credentials: boolean; records: boolean }): Promise<AsyncIterable<BackupEvent>>
+  /** How the gateway is taken out of service, and brought back. */
+  departure: {
+    readonly begun: boolean
+    begin(): Promise<void>
+    undo(): Promise<void>
+    /** Resolves when nothing runs any more, or at the limit; with how many requests run then. */
+    finish(): Promise<number>
+  }
   /** null: the settings name no cluster. */
   cluster: ClusterFace | null
 }
@@ -166,8 +174,12 @@ export interface ClusterFace {
   join(token: Secret): Promise<string>
   /** `local`: each node counts for itself. */
   budgets: 'shared' | 'local'
-  /** True: this was the last node, and the cluster has ended. */
-  leave(): Promise<boolean>
+  /** This node goes on alone; the last one does not leave. */
+  leave(): Promise<void>
+  /** The last node goes on alone with the records of all; how many it took over. */
+  dissolve(): Promise<number>
+  /** What this node was given of budgets goes back, and its records are brought to the others. */
+  handBack(): Promise<void>
   /** `returns`: what is not known to have been spent of what the node was given of budgets goes to the others. */
   remove(node: string, returns: boolean): Promise<void>
   /** What other nodes have changed is here when it resolves, as far as PostgreSQL is reached. Never rejects. */

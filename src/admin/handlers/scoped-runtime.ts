@@ -49,6 +49,7 @@ export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<St
     check: refuse,
     markReady: refuse,
     backup: refuse,
+    departure: { begun: runtime.departure.begun, begin: refuse, undo: refuse, finish: refuse },
     // What is of the whole cluster is for the workspace's own; a key's revocation waits for all nodes.
     cluster: runtime.cluster,
   }

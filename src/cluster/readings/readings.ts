@@ -18,6 +18,8 @@ import type { RecordReading } from './reading.ts'
 
 /** Whoever asks for more at once is told so by PostgreSQL. */
 const statementMs = 30_000
+/** One transaction of SQLite. */
+const othersAtOnce = 500
 
 interface StoredRow {
   id: string
@@ -57,6 +59,21 @@ export class Readings {
       case 'targets':
         return await recordTargets(source, ...reading.input)
     }
+  }
+
+  /** For a node that goes on alone with the records of all; each says whose it is. */
+  async readOthers({ node, after }: { node: string; after: string }) {
+    const rows = await this.#ask<StoredRow & { state: string }>(
+      `select id, node, state, record_json, repeats::float8 as repeats, last_time from spgw.records
+       where id > $1 and node <> $2 order by id limit ${othersAtOnce}`,
+      [after, node],
+    )
+    const last = rows.at(-1)?.id
+    if (last === undefined) return null
+    const records = rows.map(({ node, state, record_json, repeats, last_time }) => ({
+      ...{ text: JSON.stringify({ ...JSON.parse(record_json), state, node }), repeats, last_time },
+    }))
+    return { records, last }
   }
 
   async close(): Promise<void> {

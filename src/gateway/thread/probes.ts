@@ -23,7 +23,7 @@ export function answerProbe(arrival: Arrival): void {
   const { configuration } = gateway.model
   const reasons: string[] = []
   if (gateway.crashing) reasons.push('the thread that was asked is being replaced')
-  else if (gateway.draining) reasons.push('the gateway is draining')
+  else if (isDraining(gateway)) reasons.push('the gateway is draining')
   if (configuration.version === 0) reasons.push('the configuration has not arrived yet')
   // Traffic goes on without it; but nothing can be changed, and what has been will not get here.
   const silent = gateway.liveness.silentSeconds
@@ -34,11 +34,16 @@ export function answerProbe(arrival: Arrival): void {
     [...configuration.providers.values()].map(({ row }) => [row.name, stateOf(gateway, row)]),
   )
   send(arrival, reasons.length === 0 ? 200 : 503, {
-    status: gateway.draining && !gateway.crashing ? 'draining' : reasons.length === 0 ? 'ready' : 'not ready',
+    status: isDraining(gateway) && !gateway.crashing ? 'draining' : reasons.length === 0 ? 'ready' : 'not ready',
     reasons,
     degraded: gateway.degraded,
     providers,
   })
+}
+
+/** It stops, or is about to. */
+function isDraining({ draining, settings }: Gateway): boolean {
+  return draining || settings.leaving
 }
 
 function stateOf(gateway: Gateway, row: SnapshotProvider): ProviderStateName | 'inactive' {

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { BookedAmount } from '../../core/journal-format.ts'
 import type { AuditLine } from '../operators/audit-tables.ts'
 
 /** How far a node of a cluster has come. */
@@ -69,13 +70,24 @@ export interface PendingChange {
   sequence: number
 }
 
+/** A record of another node, with which refusals it stands for. */
+export interface ForeignRecord {
+  /** The whole, as JSON. */
+  text: string
+  repeats: number | null
+  last_time: string | null
+}
+
 /** What a store's thread does for a node of a cluster. */
 export type ReplicaRequest =
   | { act: 'state' }
   /** From now on this database is that node's. With `rows`: these in place of what it holds; else it must be as exported. */
   | { act: 'enter'; state: ReplicaState; rows: SharedRow[] }
   | { act: 'enter'; state: ReplicaState; rows: null; digest: string }
-  | { act: 'leave' }
+  /** `spent`: what other nodes have used of budgets, which counts here from now on. */
+  | { act: 'leave'; spent: BookedAmount[] }
+  /** Stores records of other nodes that are not here yet. */
+  | { act: 'take-over'; records: ForeignRecord[] }
   /** Every row that all nodes share. */
   | { act: 'export' }
   | { act: 'rehearse'; call: SharedCall }
@@ -90,6 +102,8 @@ export interface ReplicaAnswers {
   state: (ReplicaState & { pending: number; behindSchema: boolean }) | null
   enter: null
   leave: null
+  /** How many were not here. */
+  'take-over': number
   export: { rows: SharedRow[]; digest: string }
   rehearse: Rehearsal
   defer: unknown

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type Sqlite from 'better-sqlite3'
 import { reachFaultPoint } from '../../core/fault-point.ts'
+import type { BookedAmount } from '../../core/journal-format.ts'
 import { appendAudit } from '../operators/audit.ts'
 import { projectOf } from '../operators/audit-project.ts'
 import type { Database } from '../schema.ts'
@@ -21,6 +22,7 @@ import type {
   SharedRow,
   SharedRows,
 } from './replica-types.ts'
+import { takeOver } from './take-over.ts'
 
 /** The database of a node of a cluster: rehearses what is to be changed, and becomes what the cluster says. */
 export class Replica {
@@ -45,7 +47,9 @@ export class Replica {
           this.#stand(sqlite, request.state)
         })
       case 'leave':
-        return await this.#change((sqlite) => sqlite.exec('delete from replica; delete from replica_pending'))
+        return await this.#change((sqlite) => leave(sqlite, request.spent))
+      case 'take-over':
+        return await this.#connection.writeHot((hot) => takeOver(hot, request.records))
       case 'export':
         return await this.#connection.read(async () => {
           const rows = exportRows(this.#connection.sqlite)
@@ -150,6 +154,16 @@ export class Replica {
     if (!this.#captures) installCapture(this.#connection.sqlite)
     this.#captures = true
   }
+}
+
+/** All at once: whoever is alone again, but did not know what others spent, would spend it a second time. */
+function leave(sqlite: Sqlite.Database, spent: readonly BookedAmount[]): void {
+  sqlite.exec('delete from replica; delete from replica_pending')
+  const add = sqlite.prepare(
+    `insert into spend (counter, period, amount) values (?, ?, ?)
+     on conflict (counter, period) do update set amount = spend.amount + excluded.amount`,
+  )
+  for (const booked of spent) add.run(booked)
 }
 
 function digestOf(rows: readonly SharedRow[]): string {

@@ -105,6 +105,10 @@ export class HotStatements {
     this.outbox?.forget()
   }
 
+  hasRecord(id: string): boolean {
+    return this.#stored.get(id) !== undefined
+  }
+
   /**
    * An admitted record is only ever added; anything else replaces what stands there, so that reading a journal twice
    * changes nothing.
