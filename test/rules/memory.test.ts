@@ -41,7 +41,7 @@ const store = {
 const serve = {
   entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
   // Of these, 7 kB are how limits are counted that nodes share.
-  bytes: 630_000,
+  bytes: 630_800,
   without: [
     'zod/v4/classic/',
     'node_modules/undici/',
