@@ -41,7 +41,8 @@ export class HotStatements {
   outbox: OutboxStatements | null = null
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
-  readonly #record: Statement<RowValues>
+  readonly #add: Statement<RowValues>
+  readonly #replace: Statement<RowValues>
   readonly #stored: Statement<RowValues, SummedRecord>
   readonly #key: Statement<RowValues>
   readonly #repeat: Statement<RowValues>
@@ -61,7 +62,8 @@ export class HotStatements {
     this.sums = new SumStatements(sqlite)
     this.removal = new RemovalStatements(sqlite, this.sums)
     this.#labels = new LabelNumbers(sqlite)
-    this.#record = sqlite.prepare(upsert)
+    this.#add = sqlite.prepare(`${insertRecord} on conflict (id) do nothing`)
+    this.#replace = sqlite.prepare(`${insertRecord} ${replaceRecord}`)
     this.#stored = sqlite.prepare(`select ${summedColumns} from records where id = ?`)
     this.#key = sqlite.prepare(
       'update keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)',
@@ -115,9 +117,7 @@ export class HotStatements {
    */
   writeRecord(head: RecordHead, owner: string, text: string): RecordChange {
     const row = rowOf(head, this.#labels.occur(head))
-    const before = row.state === 'admitted' ? undefined : this.#stored.get(head.id)
-    if (before !== undefined && before.state !== 'admitted') this.sums.count(before, -1)
-    const { changes } = this.#record.run(
+    const values: RowValues = [
       row.id,
       owner,
       row.state,
@@ -135,11 +135,21 @@ export class HotStatements {
       text,
       row.first_byte_ms,
       head.figures === null ? null : JSON.stringify(head.figures),
-    )
-    if (changes === 0) return null
+    ]
+    // Nearly every record is new, since most requests begin and end in one batch: only the others are looked up.
+    const isNew = this.#add.run(...values).changes > 0
+    if (!isNew && !this.#replaceRecord(row, values)) return null
     this.sums.count(row, 1)
     if (row.state !== 'admitted') this.outbox?.add(row.id)
-    return before === undefined ? 'added' : 'replaced'
+    return isNew ? 'added' : 'replaced'
+  }
+
+  /** False where what stands there stays. */
+  #replaceRecord(row: SummedRecord, values: RowValues): boolean {
+    if (row.state === 'admitted') return false
+    const before = this.#stored.get(row.id)
+    if (before !== undefined && before.state !== 'admitted') this.sums.count(before, -1)
+    return this.#replace.run(...values).changes > 0
   }
 
   /** Only ever forward: segments of several threads arrive in no order. Not a change of the key set. */
@@ -227,9 +237,9 @@ const columns = [
   'attempts_json',
 ] as const
 
-const upsert = `insert into records (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})
-  on conflict (id) do update set ${columns
-    .filter((column) => column !== 'id' && column !== 'boot')
-    .map((column) => `${column} = excluded.${column}`)
-    .join(', ')}
-  where excluded.state <> 'admitted'`
+const insertRecord = `insert into records (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
+
+const replaceRecord = `on conflict (id) do update set ${columns
+  .filter((column) => column !== 'id' && column !== 'boot')
+  .map((column) => `${column} = excluded.${column}`)
+  .join(', ')}`
