@@ -28,6 +28,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.{ts,tsx}'],
           exclude: ['test/rules/**', 'test/e2e/**', 'test/integration/**', ...slow],
+          globalSetup: ['test/support/bundle-threads.ts'],
+          env: { SPGW_TEST_THREADS: join(import.meta.dirname, '.build/test-threads') },
           ...patience,
         },
       },

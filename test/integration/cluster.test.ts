@@ -175,7 +175,6 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     expect(await refusal(another)).toMatch(/keys of its own/)
     await stranger.gateway.stop()
     cluster.nodes.pop()
-    await stranger.proxy.close()
   })
 
   it('lets nodes go: one leaves and goes on alone, one is removed and changes nothing any more', async () => {

@@ -14,6 +14,7 @@ import { Ingestion } from '../../src/store/ingest/ingest.ts'
 import type { BatchLimits } from '../../src/store/ingest/segment-reader.ts'
 import type { StoreThreadData } from '../../src/store/protocol.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
+import { threadModule } from '../support/thread-module.ts'
 
 export const now = '2026-01-02T03:04:05.000Z'
 
@@ -31,9 +32,7 @@ export function storePaths(directory: string, boot = 'live'): StoreThreadData {
 
 /** The real thread on real files. Closed when the test is over. */
 export async function startTestStore(data: StoreThreadData): Promise<StoreClient> {
-  const store = await startStore(
-    () => new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData: data }),
-  )
+  const store = await startStore(() => new Worker(threadModule('store-thread'), { workerData: data }))
   onTestFinished(() => store.close())
   return store
 }

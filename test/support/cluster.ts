@@ -24,6 +24,8 @@ export class TestCluster {
   /** Of Valkey; null: each node counts limits for itself. */
   readonly #valkeyPort: number | null
   readonly #records: 'local' | 'shared'
+  readonly #proxies: FaultProxy[] = []
+  readonly #directories: string[] = []
 
   private constructor(postgres: PostgresServer, valkeyPort: number | null, records: 'local' | 'shared') {
     this.postgres = postgres
@@ -36,8 +38,13 @@ export class TestCluster {
     { valkeyPort = null, records = 'local' }: { valkeyPort?: number | null; records?: 'local' | 'shared' } = {},
   ): Promise<TestCluster> {
     const cluster = new TestCluster(await PostgresServer.start(), valkeyPort, records)
-    for (const name of names) await cluster.add(name)
-    return cluster
+    try {
+      for (const name of names) await cluster.add(name)
+      return cluster
+    } catch (error) {
+      await cluster.stop()
+      throw error
+    }
   }
 
   /** The first founds the cluster, the others join it. */
@@ -56,7 +63,9 @@ export class TestCluster {
   /** One that is not a member of anything yet, and has reached PostgreSQL. */
   async addAlone(name: string): Promise<ClusterNode> {
     const proxy = await FaultProxy.start(this.postgres.port)
+    this.#proxies.push(proxy)
     const dataDirectory = mkdtempSync(join(tmpdir(), `spgw-${name}-`))
+    this.#directories.push(dataDirectory)
     const limits =
       this.#valkeyPort === null
         ? '  limits: local\n'
@@ -107,8 +116,8 @@ gateway:
 
   async stop(): Promise<void> {
     await Promise.all(this.nodes.map(({ gateway }) => gateway.stop().catch(() => {})))
-    await Promise.all(this.nodes.map(({ proxy }) => proxy.close()))
-    for (const { dataDirectory } of this.nodes) rmSync(dataDirectory, { recursive: true, force: true })
+    await Promise.all(this.#proxies.map((proxy) => proxy.close()))
+    for (const directory of this.#directories) rmSync(directory, { recursive: true, force: true })
     this.postgres.remove()
   }
 }

@@ -21,8 +21,9 @@ import type {
   SnapshotPolicy,
   SnapshotRoute,
 } from '../../src/store/configuration/snapshot.ts'
-import { findEntries, parseEntry, recordText } from '../../src/store/ingest/segment-reader.ts'
+import { JournalReader } from './journal-reader.ts'
 import { makeRoute, makeTarget } from './snapshot.ts'
+import { threadModule } from './thread-module.ts'
 
 export interface DataPlane {
   baseUrl: string
@@ -128,7 +129,7 @@ export async function startDataPlane({
   certificate = null,
   seeded = true,
   defaults = false,
-  thread = new URL('../../src/gateway/thread/thread.ts', import.meta.url),
+  thread = threadModule('gateway-thread'),
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
   const memory = createSharedMemory(1)
@@ -212,10 +213,11 @@ export async function startDataPlane({
     await worker.terminate()
     fs.rmSync(directory, { recursive: true, force: true })
   }
-  const settled = () => readSettled(directory)
+  const journal = new JournalReader(directory)
+  const settled = () => journal.read().settled
   const record = async (id: string | null) => {
     for (;;) {
-      const found = settled().find((one) => one.id === id)
+      const found = settled().findLast((one) => one.id === id)
       if (found !== undefined) return found
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
@@ -268,8 +270,8 @@ export async function startDataPlane({
       await done
     },
     record,
-    records: settled,
-    entries: () => readEntries(directory).flatMap((entry) => parseEntry(entry) ?? []),
+    records: () => [...settled()],
+    entries: () => journal.entries(),
     newest: () => settled().at(-1) ?? null,
     drain,
     stop,
@@ -300,17 +302,6 @@ function attachIndex(worker: Worker, providerId: string | null, input: BatchInpu
   index.unref()
   worker.postMessage({ type: 'objects', port: port2 } satisfies ToThread, [port2])
   return index
-}
-
-function readEntries(directory: string) {
-  const files = fs.readdirSync(directory).sort()
-  return files.flatMap((file) => findEntries(fs.readFileSync(path.join(directory, file)), 0, 100_000, true).entries)
-}
-
-function readSettled(directory: string): RequestRecord[] {
-  return readEntries(directory).flatMap((entry) =>
-    entry.kind === 'settled' ? [JSON.parse(recordText(entry)) as RequestRecord] : [],
-  )
 }
 
 /** By lane, as an environment has them. */

@@ -85,7 +85,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   ]
   const child = spawn(file, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = collectOutput(child)
-  const { baseUrl, consoleUrl } = await ready(child, output)
+  const remove = async () => {
+    if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true })
+  }
+  const { baseUrl, consoleUrl } = await ready(child, output).catch(async (error: unknown) => {
+    await remove()
+    throw error
+  })
   const processId = child.pid ?? 0
   const seen = options.seenAt?.(processId) ?? dataDirectory
   const spgw = (args: string[], input?: string) =>
@@ -120,7 +126,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     async stop() {
       await transport.close()
       await end(child)
-      if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true })
+      await remove()
     },
   }
 }

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { startStore } from '../../../src/store/client.ts'
 import { lockDatabase } from '../../../src/store/sqlite/lock.ts'
 import { StoreRefused } from '../../../src/store/store-error.ts'
+import { threadModule } from '../../support/thread-module.ts'
 import { startTestStore, storePaths, temporaryDirectory } from '../support.ts'
 
 const holdScript = `
@@ -53,7 +54,7 @@ describe('the lock of a data directory', () => {
     const data = storePaths(temporaryDirectory())
     const first = await startTestStore(data)
     let touched = false
-    const start = () => new Worker(new URL('../../../src/store/thread.ts', import.meta.url), { workerData: data })
+    const start = () => new Worker(threadModule('store-thread'), { workerData: data })
     const refused = startStore(start, async () => {
       touched = true
     })

@@ -12,6 +12,7 @@ import { startStore } from '../../../src/store/client.ts'
 import { migrations } from '../../../src/store/sqlite/migrations/index.ts'
 import { openStore } from '../../../src/store/sqlite/open.ts'
 import { StoreConflict, StoreDegraded, StoreRefused } from '../../../src/store/store-error.ts'
+import { threadModule } from '../../support/thread-module.ts'
 import { addScope, now, startTestStore, storePaths, temporaryDirectory } from '../support.ts'
 
 const busyTimeoutMs = 5000
@@ -50,8 +51,7 @@ describe('opening', () => {
     const other = new Sqlite(data.databasePath)
     other.exec('create table theirs (id integer)')
     other.close()
-    const start = async () =>
-      await startStore(() => new Worker(new URL('../../../src/store/thread.ts', import.meta.url), { workerData: data }))
+    const start = async () => await startStore(() => new Worker(threadModule('store-thread'), { workerData: data }))
     await expect(start()).rejects.toThrow('the database belongs to another program')
     writeFileSync(data.databasePath, 'this is not a database at all, but a text of some length'.repeat(20))
     await expect(start()).rejects.toThrow(StoreRefused)
