@@ -1,6 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { StoredObject } from '../core/stored-object.ts'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
+import type { ObjectFilter } from '../store/objects/object-tables.ts'
 import type { OutboxState } from '../store/replica/outbox-types.ts'
 import type { ForeignRecord, RowChange, SharedRow } from '../store/replica/replica-types.ts'
 import type { BudgetQuestions } from './budget-questions.ts'
@@ -109,10 +111,12 @@ export interface Questions extends BudgetQuestions {
   'read-others': { input: { node: string; after: string }; output: { records: ForeignRecord[]; last: string } | null }
   /** Of the records of all nodes. */
   read: { input: RecordReading; output: unknown }
+  /** What lies at providers and is somebody's, of all nodes. */
+  objects: { input: ObjectFilter; output: StoredObject[] }
 }
 
 /** What parts of the thread answer that have a connection of their own. */
-export type PartQuestion = 'ship' | 'read' | 'read-others'
+export type PartQuestion = 'ship' | 'read' | 'read-others' | 'objects'
 
 export type ClusterQuestion = keyof Questions
 type AskedQuestion = {

@@ -3,6 +3,8 @@ import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
 import { PostgresAway } from './connect.ts'
 import type { LimitPart } from './limits/part.ts'
+import { GatherNodes } from './objects/gather-nodes.ts'
+import { SharedObjects } from './objects/shared-objects.ts'
 import { Postgres } from './postgres.ts'
 import type { ClusterMessage, ClusterRequest, ClusterThreadData, LimitsStart, OutboxReport } from './protocol.ts'
 import { answerers } from './questions.ts'
@@ -22,6 +24,8 @@ class ClusterThread {
   readonly #postgres: Postgres
   readonly #shipper: Shipper | null
   readonly #readings: Readings | null
+  readonly #objects: SharedObjects | null
+  readonly #nodes: GatherNodes
   #self: Self | null = null
   #polls = 0
   #polling: NodeJS.Timeout | null = null
@@ -36,10 +40,23 @@ class ClusterThread {
       onNotify: (payload) => this.#hear(payload),
     })
     const { address, records } = data
+    this.#nodes = new GatherNodes({
+      postgres: this.#postgres,
+      member: () => this.#self?.member ?? null,
+      // What is not shared nobody asks for.
+      flush: async () => (this.#shipper === null ? null : await this.#shipper.flush()),
+    })
+    const objects = records === undefined ? null : new SharedObjects(address, () => this.#nodes.gather())
+    this.#objects = objects
     this.#readings = records === undefined ? null : new Readings(address)
     const report = (report: OutboxReport) => this.#post({ kind: 'outbox', report })
     this.#shipper =
-      records === undefined ? null : new Shipper({ address, name: records.node, keepMs: records.keepMs, report })
+      records === undefined || objects === null
+        ? null
+        : new Shipper({
+            ...{ address, name: records.node, keepMs: records.keepMs, report },
+            ask: (asked) => objects.answer(asked),
+          })
   }
 
   start(): void {
@@ -49,6 +66,7 @@ class ClusterThread {
   }
 
   #hear(payload: string): void {
+    if (this.#nodes.hear(payload)) return
     const [word, period = '', ...counter] = payload.split(' ')
     if (word === recallWord) this.#post({ kind: 'recall', period, counter: counter.join(' ') })
     else void this.#poll()
@@ -65,7 +83,7 @@ class ClusterThread {
     else {
       if (this.#polling !== null) clearInterval(this.#polling)
       ;(await this.#limits)?.stop()
-      await Promise.all([this.#shipper?.close(), this.#readings?.close()])
+      await Promise.all([this.#shipper?.close(), this.#readings?.close(), this.#objects?.close()])
       await this.#postgres.close()
       this.#port.close()
     }
@@ -100,6 +118,7 @@ class ClusterThread {
       return null
     }
     if (name === 'read-others') return (await this.#readings?.readOthers(input)) ?? null
+    if (name === 'objects') return await this.#objects?.list(input)
     if (name === 'read') return await this.#readings?.answer(input)
     // The name and its input come together: the type of a request says so.
     const answerer = answerers[name] as (client: never, input: never) => Promise<unknown>

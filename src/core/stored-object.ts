@@ -158,6 +158,8 @@ export interface ReasoningQuestion {
   id: number
   kind: 'reasoning'
   names: readonly string[]
+  /** Where nodes share it: what one of them has kept a moment ago is waited for. */
+  isNeeded: boolean
 }
 
 /** An upload goes on at that byte: what was held of it, which is then held no more. */
@@ -199,8 +201,8 @@ export type ObjectReply =
   | { id: number; kind: 'input'; input: BatchInput | null; adopted: boolean }
   /** null: nobody knows all that came before. */
   | { id: number; kind: 'held'; held: HeldInput | null }
-  /** By name. */
-  | { id: number; kind: 'reasoning'; found: Readonly<Record<string, string>> }
+  /** By name. `certain`: nobody has what is not among it. */
+  | { id: number; kind: 'reasoning'; found: Readonly<Record<string, string>>; certain: boolean }
   | { id: number; kind: 'failed'; reason: string }
 
 export interface CountedPlace extends ObjectPlace {

@@ -2,6 +2,7 @@ import type { ClusterLink } from '../cluster/link.ts'
 import type { RecordReading } from '../cluster/readings/reading.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { FoundRecords, RecordFilter, StoreClient } from '../store/api.ts'
+import type { ObjectFilter } from '../store/objects/object-tables.ts'
 import type { SharedRead } from '../store/replica/replica-types.ts'
 import { StoreReadOnly } from '../store/store-error.ts'
 
@@ -25,7 +26,8 @@ export class RecordReader {
     this.#parts = parts
   }
 
-  readonly read: SharedRead = async ({ method, input }, own) => {
+  readonly read: SharedRead = async ({ table, method, input }, own) => {
+    if (table === 'objects') return await this.#readObjects(input[0] as ObjectFilter, own)
     if (method === 'get') return await this.#get(String(input[0]), own)
     // Every other reading begins with a filter.
     const filter = input[0] as RecordFilter
@@ -45,6 +47,17 @@ export class RecordReader {
     }
   }
 
+  /** Without PostgreSQL those of this node. */
+  async #readObjects(filter: ObjectFilter, own: () => Promise<unknown>): Promise<unknown> {
+    try {
+      return await this.#parts.link.ask('objects', filter)
+    } catch (error) {
+      if (!(error instanceof StoreReadOnly)) throw error
+      this.#parts.onApart(error.message)
+      return await own()
+    }
+  }
+
   /** What has ended changes no more: here first. */
   async #get(id: string, own: () => Promise<unknown>): Promise<unknown> {
     const known = this.#name(await own())
@@ -59,13 +72,16 @@ export class RecordReader {
   }
 
   async #ask(method: string, input: unknown[]): Promise<unknown> {
-    const { link } = this.#parts
+    await this.#ship()
+    // The method and its input come together, as the store's tables say.
+    return await this.#parts.link.ask('read', { method, input } as RecordReading)
+  }
+
+  async #ship(): Promise<void> {
     const limit = Promise.withResolvers<void>()
     const timer = setTimeout(limit.resolve, shipMs)
-    await Promise.race([link.ask('ship', null), limit.promise])
+    await Promise.race([this.#parts.link.ask('ship', null), limit.promise])
     clearTimeout(timer)
-    // The method and its input come together, as the store's tables say.
-    return await link.ask('read', { method, input } as RecordReading)
   }
 
   /** PostgreSQL knows names, and not whose they are and were. */

@@ -85,8 +85,8 @@ function proxyTables(calls: TableCalls, audit: AuditLine | null, signal: AbortSi
       async (...input: unknown[]) => {
         const { ask, changes, writer, reader } = calls
         const alone = () => ask((id) => ({ kind: 'table', id, table, method, input, audit }))
-        if (reader !== null && table === 'records' && access !== 'write')
-          return await reader({ method, input, signal }, alone)
+        if (reader !== null && (table === 'records' || table === 'objects') && access !== 'write')
+          return await reader({ table, method, input, signal }, alone)
         const shared = writer !== null && access === 'write'
         const output = shared ? await writer({ table, method, input, audit }) : await alone()
         if (audit !== null || unaudited.has(`${table}.${method}`)) changes.notify(undefined)

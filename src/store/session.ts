@@ -66,7 +66,11 @@ export class StoreSession {
     const { connection } = store
     const { journalDirectory } = data
     this.#ingestion = new Ingestion({ connection, journalDirectory, audience: this.audience })
-    this.#objects = new ObjectLookup(connection, () => this.ingest())
+    this.#objects = new ObjectLookup(
+      connection,
+      () => this.ingest(),
+      () => this.#outbox?.others ?? null,
+    )
     this.#cache = new AnswerCache(connection)
     const expire = (now: number) => this.#cache.removeExpired(now)
     this.#upkeep = new Upkeep({ connection, audience: this.audience, expire }, data.retention)

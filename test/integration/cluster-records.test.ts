@@ -1,3 +1,5 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClusterNode, TestCluster } from '../support/cluster.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
@@ -5,9 +7,24 @@ import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 
 const credential = 'sk-of-the-cluster-1234567890'
 
+/** A provider that keeps whatever it answers. */
+async function startKeeper(): Promise<{ origin: string; server: Server }> {
+  let made = 0
+  const server = createServer((request, response) => {
+    const id = request.method === 'POST' ? `resp_${made++}` : (request.url?.split('/').at(-1) ?? '')
+    request.resume().on('end', () => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ id, object: 'response', status: 'completed', model: 'gpt-kept', output: [] }))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+}
+
 describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgres})`, () => {
   let cluster: TestCluster
   let upstream: MockProvider
+  let keeper: { origin: string; server: Server }
   let key: string
   beforeAll(async () => {
     upstream = await startMockProvider('openai', credential)
@@ -16,12 +33,16 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     const { baseUrl } = upstream
     await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
     await addRoute('gpt-4o-mini', ['up'])
+    keeper = await startKeeper()
+    await admin.providers.add({ name: 'kept', kind: 'openai', baseUrl: keeper.origin, credential, skipCheck: true })
+    await addRoute('gpt-kept', ['kept'])
     ;({ key } = await createKey('everywhere'))
     await cluster.converge()
   })
   afterAll(async () => {
     await cluster?.stop()
     await upstream?.close()
+    keeper?.server.close()
   })
 
   function node(name: string): ClusterNode {
@@ -98,6 +119,45 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect(groups[0]?.points.reduce((sum, { requests }) => sum + requests, 0)).toBe(settled)
     const { stdout } = await spgw(['requests', 'list', '--node', 'gw-a', '--limit', '1000', '--json'])
     expect(JSON.parse(stdout)).toHaveLength(Number(query("select count(*) from spgw.records where node = 'gw-a'")))
+  })
+
+  /** Each makes a response at its provider; the key is told its id. */
+  async function call(name: string, method: string, path: string) {
+    const response = await fetch(`${node(name).gateway.baseUrl}/v1/responses${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(method === 'POST' ? { body: JSON.stringify({ model: 'gpt-kept', input: 'hello' }) } : {}),
+    })
+    const { id, error } = (await response.json()) as { id?: string; error?: { code: string } }
+    return { status: response.status, id: id ?? '', code: error?.code }
+  }
+
+  it('knows on every node at once what was made on any, and what was deleted', async () => {
+    const { admin, spgw } = node('gw-b').gateway
+    for (let times = 0; times < 25; times++) {
+      const made = await call('gw-a', 'POST', '')
+      expect(await call('gw-b', 'GET', `/${made.id}`)).toEqual({ status: 200, id: made.id, code: undefined })
+    }
+    expect(await call('gw-b', 'GET', '/resp_of_nobody')).toMatchObject({ status: 404 })
+    const made = await call('gw-a', 'POST', '')
+    expect(await admin.objects.show({ name: made.id })).toMatchObject({ type: 'response', provider: 'kept' })
+    expect((await call('gw-b', 'DELETE', `/${made.id}`)).status).toBe(200)
+    // The node that made it forgets it within a moment.
+    await expect.poll(async () => (await call('gw-a', 'GET', `/${made.id}`)).status).toBe(404)
+    const adopt = ['objects', 'adopt', 'resp_adopted', '--type', 'response', '--provider', 'kept']
+    await spgw([...adopt, '--project', 'default', '--environment', 'production'])
+    expect((await call('gw-a', 'GET', '/resp_adopted')).status).toBe(200)
+  })
+
+  it('without PostgreSQL knows its own, and calls nothing unknown', async () => {
+    const [here, there] = [await call('gw-b', 'POST', ''), await call('gw-a', 'POST', '')]
+    for (const name of nodes) node(name).proxy.become('cut')
+    expect((await call('gw-b', 'GET', `/${here.id}`)).status).toBe(200)
+    expect(await call('gw-b', 'GET', `/${there.id}`)).toMatchObject({ status: 503, code: 'object_index_unavailable' })
+    const meanwhile = await call('gw-a', 'POST', '')
+    expect((await call('gw-a', 'GET', `/${meanwhile.id}`)).status).toBe(200)
+    for (const name of nodes) node(name).proxy.become('pass')
+    await expect.poll(async () => (await call('gw-b', 'GET', `/${meanwhile.id}`)).status).toBe(200)
   })
 
   it('keeps records while PostgreSQL is away, and brings them when it is back', async () => {

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { idTime } from '../../core/ids.ts'
 import { idAt } from '../../store/records/id-time.ts'
+import { removeOldObjects } from '../objects/keep-objects.ts'
 
 const dayMs = 86_400_000
 /** Made so many days ahead, so that no batch waits for it. */
@@ -42,6 +43,7 @@ export async function keepDays(client: pg.Client): Promise<void> {
     // Hours and days alike are named by how they begin.
     const kept = new Date(Math.floor(before / dayMs) * dayMs).toISOString().slice(0, 10)
     if (over.length > 0) await client.query('delete from spgw.record_sums where start < $1', [kept])
+    await removeOldObjects(client, before)
   } finally {
     await client.query("select pg_advisory_unlock(hashtext('spgw.days'))")
   }

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { OutboxAct, OutboxQuestion, OutboxQuestions, OutboxReply } from '../../store/replica/outbox-types.ts'
+import type { ObjectsQuestion, ObjectsReply } from '../../store/replica/shared-change.ts'
 
 /** The store's outbox, asked over a port that ends with either thread. */
 export class OutboxClient {
@@ -7,9 +8,13 @@ export class OutboxClient {
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   #lastId = 0
 
-  constructor(port: MessagePort) {
+  /** `onQuestion`: what the store asks of all nodes. */
+  constructor(port: MessagePort, onQuestion: (question: ObjectsQuestion) => Promise<ObjectsReply>) {
     this.#port = port
-    port.on('message', (reply: OutboxReply) => this.#settle(reply))
+    port.on('message', (message: OutboxReply | ObjectsQuestion) => {
+      if (!('question' in message)) return this.#settle(message)
+      void onQuestion(message).then((reply) => port.postMessage(reply))
+    })
     port.on('close', () => {
       for (const pending of this.#pending.values()) pending.reject(new Error('the store is not there'))
       this.#pending.clear()

@@ -1,6 +1,8 @@
 import pg from 'pg'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { OutboxBatch, OutboxMark, ShippedRow } from '../../store/replica/outbox-types.ts'
+import type { SharedChange } from '../../store/replica/shared-change.ts'
+import { writeChanges } from '../objects/write-changes.ts'
 import type { Self } from '../self.ts'
 import { dayOf, ensureDays } from './days.ts'
 import { addRecords, replaceRecords } from './write-records.ts'
@@ -14,7 +16,7 @@ export interface ShippingNode {
 }
 
 /** Whether it is there now, and what of it PostgreSQL refuses; `moved`: the watermark is not where the batch begins. */
-export type Shipped = { kind: 'shipped'; refused: ShippedRow[] } | { kind: 'moved' }
+export type Shipped = { kind: 'shipped'; refused: (ShippedRow | SharedChange)[] } | { kind: 'moved' }
 
 /** How far PostgreSQL is with this node's records; what the member has never shipped begins at nothing. */
 export async function readWatermark(client: pg.Client, { self, name, keepMs }: ShippingNode): Promise<OutboxMark> {
@@ -32,16 +34,21 @@ export async function readWatermark(client: pg.Client, { self, name, keepMs }: S
  */
 export async function shipBatch(client: pg.Client, node: ShippingNode, batch: OutboxBatch): Promise<Shipped> {
   await ensureDays(client, [...new Set(batch.rows.map(([id]) => dayOf(String(id))))])
-  const ways: ((rows: readonly ShippedRow[]) => Promise<ShippedRow[]>)[] = [
-    async (rows) => {
-      await addRecords(client, node.name, rows)
+  const ways: WriteBatch[] = [
+    async ({ rows, changes }) => {
+      if (rows.length > 0) await addRecords(client, node.name, rows)
+      await writeChanges(client, changes)
       return []
     },
-    async (rows) => {
+    async ({ rows, changes }) => {
       await replaceRecords(client, node.name, rows)
+      await writeChanges(client, changes)
       return []
     },
-    (rows) => replaceEach(client, node.name, rows),
+    async ({ rows, changes }) => {
+      const refused = await each(client, rows, (row) => replaceRecords(client, node.name, [row]))
+      return [...refused, ...(await each(client, changes, (change) => writeChanges(client, [change])))]
+    },
   ]
   for (const write of ways) {
     const shipped = await tryToShip(client, node, batch, write)
@@ -50,13 +57,16 @@ export async function shipBatch(client: pg.Client, node: ShippingNode, batch: Ou
   throw new Error('PostgreSQL refuses a batch of records, and each of them alone it does not')
 }
 
+type WriteBatch = (batch: OutboxBatch) => Promise<(ShippedRow | SharedChange)[]>
+
 /** Null: what PostgreSQL refuses is in the records. */
 async function tryToShip(
   client: pg.Client,
   { self, name }: ShippingNode,
-  { after, sequence, mark, rows }: OutboxBatch,
-  write: (rows: readonly ShippedRow[]) => Promise<ShippedRow[]>,
+  batch: OutboxBatch,
+  write: WriteBatch,
 ): Promise<Shipped | null> {
+  const { after, sequence, mark } = batch
   await client.query('begin; set local synchronous_commit = off')
   try {
     const { rowCount } = await client.query(
@@ -68,7 +78,7 @@ async function tryToShip(
       await client.query('rollback')
       return { kind: 'moved' }
     }
-    const refused = rows.length === 0 ? [] : await write(rows)
+    const refused = await write(batch)
     reachFaultPoint('ship.before-commit')
     await client.query('commit')
     reachFaultPoint('ship.after-commit')
@@ -81,12 +91,12 @@ async function tryToShip(
 }
 
 /** One must never stand in the way of all others. Returns those that PostgreSQL refuses. */
-async function replaceEach(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<ShippedRow[]> {
-  const refused: ShippedRow[] = []
+async function each<Row>(client: pg.Client, rows: readonly Row[], write: (row: Row) => Promise<void>): Promise<Row[]> {
+  const refused: Row[] = []
   for (const row of rows) {
     await client.query('savepoint record')
     try {
-      await replaceRecords(client, node, [row])
+      await write(row)
       await client.query('release record')
     } catch (error) {
       if (!isOfRecords(error)) throw error

@@ -7,9 +7,12 @@ import {
   type ShippedRow,
   shippedColumns,
 } from '../../store/replica/outbox-types.ts'
+import type { ObjectsAsked, ObjectsQuestion, ObjectsReply } from '../../store/replica/shared-change.ts'
+import { ForgottenFeed } from '../objects/forgotten.ts'
 import { OwnConnection } from '../own-connection.ts'
 import type { OutboxReport, PostgresAddress } from '../protocol.ts'
 import { Repeater } from '../repeater.ts'
+import { objectsPart } from '../schema/objects.ts'
 import { ensurePart } from '../schema/parts.ts'
 import { recordsPart } from '../schema/records.ts'
 import type { Self } from '../self.ts'
@@ -25,6 +28,8 @@ const daysEveryMs = 10 * 60_000
 const batchRecords = 2000
 const batchBytes = 4 * 1024 * 1024
 
+type Waiting = readonly PromiseWithResolvers<string | null>[]
+
 const nothing: OutboxState = { depth: 0, since: null, history: false }
 
 export interface ShipperOptions {
@@ -34,6 +39,8 @@ export interface ShipperOptions {
   /** How long records are kept, in milliseconds. */
   keepMs: number
   report(report: OutboxReport): void
+  /** What the store asks of all nodes. */
+  ask(asked: ObjectsAsked): Promise<unknown>
 }
 
 /** Brings what a node has stored to PostgreSQL, batch by batch, and goes on where PostgreSQL says that it is. */
@@ -50,7 +57,8 @@ export class Shipper {
   #unsettled: OutboxMark | null = null
   #settledAt = Number.NEGATIVE_INFINITY
   #daysAt = Number.NEGATIVE_INFINITY
-  #waiting: PromiseWithResolvers<void>[] = []
+  #waiting: PromiseWithResolvers<string | null>[] = []
+  readonly #forgotten = new ForgottenFeed()
 
   constructor(options: ShipperOptions) {
     this.#options = options
@@ -75,49 +83,53 @@ export class Shipper {
   /** Where what is to be shipped comes from, from now on. */
   take(port: MessagePort): void {
     this.#outbox?.close()
-    this.#outbox = new OutboxClient(port)
+    this.#outbox = new OutboxClient(port, (question) => this.#answer(question))
     this.#reached = null
     this.#repeater.wake()
   }
 
-  /** Resolves when what was journaled before this was called is in PostgreSQL, or could not be brought there now. */
-  async flush(): Promise<void> {
-    const turn = Promise.withResolvers<void>()
+  /** Null: what was journaled before this was called is in PostgreSQL; else why it could not be brought there now. */
+  async flush(): Promise<string | null> {
+    const turn = Promise.withResolvers<string | null>()
     this.#waiting.push(turn)
     this.#repeater.wake()
-    await turn.promise
+    return await turn.promise
   }
 
   async close(): Promise<void> {
     await this.#repeater.close()
     await this.#connection.close()
     this.#outbox?.close()
-    this.#release(this.#waiting)
+    this.#release(this.#waiting, 'the node stops')
   }
 
   async #turn(): Promise<void> {
     const waiting = this.#waiting.splice(0)
     try {
-      if (this.#self !== null && this.#outbox !== null)
-        await this.#shipAll(this.#self, this.#outbox, waiting.length > 0)
+      if (this.#self !== null && this.#outbox !== null) await this.#shipAll(this.#self, this.#outbox, waiting)
       this.#options.report({ ...this.#state, trouble: null })
     } catch (error) {
       this.#reached = null
-      this.#options.report({ ...this.#state, trouble: error instanceof Error ? error.message : String(error) })
+      const trouble = error instanceof Error ? error.message : String(error)
+      this.#options.report({ ...this.#state, trouble })
+      this.#release(waiting, trouble)
     }
-    this.#release(waiting)
+    this.#release(waiting, 'it ships nothing now')
   }
 
-  async #shipAll(self: Self, outbox: OutboxClient, isAwaited: boolean): Promise<void> {
+  async #shipAll(self: Self, outbox: OutboxClient, waiting: Waiting): Promise<void> {
     const { name, keepMs } = this.#options
     const node: ShippingNode = { self, name, keepMs }
-    if (isAwaited) await outbox.ask('ingest', null)
+    if (waiting.length > 0) await outbox.ask('ingest', null)
     for (let after = await this.#resume(node, outbox); after !== null && this.#self === self; ) {
       const batch = await outbox.ask('read', { after, most: batchRecords, mostBytes: batchBytes })
       if (batch === null) {
         this.#state = nothing
+        this.#release(waiting, null)
+        await this.#forget(outbox)
         return await this.#settle(outbox)
       }
+      if (batch.isHistory) this.#release(waiting, null)
       after = await this.#ship(node, batch, outbox)
     }
   }
@@ -126,7 +138,9 @@ export class Shipper {
   async #resume(node: ShippingNode, outbox: OutboxClient): Promise<number | null> {
     const mark = await this.#connection.use(async (client) => {
       if (this.#reached !== null) return this.#reached
-      return (await ensurePart(client, recordsPart)) ? await readWatermark(client, node) : null
+      return (await ensurePart(client, recordsPart)) && (await ensurePart(client, objectsPart))
+        ? await readWatermark(client, node)
+        : null
     })
     if (mark === null) return null
     this.#reached = typeof mark === 'number' ? mark : await outbox.ask('resume', mark)
@@ -141,7 +155,7 @@ export class Shipper {
     // Another run of this member, or a PostgreSQL that is elsewhere: asked anew in the next turn.
     if (shipped.kind === 'moved') this.#reached = null
     if (shipped.kind === 'moved' || this.#reached === null) return null
-    const refused = shipped.refused.map((row) => String(row[textColumn]))
+    const refused = shipped.refused.map((row) => (Array.isArray(row) ? String(row[textColumn]) : JSON.stringify(row)))
     if (refused.length > 0) await outbox.ask('set-aside', { sequence, records: refused })
     this.#reached = sequence
     this.#unsettled = { sequence, mark }
@@ -166,8 +180,23 @@ export class Shipper {
     this.#daysAt = now
   }
 
-  #release(waiting: PromiseWithResolvers<void>[]): void {
-    for (const { resolve } of waiting) resolve()
+  async #answer({ question, ...asked }: ObjectsQuestion): Promise<ObjectsReply> {
+    try {
+      return { question, output: await this.#options.ask(asked) }
+    } catch (error) {
+      return { question, failure: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  /** What others have forgotten. */
+  async #forget(outbox: OutboxClient): Promise<void> {
+    const forgotten = await this.#connection.use((client) => this.#forgotten.read(client))
+    if (forgotten.length > 0) await outbox.ask('forget', forgotten)
+  }
+
+  /** Who was released before is not again. */
+  #release(waiting: Waiting, failure: string | null): void {
+    for (const { resolve } of waiting) resolve(failure)
   }
 }
 

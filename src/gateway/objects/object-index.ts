@@ -101,10 +101,14 @@ export class ObjectIndex {
     return reply.kind === 'held' ? reply.held : null
   }
 
-  /** Sealed reasoning by name; null: the store did not answer within so many milliseconds. */
-  async reasoning(names: readonly string[], withinMs: number): Promise<Readonly<Record<string, string>> | null> {
+  /** Sealed reasoning by name; null: the store did not answer within so many milliseconds. `certain`: nobody has more. */
+  async reasoning(
+    names: readonly string[],
+    isNeeded: boolean,
+    withinMs: number,
+  ): Promise<Omit<Extract<ObjectReply, { kind: 'reasoning' }>, 'id' | 'kind'> | null> {
     const id = ++this.#lastId
-    const question: ReasoningQuestion = { id, kind: 'reasoning', names }
+    const question: ReasoningQuestion = { id, kind: 'reasoning', names, isNeeded }
     const { promise, resolve } = Promise.withResolvers<ObjectReply>()
     const timeout = stallAwareTimeout(withinMs, () => resolve({ id, kind: 'failed', reason: 'too late' }))
     this.#pending.set(id, { question, resolve, extend: () => {} })
@@ -112,7 +116,7 @@ export class ObjectIndex {
     const reply = await promise
     timeout.cancel()
     this.#pending.delete(id)
-    return reply.kind === 'reasoning' ? reply.found : null
+    return reply.kind === 'reasoning' ? reply : null
   }
 
   holdInput(session: string, held: HeldInput): void {

@@ -72,8 +72,11 @@ export class ReasoningVault {
     const names = new Map(callIds.map((id) => [nameOf(projectId, owner, id), id]))
     const asked = [...names.keys()].filter((name) => !this.#known.has(name))
     if (asked.length > 0) {
-      const found = await this.#gateway.objects.reasoning(asked, isNeeded ? neededMs : usefulMs)
-      for (const name of found === null ? [] : asked) this.#remember(name, found?.[name] ?? '')
+      const reply = await this.#gateway.objects.reasoning(asked, isNeeded, isNeeded ? neededMs : usefulMs)
+      for (const name of asked) {
+        const sealed = reply?.found[name] ?? (reply?.certain === true ? '' : null)
+        if (sealed !== null) this.#remember(name, sealed)
+      }
     }
     const turns = new Map<string, TurnReasoning | null>()
     for (const [name, id] of names) {

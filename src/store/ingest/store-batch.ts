@@ -1,6 +1,7 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { SettledHold } from '../../core/journal-format.ts'
 import type { RequestRecord } from '../../core/record.ts'
+import { sharedChanges } from '../objects/object-statements.ts'
 import { type RecordHead, readHead, readTime } from '../records/record-head.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { writeJson } from '../sqlite/json-column.ts'
@@ -123,7 +124,9 @@ function foldEntries(entries: readonly FoundEntry[]): FoundEntry[] {
 
 function storeObjects(hot: HotStatements, found: FoundEntry): void {
   const entry = parseEntry(found)
-  if (entry?.kind === 'objects') hot.objects.store(entry)
+  if (entry?.kind !== 'objects') return
+  hot.objects.store(entry)
+  if (hot.outbox !== null) for (const change of sharedChanges(entry)) hot.outbox.change(change)
 }
 
 /** After the records of the batch: one that has settled holds nothing more. */
@@ -187,7 +190,10 @@ function storeBody(hot: HotStatements, found: FoundEntry): void {
 
 function storeReasoning(hot: HotStatements, found: FoundEntry): void {
   const entry = parseEntry(found)
-  if (entry?.kind === 'reasoning') hot.reasoning.store(entry)
+  if (entry?.kind !== 'reasoning') return
+  hot.reasoning.store(entry)
+  const { name, expiresAt, sealed } = entry
+  hot.outbox?.change({ kind: 'reasoning', name, expiresAt, sealed })
 }
 
 function addRepeat(hot: HotStatements, found: FoundEntry): void {

@@ -1,20 +1,38 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { type CacheQuestion, isCacheQuestion } from '../../core/cached-answer.ts'
-import type { FindQuestion, HoldInput, ObjectQuestion, ObjectReply, StoredObject } from '../../core/stored-object.ts'
+import type {
+  CountedPlace,
+  FindQuestion,
+  HoldInput,
+  InputQuestion,
+  ObjectQuestion,
+  ObjectReply,
+  PlacesQuestion,
+  ReasoningQuestion,
+  StoredObject,
+} from '../../core/stored-object.ts'
+import type { OtherNodes } from '../replica/other-nodes.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { HeldInputs } from './held-inputs.ts'
+import type { ObjectStatements } from './object-statements.ts'
 
 /** Answers the look-ups of data-plane threads, each over a port of its own. */
 export class ObjectLookup {
   readonly #connection: Connection
   readonly #ingest: () => Promise<unknown>
+  readonly #others: () => Pick<OtherNodes, 'ask'> | null
   readonly #uploads = new HeldInputs()
 
-  /** `ingest` brings in all that is journaled by the time it is called; those who ask at once share it. */
-  constructor(connection: Connection, ingest: () => Promise<unknown>) {
+  /** `ingest` brings in all that is journaled by the time it is called; those who ask at once share it. `others`: null where nobody shares it. */
+  constructor(
+    connection: Connection,
+    ingest: () => Promise<unknown>,
+    others: () => Pick<OtherNodes, 'ask'> | null = () => null,
+  ) {
     this.#connection = connection
     this.#ingest = ingest
+    this.#others = others
   }
 
   serve(port: MessagePort): void {
@@ -39,7 +57,7 @@ export class ObjectLookup {
     const { id } = question
     try {
       if (question.kind === 'find') return { id, kind: 'found', objects: await this.#find(question) }
-      if (question.kind === 'reasoning') return { id, kind: 'reasoning', found: await this.#reasoning(question.names) }
+      if (question.kind === 'reasoning') return { id, kind: 'reasoning', ...(await this.#reasoning(question)) }
       if (question.kind === 'take-input') {
         // What came before may have been given back over another thread's port, which this turn of the loop may have looked at already:
         // it does so again in the next.
@@ -47,34 +65,69 @@ export class ObjectLookup {
         await nextTurn()
         return { id, kind: 'held', held: this.#uploads.take(question.session, question.offset) }
       }
-      if (question.kind === 'input') {
-        const { fileId, place } = question
-        return { id, kind: 'input', ...(await this.#connection.readHot((hot) => hot.objects.input(fileId, place))) }
-      }
-      // A list that misses what was made a moment ago would be wrong without anybody noticing.
-      await this.#ingest()
-      const places = await this.#connection.readHot((hot) => hot.objects.places(question.scope, question.type))
-      return { id, kind: 'places', places }
+      if (question.kind === 'input') return { id, kind: 'input', ...(await this.#input(question)) }
+      return { id, kind: 'places', places: await this.#places(question) }
     } catch (error) {
       return { id, kind: 'failed', reason: error instanceof Error ? error.message : String(error) }
     }
   }
 
-  /** What stands in the journal may not be in the index yet: only behind it is a name unknown. */
+  /**
+   * What stands in the journal may not be in the index yet: only behind it is a name unknown; and where nodes share objects, only
+   * behind what all of them have in their journals. What is found here is answered without the others.
+   */
   async #find(question: FindQuestion): Promise<StoredObject[]> {
+    const { names, fresh } = question
     const found = await this.#look(question)
-    if (!question.fresh || hasAll(question, found)) return found
-    await this.#ingest()
-    return await this.#look(question)
+    if (hasAll(question, found)) return found
+    const others = this.#others()
+    const shared = others?.ask<StoredObject[]>({ act: 'find', names, settled: false })
+    // Looked at below, where it is needed.
+    shared?.catch(() => {})
+    if (fresh) await this.#ingest()
+    const own = fresh ? await this.#look(question) : found
+    if (others === null || shared === undefined || hasAll(question, own)) return own
+    const all = join(own, await shared)
+    if (!fresh || hasAll(question, all)) return all
+    return join(own, await others.ask<StoredObject[]>({ act: 'find', names, settled: true }))
   }
 
-  /** The same for what models thought. */
-  async #reasoning(names: readonly string[]): Promise<Record<string, string>> {
+  /** The same for what models thought; what is not known for sure is asked for again the next time. */
+  async #reasoning({ names, isNeeded }: ReasoningQuestion): Promise<Pick<FoundReasoning, 'found' | 'certain'>> {
     const look = () => this.#connection.readHot((hot) => hot.reasoning.find(names))
+    const isWhole = (found: Record<string, string>) => names.every((name) => found[name] !== undefined)
     const found = await look()
-    if (names.every((name) => found[name] !== undefined)) return found
+    if (isWhole(found)) return { found, certain: true }
     await this.#ingest()
-    return await look()
+    const own = await look()
+    const others = this.#others()
+    if (others === null || isWhole(own)) return { found: own, certain: true }
+    const ask = (settled: boolean) => others.ask<Record<string, string>>({ act: 'reasoning', names, settled })
+    let all = own
+    try {
+      all = { ...own, ...(await ask(false)) }
+      if (isWhole(all)) return { found: all, certain: true }
+      return isNeeded ? { found: { ...all, ...(await ask(true)) }, certain: true } : { found: all, certain: false }
+    } catch {
+      return { found: all, certain: false }
+    }
+  }
+
+  /** A list that misses what was made a moment ago would be wrong without anybody noticing. */
+  async #places({ scope, type }: PlacesQuestion): Promise<CountedPlace[]> {
+    const { projectId, environmentId } = scope
+    const others = this.#others()
+    if (others !== null) return await others.ask<CountedPlace[]>({ act: 'places', projectId, environmentId, type })
+    await this.#ingest()
+    return await this.#connection.readHot((hot) => hot.objects.places(scope, type))
+  }
+
+  async #input({ fileId, place }: InputQuestion): Promise<ReturnType<ObjectStatements['input']>> {
+    const own = await this.#connection.readHot((hot) => hot.objects.input(fileId, place))
+    const others = this.#others()
+    if (others === null || own.input !== null || own.adopted) return own
+    const { providerId, credentialId } = place
+    return await others.ask({ act: 'input', fileId, providerId, credentialId })
   }
 
   async #look({ names }: FindQuestion): Promise<StoredObject[]> {
@@ -82,9 +135,19 @@ export class ObjectLookup {
   }
 }
 
+type FoundReasoning = Extract<ObjectReply, { kind: 'reasoning' }>
+
 function hasAll({ count, scope }: FindQuestion, found: readonly StoredObject[]): boolean {
   const own = found.filter(
     (object) => object.projectId === scope.projectId && object.environmentId === scope.environmentId,
   )
   return new Set(own.map(({ type, id }) => `${type} ${id}`)).size === count
+}
+
+/** An object that both know stands once. */
+function join(own: readonly StoredObject[], shared: readonly StoredObject[]): StoredObject[] {
+  const keyOf = ({ type, id, providerId, credentialId }: StoredObject) =>
+    JSON.stringify([type, id, providerId, credentialId])
+  const known = new Set(own.map(keyOf))
+  return [...own, ...shared.filter((object) => !known.has(keyOf(object)))]
 }

@@ -8,6 +8,7 @@ import type {
   ObjectType,
   StoredObject,
 } from '../../core/stored-object.ts'
+import type { ForgottenObject, SharedChange } from '../replica/shared-change.ts'
 import type { ObjectRow } from '../schema.ts'
 import { toStoredObject } from './object-rows.ts'
 
@@ -17,6 +18,7 @@ type ObjectValues = (string | null)[]
 export class ObjectStatements {
   readonly #add: Statement<ObjectValues>
   readonly #forget: Statement<ObjectValues>
+  readonly #forgetOlder: Statement<ObjectValues>
   readonly #find: Statement<ObjectValues, ObjectRow>
   readonly #addInput: Statement<ObjectValues>
   readonly #input: Statement<ObjectValues, { key_id: string | null; input_json: string | null }>
@@ -34,6 +36,10 @@ export class ObjectStatements {
     this.#forget = sqlite.prepare(
       `delete from objects where type = ? and id = ? and provider_id = ? and credential_id = ?
        and project_id = ? and environment_id = ?`,
+    )
+    this.#forgetOlder = sqlite.prepare(
+      `delete from objects where type = ? and id = ? and provider_id = ? and credential_id = ?
+       and project_id = ? and environment_id = ? and created_at <= ?`,
     )
     // The names lead, whatever the planner thinks of them.
     this.#find = sqlite.prepare(
@@ -71,6 +77,11 @@ export class ObjectStatements {
     for (const { type, id } of forgotten) this.#forget.run(type, id, providerId, credentialId, projectId, environmentId)
   }
 
+  /** By whoever may: what somebody has made later under the same name stays. */
+  forget({ type, id, providerId, credentialId, projectId, environmentId, until }: ForgottenObject): void {
+    this.#forgetOlder.run(type, id, providerId, credentialId ?? '', projectId, environmentId, until)
+  }
+
   /** `names`: as in a `FindQuestion`. */
   find(names: string): StoredObject[] {
     return this.#find.all(names).map(toStoredObject)
@@ -88,4 +99,19 @@ export class ObjectStatements {
       .all(projectId, environmentId, type)
       .map((row) => ({ providerId: row.provider_id, credentialId: row.credential_id || null, count: row.count }))
   }
+}
+
+/** What an entry of the journal says, as other nodes get to know it. */
+export function sharedChanges({ owner, made, forgotten, requestId, time }: ObjectsEntry): SharedChange[] {
+  return [
+    ...made.map(({ type, id, batchId = null, input = null }): SharedChange => {
+      return { kind: 'made', object: { ...owner, type, id, requestId, createdAt: time, batchId }, input }
+    }),
+    // Made before the request that deletes it has ended, whatever that one's clock says.
+    ...forgotten.map(({ type, id }): SharedChange => {
+      const { providerId, credentialId, projectId, environmentId } = owner
+      const until = new Date(Date.now()).toISOString()
+      return { kind: 'forgotten', type, id, providerId, credentialId, projectId, environmentId, until }
+    }),
+  ]
 }

@@ -1,4 +1,5 @@
 import type { Tables } from '../api.ts'
+import { addToOutbox } from '../replica/outbox-rows.ts'
 import type { Database } from '../schema.ts'
 import { StoreConflict } from '../store-error.ts'
 import { toObjectRow, toStoredObject } from './object-rows.ts'
@@ -18,6 +19,7 @@ export function objectsTable(db: Database): Tables['objects'] {
         .executeTakeFirst()
       if (Number(numInsertedOrUpdatedRows) === 0)
         throw new StoreConflict(`${object.type} ${object.id} already has an owner`)
+      await addToOutbox(db, [], [{ kind: 'made', object, input: null }])
       return object
     },
     async remove(object) {
@@ -29,6 +31,7 @@ export function objectsTable(db: Database): Tables['objects'] {
         .where('provider_id', '=', provider_id)
         .where('credential_id', '=', credential_id)
         .execute()
+      await addToOutbox(db, [], [{ kind: 'forgotten', ...object, until: new Date().toISOString() }])
     },
   }
 }

@@ -1,9 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { objectHistoryStart, readObjectHistory } from './object-history.ts'
+import { behindIds } from './outbox-rows.ts'
 import { type OutboxBatch, type OutboxMark, type OutboxState, type ShippedRow, shippedColumns } from './outbox-types.ts'
+import type { SharedChange } from './shared-change.ts'
 
 interface WaitingRow extends OutboxMark {
   records: number
   ids_json: string
+  changes_json: string | null
 }
 
 /** So many batches are looked at for one that is shipped. */
@@ -16,7 +20,8 @@ const keptMs = 15 * 60_000
 /** Notes in the transaction that stores a record that it is to be shipped; only on a node that shares its records. */
 export class OutboxStatements {
   readonly #added = new Set<string>()
-  readonly #insert: Statement<[string, number, string, string]>
+  #changes: SharedChange[] = []
+  readonly #insert: Statement<[string, number, string, string, string | null]>
   readonly #waiting: Statement<[number, number], WaitingRow>
   readonly #rows: Statement<[string], ShippedRow>
   readonly #depth: Statement<[number], { depth: number | null; since: string | null }>
@@ -24,9 +29,11 @@ export class OutboxStatements {
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite
-    this.#insert = sqlite.prepare('insert into outbox (least, records, ids_json, time) values (?, ?, ?, ?)')
+    this.#insert = sqlite.prepare(
+      'insert into outbox (least, records, ids_json, time, changes_json) values (?, ?, ?, ?, ?)',
+    )
     this.#waiting = sqlite.prepare(
-      'select sequence, mark, records, ids_json from outbox where sequence > ? order by sequence limit ?',
+      'select sequence, mark, records, ids_json, changes_json from outbox where sequence > ? order by sequence limit ?',
     )
     this.#rows = sqlite
       .prepare<[string], ShippedRow>(
@@ -44,25 +51,31 @@ export class OutboxStatements {
     this.#added.add(id)
   }
 
+  change(change: SharedChange): void {
+    this.#changes.push(change)
+  }
+
   /** Before the transaction ends. */
   flush(): void {
-    if (this.#added.size === 0) return
-    this.#put([...this.#added])
-    this.#added.clear()
+    if (this.#added.size + this.#changes.length === 0) return
+    this.#put([...this.#added], this.#changes)
+    this.forget()
   }
 
   /** For when the transaction is undone. */
   forget(): void {
     this.#added.clear()
+    this.#changes = []
   }
 
   /** At least one batch, and no more records than that; null: nothing waits. Bytes are those of the records' texts. */
   read({ after, most, mostBytes }: { after: number; most: number; mostBytes: number }): OutboxBatch | null {
     const ids = new Set<string>()
     const rows: ShippedRow[] = []
+    const changes: SharedChange[] = []
     let reached: OutboxMark | null = null
     let bytes = 0
-    for (const { sequence, mark, records, ids_json } of this.#waiting.all(after, rowsAtOnce)) {
+    for (const { sequence, mark, records, ids_json, changes_json } of this.#waiting.all(after, rowsAtOnce)) {
       if (reached !== null && (ids.size + records > most || bytes > mostBytes)) break
       // One that was noted twice is read once, as it is now.
       const wanted = (JSON.parse(ids_json) as string[]).filter((id) => !ids.has(id))
@@ -71,9 +84,11 @@ export class OutboxStatements {
         rows.push(row)
         bytes += String(row[textColumn]).length
       }
+      if (changes_json !== null) changes.push(...(JSON.parse(changes_json) as SharedChange[]))
+      bytes += changes_json?.length ?? 0
       reached = { sequence, mark }
     }
-    return reached === null ? null : { after, ...reached, rows }
+    return reached === null ? null : { after, ...reached, rows, changes, isHistory: false }
   }
 
   /** Notes the next of what was stored before records were shared, newest first. False: there is nothing more. */
@@ -87,8 +102,18 @@ export class OutboxStatements {
       .pluck()
       .all(from, historyRecords)
     this.#sqlite.prepare('update outbox_state set history = ?').run(ids.at(-1) ?? null)
-    if (ids.length > 0) this.#put(ids)
+    if (ids.length > 0) this.#put(ids, [])
     return ids.length > 0
+  }
+
+  /** The same for objects and reasoning. */
+  addObjectHistory(): boolean {
+    const from = this.#value<string | null>('select object_history from outbox_state')
+    if (from === null) return false
+    const { changes, next } = readObjectHistory(this.#sqlite, from)
+    this.#sqlite.prepare('update outbox_state set object_history = ?').run(next)
+    if (changes.length > 0) this.#put([], changes)
+    return changes.length > 0 || this.addObjectHistory()
   }
 
   /**
@@ -109,7 +134,10 @@ export class OutboxStatements {
     this.#sqlite.prepare("insert into sqlite_sequence (name, seq) values ('outbox', ?)").run(shift + last)
     // Of what is no longer noted nobody knows whether PostgreSQL still has it.
     const heard = this.#value<number>('select sequence from outbox_state')
-    if (sequence < heard) this.#sqlite.exec("update outbox_state set history = '~'")
+    if (sequence < heard) {
+      this.#sqlite.exec("update outbox_state set history = '~'")
+      this.#sqlite.prepare('update outbox_state set object_history = ?').run(objectHistoryStart)
+    }
     this.settle({ sequence, mark })
     return sequence
   }
@@ -127,9 +155,10 @@ export class OutboxStatements {
     return { depth: depth ?? 0, since, history }
   }
 
-  #put(ids: readonly string[]): void {
-    const [least = ''] = ids.toSorted()
-    this.#insert.run(least, ids.length, JSON.stringify(ids), new Date().toISOString())
+  #put(ids: readonly string[], changes: readonly SharedChange[]): void {
+    const [least = behindIds] = ids.toSorted()
+    const changesText = changes.length === 0 ? null : JSON.stringify(changes)
+    this.#insert.run(least, ids.length, JSON.stringify(ids), new Date().toISOString(), changesText)
   }
 
   #value<Value>(text: string): Value {

@@ -1,3 +1,5 @@
+import type { ForgottenObject, SharedChange } from './shared-change.ts'
+
 /** A record as it is shipped to PostgreSQL, in the order of `shippedColumns`. */
 export type ShippedRow = (string | number | null)[]
 
@@ -16,6 +18,10 @@ export interface OutboxMark {
 }
 
 export interface OutboxBatch extends OutboxMark {
+  /** In the order in which they were stored. */
+  changes: SharedChange[]
+  /** Only what was stored before it was shared follows. */
+  isHistory: boolean
   /** The mark that PostgreSQL is to be at. */
   after: number
   rows: ShippedRow[]
@@ -41,6 +47,8 @@ export interface OutboxQuestions {
   shipped: { input: OutboxMark; output: undefined }
   /** What waits behind that number. */
   state: { input: { after: number }; output: OutboxState }
+  /** What others have forgotten is forgotten here. */
+  forget: { input: ForgottenObject[]; output: undefined }
   /** What PostgreSQL refuses, each as JSON: kept as a file. */
   'set-aside': { input: { sequence: number; records: string[] }; output: null }
 }

@@ -4,14 +4,19 @@ import type { MessagePort } from 'node:worker_threads'
 import { setAsideFolder } from '../ingest/segment-files.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
+import { objectHistoryStart } from './object-history.ts'
+import { OtherNodes } from './other-nodes.ts'
 import { OutboxStatements } from './outbox-statements.ts'
-import type { OutboxQuestion, OutboxReply } from './outbox-types.ts'
+import type { OutboxBatch, OutboxQuestion, OutboxQuestions, OutboxReply } from './outbox-types.ts'
+import type { ObjectsReply } from './shared-change.ts'
 
 /** What a node that shares its records has still to ship, as the cluster's thread asks for it. */
 export class Outbox {
   readonly #connection: Connection
   readonly #journalDirectory: string
   readonly #ingest: () => Promise<unknown>
+  readonly #others = new OtherNodes()
+  #isShared = false
 
   /** `ingest` brings in all that is journaled by the time it is called. */
   constructor(connection: Connection, journalDirectory: string, ingest: () => Promise<unknown>) {
@@ -27,13 +32,25 @@ export class Outbox {
       const known = sqlite.prepare('select member from outbox_state').pluck().get() ?? null
       if (known !== member) sqlite.exec('delete from outbox; delete from outbox_state')
       if (known !== member && member !== null)
-        sqlite.prepare("insert into outbox_state (member, history, sequence, mark) values (?, '~', 0, '')").run(member)
+        sqlite
+          .prepare(
+            "insert into outbox_state (member, history, object_history, sequence, mark) values (?, '~', ?, 0, '')",
+          )
+          .run(member, objectHistoryStart)
       hot.outbox = member === null ? null : new OutboxStatements(sqlite)
     })
+    this.#isShared = member !== null
+  }
+
+  /** Whoever knows what all nodes have stored; null: this gateway is alone with it. */
+  get others(): OtherNodes | null {
+    return this.#isShared ? this.#others : null
   }
 
   serve(port: MessagePort): void {
-    port.on('message', (question: OutboxQuestion) => {
+    this.#others.attach(port)
+    port.on('message', (question: OutboxQuestion | ObjectsReply) => {
+      if ('question' in question) return this.#others.hear(question)
       void this.#reply(question).then((reply) => port.postMessage(reply))
     })
     // It keeps no thread alive that has nothing else to do.
@@ -56,9 +73,22 @@ export class Outbox {
     if (act === 'shipped') return await this.#connection.writeHot((hot) => outboxOf(hot).settle(input))
     if (act === 'state') return await this.#connection.readHot((hot) => outboxOf(hot).state(input.after))
     if (act === 'set-aside') return this.#setAside(input)
-    const found = await this.#connection.readHot((hot) => outboxOf(hot).read(input))
-    if (found !== null || !(await this.#connection.writeHot((hot) => outboxOf(hot).addHistory()))) return found
-    return await this.#connection.readHot((hot) => outboxOf(hot).read(input))
+    if (act === 'forget')
+      return await this.#connection.writeHot((hot) => {
+        for (const object of input) hot.objects.forget(object)
+      })
+    return await this.#read(input)
+  }
+
+  /** What is new first; then the objects that stood here before, of which others may be asked any moment; then the records. */
+  async #read(input: OutboxQuestions['read']['input']): Promise<OutboxBatch | null> {
+    const read = () => this.#connection.readHot((hot) => outboxOf(hot).read(input))
+    const found = await read()
+    if (found !== null) return found
+    if (await this.#connection.writeHot((hot) => outboxOf(hot).addObjectHistory())) return await read()
+    if (!(await this.#connection.writeHot((hot) => outboxOf(hot).addHistory()))) return null
+    const history = await read()
+    return history && { ...history, isHistory: true }
   }
 
   #setAside({ sequence, records }: { sequence: number; records: string[] }): null {

@@ -38,12 +38,16 @@ interface OutboxRow {
   records: number
   ids_json: string
   time: string
+  /** What was stored besides: `SharedChange[]`. */
+  changes_json: Generated<string | null>
 }
 
 interface OutboxStateRow {
   member: string
   /** Of what was stored before records were shared, what lies below this id is still to come; null: nothing. */
   history: string | null
+  /** The same of objects and reasoning: behind this key (`readObjectHistory`). */
+  object_history: Generated<string | null>
   /** How far PostgreSQL was heard to be. */
   sequence: number
   mark: string

@@ -1,0 +1,27 @@
+import type pg from 'pg'
+import type { ForgottenObject } from '../../store/replica/shared-change.ts'
+
+/** A transaction that began so much earlier may end only now. */
+const overlap = '30 seconds'
+
+/** What was forgotten on any node, each once, and all of it after a start. */
+export class ForgottenFeed {
+  #since: Date | null = null
+  #seen = new Set<string>()
+
+  async read(client: pg.Client): Promise<ForgottenObject[]> {
+    const { rows } = await client.query(
+      `select number, type, id, provider_id as "providerId", credential_id as "credentialId",
+         project_id as "projectId", environment_id as "environmentId", until, now()
+       from spgw.forgotten where $1::timestamptz is null or time > $1::timestamptz - interval '${overlap}'
+       order by number`,
+      [this.#since],
+    )
+    const fresh = rows.filter(({ number }) => !this.#seen.has(number))
+    this.#since = rows.at(-1)?.now ?? this.#since
+    this.#seen = new Set(rows.map(({ number }) => number))
+    return fresh.map(({ number: _, now: __, credentialId, ...object }) => {
+      return { ...object, credentialId: credentialId || null }
+    })
+  }
+}

@@ -1,0 +1,101 @@
+/** A node, by what PostgreSQL heard of it. */
+export interface GatheredNode {
+  id: string
+  name: string
+  /** Not heard of for so long; null: it has not begun. */
+  silentMs: number | null
+}
+
+export interface GatheringParts {
+  /** Asks every node to bring what it has journaled, and to say so with that word. */
+  call(word: string): Promise<void>
+  /** All that may have stored something by now. */
+  members(): Promise<readonly GatheredNode[]>
+  newWord(): string
+}
+
+export interface Gathered {
+  /** Not heard of for long: nobody waits for them. */
+  absent: string[]
+}
+
+const answerMs = 350
+const absentMs = 8000
+
+interface Round {
+  word: string
+  waits: Set<string>
+  failed: string | null
+  done: PromiseWithResolvers<void>
+}
+
+/**
+ * Resolves when what any node had journaled before the question is in PostgreSQL, so that a name that is not there is
+ * unknown. One round at a time; who asks meanwhile shares the next, since a round that is under way may be past his.
+ */
+export class Gathering {
+  readonly #parts: GatheringParts
+  #running: Promise<Gathered> | null = null
+  #queued: Promise<Gathered> | null = null
+  #round: Round | null = null
+
+  constructor(parts: GatheringParts) {
+    this.#parts = parts
+  }
+
+  async gather(): Promise<Gathered> {
+    if (this.#running === null) return await this.#begin()
+    this.#queued ??= this.#running.then(
+      () => this.#beginQueued(),
+      () => this.#beginQueued(),
+    )
+    return await this.#queued
+  }
+
+  /** A node has answered. `failure`: why it could not bring all that it has; null: it has. */
+  hear(word: string, member: string, failure: string | null): void {
+    const round = this.#round
+    if (round?.word !== word || !round.waits.has(member)) return
+    round.waits.delete(member)
+    round.failed ??= failure
+    if (round.waits.size === 0) round.done.resolve()
+  }
+
+  #beginQueued(): Promise<Gathered> {
+    this.#queued = null
+    return this.#begin()
+  }
+
+  #begin(): Promise<Gathered> {
+    this.#running = this.#gather().finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  async #gather(): Promise<Gathered> {
+    const begun = (await this.#parts.members()).filter(({ silentMs }) => silentMs !== null)
+    const [present, absent] = [begun.filter(isPresent), begun.filter((node) => !isPresent(node))]
+    const done = Promise.withResolvers<void>()
+    const waits = new Set(present.map(({ id }) => id))
+    const round: Round = { word: this.#parts.newWord(), waits, failed: null, done }
+    this.#round = round
+    if (waits.size === 0) done.resolve()
+    const timer = setTimeout(done.resolve, answerMs)
+    try {
+      await this.#parts.call(round.word)
+      await done.promise
+    } finally {
+      clearTimeout(timer)
+      this.#round = null
+    }
+    const late = present.filter(({ id }) => waits.has(id)).map(({ name }) => name)
+    if (late.length > 0) throw new Error(`${late.join(', ')} did not say in time what it has made`)
+    if (round.failed !== null) throw new Error(round.failed)
+    return { absent: absent.map(({ name }) => name) }
+  }
+}
+
+function isPresent({ silentMs }: GatheredNode): boolean {
+  return silentMs !== null && silentMs < absentMs
+}

@@ -1,0 +1,27 @@
+import type pg from 'pg'
+
+const rowsAtOnce = 5000
+/** A node that was away for longer begins with all that is left. */
+const forgottenDays = 30
+
+/** What is over goes: answers at providers as old as the records that are dropped, reasoning by its own time. */
+export async function removeOldObjects(client: pg.Client, before: number): Promise<void> {
+  const steps: [text: string, value: unknown][] = [
+    [
+      `delete from spgw.objects where (type, id, provider_id, credential_id) in (
+         select type, id, provider_id, credential_id from spgw.objects
+         where type in ('response', 'item', 'interaction', 'chat_completion', 'session_handle') and created_at < $1
+         limit ${rowsAtOnce})`,
+      Number.isFinite(before) ? new Date(before).toISOString() : '',
+    ],
+    [
+      `delete from spgw.reasoning where name in (
+         select name from spgw.reasoning where expires_at < $1 limit ${rowsAtOnce})`,
+      Date.now(),
+    ],
+  ]
+  for (const [text, value] of steps) {
+    for (let removed = rowsAtOnce; removed === rowsAtOnce; ) removed = (await client.query(text, [value])).rowCount ?? 0
+  }
+  await client.query(`delete from spgw.forgotten where time < now() - interval '${forgottenDays} days'`)
+}

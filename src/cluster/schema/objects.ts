@@ -1,0 +1,27 @@
+import type { SchemaPart } from './parts.ts'
+
+/**
+ * Whose what lies at providers is, and the sealed reasoning, of all nodes. `forgotten` tells those that know of an object
+ * that it is nobody's any more.
+ */
+export const objectsPart: SchemaPart = {
+  name: 'objects',
+  steps: [
+    `
+create table spgw.objects (
+  type text not null, id text not null, provider_id text not null, credential_id text not null, project_id text not null,
+  environment_id text not null, key_id text, request_id text, created_at text collate "C" not null, batch_id text,
+  input_json text, primary key (type, id, provider_id, credential_id));
+create index objects_scope on spgw.objects (project_id, environment_id, type, created_at);
+create index objects_age on spgw.objects (created_at)
+  where type in ('response', 'item', 'interaction', 'chat_completion', 'session_handle');
+create table spgw.reasoning (name text primary key, expires_at bigint not null, sealed text not null);
+create index reasoning_age on spgw.reasoning (expires_at);
+create table spgw.forgotten (
+  number bigserial primary key, time timestamptz not null default now(), type text not null, id text not null,
+  provider_id text not null, credential_id text not null, project_id text not null, environment_id text not null,
+  until text not null);
+create index forgotten_time on spgw.forgotten (time);
+`,
+  ],
+}

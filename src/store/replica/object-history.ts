@@ -1,0 +1,48 @@
+import type { Database } from 'better-sqlite3'
+import type { BatchInput } from '../../core/stored-object.ts'
+import { toStoredObject } from '../objects/object-rows.ts'
+import type { ObjectRow } from '../schema.ts'
+import type { SharedChange } from './shared-change.ts'
+
+const rowsAtOnce = 1000
+
+/** Where it begins: the least key of all. */
+export const objectHistoryStart = JSON.stringify(['objects', '', '', '', ''])
+const reasoningStart = JSON.stringify(['reasoning', ''])
+
+/** The next of what stood here before it was shared, and where to go on behind it; null: there is no more. */
+export function readObjectHistory(sqlite: Database, from: string): { changes: SharedChange[]; next: string | null } {
+  const [table, ...key] = JSON.parse(from) as string[]
+  return table === 'objects' ? readObjects(sqlite, key) : readReasoning(sqlite, key)
+}
+
+function readObjects(sqlite: Database, key: readonly string[]): ReturnType<typeof readObjectHistory> {
+  const rows = sqlite
+    .prepare<(string | number)[], ObjectRow & { input_json: string | null }>(
+      `select o.*, b.input_json from objects o left join batch_inputs b on o.type = 'file' and b.file_id = o.id
+       and b.provider_id = o.provider_id and b.credential_id = o.credential_id
+       where (o.type, o.id, o.provider_id, o.credential_id) > (?, ?, ?, ?)
+       order by o.type, o.id, o.provider_id, o.credential_id limit ?`,
+    )
+    .all(...key, rowsAtOnce)
+  const last = rows.at(-1)
+  const changes = rows.map((row): SharedChange => {
+    const input = row.input_json === null ? null : (JSON.parse(row.input_json) as BatchInput)
+    return { kind: 'made', object: toStoredObject(row), input }
+  })
+  if (last === undefined) return { changes, next: reasoningStart }
+  return { changes, next: JSON.stringify(['objects', last.type, last.id, last.provider_id, last.credential_id]) }
+}
+
+function readReasoning(sqlite: Database, key: readonly string[]): ReturnType<typeof readObjectHistory> {
+  const rows = sqlite
+    .prepare<(string | number)[], { name: string; expires_at: number; sealed: string }>(
+      'select name, expires_at, sealed from reasoning where name > ? order by name limit ?',
+    )
+    .all(...key, rowsAtOnce)
+  const last = rows.at(-1)
+  const changes = rows.map(({ name, expires_at, sealed }): SharedChange => {
+    return { kind: 'reasoning', name, expiresAt: expires_at, sealed }
+  })
+  return { changes, next: last === undefined ? null : JSON.stringify(['reasoning', last.name]) }
+}

@@ -1,0 +1,30 @@
+import type { BatchInput, ObjectName, ObjectPlace, ObjectScope, StoredObject } from '../../core/stored-object.ts'
+
+/** What a node has stored besides records, as the others get to know it. Made twice it is made once. */
+export type SharedChange =
+  | { kind: 'made'; object: StoredObject; input: BatchInput | null }
+  | ({ kind: 'forgotten' } & ForgottenObject)
+  | SharedReasoning
+
+export interface SharedReasoning {
+  kind: 'reasoning'
+  name: string
+  expiresAt: number
+  sealed: string
+}
+
+export interface ForgottenObject extends ObjectName, ObjectPlace, ObjectScope {
+  /** RFC 3339: what somebody makes later under the same name stays. */
+  until: string
+}
+
+/** What a node asks of what all of them have stored. */
+export type ObjectsAsked =
+  /** Everybody's rows with these names (`FindQuestion`). `settled`: what every node has journaled by now is among them. */
+  | { act: 'find'; names: string; settled: boolean }
+  | { act: 'places'; projectId: string; environmentId: string; type: string }
+  | { act: 'input'; fileId: string; providerId: string; credentialId: string | null }
+  | { act: 'reasoning'; names: readonly string[]; settled: boolean }
+
+export type ObjectsQuestion = ObjectsAsked & { question: number }
+export type ObjectsReply = { question: number; output: unknown } | { question: number; failure: string }
