@@ -19,7 +19,7 @@ export interface Gathered {
   absent: string[]
 }
 
-const answerMs = 350
+const answerMs = 1000
 const absentMs = 8000
 
 interface Round {
@@ -89,8 +89,8 @@ export class Gathering {
       clearTimeout(timer)
       this.#round = null
     }
-    const late = present.filter(({ id }) => waits.has(id)).map(({ name }) => name)
-    if (late.length > 0) throw new Error(`${late.join(', ')} did not say in time what it has made`)
+    const silent = present.filter(({ id }) => waits.has(id)).map(({ name }) => name)
+    if (silent.length > 0) throw new Error(`${silent.join(', ')} did not say in time what it has made`)
     if (round.failed !== null) throw new Error(round.failed)
     return { absent: absent.map(({ name }) => name) }
   }

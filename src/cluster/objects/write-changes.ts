@@ -2,13 +2,13 @@ import type pg from 'pg'
 import { toObjectRow } from '../../store/objects/object-rows.ts'
 import type { ForgottenObject, SharedChange, SharedReasoning } from '../../store/replica/shared-change.ts'
 
-type Made = Extract<SharedChange, { kind: 'made' }>
+type MadeObject = Extract<SharedChange, { kind: 'made' }>
 
 /** What a node has stored, in its order, in the transaction that is open. Whatever is there already changes nothing. */
 export async function writeChanges(client: pg.Client, changes: readonly SharedChange[]): Promise<void> {
   for (const run of runsOf(changes)) {
     // Of one kind each: a run is made of its first.
-    if (run[0]?.kind === 'made') await addObjects(client, run as Made[])
+    if (run[0]?.kind === 'made') await addObjects(client, run as MadeObject[])
     else if (run[0]?.kind === 'forgotten') await forgetObjects(client, run as ForgottenObject[])
     else await addReasoning(client, run as SharedReasoning[])
   }
@@ -25,7 +25,7 @@ export function runsOf(changes: readonly SharedChange[]): SharedChange[][] {
 }
 
 /** The first owner stays, as in each node's own index (`ObjectStatements`). Sorted, so that no two nodes wait for each other. */
-async function addObjects(client: pg.Client, changes: readonly Made[]): Promise<void> {
+async function addObjects(client: pg.Client, changes: readonly MadeObject[]): Promise<void> {
   const rows = new Map<string, object>()
   for (const { object, input } of changes) {
     const row = { ...toObjectRow(object), input_json: input === null ? null : JSON.stringify(input) }

@@ -28,7 +28,7 @@ const daysEveryMs = 10 * 60_000
 const batchRecords = 2000
 const batchBytes = 4 * 1024 * 1024
 
-type Waiting = readonly PromiseWithResolvers<string | null>[]
+type FlushTurns = readonly PromiseWithResolvers<string | null>[]
 
 const nothing: OutboxState = { depth: 0, since: null, history: false }
 
@@ -117,7 +117,7 @@ export class Shipper {
     this.#release(waiting, 'it ships nothing now')
   }
 
-  async #shipAll(self: Self, outbox: OutboxClient, waiting: Waiting): Promise<void> {
+  async #shipAll(self: Self, outbox: OutboxClient, waiting: FlushTurns): Promise<void> {
     const { name, keepMs } = this.#options
     const node: ShippingNode = { self, name, keepMs }
     if (waiting.length > 0) await outbox.ask('ingest', null)
@@ -195,7 +195,7 @@ export class Shipper {
   }
 
   /** Who was released before is not again. */
-  #release(waiting: Waiting, failure: string | null): void {
+  #release(waiting: FlushTurns, failure: string | null): void {
     for (const { resolve } of waiting) resolve(failure)
   }
 }

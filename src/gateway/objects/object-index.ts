@@ -174,7 +174,7 @@ export class ObjectIndex {
 
   #hear(reply: ObjectReply): void {
     const pending = this.#pending.get(reply.id)
-    if (reply.kind === 'begun') pending?.extend(answerMs)
+    if (reply.kind === 'begun') pending?.extend(reply.withinMs ?? answerMs)
     else pending?.resolve(reply)
   }
 }

@@ -17,6 +17,9 @@ import type { Connection } from '../sqlite/connection.ts'
 import { HeldInputs } from './held-inputs.ts'
 import type { ObjectStatements } from './object-statements.ts'
 
+/** So long a request waits where other nodes are asked as well. */
+const othersMs = 1500
+
 /** Answers the look-ups of data-plane threads, each over a port of its own. */
 export class ObjectLookup {
   readonly #connection: Connection
@@ -46,11 +49,15 @@ export class ObjectLookup {
       })
       // Whoever asks waits longer for a thread that is busy than for one that is sick. Nearly all are answered by then.
       setImmediate(() => {
-        if (!answered) port.postMessage({ id: question.id, kind: 'begun' } satisfies ObjectReply)
+        if (!answered) port.postMessage({ id: question.id, kind: 'begun', ...this.#longerTime() } satisfies ObjectReply)
       })
     })
     // It keeps no thread alive that has nothing else to do.
     port.unref()
+  }
+
+  #longerTime(): { withinMs?: number } {
+    return this.#others() === null ? {} : { withinMs: othersMs }
   }
 
   async #answer(question: ObjectQuestion): Promise<ObjectReply> {

@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ObjectsAsked, ObjectsQuestion, ObjectsReply } from './shared-change.ts'
 
-/** Whoever asks waits half a second for the whole of it (`ObjectIndex`). */
-const answerMs = 400
+/** Whoever asks waits a little longer for the whole of it (`ObjectLookup`). */
+const answerMs = 1200
 
 /** What all nodes have stored, asked of the cluster's thread over the port of the outbox. */
 export class OtherNodes {

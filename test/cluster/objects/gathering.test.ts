@@ -120,6 +120,6 @@ it('names who did not answer, and does not wait for whoever is not heard of or h
   expect(await gathering.gather()).toEqual({ absent: ['gw-b'] })
   const silent = new Gathering({ newWord: () => 'word', members: async () => members, call: async () => {} })
   const asked = expect(silent.gather()).rejects.toThrow('gw-a did not say in time what it has made')
-  await vi.advanceTimersByTimeAsync(400)
+  await vi.advanceTimersByTimeAsync(1100)
   await asked
 })
