@@ -34,8 +34,8 @@ const dataPlane = {
 }
 const store = {
   entries: ['src/store/thread.ts'],
-  // Of these, 20 kB are what a node of a cluster does with rows and records, and run nowhere else.
-  bytes: 517_500,
+  // Of these, 26 kB are what a node of a cluster does with rows, records and objects, and run nowhere else.
+  bytes: 524_500,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/', ...ofClusters],
 }
 const serve = {
