@@ -119,20 +119,23 @@ async function describeUse(key: unknown, gateway: GatewayClient): Promise<string
 
 interface RouteTargets {
   model: string
+  project: string
+  environment: string | null
   enabled: boolean
   targets: { provider: string }[]
 }
 
-/** `smart loses its first target, deadonly its only one`. */
+/** `smart in default/production loses its first target`. */
 async function describeLoss(provider: string, gateway: GatewayClient): Promise<string> {
   const routes = (await gateway.call(['routes', 'list'], { all: true })) as RouteTargets[]
   const losing = routes.filter(
     ({ enabled, targets }) => enabled && targets.some((target) => target.provider === provider),
   )
   if (losing.length === 0) return 'no route uses it'
-  const losses = losing.slice(0, 5).map(({ model, targets }) => {
-    if (targets.every((target) => target.provider === provider)) return `${model} has no other target`
-    return `${model} loses ${targets[0]?.provider === provider ? 'its first target' : 'a fallback'}`
+  const losses = losing.slice(0, 5).map(({ model, project, environment, targets }) => {
+    const route = `${model} in ${environment === null ? `all of ${project}` : `${project}/${environment}`}`
+    if (targets.every((target) => target.provider === provider)) return `${route} has no other target`
+    return `${route} loses ${targets[0]?.provider === provider ? 'its first target' : 'a fallback'}`
   })
   return losses.join(', ') + (losing.length > 5 ? `, and ${losing.length - 5} more routes` : '')
 }

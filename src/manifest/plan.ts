@@ -172,7 +172,7 @@ function takenBy(entry: ManifestEntry, name: string, owner: string): Problem {
 }
 
 /** As many resources that the files no longer name are listed; `--prune` shows them all. */
-const leftNamed = 20
+const leftNamed = 5
 
 function planRemovals(
   plan: ManifestPlan,

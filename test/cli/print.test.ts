@@ -282,6 +282,17 @@ describe('tables', () => {
     ])
   })
 
+  it('name the words among the counts of one value, and leave what somebody named as it was written', () => {
+    const columns = [
+      { field: 'tokens', title: 'Tokens' },
+      { field: 'tags', title: 'Tags' },
+    ] as const
+    const rows = [{ tokens: { input: 50, output: 20, source: 'reported' }, tags: { team: 'search', tier: 'gold' } }]
+    expect(renderTable(columns, rows, view).split('\n')[1]).toBe(
+      'input 50, output 20, source reported  team=search, tier=gold',
+    )
+  })
+
   it('give up columns of nothing first, then cut long words, and never an id', () => {
     const columns = [
       { field: 'name', title: 'Name' },

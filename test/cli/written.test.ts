@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { runLine } from './run-line.ts'
 
 const key = { id: 'key_1', name: 'web', project: 'search', environment: 'staging', state: 'revoked', policy: null }
+const scope = { project: 'search', environment: 'staging' }
+const whole = { project: 'search', environment: null }
 const gateway = {
   'keys.revoke': () => key,
   'requests.stats': ({ key: of, since }: Record<string, unknown>) =>
@@ -9,10 +11,10 @@ const gateway = {
   'providers.add': () => ({ id: 'prv_1', name: 'openai', state: 'ready', state_reason: null }),
   'providers.deactivate': () => ({ id: 'prv_2', name: 'dead', active: false }),
   'routes.list': () => [
-    { model: 'smart', enabled: true, targets: [{ provider: 'dead' }, { provider: 'demo' }] },
-    { model: 'only', enabled: true, targets: [{ provider: 'dead' }] },
-    { model: 'spare', enabled: true, targets: [{ provider: 'demo' }, { provider: 'dead' }] },
-    { model: 'off', enabled: false, targets: [{ provider: 'dead' }] },
+    { model: 'smart', ...scope, enabled: true, targets: [{ provider: 'dead' }, { provider: 'demo' }] },
+    { model: 'only', ...scope, enabled: true, targets: [{ provider: 'dead' }] },
+    { model: 'spare', ...whole, enabled: true, targets: [{ provider: 'demo' }, { provider: 'dead' }] },
+    { model: 'off', ...scope, enabled: false, targets: [{ provider: 'dead' }] },
   ],
   'keys.show': () => key,
 }
@@ -33,7 +35,7 @@ describe('after a write', () => {
       'Next, a route to it: spgw routes add MODEL --provider openai\n',
     ])
     expect(await run('providers', 'deactivate', 'dead')).toEqual([
-      '✓ Deactivated provider dead: smart loses its first target, only has no other target, spare loses a fallback\n',
+      '✓ Deactivated provider dead: smart in search/staging loses its first target, only in search/staging has no other target, spare in all of search loses a fallback\n',
       'To undo: spgw providers activate dead\n',
     ])
   })

@@ -70,6 +70,14 @@ projects: [{ name: search, environments: [production] }]
     ])
   })
 
+  it('names a few of many that files no longer name, and still says what that means', async () => {
+    const many = Array.from({ length: 4000 }, (_, index) => resource({ kind: 'policy', name: `p${index}` }, {}, 'file'))
+    const { notes } = await plan(many, [])
+    expect(notes).toEqual([
+      'policy p0, policy p1, policy p2, policy p3, policy p4 and 3995 more: no longer in the files of file; --prune removes them',
+    ])
+  })
+
   it('says that another name is a removal and a creation', async () => {
     const { notes } = await plan(
       [resource({ kind: 'policy', name: 'old' }, {}, 'file')],

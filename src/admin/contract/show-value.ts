@@ -119,6 +119,11 @@ function formatObject(value: object, view: Clock): string {
   if (typeof code === 'string' && typeof message === 'string') return escapeControls(`${code}: ${message}`)
   if (isAttempts(value)) return formatAttempts(value, view)
   if (isLimitUsage(value)) return `${escapeControls(nameScope(value.scope))}: ${formatLimitUsage(value)}`
+  // Names that somebody chose, as those of tags, stand as they were written.
+  if (members.every(([, member]) => typeof member === 'string'))
+    return members
+      .map(([name, member]) => `${escapeControls(name)}=${formatValue(member, guessFormat(name), view)}`)
+      .join(', ')
   return members.map(([name, member]) => formatMember(name, member, view)).join(', ')
 }
 
@@ -146,11 +151,10 @@ function formatAttempts(figures: ShownAttempts, view: Clock): string {
   ].join(', ')
 }
 
-/** `3 requests`, `total 2 s`, `team=search` */
+/** `3 requests`, `total 2 s`, `source reported` */
 function formatMember(name: string, member: unknown, view: Clock): string {
   const format = guessFormat(name)
   const text = formatValue(member, format, view)
-  if (typeof member !== 'number') return `${escapeControls(name)}=${text}`
   const title = escapeControls(withoutUnit(name).replaceAll('_', ' '))
   return format === 'number' ? `${text} ${title}` : `${title} ${text}`
 }

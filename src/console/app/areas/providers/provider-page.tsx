@@ -182,7 +182,8 @@ function DeactivationConsequence({ name, routes }: { name: string; routes: reado
       <ul className="bullets">
         {used.map((route) => (
           <li key={route.id}>
-            <b>{route.model}</b> {describeLoss(route, name)}
+            <b>{route.model}</b> in {route.project}/{route.environment ?? 'all environments'}{' '}
+            {describeLoss(route, name)}
           </li>
         ))}
       </ul>
