@@ -85,11 +85,12 @@ export function findOverflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
-/** Times and figures in tables that are cut off, where half of one says something else. */
+/** Times, figures and names of models in tables that are cut off, where half of one says something else. */
 export function findCutFigures(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
-    const isCut = (part) => getComputedStyle(part).overflowX !== 'visible' && part.scrollWidth > part.clientWidth
-    return [...document.querySelectorAll('.table tbody :is(time, .number)')]
+    const isCut = (part) => getComputedStyle(part).overflowX !== 'visible' &&
+      (part.scrollWidth > part.clientWidth || (part.matches('.two-lines') && part.scrollHeight > part.clientHeight))
+    return [...document.querySelectorAll('.table tbody :is(time, .number, .two-lines)')]
       // The table of a chart is for those who do not see it, until somebody opens it.
       .filter((figure) => figure.closest('details, .visually-hidden') === null && figure.offsetParent !== null)
       .filter((figure) => [figure, figure.parentElement, figure.closest('td')].some(isCut))

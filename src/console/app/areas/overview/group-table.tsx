@@ -54,7 +54,22 @@ function Errors({ of: { errors, requests } }: { of: GroupRow }) {
 
 function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
   return [
-    { id: 'group', title: labelOf(by), cell: ({ group }) => <UntrustedText text={group} /> },
+    {
+      id: 'group',
+      title: labelOf(by),
+      cell: ({ group, usd }) => (
+        <>
+          <span className="two-lines">
+            <UntrustedText text={group} />
+          </span>
+          {usd === null ? null : (
+            <span className="second-line quiet">
+              <Money usd={usd} /> spent
+            </span>
+          )}
+        </>
+      ),
+    },
     {
       id: 'share',
       title: 'Share',
@@ -75,7 +90,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       title: 'Errors',
       number: true,
       width: '84px',
-      narrowWidth: '58px',
+      narrowWidth: '96px',
       cell: (row) => <Errors of={row} />,
     },
     {
@@ -115,7 +130,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       title: 'Spend',
       number: true,
       width: '140px',
-      narrowWidth: '128px',
+      wideOnly: true,
       cell: ({ usd }) => <Money usd={usd} />,
     },
   ]
