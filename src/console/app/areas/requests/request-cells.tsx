@@ -38,7 +38,10 @@ export function ModelServed({ row, change }: { row: RequestRow; change: ChangeFi
   const upstream = row.upstream_model !== null && row.upstream_model !== row.model ? `:${row.upstream_model}` : ''
   const served = row.provider === null ? '' : `${row.provider}${upstream}`
   return (
-    <span className="truncate two-lines" title={escapeControls(`${row.model ?? 'no model'}${served && ` → ${served}`}`)}>
+    <span
+      className="truncate two-lines"
+      title={escapeControls(`${row.model ?? 'no model'}${served && ` → ${served}`}`)}
+    >
       <FilterCell name="model" value={row.model} change={change}>
         <UntrustedText text={row.model} />
       </FilterCell>
