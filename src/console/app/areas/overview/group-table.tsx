@@ -52,24 +52,25 @@ function Errors({ of: { errors, requests } }: { of: GroupRow }) {
   )
 }
 
+/** Where the page has no room for the column of its spend, that stands below its name. */
+function Group({ of: { group, usd } }: { of: GroupRow }) {
+  return (
+    <>
+      <span className="two-lines">
+        <UntrustedText text={group} />
+      </span>
+      {usd === null ? null : (
+        <span className="second-line quiet">
+          <Money usd={usd} /> spent
+        </span>
+      )}
+    </>
+  )
+}
+
 function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
   return [
-    {
-      id: 'group',
-      title: labelOf(by),
-      cell: ({ group, usd }) => (
-        <>
-          <span className="two-lines">
-            <UntrustedText text={group} />
-          </span>
-          {usd === null ? null : (
-            <span className="second-line quiet">
-              <Money usd={usd} /> spent
-            </span>
-          )}
-        </>
-      ),
-    },
+    { id: 'group', title: labelOf(by), cell: (row) => <Group of={row} /> },
     {
       id: 'share',
       title: 'Share',
