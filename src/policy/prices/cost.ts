@@ -13,41 +13,41 @@ export interface PricedUsage {
  * rates, and they hold for every token of the call (contract.md, "Prices").
  */
 export function costOf({ tokens, detail }: PricedUsage, price: ModelPrice): bigint | null {
-  const parts = [tokenCost(tokens, detail, price), ...unitCosts(detail, price)].filter((part) => part !== null)
+  const counted = tokenCost(tokens, detail, price)
+  if (detail === null) return counted === null ? null : nanoOfPico(counted)
+  const parts = [counted, ...unitCosts(detail, price)].filter((part) => part !== null)
   return parts.length === 0 ? null : nanoOfPico(parts.reduce((sum, part) => sum + part, 0n))
 }
 
-/** In pico-dollars. */
+/**
+ * In pico-dollars. Every token in exactly one bucket: what is cached, written, audio or image is within `input`, reasoning within
+ * `output`. Without a list of buckets, since every request comes here, those under budgets several times.
+ */
 function tokenCost(tokens: TokenUsage | null, detail: UsageDetail | null, price: ModelPrice): bigint | null {
   if (tokens === null || (price.input === null && price.output === null)) return null
   const rate = rateReader(price, detail, tokens.input)
-  return bucketsOf(tokens, detail).reduce(
-    (sum, [name, count]) => (count === 0 ? sum : sum + BigInt(count) * rate(name)),
-    0n,
-  )
-}
-
-/** Every token in exactly one bucket: what is cached, written, audio or image is within `input`, reasoning within `output`. */
-function bucketsOf(tokens: TokenUsage, detail: UsageDetail | null): [TokenRateName, number][] {
   const { audio_input, audio_output, audio_cached, image_input, image_output, cache_write_1h } = detail ?? noDetail
   const audioCached = Math.min(audio_cached ?? 0, tokens.cache_read)
   const audioInput = Math.max(0, (audio_input ?? 0) - audioCached)
   const longWrite = Math.min(cache_write_1h ?? 0, tokens.cache_write)
   const input = tokens.input - tokens.cache_read - tokens.cache_write - audioInput - (image_input ?? 0)
   const output = tokens.output - tokens.reasoning - (audio_output ?? 0) - (image_output ?? 0)
-  return [
-    ['input', Math.max(0, input)],
-    ['cache_read', tokens.cache_read - audioCached],
-    ['audio_cache_read', audioCached],
-    ['cache_write', tokens.cache_write - longWrite],
-    ['cache_write_1h', longWrite],
-    ['audio_input', audioInput],
-    ['image_input', image_input ?? 0],
-    ['output', Math.max(0, output)],
-    ['reasoning', tokens.reasoning],
-    ['audio_output', audio_output ?? 0],
-    ['image_output', image_output ?? 0],
-  ]
+  let sum = 0n
+  const add = (name: TokenRateName, count: number) => {
+    if (count !== 0) sum += BigInt(count) * rate(name)
+  }
+  add('input', Math.max(0, input))
+  add('cache_read', tokens.cache_read - audioCached)
+  add('audio_cache_read', audioCached)
+  add('cache_write', tokens.cache_write - longWrite)
+  add('cache_write_1h', longWrite)
+  add('audio_input', audioInput)
+  add('image_input', image_input ?? 0)
+  add('output', Math.max(0, output))
+  add('reasoning', tokens.reasoning)
+  add('audio_output', audio_output ?? 0)
+  add('image_output', image_output ?? 0)
+  return sum
 }
 
 const noDetail: Partial<UsageDetail> = {}
