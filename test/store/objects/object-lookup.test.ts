@@ -1,8 +1,16 @@
 import { once } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { afterEach, expect, it } from 'vitest'
-import type { HeldInput, HoldInput, ObjectQuestion, ObjectReply } from '../../../src/core/stored-object.ts'
+import type {
+  HeldInput,
+  HoldInput,
+  ObjectQuestion,
+  ObjectReply,
+  StoredObject,
+} from '../../../src/core/stored-object.ts'
 import { ObjectLookup } from '../../../src/store/objects/object-lookup.ts'
+import type { OtherNodes } from '../../../src/store/replica/other-nodes.ts'
+import type { ObjectsAsked } from '../../../src/store/replica/shared-change.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
 
 const session = 'prv_1 /upload/v1beta/files?upload_id=1'
@@ -43,4 +51,46 @@ it.each([
   expect(await take(giving!, 1, 0)).toMatchObject({ offset: 0 })
   giving!.postMessage({ kind: 'hold-input', session, held } satisfies HoldInput)
   expect(await take(asking!, 2, 5)).toEqual(held)
+})
+
+const object: StoredObject = {
+  ...{ type: 'response', id: 'resp_1', providerId: 'prv_1', credentialId: null, projectId: 'prj_1' },
+  ...{ environmentId: 'env_1', keyId: 'key_1', requestId: null, createdAt: '2026-11-26T12:00:00.000Z', batchId: null },
+}
+
+/** Of nodes that share their objects: what PostgreSQL has, and what it has once every node has brought its own. */
+function lookUp(own: StoredObject[], shared: (settled: boolean) => StoredObject[]): Promise<ObjectReply> {
+  const connection = { readHot: async () => own } as Partial<Connection> as Connection
+  const ask = async (asked: ObjectsAsked) => shared('settled' in asked && asked.settled)
+  const others = { ask } as Partial<OtherNodes> as OtherNodes
+  const port = connect(
+    new ObjectLookup(
+      connection,
+      async () => {},
+      () => others,
+    ),
+  )
+  port.postMessage({ id: 1, kind: 'find', names: '{"response":["resp_1"]}', count: 1, scope, fresh: true })
+  return new Promise((resolve) =>
+    port.on('message', (reply: ObjectReply) => {
+      if (reply.kind !== 'begun') resolve(reply)
+    }),
+  )
+}
+
+it.each([
+  ['this node has', [object], () => [], { kind: 'found', objects: [object] }],
+  ['PostgreSQL has', [], () => [object], { kind: 'found', objects: [object] }],
+  ['another node brings', [], (settled: boolean) => (settled ? [object] : []), { kind: 'found', objects: [object] }],
+  ['nobody has', [], () => [], { kind: 'found', objects: [] }],
+])('answers with what %s', async (_, own, shared, reply) => {
+  expect(await lookUp(own, shared)).toMatchObject(reply)
+})
+
+it('without the others answers with its own, and calls nothing unknown', async () => {
+  const away = () => {
+    throw new Error('PostgreSQL does not answer in time')
+  }
+  expect(await lookUp([object], away)).toMatchObject({ kind: 'found', objects: [object] })
+  expect(await lookUp([], away)).toMatchObject({ kind: 'failed', reason: 'PostgreSQL does not answer in time' })
 })

@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import type { RequestRecord } from '../../../src/core/record.ts'
+import type { StoredObject } from '../../../src/core/stored-object.ts'
+import { objectsTable } from '../../../src/store/objects/objects.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
 import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
 import { Outbox } from '../../../src/store/replica/outbox.ts'
 import type { OutboxStatements } from '../../../src/store/replica/outbox-statements.ts'
 import { shippedColumns } from '../../../src/store/replica/outbox-types.ts'
+import type { Database } from '../../../src/store/schema.ts'
 import { openStore } from '../../../src/store/sqlite/open.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
@@ -130,4 +133,54 @@ it('keeps records from retention until they are shipped', async () => {
   if (batch === null) throw new Error('a batch')
   await write((each) => each.settle(batch))
   expect(await removeRecordsBefore(connection, 100_000)).toBe(1)
+})
+
+const object: StoredObject = {
+  ...{ type: 'file', id: 'file-1', providerId: 'prv_1', credentialId: null, projectId: 'prj_1' },
+  ...{
+    environmentId: 'env_1',
+    keyId: 'key_1',
+    requestId: 'req_1',
+    createdAt: '2026-11-26T12:00:00.000Z',
+    batchId: null,
+  },
+}
+
+it('ships what objects and reasoning stood there before, then the records; and what is made, in its order', async () => {
+  const { connection, outbox, write, store, read } = await openOutbox()
+  const objects = (db: Database) => objectsTable(db)
+  await connection.write((db) => objects(db).insert(object))
+  await connection.writeHot((hot) =>
+    hot.reasoning.store({ kind: 'reasoning', requestId: 'req_1', name: 'n', expiresAt: 9, sealed: 's' }),
+  )
+  const before = ended()
+  await store(before)
+  await outbox.begin('nod_1')
+  expect(await read(0)).toBeNull()
+  while (await write((each) => each.addObjectHistory()));
+  const history = await read(0)
+  expect(history).toMatchObject({
+    rows: [],
+    changes: [
+      { kind: 'made', object },
+      { kind: 'reasoning', name: 'n', expiresAt: 9, sealed: 's' },
+    ],
+  })
+  expect(await write((each) => each.addHistory())).toBe(true)
+  expect(idsOf(await read(history?.sequence ?? 0))).toEqual([before.id])
+  await connection.write((db) => objects(db).remove(object))
+  await connection.write((db) => objects(db).insert(object))
+  const all = await read(history?.sequence ?? 0)
+  expect(all?.changes).toMatchObject([{ kind: 'forgotten', id: 'file-1' }, { kind: 'made' }])
+})
+
+it('forgets what others have forgotten, and not what was made later', async () => {
+  const { connection } = await openOutbox()
+  const find = () => connection.readHot((hot) => hot.objects.find('{"file":["file-1"]}'))
+  await connection.write((db) => objectsTable(db).insert(object))
+  const forget = (until: string) => connection.writeHot((hot) => hot.objects.forget({ ...object, until }))
+  await forget('2026-11-26T11:00:00.000Z')
+  expect(await find()).toEqual([object])
+  await forget('2026-11-26T12:00:01.000Z')
+  expect(await find()).toEqual([])
 })
