@@ -1,3 +1,5 @@
+import type { PlainTurns } from './plain-turns.ts'
+
 /**
  * What a request means, whatever its format: each codec reads its format into this and writes its format from it. Nothing is
  * normalised for a target here: turns stay as the client sent them, and a writer merges, orders and refuses as its format wants.
@@ -28,6 +30,13 @@ export interface ConversationTurn {
   role: 'system' | 'user' | 'assistant' | 'tool'
   parts: readonly Part[]
   path: string
+  /** Turns of nothing but text, of which this stands for all: it ends in the assistant's, and has no parts. */
+  plain?: PlainTurns
+}
+
+/** Plain turns among the others. */
+export function plainTurn(plain: PlainTurns, path: string): ConversationTurn {
+  return { role: 'assistant', parts: [], path, plain }
 }
 
 export type Part = TextPart | RefusalPart | ReasoningPart | CallPart | ResultPart | MediaPart | ServerPart

@@ -1,6 +1,6 @@
 import { bytesPerToken } from '../core/estimated-tokens.ts'
 import type { Conversation, MediaPart, Part, TextPart } from './conversation.ts'
-import { fullLength } from './json.ts'
+import { type DocumentPiece, fullLength } from './json.ts'
 
 /** Of an image of the usual size, in the vendors' own rules of thumb. */
 const imageTokens = 1600
@@ -12,7 +12,7 @@ const frameTokens = 4
 const margin = 1.05
 
 /** About how many tokens a request has for whatever model: all that is sent counts. `pieces`: long texts that were cut out of it. */
-export function estimateRequest({ turns, tools, settings }: Conversation, pieces: readonly Buffer[]): number {
+export function estimateRequest({ turns, tools, settings }: Conversation, pieces: readonly DocumentPiece[]): number {
   let bytes = 0
   let tokens = frameTokens * (turns.length + tools.length)
   const add = (text: string | null | undefined) => {
@@ -26,7 +26,12 @@ export function estimateRequest({ turns, tools, settings }: Conversation, pieces
     } else if (part.kind === 'result') part.parts.forEach(addPart)
     else if (part.kind !== 'server') tokens += estimateMedia(part, pieces)
   }
-  for (const { parts } of turns) parts.forEach(addPart)
+  for (const { parts, plain } of turns) {
+    parts.forEach(addPart)
+    if (plain === undefined) continue
+    bytes += plain.textBytes
+    tokens += frameTokens * (plain.count - 1)
+  }
   for (const { name, description, schema, grammar } of tools) {
     add(name)
     add(description)
@@ -36,7 +41,7 @@ export function estimateRequest({ turns, tools, settings }: Conversation, pieces
   return Math.ceil((bytes / bytesPerToken + tokens) * margin)
 }
 
-function estimateMedia({ kind, source }: MediaPart, pieces: readonly Buffer[]): number {
+function estimateMedia({ kind, source }: MediaPart, pieces: readonly DocumentPiece[]): number {
   if (source.kind === 'text') return Math.ceil(fullLength(source.data, pieces) / bytesPerToken)
   if (kind === 'image' || source.kind !== 'data') return imageTokens
   return Math.max(imageTokens, Math.ceil(fullLength(source.data, pieces) / fileBytesPerToken))

@@ -1,4 +1,5 @@
 import { isSpace, passString } from '../core/json-walk.ts'
+import type { PlainTurnFinder } from './find-plain-turns.ts'
 
 /** What is known of a document before it is parsed, by one look at its bytes. */
 export interface JsonSurvey {
@@ -13,14 +14,21 @@ export interface JsonSurvey {
 /** Deeper than any request. */
 const usualDepth = 1000
 const mostValues = 200_000
+/** A message that is passed has its own and its members. */
+const valuesOfMessage = 2
 
 const [quote, comma, minus, nine, zero] = [0x22, 0x2c, 0x2d, 0x39, 0x30]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** Does not check the grammar; of what is no JSON it may say anything. Looks no further than its answer depends on it. */
-export function surveyJson(bytes: Buffer): JsonSurvey {
+/**
+ * Does not check the grammar; of what is no JSON it may say anything. Looks no further than its answer depends on it. `finder` is asked
+ * of each message, and what it passes is looked at no more.
+ */
+export function surveyJson(bytes: Buffer, finder: PlainTurnFinder | null = null): JsonSurvey {
   const survey: JsonSurvey = { tooMany: false, isDeep: false, hasOddNumber: false }
   let [values, depth] = [0, 0]
+  /** In the list of messages: which one; -1 elsewhere. */
+  let index = -1
   for (let at = 0; at < bytes.length; ) {
     const byte = bytes[at] ?? 0
     if (byte === quote) {
@@ -28,8 +36,19 @@ export function surveyJson(bytes: Buffer): JsonSurvey {
       if (at < 0) return survey
       continue
     }
-    if (byte === comma) values++
-    else if (byte === openBrace || byte === openBracket) {
+    if (byte === comma) {
+      values++
+      if (depth === 2 && index >= 0) index++
+    } else if (byte === openBrace || byte === openBracket) {
+      if (finder !== null && depth === 2 && index >= 0) {
+        const end = finder.pass(at, index)
+        if (end >= 0) {
+          values += valuesOfMessage
+          at = end
+          continue
+        }
+      }
+      if (depth === 1) index = byte === openBracket && finder?.isList(at) === true ? 0 : -1
       values++
       depth++
       if (depth > usualDepth) survey.isDeep = true

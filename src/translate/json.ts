@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type Fault, fault } from '../core/errors.ts'
+import type { FormatName } from '../core/format.ts'
 import { asObject, isCount, type JsonObject } from '../core/json-value.ts'
+import { type FoundTurns, PlainTurnFinder } from './find-plain-turns.ts'
 import { type JsonSurvey, surveyJson } from './json-survey.ts'
+import { PlainTurns, plainForms, ReframedTurns } from './plain-turns.ts'
 
 /** What Node's JSON can do and TypeScript's library does not know yet. */
 interface LosslessJson {
@@ -14,12 +17,17 @@ function isLossless(json: object): json is LosslessJson {
   return 'rawJSON' in json
 }
 
-/** A document without its long texts, which are put back when it is written. */
+/** A document without its long texts and plain turns, which are put back when it is written. */
 export interface JsonDocument {
   value: JsonObject
   /** What was cut out, as it stood. */
-  pieces: readonly Buffer[]
+  pieces: readonly DocumentPiece[]
 }
+
+export type DocumentPiece = Buffer | PlainTurns
+
+/** A part of what is written. */
+export type WrittenPiece = Buffer | ReframedTurns | string
 
 /** Texts at least as long (files in base64) are never decoded, where they have no escapes. */
 const longText = 64 * 1024
@@ -34,7 +42,8 @@ const mark = `\u0001${randomUUID()}`
 // A run of backslashes is looked at once: only its first can begin a mark.
 const markInText = new RegExp(`(?<!\\\\)\\\\+u0001${mark.slice(1)}([cu])(\\d+)\\.`)
 const markOfJson = new RegExp(`"\\\\u0001${mark.slice(1)}j([\\w-]*)"`)
-const anyMark = new RegExp(`${markInText.source}|${markOfJson.source}`, 'g')
+const markOfTurns = new RegExp(`"\\\\u0001${mark.slice(1)}t(\\d+)\\.(\\w+)"`)
+const anyMark = new RegExp(`${markInText.source}|${markOfJson.source}|${markOfTurns.source}`, 'g')
 
 const quote = 0x22
 const backslash = 0x5c
@@ -76,47 +85,117 @@ export function countOf(value: unknown): number | null {
 const notJson = fault('invalid_request', 'The body is no JSON object, or is nested too deeply.')
 const tooManyValues = fault('request_too_large', 'The body has too many values to be translated for its provider.')
 
-/** Of a request's body; of an answer's the fault only says that it cannot be read. */
-export function readDocument(bytes: Buffer): JsonDocument | Fault {
-  const survey = surveyJson(bytes)
+/**
+ * Of a request's body, whose plain turns in the client's `format` stand in its list as one element; of an answer's the fault only says
+ * that it cannot be read.
+ */
+export function readDocument(bytes: Buffer, format: FormatName | null = null): JsonDocument | Fault {
+  const finder = format === null ? null : new PlainTurnFinder(bytes, plainForms[format])
+  const survey = surveyJson(bytes, finder)
   if (survey.tooMany) return tooManyValues
+  const found = finder?.found ?? []
+  if (format !== null && found.length > 0) {
+    const document = readSurveyed(withoutTurns(bytes, found), survey)
+    if (document !== null && placeTurns(document.value, plainForms[format].list, found))
+      return { value: document.value, pieces: [...document.pieces, ...found.map(({ turns }) => turns)] }
+  }
+  return readSurveyed(bytes, survey) ?? notJson
+}
+
+function readSurveyed(bytes: Buffer, survey: JsonSurvey): JsonDocument | null {
   const { text, pieces } = cutLongTexts(bytes)
   const value = asObject(parseSurveyed(text, survey))
-  return value === null ? notJson : { value, pieces }
+  return value === null ? null : { value, pieces }
+}
+
+/** With a text in place of each that nobody else can write. */
+function withoutTurns(bytes: Buffer, found: readonly FoundTurns[]): Buffer {
+  const kept: Buffer[] = []
+  let from = 0
+  for (const { turns, start, end } of found) {
+    kept.push(bytes.subarray(from, start), Buffer.from(JSON.stringify(placeOf(turns))))
+    from = end
+  }
+  kept.push(bytes.subarray(from))
+  return Buffer.concat(kept)
+}
+
+function placeOf({ number }: PlainTurns): string {
+  return `${mark}t${number}`
+}
+
+/**
+ * Puts plain turns into their list. All others keep their index, and where there is nothing, the list has holes. False: the list is
+ * another one than was looked at, since its name stands there twice.
+ */
+function placeTurns(value: JsonObject, list: string, found: readonly FoundTurns[]): boolean {
+  const read = value[list]
+  if (!Array.isArray(read)) return false
+  const placed: unknown[] = []
+  let at = 0
+  for (const { turns, index } of found) {
+    while (placed.length < index && at < read.length) placed.push(read[at++])
+    if (placed.length !== index || read[at++] !== placeOf(turns)) return false
+    placed.push(turns)
+    placed.length = index + turns.count
+  }
+  while (at < read.length) placed.push(read[at++])
+  Object.assign(value, { [list]: placed })
+  return true
 }
 
 /** `value` may hold texts and values of the document, in any order, as often as it likes. */
-export function writeDocument(value: JsonObject, pieces: readonly Buffer[] = []): Buffer {
+export function writeDocument(value: JsonObject, pieces: readonly DocumentPiece[] = []): Buffer {
   return joinPieces(writePieces(value, pieces))
 }
 
-export function joinPieces(pieces: readonly (Buffer | string)[]): Buffer {
+export function joinPieces(pieces: readonly WrittenPiece[]): Buffer {
   const [only] = pieces
   if (pieces.length === 1 && typeof only === 'string') return Buffer.from(only)
-  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)))
+  return Buffer.concat(pieces.map(toBuffer))
+}
+
+function toBuffer(piece: WrittenPiece): Buffer {
+  if (typeof piece === 'string') return Buffer.from(piece)
+  if (!(piece instanceof ReframedTurns)) return piece
+  const bytes = Buffer.allocUnsafe(piece.length)
+  piece.copyTo(bytes, 0)
+  return bytes
 }
 
 /** The same, not yet joined: files in it are not copied, and its texts not yet encoded. */
-export function writePieces(value: JsonObject, pieces: readonly Buffer[] = []): readonly (Buffer | string)[] {
+export function writePieces(value: JsonObject, pieces: readonly DocumentPiece[] = []): readonly WrittenPiece[] {
   return fill(JSON.stringify(value), pieces)
 }
 
-function fill(text: string, pieces: readonly Buffer[]): readonly (Buffer | string)[] {
+function fill(text: string, pieces: readonly DocumentPiece[]): readonly WrittenPiece[] {
   if (!text.includes(mark.slice(1))) return [text]
-  const written: (Buffer | string)[] = []
+  const written: WrittenPiece[] = []
   let from = 0
-  for (const { index, 0: found, 1: form, 2: piece, 3: json } of text.matchAll(anyMark)) {
+  for (const { index, 0: found, 1: form, 2: piece, 3: json, 4: turns, 5: format } of text.matchAll(anyMark)) {
     written.push(text.slice(from, index))
     // A value that was embedded may have long texts of its own.
     if (json !== undefined) written.push(...fill(Buffer.from(json, 'base64url').toString('utf8'), pieces))
+    else if (turns !== undefined) written.push(plainText(pieces, Number(turns), format as FormatName))
     else {
-      const cut = pieces[Number(piece)] ?? Buffer.alloc(0)
-      written.push(form === 'u' ? Buffer.from(toStandard(cut.toString('latin1')), 'latin1') : cut)
+      const cut = pieces[Number(piece)]
+      const bytes = cut instanceof Buffer ? cut : Buffer.alloc(0)
+      written.push(form === 'u' ? Buffer.from(toStandard(bytes.toString('latin1')), 'latin1') : bytes)
     }
     from = index + found.length
   }
   written.push(text.slice(from))
   return written
+}
+
+function plainText(pieces: readonly DocumentPiece[], number: number, format: FormatName): WrittenPiece {
+  const turns = pieces.find((piece) => piece instanceof PlainTurns && piece.number === number)
+  return turns instanceof PlainTurns ? turns.writeFor(format) : Buffer.alloc(0)
+}
+
+/** An element of a list that is written as these turns are in `format`: as several elements. */
+export function embedTurns(turns: PlainTurns, format: FormatName): string {
+  return `${placeOf(turns)}.${format}`
 }
 
 /** Whether all of a text is there: of a long one only the beginning is. */
@@ -127,13 +206,14 @@ export function isWhole(text: string): boolean {
 const marksOfText = new RegExp(`${mark}[cu](\\d+)\\.`, 'g')
 
 /** In bytes, with what was cut out. */
-export function fullLength(text: string, pieces: readonly Buffer[]): number {
+export function fullLength(text: string, pieces: readonly DocumentPiece[]): number {
   const length = Buffer.byteLength(text)
   if (pieces.length === 0 || isWhole(text)) return length
-  return [...text.matchAll(marksOfText)].reduce(
-    (sum, { 1: piece }) => sum + (pieces[Number(piece)]?.length ?? 0),
-    length,
-  )
+  return [...text.matchAll(marksOfText)].reduce((sum, { 1: piece }) => sum + lengthOf(pieces[Number(piece)]), length)
+}
+
+function lengthOf(piece: DocumentPiece | undefined): number {
+  return piece instanceof Buffer ? piece.length : 0
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { CallPart, Conversation, ConversationTurn, MediaPart, Part, ResultPart, TextPart } from './conversation.ts'
 import { mintId } from './ids.ts'
 import type { Ledger } from './ledger.ts'
+import type { PlainTurns } from './plain-turns.ts'
 import { cacheMarkPath } from './setting-paths.ts'
 
 /**
@@ -18,6 +19,8 @@ export interface OrderedTurn {
   role: 'system' | 'user' | 'assistant'
   parts: readonly (Exclude<Part, CallPart | ResultPart> | NamedCall | NamedResult)[]
   path: string
+  /** Turns that are written as they are, in place of this one. */
+  plain?: PlainTurns
 }
 
 export interface NamedCall extends CallPart {
@@ -47,11 +50,15 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
   for (let at = begin; at < turns.length; at++) {
     const turn = turns[at]
     if (turn?.role !== 'assistant') continue
-    if (at > begin || ordered.lastRole !== 'assistant') {
+    if (at > begin || ordered.lastRole !== 'assistant' || turn.plain !== undefined) {
       orderUpTo(begin, at, calls)
       calls = noCalls
     }
     begin = at + 1
+    if (turn.plain !== undefined) {
+      ordered.addPlain(turn.plain, turn.path)
+      continue
+    }
     const parts = nameCalls(withoutEmptyTexts(turn.parts, ledger), turn.path, ledger)
     ordered.add('assistant', parts, turn.path)
     if (!parts.some(isCall)) continue
@@ -93,6 +100,12 @@ class TurnList {
       this.#turns[this.#turns.length - 1] = { ...last, parts: this.#merged }
     }
     for (const part of parts) this.#merged.push(part)
+  }
+
+  /** They begin with a question after an answer, and end in an answer before a question: they never merge with what is around them. */
+  addPlain(plain: PlainTurns, path: string): void {
+    this.#turns.push({ role: 'assistant', parts: [], path, plain })
+    this.#merged = null
   }
 }
 

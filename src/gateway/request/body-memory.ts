@@ -66,6 +66,11 @@ export class BodyLease implements BorrowedBody {
     this.size += this.#piece.write(text, this.size)
   }
 
+  /** `copyTo` returns the index behind what it has written. */
+  addWritten(written: { copyTo(target: Buffer, start: number): number }): void {
+    this.size = written.copyTo(this.#piece, this.size)
+  }
+
   join(): Buffer {
     return this.#piece.subarray(0, this.size)
   }

@@ -14,6 +14,7 @@ import { codecs } from '../../translate/index.ts'
 import { type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
 import { listOpaque } from '../../translate/own-reasoning.ts'
+import { ReframedTurns } from '../../translate/plain-turns.ts'
 import { writeFor } from '../../translate/write-for.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
@@ -56,7 +57,7 @@ export class CallTranslation {
     if (bytes.length > limit) return tooLarge(bytes.length, limit)
     if (bytes.length >= slicedBytes) await nextTurn()
     const edits = call.content?.edits ?? []
-    const document = readDocument(edits.length === 0 ? bytes : applyEdits(bytes, edits))
+    const document = readDocument(edits.length === 0 ? bytes : applyEdits(bytes, edits), format)
     if ('code' in document) return document
     const context = { streamed: call.inspection.streamed, carriers: openCarriers(call, null) }
     const body = endpoint.counts === undefined ? document.value : readCountRequest(format, document.value)
@@ -168,12 +169,16 @@ export class CallTranslation {
   #join(value: JsonObject): { body: Buffer; lease: BodyLease | null } {
     const pieces = writePieces(value, this.pieces)
     const { gateway, body } = this.#call
-    const size = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
+    const size = pieces.reduce(
+      (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length),
+      0,
+    )
     const lease = gateway.memory.lease(size)
     if (lease === null) return { body: joinPieces(pieces), lease }
     body.written = [...body.written, lease]
     for (const piece of pieces) {
       if (typeof piece === 'string') lease.addText(piece)
+      else if (piece instanceof ReframedTurns) lease.addWritten(piece)
       else lease.add(piece)
     }
     return { body: lease.join(), lease }

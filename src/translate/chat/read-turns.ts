@@ -11,14 +11,17 @@ import type {
   ResultPart,
   TextPart,
 } from '../conversation.ts'
+import { plainTurn } from '../conversation.ts'
 import { readDataUrl } from '../data-url.ts'
+import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
 import { readCarried, readCarriedCall } from './carriers.ts'
 
 export function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
   if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
-  return messages.map((value, index) => {
+  return messages.flatMap((value, index) => {
     const path = `messages[${index}]`
+    if (value instanceof PlainTurns) return plainTurn(value, path)
     const message = asObject(value)
     if (message === null) throw new RequestError(path, `${path} is no object`)
     return markLast(readTurn(message, path, context), readCacheControl(message.cache_control))

@@ -5,6 +5,7 @@ import type { CacheMark, MediaPart, TextPart, Tool } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { writeDataUrl } from '../data-url.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
+import { embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { namedText, sniffType } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
@@ -18,12 +19,13 @@ export interface TurnWriting {
   tools: readonly Tool[]
 }
 
-export function writeTurns({ system, turns }: OrderedTurns, writing: TurnWriting): JsonObject[] {
+export function writeTurns({ system, turns }: OrderedTurns, writing: TurnWriting): unknown[] {
   const role = writing.facts.developerRole && !writing.target.compatible ? 'developer' : 'system'
   const leading = system.length === 0 ? [] : [{ role, content: writeTexts(system, writing) }]
   return [
     ...leading,
-    ...turns.flatMap((turn) => {
+    ...turns.flatMap((turn): unknown => {
+      if (turn.plain !== undefined) return embedTurns(turn.plain, 'chat')
       if (turn.role === 'system')
         return [
           {

@@ -12,7 +12,9 @@ import type {
   ResultPart,
   TextPart,
 } from '../conversation.ts'
+import { plainTurn } from '../conversation.ts'
 import { standardBase64 } from '../json.ts'
+import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
 import { readSealed } from './carriers.ts'
 
@@ -25,8 +27,9 @@ export function readContents(contents: unknown, context: ReadContext, skip: Skip
   if (contents === undefined || contents === null) return []
   // One content alone is taken, too.
   const list = Array.isArray(contents) ? contents : [contents]
-  return list.map((value, index) => {
+  return list.flatMap((value, index) => {
     const path = `contents[${index}]`
+    if (value instanceof PlainTurns) return plainTurn(value, path)
     const content = asObject(value)
     if (content === null) throw new RequestError(path, `${path} is no object`)
     const role = roles[asText(content.role) ?? 'user']

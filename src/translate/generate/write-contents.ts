@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json-value.ts'
 import { argumentsObject } from '../call-arguments.ts'
 import type { MediaPart, ReasoningPart, RefusalPart, TextPart } from '../conversation.ts'
 import { toolNameFor } from '../ids.ts'
-import { embedJson } from '../json.ts'
+import { embedJson, embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import type { ModelFacts } from '../model-facts.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
@@ -11,13 +11,14 @@ import { writeMedia } from './write-media.ts'
 /** What Google's own clients send where a call was made by another model. Source: wire/translate.md, section 7. */
 const withoutSignature = 'skip_thought_signature_validator'
 
-export function writeContents(turns: readonly OrderedTurn[], facts: ModelFacts, ledger: Ledger): JsonObject[] {
+export function writeContents(turns: readonly OrderedTurn[], facts: ModelFacts, ledger: Ledger): unknown[] {
   const writer = new ContentWriter(facts, ledger)
   // The current turn begins with what the user said last; results are not said by the user.
   const current = turns.findLastIndex(
     ({ role, parts }) => role !== 'assistant' && parts.some(({ kind }) => kind !== 'result'),
   )
-  return turns.flatMap(({ role, parts }, index) => {
+  return turns.flatMap(({ role, parts, plain }, index): unknown => {
+    if (plain !== undefined) return embedTurns(plain, 'generate')
     const written = role === 'assistant' ? writer.model(parts, index > current) : writer.user(parts)
     return written.length === 0 ? [] : [{ role: role === 'assistant' ? 'model' : 'user', parts: written }]
   })

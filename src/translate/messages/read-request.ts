@@ -9,8 +9,9 @@ import type {
   Tool,
   ToolChoice,
 } from '../conversation.ts'
-import { blankSettings } from '../conversation.ts'
+import { blankSettings, plainTurn } from '../conversation.ts'
 import { countOf } from '../json.ts'
+import { PlainTurns } from '../plain-turns.ts'
 import { orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { messagesFields } from './fields.ts'
@@ -38,8 +39,9 @@ function readSystem(system: unknown): ConversationTurn[] {
 
 function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
   if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
-  return messages.map((value, index): ConversationTurn => {
+  return messages.flatMap((value, index): ConversationTurn => {
     const path = `messages[${index}]`
+    if (value instanceof PlainTurns) return plainTurn(value, path)
     const message = asObject(value)
     const role = message?.role
     if (message === null || (role !== 'user' && role !== 'assistant' && role !== 'system')) {

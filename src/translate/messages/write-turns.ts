@@ -3,7 +3,7 @@ import { argumentsObject } from '../call-arguments.ts'
 import type { MediaPart, ReasoningPart, TextPart } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
-import { embedJson, isWhole } from '../json.ts'
+import { embedJson, embedTurns, isWhole } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { sniffType } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
@@ -20,24 +20,28 @@ export interface BlockWriting {
 /** The conversation must begin with the user. The text never changes: what varies would spoil caches and signatures. */
 const beginning = { role: 'user', content: [{ type: 'text', text: '(The conversation begins with the assistant.)' }] }
 
-export function writeTurns(turns: readonly OrderedTurn[], writing: BlockWriting): JsonObject[] {
+export function writeTurns(turns: readonly OrderedTurn[], writing: BlockWriting): unknown[] {
   const { facts, ledger } = writing
-  const messages: { role: string; content: JsonObject[] }[] = []
+  const messages: ({ role: string; content: JsonObject[] } | string)[] = []
   let [firstPath, lastPath] = ['messages', 'messages']
   for (const turn of turns) {
+    if (turn.plain !== undefined) {
+      messages.push(embedTurns(turn.plain, 'messages'))
+      continue
+    }
     const content = writeBlocks(turn, writing)
     if (content.length === 0) continue
     if (messages.length === 0) firstPath = turn.path
     lastPath = turn.path
     messages.push({ role: turn.role, content })
   }
-  const last = messages.at(-1)
-  if (last?.role === 'assistant') {
+  const [first, last] = [messages[0], messages.at(-1)]
+  if (typeof last === 'object' && last.role === 'assistant') {
     if (!facts.prefill)
       ledger.refuse(lastPath, "this model does not continue an assistant's message; end with the user's")
     trimEnd(last.content)
   }
-  if (messages[0]?.role !== 'assistant') return messages
+  if (typeof first !== 'object' || first.role !== 'assistant') return messages
   ledger.lose(firstPath)
   return [beginning, ...messages]
 }

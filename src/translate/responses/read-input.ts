@@ -2,6 +2,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import { linkCarriers, unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
 import type { CallPart, ConversationTurn, Opaque, Part, ReasoningPart, ResultPart } from '../conversation.ts'
+import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
 import { nameWithin } from './namespaces.ts'
 import { readContent, readOutputParts, type SkipObject } from './read-content.ts'
@@ -34,14 +35,20 @@ export function readInput(input: unknown, context: ReadContext, skip: SkipObject
   if (typeof input === 'string')
     return [{ role: 'user', parts: [{ kind: 'text', text: input, path: 'input' }], path: 'input' }]
   if (input !== undefined && !Array.isArray(input)) throw new RequestError('input', 'input is neither text nor a list')
-  const turns: { role: ConversationTurn['role']; parts: Part[]; path: string }[] = []
+  const turns: { role: ConversationTurn['role']; parts: Part[]; path: string; plain?: PlainTurns }[] = []
   const last: { role: ConversationTurn['role'] | null; parts: Part[] } = { role: null, parts: [] }
-  for (const [index, value] of asArray(input).entries()) {
+  // It passes holes.
+  asArray(input).forEach((value, index) => {
     const path = `input[${index}]`
+    if (value instanceof PlainTurns) {
+      turns.push({ role: 'assistant', parts: [], path, plain: value })
+      last.role = null
+      return
+    }
     const item = asObject(value)
     if (item === null) throw new RequestError(path, `${path} is no object`)
     const read = readItem(item, path, context, skip)
-    if (read === null) continue
+    if (read === null) return
     // Messages of users and systems stay apart, as the client sent them.
     const joins = read.role === last.role && (read.role === 'assistant' || read.role === 'tool')
     // One by one: a list that is spread must fit on the stack.
@@ -51,7 +58,7 @@ export function readInput(input: unknown, context: ReadContext, skip: SkipObject
       last.parts = read.parts
       turns.push({ role: read.role, parts: last.parts, path })
     }
-  }
+  })
   return turns.map((turn) => ({ ...turn, parts: linkCarriers(turn.parts) }))
 }
 

@@ -4,6 +4,7 @@ import type { CacheMark, MediaPart, Opaque, ReasoningPart, RefusalPart, TextPart
 import { wrapCustomInput } from '../custom-tools.ts'
 import { writeDataUrl } from '../data-url.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
+import { embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { namedText, sniffType } from '../media-type.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
@@ -11,14 +12,14 @@ import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type Order
 
 type TurnPart = OrderedTurn['parts'][number]
 
-export function writeInput({ system, turns }: OrderedTurns, target: TranslationTarget, ledger: Ledger): JsonObject[] {
+export function writeInput({ system, turns }: OrderedTurns, target: TranslationTarget, ledger: Ledger): unknown[] {
   return new InputWriter(target, ledger).write(system, turns)
 }
 
 class InputWriter {
   readonly #target: TranslationTarget
   readonly #ledger: Ledger
-  readonly #items: JsonObject[] = []
+  readonly #items: unknown[] = []
   /** Ids of calls of custom tools: their results have a type of their own. */
   readonly #custom = new Set<string>()
   #signed = false
@@ -28,14 +29,15 @@ class InputWriter {
     this.#ledger = ledger
   }
 
-  write(system: readonly TextPart[], turns: readonly OrderedTurn[]): JsonObject[] {
+  write(system: readonly TextPart[], turns: readonly OrderedTurn[]): unknown[] {
     if (system.length > 0)
       this.#message(
         this.#systemRole,
         system.map((part) => this.#content(part)),
       )
-    for (const { role, parts } of turns) {
-      if (role === 'assistant') this.#assistant(parts)
+    for (const { role, parts, plain } of turns) {
+      if (plain !== undefined) this.#items.push(embedTurns(plain, 'responses'))
+      else if (role === 'assistant') this.#assistant(parts)
       else this.#user(role === 'system' ? this.#systemRole : 'user', parts)
     }
     return this.#items

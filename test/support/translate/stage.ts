@@ -56,7 +56,7 @@ export function translateRequest(
   text: string,
   { strict = false, ...options }: RequestOptions = {},
 ): TranslatedRequest {
-  const document = readDocument(Buffer.from(text))
+  const document = readDocument(Buffer.from(text), from)
   if (isFault(document)) throw new Error(document.message)
   const streamed = options.streamed ?? document.value.stream === true
   const conversation = codecOf(from).readRequest(document.value, { streamed, carriers: plainCarriers })

@@ -33,7 +33,7 @@ export async function explainTranslation(
   const { codecs } = await import('../../../translate/index.ts')
   const { readDocument } = await import('../../../translate/json.ts')
   const { writeFor } = await import('../../../translate/write-for.ts')
-  const document = readDocument(Buffer.from(text))
+  const document = readDocument(Buffer.from(text), operation)
   const read = 'code' in document ? document : codecs[operation].readRequest(document.value, { streamed, carriers })
   const losses = new Map<Candidate, readonly string[]>()
   const refused = new Map<Candidate, string>()

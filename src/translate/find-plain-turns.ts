@@ -1,0 +1,175 @@
+import { isUtf8 } from 'node:buffer'
+import { type PlainForms, PlainTurns } from './plain-turns.ts'
+
+/** Fewer are not worth a piece of their own. */
+const leastTurns = 4
+
+const [quote, backslash, comma, space] = [0x22, 0x5c, 0x2c, 0x20]
+/** After a backslash: what is written in the same way again. */
+const plainEscapes = new Set([...'"\\bfnrt'].map((letter) => letter.charCodeAt(0)))
+
+/** Plain turns and where they stand. */
+export interface FoundTurns {
+  turns: PlainTurns
+  /** In the list. */
+  index: number
+  /** In the bytes. */
+  start: number
+  end: number
+}
+
+/** Of each message in a row where its text begins and ends, and how many escapes it has. One for all: it is filled in one go. */
+class TextRow {
+  #numbers = new Uint32Array(3 * 256)
+
+  set(index: number, start: number, end: number): void {
+    if (3 * index === this.#numbers.length) {
+      const longer = new Uint32Array(2 * this.#numbers.length)
+      longer.set(this.#numbers)
+      this.#numbers = longer
+    }
+    this.#numbers[3 * index] = start
+    this.#numbers[3 * index + 1] = end
+    this.#numbers[3 * index + 2] = escapes
+  }
+
+  take(from: number, to: number): { texts: Uint32Array; textBytes: number } {
+    const texts = new Uint32Array(2 * (to - from))
+    let textBytes = 0
+    for (let index = from; index < to; index++) {
+      const start = this.#numbers[3 * index] ?? 0
+      const end = this.#numbers[3 * index + 1] ?? 0
+      textBytes += end - start - (this.#numbers[3 * index + 2] ?? 0)
+      texts[2 * (index - from)] = start
+      texts[2 * (index - from) + 1] = end
+    }
+    return { texts, textBytes }
+  }
+}
+
+const row = new TextRow()
+
+/** Finds plain turns while somebody walks through the document, which is asked of each message whether it is one. */
+export class PlainTurnFinder {
+  readonly #bytes: Buffer
+  readonly #forms: PlainForms
+  readonly #found: FoundTurns[] = []
+  /** Of the messages in a row: of which pair of frames they are, whether the last one was an answer, and how many there are. */
+  #pair = -1
+  #endsInAnswer = false
+  #count = 0
+  #firstIndex = 0
+  /** Behind the last one. */
+  #end = -1
+
+  constructor(bytes: Buffer, forms: PlainForms) {
+    this.#bytes = bytes
+    this.#forms = forms
+  }
+
+  /** What stands before a list at the top of the document says that it is the one of the messages. */
+  isList(at: number): boolean {
+    const before = this.#bytes.toString('latin1', Math.max(0, at - this.#forms.list.length - 5), at)
+    return before.endsWith(`"${this.#forms.list}":`) || before.endsWith(`"${this.#forms.list}": `)
+  }
+
+  /** The index behind the message at `at`, which is the one of `index` in its list; -1: it is no plain one. */
+  pass(at: number, index: number): number {
+    if (this.#end >= 0 && this.#continues(at)) {
+      const end = this.#passAs(at, this.#pair, !this.#endsInAnswer)
+      if (end >= 0) return end
+    }
+    this.finish()
+    for (let pair = 0; pair < this.#forms.pairs.length; pair++)
+      for (const isAnswer of [false, true]) {
+        this.#firstIndex = index
+        const end = this.#passAs(at, pair, isAnswer)
+        if (end >= 0) return end
+      }
+    return -1
+  }
+
+  #continues(at: number): boolean {
+    const between = at - this.#end
+    if (this.#bytes[this.#end] !== comma) return false
+    return between === 1 || (between === 2 && this.#bytes[this.#end + 1] === space)
+  }
+
+  #passAs(at: number, pair: number, isAnswer: boolean): number {
+    const frames = this.#forms.pairs[pair]
+    const frame = isAnswer ? frames?.assistant : frames?.user
+    if (frame === undefined || !hasBytes(this.#bytes, at, frame.before)) return -1
+    const start = at + frame.before.length
+    const passed = passText(this.#bytes, start)
+    if (passed < 0 || !hasBytes(this.#bytes, passed, frame.after)) return -1
+    this.#pair = pair
+    this.#endsInAnswer = isAnswer
+    row.set(this.#count++, start, passed)
+    this.#end = passed + frame.after.length
+    return this.#end
+  }
+
+  /** The row of messages has ended: what is in it, without those that stay as neighbours, is found. */
+  finish(): void {
+    if (this.#end < 0) return
+    const count = this.#count
+    const beginsWithAnswer = this.#endsInAnswer === (count % 2 === 1)
+    const from = beginsWithAnswer ? 1 : 2
+    const to = this.#endsInAnswer ? count - 2 : count - 1
+    if (to - from >= leastTurns) this.#take(from, to)
+    this.#end = -1
+    this.#count = 0
+  }
+
+  #take(from: number, to: number): void {
+    const frames = this.#forms.pairs[this.#pair]
+    if (frames === undefined) return
+    const { texts, textBytes } = row.take(from, to)
+    this.#found.push({
+      turns: new PlainTurns(this.#bytes, texts, textBytes, this.#found.length),
+      index: this.#firstIndex + from,
+      start: (texts[0] ?? 0) - frames.user.before.length,
+      end: (texts.at(-1) ?? 0) + frames.assistant.after.length,
+    })
+  }
+
+  /** None where a byte could be read in another way than it stands there. */
+  get found(): readonly FoundTurns[] {
+    this.finish()
+    return this.#found.length > 0 && isUtf8(this.#bytes) ? this.#found : []
+  }
+}
+
+function hasBytes(bytes: Buffer, at: number, wanted: Buffer): boolean {
+  for (let index = 0; index < wanted.length; index++) if (bytes[at + index] !== wanted[index]) return false
+  return true
+}
+
+/** Of the text that was passed last. */
+let escapes = 0
+
+/** The index of the quote that ends a text, which is written again as it stands there; -1: it is not, or has no letter to begin with. */
+function passText(bytes: Buffer, start: number): number {
+  escapes = 0
+  if (!beginsVisibly(bytes, start)) return -1
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte === quote) return at
+    if (byte < space) return -1
+    if (byte !== backslash) continue
+    at++
+    escapes++
+    if (!plainEscapes.has(bytes[at] ?? 0)) return -1
+  }
+  return -1
+}
+
+/** Providers refuse texts of white space only: one that begins with a letter, a sign or a quote is none. */
+function beginsVisibly(bytes: Buffer, at: number): boolean {
+  const [first = 0, second = 0] = [bytes[at], bytes[at + 1]]
+  if (first === backslash) return second === quote || second === backslash
+  if (first < 0x7f) return first > space && first !== quote
+  // The spaces beyond ASCII begin with these.
+  if (first === 0xe3) return second !== 0x80
+  return first > 0xc2 && first !== 0xe1 && first !== 0xe2 && first !== 0xef
+}

@@ -1,0 +1,149 @@
+import type { FormatName } from '../core/format.ts'
+
+/** One way to write a message of text alone: what stands before its text, and after. */
+interface TurnFrame {
+  before: Buffer
+  after: Buffer
+}
+
+/** The frames of a question and of its answer. */
+interface TurnFrames {
+  user: TurnFrame
+  assistant: TurnFrame
+}
+
+/**
+ * Questions and answers in turn that are nothing but text. They stay the bytes of the client's body: a provider gets the same texts in
+ * other frames. Before them stands an answer, and after them a question, which are read like any other message, so that no rule of a
+ * format about neighbours, beginnings and ends concerns them.
+ */
+export class PlainTurns {
+  readonly #bytes: Buffer
+  /** Of each text its start and its end, without quotes. */
+  readonly #texts: Uint32Array
+  /** What the texts have when they are decoded. */
+  readonly textBytes: number
+  /** Which of the document it is. */
+  readonly number: number
+
+  constructor(bytes: Buffer, texts: Uint32Array, textBytes: number, number: number) {
+    this.#bytes = bytes
+    this.#texts = texts
+    this.textBytes = textBytes
+    this.number = number
+    // A reader of members finds none.
+    Object.defineProperties(this, { textBytes: { enumerable: false }, number: { enumerable: false } })
+  }
+
+  get count(): number {
+    return this.#texts.length / 2
+  }
+
+  /** As messages of a format, with commas between them. */
+  writeFor(format: FormatName): ReframedTurns {
+    return new ReframedTurns(this.#bytes, this.#texts, written[format])
+  }
+}
+
+/** Plain turns in the frames of one format, not yet written. */
+export class ReframedTurns {
+  readonly #bytes: Buffer
+  readonly #texts: Uint32Array
+  readonly #opening: Buffer
+  /** From a question's text to its answer's, and from there to the next question's. */
+  readonly #between: readonly [Buffer, Buffer]
+  readonly #closing: Buffer
+  readonly length: number
+
+  constructor(bytes: Buffer, texts: Uint32Array, { user, assistant }: TurnFrames) {
+    this.#bytes = bytes
+    this.#texts = texts
+    this.#opening = user.before
+    this.#between = [join(user.after, assistant.before), join(assistant.after, user.before)]
+    this.#closing = assistant.after
+    const [toAnswer, toQuestion] = this.#between
+    const pairs = texts.length / 4
+    let length = this.#opening.length + pairs * toAnswer.length + (pairs - 1) * toQuestion.length + this.#closing.length
+    for (let at = 0; at < texts.length; at += 2) length += (texts[at + 1] ?? 0) - (texts[at] ?? 0)
+    this.length = length
+  }
+
+  /** Returns the index behind what it has written. */
+  copyTo(target: Buffer, start: number): number {
+    const texts = this.#texts
+    const [toAnswer, toQuestion] = this.#between
+    target.set(this.#opening, start)
+    let at = start + this.#opening.length
+    for (let index = 0; index < texts.length; index += 2) {
+      at += this.#bytes.copy(target, at, texts[index], texts[index + 1])
+      const isLast = index + 2 === texts.length
+      const next = isLast ? this.#closing : index % 4 === 0 ? toAnswer : toQuestion
+      target.set(next, at)
+      at += next.length
+    }
+    return at
+  }
+}
+
+function join(after: Buffer, before: Buffer): Buffer {
+  return Buffer.concat([after, Buffer.from(','), before])
+}
+
+/** `role` and `text` stand for what differs. */
+function frame(form: string, role: string): TurnFrame {
+  const [before = '', after = ''] = form.replace('ROLE', role).split('TEXT')
+  return { before: Buffer.from(before), after: Buffer.from(after) }
+}
+
+function turnFrames(form: string, assistant: string, answerForm = form): TurnFrames {
+  return { user: frame(form, 'user'), assistant: frame(answerForm, assistant) }
+}
+
+const text = '{"role":"ROLE","content":"TEXT"}'
+const texts = '{"role":"ROLE","content":[{"type":"text","text":"TEXT"}]}'
+const parts = '{"role":"ROLE","parts":[{"text":"TEXT"}]}'
+const inputTexts = '{"role":"ROLE","content":[{"type":"input_text","text":"TEXT"}]}'
+const outputTexts = '{"role":"ROLE","content":[{"type":"output_text","text":"TEXT"}]}'
+
+/** As each format's writer writes a message of one text. */
+const written: Readonly<Record<FormatName, TurnFrames>> = {
+  chat: turnFrames(text, 'assistant'),
+  messages: turnFrames(texts, 'assistant'),
+  responses: turnFrames(
+    '{"type":"message","role":"ROLE","content":[{"type":"input_text","text":"TEXT"}]}',
+    'assistant',
+    '{"type":"message","role":"ROLE","content":[{"type":"output_text","text":"TEXT","annotations":[]}]}',
+  ),
+  generate: turnFrames(parts, 'model'),
+}
+
+/** Python's JSON has spaces. Any other spacing is read like any other message. */
+function bothSpacings(pair: TurnFrames): TurnFrames[] {
+  const spaced = ({ before, after }: TurnFrame): TurnFrame => {
+    const space = (bytes: Buffer) => Buffer.from(bytes.toString().replaceAll('":', '": ').replaceAll(',"', ', "'))
+    return { before: space(before), after: space(after) }
+  }
+  return [pair, { user: spaced(pair.user), assistant: spaced(pair.assistant) }]
+}
+
+/** Where a format has its messages, and how its clients write those of one text. */
+export interface PlainForms {
+  list: string
+  pairs: readonly TurnFrames[]
+}
+
+export const plainForms: Readonly<Record<FormatName, PlainForms>> = {
+  chat: {
+    list: 'messages',
+    pairs: [turnFrames(text, 'assistant'), turnFrames(texts, 'assistant')].flatMap(bothSpacings),
+  },
+  messages: {
+    list: 'messages',
+    pairs: [turnFrames(text, 'assistant'), turnFrames(texts, 'assistant')].flatMap(bothSpacings),
+  },
+  responses: {
+    list: 'input',
+    pairs: [turnFrames(text, 'assistant'), turnFrames(inputTexts, 'assistant', outputTexts)].flatMap(bothSpacings),
+  },
+  generate: { list: 'contents', pairs: bothSpacings(turnFrames(parts, 'model')) },
+}
