@@ -19,7 +19,8 @@ export async function openClient(
   onLost: (error: unknown) => void,
 ): Promise<pg.Client> {
   const { host, port, user, password, database, authority, plain } = address
-  const ssl = plain ? false : { rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) }
+  // Its certificate is held against `host`, also where that is an address.
+  const ssl = plain ? false : { host, rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) }
   const client = new pg.Client({
     ...{ host, port, user, database, ssl, password: password ?? '' },
     application_name: 'spgw',

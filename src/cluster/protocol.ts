@@ -81,10 +81,26 @@ export interface JoinRequest {
   proof: string
 }
 
+export interface ServerFacts {
+  version: string
+  /** Of TLS; null: this connection is in clear text. */
+  tls: string | null
+  /** It takes no writes. */
+  isStandby: boolean
+  /** How many others follow it now. */
+  standbys: number
+  /** Whether a commit waits for one of them. */
+  synchronous: boolean
+}
+
 /** What the thread answers, by what it is asked. */
 export interface Questions extends BudgetQuestions {
   /** The cluster that is there; null: none. */
   find: { input: null; output: { cluster: string; sequence: number; members: ClusterPeer[] } | null }
+  /** The server itself, for whoever looks after it. */
+  server: { input: null; output: ServerFacts }
+  /** Name and version of Valkey or Redis; null: it was not reached yet. */
+  'limits-server': { input: null; output: string | null }
   found: { input: { cluster: string; member: string; name: string; token: string; rows: SharedRow[] }; output: null }
   unfound: { input: { cluster: string }; output: null }
   /** Says that this node is here. Not the first time: whoever has taken its place meanwhile keeps it. */
@@ -116,7 +132,7 @@ export interface Questions extends BudgetQuestions {
 }
 
 /** What parts of the thread answer that have a connection of their own. */
-export type PartQuestion = 'ship' | 'read' | 'read-others' | 'objects'
+export type PartQuestion = 'limits-server' | 'ship' | 'read' | 'read-others' | 'objects'
 
 export type ClusterQuestion = keyof Questions
 type AskedQuestion = {

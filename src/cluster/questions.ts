@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { budgetAnswerers } from './budget-questions.ts'
 import { createBudgets } from './budget-schema.ts'
-import type { ClusterPeer, ClusterQuestion, JoinRequest, PartQuestion, Questions } from './protocol.ts'
+import type { ClusterPeer, ClusterQuestion, JoinRequest, PartQuestion, Questions, ServerFacts } from './protocol.ts'
 import { createSchema, schemaLevel } from './schema/configuration.ts'
 
 type Answerers = {
@@ -24,6 +24,18 @@ export const answerers: Answerers = {
     const head = rows[0]
     if (head === undefined) return null
     return { cluster: head.cluster, sequence: Number(head.sequence), members: await listMembers(client) }
+  },
+
+  async server(client) {
+    const { rows } = await client.query<ServerFacts>(
+      `select current_setting('server_version') as version, pg_is_in_recovery() as "isStandby",
+         (select version from pg_stat_ssl where pid = pg_backend_pid()) as tls,
+         (select count(*)::int from pg_stat_replication) as standbys,
+         current_setting('synchronous_standby_names') <> '' as synchronous`,
+    )
+    const [facts] = rows
+    if (facts === undefined) throw new Error('PostgreSQL says nothing of itself')
+    return facts
   },
 
   async found(client, { cluster, member, name, token, rows }) {

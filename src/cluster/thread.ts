@@ -117,6 +117,7 @@ class ClusterThread {
       await this.#shipper?.flush()
       return null
     }
+    if (name === 'limits-server') return (await this.#limits)?.product ?? null
     if (name === 'read-others') return (await this.#readings?.readOthers(input)) ?? null
     if (name === 'objects') return await this.#objects?.list(input)
     if (name === 'read') return await this.#readings?.answer(input)

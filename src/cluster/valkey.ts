@@ -13,6 +13,7 @@ export class Valkey {
   readonly #onTrouble: (reason: string | null) => void
   /** Of the server process behind the connection; null: there is none. */
   #run: string | null = null
+  #product: string | null = null
   #closed = false
   #isRefused = false
   #lastError = 'it does not answer'
@@ -35,7 +36,7 @@ export class Valkey {
       ...(host.startsWith('/') ? { path: host } : { host, port }),
       ...(user === null ? {} : { username: user }),
       ...(password === null ? {} : { password }),
-      ...(plain ? {} : { tls: { servername: host, ...(authority === null ? {} : { ca: authority }) } }),
+      ...(plain ? {} : { tls: authority === null ? {} : { ca: authority } }),
       db: database,
       connectionName: 'spgw',
       connectTimeout: connectMs,
@@ -48,6 +49,11 @@ export class Valkey {
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     })
     return new Valkey(redis, onTrouble)
+  }
+
+  /** Name and version, as the server says; null: it has said nothing yet. */
+  get product(): string | null {
+    return this.#product
   }
 
   get run(): string | null {
@@ -87,7 +93,12 @@ export class Valkey {
 
   async #greet(): Promise<void> {
     try {
-      const [, run] = /^run_id:(\w+)/m.exec(await this.#redis.info('server')) ?? []
+      const said = await this.#redis.info('server')
+      const [, run] = /^run_id:(\w+)/m.exec(said) ?? []
+      const [, name = '', version = ''] = /^(valkey|redis)_version:(\S+)/m.exec(said) ?? []
+      // Valkey says the version of Redis that it is compatible with as well.
+      const [, valkey] = /^valkey_version:(\S+)/m.exec(said) ?? []
+      this.#product = valkey === undefined ? `${name} ${version}` : `valkey ${valkey}`
       if (run === undefined) throw new Error('it does not name its run_id')
       this.#run = run
       this.#onTrouble(null)

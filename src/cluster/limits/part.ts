@@ -26,6 +26,11 @@ export class LimitPart {
     return new LimitPart(driver, valkey)
   }
 
+  /** Name and version of the server; null: it was not reached yet. */
+  get product(): string | null {
+    return this.#valkey?.product ?? null
+  }
+
   setMembers(members: readonly string[]): void {
     this.#driver.setMembers(members)
   }

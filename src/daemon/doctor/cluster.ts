@@ -2,6 +2,7 @@ import type { PostgresAddress, ValkeyAddress } from '../../cluster/protocol.ts'
 import type { ClusterSettings, Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
+import { showPostgres } from './postgres.ts'
 
 const check = 'cluster'
 const waitMs = 5000
@@ -19,10 +20,14 @@ export async function checkCluster({ cluster }: Settings, isRunning: boolean): P
     const remedy = isRunning
       ? 'Requests are served, and the configuration is read-only until it is back: docs/cluster.md'
       : 'Correct cluster.postgres, its password or its authority.'
-    const found = [showServer(place, troubles.postgres, remedy)]
+    const found = [
+      troubles.facts === null ? showServer(place, troubles.postgres, remedy) : showPostgres(place, troubles.facts),
+    ]
     if (valkey !== null) {
       const advice = 'Until it is back each node goes by its part of shared limits: docs/cluster.md'
-      found.push(showServer(`Valkey at ${valkey.host}:${valkey.port}`, troubles.valkey, advice))
+      const at = `Valkey at ${valkey.host}:${valkey.port}`
+      const how = `${troubles.product ?? 'version unknown'}, ${valkey.plain ? 'not encrypted' : 'TLS'}`
+      found.push(showServer(troubles.valkey === null ? `${at} (${how})` : at, troubles.valkey, advice))
     }
     return [...found, apart]
   } catch (error) {
@@ -76,7 +81,9 @@ async function askServers(address: PostgresAddress, valkey: ValkeyAddress | null
     other.resolve('it does not answer')
   }, waitMs)
   const troubles = { postgres: await one.promise, valkey: await other.promise }
+  const facts = troubles.postgres === null ? await link.ask('server', null).catch(() => null) : null
+  const product = troubles.valkey === null && valkey !== null ? await link.ask('limits-server', null) : null
   clearTimeout(timeout)
   await link.close()
-  return troubles
+  return { ...troubles, facts, product }
 }

@@ -1,0 +1,21 @@
+import type { ServerFacts } from '../../cluster/protocol.ts'
+import { type Diagnostic, ok, problem } from '../../core/diagnostic.ts'
+
+const check = 'cluster'
+/** Older ones lack what the schema is made of. */
+const oldestPostgres = 13
+
+export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
+  const { version, tls, isStandby, standbys, synchronous } = facts
+  if (isStandby)
+    return problem(check, `${place} is a standby, which takes no changes`, 'Set cluster.postgres to the primary.')
+  if (Number.parseInt(version, 10) < oldestPostgres)
+    return problem(
+      check,
+      `${place} is PostgreSQL ${version}`,
+      `Upgrade it to ${oldestPostgres} or newer; tested is 15.`,
+    )
+  const followed = standbys === 0 ? 'no standby' : `${standbys} standby${standbys === 1 ? '' : 's'}`
+  const how = standbys === 0 ? '' : synchronous ? ', synchronous' : ', asynchronous'
+  return ok(check, `${place} is reached (${version}, ${tls ?? 'not encrypted'}, ${followed}${how})`)
+}

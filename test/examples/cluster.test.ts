@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { catalog } from '../../cli/catalog.ts'
+import { loadSettings } from '../../src/config/load.ts'
+import { hasOpenssl } from '../support/certificate.ts'
+import { hasProgram } from '../support/executable.ts'
+
+interface Service {
+  environment?: Record<string, string>
+  volumes?: string[]
+  command?: string | string[]
+  stop_grace_period?: string
+}
+
+const examples = join(import.meta.dirname, '../../examples/cluster')
+const text = readFileSync(join(examples, 'compose.yaml'), 'utf8')
+const conf = readFileSync(join(examples, 'nginx.conf'), 'utf8')
+const document: {
+  services: Record<string, Service>
+  networks: { default: { ipam: { config: [{ subnet: string }] } } }
+} = parse(text, { merge: true })
+const nodes = ['gw-a', 'gw-b', 'gw-c']
+
+const directory = mkdtempSync(join(tmpdir(), 'spgw-example-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+describe('examples/cluster/compose.yaml', () => {
+  it.each(nodes)('has settings for %s that there are, which share all that can be shared', (name) => {
+    const { environment = {}, stop_grace_period = '', volumes = [] } = document.services[name] ?? {}
+    // As compose fills them in; the file is read where it lies.
+    const filled = Object.entries(environment).map(([key, value]) => [key, value.replace(/^\$\{\w+\}$/, 'secret')])
+    const { cluster, gateway } = loadSettings({
+      environment: Object.fromEntries(filled),
+      flags: { dataDir: directory },
+    })
+    expect(cluster).toMatchObject({ node: name, host: 'postgres', records: 'shared', sharesBudgets: true })
+    expect(cluster?.valkey).toMatchObject({ host: 'valkey', user: 'spgw' })
+    expect([cluster?.authority, cluster?.valkey?.authority]).toEqual(['/certificates/ca.pem', '/certificates/ca.pem'])
+    expect(gateway.trustedProxies).toEqual([document.networks.default.ipam.config[0].subnet])
+    expect(Number.parseInt(stop_grace_period, 10) * 1000).toBeGreaterThan(gateway.drainMs + 5000)
+    expect(volumes).toEqual([`${name}:/var/lib/spgw`, 'certificates:/certificates:ro'])
+  })
+
+  it('names commands that there are', () => {
+    const paths = catalog.map(({ path }) => path.join(' '))
+    const commands = [...text.matchAll(/^#.* exec gw-\w spgw (\w+ \w+)/gm)].map(([, words]) => words)
+    expect(commands).toContain('cluster init')
+    for (const command of commands) expect(paths).toContain(command)
+  })
+
+  it('gives Valkey the user that the page names', () => {
+    const rights = '~spgw:* +@read +@write +@scripting +info +time'
+    expect(document.services.valkey?.command).toContain(rights)
+    expect(readFileSync(join(examples, '../../docs/cluster.md'), 'utf8')).toContain(rights)
+  })
+})
+
+describe('examples/cluster/make-certificates.sh', () => {
+  it.skipIf(!hasOpenssl)('makes what each server proves its name with, once (needs openssl)', () => {
+    const run = () => spawnSync('sh', [join(examples, 'make-certificates.sh'), directory], { encoding: 'utf8' })
+    expect(run()).toMatchObject({ status: 0 })
+    const made = readFileSync(join(directory, 'ca.pem'), 'utf8')
+    for (const name of ['postgres', 'valkey']) {
+      const words = ['verify', '-CAfile', 'ca.pem', '-verify_hostname', name, `${name}.pem`]
+      const { status, stderr } = spawnSync('openssl', words, { cwd: directory, encoding: 'utf8' })
+      expect(status, stderr).toBe(0)
+    }
+    expect(run()).toMatchObject({ status: 0 })
+    expect(readFileSync(join(directory, 'ca.pem'), 'utf8')).toBe(made)
+  })
+})
+
+describe('examples/cluster/nginx.conf', () => {
+  it('leads to every node, on the ports that are published', () => {
+    for (const port of [8787, 8788])
+      expect(nodes.filter((name) => conf.includes(`server ${name}:${port}`))).toEqual(nodes)
+    expect([...conf.matchAll(/listen (\d+);/g)].map(([, port]) => port)).toEqual(['8787', '8788'])
+  })
+
+  it.skipIf(!hasProgram('nginx'))('is understood by nginx (needs nginx)', () => {
+    const own = conf.replaceAll(/gw-[abc]:/g, '127.0.0.1:').replaceAll('/var/log/nginx', directory)
+    const around = `pid nginx.pid; error_log stderr; events {} http { access_log off; ${own} }`
+    writeFileSync(join(directory, 'nginx.conf'), around)
+    const words = ['-t', '-p', directory, '-c', join(directory, 'nginx.conf'), '-e', 'stderr']
+    const { status, stderr } = spawnSync('nginx', words, { encoding: 'utf8' })
+    expect(status, stderr).toBe(0)
+  })
+})

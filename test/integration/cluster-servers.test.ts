@@ -1,0 +1,113 @@
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openClient } from '../../src/cluster/connect.ts'
+import { answerers } from '../../src/cluster/questions.ts'
+import { Script, Valkey } from '../../src/cluster/valkey.ts'
+import { showPostgres } from '../../src/daemon/doctor/postgres.ts'
+import { hasOpenssl, makeCertificate, type TestCertificate } from '../support/certificate.ts'
+import { freePort, needsPostgres, PostgresServer, postgresPrograms } from '../support/postgres-server.ts'
+import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
+
+const isPossible = postgresPrograms !== null && hasRedis && hasOpenssl
+
+describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsRedis}; needs openssl)`, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'spgw-servers-'))
+  let certificate: TestCertificate
+  let other: TestCertificate
+  let postgres: PostgresServer
+  let redis: RedisServer
+  let redisPort: number
+  beforeAll(async () => {
+    certificate = makeCertificate(directory, 'localhost')
+    other = makeCertificate(directory, 'other')
+    postgres = await PostgresServer.start()
+    encryptPostgres()
+    redisPort = await freePort()
+    const { cert, key } = certificate
+    redis = await RedisServer.start([
+      ...['--tls-port', `${redisPort}`, '--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert],
+      ...['--tls-auth-clients', 'no'],
+      // As docs/cluster.md has it.
+      ...['--user', 'spgw', 'on', '>secret', '~spgw:*', '+@read', '+@write', '+@scripting', '+info', '+time'],
+    ])
+  })
+  afterAll(async () => {
+    postgres?.remove()
+    await redis?.remove()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  function encryptPostgres(): void {
+    for (const file of ['localhost.pem', 'localhost.key']) {
+      const copy = join(postgres.directory, file)
+      copyFileSync(join(directory, file), copy)
+      chmodSync(copy, 0o600)
+      if (process.getuid?.() === 0) chownSync(copy, 65_534, 65_534)
+    }
+    postgres.query(`alter system set ssl_cert_file = '${join(postgres.directory, 'localhost.pem')}'`)
+    postgres.query(`alter system set ssl_key_file = '${join(postgres.directory, 'localhost.key')}'`)
+    postgres.query('alter system set ssl = on')
+    postgres.stop()
+    postgres.start()
+  }
+
+  async function connect(host: string, authority: string) {
+    const address = { host, port: postgres.port, user: 'spgw', password: null, database: 'postgres', authority }
+    return await openClient({ ...address, plain: false }, 4000, () => {})
+  }
+
+  it('PostgreSQL is reached encrypted, where it proves who it is, and says what it is', async () => {
+    const client = await connect('localhost', certificate.pem)
+    const facts = await answerers.server(client, null)
+    await client.end()
+    expect(facts).toMatchObject({ tls: expect.stringMatching(/^TLSv1/), isStandby: false, standbys: 0 })
+    const { state, message } = showPostgres('PostgreSQL at db:5432', facts)
+    expect([state, message]).toEqual(['ok', expect.stringMatching(/is reached \(\d+\..*, TLSv1\.\d, no standby\)/)])
+  })
+
+  it('PostgreSQL is not believed with a certificate of another authority, or of another host', async () => {
+    await expect(connect('localhost', other.pem)).rejects.toThrow(/self-signed certificate/)
+    await expect(connect('127.0.0.1', certificate.pem)).rejects.toThrow(/IP: 127\.0\.0\.1 is not in the cert's list/)
+  })
+
+  async function open(host: string, authority: string) {
+    const first = Promise.withResolvers<string | null>()
+    const address = { host, port: redisPort, user: 'spgw', password: 'secret', database: 0, authority, plain: false }
+    const valkey = await Valkey.open(address, first.resolve)
+    return { valkey, trouble: await first.promise }
+  }
+
+  it('Valkey is reached encrypted, by a user who may do no more than is documented', async () => {
+    const { valkey, trouble } = await open('localhost', certificate.pem)
+    expect(trouble).toBeNull()
+    expect(valkey.product).toMatch(/^(redis|valkey) \d/)
+    const write = new Script("return redis.call('set', KEYS[1], ARGV[1])")
+    expect(await valkey.evaluate(write, ['spgw:a'], 'b')).toBe('OK')
+    await expect(valkey.evaluate(write, ['others:a'], 'b')).rejects.toThrow(/permission|NOPERM/i)
+    valkey.close()
+  })
+
+  it.each([
+    ['of another authority', 'localhost', () => other.pem, /self-signed certificate/],
+    ['of another host', '127.0.0.1', () => certificate.pem, /not in the cert's list/],
+  ])('Valkey is not believed with a certificate %s', async (_, host, authority, words) => {
+    const { valkey, trouble } = await open(host, authority())
+    expect(trouble).toMatch(words)
+    valkey.close()
+  })
+})
+
+describe('what is said of PostgreSQL', () => {
+  const facts = { version: '15.18', tls: 'TLSv1.3', isStandby: false, standbys: 1, synchronous: false }
+  it.each([
+    [{}, 'ok', /\(15\.18, TLSv1\.3, 1 standby, asynchronous\)/],
+    [{ standbys: 2, synchronous: true, tls: null }, 'ok', /\(15\.18, not encrypted, 2 standbys, synchronous\)/],
+    [{ isStandby: true }, 'problem', /is a standby/],
+    [{ version: '12.4' }, 'problem', /is PostgreSQL 12\.4/],
+  ])('%j', (more, state, words) => {
+    const shown = showPostgres('PostgreSQL at db:5432', { ...facts, ...more })
+    expect([shown.state, shown.message]).toEqual([state, expect.stringMatching(words)])
+  })
+})
