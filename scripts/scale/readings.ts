@@ -88,6 +88,9 @@ function readings(store: StoreClient, days: number, id: string): { name: string;
     sum(`statistics of ${days} days by project and day`, stats(days * dayMs, ['project', 'day'])),
     sum(`statistics of ${days} days by status`, stats(days * dayMs, 'status')),
     sum(`statistics of ${days} days by error`, stats(days * dayMs, 'error')),
+    sum(`statistics of ${days} days by tag`, stats(days * dayMs, 'tag')),
+    sum(`statistics of ${days} days by tag and day`, stats(days * dayMs, ['tag', 'day'])),
+    sum(`statistics of ${days} days of one project by tag`, stats(days * dayMs, 'tag', { project: 'project-3' })),
     sum(`statistics of ${days} days of one key`, stats(days * dayMs, 'total', { key: 'ci-2' })),
     sum('chart of 30 days by model', series(store, 30)),
   ]

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely'
+import type { SumTables } from './records/sum-rows.ts'
 import type { ReplicaTables } from './replica/replica-rows.ts'
 
 /**
  * The tables as they are stored. Columns called `*_json` hold JSON, flags are 0 or 1, times RFC 3339 UTC text:
  * forms that every engine has.
  */
-export interface Schema extends ReplicaTables {
+export interface Schema extends ReplicaTables, SumTables {
   workspace: { id: string; name: string; created_at: string; time_zone: string }
   projects: { id: string; name: string; created_at: string }
   environments: { id: string; project_id: string; name: string; created_at: string }
@@ -63,10 +64,6 @@ export interface Schema extends ReplicaTables {
   record_labels: RecordLabelsRow
   /** In which periods (`label-periods.ts`) there may be records of a label. */
   label_periods: { label: number; period: string }
-  record_sums: RecordSumRow
-  record_latencies: RecordLatencyRow
-  /** One row: ids from here on are in the sums as they come; '': all. */
-  record_sum_state: { summed_from: string }
   /** What was found of a provider, as it changed. */
   provider_states: { provider_id: string; time: string; state: string; reason: string | null }
   bodies: BodyRow
@@ -325,36 +322,6 @@ export interface RecordRow {
   first_byte_ms: number | null
   /** Figures of the attempts; null: one, which was answered. */
   attempts_json: string | null
-}
-
-/** Of which records a row of sums is made: those that have ended, of one hour, day or week (UTC), one label and one outcome. */
-interface RecordSumKey {
-  span: string
-  /** `2026-01-02`, or `2026-01-02T03`. */
-  start: string
-  label: number
-  state: string
-  /** 0: none. */
-  status: number
-  /** '': none. */
-  error_code: string
-}
-
-export interface RecordSumRow extends RecordSumKey {
-  requests: number
-  input: number
-  output: number
-  cache_read: number
-  cache_write: number
-  reasoning: number
-  usd_nano: number
-  /** So many of them have a cost. */
-  priced: number
-}
-
-interface RecordLatencyRow extends RecordSumKey {
-  /** As `latency-blob.ts` writes them. */
-  counts: Uint8Array
 }
 
 /** A body that a policy had kept; of each request one a part. */

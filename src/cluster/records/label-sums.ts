@@ -31,7 +31,7 @@ export class LabelSums {
   readonly #nodes = new Map<string, SumChanges>()
 
   add(node: string, row: ShippedRow, sign: 1 | -1): void {
-    const sums = this.#nodes.get(node) ?? new SumChanges()
+    const sums = this.#nodes.get(node) ?? new SumChanges('hour')
     this.#nodes.set(node, sums)
     sums.add(readSummed(row, this.#number(row.slice(firstLabel, firstLabel + labelColumns.length))), sign)
   }

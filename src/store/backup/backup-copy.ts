@@ -95,7 +95,9 @@ async function leave(
     await db.deleteFrom('repeated_records').execute()
     await db.deleteFrom('record_sums').execute()
     await db.deleteFrom('record_latencies').execute()
-    await db.updateTable('record_sum_state').set({ summed_from: '' }).execute()
+    await db.deleteFrom('tag_sums').execute()
+    await db.deleteFrom('tag_sum_overflows').execute()
+    await db.updateTable('record_sum_state').set({ summed_from: '', tagged_from: '' }).execute()
   }
   if (credentials) {
     await db.updateTable('provider_credentials').set({ sealed: leftBehind }).execute()

@@ -1,7 +1,7 @@
 import { noGroup } from '../../core/record.ts'
 import type { StatsBy } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
-import { readTags } from './record-json.ts'
+import { nameTags } from './record-json.ts'
 import type { ScannedRow, SumRow } from './record-source.ts'
 import { nanoOfUsd } from './record-sum-keys.ts'
 
@@ -74,9 +74,8 @@ function statusClass(row: CountedRow): string {
   return `${Math.floor(row.status / 100)}xx${isError(row) && row.status < 400 ? '_error' : ''}`
 }
 
-/** `name=value` each. */
 function tagsOf(row: CountedRow): string[] {
-  const text = 'record_json' in row ? row.record_json : undefined
-  const tags = text === undefined ? [] : Object.entries(readTags(text))
-  return tags.length === 0 ? [noGroup] : tags.map(([name, value]) => `${name}=${value}`)
+  if ('requests' in row) return [row.tag ?? noGroup]
+  const tags = row.record_json === undefined ? [] : nameTags(row.record_json)
+  return tags.length === 0 ? [noGroup] : tags
 }

@@ -45,6 +45,19 @@ function withCosts(record: RequestRecord): RequestRecord {
 }
 
 const tagsBegin = ',"tags":'
+const noTags = `${tagsBegin}{}}`
+
+/** What sums by tag count a record under: each of its tags, as `name=value`, and '' for having any. */
+export function countedTags(text: string): string[] {
+  if (text.endsWith(noTags)) return []
+  const tags = nameTags(text)
+  return tags.length === 0 ? [] : ['', ...tags]
+}
+
+/** `name=value` each. */
+export function nameTags(text: string): string[] {
+  return Object.entries(readTags(text)).map(([name, value]) => `${name}=${value}`)
+}
 
 /** The tags of a record, which stand at its end: the rest of it is parsed only where they do not. */
 export function readTags(text: string): RequestRecord['tags'] {

@@ -24,7 +24,11 @@ export async function recordSeries(
   const groups = new Map([...names].map(([id, name]) => [id, new SeriesAdder(name, steps)]))
   let others: SeriesAdder | null = null
   const clock = new RowClock()
-  const scan = { longest: longestWithin(from, stepMs), withTags: by === 'tag', withLatencies: true }
+  // Of a record with several tags that are not told apart, `other` counts one: sums by tag do not know it.
+  const scan =
+    by === 'tag'
+      ? { longest: null, withTags: true, withLatencies: true }
+      : { longest: longestWithin(from, stepMs), withTags: false, withLatencies: true }
   for await (const { rows, labels } of source.totals(filter, scan)) {
     for (const row of rows) {
       const step = Math.floor((clock.read(row) - from) / stepMs)

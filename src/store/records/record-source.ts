@@ -1,6 +1,7 @@
 import type { RecordFilter } from '../api.ts'
-import type { RecordLabelsRow, RecordRow, RecordSumRow } from '../schema.ts'
+import type { RecordLabelsRow, RecordRow } from '../schema.ts'
 import type { SumSpan } from './record-sum-keys.ts'
+import type { RecordSumRow } from './sum-rows.ts'
 
 export const scannedColumns = [
   'time',
@@ -29,6 +30,8 @@ export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_cod
   error_code: string | null
   /** As `latency-blob.ts` has them. */
   latencies: Uint8Array | null
+  /** Only where it was asked for: what they have in common as well, `-` without any. */
+  tag?: string
 }
 
 export interface Scanned {
@@ -46,7 +49,7 @@ export interface Counted {
 export interface SumQuestion {
   /** The longest span that may be told at once: a chart's step is not longer. Null: each record by itself. */
   longest: SumSpan | null
-  /** Tags stand in a record's text alone. */
+  /** Of a record with several tags there is a row for each, where sums tell it. */
   withTags: boolean
   /** Else the latencies of sums are left out. */
   withLatencies: boolean

@@ -1,5 +1,5 @@
 import { roundUsd } from '../../core/money.ts'
-import type { RecordSumRow } from '../schema.ts'
+import type { RecordSumRow } from './sum-rows.ts'
 
 export type SumSpan = 'hour' | 'day' | 'week'
 
@@ -28,9 +28,14 @@ export function hourOf(time: string): string {
   return time.slice(0, hourLength)
 }
 
+/** In which day (UTC). */
+export function dayOf(time: string): string {
+  return time.slice(0, dayLength)
+}
+
 /** In which hour, day and week; weeks are counted from the epoch. */
 export function spansOf(time: string): Record<SumSpan, string> {
-  const day = time.slice(0, dayLength)
+  const day = dayOf(time)
   const week = new Date(Math.floor(Date.parse(day) / weekMs) * weekMs).toISOString().slice(0, dayLength)
   return { hour: hourOf(time), day, week }
 }

@@ -5,14 +5,16 @@ import type { SumStatements } from './sum-statements.ts'
 /** Takes records out with all that hangs on them, and out of the sums, in the transaction that is open. */
 export class RemovalStatements {
   readonly #sums: SumStatements
-  readonly #found: Statement<[string], SummedRecord>
+  readonly #found: Statement<[string], SummedRecord & { record_json: string }>
   readonly #remove: Statement<[string]>[]
   readonly #bodies: Statement<[string], { bytes: number }>
 
   constructor(sqlite: Database, sums: SumStatements) {
     this.#sums = sums
     const those = 'id in (select value from json_each(?))'
-    this.#found = sqlite.prepare(`select ${summedColumns} from records where ${those} and state <> 'admitted'`)
+    this.#found = sqlite.prepare(
+      `select ${summedColumns}, record_json from records where ${those} and state <> 'admitted'`,
+    )
     this.#remove = ['records', 'repeated_records', 'bodies'].map((table) =>
       sqlite.prepare<[string]>(`delete from ${table} where ${those}`),
     )
@@ -22,7 +24,7 @@ export class RemovalStatements {
   /** What is still under way keeps its record. Returns how many there were. */
   removeRecords(ids: readonly string[]): number {
     const rows = this.#found.all(JSON.stringify(ids))
-    for (const row of rows) this.#sums.count(row, -1)
+    for (const row of rows) this.#sums.count(row, row.record_json, -1)
     const removed = JSON.stringify(rows.map(({ id }) => id))
     for (const statement of this.#remove) statement.run(removed)
     return rows.length

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { addToOutbox } from '../replica/outbox-rows.ts'
 import type { Database, RecordRow } from '../schema.ts'
 import { writeJson } from '../sqlite/json-column.ts'
-import { readRecord } from './record-json.ts'
+import { countedTags, readRecord } from './record-json.ts'
 import { nanoOfUsd, spansOf } from './record-sum-keys.ts'
 import type { RecordCost } from './record-tables.ts'
 
@@ -37,7 +37,7 @@ export async function repriceRecords(db: Database, costs: readonly RecordCost[])
   return rows.length
 }
 
-type PricedRow = Pick<RecordRow, 'id' | 'time' | 'label' | 'state' | 'status' | 'error_code' | 'usd'>
+type PricedRow = Pick<RecordRow, 'id' | 'record_json' | 'time' | 'label' | 'state' | 'status' | 'error_code' | 'usd'>
 
 /** What new costs change in the sums: once for each of their rows. */
 class PricedSums {
@@ -50,12 +50,13 @@ class PricedSums {
   }
 
   async write(db: Database): Promise<void> {
-    const { summed_from } = await db.selectFrom('record_sum_state').selectAll().executeTakeFirstOrThrow()
-    const changes = new Map<string, { place: ReturnType<typeof placesOf>[number]; nano: number; priced: number }>()
+    const state = await db.selectFrom('record_sum_state').selectAll().executeTakeFirstOrThrow()
+    const changes = new Map<string, { place: SumPlace; nano: number; priced: number }>()
     for (const [index, row] of this.#rows.entries()) {
       // Not in the sums yet: it will come in with its new cost.
-      if (row.id < summed_from) continue
-      for (const place of placesOf(row)) {
+      const places = row.id < state.summed_from ? [] : placesOf(row)
+      const tagged = row.id < state.tagged_from ? [] : countedTags(row.record_json)
+      for (const place of [...places, ...tagged.flatMap((tag) => placesOf(row).map((each) => ({ ...each, tag })))]) {
         const name = Object.values(place).join('\n')
         const change = changes.get(name) ?? { place, nano: 0, priced: 0 }
         changes.set(name, change)
@@ -64,13 +65,25 @@ class PricedSums {
       }
     }
     for (const { place, nano, priced } of changes.values())
-      await sql`update record_sums set usd_nano = usd_nano + ${nano}, priced = priced + ${priced}
+      await sql`update ${sql.table(place.tag === undefined ? 'record_sums' : 'tag_sums')} set usd_nano = usd_nano + ${nano}, priced = priced + ${priced}
         where span = ${place.span} and start = ${place.start} and label = ${place.label} and state = ${place.state}
-        and status = ${place.status} and error_code = ${place.error}`.execute(db)
+        and status = ${place.status} and error_code = ${place.error}
+        and ${place.tag === undefined ? sql`true` : sql`tag = ${place.tag}`}`.execute(db)
   }
 }
 
-function placesOf({ time, label, state, status, error_code }: PricedRow) {
+interface SumPlace {
+  span: string
+  start: string
+  label: number
+  state: string
+  status: number
+  error: string
+  /** Absent: of the sums that tell no tags apart. */
+  tag?: string
+}
+
+function placesOf({ time, label, state, status, error_code }: PricedRow): SumPlace[] {
   const outcome = { label, state, status: status ?? 0, error: error_code ?? '' }
   return Object.entries(spansOf(time)).map(([span, start]) => ({ span, start, ...outcome }))
 }

@@ -35,9 +35,22 @@ export async function latestHourEnd(
 
 /** Milliseconds since the epoch; what came before is not in the sums yet. */
 export async function readSummedFrom(db: Database): Promise<number> {
-  const { summed_from } = await db.selectFrom('record_sum_state').selectAll().executeTakeFirstOrThrow()
-  if (summed_from === '') return Number.NEGATIVE_INFINITY
-  return (idTime(summed_from.replace(/~$/, '')) ?? Date.now()) + slackMs
+  return timeOf((await readState(db)).summed_from)
+}
+
+/** The same of the sums by tag. */
+export async function readTaggedFrom(db: Database): Promise<number> {
+  const { summed_from, tagged_from } = await readState(db)
+  return Math.max(timeOf(summed_from), timeOf(tagged_from))
+}
+
+async function readState(db: Database) {
+  return await db.selectFrom('record_sum_state').selectAll().executeTakeFirstOrThrow()
+}
+
+function timeOf(from: string): number {
+  if (from === '') return Number.NEGATIVE_INFINITY
+  return (idTime(from.replace(/~$/, '')) ?? Date.now()) + slackMs
 }
 
 async function findLatest(

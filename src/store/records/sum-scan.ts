@@ -6,11 +6,12 @@ import type { Database } from '../schema.ts'
 import { selectFiltered } from './record-filter.ts'
 import { chooseLabels, type LabelChoice, readLabels } from './record-labels.ts'
 import { scanRecords } from './record-scan.ts'
-import { type Counted, type SumQuestion, type SumRow, scannedColumns } from './record-source.ts'
+import { type Counted, type ScannedRow, type SumQuestion, type SumRow, scannedColumns } from './record-source.ts'
 import { type SumSpan, sumAmounts } from './record-sum-keys.ts'
-import { readSummedFrom } from './sum-hours.ts'
+import { readSummedFrom, readTaggedFrom } from './sum-hours.ts'
 import { selectOutcomes } from './sum-outcomes.ts'
-import { partsOf, type SpanPart, startOf } from './sum-spans.ts'
+import { partsOf, type SpanPart, spanOf, startOf } from './sum-spans.ts'
+import { scanTagSums } from './tag-sum-scan.ts'
 
 interface SumPart extends Pick<SpanPart, 'from' | 'to'> {
   by: SumSpan
@@ -26,21 +27,25 @@ export async function* scanTotals(db: Database, filter: RecordFilter, question: 
   const chosen = await chooseLabels(db, unpaged)
   if (chosen?.numbers.length === 0) return
   const { longest, withTags, withLatencies } = question
-  if (longest === null || withTags || !areSummed(unpaged, chosen)) return yield* scanRecords(db, unpaged, withTags)
+  const summable = longest !== null && (longest !== 'hour' || !withTags) && areSummed(unpaged, chosen)
+  if (!summable) return yield* scanRecords(db, unpaged, withTags)
   const span = {
     from: unpaged.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(unpaged.since),
     to: unpaged.until === undefined ? Number.POSITIVE_INFINITY : Date.parse(unpaged.until),
   }
-  const parts = partsOf(span, await readSummedFrom(db), longest)
+  const parts = withTags
+    ? partsOf(span, await readTaggedFrom(db), longest, 'day')
+    : partsOf(span, await readSummedFrom(db), longest)
   for (const part of parts) {
-    if (part.by === 'record') yield* scanRecords(db, { ...unpaged, ...spanOf(part) }, false)
+    if (part.by === 'record') yield* scanRecords(db, { ...unpaged, ...spanOf(part) }, withTags)
+    else if (withTags) yield* scanTagSums(db, unpaged, chosen, { ...part, by: part.by, withLatencies })
     else yield* scanSums(db, unpaged, chosen, { ...part, by: part.by, withLatencies })
   }
   const summed = parts.filter(({ by }) => by !== 'record')
   const newest = summed.at(0)
   const oldest = summed.at(-1)
   if (newest !== undefined && oldest !== undefined)
-    yield* scanUnderWay(db, { ...unpaged, ...spanOf({ from: oldest.from, to: newest.to }) }, chosen)
+    yield* scanUnderWay(db, { ...unpaged, ...spanOf({ from: oldest.from, to: newest.to }) }, chosen, withTags)
 }
 
 /** Only what labels and outcome tell. */
@@ -52,13 +57,6 @@ function areSummed(filter: RecordFilter, chosen: LabelChoice | null): boolean {
     others.every((each) => each === undefined) &&
     (chosen?.named ?? null) === null
   )
-}
-
-function spanOf({ from, to }: Pick<SpanPart, 'from' | 'to'>): Pick<RecordFilter, 'since' | 'until'> {
-  return {
-    ...(Number.isFinite(from) ? { since: new Date(from).toISOString() } : {}),
-    ...(Number.isFinite(to) ? { until: new Date(to).toISOString() } : {}),
-  }
 }
 
 async function* scanSums(
@@ -134,9 +132,15 @@ const latencies = sql<Uint8Array | null>`(select counts from record_latencies l
   and l.state = record_sums.state and l.status = record_sums.status and l.error_code = record_sums.error_code)`
 
 /** What is under way is in no sum yet; there are as many as requests at once, and they have an index. */
-async function* scanUnderWay(db: Database, filter: RecordFilter, chosen: LabelChoice | null): AsyncGenerator<Counted> {
+async function* scanUnderWay(
+  db: Database,
+  filter: RecordFilter,
+  chosen: LabelChoice | null,
+  withText: boolean,
+): AsyncGenerator<Counted> {
   if (filter.state !== undefined && filter.state !== 'admitted') return
   const underWay = db.selectFrom('records').where(sql<boolean>`state = 'admitted'`)
-  const rows = await selectFiltered(underWay, filter, chosen).select(scannedColumns).execute()
+  const matching = selectFiltered(underWay, filter, chosen).select(scannedColumns)
+  const rows: ScannedRow[] = await (withText ? matching.select('record_json') : matching).execute()
   if (rows.length > 0) yield { rows, labels: await readLabels(db) }
 }

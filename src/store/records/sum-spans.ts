@@ -10,19 +10,32 @@ export interface SpanPart {
   by: 'record' | SumSpan
 }
 
+/** As what a filter asks for. */
+export function spanOf({ from, to }: Pick<SpanPart, 'from' | 'to'>): { since?: string; until?: string } {
+  return {
+    ...(Number.isFinite(from) ? { since: new Date(from).toISOString() } : {}),
+    ...(Number.isFinite(to) ? { until: new Date(to).toISOString() } : {}),
+  }
+}
+
 /** Longest first. */
 const spans: readonly SumSpan[] = ['week', 'day', 'hour']
 const lengths: Readonly<Record<SumSpan, number>> = { week: 7 * dayMs, day: dayMs, hour: hourMs }
 
 /**
  * Which sums tell of a span of time, newest first: whole weeks, the days and hours around them, and the records of hours that are not
- * whole. `summedFrom`: since when there are sums. `longest`: of the sums that may be taken.
+ * whole. `summedFrom`: since when there are sums. `longest`, `shortest`: of the sums that may be taken.
  */
-export function partsOf(span: { from: number; to: number }, summedFrom: number, longest: SumSpan): SpanPart[] {
+export function partsOf(
+  span: { from: number; to: number },
+  summedFrom: number,
+  longest: SumSpan,
+  shortest: SumSpan = 'hour',
+): SpanPart[] {
   const { from, to } = span
   const first = Math.min(to, Math.max(from, roundUp(summedFrom, hourMs)))
   const unsummed: SpanPart[] = from < first ? [{ from, to: first, by: 'record' }] : []
-  return [...cover(first, to, spans.slice(spans.indexOf(longest))), ...unsummed]
+  return [...cover(first, to, spans.slice(spans.indexOf(longest), spans.indexOf(shortest) + 1)), ...unsummed]
 }
 
 function cover(from: number, to: number, levels: readonly SumSpan[]): SpanPart[] {

@@ -1,8 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { RecordSumRow } from '../schema.ts'
 import { changeLatencies } from './latency-blob.ts'
 import { sumAmounts } from './record-sum-keys.ts'
 import { type SumChange, SumChanges, type SummedRecord, summedColumns } from './sum-changes.ts'
+import type { RecordSumRow } from './sum-rows.ts'
+import { TagSumStatements } from './tag-sum-statements.ts'
 
 /**
  * Records read in one slice of what is summed afterwards: some ten milliseconds. In fewer, each of their hours, labels and outcomes is
@@ -16,7 +17,8 @@ type Values = (string | number | Buffer)[]
  * records of the same hour and label.
  */
 export class SumStatements {
-  readonly #changes = new SumChanges()
+  readonly #changes = new SumChanges('hour')
+  readonly #tags: TagSumStatements
   #summedFrom: string | null = null
   readonly #state: Statement<[], { summed_from: string }>
   readonly #setState: Statement<[string]>
@@ -28,6 +30,7 @@ export class SumStatements {
   readonly #removeLatencies: Statement<Values>
 
   constructor(sqlite: Database) {
+    this.#tags = new TagSumStatements(sqlite)
     const key = 'span, start, label, state, status, error_code'
     const isKey = 'span = ? and start = ? and label = ? and state = ? and status = ? and error_code = ?'
     this.#state = sqlite.prepare('select summed_from from record_sum_state')
@@ -47,19 +50,22 @@ export class SumStatements {
     this.#removeLatencies = sqlite.prepare(`delete from record_latencies where ${isKey}`)
   }
 
-  /** A record that is stored from now on (`sign` 1), or no more (-1). */
-  count(record: SummedRecord, sign: 1 | -1): void {
+  /** A record that is stored from now on (`sign` 1), or no more (-1); `text` is its `record_json`. */
+  count(record: SummedRecord, text: string, sign: 1 | -1): void {
     if (record.id >= this.#from()) this.#changes.add(record, sign)
+    this.#tags.count(record, text, sign)
   }
 
   /** What was gathered, before the transaction ends: hours, and the days and weeks that they make. */
   flush(): void {
     for (const change of this.#changes.take()) this.#write(change)
+    this.#tags.flush()
   }
 
   /** For when the transaction is undone. */
   forget(): void {
     this.#changes.clear()
+    this.#tags.forget()
     this.#summedFrom = null
   }
 

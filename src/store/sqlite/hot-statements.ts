@@ -43,7 +43,7 @@ export class HotStatements {
   readonly #labels: LabelNumbers
   readonly #add: Statement<RowValues>
   readonly #replace: Statement<RowValues>
-  readonly #stored: Statement<RowValues, SummedRecord>
+  readonly #stored: Statement<RowValues, SummedRecord & { record_json: string | null }>
   readonly #key: Statement<RowValues>
   readonly #repeat: Statement<RowValues>
   readonly #offset: Statement<RowValues>
@@ -64,7 +64,8 @@ export class HotStatements {
     this.#labels = new LabelNumbers(sqlite)
     this.#add = sqlite.prepare(`${insertRecord} on conflict (id) do nothing`)
     this.#replace = sqlite.prepare(`${insertRecord} ${replaceRecord}`)
-    this.#stored = sqlite.prepare(`select ${summedColumns} from records where id = ?`)
+    const ended = `case when state = 'admitted' then null else record_json end as record_json`
+    this.#stored = sqlite.prepare(`select ${summedColumns}, ${ended} from records where id = ?`)
     this.#key = sqlite.prepare(
       'update keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)',
     )
@@ -139,7 +140,7 @@ export class HotStatements {
     // Nearly every record is new, since most requests begin and end in one batch: only the others are looked up.
     const isNew = this.#add.run(...values).changes > 0
     if (!isNew && !this.#replaceRecord(row, values)) return null
-    this.sums.count(row, 1)
+    this.sums.count(row, text, 1)
     if (row.state !== 'admitted') this.outbox?.add(row.id)
     return isNew ? 'added' : 'replaced'
   }
@@ -148,7 +149,7 @@ export class HotStatements {
   #replaceRecord(row: SummedRecord, values: RowValues): boolean {
     if (row.state === 'admitted') return false
     const before = this.#stored.get(row.id)
-    if (before !== undefined && before.state !== 'admitted') this.sums.count(before, -1)
+    if (before?.record_json != null) this.sums.count(before, before.record_json, -1)
     return this.#replace.run(...values).changes > 0
   }
 

@@ -15,6 +15,7 @@ import { RecordAdder } from '../../../src/store/records/record-sums.ts'
 import { recordsTable } from '../../../src/store/records/records.ts'
 import { repriceRecords } from '../../../src/store/records/reprice.ts'
 import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
+import { mostTagRows } from '../../../src/store/records/tag-sum-statements.ts'
 import type { Database } from '../../../src/store/schema.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
 import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
@@ -35,6 +36,7 @@ interface Shape {
   tokens: number
   took: number
   shadow: boolean
+  tags: Record<string, string>
 }
 
 const shapes: fc.Arbitrary<Shape> = fc.record({
@@ -46,6 +48,7 @@ const shapes: fc.Arbitrary<Shape> = fc.record({
   tokens: fc.nat(100_000),
   took: fc.nat(400_000),
   shadow: fc.boolean(),
+  tags: fc.constantFrom<Record<string, string>>({}, { team: 'a' }, { team: 'b' }, { team: 'a', user: 'u\n1' }),
 })
 
 type Step =
@@ -79,7 +82,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 ) as fc.Arbitrary<Step>
 
 function recordOf(
-  { at, key, model, fails, usd, tokens, took, shadow }: Shape,
+  { at, key, model, fails, usd, tokens, took, shadow, tags }: Shape,
   change: Partial<RequestRecord>,
 ): RequestRecord {
   const time = start + at
@@ -95,6 +98,7 @@ function recordOf(
     duration_ms: took + 0.4,
     first_byte_ms: Math.floor(took / 3),
     streamed: true,
+    tags,
     shadow_of: shadow ? 'req_original' : null,
     ...change,
   })
@@ -165,11 +169,11 @@ const underWay = { state: 'admitted', status: null, error: null, cost: null, dur
 async function forgetSums(db: Database): Promise<void> {
   await db.deleteFrom('record_sums').execute()
   await db.deleteFrom('record_latencies').execute()
+  await db.deleteFrom('tag_sums').execute()
+  await db.deleteFrom('tag_sum_overflows').execute()
   const newest = await db.selectFrom('records').select('id').orderBy('id', 'desc').executeTakeFirst()
-  await db
-    .updateTable('record_sum_state')
-    .set({ summed_from: newest === undefined ? '' : `${newest.id}~` })
-    .execute()
+  const from = newest === undefined ? '' : `${newest.id}~`
+  await db.updateTable('record_sum_state').set({ summed_from: from, tagged_from: from }).execute()
 }
 
 /** What must stand in the tables of sums, from the records alone. */
@@ -218,7 +222,7 @@ async function storedSums(db: Database) {
 /** Each record by itself, as if there were no sums. */
 async function statsOfRecords(db: Database, filter: RecordFilter, by: StatsBy) {
   const groups = new Map<string, RecordAdder>()
-  for await (const { rows, labels } of scanRecords(db, filter, false))
+  for await (const { rows, labels } of scanRecords(db, filter, by === 'tag'))
     for (const row of rows)
       for (const { id } of groupsOf(row, labels.get(row.label), by)) {
         const adder = groups.get(id) ?? new RecordAdder()
@@ -248,10 +252,13 @@ describe('sums', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(steps, { minLength: 5, maxLength: 40 }),
-        fc.array(fc.tuple(filters, fc.constantFrom<StatsBy>('total', 'key', 'model', 'status', 'error', 'day')), {
-          minLength: 3,
-          maxLength: 3,
-        }),
+        fc.array(
+          fc.tuple(filters, fc.constantFrom<StatsBy>('total', 'key', 'model', 'status', 'error', 'day', 'tag')),
+          {
+            minLength: 3,
+            maxLength: 3,
+          },
+        ),
         async (taken, questions) => {
           const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
           const scene = new Scene(store)
@@ -273,7 +280,7 @@ describe('sums', () => {
   it('of what was stored before there were sums are made in slices, with nothing twice', async () => {
     const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
     const { connection } = store
-    const shape = { key: 0, model: 0, fails: false, usd: 0.001, tokens: 5, took: 100, shadow: false }
+    const shape = { key: 0, model: 0, fails: false, usd: 0.001, tokens: 5, took: 100, shadow: false, tags: {} }
     const scene = new Scene(store)
     for (let index = 0; index < 4500; index++)
       await scene.take({ kind: 'settle', owner: 0, shape: { ...shape, at: index * 20_000 } })
@@ -290,6 +297,36 @@ describe('sums', () => {
     expect(await storedSums(connection.db)).toEqual(await expectedSums(connection.db))
     const [sum] = await recordsTable(connection.db).stats({ limit: 1 }, 'total')
     expect(sum?.requests).toBe(4504)
+    await store.close()
+  })
+
+  it('by tag are kept up to a number of rows a day, and what has more is read by its records', async () => {
+    const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+    const { connection } = store
+    const { db } = connection
+    const shape = { key: 0, model: 0, fails: false, usd: 0.001, tokens: 5, took: 100, shadow: false }
+    const write = async (at: number, users: number) =>
+      await connection.writeHot((hot) => {
+        for (let user = 0; user < users; user++) {
+          const record = recordOf({ ...shape, at: at + user, tags: { user: `${user}`, session: `${user}` } }, {})
+          const text = JSON.stringify(record)
+          const head = readHead(text, 'settled')
+          if (head !== null) hot.writeRecord(head, 'live-0', text)
+        }
+      })
+    const dayMs = 86_400_000
+    await write(0, mostTagRows.day / 2 + 1)
+    await write(dayMs, 10)
+    await write(0, 1)
+    const kept = await db.selectFrom('tag_sums').select(['span', 'start']).distinct().execute()
+    expect(kept.map(({ span, start: begin }) => `${span} ${begin}`)).toEqual(['day 2026-03-02', 'week 2026-02-26'])
+    const since = '2026-03-01T00:00:00.000Z'
+    for (const filter of [{ limit: 1 }, { limit: 1, since, until: '2026-03-03T00:00:00.000Z' }]) {
+      const found = await recordsTable(db).stats(filter, 'tag')
+      const expected = await statsOfRecords(db, filter, 'tag')
+      expect(found).toHaveLength(mostTagRows.day + 2)
+      for (const { id, group: _group, groups: _groups, ...sums } of found) expect(sums).toEqual(expected.get(id))
+    }
     await store.close()
   })
 })

@@ -27,6 +27,7 @@ import { up as shadowLabels } from './0025-shadow-labels.ts'
 import { up as replication } from './0026-replication.ts'
 import { up as outbox } from './0027-outbox.ts'
 import { up as sharedObjects } from './0028-shared-objects.ts'
+import { up as tagSums } from './0029-tag-sums.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -58,4 +59,5 @@ export const migrations: Record<string, Migration> = {
   '0026-replication': { up: replication },
   '0027-outbox': { up: outbox },
   '0028-shared-objects': { up: sharedObjects },
+  '0029-tag-sums': { up: tagSums },
 }
