@@ -173,7 +173,8 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   const used = { tokens: reader.usage() ?? estimateWhole(answer.leg, received), detail: reader.usageDetail() }
   let body = received
   for (const stage of stages) {
-    const passed = stage.whole(body)
+    const passing = stage.whole(body)
+    const passed = passing instanceof Promise ? await passing : passing
     // The provider charges for it all the same.
     if (!Buffer.isBuffer(passed)) return giveUp(call, answer, passed, used)
     body = passed

@@ -18,6 +18,6 @@ export interface AnswerStage {
   end(): Buffer | Fault | null
   /** The end of a stream that breaks off, where only the stage knows what fits it; absent: the lane writes it. */
   broken?(reason: Fault): Buffer
-  /** A whole answer's body. A fault: nothing of the answer may pass. */
-  whole(body: Buffer): Buffer | Fault
+  /** A whole answer's body; a promise where that may take long. A fault: nothing of the answer may pass. */
+  whole(body: Buffer): Buffer | Fault | Promise<Buffer | Fault>
 }

@@ -10,9 +10,10 @@ import type { AnswerStage } from '../answer/stage.ts'
 import { type Leg, notePatch } from '../upstream/leg.ts'
 import { type AnswerEvent, readAnswerEvent, type StreamedPiece } from './answer-event.ts'
 import { type CallContent, failedRule } from './call-content.ts'
-import { findTexts } from './content-texts.ts'
+import { type FoundTexts, findTexts } from './content-texts.ts'
 import { mayHold } from './may-hold.ts'
 import { RepeatedEvent } from './repeated-event.ts'
+import { scanSliced, WorkTurn } from './scan-sliced.ts'
 
 /** A text of a streamed answer that has not ended. */
 interface OpenText {
@@ -74,11 +75,16 @@ export class ContentStage implements AnswerStage {
     }
   }
 
-  whole(body: Buffer): Buffer | Fault {
+  whole(body: Buffer): Buffer | Promise<Buffer | Fault> {
     if (this.#context.restorer === null && !mayHold(body, 'answer', this.#content.rules)) return body
+    return this.#whole(body)
+  }
+
+  /** With turns for others in between: the slowest pattern takes seconds for a megabyte. */
+  async #whole(body: Buffer): Promise<Buffer | Fault> {
     try {
       const root = readNodes(body)
-      const edits = root === null ? this.#plain(body) : this.#wholeEdits(body, root, new Set()).edits
+      const edits = root === null ? await this.#plain(body) : await this.#slicedEdits(body, root)
       return this.#context.refused ?? this.#patched(body, edits)
     } catch (error) {
       return failedRule('answer', error)
@@ -191,9 +197,8 @@ export class ContentStage implements AnswerStage {
 
   /** Of every text that stands there as a whole. `others`: there was something beside the known texts. */
   #wholeEdits(data: Buffer, root: JsonNode, known: ReadonlySet<number>): { edits: Edit[]; others: boolean } {
-    const { texts, unseen, logprobs } = findTexts(data, root, 'answer')
-    if (unseen) this.#content.noteUnseen('answer', 'images, sound and files are no text')
-    const edits: Edit[] = []
+    const { texts, unseen, logprobs } = this.#findTexts(data, root)
+    const edits: Edit[] = this.#hidden(logprobs)
     let others = unseen || logprobs.length > 0
     for (const { node, text, path, isJson } of texts) {
       if (known.has(node.start)) continue
@@ -203,16 +208,39 @@ export class ContentStage implements AnswerStage {
       const written = scan.whole(text)
       if (written !== text) edits.push({ span: node, text: JSON.stringify(written) })
     }
-    if (this.#mayHide)
-      for (const node of logprobs) edits.push({ span: node, text: node.kind === 'array' ? '[]' : 'null' })
     return { edits, others }
   }
 
+  async #slicedEdits(data: Buffer, root: JsonNode): Promise<Edit[]> {
+    const { texts, logprobs } = this.#findTexts(data, root)
+    const edits: Edit[] = this.#hidden(logprobs)
+    const turn = new WorkTurn()
+    for (const { node, text, path, isJson } of texts) {
+      this.#at = path
+      const scan = isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
+      const written = await scanSliced(text, scan, turn)
+      if (this.#leg.call.abort.aborted || this.#context.refused !== null) return edits
+      if (written !== text) edits.push({ span: node, text: JSON.stringify(written) })
+    }
+    return edits
+  }
+
+  #findTexts(data: Buffer, root: JsonNode): FoundTexts {
+    const found = findTexts(data, root, 'answer')
+    if (found.unseen) this.#content.noteUnseen('answer', 'images, sound and files are no text')
+    return found
+  }
+
+  #hidden(logprobs: readonly JsonNode[]): Edit[] {
+    if (!this.#mayHide) return []
+    return logprobs.map((node) => ({ span: node, text: node.kind === 'array' ? '[]' : 'null' }))
+  }
+
   /** A transcript, a list of subtitles. */
-  #plain(body: Buffer): Edit[] {
+  async #plain(body: Buffer): Promise<Edit[]> {
     const text = body.toString('utf8')
     const scan = new TextScan(this.#context)
-    const written = scan.whole(text)
+    const written = await scanSliced(text, scan, new WorkTurn())
     return written === text ? [] : [{ span: { start: 0, end: body.length }, text: written }]
   }
 

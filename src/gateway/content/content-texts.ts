@@ -63,6 +63,8 @@ const freeNames = new Set(
 /** JSON in a text. */
 const jsonNames = new Set(['arguments', 'partial_json'])
 const smallestFile = 256
+/** What a client notes for itself, which is never a file. */
+const freeText = 'metadata.'
 /** A name that clients or models made up may be what must not be shown. */
 const plainName = /^[A-Za-z_]{1,16}$/
 /** An argument of a tool that comes by its place (Gemini's `partialArgs`). */
@@ -131,7 +133,7 @@ class TextFinder {
   #text(node: TextNode, name: string, path: string, { isFixed, isFree }: Surroundings): void {
     const text = readTextNode(this.#bytes, node)
     if (text === null || text === '') return
-    if (fileNames.has(name) && isFile(text)) {
+    if (fileNames.has(name) && !path.startsWith(freeText) && isFile(text)) {
       this.#found.unseen = true
       return
     }

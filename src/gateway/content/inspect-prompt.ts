@@ -1,20 +1,14 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { readNodes } from '../../core/json-nodes.ts'
-import { nextTurn } from '../../core/slices.ts'
 import { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
 import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
 import { TextScan } from '../../policy/content/text-scan.ts'
 import type { Call } from '../request/call.ts'
 import { CallContent, failedRule } from './call-content.ts'
-import { type ContentText, findTexts } from './content-texts.ts'
+import { findTexts } from './content-texts.ts'
+import { joinParts } from './join-parts.ts'
 import { mayHold } from './may-hold.ts'
-
-/** Characters looked at before it is seen whether others should have their turn: 40 ms with the slowest pattern. */
-const pieceLength = 4096
-/** Of work. */
-const turnMs = 10
-/** A text costs as much as so many characters, however short it is. */
-const textCost = 64
+import { scanSliced, WorkTurn } from './scan-sliced.ts'
 
 /** Applies the content rules to what is about to be sent. A fault: it must not be. What is redacted is sent so by every attempt. */
 export async function inspectPrompt(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {
@@ -44,44 +38,17 @@ async function inspectBody({ body, abort }: Call, content: CallContent): Promise
   let at = ''
   const context = content.scanOf('prompt', () => at)
   const turn = new WorkTurn()
+  const joined = joinParts(texts, context, (path) => {
+    at = path
+  })
   for (const text of texts) {
     at = text.path
     const scan = text.isJson ? new ArgumentsScan(context) : new TextScan(context)
-    const written = await scanText(text, scan, turn)
+    const written = await scanSliced(joined.get(text) ?? text.text, scan, turn)
     if (abort.aborted || context.refused !== null) return context.refused
     if (!text.isFixed && written !== text.text) content.edits.push({ span: text.node, text: JSON.stringify(written) })
   }
   return null
-}
-
-async function scanText({ text }: ContentText, scan: TextScan | ArgumentsScan, turn: WorkTurn): Promise<string> {
-  if (turn.isDue(textCost + Math.min(text.length, pieceLength))) await turn.next()
-  if (text.length <= pieceLength) return scan.whole(text)
-  let out = ''
-  for (let from = 0; from < text.length; from += pieceLength) {
-    out += scan.push(text.slice(from, from + pieceLength))
-    if (turn.isDue(pieceLength)) await turn.next()
-  }
-  return out + scan.end()
-}
-
-/** Counts work, so that others have their turn. */
-class WorkTurn {
-  #work = 0
-  #began = performance.now()
-
-  /** The clock is asked only now and then: there may be many short texts. */
-  isDue(length: number): boolean {
-    this.#work += length
-    if (this.#work < pieceLength) return false
-    this.#work = 0
-    return performance.now() - this.#began > turnMs
-  }
-
-  async next(): Promise<void> {
-    await nextTurn()
-    this.#began = performance.now()
-  }
 }
 
 const unreadable = fault(

@@ -20,6 +20,8 @@ const unseen = [
 const needsLook = new RegExp(`${hidden}|${disguisedBytes}|${unseen}`)
 /** A prompt that may be numbers, and a list that begins with one. */
 const namesTokens = new RegExp(String.raw`${quoted(tokenNames)}\s*:\s*\[`)
+/** Parts of a text, over which something may be spread. */
+const hasParts = /"text"\s*:[^]*?"text"\s*:/
 const beginsWithScalar = /\[\s*[^"{[\]\s]/
 
 /**
@@ -31,5 +33,6 @@ export function mayHold(bytes: Buffer, side: ContentSide, { inJson }: ReadyRules
   if (form === null || bytes.length > longest) return true
   const written = bytes.toString('latin1')
   if (form.test(written) || needsLook.test(written)) return true
+  if (side === 'prompt' && hasParts.test(written)) return true
   return namesTokens.test(written) && beginsWithScalar.test(written)
 }

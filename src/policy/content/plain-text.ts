@@ -11,27 +11,55 @@ const hasOtherShape = new RegExp(`^[${otherShapes}]`, 'u')
 /** What stands in the bytes of a text, read as Latin-1, that is not plain; it also stands in some that are. */
 export const disguisedBytes = String.raw`\xc2\xad|\xcd\x8f|\xd8\x9c|\xe1\xa0|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xef[\xb8\xbb-\xbd]|\xf0\x9d|\xf3\xa0`
 
+/** JSON in a text may write any character so, with a backslash more for each text that it stands in; at the end it may go on. */
+const escapeForm = /^\\+(?:u[0-9a-f]{4}|\/|u[0-9a-f]{0,3}$|$)/i
+const hasEscape = /\\(?:u[0-9a-f]{4}|\/|u?[0-9a-f]{0,3}$)/i
+const longestEscape = 24
+const backslash = '\\'
+
 /** A text as a model reads it, without what only hides it. */
 export interface PlainText {
   text: string
   /** Where each of its characters stands in the text that it was made of; then that text's length. */
   places: readonly number[]
+  /** Where an escape begins that ends the text and may go on; the text's length: none does. */
+  openFrom: number
 }
 
 /** Null: it is plain already. */
 export function plainText(text: string): PlainText | null {
-  if (!isDisguised.test(text)) return null
+  const escaped = text.includes('\\')
+  if (!escaped && !isDisguised.test(text)) return null
+  if (escaped && !hasEscape.test(text) && !isDisguised.test(text)) return null
   const places: number[] = []
   let plain = ''
   let at = 0
-  for (const point of text) {
+  let openFrom = text.length
+  while (at < text.length) {
+    const form = text[at] === backslash ? escapeForm.exec(text.slice(at, at + longestEscape))?.[0] : undefined
+    if (form !== undefined) {
+      const meant = meaningOf(form)
+      if (meant === '') openFrom = at
+      for (let unit = 0; unit < meant.length; unit++) places.push(at)
+      plain += meant
+      at += form.length
+      continue
+    }
+    const point = String.fromCodePoint(text.codePointAt(at) ?? 0)
     const written = isInvisible.test(point) ? '' : hasOtherShape.test(point) ? point.normalize('NFKC') : point
     for (let unit = 0; unit < written.length; unit++) places.push(at)
     plain += written
     at += point.length
   }
   places.push(text.length)
-  return { text: plain, places }
+  return { text: plain, places, openFrom }
+}
+
+/** Nothing of one that is not complete: what comes decides. */
+function meaningOf(form: string): string {
+  if (form.endsWith('/')) return '/'
+  const code = /u([0-9a-f]{4})$/i.exec(form)?.[1]
+  return code === undefined ? '' : String.fromCharCode(Number.parseInt(code, 16))
 }
 
 /** Where something of the plain text stands in the text that it was made of, with what is hidden behind it. */

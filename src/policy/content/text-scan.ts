@@ -135,6 +135,7 @@ export class TextScan {
     const { rules, restorer } = this.#context
     let limit = restorer?.growingFrom(text) ?? text.length
     const plain = plainText(text)
+    if (plain !== null) limit = Math.min(limit, plain.openFrom)
     for (const { seeker } of rules) {
       limit = Math.min(limit, seeker.growingFrom(text))
       if (plain !== null) limit = Math.min(limit, plain.places[seeker.growingFrom(plain.text)] ?? text.length)

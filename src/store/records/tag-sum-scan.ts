@@ -77,7 +77,7 @@ interface FoundRow extends Omit<SumRow, 'tag'> {
   tag: string | null
 }
 
-interface Place {
+interface TagPlace {
   span: SumSpan
   start: string
   withLatencies: boolean
@@ -88,7 +88,7 @@ async function selectTagged(
   db: Database,
   filter: RecordFilter,
   chosen: LabelChoice | null,
-  { span, start, withLatencies }: Place,
+  { span, start, withLatencies }: TagPlace,
 ): Promise<FoundRow[]> {
   const conditions = [sql`span = ${span} and start = ${start}`, ...outcomeConditions(filter, chosen)]
   const where = sql`where ${sql.join(conditions, sql` and `)}`

@@ -5,14 +5,14 @@ import { sumAmounts } from './record-sum-keys.ts'
 import { type SumChange, SumChanges, type SummedRecord } from './sum-changes.ts'
 import type { RecordSumRow } from './sum-rows.ts'
 
-type Values = (string | number | Buffer)[]
-type Span = 'day' | 'week'
+type TagValues = (string | number | Buffer)[]
+type TagSpan = 'day' | 'week'
 
 /**
  * Rows kept of one span. Tags are the clients' own words, end users among them: where there are nearly as many as records, their
  * sums would cost the disk more than they save anybody.
  */
-export const mostTagRows: Readonly<Record<Span, number>> = { day: 5000, week: 10_000 }
+const mostTagRows: Readonly<Record<TagSpan, number>> = { day: 5000, week: 10_000 }
 /** Spans whose rows are counted in memory. */
 const keptSpans = 64
 
@@ -27,9 +27,9 @@ export class TagSumStatements {
   readonly #overflows: Statement<[string, string]>
   readonly #setOverflow: Statement<[string, string]>
   readonly #removeSpan: Statement<[string, string]>
-  readonly #found: Statement<Values, { counts: Buffer }>
-  readonly #add: Statement<Values, Pick<RecordSumRow, 'requests'>>
-  readonly #remove: Statement<Values>
+  readonly #found: Statement<TagValues, { counts: Buffer }>
+  readonly #add: Statement<TagValues, Pick<RecordSumRow, 'requests'>>
+  readonly #remove: Statement<TagValues>
 
   constructor(sqlite: Database) {
     const key = 'span, start, label, state, status, error_code, tag'
@@ -82,7 +82,7 @@ export class TagSumStatements {
     this.#noteRows(span, start, Number(left?.requests !== 0) - Number(known !== undefined))
   }
 
-  #rowsOf(span: Span, start: string): number {
+  #rowsOf(span: TagSpan, start: string): number {
     const name = `${span} ${start}`
     const known = this.#rows.get(name)
     if (known !== undefined) return known
@@ -93,7 +93,7 @@ export class TagSumStatements {
     return rows
   }
 
-  #noteRows(span: Span, start: string, more: number): void {
+  #noteRows(span: TagSpan, start: string, more: number): void {
     const rows = this.#rowsOf(span, start) + more
     const full = rows > mostTagRows[span]
     this.#rows.set(`${span} ${start}`, full ? Number.POSITIVE_INFINITY : rows)

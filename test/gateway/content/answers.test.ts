@@ -118,6 +118,16 @@ describe.each(Object.entries(fragments))(
       }
     })
 
+    it('is redacted in JSON within them, wherever it is cut', async () => {
+      const inner = `{"k":"s\\u006b-proj-Abc123Def456Ghi789"}`
+      const nested = JSON.stringify({ body: inner })
+      for (const pieces of cuts(nested)) {
+        const { text } = await ask('masks', path, body, answer(pieces))
+        expect(text).not.toMatch(/proj-Abc/)
+        expect(read(text)).toBe(JSON.stringify({ body: '{"k":"[KEY_1]"}' }))
+      }
+    })
+
     it('litellm PR 40784: never reaches a client that would call the tool before the verdict', async () => {
       for (const pieces of [[hidden], [hidden.slice(0, 20), hidden.slice(20)], [...hidden]]) {
         const { text } = await ask('blocks', path, body, answer(pieces))
@@ -179,6 +189,13 @@ describe('a whole answer', () => {
     expect(blocked.status).toBe(403)
     expect(blocked.text).not.toContain('proj-Abc')
     expect(blocked.record.tokens).toMatchObject({ source: 'reported' })
+  })
+
+  it('is the same however long it is', async () => {
+    const long = `${'word '.repeat(20_000)}${said}`
+    const answer = json({ choices: [{ index: 0, message: { content: long } }], usage })
+    const { text } = await ask('masks', '/chat/completions', { model: 'openai-model', messages }, answer)
+    expect(JSON.parse(text).choices[0].message.content).toBe(long.replace(key, '[KEY_1]'))
   })
 
   it('that could not be read is refused', async () => {

@@ -194,6 +194,45 @@ describe('a secret in a prompt', () => {
     )
   })
 
+  it('is found in JSON within JSON, however deep it is escaped there', async () => {
+    const letter = String.raw`s\u006b-proj-Abc123Def456Ghi789`
+    for (const inner of [{ k: letter }, { k: JSON.stringify({ deeper: letter }) }]) {
+      const text = JSON.stringify(inner).replaceAll('\\\\u', '\\u')
+      const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: JSON.stringify({ body: text }) } }
+      const body = JSON.stringify({ model: 'openai-model', messages: [{ role: 'assistant', tool_calls: [call] }] })
+      expect((await send('blocks', chat, body)).status).toBe(403)
+      const { sent } = await send('masks', chat, body)
+      expect(sent).toContain('[KEY_1]')
+      expect(sent).not.toContain('proj-Abc')
+    }
+  })
+
+  it.each([
+    ['a chat', chat, (parts: object[]) => ({ model: 'openai-model', messages: [{ role: 'user', content: parts }] })],
+    ['contents', generate, (parts: object[]) => ({ contents: [{ parts }] })],
+  ])('is found where two parts of %s share it', async (_, path, bodyOf) => {
+    for (const cut of [1, 9, 20]) {
+      const [one, two] = [`My key is ${key.slice(0, cut)}`, `${key.slice(cut)}, keep it.`]
+      const body = JSON.stringify(bodyOf([{ text: one }, { text: two }, { text: 'Bye' }]))
+      const blocked = await send('blocks', path, body)
+      expect(blocked.status).toBe(403)
+      const { sent } = await send('masks', path, body)
+      expect(sent).toContain('My key is [KEY_1]')
+      expect(sent).not.toContain(key.slice(0, cut).padEnd(3, '-'))
+      expect(sent).toContain('keep it.')
+    }
+  })
+
+  it('is found in metadata whatever its name and form', async () => {
+    const long = `${'a'.repeat(300)}+${key.replaceAll('-', '_')}`
+    const card = `4242424242424242${'/'.repeat(300)}`
+    const body = (data: string) => JSON.stringify({ model: 'openai-model', messages: [], metadata: { data } })
+    expect((await send('masks', chat, body(card))).sent).toBe(body(card.replace(/^\d+/, '[CARD_1]')))
+    expect((await send('masks', chat, body(long))).signals.map(({ rule: name }) => name)).not.toContain(
+      'content.unseen',
+    )
+  })
+
   it('is found behind a member that comes twice', async () => {
     const body = `{"model":"openai-model","messages":[{"content":"${key}","role":"user","content":"x"}]}`
     expect((await send('blocks', chat, body)).status).toBe(403)

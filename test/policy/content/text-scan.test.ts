@@ -81,7 +81,8 @@ describe('a text that comes in pieces', () => {
     const form = new RegExp(disguisedBytes)
     for (let point = 0; point < 0x10ffff; point += point < 0x3100 || point > 0xfdff ? 1 : 997) {
       const text = String.fromCodePoint(point)
-      if (plainText(text) !== null)
+      // A backslash may begin an escape: whoever asks looks for those as well.
+      if (text !== '\\' && plainText(text) !== null)
         expect([point, form.test(Buffer.from(text).toString('latin1'))]).toEqual([point, true])
     }
     expect(form.test(Buffer.from('plain, größer, 中文, 👍').toString('latin1'))).toBe(false)

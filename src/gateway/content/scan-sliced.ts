@@ -1,0 +1,41 @@
+import { nextTurn } from '../../core/slices.ts'
+import type { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
+import type { TextScan } from '../../policy/content/text-scan.ts'
+
+/** Characters looked at before it is seen whether others should have their turn: 40 ms with the slowest pattern. */
+const pieceLength = 4096
+/** Of work. */
+const turnMs = 10
+/** A text costs as much as so many characters, however short it is. */
+const textCost = 64
+
+/** What becomes of a whole text, looked through with turns for others in between. */
+export async function scanSliced(text: string, scan: TextScan | ArgumentsScan, turn: WorkTurn): Promise<string> {
+  if (turn.isDue(textCost + Math.min(text.length, pieceLength))) await turn.next()
+  if (text.length <= pieceLength) return scan.whole(text)
+  let out = ''
+  for (let from = 0; from < text.length; from += pieceLength) {
+    out += scan.push(text.slice(from, from + pieceLength))
+    if (turn.isDue(pieceLength)) await turn.next()
+  }
+  return out + scan.end()
+}
+
+/** Counts work, so that others have their turn. */
+export class WorkTurn {
+  #work = 0
+  #began = performance.now()
+
+  /** The clock is asked only now and then: there may be many short texts. */
+  isDue(length: number): boolean {
+    this.#work += length
+    if (this.#work < pieceLength) return false
+    this.#work = 0
+    return performance.now() - this.#began > turnMs
+  }
+
+  async next(): Promise<void> {
+    await nextTurn()
+    this.#began = performance.now()
+  }
+}
