@@ -35,7 +35,7 @@ const dataPlane = {
 const store = {
   entries: ['src/store/thread.ts'],
   // Of these, 26 kB are what a node of a cluster does with rows, records and objects, and run nowhere else.
-  bytes: 524_500,
+  bytes: 533_500,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/', ...ofClusters],
 }
 const serve = {

@@ -38,7 +38,8 @@ export async function* scanTotals(db: Database, filter: RecordFilter, question: 
     : partsOf(span, await readSummedFrom(db), longest)
   for (const part of parts) {
     if (part.by === 'record') yield* scanRecords(db, { ...unpaged, ...spanOf(part) }, withTags)
-    else if (withTags) yield* scanTagSums(db, unpaged, chosen, { ...part, by: part.by, withLatencies }) else yield* scanSums(db, unpaged, chosen, { ...part, by: part.by, withLatencies })
+    else if (withTags) yield* scanTagSums(db, unpaged, chosen, { ...part, by: part.by, withLatencies })
+    else yield* scanSums(db, unpaged, chosen, { ...part, by: part.by, withLatencies })
   }
   const summed = parts.filter(({ by }) => by !== 'record')
   const newest = summed.at(0)
