@@ -38,7 +38,7 @@ async function inspectBody({ body, abort }: Call, content: CallContent): Promise
   let at = ''
   const context = content.scanOf('prompt', () => at)
   const turn = new WorkTurn()
-  const joined = joinParts(texts, context, (path) => {
+  const joined = await joinParts(texts, context, turn, (path) => {
     at = path
   })
   for (const text of texts) {

@@ -1,6 +1,7 @@
 import { labelOf, type ReadyRule } from '../../policy/content/compile.ts'
 import type { ScanContext } from '../../policy/content/text-scan.ts'
 import type { ContentText } from './content-texts.ts'
+import type { WorkTurn } from './scan-sliced.ts'
 
 /** So much of both parts is looked at: longer than any secret that somebody cuts in two, and little beside what is scanned anyway. */
 const sightLength = 512
@@ -12,15 +13,20 @@ const partForm = /^(.*)\[(\d+)\]\.text$/
  * and returns what becomes of the parts: the first gets the mask, the second loses its share. A part that has a whole match at its end is
  * left to its own scan.
  */
-export function joinParts(
+export async function joinParts(
   texts: readonly ContentText[],
   context: ScanContext,
+  turn: WorkTurn,
   at: (path: string) => void,
-): ReadonlyMap<ContentText, string> {
+): Promise<ReadonlyMap<ContentText, string>> {
   const written = new Map<ContentText, string>()
-  for (const [index, next] of texts.entries()) {
-    const last = texts[index - 1]
+  // Between two of them stands what else a part has, such as its type.
+  const parts = texts.filter(({ path }) => partForm.test(path))
+  for (const [index, next] of parts.entries()) {
+    const last = parts[index - 1]
     if (last === undefined || !follows(last, next)) continue
+    // There may be many parts, each of a few letters.
+    if (turn.isDue(2 * sightLength)) await turn.next()
     at(last.path)
     const left = written.get(last) ?? last.text
     const joint = joinTwo(left, next.text, context)

@@ -21,7 +21,7 @@ const needsLook = new RegExp(`${hidden}|${disguisedBytes}|${unseen}`)
 /** A prompt that may be numbers, and a list that begins with one. */
 const namesTokens = new RegExp(String.raw`${quoted(tokenNames)}\s*:\s*\[`)
 /** Parts of a text, over which something may be spread. */
-const hasParts = /"text"\s*:[^]*?"text"\s*:/
+const hasParts = /"text"\s*:[\s\S]*?"text"\s*:/
 const beginsWithScalar = /\[\s*[^"{[\]\s]/
 
 /**

@@ -208,7 +208,14 @@ describe('a secret in a prompt', () => {
   })
 
   it.each([
-    ['a chat', chat, (parts: object[]) => ({ model: 'openai-model', messages: [{ role: 'user', content: parts }] })],
+    [
+      'a chat',
+      chat,
+      (parts: object[]) => ({
+        model: 'openai-model',
+        messages: [{ role: 'user', content: parts.map((part) => ({ type: 'text', ...part })) }],
+      }),
+    ],
     ['contents', generate, (parts: object[]) => ({ contents: [{ parts }] })],
   ])('is found where two parts of %s share it', async (_, path, bodyOf) => {
     for (const cut of [1, 9, 20]) {
