@@ -91,6 +91,7 @@ async function addRoute(store: StoreClient, model: string, projectId: string): P
     reasoningText: true,
     fetchMedia: false,
     cacheMs: null,
+    keepResponsesMs: null,
     createdAt: new Date().toISOString(),
   })
 }

@@ -93,6 +93,7 @@ async function ensureRoute(store: StoreClient, project: Project, providerId: str
     reasoningText: true,
     fetchMedia: false,
     cacheMs: null,
+    keepResponsesMs: null,
     createdAt: new Date().toISOString(),
   }
   await audited(store, 'routes.add', route.id, model).routes.insert(route)

@@ -113,6 +113,8 @@ export interface Endpoint {
   format?: FormatName
   /** It counts the tokens of a request in this format, without asking the model. */
   counts?: FormatName
+  /** What the gateway itself answers of a response that it keeps, for a provider without such state. */
+  keptForm?: 'response' | 'items' | 'deleted' | 'cancelled'
   /** It asks for vectors, and can be translated for a provider of another lane that has such a call. */
   embeds?: true
   /** Where the body limits the tokens of the answer. */

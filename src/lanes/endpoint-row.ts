@@ -34,6 +34,7 @@ export function makeRow(operation: string, call: RowPath, usual: UsualReading, f
     media: undefined,
     format: undefined,
     counts: undefined,
+    keptForm: undefined,
     embeds: undefined,
     outputLimits: undefined,
     readWhole: undefined,

@@ -149,6 +149,7 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
       reasoning_text: field(forms.flag, 'reasoning_text', true),
       fetch_media: field(forms.flag, 'fetch_media', false),
       cache: field(forms.orWord(forms.duration, 'none'), 'cache_ms', null),
+      keep_responses: field(forms.orWord(forms.duration, 'none'), 'keep_responses_ms', null),
     },
   },
   alert: {

@@ -237,6 +237,8 @@ export interface Route {
   fetchMedia: boolean
   /** How long its answers are given again to the same requests; null: not at all. */
   cacheMs: number | null
+  /** How long translated Responses are kept for the client to refer to; null: not at all. */
+  keepResponsesMs: number | null
   createdAt: string
 }
 

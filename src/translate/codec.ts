@@ -79,7 +79,17 @@ export interface WriteContext {
   reasoningText: boolean
   /** Gemini: the client asked for a stream without `alt=sse`, and gets the elements of an array. */
   jsonArray?: boolean
+  /** Responses: the gateway keeps the answer for the client to refer to. Left out: nobody does. */
+  kept?: KeptState
   carriers: Carriers
+}
+
+/** Of an answer that is kept. */
+export interface KeptState {
+  /** The response that the request went on from. */
+  previous: string | null
+  /** The whole response, before the client gets it. False: it is not kept after all. */
+  take(response: JsonObject): boolean
 }
 
 /** Reads a provider's stream. */

@@ -102,6 +102,7 @@ export function sampleRoute(projectId: string, providerId: string, change: Parti
     reasoningText: true,
     fetchMedia: false,
     cacheMs: null,
+    keepResponsesMs: null,
     createdAt: now,
     ...change,
   }

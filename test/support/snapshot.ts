@@ -83,6 +83,7 @@ export function makeRoute(model: string, targets: SnapshotTarget[], parts: Parti
     reasoningText: true,
     fetchMedia: false,
     cacheMs: null,
+    keepResponsesMs: null,
     ...parts,
   }
 }

@@ -26,6 +26,10 @@ export async function checkObjects(call: Call): Promise<boolean> {
     call.arrival.objects.results = resultsOf(call, found.object)
     return true
   }
+  const kept = found.kind === 'missing' && mayBeKept(found.name) ? await takeKept(call, names) : null
+  // What it named stands in its body now; what it names besides is checked as usual.
+  if (kept === 'whole') return await checkObjects(call)
+  if (kept === 'answered') return false
   if (found.kind === 'refused') await reject(call.arrival, found.fault)
   else await answerNotFound(call, found.name, found.why)
   return false
@@ -46,6 +50,16 @@ function namedObjects({ match, inspection, body }: Call): readonly Reference[] |
   const { object } = endpoint
   if (match.object !== null && object !== null) return [{ type: object.type, id: match.object }, ...inside]
   return inside.length === 0 ? none : inside
+}
+
+/** Of translated answers (`src/gateway/responses/`). */
+function mayBeKept({ type }: ObjectName): boolean {
+  return type === 'response' || type === 'item'
+}
+
+async function takeKept(call: Call, names: readonly ObjectName[]) {
+  const responses = await import('../responses/take-kept.ts')
+  return await responses.takeKept(call, names)
 }
 
 /** With what the files refer to that are given to be carried out. */

@@ -16,6 +16,7 @@ import type { SnapshotKey, SnapshotProvider } from '../../store/configuration/sn
 import type { AnswerStage } from '../answer/stage.ts'
 import type { CallContent } from '../content/call-content.ts'
 import type { Gateway } from '../gateway.ts'
+import type { KeptBefore } from '../responses/kept-responses.ts'
 import type { Abort, Arrival, RequestBody } from './arrival.ts'
 import type { Trace } from './trace.ts'
 
@@ -89,6 +90,8 @@ export class Call implements Figures {
   replayed: ReplayedReasoning | null = null
   /** Changed by `learn` only. */
   inspection: Inspection
+  /** What the body holds of responses that the gateway keeps; null: it names none. */
+  kept: KeptBefore | null = null
   /** The most tokens that a policy lets the answer have, where the request itself allows more; null: the request's own limit. */
   outputCap: number | null = null
   /** The content rules that apply; null: none do, and neither prompt nor answer is looked at. */

@@ -11,5 +11,6 @@ export interface AnswerTranslation {
   lose(name: string): void
   /** Where what the model thinks before its calls is to be kept; null: the client carries it itself. */
   openRecorder(leg: Leg): TurnRecorder | null
-  writeContext(leg: Leg, written: WrittenAnswer): WriteContext
+  /** `pieces`: long texts that were cut out of the answer. */
+  writeContext(leg: Leg, written: WrittenAnswer, pieces?: readonly Buffer[]): WriteContext
 }

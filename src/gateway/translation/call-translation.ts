@@ -12,6 +12,7 @@ import { readCountRequest, writeCountRequest } from '../../translate/counts.ts'
 import { listAddresses, placeMedia } from '../../translate/fetched-media.ts'
 import { codecs } from '../../translate/index.ts'
 import { type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
+import { withoutState } from '../../translate/kept-state.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
 import { listOpaque } from '../../translate/own-reasoning.ts'
 import { ReframedTurns } from '../../translate/plain-turns.ts'
@@ -19,6 +20,7 @@ import { writeFor } from '../../translate/write-for.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
 import { outOfMemory } from '../request/memory-budget.ts'
+import { isKept } from '../responses/keep-response.ts'
 import type { LegTranslation } from '../upstream/leg.ts'
 import { canCount } from './can-count.ts'
 import { openCarriers } from './carriers.ts'
@@ -35,6 +37,7 @@ export class CallTranslation {
   readonly conversation: Conversation
   /** Long texts of the body, which stand in no conversation. */
   readonly pieces: JsonDocument['pieces']
+  readonly #input: unknown
   /** What was at the addresses of the request. */
   readonly #fetched = new Map<string, FetchedMedia>()
   #unfetched: Fault | null = null
@@ -44,6 +47,7 @@ export class CallTranslation {
     this.#codec = codec
     this.conversation = read.conversation
     this.pieces = read.document.pieces
+    this.#input = read.document.value.input
   }
 
   /** A fault: no provider of another format can be asked. */
@@ -129,7 +133,9 @@ export class CallTranslation {
     const { row, kind } = provider
     const refused = refusedAt(this.#call.gateway)
     const counts = this.#call.match.endpoint.counts !== undefined
-    const written = writeFor(recalled.conversation, this.#codec.format, codec, {
+    const kept = !counts && isKept(this.#call, route, recalled.conversation)
+    const conversation = kept ? withoutState(recalled.conversation) : recalled.conversation
+    const written = writeFor(conversation, this.#codec.format, codec, {
       providerId: signed ? row.id : null,
       isRefused: (opaque) => refused.has(row.id, opaque),
       strict: route?.strict === true,
@@ -154,6 +160,7 @@ export class CallTranslation {
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
       losses: written.losses,
+      asked: kept ? { input: this.#input, pieces: this.pieces } : null,
       reasoning: written.reasoning === 'stripped' ? 'stripped' : (recalled.state ?? written.reasoning),
       writeUnsigned:
         signed && listOpaque(written.conversation).length > 0 ? () => this.#write(recalled, to, target, false) : null,

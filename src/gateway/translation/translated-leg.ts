@@ -8,6 +8,7 @@ import type { AnswerStage } from '../answer/stage.ts'
 import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { BodyLease } from '../request/body-memory.ts'
 import type { Call } from '../request/call.ts'
+import { openKeeping } from '../responses/keep-response.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from '../upstream/answer-consumer.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
@@ -44,6 +45,8 @@ interface TranslatedParts {
   writeUnsigned: (() => LegTranslation | Fault) | null
   /** The provider took the request as it was written. */
   answered(): void
+  /** What is kept with the answer; null: the answer is not kept. */
+  asked: { input: unknown; pieces: readonly Buffer[] } | null
   /** The provider is asked how many tokens the request has. */
   counts: boolean
   body: Buffer
@@ -124,8 +127,9 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return new TurnRecorder((callId, turn) => vaultOf(call.gateway).keep(call, owner, callId, turn))
   }
 
-  writeContext(leg: Leg, written: WrittenAnswer): WriteContext {
-    const { call, conversation, carriers, body, target } = this.#parts
+  writeContext(leg: Leg, written: WrittenAnswer, pieces: readonly Buffer[] = []): WriteContext {
+    const { call, conversation, carriers, body, target, asked } = this.#parts
+    const lifeMs = target.route?.keepResponsesMs ?? 0
     return {
       requestId: call.id,
       created: Math.floor(call.arrival.receivedAt / 1000),
@@ -134,6 +138,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
       usage: () => usageSoFar(leg, body, written),
       reasoningText: target.route?.reasoningText !== false,
       carriers,
+      ...(asked !== null && { kept: openKeeping(call, lifeMs, asked, pieces) }),
     }
   }
 }

@@ -119,28 +119,32 @@ interface OptionsJson {
   hedge?: NonNullable<Route['hedge']>
   shadow?: { provider_id: string; upstream_model: string | null }
   cache_ms?: number
+  keep_responses_ms?: number
 }
 
-function writeOptions({ echoModel, reasoningText, fetchMedia, sticky, hedge, shadow, cacheMs }: Route): OptionsJson {
+function writeOptions(route: Route): OptionsJson {
+  const { echoModel, reasoningText, fetchMedia, sticky, hedge, shadow, cacheMs, keepResponsesMs } = route
   return {
     ...(echoModel ? { echo_model: true } : {}),
     ...(reasoningText ? {} : { reasoning_text: false }),
     ...(fetchMedia ? { fetch_media: true } : {}),
     ...(sticky ? { sticky: true } : {}),
-    ...(hedge === null ? {} : { hedge }),
-    ...(shadow === null ? {} : { shadow: { provider_id: shadow.providerId, upstream_model: shadow.upstreamModel } }),
-    ...(cacheMs === null ? {} : { cache_ms: cacheMs }),
+    ...(hedge ? { hedge } : {}),
+    ...(shadow ? { shadow: { provider_id: shadow.providerId, upstream_model: shadow.upstreamModel } } : {}),
+    ...(cacheMs ? { cache_ms: cacheMs } : {}),
+    ...(keepResponsesMs ? { keep_responses_ms: keepResponsesMs } : {}),
   }
 }
 
-function readOptions({ echo_model, reasoning_text, fetch_media, sticky, hedge, shadow, cache_ms }: OptionsJson) {
+function readOptions({ shadow, ...from }: OptionsJson) {
   return {
-    echoModel: echo_model === true,
-    reasoningText: reasoning_text !== false,
-    fetchMedia: fetch_media === true,
-    sticky: sticky === true,
-    hedge: hedge ?? null,
-    shadow: shadow === undefined ? null : { providerId: shadow.provider_id, upstreamModel: shadow.upstream_model },
-    cacheMs: cache_ms ?? null,
+    echoModel: from.echo_model === true,
+    reasoningText: from.reasoning_text !== false,
+    fetchMedia: from.fetch_media === true,
+    sticky: from.sticky === true,
+    hedge: from.hedge ?? null,
+    shadow: shadow ? { providerId: shadow.provider_id, upstreamModel: shadow.upstream_model } : null,
+    cacheMs: from.cache_ms ?? null,
+    keepResponsesMs: from.keep_responses_ms ?? null,
   }
 }

@@ -95,6 +95,8 @@ export interface SnapshotRoute {
   fetchMedia: boolean
   /** How long its answers are given again to the same requests; null: not at all. */
   cacheMs: number | null
+  /** How long translated Responses are kept for the client to refer to; null: not at all. */
+  keepResponsesMs: number | null
 }
 
 export interface SnapshotTarget {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { removeAnswersBefore, removeMarksBefore } from '../objects/object-retention.ts'
-import { removeExpiredReasoning } from '../reasoning/reasoning-retention.ts'
+import { removeExpiredReasoning, removeReasoningBefore } from '../reasoning/reasoning-retention.ts'
 import { leastUnshipped } from '../replica/outbox-rows.ts'
 import type { Database } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
@@ -52,14 +52,14 @@ export async function removeRecordsBefore(connection: Connection, moment: number
   return removed
 }
 
-/** Where the database takes more than that, the oldest bodies go, then the oldest records. `stop`: the gateway is closing. */
+/** Where the database takes more than that, the oldest bodies go, then what is kept of conversations, then the oldest records. `stop`: the gateway is closing. */
 export async function keepBelow(connection: Connection, mostBytes: number, stop: () => boolean): Promise<void> {
   const used = async () => (await connection.space()).usedBytes
   if ((await used()) <= mostBytes) return
   const aim = mostBytes * lowShare
   let oldest: string | null = null
   while (!stop() && (await used()) > aim) {
-    if (!(await removeBodies(connection, '~'))) {
+    if (!(await removeBodies(connection, '~')) && !(await removeReasoningBefore(connection, Infinity))) {
       const ids = await connection.read((db) => oldestIds(db))
       oldest = ids.at(-1) ?? null
       if (oldest === null || (await connection.writeHot((hot) => hot.removal.removeRecords(ids))) === 0) break

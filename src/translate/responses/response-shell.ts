@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import { brokenAnswer } from '../broken-answer.ts'
-import type { WriteContext } from '../codec.ts'
+import type { KeptState, WriteContext } from '../codec.ts'
 import type { Conversation, OutputFormat } from '../conversation.ts'
 import { openAiErrorCode } from '../openai-errors.ts'
 import type { ReplyError, ReplyUsage, Stop } from '../reply.ts'
@@ -12,11 +12,13 @@ export class ResponseShell {
   readonly ids: ResponseIds
   readonly #created: number
   readonly #constant: JsonObject
+  readonly #kept: KeptState | null
 
-  constructor({ conversation, requestId, created }: WriteContext, id: string, model: string) {
+  constructor({ conversation, requestId, created, kept }: WriteContext, id: string, model: string) {
     this.ids = new ResponseIds(id, requestId)
     this.#created = created
-    this.#constant = repeat(conversation, model)
+    this.#kept = kept ?? null
+    this.#constant = repeat(conversation, model, this.#kept)
   }
 
   begin(): JsonObject {
@@ -27,12 +29,16 @@ export class ResponseShell {
     if (reason === 'broken') return this.fail(output, brokenAnswer, usage)
     const incomplete = incompleteReason(reason)
     if (incomplete !== null)
-      return this.#write('incomplete', output, usage, { incomplete_details: { reason: incomplete } })
-    return this.#write('completed', output, usage, {})
+      return this.#keep(this.#write('incomplete', output, usage, { incomplete_details: { reason: incomplete } }))
+    return this.#keep(this.#write('completed', output, usage, {}))
   }
 
   fail(output: readonly JsonObject[], { kind, message }: ReplyError, usage: ReplyUsage | null): JsonObject {
     return this.#write('failed', output, usage, { error: { code: openAiErrorCode(kind), message } })
+  }
+
+  #keep(response: JsonObject): JsonObject {
+    return this.#kept === null || this.#kept.take(response) ? response : { ...response, store: false }
   }
 
   #write(status: string, output: readonly JsonObject[], usage: ReplyUsage | null, more: JsonObject): JsonObject {
@@ -57,7 +63,7 @@ function incompleteReason(reason: Stop['reason']): string | null {
   return reason === 'filtered' ? 'content_filter' : null
 }
 
-function repeat(conversation: Conversation, model: string): JsonObject {
+function repeat(conversation: Conversation, model: string, kept: KeptState | null): JsonObject {
   const { settings, tools, toolChoice, turns, parallelCalls } = conversation
   const [first] = turns
   const instructions = first?.path === 'instructions' && first.parts[0]?.kind === 'text' ? first.parts[0].text : null
@@ -69,14 +75,14 @@ function repeat(conversation: Conversation, model: string): JsonObject {
     metadata: settings.metadata ?? {},
     model,
     parallel_tool_calls: parallelCalls ?? true,
-    previous_response_id: null,
+    previous_response_id: kept?.previous ?? null,
     reasoning: {
       effort: settings.reasoning?.effort ?? null,
       summary: settings.reasoning?.visible === true ? 'auto' : null,
     },
     service_tier: 'default',
-    // Nothing is kept: an id that a client believed to be stored would break its next request.
-    store: false,
+    // An id that a client wrongly believed to be stored would break its next request.
+    store: kept !== null,
     temperature: settings.temperature,
     text: {
       format: writeFormat(settings.output),

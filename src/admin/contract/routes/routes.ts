@@ -73,6 +73,7 @@ export const routeShape = z.object({
   fetch_media: z.boolean(),
   /** How long its answers are given again to the same requests; null: not at all. */
   cache_ms: z.number().nullable(),
+  keep_responses_ms: z.number().nullable(),
   owned,
   created_at: time,
 })
@@ -154,6 +155,11 @@ const settable = {
   fetchMedia: field(z.boolean().optional(), {
     description: 'Fetch images and PDFs that a translated request names by address, for providers that do not',
     label: 'Fetch images by address',
+  }),
+  keepResponses: field(durationText.nullable().optional(), {
+    description: 'Time to keep translated Responses, for `previous_response_id` and retrieval (none: off)',
+    label: 'Keep translated Responses for',
+    syntax: 'duration',
   }),
   cache: field(durationText.nullable().optional(), {
     description:

@@ -109,6 +109,7 @@ export function routeOf(
     reasoningText: fields.reasoning_text !== false,
     fetchMedia: fields.fetch_media === true,
     cacheMs: numberIn(fields.cache),
+    keepResponsesMs: numberIn(fields.keep_responses),
   }
 }
 

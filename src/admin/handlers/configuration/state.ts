@@ -210,5 +210,6 @@ function routeFields(route: Route, nameOf: NameOf): Fields {
     reasoning_text: route.reasoningText,
     fetch_media: route.fetchMedia,
     cache: route.cacheMs,
+    keep_responses: route.keepResponsesMs,
   }
 }

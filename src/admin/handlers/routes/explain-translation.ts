@@ -32,6 +32,7 @@ export async function explainTranslation(
   if (!isFormatName(operation)) return nothing
   const { codecs } = await import('../../../translate/index.ts')
   const { readDocument } = await import('../../../translate/json.ts')
+  const { withoutState } = await import('../../../translate/kept-state.ts')
   const { writeFor } = await import('../../../translate/write-for.ts')
   const document = readDocument(Buffer.from(text), operation)
   const read = 'code' in document ? document : codecs[operation].readRequest(document.value, { streamed, carriers })
@@ -42,7 +43,9 @@ export async function explainTranslation(
     const target = { ...targetOf(candidate, kinds), format: to, streamed }
     const destination = { providerId: candidate.provider.id, strict: route?.strict === true, target }
     const whole = 'code' in read || route?.fetchMedia !== true ? read : await asFetched(read, target, candidate)
-    const written = 'code' in whole ? whole : writeFor(whole, operation, codecs[to], destination)
+    const kept = !('code' in whole) && route?.keepResponsesMs != null && whole.settings.store !== false
+    const stateless = kept ? withoutState(whole) : whole
+    const written = 'code' in stateless ? stateless : writeFor(stateless, operation, codecs[to], destination)
     if ('code' in written) refused.set(candidate, written.message)
     else losses.set(candidate, written.losses)
   }

@@ -43,6 +43,7 @@ const configured = (route: Route, names: NamesById) => ({
   reasoning_text: route.reasoningText,
   fetch_media: route.fetchMedia,
   cache_ms: route.cacheMs,
+  keep_responses_ms: route.keepResponsesMs,
   owned: names.owned(route.id),
   created_at: route.createdAt,
 })
@@ -103,12 +104,22 @@ async function refuseImpossible(context: AdminContext, route: Route): Promise<vo
   throw invalid(problem.message, 'See: spgw routes add --help')
 }
 
-const longestCacheMs = 30 * 24 * 3600_000
+const longestKeptMs = 30 * 24 * 3600_000
 
 function readCache(text: string | null | undefined): number | null {
   const ms = text === undefined || text === null ? null : parseDuration(text)
-  if (ms !== null && (ms < 1000 || ms > longestCacheMs))
+  if (ms !== null && (ms < 1000 || ms > longestKeptMs))
     throw invalid('Answers are cached for 1s to 30d.', 'Write for example --cache 10m, or --cache none.')
+  return ms
+}
+
+function readKept(text: string | null | undefined): number | null {
+  const ms = text === undefined || text === null ? null : parseDuration(text)
+  if (ms !== null && (ms < 60_000 || ms > longestKeptMs))
+    throw invalid(
+      'Responses are kept for 1m to 30d.',
+      'Write for example --keep-responses 7d, or --keep-responses none.',
+    )
   return ms
 }
 
@@ -147,6 +158,7 @@ export const routes = {
       reasoningText: input.reasoningText !== 'off',
       fetchMedia: input.fetchMedia ?? false,
       cacheMs: readCache(input.cache) ?? null,
+      keepResponsesMs: readKept(input.keepResponses),
       createdAt: new Date().toISOString(),
     }
     await refuseImpossible(context, route)
@@ -184,6 +196,7 @@ export const routes = {
       reasoningText: input.reasoningText === undefined ? route.reasoningText : input.reasoningText === 'on',
       fetchMedia: input.fetchMedia ?? route.fetchMedia,
       cacheMs: input.cache === undefined ? route.cacheMs : readCache(input.cache),
+      keepResponsesMs: input.keepResponses === undefined ? route.keepResponsesMs : readKept(input.keepResponses),
     }
     await refuseImpossible(context, { ...route, ...to })
     return change(context, 'routes.edit', loaded, to)

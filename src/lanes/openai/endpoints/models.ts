@@ -88,19 +88,25 @@ export const responses: readonly Endpoint[] = [
     usesTokens: false,
   }),
   row('responses.get', 'GET /responses/{object}', {
+    keptForm: 'response',
     stream: 'sse',
     object: uses('response'),
     reportsUsage: 'end',
     reader: readStoredResponse,
     endedWork: endedResponse,
   }),
-  row('responses.delete', 'DELETE /responses/{object}', { responseForm: 'nothing', object: deletes('response') }),
+  row('responses.delete', 'DELETE /responses/{object}', {
+    keptForm: 'deleted',
+    responseForm: 'nothing',
+    object: deletes('response'),
+  }),
   row('responses.cancel', 'POST /responses/{object}/cancel', {
+    keptForm: 'cancelled',
     object: uses('response'),
     reportsUsage: 'end',
     endedWork: endedResponse,
   }),
-  row('responses.input_items', 'GET /responses/{object}/input_items', { object: uses('response') }),
+  row('responses.input_items', 'GET /responses/{object}/input_items', { keptForm: 'items', object: uses('response') }),
 
   row('conversations.create', 'POST /conversations', { requestForms: json, object: creates('conversation') }),
   row('conversations.get', 'GET /conversations/{object}', { object: uses('conversation') }),

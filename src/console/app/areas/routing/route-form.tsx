@@ -125,7 +125,8 @@ export function referenceTo({ id, project, environment }: Route): ScopeInput & {
 }
 
 function initialOf(route: Route): Record<string, unknown> {
-  const { timeouts, fallback_on, echo_model, hedge, shadow, reasoning_text, fetch_media, cache_ms, ...rest } = route
+  const { timeouts, fallback_on, echo_model, hedge, shadow, reasoning_text, fetch_media, ...others } = route
+  const { cache_ms, keep_responses_ms, ...rest } = others
   return {
     ...rest,
     fallbackOn: fallback_on,
@@ -136,6 +137,7 @@ function initialOf(route: Route): Record<string, unknown> {
     reasoningText: reasoning_text ? 'on' : 'off',
     fetchMedia: fetch_media,
     cache: durationText(cache_ms),
+    keepResponses: durationText(keep_responses_ms),
     timeoutConnect: durationText(timeouts.connect_ms),
     timeoutFirstByte: durationText(timeouts.first_byte_ms),
     timeoutBetweenChunks: durationText(timeouts.between_chunks_ms),

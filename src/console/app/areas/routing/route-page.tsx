@@ -231,6 +231,7 @@ export function RouteSettings({ route }: { route: Route }) {
     reasoning_text,
     fetch_media,
     cache_ms,
+    keep_responses_ms,
     created_at,
     strategy,
   } = route
@@ -262,6 +263,10 @@ export function RouteSettings({ route }: { route: Route }) {
             label: 'Cache',
             value:
               cache_ms === null ? 'Off' : `The same request gets the same answer for ${formatMilliseconds(cache_ms)}`,
+          },
+          {
+            label: 'Translated Responses',
+            value: keep_responses_ms === null ? 'Not kept' : `Kept for ${formatMilliseconds(keep_responses_ms)}`,
           },
           { label: 'Price', value: <RoutePrices route={route} /> },
           { label: 'Added', value: <Time at={created_at} /> },

@@ -1,0 +1,13 @@
+import type { JsonObject } from '../../core/json-value.ts'
+import type { FoundResponse } from './kept-responses.ts'
+import { objectsIn } from './objects-in.ts'
+
+/** What a kept response adds to its conversation. */
+export function itemsOf({ input, response }: FoundResponse): JsonObject[] {
+  return [...input, ...objectsIn(response.output)]
+}
+
+/** A text alone is the user's message. */
+export function readItems(input: unknown): JsonObject[] {
+  return typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : objectsIn(input)
+}

@@ -1,0 +1,57 @@
+import { asObject, type JsonObject } from '../../core/json-value.ts'
+import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
+import type { KeptState } from '../../translate/codec.ts'
+import type { Conversation } from '../../translate/conversation.ts'
+import { joinPieces, parseLossless, writePieces } from '../../translate/json.ts'
+import type { Call } from '../request/call.ts'
+import { readItems } from './items.ts'
+import { type KeptResponse, KeptResponses } from './kept-responses.ts'
+
+/** Whether the answer to a translated call is kept: its route says so, and the client does not say otherwise. */
+export function isKept({ match, content }: Call, route: SnapshotRoute | null, { settings }: Conversation): boolean {
+  const asks = match.endpoint.format === 'responses' && settings.store !== false
+  // Rules change what the client gets, and never see it again.
+  return asks && (route?.keepResponsesMs ?? null) !== null && content?.readsAnswer !== true
+}
+
+/** Keeps an answer with what was asked. `pieces`: long texts that stand in neither. */
+export function openKeeping(
+  call: Call,
+  lifeMs: number,
+  asked: { input: unknown; pieces: readonly Buffer[] },
+  pieces: readonly Buffer[],
+): KeptState {
+  const { kept, key, id, gateway, arrival } = call
+  return {
+    previous: kept?.previous ?? null,
+    take(response) {
+      const store = new KeptResponses(gateway)
+      const expiresAt = arrival.receivedAt + lifeMs
+      const entry = {
+        response: whole(response, pieces),
+        before: kept?.ids ?? [],
+        input: readItems(whole({ input: asked.input }, asked.pieces).input).slice(kept?.items ?? 0),
+      }
+      if (!store.keep(id, key, entry, expiresAt)) {
+        call.trace.note('stored', 'The response was not kept: with what was asked it is longer than 900 KB.')
+        return false
+      }
+      renew(store, call, lifeMs)
+      return true
+    },
+  }
+}
+
+/** A conversation that goes on keeps its beginning: what has less than half of its time left is kept anew. */
+function renew(store: KeptResponses, { kept, key, id, arrival }: Call, lifeMs: number): void {
+  for (const { expiresAt, response, before, input } of kept?.used ?? []) {
+    const entry: KeptResponse = { response, before, input }
+    if (expiresAt - arrival.receivedAt < lifeMs / 2) store.keep(id, key, entry, arrival.receivedAt + lifeMs)
+  }
+}
+
+/** With the long texts that were cut out of it. */
+function whole(value: JsonObject, pieces: readonly Buffer[]): JsonObject {
+  if (pieces.length === 0) return value
+  return asObject(parseLossless(joinPieces(writePieces(value, pieces)))) ?? value
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import type { ObjectScope } from '../../core/stored-object.ts'
+import { parseLossless } from '../../translate/json.ts'
+import type { Gateway } from '../gateway.ts'
+import { objectsIn } from './objects-in.ts'
+
+/** A response that the gateway keeps because its provider has no such state, and what the model was given for it. */
+export interface KeptResponse {
+  /** As the client got it. */
+  response: JsonObject
+  /** Ids of the responses before it in the conversation, the first one first. */
+  before: readonly string[]
+  /** Items that came with its own request. */
+  input: readonly JsonObject[]
+}
+
+export interface FoundResponse extends KeptResponse {
+  id: string
+  /** Epoch milliseconds. */
+  expiresAt: number
+}
+
+/** What of a request's conversation is kept already. */
+export interface KeptBefore {
+  /** The response that the request goes on from; null: it names items only. */
+  previous: string | null
+  /** With that response, the first one first. */
+  ids: readonly string[]
+  /** Items of the body that came from there. */
+  items: number
+  /** All that the request has used. */
+  used: readonly FoundResponse[]
+}
+
+/** Whose it is. */
+export type KeptScope = Pick<ObjectScope, 'projectId' | 'environmentId'>
+
+/** A longer one is not kept: it is one entry of the journal. */
+const longest = 900_000
+/** The store is a thread of this process. */
+const withinMs = 500
+/** In place of what is sealed. */
+const forgotten = ''
+
+/**
+ * Where kept responses live: journaled before the client learns the id, read from the store, so that every thread has them, also after
+ * a crash. Names are digests of scope and id, and only the gateway can open what is kept. All that reads or writes them does so here.
+ */
+export class KeptResponses {
+  readonly #gateway: Gateway
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** False: it is too long. Its items can be named too, as clients do that expect them to be stored. */
+  keep(requestId: string, scope: KeptScope, kept: KeptResponse, expiresAt: number): boolean {
+    const payload = JSON.stringify(kept)
+    const id = asText(kept.response.id)
+    if (id === null || Buffer.byteLength(payload) > longest) return false
+    this.#write(requestId, nameOf(scope, 'response', id), payload, expiresAt)
+    for (const item of asArray(kept.response.output)) {
+      const itemId = asText(asObject(item)?.id)
+      if (itemId !== null) this.#write(requestId, nameOf(scope, 'item', itemId), id, expiresAt)
+    }
+    return true
+  }
+
+  forget(requestId: string, scope: KeptScope, { id, expiresAt }: FoundResponse): void {
+    const name = nameOf(scope, 'response', id)
+    void this.#gateway.journal.append({ kind: 'reasoning', requestId, name, expiresAt, sealed: forgotten })
+  }
+
+  /** By id, those of the scope only. Null: the store does not answer. */
+  async find(scope: KeptScope, ids: readonly string[]): Promise<Map<string, FoundResponse> | null> {
+    const opened = await this.#open(scope, 'response', ids)
+    if (opened === null) return null
+    const found = new Map<string, FoundResponse>()
+    for (const [id, { payload, expiresAt }] of opened) {
+      const kept = readKept(payload)
+      if (kept !== null) found.set(id, { ...kept, id, expiresAt })
+    }
+    return found
+  }
+
+  /** Ids of the responses that hold these items, by the items' ids. */
+  async findItems(scope: KeptScope, ids: readonly string[]): Promise<Map<string, string> | null> {
+    const opened = await this.#open(scope, 'item', ids)
+    return opened === null ? null : new Map([...opened].map(([id, { payload }]) => [id, payload]))
+  }
+
+  async #open(scope: KeptScope, type: NamedType, ids: readonly string[]) {
+    const opened = new Map<string, { payload: string; expiresAt: number }>()
+    if (ids.length === 0) return opened
+    const names = new Map(ids.map((id) => [nameOf(scope, type, id), id]))
+    const found = await this.#gateway.objects.reasoning([...names.keys()], withinMs)
+    if (found === null) return null
+    const { tokens } = this.#gateway.model.configuration
+    for (const [name, id] of names) {
+      const token = tokens.open('response', found[name] ?? forgotten, Date.now())
+      if (token.state === 'open') opened.set(id, token)
+    }
+    return opened
+  }
+
+  #write(requestId: string, name: string, payload: string, expiresAt: number): void {
+    const sealed = this.#gateway.model.configuration.tokens.seal('response', payload, expiresAt)
+    void this.#gateway.journal.append({ kind: 'reasoning', requestId, name, expiresAt, sealed })
+  }
+}
+
+type NamedType = 'response' | 'item'
+
+function nameOf({ projectId, environmentId }: KeptScope, type: NamedType, id: string): string {
+  const parts = JSON.stringify([type, projectId, environmentId, id])
+  return createHash('sha256').update(parts).digest('base64url')
+}
+
+function readKept(payload: string): KeptResponse | null {
+  const kept = asObject(parseLossless(payload))
+  const response = asObject(kept?.response)
+  if (kept === null || response === null) return null
+  return {
+    response,
+    before: asArray(kept.before).filter((id) => typeof id === 'string'),
+    input: objectsIn(kept.input),
+  }
+}

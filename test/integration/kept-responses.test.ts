@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+/** A provider of another format, without state: it says what it was asked, or calls the tool where it is told to. */
+const asked: { messages: { role: string; content: unknown }[] }[] = []
+const provider: Server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const body = JSON.parse(Buffer.concat(chunks).toString())
+    asked.push(body)
+    const calls = JSON.stringify(body.messages.at(-1)).includes('look at it')
+    const block = calls
+      ? { type: 'tool_use', id: `toolu_${asked.length}`, name: 'look', input: {} }
+      : { type: 'text', text: `answer ${asked.length}` }
+    const message = {
+      id: `msg_number${String(asked.length).padStart(4, '0')}`,
+      type: 'message',
+      role: 'assistant',
+      model: body.model,
+      content: [block],
+      stop_reason: calls ? 'tool_use' : 'end_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 5, output_tokens: 3 },
+    }
+    response.writeHead(200, { 'content-type': body.stream ? 'text/event-stream' : 'application/json' })
+    response.end(body.stream ? streamed(message, block) : JSON.stringify(message))
+  })
+})
+
+function streamed(message: { stop_reason: string; usage: object }, block: { text?: string }): string {
+  const events = [
+    { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: block.text === undefined ? block : { ...block, text: '' } },
+    ...(block.text === undefined
+      ? []
+      : [{ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: block.text } }]),
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: message.stop_reason, stop_sequence: null }, usage: message.usage },
+    { type: 'message_stop' },
+  ]
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+}
+
+let dataDirectory: string
+let gateway: TestGateway
+let key: string
+let stranger: string
+const options = () => ({ dataDirectory, config: 'gateway:\n  workers: 2\n' })
+const client = (apiKey = key) => new OpenAI({ apiKey, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 })
+const lastTurns = () =>
+  asked
+    .at(-1)
+    ?.messages.map(({ role, content }) => [role, JSON.stringify(content)].join(' '))
+    .join('\n') ?? ''
+
+beforeAll(async () => {
+  dataDirectory = mkdtempSync(join(tmpdir(), 'kept-'))
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  gateway = await startGateway(options())
+  const place = { name: 'stateless', kind: 'anthropic', baseUrl: origin, credential: 'sk-ant-x', skipCheck: true }
+  await gateway.admin.providers.add(place)
+  const targets = ['stateless:claude-sonnet-4-5']
+  await gateway.admin.routes.add({ model: 'kept', targets, keepResponses: '1h', strict: true })
+  await gateway.admin.routes.add({ model: 'plain', targets })
+  await gateway.admin.projects.add({ name: 'other' })
+  await gateway.admin.environments.add({ project: 'other', name: 'production' })
+  await gateway.admin.routes.add({ model: 'kept', project: 'other', targets, keepResponses: '1h' })
+  key = (await gateway.createKey('ci')).key
+  stranger = (await gateway.createKey('stranger', { project: 'other' })).key
+})
+afterAll(async () => {
+  await gateway.stop()
+  provider.closeAllConnections()
+  provider.close()
+  rmSync(dataDirectory, { recursive: true, force: true })
+})
+
+it('openclaw 88499: an answer that the gateway does not keep says `store: false`, and cannot be continued', async () => {
+  const answer = await client().responses.create({ model: 'plain', input: 'hi' })
+  expect(answer).toMatchObject({ store: false, previous_response_id: null })
+  const next = client().responses.create({ model: 'plain', input: 'and?', previous_response_id: answer.id })
+  await expect(next).rejects.toMatchObject({ status: 400, code: 'previous_response_not_found' })
+})
+
+it('litellm 26147: goes on from `previous_response_id` over streams, a kill and a restart', async () => {
+  const first = await client().responses.create({ model: 'kept', input: 'one', store: true, instructions: 'Be brief.' })
+  expect(first).toMatchObject({ store: true, previous_response_id: null })
+  await gateway.kill('SIGKILL')
+  gateway = await startGateway(options())
+  const stream = client().responses.stream({ model: 'kept', input: 'two', previous_response_id: first.id })
+  const second = await stream.finalResponse()
+  expect(second).toMatchObject({ store: true, previous_response_id: first.id })
+  // Instructions are not inherited.
+  expect(lastTurns()).not.toContain('Be brief')
+  const third = await client().responses.create({ model: 'kept', input: 'three', previous_response_id: second.id })
+  const order = ['one', first.output_text, 'two', second.output_text, 'three'].map((text) => lastTurns().indexOf(text))
+  expect(order.every((at, index) => at >= 0 && at > (order[index - 1] ?? -1))).toBe(true)
+  const [newest] = await gateway.admin.requests.list({ limit: 1 })
+  const record = await gateway.record(newest?.id ?? '')
+  expect(record).toMatchObject({ losses: [], status: 200 })
+  expect(JSON.stringify(record)).toContain('Goes on from 2 responses that the gateway keeps.')
+
+  const read = await client().responses.retrieve(third.id)
+  expect(read.output_text).toBe(third.output_text)
+  const items = await client().responses.inputItems.list(third.id, { order: 'asc' })
+  expect(items.data).toHaveLength(5)
+  await expect(client().responses.cancel(third.id)).rejects.toMatchObject({ status: 400 })
+  await expect(client().responses.retrieve(third.id, { stream: true })).rejects.toMatchObject({ param: 'stream' })
+})
+
+it('resolves items that the AI SDK names by their ids alone', async () => {
+  const tools = [{ type: 'function' as const, name: 'look', parameters: { type: 'object' }, strict: false }]
+  const first = await client().responses.create({ model: 'kept', input: 'look at it', tools })
+  const [call] = first.output
+  expect(call).toMatchObject({ type: 'function_call' })
+  const id = call?.id ?? ''
+  const callId = call?.type === 'function_call' ? call.call_id : ''
+  await client().responses.create({
+    model: 'kept',
+    tools,
+    input: [
+      { role: 'user', content: 'look at it' },
+      { type: 'item_reference', id },
+      { type: 'function_call_output', call_id: callId, output: 'blue' },
+    ],
+  })
+  expect(asked.at(-1)?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+  expect(lastTurns()).toContain('tool_use')
+})
+
+it("another project's id, a deleted one, and one that nobody has, are not found", async () => {
+  const mine = await client().responses.create({ model: 'kept', input: 'mine' })
+  const foreign = client(stranger)
+  await expect(foreign.responses.retrieve(mine.id)).rejects.toMatchObject({ status: 404 })
+  await expect(foreign.responses.delete(mine.id)).rejects.toMatchObject({ status: 404 })
+  const next = { model: 'kept', input: 'x', previous_response_id: mine.id }
+  await expect(foreign.responses.create(next)).rejects.toMatchObject({ code: 'previous_response_not_found' })
+  await client().responses.delete(mine.id)
+  await expect(client().responses.retrieve(mine.id)).rejects.toMatchObject({ status: 404 })
+  await expect(client().responses.create(next)).rejects.toMatchObject({ code: 'previous_response_not_found' })
+})
+
+it('macprovider 830: keeps nothing for a client that asks not to, nor what is too long', async () => {
+  const unkept = await client().responses.create({ model: 'kept', input: 'x', store: false })
+  expect(unkept).toMatchObject({ store: false })
+  await expect(client().responses.retrieve(unkept.id)).rejects.toMatchObject({ status: 404 })
+  const long = await client().responses.create({ model: 'kept', input: 'word '.repeat(200_000) })
+  expect(long).toMatchObject({ store: false })
+  await expect(client().responses.retrieve(long.id)).rejects.toMatchObject({ status: 404 })
+})
