@@ -94,11 +94,11 @@ export class KeptResponses {
     const opened = new Map<string, { payload: string; expiresAt: number }>()
     if (ids.length === 0) return opened
     const names = new Map(ids.map((id) => [nameOf(scope, type, id), id]))
-    const found = await this.#gateway.objects.reasoning([...names.keys()], withinMs)
-    if (found === null) return null
+    const reply = await this.#gateway.objects.reasoning([...names.keys()], true, withinMs)
+    if (reply === null || !reply.certain) return null
     const { tokens } = this.#gateway.model.configuration
     for (const [name, id] of names) {
-      const token = tokens.open('response', found[name] ?? forgotten, Date.now())
+      const token = tokens.open('response', reply.found[name] ?? forgotten, Date.now())
       if (token.state === 'open') opened.set(id, token)
     }
     return opened
