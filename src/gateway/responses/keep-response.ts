@@ -2,7 +2,7 @@ import { asObject, type JsonObject } from '../../core/json-value.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { KeptState } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
-import { joinPieces, parseLossless, writePieces } from '../../translate/json.ts'
+import { type DocumentPiece, joinPieces, parseLossless, writePieces } from '../../translate/json.ts'
 import type { Call } from '../request/call.ts'
 import { readItems } from './items.ts'
 import { type KeptResponse, KeptResponses } from './kept-responses.ts'
@@ -18,8 +18,8 @@ export function isKept({ match, content }: Call, route: SnapshotRoute | null, { 
 export function openKeeping(
   call: Call,
   lifeMs: number,
-  asked: { input: unknown; pieces: readonly Buffer[] },
-  pieces: readonly Buffer[],
+  asked: { input: unknown; pieces: readonly DocumentPiece[] },
+  pieces: readonly DocumentPiece[],
 ): KeptState {
   const { kept, key, id, gateway, arrival } = call
   return {
@@ -51,7 +51,7 @@ function renew(store: KeptResponses, { kept, key, id, arrival }: Call, lifeMs: n
 }
 
 /** With the long texts that were cut out of it. */
-function whole(value: JsonObject, pieces: readonly Buffer[]): JsonObject {
+function whole(value: JsonObject, pieces: readonly DocumentPiece[]): JsonObject {
   if (pieces.length === 0) return value
   return asObject(parseLossless(joinPieces(writePieces(value, pieces)))) ?? value
 }

@@ -1,3 +1,4 @@
+import type { DocumentPiece } from '../../translate/json.ts'
 import type { Codec, WriteContext } from '../../translate/codec.ts'
 import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
@@ -12,5 +13,5 @@ export interface AnswerTranslation {
   /** Where what the model thinks before its calls is to be kept; null: the client carries it itself. */
   openRecorder(leg: Leg): TurnRecorder | null
   /** `pieces`: long texts that were cut out of the answer. */
-  writeContext(leg: Leg, written: WrittenAnswer, pieces?: readonly Buffer[]): WriteContext
+  writeContext(leg: Leg, written: WrittenAnswer, pieces?: readonly DocumentPiece[]): WriteContext
 }

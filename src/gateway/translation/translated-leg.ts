@@ -4,6 +4,7 @@ import type { Candidate } from '../../routing/candidates.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Carriers, Codec, WriteContext } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
+import type { DocumentPiece } from '../../translate/json.ts'
 import type { AnswerStage } from '../answer/stage.ts'
 import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { BodyLease } from '../request/body-memory.ts'
@@ -46,7 +47,7 @@ interface TranslatedParts {
   /** The provider took the request as it was written. */
   answered(): void
   /** What is kept with the answer; null: the answer is not kept. */
-  asked: { input: unknown; pieces: readonly Buffer[] } | null
+  asked: { input: unknown; pieces: readonly DocumentPiece[] } | null
   /** The provider is asked how many tokens the request has. */
   counts: boolean
   body: Buffer
@@ -127,7 +128,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return new TurnRecorder((callId, turn) => vaultOf(call.gateway).keep(call, owner, callId, turn))
   }
 
-  writeContext(leg: Leg, written: WrittenAnswer, pieces: readonly Buffer[] = []): WriteContext {
+  writeContext(leg: Leg, written: WrittenAnswer, pieces: readonly DocumentPiece[] = []): WriteContext {
     const { call, conversation, carriers, body, target, asked } = this.#parts
     const lifeMs = target.route?.keepResponsesMs ?? 0
     return {
