@@ -136,6 +136,23 @@ it('resolves items that the AI SDK names by their ids alone', async () => {
   expect(lastTurns()).toContain('tool_use')
 })
 
+it('keeps every turn of a long conversation that came with a request', async () => {
+  const input = Array.from({ length: 40 }, (_, index) => ({
+    role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+    content: `turn ${index}.`,
+  }))
+  const first = await client().responses.create({ model: 'kept', input: [...input, { role: 'user', content: 'last' }] })
+  const items = await client().responses.inputItems.list(first.id, { order: 'asc', limit: 100 })
+  expect(items.data.map((item) => 'content' in item && item.content)).toEqual([
+    ...input.map(({ content }) => content),
+    'last',
+  ])
+  await client().responses.create({ model: 'kept', input: 'on', previous_response_id: first.id })
+  const turns = lastTurns()
+  const places = [...input.map(({ content }) => content), 'last', 'on'].map((text) => turns.indexOf(text))
+  expect(places).toEqual(places.filter((at) => at >= 0).toSorted((one, other) => one - other))
+})
+
 it("another project's id, a deleted one, and one that nobody has, are not found", async () => {
   const mine = await client().responses.create({ model: 'kept', input: 'mine' })
   const foreign = client(stranger)

@@ -1,5 +1,5 @@
-import type { DocumentPiece } from '../../translate/json.ts'
 import type { Codec, WriteContext } from '../../translate/codec.ts'
+import type { DocumentPiece } from '../../translate/json.ts'
 import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
 import type { TurnRecorder } from './turn-recorder.ts'

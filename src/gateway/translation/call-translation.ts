@@ -11,7 +11,7 @@ import type { Conversation } from '../../translate/conversation.ts'
 import { readCountRequest, writeCountRequest } from '../../translate/counts.ts'
 import { listAddresses, placeMedia } from '../../translate/fetched-media.ts'
 import { codecs } from '../../translate/index.ts'
-import { type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
+import { type DocumentPiece, type JsonDocument, joinPieces, readDocument, writePieces } from '../../translate/json.ts'
 import { withoutState } from '../../translate/kept-state.ts'
 import { modelFacts } from '../../translate/model-facts.ts'
 import { listOpaque } from '../../translate/own-reasoning.ts'
@@ -37,17 +37,22 @@ export class CallTranslation {
   readonly conversation: Conversation
   /** Long texts of the body, which stand in no conversation. */
   readonly pieces: JsonDocument['pieces']
-  readonly #input: unknown
+  /** What the conversation was read from. */
+  readonly #bytes: Buffer
   /** What was at the addresses of the request. */
   readonly #fetched = new Map<string, FetchedMedia>()
   #unfetched: Fault | null = null
 
-  private constructor(call: Call, codec: Codec, read: { conversation: Conversation; document: JsonDocument }) {
+  private constructor(
+    call: Call,
+    codec: Codec,
+    read: { conversation: Conversation; document: JsonDocument; bytes: Buffer },
+  ) {
     this.#call = call
     this.#codec = codec
     this.conversation = read.conversation
     this.pieces = read.document.pieces
-    this.#input = read.document.value.input
+    this.#bytes = read.bytes
   }
 
   /** A fault: no provider of another format can be asked. */
@@ -57,16 +62,17 @@ export class CallTranslation {
     if (format === undefined) return noFormat
     const codec = codecs[format]
     const limit = call.gateway.settings.translateLimit
-    const { bytes } = call.body
-    if (bytes.length > limit) return tooLarge(bytes.length, limit)
-    if (bytes.length >= slicedBytes) await nextTurn()
+    const { bytes: sent } = call.body
+    if (sent.length > limit) return tooLarge(sent.length, limit)
+    if (sent.length >= slicedBytes) await nextTurn()
     const edits = call.content?.edits ?? []
-    const document = readDocument(edits.length === 0 ? bytes : applyEdits(bytes, edits), format)
+    const bytes = edits.length === 0 ? sent : applyEdits(sent, edits)
+    const document = readDocument(bytes, format)
     if ('code' in document) return document
     const context = { streamed: call.inspection.streamed, carriers: openCarriers(call, null) }
     const body = endpoint.counts === undefined ? document.value : readCountRequest(format, document.value)
     const conversation = codec.readRequest(body, context)
-    return 'code' in conversation ? conversation : new CallTranslation(call, codec, { conversation, document })
+    return 'code' in conversation ? conversation : new CallTranslation(call, codec, { conversation, document, bytes })
   }
 
   /** Whether the client's format brings sealed reasoning back by itself. */
@@ -160,7 +166,7 @@ export class CallTranslation {
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
       losses: written.losses,
-      asked: kept ? { input: this.#input, pieces: this.pieces } : null,
+      asked: kept ? this.#asked() : null,
       reasoning: written.reasoning === 'stripped' ? 'stripped' : (recalled.state ?? written.reasoning),
       writeUnsigned:
         signed && listOpaque(written.conversation).length > 0 ? () => this.#write(recalled, to, target, false) : null,
@@ -170,6 +176,12 @@ export class CallTranslation {
       counts,
       ...this.#join(counts ? countBody(to, written.body, target) : written.body),
     })
+  }
+
+  /** What is kept with the answer: read once more, since the document of the conversation is without its plain turns. */
+  #asked(): { input: unknown; pieces: readonly DocumentPiece[] } | null {
+    const document = readDocument(this.#bytes)
+    return 'code' in document ? null : { input: document.value.input, pieces: document.pieces }
   }
 
   /** A large body lies in memory that is used again, as the client's own does. */
