@@ -18,10 +18,10 @@ const ofClusters = [
 ]
 const dataPlane = {
   entries: ['src/gateway/thread/thread.ts'],
-  // Of these, 600 kB (translation, WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files, content rules, cached
-  // answers, limits of accounts) lie there as
+  // Of these, 615 kB (translation, kept responses, WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files, content
+  // rules, cached answers, limits of accounts) lie there as
   // text and are run by whoever needs them first. The engine for patterns is a script of its own, which only those get that need it.
-  bytes: 1_570_000,
+  bytes: 1_584_000,
   without: [
     'node_modules/zod/',
     'node_modules/yaml/',
@@ -34,7 +34,7 @@ const dataPlane = {
 }
 const store = {
   entries: ['src/store/thread.ts'],
-  // Of these, 26 kB are what a node of a cluster does with rows, records and objects, and run nowhere else.
+  // Of these, 26 kB are what a node of a cluster does with rows, records and objects, and run nowhere else; 9 kB are sums by tag.
   bytes: 533_500,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/', ...ofClusters],
 }
