@@ -13,8 +13,10 @@ const epochMask = (1 << (32 - amountBits)) - 1
 const head = rowHead * 2
 const swept = 1
 const first = 2
+/** An older one is told from one that is still to come: a thread may go on with a moment that has passed meanwhile. */
+const oldest = epochMask >> 1
 /** A row that rests for longer has buckets of which nobody can tell how old they are. */
-const tellable = epochMask - 2 * buckets
+const tellable = oldest - buckets
 
 const amountOf = (cell: number): number => cell & amountMask
 /** How many buckets ago its two seconds were. */
@@ -71,7 +73,8 @@ function sweep(cells: Int32Array, start: number, epoch: number): void {
   if (epoch - before > tellable) return sweepRested(cells, start, before, epoch)
   for (let place = start + first; place < start + first + buckets; place++) {
     const cell = Atomics.load(cells, place)
-    if (amountOf(cell) === 0 || ageOf(cell, epoch) < buckets) continue
+    const age = ageOf(cell, epoch)
+    if (amountOf(cell) === 0 || age < buckets || age > oldest) continue
     if (Atomics.compareExchange(cells, place, cell, 0) === cell) Atomics.sub(cells, start, amountOf(cell))
   }
   // Another thread may be further already.
@@ -102,7 +105,7 @@ function fill(cells: Int32Array, start: number, amount: number, epoch: number): 
     const cell = Atomics.load(cells, place)
     const age = ageOf(cell, epoch)
     // Another thread may have filled it in the next round already.
-    const isOther = age > 0 && age <= epochMask >> 1
+    const isOther = age > 0 && age <= oldest
     const next = isOther || amountOf(cell) === 0 ? pack(epoch, amount) : cell + amount
     if (Atomics.compareExchange(cells, place, cell, next) !== cell) continue
     if (isOther) Atomics.sub(cells, start, amountOf(cell))
