@@ -21,5 +21,9 @@ it('what the inner loop runs packages nothing', () => {
   expect(packageDescription.scripts['test:unit']).toContain('vitest run --project unit')
   const config = readFileSync(join(import.meta.dirname, '../../vitest.config.ts'), 'utf8')
   const unit = config.slice(config.indexOf("name: 'unit'"), config.indexOf("name: 'integration'"))
-  expect(unit).not.toContain('globalSetup')
+  expect(unit).not.toContain('package-once')
+  // Nothing is packaged by another name: threads are bundled, in less than a second.
+  expect([...unit.matchAll(/test\/support\/[\w-]+\.ts/g)].map(([path]) => path)).toEqual([
+    'test/support/bundle-threads.ts',
+  ])
 })

@@ -90,7 +90,9 @@ export function findCutFigures(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const isCut = (part) => getComputedStyle(part).overflowX !== 'visible' &&
       (part.scrollWidth > part.clientWidth || (part.matches('.two-lines') && part.scrollHeight > part.clientHeight))
-    return [...document.querySelectorAll('.table tbody :is(time, .number, .two-lines)')]
+    // Where there is room for one line only, its title has the whole name.
+    const names = innerWidth < 700 ? ', .two-lines' : ''
+    return [...document.querySelectorAll('.table tbody :is(time, .number' + names + ')')]
       // The table of a chart is for those who do not see it, until somebody opens it.
       .filter((figure) => figure.closest('details, .visually-hidden') === null && figure.offsetParent !== null)
       .filter((figure) => [figure, figure.parentElement, figure.closest('td')].some(isCut))
