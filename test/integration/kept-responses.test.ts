@@ -52,7 +52,7 @@ let dataDirectory: string
 let gateway: TestGateway
 let key: string
 let stranger: string
-const options = () => ({ dataDirectory, config: 'gateway:\n  workers: 2\n' })
+const options = () => ({ dataDirectory, config: 'gateway:\n  workers: 2\n  body_limit: 2MB\n' })
 const client = (apiKey = key) => new OpenAI({ apiKey, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 })
 const lastTurns = () =>
   asked
@@ -172,4 +172,23 @@ it('macprovider 830: keeps nothing for a client that asks not to, nor what is to
   const long = await client().responses.create({ model: 'kept', input: 'word '.repeat(200_000) })
   expect(long).toMatchObject({ store: false })
   await expect(client().responses.retrieve(long.id)).rejects.toMatchObject({ status: 404 })
+})
+
+it('reads no more at once than a request may be long', async () => {
+  const ids: string[] = []
+  for (let turn = 0; turn < 3; turn++) {
+    const { output } = await client().responses.create({ model: 'kept', input: `${turn} `.repeat(400_000) })
+    ids.push(output[0]?.id ?? '')
+  }
+  const ask = (named: readonly string[]) =>
+    client().responses.create({
+      model: 'kept',
+      input: [
+        { role: 'user', content: 'begin' },
+        ...named.map((id) => ({ type: 'item_reference' as const, id })),
+        { role: 'user', content: 'on' },
+      ],
+    })
+  expect((await ask(ids.slice(0, 2))).output_text).not.toBe('')
+  await expect(ask(ids)).rejects.toMatchObject({ status: 413, code: 'request_too_large' })
 })

@@ -40,6 +40,8 @@ export type KeptScope = Pick<ObjectScope, 'projectId' | 'environmentId'>
 const longest = 900_000
 /** The store is a thread of this process. */
 const withinMs = 500
+/** Each may be `longest`: so many lie in memory before it is seen how long they are together. */
+const readAtOnce = 50
 /** In place of what is sealed. */
 const forgotten = ''
 
@@ -72,14 +74,19 @@ export class KeptResponses {
     void this.#gateway.journal.append({ kind: 'reasoning', requestId, name, expiresAt, sealed: forgotten })
   }
 
-  /** By id, those of the scope only. Null: the store does not answer. */
-  async find(scope: KeptScope, ids: readonly string[]): Promise<Map<string, FoundResponse> | null> {
-    const opened = await this.#open(scope, 'response', ids)
-    if (opened === null) return null
+  /** By id, those of the scope only. Null: the store does not answer; `long`: together they are longer than a request may be. */
+  async find(scope: KeptScope, ids: readonly string[]): Promise<Map<string, FoundResponse> | 'long' | null> {
     const found = new Map<string, FoundResponse>()
-    for (const [id, { payload, expiresAt }] of opened) {
-      const kept = readKept(payload)
-      if (kept !== null) found.set(id, { ...kept, id, expiresAt })
+    let length = 0
+    for (let from = 0; from < ids.length; from += readAtOnce) {
+      const opened = await this.#open(scope, 'response', ids.slice(from, from + readAtOnce))
+      if (opened === null) return null
+      for (const [id, { payload, expiresAt }] of opened) {
+        length += payload.length
+        const kept = readKept(payload)
+        if (kept !== null) found.set(id, { ...kept, id, expiresAt })
+      }
+      if (length > this.#gateway.settings.bodyLimit) return 'long'
     }
     return found
   }

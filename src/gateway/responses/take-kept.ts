@@ -25,6 +25,7 @@ export async function takeKept(call: Call, names: readonly ObjectName[]): Promis
   const owners = await store.findItems(call.key, items)
   const found = owners === null ? null : await store.find(call.key, [...new Set([...responses, ...owners.values()])])
   if (found === null || owners === null) return refuse(call, indexFault(call, 'it did not answer in time'))
+  if (found === 'long') return refuse(call, tooLong)
   if (found.size === 0) return null
   const { endpoint, object } = call.match
   const named = object === null ? undefined : found.get(object)
@@ -64,6 +65,7 @@ async function findAll(
   if (named.before.length >= mostBefore) return tooManyBefore
   const earlier = await store.find(call.key, named.before)
   if (earlier === null) return indexFault(call, 'it did not answer in time')
+  if (earlier === 'long') return tooLong
   const all = named.before.flatMap((id) => earlier.get(id) ?? [])
   return all.length < named.before.length ? null : [...all, named]
 }
@@ -130,5 +132,5 @@ const tooManyBefore = fault(
 )
 const tooLong = fault(
   'request_too_large',
-  'The conversation that the gateway keeps has become longer than a request may be. Begin a new one with what matters of it.',
+  'What the gateway keeps of this conversation is longer than a request may be. Begin a new one with what matters of it.',
 )
