@@ -18,7 +18,7 @@ export function RequestState({ row, short = false }: { row: RequestRow; short?: 
       <StateBadge state={row.status ?? 'no status'} code={code} tone={toneOfRequest(row)} />
       {tries > 1 ? (
         <span className="quiet nowrap" title={`${tries} attempts`}>
-          ↻{tries - 1}
+          ↻<span className="wide-only">{tries - 1}</span>
         </span>
       ) : null}
     </span>
@@ -161,7 +161,7 @@ export function requestColumns(change: ChangeFilters): TableColumn<RequestRow>[]
       id: 'status',
       title: 'Status',
       width: '264px',
-      narrowWidth: '82px',
+      narrowWidth: '86px',
       cell: (row) => (
         <FilterCell {...statusFilter(row)} change={change}>
           <RequestState row={row} />
