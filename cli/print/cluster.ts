@@ -42,9 +42,13 @@ function countNodes(output: unknown): string {
 function describeDrain(output: unknown, node: string): { text: string; next: string } {
   if (valueAt(output, 'draining') !== true) return { text: `Node ${node} is back in service`, next: howFar }
   const running = Number(valueAt(output, 'running'))
-  const rest = running === 0 ? 'nothing runs on it any more' : `${running} requests are still running`
+  if (running > 0)
+    return {
+      text: `Node ${node} is out of service: ${running} ${running === 1 ? 'request is' : 'requests are'} still running`,
+      next: 'If new ones still come, take this node out of the load balancer now. To undo: spgw cluster drain --undo',
+    }
   return {
-    text: `Node ${node} is out of service: ${rest}`,
+    text: `Node ${node} is out of service: nothing runs on it any more`,
     next: 'Now stop it (a restart brings it back), or: spgw cluster leave. To undo: spgw cluster drain --undo',
   }
 }

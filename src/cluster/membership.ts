@@ -7,10 +7,13 @@ import { answerJoiner, type HandOver, makeJoiner, mintInviteSecret, writeNextKey
 import type { Keyring } from '../sealing/keyring.ts'
 import { installNextKey } from '../sealing/next-key.ts'
 import type { StoreClient } from '../store/api.ts'
-import { StoreConflict, StoreReadOnly } from '../store/store-error.ts'
+import { StoreConflict, StoreMoved, StoreReadOnly } from '../store/store-error.ts'
 import type { ClusterNode } from './node.ts'
 
 const inviteMinutes = 10
+/** What the gateway learns by itself (a provider that is ready again) changes the configuration too, and is not held up. */
+const uploadTries = 5
+const askForInvitation = 'An invitation admits one node, for ten minutes. On a node of the cluster: spgw cluster invite'
 const lookForJoinsMs = 250
 const answerWaitMs = 20_000
 const tokenForm = /^sp_join_(clu_[0-9a-z]+)\.([\w-]+)\.([\w-]{43})$/
@@ -56,7 +59,8 @@ export class Membership {
         return await (tables as Record<string, (...input: unknown[]) => Promise<unknown>>)[method]?.(...input)
       })
       try {
-        await this.#upload(cluster, member, name)
+        for (let left = uploadTries - 1; !(await this.#upload(cluster, member, name)); left--)
+          if (left === 0) throw new StoreConflict('the configuration does not stand still', 'Try again.')
       } catch (error) {
         store.share(null)
         throw error
@@ -91,12 +95,18 @@ export class Membership {
       await this.#refuseResources()
       const [, cluster, invite, secret] = tokenForm.exec(token.reveal().trim()) ?? []
       if (cluster === undefined || invite === undefined || secret === undefined)
-        throw new StoreConflict('this is no invitation to a cluster: it begins with sp_join_')
+        throw new StoreConflict('this is no invitation to a cluster: it begins with sp_join_', askForInvitation)
       const found = await node.link.ask('find', null)
       if (found?.cluster !== cluster)
-        throw new StoreConflict('the database at cluster.postgres does not hold the cluster of this invitation')
+        throw new StoreConflict(
+          'the database at cluster.postgres does not hold the cluster of this invitation',
+          'Set cluster.postgres to the database of the node that invited.',
+        )
       if (found.members.some((member) => member.name === name))
-        throw new StoreConflict(`the cluster already has a node ${name}: set another cluster.node`)
+        throw new StoreConflict(
+          `the cluster already has a node ${name}`,
+          'Set another cluster.node and restart this gateway.',
+        )
       const given = { secret: new Secret(secret), cluster, invite, member: newId('nod'), name }
       await this.#enter(given, await this.#askForKey(given))
       return cluster
@@ -111,7 +121,7 @@ export class Membership {
         this.#requireMember()
         const members = await node.link.ask('members', null)
         if (members.every(({ id }) => id === node.self.member))
-          throw new StoreConflict('this is the last node; to end the cluster: spgw cluster dissolve')
+          throw new StoreConflict('this is the last node', 'To end the cluster: spgw cluster dissolve')
         await this.#handBack()
         await node.link.ask('leave', node.self)
       }
@@ -158,9 +168,9 @@ export class Membership {
     const { node } = this.#parts
     this.#requireMember()
     if ((await node.listMembers()).some((member) => member.id === node.self.member && member.name === name))
-      throw new StoreConflict(`${name} is this node: use spgw cluster leave`)
+      throw new StoreConflict(`${name} is this node`, 'To take it out: spgw cluster leave')
     if ((await node.link.ask('remove', { name, returns })) === null)
-      throw new StoreConflict(`the cluster has no node ${name}`)
+      throw new StoreConflict(`the cluster has no node ${name}`, 'For the names of all nodes: spgw cluster status')
   }
 
   async #handBack(): Promise<void> {
@@ -194,7 +204,8 @@ export class Membership {
     return turn
   }
 
-  async #upload(cluster: string, member: string, name: string): Promise<void> {
+  /** False: the configuration was changed in between, and nothing has happened. */
+  async #upload(cluster: string, member: string, name: string): Promise<boolean> {
     const { node, store } = this.#parts
     const token = randomBytes(16).toString('base64url')
     const { rows, digest } = await store.replica({ act: 'export' })
@@ -204,10 +215,12 @@ export class Membership {
       await store.replica({ act: 'enter', state, rows: null, digest })
     } catch (error) {
       await node.link.ask('unfound', { cluster }).catch(() => {})
+      if (error instanceof StoreMoved) return false
       throw error
     }
     node.stand(state)
     await node.settled()
+    return true
   }
 
   async #askForKey(given: HandOver) {
@@ -216,12 +229,15 @@ export class Membership {
     const { invite, member, name } = given
     const { publicKey, proof } = joiner
     const known = await link.ask('ask-join', { invite, member, name, publicKey, proof })
-    if (!known) throw new StoreConflict('the invitation is over, or was used already')
+    if (!known) throw new StoreConflict('the invitation is over, or was used already', askForInvitation)
     const until = performance.now() + answerWaitMs
     while (performance.now() < until) {
       const answer = await link.ask('read-answer', { invite })
       if (answer === '')
-        throw new StoreConflict('the node that invited has refused: the invitation is not the one it gave')
+        throw new StoreConflict(
+          'the node that invited has refused: the invitation is not the one it gave',
+          askForInvitation,
+        )
       if (answer !== null) return joiner.open(answer)
       await new Promise((resolve) => setTimeout(resolve, lookForJoinsMs))
     }
@@ -271,14 +287,18 @@ export class Membership {
   #requireMember() {
     const { state, trouble } = this.#parts.node
     if (state === null)
-      throw new StoreConflict('this gateway is not a member of a cluster yet: spgw cluster init, or join')
+      throw new StoreConflict(
+        'this gateway is not a member of a cluster',
+        'Create one with spgw cluster init, or join one with spgw cluster join TOKEN.',
+      )
     if (trouble !== null) throw new StoreReadOnly(trouble)
     return state
   }
 
   #refuseMember(): void {
     const { state, trouble } = this.#parts.node
-    if (state !== null) throw new StoreConflict('this gateway is already a member of a cluster')
+    if (state !== null)
+      throw new StoreConflict('this gateway is already a member of a cluster', 'To see its nodes: spgw cluster status')
     if (trouble !== null) throw new StoreReadOnly(trouble)
   }
 

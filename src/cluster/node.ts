@@ -127,6 +127,7 @@ export class ClusterNode {
   /** From now on this gateway is one alone. */
   standAlone(): void {
     this.#state = null
+    this.#members = []
     this.#met = false
     this.link.be(null)
     this.#parts.store.share(null)

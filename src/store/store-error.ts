@@ -1,6 +1,13 @@
 /** It exists already, is still in use, or is gone; the message names what, and by whom. */
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict'
+  /** What to do, where the message alone does not say it. */
+  readonly hint: string | undefined
+
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.hint = hint
+  }
 }
 
 /** The store does not start: a newer database, a failed migration, a file that is no database. Nothing was changed. */
@@ -71,7 +78,8 @@ const classes = {
 export function toPlainError(error: unknown): PlainError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
   const { name, message } = error
-  return error instanceof StoreRefused ? { name, message, hint: error.hint } : { name, message }
+  const hint = error instanceof StoreRefused || error instanceof StoreConflict ? error.hint : undefined
+  return { name, message, ...(hint !== undefined && { hint }) }
 }
 
 export function fromPlainError({ name, message, hint }: PlainError): Error {

@@ -55,7 +55,8 @@ const adviseReadOnly =
   'Requests are still served, and keys can be revoked. For details: spgw cluster status. If it is not known whether the change was made, look before you repeat it.'
 
 /** By what the store says of it (`src/store/reject.ts`). */
-function adviseConflict({ message }: StoreConflict): string {
+function adviseConflict({ message, hint }: StoreConflict): string {
+  if (hint !== undefined) return hint
   if (message.includes(' is used by ')) return 'Change or remove what uses it first.'
   return message.includes(' exists already') ? 'Choose another name.' : 'Refresh and try again.'
 }

@@ -7,7 +7,7 @@ import { projectOf } from '../operators/audit-project.ts'
 import type { Database } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
-import { StoreConflict } from '../store-error.ts'
+import { StoreMoved } from '../store-error.ts'
 import { runMethod, runWrite } from '../tables.ts'
 import { applyPending, applyRows, exportRows } from './apply-rows.ts'
 import { beginCapture, installCapture, readCaptured } from './capture.ts'
@@ -43,7 +43,7 @@ export class Replica {
         return await this.#change((sqlite) => {
           if (request.rows !== null) applyRows(sqlite, { rows: request.rows, extent: 'join' })
           else if (digestOf(exportRows(sqlite)) !== request.digest)
-            throw new StoreConflict('the configuration was changed in the meantime')
+            throw new StoreMoved('the configuration was changed in the meantime')
           this.#stand(sqlite, request.state)
         })
       case 'leave':
