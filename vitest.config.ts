@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { makeRunDirectory } from './test/support/run-directory.ts'
 
 /** A machine that others use can take long over what takes no time, and nothing is tested by how long it takes. */
 const patience = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } }
 
+process.env.TMPDIR = makeRunDirectory()
 // Tests run in processes and threads of their own, each of which would compile the sources anew.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cache')
 

@@ -21,7 +21,13 @@ function inPlace(word: string, directory: string): string {
 
 function makeFiles(): string {
   const directory = mkdtempSync(join(tmpdir(), 'spgw-parity-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  // An export without a file's name is written where the command runs.
+  const before = process.cwd()
+  process.chdir(directory)
+  onTestFinished(() => {
+    process.chdir(before)
+    rmSync(directory, { recursive: true, force: true })
+  })
   mkdirSync(join(directory, 'projects'))
   for (const file of [
     'gateway.yaml',

@@ -171,7 +171,8 @@ export async function runCommand(
   options: { input?: string | undefined; environment?: Record<string, string> | undefined } = {},
 ): Promise<CommandResult> {
   const { command, leading } = gatewayCommand()
-  const child = spawn(command, [...leading, ...args], { env: bareEnvironment(options.environment) })
+  // A file without a place would be written where it runs, which must not be the repository.
+  const child = spawn(command, [...leading, ...args], { env: bareEnvironment(options.environment), cwd: tmpdir() })
   const output = collectOutput(child)
   child.stdin.on('error', () => {})
   child.stdin.end(options.input ?? '')

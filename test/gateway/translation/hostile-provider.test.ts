@@ -23,6 +23,8 @@ beforeAll(async () => {
   const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   plane = await startDataPlane({
     heldLimit,
+    // Bytes end these streams, however slow the machine is.
+    timeouts: { total: 170_000 },
     providers: [
       { kind: 'openai', baseUrl: `${origin}/v1` },
       { kind: 'anthropic', baseUrl: origin },
