@@ -14,16 +14,23 @@ const shownAtFirst = 5
 
 export function ProviderRevisions({ provider }: { provider: Provider }) {
   const revisions = useQuery(orpc.providers.revisions.queryOptions({ input: { name: provider.name } }))
-  const [compared, setCompared] = useState<Revision | null>(null)
+  // By its number: which of them is active may change while two are compared.
+  const [comparedNumber, setComparedNumber] = useState<number | null>(null)
   const [all, setAll] = useState(false)
   const sorted = [...(revisions.data ?? [])].sort((left, right) => right.number - left.number)
   const active = sorted.find((revision) => revision.active)
+  const compared = sorted.find(({ number }) => number === comparedNumber) ?? null
   return (
     <Section title="Revisions" actions={<span className="quiet number">{sorted.length}</span>}>
       <QueryFault of={revisions} />
       <ol className="list" reversed>
         {(all ? sorted : sorted.slice(0, shownAtFirst)).map((revision) => (
-          <RevisionRow key={revision.number} revision={revision} provider={provider} onCompare={setCompared} />
+          <RevisionRow
+            key={revision.number}
+            revision={revision}
+            provider={provider}
+            onCompare={({ number }) => setComparedNumber(number)}
+          />
         ))}
       </ol>
       {!all && sorted.length > shownAtFirst ? (
@@ -38,7 +45,7 @@ export function ProviderRevisions({ provider }: { provider: Provider }) {
             ? `Revision ${compared.number}`
             : `Revision ${compared?.number} compared with the active revision`
         }
-        onClose={() => setCompared(null)}
+        onClose={() => setComparedNumber(null)}
       >
         {compared === null ? null : <Comparison revision={compared} others={sorted} active={active} />}
       </Dialog>
