@@ -139,21 +139,16 @@ export function describeTranslation({ from, to, embeds }: Translation): string {
 }
 
 /** The operations that ask for vectors, by the usual format of their lane. */
-const vectorCalls: Readonly<Record<FormatName, string>> = {
-  chat: 'embeddings',
-  generate: 'embed',
-  responses: '',
-  messages: '',
-}
+const vectorCalls: Readonly<Partial<Record<FormatName, string>>> = { chat: 'embeddings', generate: 'embed' }
 
 /** Whether the operation asks for vectors. */
 export function isVectorCall(operation: string): boolean {
-  return operation !== '' && Object.values(vectorCalls).includes(operation)
+  return Object.values(vectorCalls).includes(operation)
 }
 
 /** The operation that asks a model in a format has the format's name. */
 function operationOf({ to, embeds }: Translation): string {
-  return embeds === true ? vectorCalls[to] : to
+  return (embeds === true && vectorCalls[to]) || to
 }
 
 /** Only OpenAI and Gemini have a call for vectors. */

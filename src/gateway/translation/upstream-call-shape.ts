@@ -1,5 +1,5 @@
 import { type FormatName, laneOfFormat } from '../../core/format.ts'
-import type { Inspection, Lane, Match } from '../../lanes/contract.ts'
+import type { Endpoint, Inspection, Lane, Match } from '../../lanes/contract.ts'
 import { lanes } from '../../lanes/index.ts'
 import { emptyInspection } from '../../lanes/request-body.ts'
 
@@ -11,31 +11,31 @@ export interface UpstreamShape {
 
 export type CallForm = 'whole' | 'streamed' | 'count' | 'vectors'
 
-const paths: Readonly<Record<FormatName, Partial<Record<CallForm, string>>>> = {
-  chat: { whole: '/chat/completions', streamed: '/chat/completions', vectors: '/embeddings' },
-  responses: { whole: '/responses', streamed: '/responses', count: '/responses/input_tokens' },
-  messages: { whole: '/v1/messages', streamed: '/v1/messages', count: '/v1/messages/count_tokens' },
-  generate: {
-    whole: '/v1beta/models/any:generateContent',
-    streamed: '/v1beta/models/any:streamGenerateContent',
-    count: '/v1beta/models/any:countTokens',
-    vectors: '/v1beta/models/any:batchEmbedContents',
-  },
-}
-
 const known = new Map<string, UpstreamShape>()
 
 export function findUpstreamShape(format: FormatName, form: CallForm): UpstreamShape {
-  const path = paths[format][form] ?? ''
-  const found = known.get(path)
-  if (found !== undefined) return found
-  const name = laneOfFormat(format)
-  const lane = lanes.find((each) => each.name === name)
-  const match = lane?.match('POST', path) ?? null
-  if (lane === undefined || match === null) throw new Error(`no lane has ${path}`)
-  const shape = { lane, match }
-  known.set(path, shape)
+  const name = `${format} ${form}`
+  const shape = known.get(name) ?? makeShape(format, form)
+  known.set(name, shape)
   return shape
+}
+
+/** From the rows of the lane: one that says of itself which format it has, or counts tokens of. */
+function makeShape(format: FormatName, form: CallForm): UpstreamShape {
+  const lane = lanes.find(({ name }) => name === laneOfFormat(format))
+  const endpoint = lane && findEndpoint(lane.endpoints, format, form)
+  const path = endpoint?.path.replace('{version}', 'v1beta').replace('{model}', 'models/any')
+  const match = path === undefined ? null : (lane?.match('POST', path) ?? null)
+  if (lane === undefined || match === null) throw new Error(`no lane has ${form} calls of ${format}`)
+  return { lane, match }
+}
+
+function findEndpoint(rows: readonly Endpoint[], format: FormatName, form: CallForm): Endpoint | undefined {
+  if (form === 'count') return rows.find(({ counts }) => counts === format)
+  // Of a call for one text and one for many, the latter.
+  if (form === 'vectors') return rows.findLast(({ embeds }) => embeds)
+  const asked = rows.filter((row) => row.format === format)
+  return asked.find(({ stream }) => (stream !== null) === (form === 'streamed')) ?? asked[0]
 }
 
 /** As the request that is sent would be inspected. Streams are always events: nothing else is read while it arrives. */
