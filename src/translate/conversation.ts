@@ -215,6 +215,8 @@ export interface OutputFormat {
   path: string
   kind: 'schema' | 'json'
   name: string | null
+  /** OpenAI's: what the answer is for. */
+  description?: string
   schema: unknown
   strict: boolean | null
 }

@@ -30,7 +30,7 @@ export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: 
   if (isFault(read)) return read
   const reply = new MintedIds(leg.call.id).whole(read)
   if (reply.stop.reason === 'broken') return brokenFinish(reply.stop.explanation)
-  for (const name of reply.dropped) translation.lose(name)
+  for (const name of reply.dropped) translation.lose(`answer.${name}`)
   translation.openRecorder(leg)?.whole(reply)
   const written = translation.client.writeReply(
     reply,

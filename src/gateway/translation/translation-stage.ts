@@ -108,7 +108,7 @@ export class TranslationStage implements AnswerStage {
     // Before the client learns of the calls.
     this.#recorder?.events(events)
     for (const event of events) {
-      if (event.kind === 'dropped') this.#translation.lose(event.name)
+      if (event.kind === 'dropped') this.#translation.lose(`answer.${event.name}`)
       if (event.kind === 'stop' && event.stop.reason === 'broken') return brokenFinish(event.stop.explanation)
     }
     const text = events.length === 0 ? '' : this.#writer.events(events)

@@ -110,7 +110,7 @@ export const chatFields = {
   'response_format.type': { otherwise: 'mapped' },
   'response_format.json_schema': { otherwise: 'mapped' },
   'response_format.json_schema.name': { to: { responses: 'kept' }, otherwise: 'ignored' },
-  'response_format.json_schema.description': { otherwise: 'dropped' },
+  'response_format.json_schema.description': { to: { responses: 'kept' }, otherwise: 'dropped' },
   'response_format.json_schema.schema': { otherwise: 'mapped' },
   'response_format.json_schema.strict': { to: { responses: 'kept' }, otherwise: 'ignored' },
   reasoning_effort: { otherwise: 'mapped', why: 'as the nearest that the model has' },

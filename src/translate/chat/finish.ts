@@ -15,9 +15,10 @@ const reasons: Readonly<Record<string, StopReason>> = {
   insufficient_system_resource: 'broken',
 }
 
-/** A reason that nobody knows yet is an end like any other. */
-export function readFinish(value: unknown): StopReason {
-  return reasons[asText(value) ?? ''] ?? 'done'
+/** A reason that nobody knows yet is an end like any other. A refusal ends like an answer there. */
+export function readFinish(value: unknown, refused: boolean): StopReason {
+  const reason = reasons[asText(value) ?? ''] ?? 'done'
+  return refused && reason === 'done' ? 'refused' : reason
 }
 
 const written: Readonly<Record<StopReason, string>> = {

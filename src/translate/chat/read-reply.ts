@@ -13,8 +13,10 @@ export function readChatReply(body: JsonObject) {
   const choice = choices[0]
   const message = asObject(choice?.message)
   if (!choice || message === null) return fault('provider_bad_response', "The provider's answer has no message.")
-  const stop = { reason: readFinish(choice.finish_reason), sequence: null, explanation: null }
-  const settled = settleCalls(readParts(message), stop)
+  const parts = readParts(message)
+  const refused = parts.some(({ kind }) => kind === 'refusal')
+  const stop = { reason: readFinish(choice.finish_reason, refused), sequence: null, explanation: null }
+  const settled = settleCalls(parts, stop)
   if (settled.stop.reason === 'broken') {
     return fault('provider_bad_response', 'The model called a tool with arguments that are no JSON object, or failed.')
   }

@@ -84,11 +84,12 @@ function readOutput(value: unknown): OutputFormat | null {
   if (format?.type === 'json_object')
     return { path: 'response_format', kind: 'json', name: null, schema: null, strict: null }
   if (format?.type !== 'json_schema') return null
-  const { name, schema, strict } = asObject(format.json_schema) ?? {}
+  const { name, description, schema, strict } = asObject(format.json_schema) ?? {}
   return {
     path: 'response_format',
     kind: 'schema',
     name: asText(name),
+    ...(typeof description === 'string' && { description }),
     schema: schema ?? null,
     strict: typeof strict === 'boolean' ? strict : null,
   }

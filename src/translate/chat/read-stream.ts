@@ -1,6 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { ReplyReader } from '../codec.ts'
-import type { ReplyEvent, StopReason } from '../reply.ts'
+import type { ReplyEvent } from '../reply.ts'
 import { areArguments, finalReason } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
@@ -24,7 +24,8 @@ export class ChatStreamReader implements ReplyReader {
   #lastKey: string | number = 0
   /** Calls in the order in which they began. */
   readonly #begun: StreamedCall[] = []
-  #finish: StopReason | null = null
+  #finish: unknown = null
+  #refused = false
 
   event(_: string, data: JsonObject): readonly ReplyEvent[] {
     const events: ReplyEvent[] = []
@@ -38,7 +39,7 @@ export class ChatStreamReader implements ReplyReader {
     if (!choice) return events
     const delta = asObject(choice.delta)
     if (delta !== null) this.#readDelta(delta, events)
-    if (asText(choice.finish_reason) !== null) this.#finish = readFinish(choice.finish_reason)
+    this.#finish = choice.finish_reason ?? this.#finish
     if (asObject(choice.logprobs) !== null) events.push({ kind: 'dropped', name: 'choices.logprobs' })
     return events
   }
@@ -47,7 +48,7 @@ export class ChatStreamReader implements ReplyReader {
     const events: ReplyEvent[] = []
     this.#close(events)
     for (const { part } of this.#begun) events.push({ kind: 'part-end', part })
-    const finish = this.#finish ?? 'done'
+    const finish = readFinish(this.#finish, this.#refused)
     const cut = finish === 'length' || finish === 'context'
     const broken = !cut && this.#begun.some((call) => !call.custom && !areArguments(call.arguments))
     const reason = broken ? 'broken' : finalReason(finish, this.#begun.length > 0)
@@ -71,6 +72,7 @@ export class ChatStreamReader implements ReplyReader {
 
   #say(kind: 'text' | 'reasoning' | 'refusal', text: string, events: ReplyEvent[]): void {
     if (text === '') return
+    this.#refused ||= kind === 'refusal'
     if (this.#open?.kind !== kind) {
       this.#close(events)
       this.#open = { kind, part: this.#parts++ }

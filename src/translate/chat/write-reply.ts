@@ -3,7 +3,7 @@ import type { WriteContext } from '../codec.ts'
 import type { CallPart, Conversation, ReasoningPart } from '../conversation.ts'
 import { customToolNames, unwrapCustomInput } from '../custom-tools.ts'
 import { answerId, clientToolName, mintId } from '../ids.ts'
-import type { ModelReply } from '../reply.ts'
+import type { ModelReply, Stop } from '../reply.ts'
 import { finalReason } from '../stop.ts'
 import { writeCarried, writeCarriedCall } from './carriers.ts'
 import { writeAnnotation } from './citations.ts'
@@ -43,7 +43,7 @@ function writeMessage(reply: ModelReply, calls: readonly CallPart[], context: Wr
     } else if (part.kind === 'refusal') refusal += part.text
     else if (part.kind === 'reasoning') reasoning.push(part)
   }
-  if (refusal === '' && reply.stop.reason === 'refused') refusal = reply.stop.explanation ?? refusedWords
+  if (refusal === '') refusal = refusalOf(reply.stop, content === '' && calls.length === 0)
   const thought = context.reasoningText ? reasoning.map(({ text }) => text).join('') : ''
   const carried = context.conversation.settings.carriesReasoning ? writeCarried(reasoning, context.carriers) : null
   return {
@@ -57,7 +57,11 @@ function writeMessage(reply: ModelReply, calls: readonly CallPart[], context: Wr
   }
 }
 
-export const refusedWords = 'The model refused to answer.'
+/** What the provider says of a refusal. A filter that left nothing of the answer is told of in the same place. '': nothing. */
+export function refusalOf({ reason, explanation }: Stop, isEmpty: boolean): string {
+  if (reason === 'refused') return explanation ?? 'The model refused to answer.'
+  return reason === 'filtered' && isEmpty ? (explanation ?? '') : ''
+}
 
 function writeCalls(reply: ModelReply, calls: readonly CallPart[], context: WriteContext): JsonObject {
   const [first] = calls

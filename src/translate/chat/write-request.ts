@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
-import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
+import type { Conversation, ConversationSettings, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, nestedGrammar } from '../custom-tools.ts'
 import { mintId, toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
@@ -25,7 +25,7 @@ export function writeChatRequest(conversation: Conversation, target: Translation
     ...writeSampling(conversation, target, facts, ledger),
     ...writeReasoning(conversation, facts, ledger),
     ...writeOutput(conversation, ledger),
-    ...writeIdentity(conversation, target),
+    ...writeIdentity(conversation, target, ledger),
     ...(target.streamed ? { stream: true } : {}),
     ...(target.streamed && target.streamOptions ? { stream_options: { include_usage: true } } : {}),
   }
@@ -191,22 +191,35 @@ function writeOutput({ settings: { output } }: Conversation, ledger: Ledger): Js
   if (output.kind === 'json') return { response_format: { type: 'json_object' } }
   const schema = {
     name: output.name ?? 'answer',
+    ...(output.description !== undefined && { description: output.description }),
     schema: output.schema,
     strict: isStrictOutput(output, ledger),
   }
   return { response_format: { type: 'json_schema', json_schema: schema } }
 }
 
-function writeIdentity({ settings }: Conversation, { compatible }: TranslationTarget): JsonObject {
+function writeIdentity({ settings }: Conversation, { compatible }: TranslationTarget, ledger: Ledger): JsonObject {
   const own: Record<string, unknown> = {}
   if (settings.endUser !== null) own[compatible ? 'user' : 'safety_identifier'] = shortened(settings.endUser)
-  if (compatible) return own
+  if (compatible) {
+    loseOpenaiMembers(settings, ledger)
+    return own
+  }
   if (settings.cacheKey !== null) own.prompt_cache_key = settings.cacheKey
   if (settings.verbosity !== null) own.verbosity = settings.verbosity
   if (settings.serviceTier !== null && settings.serviceTier !== 'auto') own.service_tier = settings.serviceTier
   if (settings.store !== null) own.store = settings.store
   if (settings.metadata !== null) own.metadata = settings.metadata
   return own
+}
+
+const usualTiers = new Set(['auto', 'default', 'standard'])
+
+/** What only OpenAI's own API has. A key of its cache only makes answers cheaper. */
+function loseOpenaiMembers({ verbosity, serviceTier, metadata }: ConversationSettings, ledger: Ledger): void {
+  if (verbosity !== null) ledger.lose(settingPath(ledger.from, 'verbosity'))
+  if (serviceTier !== null && !usualTiers.has(serviceTier)) ledger.lose(settingPath(ledger.from, 'serviceTier'))
+  if (Object.keys(asObject(metadata) ?? {}).length > 0) ledger.lose('metadata')
 }
 
 /** OpenAI takes 64 characters. What agents send is longer: what stands for it still tells users apart. */

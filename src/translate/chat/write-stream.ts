@@ -11,7 +11,7 @@ import { writeAnnotation } from './citations.ts'
 import { writeChatError } from './errors.ts'
 import { writeFinish } from './finish.ts'
 import { writeChatUsage } from './usage.ts'
-import { mintCallId, refusedWords, usesFunctions } from './write-reply.ts'
+import { mintCallId, refusalOf, usesFunctions } from './write-reply.ts'
 
 interface WrittenCall {
   index: number
@@ -55,9 +55,8 @@ export class ChatStreamWriter implements ReplyWriter {
     if (this.#stop.reason === 'broken') return this.error(brokenAnswer)
     let written = ''
     for (const [part, call] of this.#calls) written += this.#endCall(part, call)
-    if (this.#stop.reason === 'refused' && !this.#refused) {
-      written += this.#chunk({ refusal: this.#stop.explanation ?? refusedWords })
-    }
+    const refusal = this.#refused ? '' : refusalOf(this.#stop, this.#textLength === 0 && this.#calls.size === 0)
+    if (refusal !== '') written += this.#chunk({ refusal })
     const rest = this.#rest()
     if (Object.keys(rest).length > 0) written += this.#chunk(rest)
     const reason = finalReason(this.#stop.reason, this.#calls.size > 0)

@@ -4,6 +4,7 @@ import type { TranslationTarget } from '../codec.ts'
 import type { CacheMark, MediaPart, TextPart, Tool } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { writeDataUrl } from '../data-url.ts'
+import { fileNameFor } from '../file-name.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
 import { embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
@@ -137,7 +138,7 @@ function writeMedia(part: MediaPart, ledger: Ledger): JsonObject | null {
       const type = sniffType(source.type, source.data)
       return {
         type: 'file',
-        file: { filename: part.name ?? fileName(type), file_data: writeDataUrl(type, source.data) },
+        file: { filename: fileNameFor(type, part.name ?? 'document'), file_data: writeDataUrl(type, source.data) },
       }
     }
   }
@@ -151,10 +152,6 @@ function writeMedia(part: MediaPart, ledger: Ledger): JsonObject | null {
 function audioFormat(type: string): string | null {
   if (/^audio\/(?:x-)?wave?$/.test(type)) return 'wav'
   return /^audio\/(?:mp3|mpeg)$/.test(type) ? 'mp3' : null
-}
-
-function fileName(type: string): string {
-  return type === 'application/pdf' ? 'document.pdf' : 'document'
 }
 
 function writeAssistant(turn: OrderedTurn, writing: TurnWriting): JsonObject[] {

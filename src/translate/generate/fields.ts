@@ -158,6 +158,11 @@ export const generateFields = {
   'generationConfig.routingConfig': dropped,
   'generationConfig.thinkingConfig': mapped,
   'generationConfig.thinkingConfig.includeThoughts': mapped,
-  'generationConfig.thinkingConfig.thinkingBudget': mapped,
+  'generationConfig.thinkingConfig.thinkingBudget': {
+    to: { chat: 'approximated', responses: 'approximated' },
+    otherwise: 'mapped',
+    harmless: [0, -1],
+    why: 'as an effort',
+  },
   'generationConfig.thinkingConfig.thinkingLevel': mapped,
 } as const satisfies FieldTable

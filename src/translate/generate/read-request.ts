@@ -13,6 +13,7 @@ import {
 import { countOf, numberOf } from '../json.ts'
 import { orFault, RequestError } from '../request-fault.ts'
 import { schemaFromOpenApi } from '../schema/openapi.ts'
+import { orderProperties } from '../schema/property-order.ts'
 import { findSeen } from '../seen-fields.ts'
 import { toCamelCase } from './camel-case.ts'
 import { generateFields } from './fields.ts'
@@ -111,7 +112,8 @@ function readOutput(config: JsonObject): OutputFormat | 'unknown' | null {
     strict: null,
   })
   const { responseJsonSchema, responseSchema } = config
-  if (asObject(responseJsonSchema) !== null) return format('schema', 'responseJsonSchema', responseJsonSchema)
+  const json = asObject(responseJsonSchema)
+  if (json !== null) return format('schema', 'responseJsonSchema', orderProperties(json))
   if (asObject(responseSchema) === null) return format('json', 'responseMimeType', null)
   return format('schema', 'responseSchema', schemaFromOpenApi(responseSchema))
 }

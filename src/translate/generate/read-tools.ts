@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { Tool, ToolChoice } from '../conversation.ts'
 import { schemaFromOpenApi } from '../schema/openapi.ts'
+import { orderProperties } from '../schema/property-order.ts'
 
 /** Tools that run at Google have rows in the table of fields, which refuses them. */
 export function readTools(tools: unknown): Tool[] {
@@ -19,12 +20,13 @@ export function readTools(tools: unknown): Tool[] {
 function readDeclaration(declaration: JsonObject, path: string): Tool {
   const { parameters, parametersJsonSchema } = declaration
   const openApi = asObject(parameters) === null ? null : schemaFromOpenApi(parameters)
+  const json = asObject(parametersJsonSchema)
   return {
     path,
     kind: 'function',
     name: asString(declaration.name),
     description: asText(declaration.description),
-    schema: asObject(parametersJsonSchema) ?? openApi,
+    schema: json === null ? openApi : orderProperties(json),
     strict: null,
   }
 }

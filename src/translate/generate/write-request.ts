@@ -85,7 +85,8 @@ function writeLevel(
 ): JsonObject {
   const wanted = effort ?? (budget === null || budget < 0 ? null : effortOfBudget(budget))
   const level = wanted === null ? null : nearestEffort(wanted, efforts)
-  if (level !== wanted) ledger.lose(path)
+  // A number of tokens says more than a level does.
+  if (level !== wanted || (effort === null && wanted !== null && wanted !== 'none')) ledger.lose(path)
   return level === null ? {} : { thinkingLevel: level.toUpperCase() }
 }
 

@@ -54,7 +54,7 @@ function readBlock(block: JsonObject | null, path: string, dropped: string[]): M
     }
     default:
       // Blocks of hosted tools: their texts and citations stand beside them.
-      dropped.push(`${path} (${asText(block?.type) ?? 'no type'})`)
+      dropped.push(`${path}.${asText(block?.type) ?? 'unknown'}`)
       return null
   }
 }

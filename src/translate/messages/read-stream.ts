@@ -85,7 +85,7 @@ export class MessagesStreamReader implements ReplyReader {
         return text === '' ? [call] : [call, { kind: 'arguments', part, text }]
       }
       default:
-        return [{ kind: 'dropped', name: `content[${index}] (${asText(block.type) ?? 'no type'})` }]
+        return [{ kind: 'dropped', name: `content[${index}].${asText(block.type) ?? 'unknown'}` }]
     }
   }
 

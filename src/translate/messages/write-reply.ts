@@ -29,7 +29,7 @@ export function writeMessagesReply(reply: ModelReply, context: WriteContext): Js
 /** What OpenAI's models say when they refuse is text here, under the reason that says so. */
 function refusalStop({ parts }: ModelReply, stop: ModelReply['stop']): ModelReply['stop'] {
   const refusal = parts.find((part) => part.kind === 'refusal')
-  if (refusal === undefined || stop.reason !== 'done') return stop
+  if (refusal === undefined || (stop.reason !== 'done' && stop.reason !== 'refused')) return stop
   return { ...stop, reason: 'refused', explanation: stop.explanation ?? refusal.text }
 }
 

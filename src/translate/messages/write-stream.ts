@@ -71,7 +71,7 @@ export class MessagesStreamWriter implements ReplyWriter {
 
   #finalStop(): Stop {
     const reason = finalReason(this.#stop.reason, this.#calls > 0)
-    if (this.#refusal === null || reason !== 'done') return { ...this.#stop, reason }
+    if (this.#refusal === null || (reason !== 'done' && reason !== 'refused')) return { ...this.#stop, reason }
     return { ...this.#stop, reason: 'refused', explanation: this.#stop.explanation ?? this.#refusal }
   }
 

@@ -67,7 +67,10 @@ function writeAdaptive(wanted: ReasoningSettings, facts: ModelFacts, ledger: Led
   return { thinking, config: nearest === null ? {} : { effort: nearest } }
 }
 
-/** The budget is a part of the limit: without one of the client's the limit makes room for it, else the budget shrinks. */
+/**
+ * The budget is a part of the limit: without one of the client's the limit makes room for it, else the budget shrinks, and leaves a quarter
+ * for the answer.
+ */
 function writeBudget(
   wanted: ReasoningSettings,
   limit: number | null,
@@ -77,7 +80,8 @@ function writeBudget(
 ): Partial<ThinkingPlan> {
   const asked = wanted.budget === null || wanted.budget < 0 ? budgetOfEffort(wanted.effort ?? 'medium') : wanted.budget
   const maxTokens = limit ?? largest
-  const budget = Math.min(Math.max(asked, leastBudget), mostBudget, maxTokens - 1)
+  const room = Math.min(Math.max(Math.floor(maxTokens * 0.75), leastBudget), maxTokens - 1)
+  const budget = Math.min(Math.max(asked, leastBudget), mostBudget, room)
   if (budget < leastBudget) {
     ledger.lose(wanted.path)
     return {}

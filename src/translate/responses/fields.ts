@@ -169,7 +169,7 @@ export const responsesFields = {
   'text.format': mapped,
   'text.format.type': mapped,
   'text.format.name': sameInChat(ignored),
-  'text.format.description': dropped,
+  'text.format.description': sameInChat(dropped),
   'text.format.schema': mapped,
   // The others always hold the model to the schema.
   'text.format.strict': sameInChat(ignored),

@@ -98,7 +98,9 @@ function readOutput(format: JsonObject | null): OutputFormat | null {
   if (format?.type === 'json_object') return { path, kind: 'json', name: null, schema: null, strict: null }
   if (format?.type !== 'json_schema') return null
   const strict = typeof format.strict === 'boolean' ? format.strict : null
-  return { path, kind: 'schema', name: asText(format.name), schema: format.schema ?? null, strict }
+  const { name, description, schema = null } = format
+  const described = typeof description === 'string' ? { description } : {}
+  return { path, kind: 'schema', name: asText(name), ...described, schema, strict }
 }
 
 const efforts = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])

@@ -3,6 +3,7 @@ import type { TranslationTarget } from '../codec.ts'
 import type { CacheMark, MediaPart, Opaque, ReasoningPart, RefusalPart, TextPart } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { writeDataUrl } from '../data-url.ts'
+import { fileNameFor } from '../file-name.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
 import { embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
@@ -182,12 +183,11 @@ class InputWriter {
         return { ...file, file_id: source.id }
       case 'url':
         return { ...file, file_url: source.url }
-      case 'data':
-        return {
-          ...file,
-          filename: name ?? nameOf(source.type, path),
-          file_data: writeDataUrl(source.type, source.data),
-        }
+      case 'data': {
+        const type = sniffType(source.type, source.data)
+        const filename = fileNameFor(type, name ?? nameOf(path))
+        return { ...file, filename, file_data: writeDataUrl(type, source.data) }
+      }
       case 'text':
         return { type: 'input_text', text: namedText(name, source.data) }
     }
@@ -212,7 +212,6 @@ class InputWriter {
 }
 
 /** A file must have a name; the same file always has the same. */
-function nameOf(type: string, path: string): string {
-  const ending = type === 'application/pdf' ? 'pdf' : type === 'text/plain' ? 'txt' : 'bin'
-  return `file-${path.replace(/\W+/g, '-').replace(/-$/, '')}.${ending}`
+function nameOf(path: string): string {
+  return `file-${path.replace(/\W+/g, '-').replace(/-$/, '')}`
 }

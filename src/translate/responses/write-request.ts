@@ -45,11 +45,20 @@ export function writeResponsesRequest(
   return ledger.refused ?? body
 }
 
+/** OpenAI refuses less in responses, and clients that only want to know whether a model is there ask for one token. */
+const leastOutput = 16
+
 /** The policy's cap holds whatever the client asked for. */
-function writeLimit(asked: number | null, { maxOutput, outputCap }: TranslationTarget, ledger: Ledger): JsonObject {
+function writeLimit(
+  asked: number | null,
+  { maxOutput, outputCap, compatible }: TranslationTarget,
+  ledger: Ledger,
+): JsonObject {
   const largest = maxOutput ?? Number.POSITIVE_INFINITY
-  if (asked !== null && asked > largest) ledger.lose(settingPath(ledger.from, 'maxOutput'))
-  const limit = Math.min(asked ?? Number.POSITIVE_INFINITY, largest, outputCap ?? Number.POSITIVE_INFINITY)
+  const least = compatible ? 0 : leastOutput
+  if (asked !== null && (asked > largest || asked < least)) ledger.lose(settingPath(ledger.from, 'maxOutput'))
+  const wanted = Math.max(asked ?? Number.POSITIVE_INFINITY, least)
+  const limit = Math.min(wanted, largest, outputCap ?? Number.POSITIVE_INFINITY)
   return asked === null && outputCap === null ? {} : { max_output_tokens: limit }
 }
 
@@ -104,9 +113,10 @@ function writeText(output: OutputFormat | null, verbosity: string | null, ledger
 }
 
 function writeFormat(output: OutputFormat, ledger: Ledger): JsonObject {
-  const { kind, name, schema } = output
+  const { kind, name, description, schema } = output
   if (kind === 'json') return { type: 'json_object' }
-  return { type: 'json_schema', name: name ?? 'answer', schema, strict: isStrictOutput(output, ledger) }
+  const described = description === undefined ? {} : { description }
+  return { type: 'json_schema', name: name ?? 'answer', ...described, schema, strict: isStrictOutput(output, ledger) }
 }
 
 function writeIdentity(

@@ -145,12 +145,22 @@ class GeminiSchema {
     if (written.enum === undefined) return
     const values = asArray(written.enum)
     const known = values.filter((value) => typeof value === 'string' || numberOf(value) !== null)
-    if (values.includes(null)) addNull(written)
+    const orNull = values.includes(null)
+    if (orNull) addNull(written)
     if (known.length > 0) written.enum = known
     else delete written.enum
+    if (orNull && written.type === undefined) this.#writeNullBeside(written, path)
     if (known.length === values.filter((value) => value !== null).length) return
     this.#lose(`${path}.enum`)
     said.push(`enum: ${JSON.stringify(values)}`)
+  }
+
+  /** Without a type there is none that could be said to be null as well. */
+  #writeNullBeside(written: Record<string, unknown>, path: string): void {
+    if (written.anyOf !== undefined || written.oneOf !== undefined) return this.#lose(`${path}.enum`)
+    const values = written.enum === undefined ? [] : [{ enum: written.enum }]
+    delete written.enum
+    written.anyOf = [...values, { type: 'null' }]
   }
 
   /** Gemini reads `oneOf` as `anyOf`: more than one alternative may be met. */

@@ -1,12 +1,17 @@
 import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
 import { countOf } from '../json.ts'
+import { orderProperties } from './property-order.ts'
 import { deepest } from './references.ts'
 
 /** Counts are texts in this form. */
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
 
 /** Gemini's older form of schemas, which follows OpenAPI, as JSON Schema. */
-export function schemaFromOpenApi(value: unknown, depth = 0): JsonObject {
+export function schemaFromOpenApi(value: unknown): JsonObject {
+  return orderProperties(convert(value, 0))
+}
+
+function convert(value: unknown, depth: number): JsonObject {
   const schema = asObject(value) ?? {}
   if (depth > deepest) return {}
   const written: Record<string, unknown> = {}
@@ -17,22 +22,19 @@ export function schemaFromOpenApi(value: unknown, depth = 0): JsonObject {
         break
       case 'properties':
         written.properties = Object.fromEntries(
-          Object.entries(asObject(member) ?? {}).map(([name, inner]) => [name, schemaFromOpenApi(inner, depth + 1)]),
+          Object.entries(asObject(member) ?? {}).map(([name, inner]) => [name, convert(inner, depth + 1)]),
         )
         break
       case 'items':
-        written.items = schemaFromOpenApi(member, depth + 1)
+        written.items = convert(member, depth + 1)
         break
       case 'anyOf':
-        written.anyOf = asArray(member).map((inner) => schemaFromOpenApi(inner, depth + 1))
+        written.anyOf = asArray(member).map((inner) => convert(inner, depth + 1))
         break
       case 'example':
         written.examples = [member]
         break
-      // Which order the members come in is Gemini's own.
       case 'nullable':
-      case 'propertyOrdering':
-      case 'property_ordering':
         break
       default:
         written[camelCase(keyword)] = counts.has(camelCase(keyword)) ? readCount(member) : member
