@@ -40,8 +40,8 @@ const store = {
 }
 const serve = {
   entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
-  // Of these, 7 kB are how limits are counted that nodes share.
-  bytes: 630_800,
+  // Of these, 7 kB are how limits are counted that nodes share, and 1 kB what to do about each conflict of the store.
+  bytes: 632_000,
   without: [
     'zod/v4/classic/',
     'node_modules/undici/',
