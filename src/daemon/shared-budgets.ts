@@ -111,6 +111,7 @@ export class SharedBudgets {
     const known = this.#places.get(half)
     if (known?.row.number === number) return known.row
     if (known !== undefined) this.#budgets.drop(known.counter, known.period)
+    this.#rows.follow()
     const row = new AllowanceRow(this.#rows.words, half, number)
     this.#places.set(half, { row, counter, period: name })
     return row

@@ -66,6 +66,7 @@ export class LimitDriver {
   /** The data plane needs more of a limit, and a request may be waiting for it. */
   want({ row, slots, need }: { row: number; slots: boolean; need: number }): void {
     const now = this.#options.now()
+    this.#rows.follow()
     const name = sharedName(this.#rows, row)
     let cell = this.#cells.get(name)
     if (cell === undefined || this.#windows.find(name) === undefined) {

@@ -184,6 +184,7 @@ export class LimitCounters {
 
   /** Gives back what a dead thread holds; what it booked in windows stays. */
   reverseThread(column: number): void {
+    this.#rows.follow()
     const claimed = this.#ledger.takeClaim(column)
     if (claimed !== 0) this.#budgets.endClaim(claimed, column)
     this.#ledger.takeAll(column, (place, amount) => {

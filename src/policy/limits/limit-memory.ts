@@ -78,20 +78,32 @@ export function readUserCounter(name: string): { counter: string; user: string }
   return counter === undefined || user === undefined ? null : { counter, user }
 }
 
+const wordsOf = (buffer: SharedArrayBuffer) => new BigInt64Array(buffer, 0, buffer.byteLength / bytesPerWord)
+const cellsOf = (buffer: SharedArrayBuffer) =>
+  new Int32Array(buffer, 0, buffer.byteLength / Int32Array.BYTES_PER_ELEMENT)
+
 export class LimitRows {
   readonly #buffer: SharedArrayBuffer
-  readonly words: BigInt64Array
+  /** All rows that were found here. Of a fixed length: in a view that grows with its memory each access takes twice as long. */
+  words: BigInt64Array
   /** The same memory in halves of words. */
-  readonly cells: Int32Array
+  cells: Int32Array
   readonly #index: Int32Array
   /** Rows of names that were asked for lately: to hash a name takes longer than to count in its row. */
   readonly #known = new Map<string, number>()
 
   constructor({ words, index }: Pick<LimitMemory, 'words' | 'index'>) {
     this.#buffer = words
-    this.words = new BigInt64Array(words)
-    this.cells = new Int32Array(words)
+    this.words = wordsOf(words)
+    this.cells = cellsOf(words)
     this.#index = new Int32Array(index)
+  }
+
+  /** To be called before a place is used that another thread has told: its row may lie in memory that has been added since. */
+  follow(): void {
+    if (this.#buffer.byteLength === this.words.byteLength) return
+    this.words = wordsOf(this.#buffer)
+    this.cells = cellsOf(this.#buffer)
   }
 
   /** The row of a counter, made where there is none; `size` words, which begin at zero. Null: there is no memory left for it. */
@@ -180,6 +192,7 @@ export class LimitRows {
         // Whoever was first may have made the row of another name, or of this one: then the own row stays unused.
         if (found === 0) return own
       }
+      this.follow()
       if (Atomics.load(this.words, found) === one && Atomics.load(this.words, found + 1) === other) return found
     }
     return null
@@ -191,6 +204,7 @@ export class LimitRows {
     const row = Number(Atomics.add(this.words, next, BigInt(whole)))
     if (row + whole > mostWords) return null
     if (!this.#grow(row + whole)) return null
+    this.follow()
     Atomics.store(this.words, row, one)
     Atomics.store(this.words, row + 1, other)
     return row

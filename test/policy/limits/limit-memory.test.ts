@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Limit } from '../../../src/core/policy-limits.ts'
 import { LimitCounters } from '../../../src/policy/limits/limit-counters.ts'
-import { createLimitMemory } from '../../../src/policy/limits/limit-memory.ts'
+import { createLimitMemory, LimitRows } from '../../../src/policy/limits/limit-memory.ts'
 
 it('of 100,000 keys with both windows and a monthly budget is at most 60 MB', () => {
   const memory = createLimitMemory(1)
@@ -25,4 +25,45 @@ it('of 100,000 keys with both windows and a monthly budget is at most 60 MB', ()
   const each = (Number(used) * 8) / keys
   expect(each).toBeGreaterThan(3 * 8)
   expect(each * 100_000 + memory.index.byteLength).toBeLessThanOrEqual(60e6)
+})
+
+it('is found whole by threads that began when there was less of it', () => {
+  const memory = createLimitMemory(2)
+  const [before, other] = [new LimitRows(memory), new LimitRows(memory)]
+  const first = memory.words.byteLength
+  const names = Array.from({ length: 1000 }, (_, index) => `pol_1 key_${index} tokens minute`)
+  const rows = names.map((name) => other.make(name, 33))
+  expect(memory.words.byteLength).toBeGreaterThan(first)
+  const last = rows.at(-1)!
+  Atomics.store(other.words, last + 2, 7n)
+  expect(before.find(names.at(-1)!)).toBe(last)
+  expect(Atomics.load(before.words, last + 2)).toBe(7n)
+  expect(Atomics.load(before.cells, (last + 2) * 2)).toBe(7)
+})
+
+it('is found where another thread told a place, and whatever a dead thread held there is given back', () => {
+  const memory = createLimitMemory(2)
+  const [control, thread] = [new LimitCounters(memory, 1), new LimitCounters(memory, 0)]
+  const told = new LimitRows(memory)
+  const limits = Array.from({ length: 4000 }, (_, index): Limit => {
+    const counter = `pol_1 key_${index} concurrency minute`
+    return {
+      counter,
+      policy: 'team',
+      scope: '',
+      kind: 'concurrency',
+      period: null,
+      limit: 2,
+      warns: false,
+      perUser: false,
+    }
+  })
+  const hold = thread.admit(limits, null, { requests: 1, tokens: 0 })
+  expect('taken' in hold).toBe(true)
+  const row = new LimitRows(memory).find(limits.at(-1)!.counter)!
+  expect(row).toBeGreaterThan(told.words.length)
+  told.follow()
+  expect(Atomics.load(told.words, row + 2)).toBe(1n)
+  control.reverseThread(0)
+  expect(control.used(limits.at(-1)!)).toBe(0)
 })
