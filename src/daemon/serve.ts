@@ -16,7 +16,6 @@ import { announceCertificates, type Certificates, openForThreads, readCertificat
 import type { ClusterPart } from './cluster.ts'
 import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
-import { prepareDemo } from './demo.ts'
 import { writeDemoCall } from './demo-call.ts'
 import { type Foundation, layFoundation, makeRecoveryKey } from './foundation.ts'
 import type { Log } from './log.ts'
@@ -82,7 +81,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   announceUpgrade(foundation, log)
   const cluster = await takeCluster(options, foundation, begun)
   const consoleListener = await takeConsole(options, certificates, begun)
-  const prepared = demo ? await prepareDemo(foundation.store) : null
+  const prepared = demo ? await (await import('./demo.ts')).prepareDemo(foundation.store) : null
   const port = await claimPort(settings.gateway.host, settings.gateway.port)
   const certificate = certificates.gateway === null ? null : openForThreads(certificates.gateway)
   const consoleUrl = () => consoleListener.url
