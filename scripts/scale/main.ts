@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { loadSettings } from '../../src/config/load.ts'
 import { formatBytes } from '../../src/core/format-bytes.ts'
 import { layFoundation } from '../../src/daemon/foundation.ts'
+import type { StoreClient } from '../../src/store/api.ts'
 import { databaseBytes } from '../../src/store/sqlite/database-bytes.ts'
 import { fillStore } from './fill.ts'
 import { type Reading, readAll } from './readings.ts'
@@ -69,29 +70,35 @@ const sayLoad = () =>
       .join(' ')}`,
   )
 
+async function openRecords(directory: string): Promise<StoreClient> {
+  const settings = loadSettings({ flags: { dataDir: directory }, environment: {} })
+  const { store } = await layFoundation({ settings, credentialsDirectory: null, boot: 'scale' })
+  // Nothing is too old while it is measured.
+  const ever = Number.MAX_SAFE_INTEGER / 2
+  store.keepRecords({ recordsMs: ever, bodiesMs: ever, mostBytes: null })
+  return store
+}
+
+async function fill(directory: string): Promise<void> {
+  // The data directory with all that belongs to it.
+  await (await openRecords(directory)).close()
+  const records = chooseCount(directory)
+  const begun = performance.now()
+  const onStored = (made: number) => process.stderr.write(`\r${made.toLocaleString('en-US')} records`)
+  await fillStore({ databasePath: join(directory, 'spgw.db'), records, days, onStored })
+  const seconds = (performance.now() - begun) / 1000
+  process.stderr.write('\n')
+  say(`Filled with ${records.toLocaleString('en-US')} records in ${seconds.toFixed(0)} s, invented and stored.`)
+}
+
 /** Returns whether every target was met. */
 async function run(directory: string): Promise<boolean> {
   const database = join(directory, 'spgw.db')
   const there = existsSync(database)
-  const settings = loadSettings({ flags: { dataDir: directory }, environment: {} })
-  const { store, journalDirectory } = await layFoundation({ settings, credentialsDirectory: null, boot: 'scale' })
+  if (!there) await fill(directory)
   let readings: Reading[]
+  const store = await openRecords(directory)
   try {
-    // Nothing is too old while it is measured.
-    store.keepRecords({
-      recordsMs: Number.MAX_SAFE_INTEGER / 2,
-      bodiesMs: Number.MAX_SAFE_INTEGER / 2,
-      mostBytes: null,
-    })
-    if (!there) {
-      const records = chooseCount(directory)
-      const begun = performance.now()
-      const onStored = (made: number) => process.stderr.write(`\r${made.toLocaleString('en-US')} records`)
-      await fillStore({ store, journalDirectory, records, days, onStored })
-      const seconds = (performance.now() - begun) / 1000
-      process.stderr.write('\n')
-      say(`Filled with ${records.toLocaleString('en-US')} records in ${seconds.toFixed(0)} s, invented and stored.`)
-    }
     say(`Database: ${formatBytes(databaseBytes(database))}`)
     sayLoad()
     readings = await readAll(store, days)

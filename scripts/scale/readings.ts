@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { chooseStep } from '../../src/admin/handlers/requests/request-series.ts'
 import type { RecordFilter, StatsBy, StoreClient } from '../../src/store/api.ts'
-import { rare } from './fill.ts'
+import { rare } from './piece.ts'
 
 const dayMs = 86_400_000
 
