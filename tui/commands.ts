@@ -34,6 +34,7 @@ export function makeCommands(host: Host, places: Places): NamedCommand[] {
   const titles = places.titles.map((title) => title.toLowerCase()).filter((title) => !nouns.includes(title))
   return [
     ...[...titles, ...nouns].map((name) => place(name, 'Show', () => places.goTo(name))),
+    place('spend', 'What was spent, by whom and on what', () => places.goTo('spend')),
     scopeCommand(host, places),
     place('help', 'Show all keys', places.help),
     place('quit', 'Leave spgw tui', places.quit),

@@ -59,6 +59,8 @@ export interface Host {
   notify(tone: Tone, text: string): void
   /** Draw again, soon. */
   changed(): void
+  /** Shows what the filters leave cost; `label` says whose that is. */
+  showSpend(filters: Record<string, unknown>, label: string): void
   /** Shows the requests that the filters leave; `label` says whose they are. */
   showRequests(filters: Record<string, unknown>, label: string): void
   /** The configuration was changed here. */

@@ -53,9 +53,11 @@ export class RowActions {
     const menu: Hint = ['m', 'menu']
     if (row === undefined) return [menu]
     const own = this.#keysFor(row).map(({ key, operation }): Hint => [key, wordsOf(operation)])
-    const requests: Hint[] = requestsOf(this.#list, row) === null ? [] : [['l', 'requests']]
+    const hasTraffic = requestsOf(this.#list, row) !== null
+    const requests: Hint[] = hasTraffic ? [['l', 'requests']] : []
+    const spend: Hint[] = hasTraffic ? [['$', 'spend']] : []
     const isCommon = ([key]: Hint) => key === 'e' || key === 'x'
-    return [...own.filter(isCommon), menu, ...requests, ...own.filter((hint) => !isCommon(hint))]
+    return [...own.filter(isCommon), menu, ...requests, ...own.filter((hint) => !isCommon(hint)), ...spend]
   }
 
   /** Whether the press meant something to the row. */
@@ -63,16 +65,21 @@ export class RowActions {
     if (name === 'm') return this.#openMenu(row)
     if (name === 'y') return this.#copyId(row)
     if (row === undefined) return false
-    const filters = name === 'l' ? requestsOf(this.#list, row) : null
-    if (filters !== null) {
-      const noun = this.#list.path[0]?.replace(/s$/, '') ?? ''
-      this.#host.showRequests(filters, `${noun} ${nameOfRow(row)}`)
-      return true
-    }
+    if (name === 'l' || name === '$') return this.#showTraffic(name, row)
     const found = this.#keysFor(row).find(({ key }) => key === name)
     if (found === undefined) return false
     const given = inputForRow(found.operation, this.#list, row, this.#given)
     this.#host.open({ operation: found.operation, given, subject: row })
+    return true
+  }
+
+  /** The requests of the row, or what they cost. */
+  #showTraffic(name: 'l' | '$', row: unknown): boolean {
+    const filters = requestsOf(this.#list, row)
+    if (filters === null) return false
+    const label = `${this.#list.path[0]?.replace(/s$/, '') ?? ''} ${nameOfRow(row)}`
+    if (name === 'l') this.#host.showRequests(filters, label)
+    else this.#host.showSpend(filters, label)
     return true
   }
 

@@ -12,6 +12,7 @@ import type { ViewScope } from './scope.ts'
 import type { Screen } from './screen.ts'
 import { HelpScreen } from './screens/help.ts'
 import { openScopes } from './screens/scopes.ts'
+import { SpendScreen } from './screens/spend.ts'
 import { StatusWatch } from './status-watch.ts'
 import { makeTabs, type ScreenTab, screenOfArea } from './tabs.ts'
 
@@ -161,6 +162,7 @@ export class TuiSession implements Host {
     else if (name === '?') this.push(new HelpScreen(this.screen))
     else if (name === ':') this.commandLine.open(makeCommands(this, this.#places()))
     else if (name === 's') this.push(openScopes(this, (scope) => this.#setScope(scope)))
+    else if (name === '$') this.showSpend({}, '')
     else if (name === '/') this.#search()
     else if (name === 'q') this.#quit()
   }
@@ -187,15 +189,25 @@ export class TuiSession implements Host {
   #goTo(name: string): void {
     const tab = this.tabs.findIndex(({ title, area }) => area === name || title.toLowerCase() === name)
     if (tab >= 0) return this.go(tab)
+    if (name === 'spend') return this.#goToSpend()
     const area = this.areas.find((known) => known.name === name)
     if (area === undefined) return
     this.go(this.tabs.length - 1)
     this.push(screenOfArea(this, area))
   }
 
+  #goToSpend(): void {
+    this.go(this.tabs.length - 1)
+    this.showSpend({}, '')
+  }
+
   showRequests(filters: Record<string, unknown>, label: string): void {
     this.#goTo('requests')
     this.screen.filterBy?.(filters, label)
+  }
+
+  showSpend(filters: Record<string, unknown>, label: string): void {
+    this.push(new SpendScreen(this, { filters, label }))
   }
 
   go(tab: number): void {

@@ -77,7 +77,12 @@ function isTail({ meta, path }: Operation): boolean {
 
 /** By the contract: a noun that it learns stands here without anybody's doing. */
 export function moreEntries(host: Host): MenuEntry[] {
-  return host.areas
+  const spend = {
+    label: 'Spend',
+    detail: 'What was spent, by project, key and model',
+    run: () => host.showSpend({}, ''),
+  }
+  const areas = host.areas
     .filter(({ name }) => !prominent.some(({ area }) => area === name))
     .map((area) => ({
       label: titleOf(area.name),
@@ -85,6 +90,7 @@ export function moreEntries(host: Host): MenuEntry[] {
       detail: areaSummaries[area.name] ?? area.operations.map(wordsOf).join(', '),
       run: () => host.push(screenOfArea(host, area)),
     }))
+  return [...areas, spend]
 }
 
 function operationEntries(host: Host, operations: readonly Operation[]): MenuEntry[] {

@@ -49,7 +49,9 @@ export function drawLimits(rows: readonly LimitUsage[], width: number, theme: Te
 
 function noteOf(row: LimitUsage, theme: TextTheme): string[] {
   const resetsAt = textAt(row, 'resets_at')
-  const resets = resetsAt === null || row.used === 0 ? [] : [`resets ${formatValue(resetsAt, 'age', theme)}`]
+  // A minute's limit resets only after something was used; a budget's day or month ends anyway.
+  const isRunning = row.used !== 0 || (row.period ?? null) !== null
+  const resets = resetsAt === null || !isRunning ? [] : [`resets ${formatValue(resetsAt, 'age', theme)}`]
   const policy = textAt(row, 'policy')
   const words = [row.scope, ...(policy === null ? [] : [`policy ${policy}`]), ...resets]
   return words.map((word) => theme.paint('quiet', escapeControls(word)))

@@ -3,11 +3,16 @@ import type { TextTheme } from '../screen.ts'
 import { numberAt } from '../status-watch.ts'
 
 const levels = '▁▂▃▄▅▆▇█'
-const mostBars = 60
+const mostBars = 90
 
 /** A bar a step of what `requests series` or `providers attempts` answers; no line where nothing came. */
 export function drawTraffic(series: unknown, width: number, theme: TextTheme): string[] {
-  const bars = sparkline(pointsOf(series), Math.min(mostBars, width))
+  return drawBars(pointsOf(series), width, theme)
+}
+
+/** A bar a point; no line where all are nothing. */
+export function drawBars(points: readonly number[], width: number, theme: TextTheme): string[] {
+  const bars = sparkline(points, Math.min(mostBars, width))
   return bars === '' ? [] : [paintBars(bars, theme)]
 }
 

@@ -12,6 +12,7 @@ const everywhere: readonly Hint[] = [
   ['a e x', 'add, edit, remove'],
   ['m', 'menu of all actions'],
   ['l', 'requests of the provider, route or key that is selected'],
+  ['$', 'what was spent: of the row that is selected, or in all'],
   ['o', 'switch on or off: activate, deactivate, enable, disable'],
   ['c t w', 'check a provider, test a route, explain where a request would go'],
   ['n v', 'a new secret for a key, revoke a key'],

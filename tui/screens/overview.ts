@@ -230,6 +230,7 @@ export class OverviewScreen implements Screen {
       ['1–6', 'tabs'],
       ['↑↓', 'scroll'],
       ['/', 'find a request'],
+      ['$', 'spend'],
       ['s', 'project'],
       ['r', 'refresh'],
     ]

@@ -17,6 +17,9 @@ export function checkUrl(url: string): void {
     throw invalid('The URL is not an http or https address.', 'Write it as https://hooks.example.com/path.')
   if (parsed.username !== '' || parsed.password !== '')
     throw invalid('The URL holds a user name or password.', 'Messages are signed: verify the signature instead.')
+  // A form that starts from what is shown may bring it back.
+  if (url.includes('…'))
+    throw invalid('The URL is shown shortened, and is not whole.', 'Give all of it, or leave the URL as it is.')
   const { refused: reason } = evaluateHost(parsed.hostname, true)
   if (reason !== null) throw invalid(reason, 'Give the URL of a receiver that is not link-local.')
 }
