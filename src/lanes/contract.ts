@@ -247,6 +247,8 @@ export interface Inspection {
   endUser: string | null
   /** The most tokens that the client allows for the whole answer, all choices together; null when it sets no limit. */
   outputLimit: number | null
+  /** How many answers it asks for. */
+  answers: number
   /** Whether the provider keeps what this call creates (a stored response, a stored completion). */
   stores: boolean
   /** Whether the body may name objects: false where none of the lane's member names for a reference occurs in it. */

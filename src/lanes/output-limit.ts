@@ -65,24 +65,23 @@ function capObject(body: Buffer, object: LimitSpans, limits: OutputLimits, most:
   return tooMuch.map(({ member }) => replace(member, String(each)))
 }
 
-/** How many answers the body asks for. */
-export function countAnswers(body: Buffer, limits: OutputLimits): number {
+/** How many answers the body asks for. `members`: of the body, those that may say so among them. */
+export function countAnswers(body: Buffer, members: readonly Member[], limits: OutputLimits): number {
   const { choices, prompts, within } = limits
+  if (within === null) return answersIn(body, members, limits)
   const wanted = [...choices, ...(prompts === undefined ? [] : [prompts])]
   if (wanted.length === 0) return 1
-  const root = scanObject(body, within ?? wanted)
-  if (!root.ok) return 1
-  if (within === null) return answersIn(body, root.members, limits)
-  const holders = root.members.map((holder) => scanObject(body, wanted, holder))
+  const holders = members.filter(({ name }) => within.includes(name)).map((holder) => scanObject(body, wanted, holder))
   return Math.max(1, ...holders.map((scan) => (scan.ok ? answersIn(body, scan.members, limits) : 1)))
 }
 
 function answersIn(body: Buffer, members: readonly Member[], limits: OutputLimits): number {
-  const times = members.map((member) => {
+  let times = 1
+  for (const member of members) {
     const value = limits.choices.includes(member.name) ? readValue(body, member, shortValue) : null
-    return isCount(value) ? value : value === null ? 1 : mostChoices
-  })
-  return Math.max(1, ...times) * countPrompts(body, members, limits)
+    if (value !== null) times = Math.max(times, isCount(value) ? value : mostChoices)
+  }
+  return times * countPrompts(body, members, limits)
 }
 
 /** Of a provider that reads a number out of something else. */
@@ -90,6 +89,7 @@ const mostChoices = 128
 
 /** A list of numbers is one prompt, in tokens. What cannot be read counts as many as there may be. */
 export function countPrompts(body: Buffer, members: readonly Member[], { prompts }: OutputLimits): number {
+  if (prompts === undefined) return 1
   const counts = members.map((member) => {
     if (member.name !== prompts || body[member.start] !== openBracket) return 1
     const elements = scanElements(body, member)

@@ -12,7 +12,7 @@ import { isCount, readValue } from '../core/json-value.ts'
 import { maximumValues } from '../core/json-walk.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { BodyPatch, Inspection } from './contract.ts'
-import { capOutput, countPrompts, type OutputLimits } from './output-limit.ts'
+import { capOutput, countAnswers, countPrompts, type OutputLimits } from './output-limit.ts'
 
 /** An inspection with only model and query; a lane fills in the rest. A new object each time. */
 export function emptyInspection(model: string | null, query: string): Inspection {
@@ -23,7 +23,7 @@ export function emptyInspection(model: string | null, query: string): Inspection
     query,
     modelSpans: [],
     endUser: null,
-    outputLimit: null,
+    ...unlimited,
     stores: false,
     mayRefer: true,
     usagePatch: null,
@@ -144,6 +144,19 @@ export function readEndUser(body: Buffer, members: readonly Member[], names: rea
 
 /** More than any model generates: an absurd limit must not count as an amount in sums. */
 const largestOutput = 10_000_000
+
+/** Where the body limits no answer's length. */
+const unlimited = { outputLimit: null, answers: 1 } as const
+
+/** How many answers a request asks for, and how long they may be, all together. */
+export function readOutput(
+  body: Buffer,
+  members: readonly Member[],
+  limits: OutputLimits | undefined,
+): Pick<Inspection, 'outputLimit' | 'answers'> {
+  if (limits === undefined) return unlimited
+  return { outputLimit: readOutputLimit(body, members, limits), answers: countAnswers(body, members, limits) }
+}
 
 /**
  * The most tokens that a request allows for its answer, all choices together; null when it sets no limit. Of several limits the largest

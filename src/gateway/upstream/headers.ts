@@ -158,8 +158,10 @@ export function withoutTrace(headers: readonly string[]): string[] {
 const rateLimitPrefixes = ['x-ratelimit-', 'anthropic-ratelimit-', 'ratelimit', 'x-rate-limit-']
 
 /** For a key with limits of its own: what the provider says is of an account that many share. */
-export function withoutRateLimits(headers: readonly string[]): string[] {
-  return headers.filter((_text, index) => !startsWithAny(headers[index - (index % 2)] ?? '', rateLimitPrefixes))
+export function withoutRateLimits(headers: readonly string[]): readonly string[] {
+  const isOfLimits = (name: string | undefined) => startsWithAny(name ?? '', rateLimitPrefixes)
+  if (!headers.some((name, index) => index % 2 === 0 && isOfLimits(name))) return headers
+  return headers.filter((_text, index) => !isOfLimits(headers[index - (index % 2)]))
 }
 
 /** Headers that the `Connection` header declares hop-by-hop; null in the common case of none. */

@@ -3,7 +3,6 @@ import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
 import { usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
-import { countAnswers } from '../../lanes/output-limit.ts'
 import {
   type BudgetNeed,
   type BudgetRefusal,
@@ -297,8 +296,8 @@ export function expectTarget(call: Call, { provider, upstreamModel }: Priced, fo
   const input = usesTokens ? Math.ceil(body.bytes.length / bytesPerToken) : 0
   if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
   if (outputLimits === undefined) return { price, input, output: 0, grows: false }
-  const answers = countAnswers(body.bytes, outputLimits)
-  const size = { outputLimit: outputCap ?? inspection.outputLimit, streamed: inspection.streamed, answers }
+  const { streamed, answers } = inspection
+  const size = { outputLimit: outputCap ?? inspection.outputLimit, streamed, answers }
   const expected = expectAnswer(price, isFree || (!forAccount && onlyWarns(call)), size)
   return expected === null ? unboundedAnswer() : { price, input, ...expected }
 }

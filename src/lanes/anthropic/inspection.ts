@@ -7,7 +7,7 @@ import {
   isFault,
   readEndUser,
   readModel,
-  readOutputLimit,
+  readOutput,
   readStream,
   type ScannedObject,
   scanBody,
@@ -73,9 +73,8 @@ function readCall(
   const named = readModel(body, members, false)
   if (isFault(named)) return named
   const endUser = readMetadataUser(body, members)
-  const { outputLimits } = endpoint
-  const outputLimit = outputLimits === undefined ? null : readOutputLimit(body, members, outputLimits)
-  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, outputLimit, stores }
+  const output = readOutput(body, members, endpoint.outputLimits)
+  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, ...output, stores }
   if (endpoint.stream === null) return found
   const streamed = readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed

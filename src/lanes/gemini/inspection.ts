@@ -1,9 +1,9 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Member, shortValue } from '../../core/json-scan.ts'
+import { shortValue } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { Endpoint, Inspection, Match } from '../contract.ts'
 import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
-import { emptyInspection, isFault, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
+import { emptyInspection, isFault, readModel, readOutput, readStream, scanBody } from '../request-body.ts'
 import { findModelSpans, type ModelWays, modelHolders } from './model-spans.ts'
 import { modelName } from './names.ts'
 import { referringNames } from './references.ts'
@@ -56,7 +56,8 @@ export function inspectNamed(ways: ModelWays = []): Endpoint['inspect'] {
     if (isFault(scan)) return scan
     const modelSpans = findModelSpans(ways, match.pathModel ?? '', body, scan.members)
     if (isFault(modelSpans)) return modelSpans
-    return { ...found, modelSpans, outputLimit: limitOf(match.endpoint, body, scan.members), mayRefer: watch.seen }
+    const output = readOutput(body, scan.members, match.endpoint.outputLimits)
+    return { ...found, modelSpans, ...output, mayRefer: watch.seen }
   }
 }
 
@@ -75,15 +76,11 @@ export function inspectBody(match: Match, query: string, body: Buffer): Inspecti
   const named = endpoint.model === 'none' ? noModel : readModel(body, members, endpoint.model === 'body-optional')
   if (isFault(named)) return named
   const model = named.model === null ? null : modelName(named.model)
-  const outputLimit = limitOf(endpoint, body, members)
-  const read = { ...found, stores, model, modelSpans: named.spans, outputLimit, mayRefer: watch.seen }
+  const output = readOutput(body, members, endpoint.outputLimits)
+  const read = { ...found, stores, model, modelSpans: named.spans, ...output, mayRefer: watch.seen }
   const streamed = endpoint.stream === null ? false : readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed
   return streamed ? { ...read, streamed, framing: 'sse' } : read
-}
-
-function limitOf({ outputLimits }: Endpoint, body: Buffer, members: readonly Member[]): number | null {
-  return outputLimits === undefined ? null : readOutputLimit(body, members, outputLimits)
 }
 
 const wantedOfBody = ['model', 'stream', 'store', ...generationConfigs]

@@ -10,7 +10,7 @@ import {
   isFault,
   readEndUser,
   readModel,
-  readOutputLimit,
+  readOutput,
   readStream,
   rejectMisspelled,
   scanBody,
@@ -121,7 +121,7 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
       model: named.model,
       modelSpans: named.spans,
       endUser: readEndUser(body, members, endUserNames),
-      outputLimit: endpoint.outputLimits === undefined ? null : readOutputLimit(body, members, endpoint.outputLimits),
+      ...readOutput(body, members, endpoint.outputLimits),
       mayRefer: watch === null || watch.seen,
     }
     const streamed = endpoint.stream === null ? false : (rules.readStream ?? readStream)(body, members)

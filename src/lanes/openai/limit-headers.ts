@@ -1,15 +1,22 @@
-import type { LimitFigures } from '../../core/policy-limits.ts'
+import type { LimitFigures, WindowFigures } from '../../core/policy-limits.ts'
 
 /** Source: wire/errors.md, section 1; the SDKs and many clients read them. */
 export function limitHeaders({ requests, tokens }: LimitFigures): readonly string[] {
   const headers: string[] = []
-  for (const [kind, figures] of [['requests', requests] as const, ['tokens', tokens] as const]) {
-    if (figures === null) continue
-    headers.push(`x-ratelimit-limit-${kind}`, String(figures.limit))
-    headers.push(`x-ratelimit-remaining-${kind}`, String(figures.left))
-    headers.push(`x-ratelimit-reset-${kind}`, span(figures.resetMs))
-  }
+  if (requests !== null) addFigures(headers, names.requests, requests)
+  if (tokens !== null) addFigures(headers, names.tokens, tokens)
   return headers
+}
+
+const namesOf = (kind: string) => ({
+  limit: `x-ratelimit-limit-${kind}`,
+  left: `x-ratelimit-remaining-${kind}`,
+  reset: `x-ratelimit-reset-${kind}`,
+})
+const names = { requests: namesOf('requests'), tokens: namesOf('tokens') }
+
+function addFigures(headers: string[], of: ReturnType<typeof namesOf>, { limit, left, resetMs }: WindowFigures): void {
+  headers.push(of.limit, String(limit), of.left, String(left), of.reset, span(resetMs))
 }
 
 /** `1m2.5s`, as the vendor writes it. */

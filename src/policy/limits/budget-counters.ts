@@ -246,27 +246,22 @@ export class BudgetCounters {
       const period = this.#period(limit, moment)
       const amount = amountOf(limit, need)
       const most = limitAt(limit, moment.now)
-      const closed: BudgetRefusal = {
-        limit,
-        period,
-        need: amount,
-        most,
-        use: { used: 0, held: 0, holders: 0 },
-        why: 'closed',
-        want: null,
+      const closed = (why: BudgetRefusal['why'] = 'closed'): BudgetRefusal => {
+        return { limit, period, need: amount, most, use: nothingUsed, why, want: null }
       }
-      if (!this.#rows.seeded) return closed
-      if (most === 0 && !limit.warns) return { ...closed, why: 'spent' }
+      if (!this.#rows.seeded) return closed()
+      if (most === 0 && !limit.warns) return closed('spent')
       const row = this.#row(limit, user)
       const half = row === null ? null : openPeriod(this.#rows.words, row.row, period.number, this.#claimer)
-      if (row === null || half === null) return closed
+      if (row === null || half === null) return closed()
       const { counter } = row
-      const use = this.#take({ limit, counter, half, period, most }, amount)
-      if (use !== null) return this.#refuse({ limit, counter, half, period, most }, amount, use, amount)
+      const place: HoldPlace = { limit, counter, half, period, most }
+      const use = this.#take(place, amount)
+      if (use !== null) return this.#refuse(place, amount, use, amount)
       const entry = this.#ledger.open(-half, amount)
       if (entry === null) {
         takePeriod(this.#rows.words, half, -amount, null)
-        return closed
+        return closed()
       }
       countHold(this.#rows.words, half, 1n)
       holds.push({ limit, counter, period, half, held: amount, most, entry })
@@ -334,6 +329,8 @@ export class BudgetCounters {
     return this.#periods.at(period ?? 'day', timeZone, now + ahead)
   }
 }
+
+const nothingUsed: PeriodUse = Object.freeze({ used: 0, held: 0, holders: 0 })
 
 type HoldPlace = Pick<BudgetHold, 'limit' | 'counter' | 'half' | 'period' | 'most'>
 

@@ -176,7 +176,7 @@ export class LimitCounters {
 
   /** At the end, once. */
   release(hold: LimitHold): void {
-    this.#undo({ ...hold, taken: hold.taken.filter(({ entry }) => entry !== null) }, 0)
+    for (const { row, entry } of hold.taken) if (entry !== null) this.#release(row, entry)
     hold.taken.length = 0
     if (hold.actual === 'kept') this.#budgets.keep(hold.budgets)
     else this.#budgets.settle(hold.budgets, hold.actual ?? { usd: 0n, tokens: 0 })
@@ -249,11 +249,12 @@ export class LimitCounters {
   /** Of the tightest limits a minute, as they are for a request that was just admitted. */
   figures({ taken }: LimitHold): LimitFigures {
     const found: LimitFigures = { requests: null, tokens: null }
+    const now = this.#now()
     for (const { limit, left, epoch } of taken) {
       if (limit.kind !== 'requests' && limit.kind !== 'tokens') continue
       const before = found[limit.kind]
       if (before === null || left < before.left)
-        found[limit.kind] = { limit: limit.limit, left, resetMs: this.#counting.livesFor(epoch, this.#now()) }
+        found[limit.kind] = { limit: limit.limit, left, resetMs: this.#counting.livesFor(epoch, now) }
     }
     return found
   }
@@ -270,6 +271,8 @@ export class LimitCounters {
   }
 
   #takeAll(hold: LimitHold, asked: AskedAmounts, first: boolean): LimitRefusal | null {
+    const now = this.#now()
+    const moment = { now, epoch: this.#counting.epochAt(now) }
     for (const limit of hold.limits) {
       if (limit.period !== null || (limit.kind === 'concurrency' && !first)) continue
       const row = this.#place(limit, hold.user)
@@ -278,16 +281,20 @@ export class LimitCounters {
           ? { limit, amount: 0, used: 0, waitMs: 1000, want: null }
           : limit.kind === 'concurrency'
             ? this.#hold(hold, limit, row)
-            : this.#book(hold, limit, row, limit.kind === 'requests' ? asked.requests : asked.tokens)
+            : this.#book(hold, limit, row, limit.kind === 'requests' ? asked.requests : asked.tokens, moment)
       if (refusal !== null) return refusal
     }
     return null
   }
 
-  #book(hold: LimitHold, limit: Limit, row: number, amount: number): LimitRefusal | null {
+  #book(
+    hold: LimitHold,
+    limit: Limit,
+    row: number,
+    amount: number,
+    { now, epoch }: { now: number; epoch: number },
+  ): LimitRefusal | null {
     const window = this.#counting.windowOf(limit.kind)
-    const now = this.#now()
-    const epoch = this.#counting.epochAt(now)
     const left = window.take(this.#rows, row, amount, limit.limit, epoch)
     if (left >= 0) {
       hold.taken.push({ limit, row, amount, epoch, recent: amount, left, entry: null })

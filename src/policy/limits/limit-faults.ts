@@ -32,11 +32,18 @@ function explain({ kind, limit }: Limit, amount: number, waitMs: number | null):
 const unit = (kind: Limit['kind'], count: number) => plural(kind === 'tokens' ? 'token' : 'request', count)
 const plural = (word: string, count: number) => (count === 1 ? word : `${word}s`)
 
+const leftNames = {
+  concurrency: 'concurrency_left',
+  requests: 'requests_left',
+  tokens: 'tokens_left',
+  usd: 'usd_left',
+} as const satisfies Record<Limit['kind'], string>
+
 /** One signal for all limits, since a record has room for figures and readers none for ten sentences. */
 export function withinLimits({ taken }: LimitHold): Signal {
   const data: NonNullable<Signal['data']> = {}
   for (const { limit, left } of taken) {
-    const name = `${limit.kind}_left`
+    const name = leftNames[limit.kind]
     const before = data[name]
     if (typeof before !== 'number' || left < before) data[name] = left
   }
