@@ -14,6 +14,18 @@ export const leaveOutHttp2: Plugin = {
   },
 }
 
+/** undici can print what it does (NODE_DEBUG), which takes 4 KB; its channels, on which it tells others, stay. */
+export const leaveOutUndiciLog: Plugin = {
+  name: 'leave-out-undici-log',
+  setup(build) {
+    build.onLoad({ filter: /undici\/lib\/core\/diagnostics\.js$/ }, async ({ path }) => {
+      const [channels = '', log] = (await readFile(path, 'utf8')).split('let isTrackingClientEvents')
+      if (log === undefined) throw new Error(`${path} is not what it was`)
+      return { contents: `${channels}module.exports = { channels }` }
+    })
+  },
+}
+
 /**
  * undici brings the core of its fetch along, 63 KB, for bodies of type FormData. A thread sends buffers and streams only, so the question
  * whether a body is such a form always has the answer no.

@@ -12,6 +12,7 @@ import {
   leaveOutLocales,
   leaveOutPrograms,
   leaveOutSocks,
+  leaveOutUndiciLog,
   makeYogaAtOnce,
   takeEsModules,
 } from './bundle-plugins.ts'
@@ -123,6 +124,7 @@ function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
       leaveOutHttp2,
       leaveOutPrograms,
       leaveOutSocks,
+      leaveOutUndiciLog,
       takeEsModules,
       keepSmallZodApart,
       leaveOutLocales,
