@@ -43,6 +43,7 @@ const mostFaults = 3
 
 /** The library quotes what it did not expect, which may be a secret: `Unexpected scalar token in YAML stream: "…"`. */
 function withoutValue(message: string): string {
+  if (/multiple documents/.test(message)) return 'a second document begins here; a file has one'
   return /call stack/.test(message) ? 'nested too deeply' : message.replace(/: ".*/s, '')
 }
 

@@ -23,3 +23,13 @@ export function describeUnset(variables: readonly string[]): string {
   })
   return parts.join(', ')
 }
+
+/** A text that looks like a variable would be filled in when the file is applied: in all texts of the value it is escaped. */
+export function escapeVariables<Value>(value: Value): Value
+export function escapeVariables(value: unknown): unknown {
+  if (typeof value === 'string') return value.split('${').join('$${')
+  if (Array.isArray(value)) return value.map((member) => escapeVariables(member))
+  return typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, escapeVariables(inner)]))
+    : value
+}

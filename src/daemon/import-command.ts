@@ -1,3 +1,4 @@
+import { escapeControls } from '../core/escape-controls.ts'
 import type { Converted, LeftOut } from '../import/converted.ts'
 import type { CommandIo, DaemonCommand } from './local-command.ts'
 
@@ -73,7 +74,7 @@ async function parse(text: string, name: string): Promise<File> {
   } catch (error) {
     throw new ImportRefused(
       error instanceof Error ? error.message : String(error),
-      'Fix the file: it is neither YAML nor JSON.',
+      'Fix the file: it is neither YAML nor JSON, or not one object.',
     )
   }
 }
@@ -91,6 +92,7 @@ async function report({ providers, routes, left }: Converted, io: CommandIo): Pr
   await io.stderr.write(`Not converted (${left.length}):\n${left.map(describe).join('')}`)
 }
 
+/** Names from the other program's file are shown, and obeyed by no terminal. */
 function describe({ place, what, reason, advice }: LeftOut): string {
-  return `  ${place}: ${what}: ${reason}.\n    ${advice}\n`
+  return `  ${escapeControls(`${place}: ${what}: ${reason}.`)}\n    ${escapeControls(advice)}\n`
 }

@@ -1,7 +1,7 @@
 import type { ProviderKind } from '../providers/contract.ts'
 import { describeJson } from '../providers/credential.ts'
 import type { ConvertedProvider } from './converted.ts'
-import type { Path, Source } from './source.ts'
+import { isVariable, type Path, type Source } from './source.ts'
 
 /** A model in a cloud, as either program states it. Variables stand as `${NAME}`. */
 export interface CloudModel {
@@ -70,5 +70,5 @@ function nameOf({ kind, address, settings }: CloudModel): string {
   if (address !== null && URL.canParse(address)) return new URL(address).hostname.split('.')[0] ?? kind.kind
   if (kind.defaultBaseUrl === '') return kind.kind.replace(/-.*/, '')
   const [place] = requiredSettings(kind).map((name) => settings[name])
-  return place === undefined || place.startsWith('$') ? kind.kind : `${kind.kind}-${place}`
+  return place === undefined || isVariable(place) ? kind.kind : `${kind.kind}-${place}`
 }

@@ -2,7 +2,18 @@ import { convertCloud, type WantedProvider } from './cloud.ts'
 import { type ConvertedProvider, variableOf } from './converted.ts'
 import { cloudParams, readCloudModel, withCredential } from './litellm-cloud.ts'
 import type { ProviderPool } from './pool.ts'
-import { isTree, listOf, numberOf, type Path, readValue, type Source, type Tree, textOf, timeoutOf } from './source.ts'
+import {
+  isTree,
+  isVariable,
+  listOf,
+  numberOf,
+  type Path,
+  readValue,
+  type Source,
+  type Tree,
+  textOf,
+  timeoutOf,
+} from './source.ts'
 import { explainAbsence, type Vendor, type Vendors } from './vendors.ts'
 
 /** One entry of `model_list`, converted. */
@@ -83,7 +94,7 @@ function nameVendor(model: string, params: Tree, vendors: Vendors): { vendor: st
 function convertProvider(name: string, vendor: Vendor, params: Tree, at: Path, source: Source): WantedProvider | null {
   const base = addressOf(params.api_base ?? params.base_url, vendor)
   const isOther =
-    vendor.kind.kind === 'openai' && base !== null && !base.includes('api.openai.com') && !base.startsWith('$')
+    vendor.kind.kind === 'openai' && base !== null && !base.includes('api.openai.com') && !isVariable(base)
   const kind = isOther ? 'openai-compatible' : vendor.kind.kind
   if (vendor.needsAddress && base === null) {
     source.skip(at, `a provider ${name}`, 'it has no api_base', 'Add the provider by hand, with its --base-url.')
@@ -113,9 +124,7 @@ function addressOf(value: unknown, vendor: Vendor): string | null {
     .replace(/\/+$/, '')
     .replace(/\/(chat\/completions|v1\/messages)$/, '')
   if (!vendor.kind.lanes.includes('openai')) return address.replace(/\/v1(beta)?$/, '')
-  return vendor.preset?.name === 'ollama' && !/\/v1$/.test(address) && !address.startsWith('$')
-    ? `${address}/v1`
-    : address
+  return vendor.preset?.name === 'ollama' && !/\/v1$/.test(address) && !isVariable(address) ? `${address}/v1` : address
 }
 
 function hostOf(address: string): string {
@@ -182,10 +191,11 @@ function skipParams(params: Tree, at: Path, source: Source): void {
       source.skip(
         path,
         name,
-        'limits apply to keys, projects and environments here, not to a target',
-        'Spread traffic by weight; a target that answers 429 is paused automatically.',
+        "a target has the limits of its provider's account here",
+        'Set them: spgw providers edit --help. A target that answers 429 is paused automatically.',
       )
-    else if (prices.test(name)) source.skip(path, name, 'routes have no prices', 'Nothing to do for routing.')
+    else if (prices.test(name))
+      source.skip(path, name, 'prices are kept apart from routes here', 'Set it if yours differs: spgw prices set')
     else if (name === 'tags')
       source.skip(
         path,
@@ -199,11 +209,32 @@ function skipParams(params: Tree, at: Path, source: Source): void {
 
 function skipInfo(info: Tree, path: Path, source: Source): void {
   for (const name of Object.keys(info))
-    if (prices.test(name)) source.skip([...path, name], name, 'routes have no prices', 'Nothing to do for routing.')
+    if (prices.test(name))
+      source.skip(
+        [...path, name],
+        name,
+        'prices are kept apart from routes here',
+        'Set it if yours differs: spgw prices set',
+      )
 }
 
 /** `[{ a: [b, c] }]` */
-export function readFallbacks(value: unknown): Map<string, string[]> {
-  const pairs = listOf(value).flatMap((one) => (isTree(one) ? Object.entries(one) : []))
-  return new Map(pairs.map(([name, list]) => [name, listOf(list).flatMap((other) => textOf(other) ?? [])]))
+export function readFallbacks(value: unknown, source: Source): Map<string, string[]> {
+  const fallbacks = new Map<string, string[]>()
+  const skip = (place: number, what: string) =>
+    source.skip(
+      ['router_settings', 'fallbacks', place],
+      what,
+      'it is no model with a list of others',
+      'Add the targets by hand.',
+    )
+  for (const [place, one] of listOf(value).entries()) {
+    if (!isTree(one)) skip(place, 'a fallback')
+    for (const [name, list] of isTree(one) ? Object.entries(one) : []) {
+      const names = listOf(list).flatMap((other) => textOf(other) ?? [])
+      if (!Array.isArray(list) || names.length < list.length) skip(place, `a fallback of ${name}`)
+      fallbacks.set(name, names)
+    }
+  }
+  return fallbacks
 }

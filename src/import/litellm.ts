@@ -1,4 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
+import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './converted.ts'
 import { convertDeployment, type Deployment, readFallbacks } from './litellm-deployment.ts'
 import { ProviderPool } from './pool.ts'
@@ -10,7 +11,8 @@ import type { Vendors } from './vendors.ts'
 export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted {
   const source = new Source(file, vendors)
   const pool = new ProviderPool()
-  const tree = mergeAnchors(file.tree)
+  // What looks like a variable of ours is none in that file; its own are `os.environ/NAME`.
+  const tree = escapeVariables(mergeAnchors(file.tree))
   const deployments = listOf(tree.model_list).flatMap(
     (entry, place) => convertDeployment(entry, ['model_list', place], listOf(tree.credential_list), pool, source) ?? [],
   )
@@ -18,11 +20,15 @@ export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted
   const groups = Map.groupBy(deployments, ({ group }) => group)
   for (const [alias, group] of Object.entries(settings.aliases)) {
     const members = groups.get(group)
-    if (members !== undefined)
-      groups.set(
-        alias,
-        members.map((member) => aliased(member, alias)),
-      )
+    if (members === undefined) {
+      const what = `the name ${alias} for ${group}`
+      source.skip([...aliasPath, alias], what, 'no model of that name was converted', 'Add a route by hand.')
+      continue
+    }
+    groups.set(
+      alias,
+      members.map((member) => aliased(member, alias)),
+    )
   }
   const routes = [...groups].map(([group, members]) => convertGroup(group, members, groups, settings, source))
   if (settings.retries !== null && settings.retries > mostRetries)
@@ -45,6 +51,8 @@ interface RouterSettings {
   defaultFallbacks: string[]
   aliases: Record<string, string>
 }
+
+const aliasPath = ['router_settings', 'model_group_alias']
 
 const strategies: ReadonlyMap<string, ConvertedRoute['strategy']> = new Map([
   ['simple-shuffle', 'weighted'],
@@ -70,14 +78,16 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
     retries: numberOf(router.num_retries ?? module.num_retries),
     timeoutMs: timeoutOf(router.timeout ?? module.request_timeout, 1000, ['router_settings', 'timeout'], source),
     streamTimeoutMs: timeoutOf(router.stream_timeout, 1000, ['router_settings', 'stream_timeout'], source),
-    fallbacks: readFallbacks(router.fallbacks ?? module.fallbacks),
+    fallbacks: readFallbacks(router.fallbacks ?? module.fallbacks, source),
     defaultFallbacks: listOf(router.default_fallbacks ?? module.default_fallbacks).flatMap(
       (name) => textOf(name) ?? [],
     ),
     aliases: Object.fromEntries(
       Object.entries(aliases).flatMap(([alias, group]) => {
         const name = textOf(isTree(group) ? group.model : group)
-        return name === null ? [] : [[alias, name]]
+        if (name !== null) return [[alias, name]]
+        source.skip([...aliasPath, alias], `the name ${alias}`, 'it names no model', 'Add a route by hand.')
+        return []
       }),
     ),
   }
@@ -185,17 +195,20 @@ const explanations: Record<string, [reason: string, advice: string]> = {
   cooldown_time: ['targets are paused automatically after failures', 'Nothing to do.'],
   enable_pre_call_checks: ['prompts are not measured before a call', 'Nothing to do, or make routes by size.'],
   drop_params: ['requests pass unchanged; a translation lists what it loses', 'See spgw routes add --strict.'],
-  cache: ['answers are not cached', 'Use the prompt caches of the providers.'],
-  cache_params: ['answers are not cached', 'Use the prompt caches of the providers.'],
+  cache: ['each route says whether answers are cached', 'Say it where you want it: spgw routes edit --cache 1h'],
+  cache_params: ['each route says whether answers are cached', 'Say it where you want it: spgw routes edit --cache 1h'],
   success_callback: [
     'there are no callbacks',
-    'Use the request records (spgw requests export) and /metrics of the console.',
+    'Use the request records (spgw requests export), /metrics of the console, or traces (telemetry).',
   ],
   failure_callback: [
     'there are no callbacks',
-    'Use the request records (spgw requests export) and /metrics of the console.',
+    'Use the request records (spgw requests export), /metrics of the console, or traces (telemetry).',
   ],
-  callbacks: ['there are no callbacks', 'Use the request records (spgw requests export) and /metrics of the console.'],
+  callbacks: [
+    'there are no callbacks',
+    'Use the request records (spgw requests export), /metrics of the console, or traces (telemetry).',
+  ],
   redis_host: ['the gateway keeps its counters itself', 'Nothing to do.'],
   redis_password: ['the gateway keeps its counters itself', 'Nothing to do.'],
   redis_port: ['the gateway keeps its counters itself', 'Nothing to do.'],

@@ -1,3 +1,4 @@
+import { variablesIn } from '../core/variables.ts'
 import { baseUrlProblem } from '../providers/wire/base-url.ts'
 import type { ConvertedProvider } from './converted.ts'
 import { longestSlug, slugOf, variableOf } from './converted.ts'
@@ -12,7 +13,7 @@ export class ProviderPool {
   usable(source: Source): ConvertedProvider[] {
     return [...this.#byContent.values()].map((provider) => {
       const { name, base_url } = provider
-      const problem = base_url === undefined || base_url.includes('${') ? null : baseUrlProblem(base_url)
+      const problem = base_url === undefined || variablesIn(base_url).length > 0 ? null : baseUrlProblem(base_url)
       if (problem === null) return provider
       const variable = `${variableOf(name)}_BASE_URL`
       const reason = problem.replace(/\.$/, '')

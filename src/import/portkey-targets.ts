@@ -19,9 +19,12 @@ export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, sourc
   const inner = listOf(tree.targets)
   if (inner.length === 0) return convertLeaf(tree, path, pool, source)
   const mode = isTree(tree.strategy) ? textOf(tree.strategy.mode) : null
-  const groups = inner.flatMap((target, place) =>
-    isTree(target) ? [{ target, leaves: convertInner(tree, target, [...path, 'targets', place], pool, source) }] : [],
-  )
+  const groups = inner.flatMap((target, place) => {
+    const at = [...path, 'targets', place]
+    if (isTree(target)) return [{ target, leaves: convertInner(tree, target, at, pool, source) }]
+    source.skip(at, 'a target', 'it is no object', 'Add the target by hand.')
+    return []
+  })
   if (mode === 'loadbalance') return groups.flatMap(({ target, leaves }) => share(leaves, numberOf(target.weight) ?? 1))
   // In an order: each group comes after all of the one before.
   let next = 0

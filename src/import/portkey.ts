@@ -1,4 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
+import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'
 import { ProviderPool } from './pool.ts'
 import { cloudMembers, convertTargets, type TargetLeaf } from './portkey-targets.ts'
@@ -10,8 +11,8 @@ import type { Vendors } from './vendors.ts'
 export function convertPortkey(file: SettingsFile, model: string, vendors?: Vendors): Converted {
   const source = new Source(file, vendors)
   const pool = new ProviderPool()
-  const routes = configurationsIn(modernForm(file.tree), model).flatMap(({ tree, name, path }) =>
-    convertConfiguration(tree, name, path, pool, source),
+  const routes = configurationsIn(modernForm(escapeVariables(file.tree)), model, source).flatMap(
+    ({ tree, name, path }) => convertConfiguration(tree, name, path, pool, source),
   )
   return { providers: pool.usable(source), routes: keepUsableRoutes(routes, source), left: source.left }
 }
@@ -24,11 +25,15 @@ interface Named {
 }
 
 /** An export lists configurations with their names; a configuration alone says nothing of the models that it is used for. */
-function configurationsIn(tree: Tree, model: string): Named[] {
+function configurationsIn(tree: Tree, model: string, source: Source): Named[] {
   const list = ['configs', 'data'].find((key) => Array.isArray(tree[key]))
   if (list === undefined) return [unwrap({ tree, name: model, path: [] })]
   return listOf(tree[list]).flatMap((entry, place) => {
-    if (!isTree(entry)) return []
+    if (!isTree(entry) || typeof entry.config === 'string') {
+      const advice = 'Give the file as Portkey exports it.'
+      source.skip([list, place], 'a configuration', 'it is no object with targets or a provider', advice)
+      return []
+    }
     const name = textOf(entry.slug) ?? textOf(entry.name) ?? model
     const inner = isTree(entry.config)
       ? { tree: entry.config, path: [list, place, 'config'] }
@@ -66,7 +71,11 @@ function convertConfiguration(
   )
   return readConditions(strategy, name, [...path, 'strategy'], source).flatMap(({ model, target }) => {
     const found = targets.get(target)
-    if (found === undefined) return []
+    if (found === undefined) {
+      const what = `the target ${target} of the model ${model}`
+      source.skip([...path, 'strategy'], what, 'no target has that name', 'Add the route by hand.')
+      return []
+    }
     const leaves = convertTargets(found.target, found.path, pool, source)
     return leaves.length === 0
       ? []
@@ -137,7 +146,13 @@ const knownOfStrategy = ['mode', 'on_status_codes', 'conditions', 'default']
 function skipSettings(tree: Tree, path: Path, source: Source): void {
   for (const name of Object.keys(tree)) {
     const at = [...path, name]
-    if (name === 'cache') source.skip(at, name, 'answers are not cached', 'Use the prompt caches of the providers.')
+    if (name === 'cache')
+      source.skip(
+        at,
+        name,
+        'each route says whether answers are cached',
+        'Say it where you want it: spgw routes edit --cache 1h',
+      )
     else if (/guardrails|_hooks$/.test(name))
       source.skip(at, name, 'there is no such guardrail here', 'See what a policy can reject: spgw policies add --help')
     else if (!known.has(name)) source.skip(at, name, 'it has no counterpart here', 'Check whether you still need it.')

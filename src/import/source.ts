@@ -53,6 +53,11 @@ export function readValue(text: string): string {
   return name === undefined ? text : `\${${name}}`
 }
 
+/** Of what was read: the other program's own `${` are escaped by then. */
+export function isVariable(text: string): boolean {
+  return text.startsWith('${')
+}
+
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }

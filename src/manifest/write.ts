@@ -1,5 +1,6 @@
 import { Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
 import { inSlices, mapInSlices } from '../core/slices.ts'
+import { escapeVariables } from '../core/variables.ts'
 import { kindSpecs, specOf } from './kinds.ts'
 import { noOwner } from './plan.ts'
 import {
@@ -82,16 +83,6 @@ function writeResource({ kind, name, project, environment, fields }: ManifestRes
   if (environment !== null) head.environment = environment
   else if (scope.includes('all_environments')) head.all_environments = true
   return escapeVariables({ ...head, ...writeFields(kind, fields) })
-}
-
-/** A text that looks like a variable would be filled in when the file is applied. */
-function escapeVariables<Value>(value: Value): Value
-function escapeVariables(value: unknown): unknown {
-  if (typeof value === 'string') return value.split('${').join('$${')
-  if (Array.isArray(value)) return value.map(escapeVariables)
-  return isTree(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, escapeVariables(inner)]))
-    : value
 }
 
 function writeFields(kind: ResourceKind, fields: Fields): Record<string, unknown> {

@@ -27,7 +27,7 @@ describe('spgw import', () => {
     expect(out).toContain('model: gpt\n')
     expect(err).toContain('Converted: 1 provider, 1 route.')
     expect(err).toContain('Not converted (1):')
-    expect(err).toContain(`${file}:3:45: rpm: limits apply to keys`)
+    expect(err).toContain(`${file}:3:45: rpm: a target has the limits of its provider's account here`)
   })
 
   it('reads standard input, as JSON too', async () => {
@@ -71,6 +71,21 @@ describe('spgw import', () => {
     expect(out).toBe('')
     expect(err).toContain(cause)
     expect(err).toContain(hint)
+  })
+
+  it('shows what the file says, and has no terminal obey it', async () => {
+    const stdin = JSON.stringify({
+      model_list: [
+        { model_name: 'a', litellm_params: { model: 'openai/x', 'odd\u001b]0;owned\u0007': 1 } },
+        { model_name: 'b\u001b[2J', litellm_params: { model: 'nobody\u001b[2J/x' } },
+        { model_name: 'c\nConverted: everything', litellm_params: { model: 'openai/x' } },
+      ],
+    })
+    const { status, out, err } = await runImport(['litellm', '-'], { stdin })
+    expect(status).toBe(0)
+    expect([...`${out}${err}`].filter((one) => one < ' ' && one !== '\n')).toEqual([])
+    expect(err).toContain('odd\\u001b]0;owned\\u0007: the gateway adds no parameters')
+    expect(err.split('\n').filter((line) => line.startsWith('Converted'))).toEqual(['Converted: 1 provider, 1 route.'])
   })
 
   it('says why nothing could be converted', async () => {
