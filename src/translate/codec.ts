@@ -3,6 +3,7 @@ import type { FormatName } from '../core/format.ts'
 import type { JsonObject } from '../core/json-value.ts'
 import type { Conversation, Opaque } from './conversation.ts'
 import type { Ledger } from './ledger.ts'
+import type { Pausing } from './pausing.ts'
 import type { ModelReply, ReplyError, ReplyEvent, ReplyUsage } from './reply.ts'
 
 /**
@@ -29,6 +30,8 @@ export interface Codec {
   readError(status: number, body: JsonObject | null): ReplyError
   /** In the client's format: status and body (wire/errors.md section 4). */
   writeError(error: ReplyError, requestId: string): { status: number; body: JsonObject }
+  /** Absent: its providers do not pause in the midst of an answer. */
+  pausing?: Pausing
 }
 
 /** What a reader of requests needs besides the body. */

@@ -18,7 +18,7 @@ const nothingWritten = writtenBytes(0)
 /** What both kinds of flow share: back-pressure, the client's disconnect, and one end. */
 export abstract class AnswerFlow implements AnswerConsumer {
   protected readonly call: Call
-  protected readonly answer: Answer
+  protected answer: Answer
   readonly #reply: ClientReply
   protected written: WrittenAnswer
   readonly #done: () => void
@@ -43,6 +43,13 @@ export abstract class AnswerFlow implements AnswerConsumer {
     abort.onAbort(() => this.#stop())
     if (abort.aborted) this.#stop()
     else this.answer.upstream.attach(this)
+  }
+
+  /** The rest of the answer comes from another call of the same attempt. */
+  protected attachRest(): void {
+    const { upstream } = this.answer
+    upstream.attach(this)
+    if (this.#paused) upstream.pause()
   }
 
   abstract event(event: StreamEvent, reading: EventReading): void
@@ -142,7 +149,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
     if (end.error !== null && attempt.outcome === 'answered') attempt.outcome = end.error.code
     // Of what is only estimated nothing more is known.
     const detail = end.tokens?.source === 'reported' ? leg.reader.usageDetail() : null
-    await settle(arrival, { ...end, detail })
+    await settle(arrival, { ...end, detail, ...(leg.earlier !== undefined && { earlier: leg.earlier }) })
     if (abort.disconnected) this.#done()
     return !abort.disconnected
   }

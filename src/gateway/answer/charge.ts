@@ -3,10 +3,11 @@ import { flatText } from '../../core/flat-text.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
 import { usageDetail } from '../../lanes/usage.ts'
+import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
-import type { RequestEnd, Trace } from '../request/trace.ts'
+import type { EarlierParts, RequestEnd, Trace } from '../request/trace.ts'
 import { type Leg, pricedAs } from '../upstream/leg.ts'
 import type { UpstreamCall } from '../upstream/upstream-call.ts'
 import { textBytes, type WrittenAnswer, writtenBytes } from './written-tokens.ts'
@@ -49,7 +50,43 @@ export function priceCall(arrival: Arrival, end: RequestEnd): void {
     trace.cost = trace.turnsCost ?? priceUsage(arrival, usage)
     if (last !== undefined) last.cost = trace.cost
   }
+  if (end.earlier !== undefined) addEarlier(trace, end, end.earlier)
   if (attempts.length > 1 || trace.cutTokens !== null) trace.cost = sumCosts(attempts)
+}
+
+/** An answer that came in parts costs what they cost, each by itself: the length of each prompt chooses its rates. */
+function addEarlier(trace: Trace, end: RequestEnd, { tokens, detail, cost }: EarlierParts): void {
+  end.tokens = addUsage(tokens, end.tokens)
+  end.detail = addUsageDetail(detail, end.detail ?? null)
+  trace.cost = addCosts(cost, trace.cost)
+  const last = trace.attempts.at(-1)
+  if (last !== undefined) last.cost = trace.cost
+}
+
+/** The parts of an answer up to now, of which this leg's is the last. */
+export function chargePart(leg: Leg): EarlierParts {
+  const { call, reader, earlier, provider } = leg
+  const tokens = reader.usage() ?? estimateCut(call, null)
+  const detail = reader.usageDetail()
+  const at = { provider: provider.row.name, priced: pricedAs(leg) }
+  const cost = priceUsage(call.arrival, { tokens, detail }, at)
+  return {
+    count: (earlier?.count ?? 0) + 1,
+    tokens: addUsage(earlier?.tokens ?? null, tokens),
+    detail: addUsageDetail(earlier?.detail ?? null, detail),
+    cost: addCosts(earlier?.cost ?? null, cost),
+  }
+}
+
+/** What an attempt costs that failed after parts of its answer had come. */
+export function chargeEarlier({ call: { trace }, earlier }: Leg, attempt: AttemptRecord): void {
+  if (earlier === undefined) return
+  attempt.cost = addCosts(earlier.cost, attempt.cost)
+  trace.cutTokens = addUsage(earlier.tokens, trace.cutTokens)
+}
+
+function addCosts(one: Cost | null, other: Cost | null): Cost | null {
+  return one === null || other === null ? (one ?? other) : { ...other, usd: roundUsd(one.usd + other.usd) }
 }
 
 /** What the answer does not say, its request may; a call that costs something nobody can tell is never silently free. */
@@ -125,12 +162,13 @@ function sumCosts(attempts: readonly AttemptRecord[]): Cost | null {
  */
 export function chargeCutAttempt(leg: Leg, attempt: AttemptRecord, upstream: UpstreamCall): void {
   const { call } = leg
-  if (upstream.times.connected === null) return
-  const tokens = estimateCut(call, upstream.reader.usage())
-  if (tokens === null) return
-  call.trace.cutTokens = { ...tokens, source: 'estimated' }
-  const at = { provider: leg.provider.row.name, priced: pricedAs(leg) }
-  attempt.cost = priceUsage(call.arrival, { tokens, detail: null }, at)
+  const tokens = upstream.times.connected === null ? null : estimateCut(call, upstream.reader.usage())
+  if (tokens !== null) {
+    call.trace.cutTokens = { ...tokens, source: 'estimated' }
+    const at = { provider: leg.provider.row.name, priced: pricedAs(leg) }
+    attempt.cost = priceUsage(call.arrival, { tokens, detail: null }, at)
+  }
+  chargeEarlier(leg, attempt)
 }
 
 /**

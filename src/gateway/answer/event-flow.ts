@@ -1,12 +1,16 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import type { TokenUsage } from '../../core/record.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading, StreamedError } from '../../lanes/contract.ts'
 import type { TransportFault } from '../../providers/contract.ts'
 import { StreamedObjects } from '../objects/created-objects.ts'
 import type { RequestEnd } from '../request/trace.ts'
+import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
-import { type Answer, healthOfEvent, hideAccount } from '../upstream/evaluate.ts'
+import { sendForRest } from '../upstream/begin.ts'
+import { type Answer, healthOfEvent, hideAccount, restFailed } from '../upstream/evaluate.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
+import { type Leg, noteHead } from '../upstream/leg.ts'
 import { AnswerFlow } from './answer-flow.ts'
 import { endOfFault } from './settle.ts'
 import type { AnswerStage } from './stage.ts'
@@ -20,7 +24,10 @@ export class EventFlow extends AnswerFlow {
   /** On a lane without an end mark: a terminal event with what came after it, which may not be the last yet. */
   #held: Buffer | null = null
   #providerError: StreamedError | null = null
-  readonly #counted: WrittenTokens
+  /** Of this part of the answer. */
+  #counted: WrittenTokens
+  /** The rest of the answer was asked for and refused: nothing is charged for that. */
+  #refused = false
 
   constructor(answer: Answer, stages: readonly AnswerStage[], done: () => void) {
     super(answer, done)
@@ -44,6 +51,8 @@ export class EventFlow extends AnswerFlow {
     const { leg } = this.answer
     this.call.arrival.reply.betweenEvents = event.part === 'whole' || event.part === 'tail' || leg.translation !== null
     const terminal = reading.terminal || reading.error !== null
+    const rest = reading.terminal && reading.error === null ? (leg.translation?.afterStream() ?? null) : null
+    if (rest !== null) return void this.#goOn(rest, pass)
     if (terminal && leg.lane.endMark) return this.#complete(pass)
     if (this.#held !== null && event.data.length > 0) {
       this.write(this.#held)
@@ -73,6 +82,37 @@ export class EventFlow extends AnswerFlow {
     this.providerEnded()
     if (this.#providerError === null) this.#breakOff(reason)
     else this.#complete(null)
+  }
+
+  protected override tokens(complete: boolean): TokenUsage | null {
+    return this.#refused ? null : super.tokens(complete)
+  }
+
+  /** The provider has paused: what it still sends of that part says nothing. */
+  async #goOn(asking: Promise<Leg | null>, pass: Buffer | null): Promise<void> {
+    if (pass !== null) this.write(pass)
+    this.answer.upstream.attach(nobody)
+    const leg = await asking
+    if (this.finishing) return
+    if (leg === null) return this.#endPaused()
+    this.#counted = new WrittenTokens(this.call.openHold !== null)
+    this.written = this.#counted
+    const { upstream, gated } = await sendForRest(leg, (begun) => {
+      this.answer = { ...this.answer, leg, upstream: begun }
+    })
+    if (this.finishing) return
+    noteHead(leg, upstream)
+    if (gated.kind === 'stream') return this.attachRest()
+    this.#refused = gated.kind !== 'failed' || upstream.times.connected === null
+    upstream.abort()
+    const { reason, health } = restFailed(leg, gated)
+    applyBreak(leg, health)
+    this.breakWith(reason)
+  }
+
+  #endPaused(): void {
+    this.#complete(null)
+    this.providerEnded()
   }
 
   #pass(event: StreamEvent, reading: EventReading): Buffer | Fault | null {
@@ -135,6 +175,16 @@ export class EventFlow extends AnswerFlow {
     const { status } = this.answer.gated.head
     void this.finish({ status, error, tokens: this.tokens(error === null) }, this.#held)
   }
+}
+
+/** What comes after a part's end goes nowhere, and its connection is free for the next call. */
+const nobody: AnswerConsumer = {
+  event() {},
+  chunk() {},
+  flush() {},
+  ended() {},
+  failed() {},
+  stalled() {},
 }
 
 function recordedError({ code, origin, message }: StreamedError): RequestEnd['error'] {

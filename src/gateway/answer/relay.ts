@@ -169,8 +169,9 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   if (match.endpoint.readWhole === true) recordStartedCall(answer)
   else if (call.createsObjects || match.endpoint.object?.effect === 'delete') recordObjects(answer, received)
   if (arrival.reply.opened) return reject(arrival, streamPromised)
-  const { reader } = answer.leg
-  const used = { tokens: reader.usage() ?? estimateWhole(answer.leg, received), detail: reader.usageDetail() }
+  const { reader, earlier } = answer.leg
+  const tokens = reader.usage() ?? estimateWhole(answer.leg, received)
+  const used = { tokens, detail: reader.usageDetail(), ...(earlier !== undefined && { earlier }) }
   let body = received
   for (const stage of stages) {
     const passing = stage.whole(body)

@@ -14,7 +14,7 @@ export function ownAnswerHeaders(arrival: Arrival): string[] {
 }
 
 /** Tokens that a provider charges for although the client gets none of its answer. */
-export type Used = Pick<RequestEnd, 'tokens' | 'detail'>
+export type Used = Pick<RequestEnd, 'tokens' | 'detail' | 'earlier'>
 
 const usedNothing: Used = { tokens: null }
 

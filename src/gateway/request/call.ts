@@ -54,6 +54,8 @@ export interface OpenHold {
   input: number
   /** null: it costs nothing. */
   price: ModelPrice | null
+  /** What parts of the answer came to that were paid before; absent: there are none. */
+  before?: { usd: bigint; tokens: number }
 }
 
 /**

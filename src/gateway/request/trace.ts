@@ -192,6 +192,16 @@ export interface RequestEnd {
   tokens: TokenUsage | null
   /** Absent: there is none. */
   detail?: UsageDetail | null
+  /** Of an answer in parts: what those before the last came to, which `tokens` and `detail` are without. */
+  earlier?: EarlierParts
+}
+
+/** Parts of an answer, each of which its provider counts by itself. */
+export interface EarlierParts {
+  count: number
+  tokens: TokenUsage | null
+  detail: UsageDetail | null
+  cost: Cost | null
 }
 
 /** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */

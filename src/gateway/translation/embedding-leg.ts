@@ -60,6 +60,14 @@ export class EmbeddingLeg implements LegTranslation {
     return null
   }
 
+  afterPause(): null {
+    return null
+  }
+
+  afterStream(): null {
+    return null
+  }
+
   answer(leg: Leg, gated: Passing): Passing | Fault {
     const answer = gated.kind === 'whole' ? parseObject(gated.body) : null
     const reply = answer === null ? null : embeddingCodec(this.to).readReply(answer)

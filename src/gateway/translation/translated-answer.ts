@@ -34,7 +34,7 @@ export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: 
   translation.openRecorder(leg)?.whole(reply)
   const written = translation.client.writeReply(
     reply,
-    translation.writeContext(leg, writtenBytes(textBytes(gated.body)), document.pieces),
+    translation.writeContext(() => leg, writtenBytes(textBytes(gated.body)), document.pieces),
   )
   return { kind: 'whole', head: clientHead(leg.call, false), body: writeDocument(written, document.pieces) }
 }

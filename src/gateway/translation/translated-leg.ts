@@ -5,6 +5,7 @@ import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Carriers, Codec, WriteContext } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
 import type { DocumentPiece } from '../../translate/json.ts'
+import type { PausedBlocks } from '../../translate/pausing.ts'
 import type { AnswerStage } from '../answer/stage.ts'
 import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { BodyLease } from '../request/body-memory.ts'
@@ -17,6 +18,7 @@ import type { Leg, LegTarget, LegTranslation, Passing } from '../upstream/leg.ts
 import type { AnswerTranslation } from './answer-translation.ts'
 import { makeForeignLeg } from './foreign-leg.ts'
 import { LossList } from './loss-list.ts'
+import { PausedAnswer } from './paused-answer.ts'
 import { answerError, translateCount, translateWhole } from './translated-answer.ts'
 import { TranslationStage } from './translation-stage.ts'
 import { TurnRecorder } from './turn-recorder.ts'
@@ -63,6 +65,8 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
   readonly upstream: Codec
   readonly #parts: TranslatedParts
   readonly #losses: LossList
+  readonly #paused: PausedAnswer | null
+  #stage: TranslationStage | null = null
 
   constructor(parts: TranslatedParts) {
     this.#parts = parts
@@ -71,6 +75,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     this.from = parts.client.format
     this.to = parts.upstream.format
     this.#losses = new LossList(parts.losses)
+    this.#paused = PausedAnswer.openFor(parts)
   }
 
   get losses(): readonly string[] {
@@ -91,7 +96,12 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
   }
 
   makeLeg(destination: LegTarget): Leg {
-    const { call, body, lease, counts } = this.#parts
+    const { body, lease } = this.#parts
+    return this.#makeLeg(destination, body, lease)
+  }
+
+  #makeLeg(destination: LegTarget, body: Buffer, lease: BodyLease | null): Leg {
+    const { call, counts } = this.#parts
     const form = counts ? 'count' : call.inspection.streamed ? 'streamed' : 'whole'
     return makeForeignLeg(call, destination, { format: this.to, form, body, lease })
   }
@@ -104,10 +114,29 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return 'code' in written ? null : written
   }
 
+  openBlocks(): PausedBlocks | null {
+    return this.#paused?.openBlocks() ?? null
+  }
+
+  afterPause(leg: Leg, gated: Gated): Promise<Leg | null> | null {
+    const blocks = gated.kind === 'whole' ? this.#paused?.read(gated.body) : null
+    return blocks == null ? null : this.goOn(leg, blocks)
+  }
+
+  afterStream(): Promise<Leg | null> | null {
+    return this.#stage?.afterPause() ?? null
+  }
+
+  async goOn(leg: Leg, blocks: readonly string[]): Promise<Leg | null> {
+    const rest = (await this.#paused?.askForRest(leg, blocks)) ?? null
+    return rest === null ? null : { ...this.#makeLeg(leg, rest.body, null), earlier: rest.earlier }
+  }
+
   /** An answer at its gate as the client is to get it. */
   answer(leg: Leg, gated: Passing): Passing | Fault {
     this.#parts.answered()
-    return this.#parts.counts ? translateCount(this, leg, gated) : translateWhole(this, leg, gated)
+    if (this.#parts.counts) return translateCount(this, leg, gated)
+    return translateWhole(this, leg, this.#paused?.join(gated) ?? gated)
   }
 
   error(leg: Leg, status: number, body: Buffer): Extract<Gated, { kind: 'error' }> {
@@ -115,7 +144,8 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
   }
 
   stage(leg: Leg, inner: readonly AnswerStage[]): AnswerStage {
-    return new TranslationStage(this, leg, inner)
+    this.#stage = new TranslationStage(this, leg, inner)
+    return this.#stage
   }
 
   openRecorder({ call, provider, credentialIndex, candidate }: Leg): TurnRecorder | null {
@@ -128,7 +158,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return new TurnRecorder((callId, turn) => vaultOf(call.gateway).keep(call, owner, callId, turn))
   }
 
-  writeContext(leg: Leg, written: WrittenAnswer, pieces: readonly DocumentPiece[] = []): WriteContext {
+  writeContext(leg: () => Leg, written: WrittenAnswer, pieces: readonly DocumentPiece[] = []): WriteContext {
     const { call, conversation, carriers, body, target, asked } = this.#parts
     const lifeMs = target.route?.keepResponsesMs ?? 0
     return {
@@ -136,7 +166,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
       created: Math.floor(call.arrival.receivedAt / 1000),
       conversation,
       estimatedInput: estimatedInput(body),
-      usage: () => usageSoFar(leg, body, written),
+      usage: () => usageSoFar(leg(), body, written),
       reasoningText: target.route?.reasoningText !== false,
       carriers,
       ...(asked !== null && { kept: openKeeping(call, lifeMs, asked, pieces) }),

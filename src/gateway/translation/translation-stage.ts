@@ -1,11 +1,12 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
-import { asObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json-value.ts'
 import { SseFramer } from '../../core/sse.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading } from '../../lanes/contract.ts'
 import { holdsTooMuch } from '../../lanes/json-tree.ts'
 import type { ReplyReader, ReplyWriter } from '../../translate/codec.ts'
 import { parseLossless } from '../../translate/json.ts'
+import type { PausedBlocks } from '../../translate/pausing.ts'
 import type { ErrorKind, ReplyError, ReplyEvent } from '../../translate/reply.ts'
 import type { AnswerStage } from '../answer/stage.ts'
 import { WrittenTokens } from '../answer/written-tokens.ts'
@@ -14,6 +15,7 @@ import type { AnswerTranslation } from './answer-translation.ts'
 import { ArrayElements } from './array-elements.ts'
 import { HeldReply } from './held-reply.ts'
 import { MintedIds } from './minted-ids.ts'
+import { PartNumbers } from './part-numbers.ts'
 import { brokenFinish, readError } from './translated-answer.ts'
 import type { TurnRecorder } from './turn-recorder.ts'
 
@@ -27,9 +29,12 @@ const mostEventBytes = 16 * 1024 * 1024
 export class TranslationStage implements AnswerStage {
   readonly faultIfUnread: Fault | null = null
   readonly #translation: AnswerTranslation
-  readonly #leg: Leg
+  /** Of the part of the answer that has come last. */
+  #leg: Leg
   readonly #inner: readonly AnswerStage[]
-  readonly #reader: ReplyReader
+  #reader: ReplyReader
+  readonly #numbers = new PartNumbers()
+  #blocks: PausedBlocks | null
   readonly #writer: ReplyWriter
   readonly #framer: SseFramer | null
   /** For a client that reads a JSON array. */
@@ -49,7 +54,8 @@ export class TranslationStage implements AnswerStage {
     this.#inner = inner
     this.#reader = translation.upstream.openReader()
     this.#written = new WrittenTokens(leg.call.openHold !== null)
-    this.#writer = translation.client.openWriter(translation.writeContext(leg, this.#written))
+    this.#writer = translation.client.openWriter(translation.writeContext(() => this.#leg, this.#written))
+    this.#blocks = translation.openBlocks()
     this.#ids = new MintedIds(leg.call.id)
     this.#recorder = translation.openRecorder(leg)
     this.#held = new HeldReply(leg)
@@ -68,7 +74,32 @@ export class TranslationStage implements AnswerStage {
     if (data.length === 0) return null
     if (data.length > 128 * 1024 && holdsTooMuch(data)) return tooMuch
     const parsed = asObject(parseLossless(data))
-    return parsed === null ? null : this.#write(this.#reader.event(whole.name, parsed))
+    if (parsed === null) return null
+    const refused = this.#collect(parsed, data)
+    return refused ?? this.#write(this.#reader.event(whole.name, parsed))
+  }
+
+  /** The provider's terminal event has come. Null: not in the midst of its answer. */
+  afterPause(): Promise<Leg | null> | null {
+    const blocks = this.#over ? null : (this.#blocks?.read() ?? null)
+    return blocks === null ? null : this.#askForRest(blocks)
+  }
+
+  async #askForRest(blocks: readonly string[]): Promise<Leg | null> {
+    const leg = await this.#translation.goOn(this.#leg, blocks)
+    if (leg === null) return null
+    this.#leg = leg
+    this.#reader = this.#translation.upstream.openReader()
+    this.#blocks = this.#translation.openBlocks()
+    this.#numbers.begin()
+    return leg
+  }
+
+  /** What the provider would want back is held beside what the codecs hold. */
+  #collect(event: JsonObject, data: Buffer): Fault | null {
+    if (this.#blocks === null) return null
+    this.#blocks.add(event)
+    return this.#held.hold(data.length)
   }
 
   end(): Buffer | Fault | null {
@@ -104,7 +135,7 @@ export class TranslationStage implements AnswerStage {
   #write(read: readonly ReplyEvent[]): Buffer | Fault | null {
     const refused = this.#held.add(read)
     if (refused !== null) return refused
-    const events = this.#ids.events(read)
+    const events = this.#ids.events(this.#blocks === null ? read : this.#numbers.events(read))
     // Before the client learns of the calls.
     this.#recorder?.events(events)
     for (const event of events) {

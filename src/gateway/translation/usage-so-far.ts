@@ -1,4 +1,6 @@
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import type { TokenUsage } from '../../core/record.ts'
+import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import type { ReplyUsage } from '../../translate/reply.ts'
 import { estimateTokens } from '../answer/charge.ts'
 import type { WrittenAnswer } from '../answer/written-tokens.ts'
@@ -9,9 +11,14 @@ export function estimatedInput(body: Buffer): number {
 }
 
 /** As the provider reported it; of an answer without a report, as the record will estimate it. */
-export function usageSoFar({ call, reader }: Leg, body: Buffer, written: WrittenAnswer): ReplyUsage | null {
-  const reported = reader.usage()
-  if (reported !== null) return { tokens: reported, detail: reader.usageDetail() }
-  const tokens = estimateTokens(call, null, written)
-  return tokens === null ? null : { tokens: { ...tokens, input: estimatedInput(body) }, detail: null }
+export function usageSoFar(leg: Leg, body: Buffer, written: WrittenAnswer): ReplyUsage | null {
+  const { earlier, reader } = leg
+  const last = usageOfPart(leg, body, written)
+  const tokens = addUsage(earlier?.tokens ?? null, last)
+  return tokens === null ? null : { tokens, detail: addUsageDetail(earlier?.detail ?? null, reader.usageDetail()) }
+}
+
+function usageOfPart({ call, reader }: Leg, body: Buffer, written: WrittenAnswer): TokenUsage | null {
+  const tokens = reader.usage() ?? estimateTokens(call, null, written)
+  return tokens?.source === 'estimated' ? { ...tokens, input: estimatedInput(body) } : tokens
 }

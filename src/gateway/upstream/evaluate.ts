@@ -200,6 +200,25 @@ function meansExhausted({ provider }: Leg, { status, written }: StreamedError): 
   return meaning.verdict === 'quota-exhausted'
 }
 
+/** Why an answer ends that its provider paused in, and gave no rest of. */
+export function restFailed(
+  leg: Leg,
+  gated: Exclude<Gated, { kind: 'stream' }>,
+): { reason: Fault; health: CallOutcome } {
+  if (gated.kind === 'failed') return { reason: gated.fault, health: healthOfFault(leg, gated.fault, gated.transport) }
+  const [status, words] = describeRefusal(leg, gated)
+  const what = [status ?? '', words].filter((text) => text !== '').join(': ')
+  const text = `The provider paused in the midst of its answer, and failed when it was asked for the rest${what === '' ? '' : ` (${what})`}. Try again.`
+  return { reason: fault('provider_bad_response', text), health: healthOfEvent(status) }
+}
+
+function describeRefusal(leg: Leg, gated: Gated): [status: number | null, words: string] {
+  if (gated.kind === 'error') return [gated.head.status, wordsOf(leg, gated.body)]
+  if (gated.kind === 'error-event')
+    return [gated.error.status, hideAccount(leg, Buffer.from(gated.error.message)).toString()]
+  return [null, '']
+}
+
 /** Whether an error event says that the request itself is wrong: every other provider would reject it too. */
 function isCallersError(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500 && ![401, 402, 408, 409, 425, 429].includes(status)

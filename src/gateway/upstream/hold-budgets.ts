@@ -26,6 +26,7 @@ import type { LimitCounters, LimitHold } from '../../policy/limits/limit-counter
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
+import type { EarlierParts } from '../request/trace.ts'
 
 const nanoPerUsd = 1e9
 
@@ -149,6 +150,43 @@ async function raiseAsking({ gateway }: Call, hold: LimitHold, need: BudgetNeed)
   return await raiseShared(gateway.limits, hold, need)
 }
 
+/**
+ * Before the rest of an answer is asked for that its provider paused in, in so many bytes and with so many tokens left to write. False
+ * where the budgets, or the limits of the account, have no room for it.
+ */
+export function raiseForRest(
+  call: Call,
+  candidate: Candidate,
+  earlier: EarlierParts,
+  rest: { bytes: number; output: number },
+): boolean | Promise<boolean> {
+  const { arrival, openHold } = call
+  if (arrival.accounts?.takeTurn(rest.bytes) != null) return false
+  const hold = budgetsOf(arrival)
+  if (hold === null && arrival.accounts === null) return true
+  const expected = expectTarget(call, candidate)
+  if ('code' in expected) return false
+  const input = Math.ceil(rest.bytes / bytesPerToken)
+  const output = openHold?.held ?? Math.min(expected.output, rest.output)
+  const before = { usd: nanoOf(earlier.cost?.usd ?? 0), tokens: tokensOf(earlier.tokens) }
+  const own = needOf({ ...expected, input }, output)
+  const need = { usd: own.usd + before.usd + nanoOf(spentOn(call)), tokens: own.tokens + before.tokens }
+  const conclude = (raised: RaisedBudgets | BudgetRefusal) => {
+    if ('why' in raised) return false
+    if (openHold !== null) call.openHold = { ...openHold, input, before }
+    if (!raised.more || hold === null) return true
+    const held = { input: input + (earlier.tokens?.input ?? 0), output: output + (earlier.tokens?.output ?? 0) }
+    return journalHeld(call, hold, held).then(() => true)
+  }
+  if (arrival.accounts?.raise(need) != null) return false
+  if (hold === null) return conclude({ more: false })
+  return call.gateway.limits.sharesBudgets
+    ? raiseAsking(call, hold, need).then(conclude)
+    : conclude(raise(call, hold, need))
+}
+
+const tokensOf = (tokens: TokenUsage | null) => (tokens === null ? 0 : tokens.input + tokens.output)
+
 /** A stream without a limit has written so many tokens. Null: it may go on. */
 export function extendHold(call: Call, written: number): Fault | null {
   const { openHold: open, arrival } = call
@@ -161,7 +199,8 @@ export function extendHold(call: Call, written: number): Fault | null {
     const wanted = Math.min(written + more, Math.max(most, written))
     // What is held may still be written.
     if (wanted <= open.held) return null
-    const need = needOf(open, wanted)
+    const own = needOf(open, wanted)
+    const need = { usd: own.usd + (open.before?.usd ?? 0n), tokens: own.tokens + (open.before?.tokens ?? 0) }
     const raised = hold === null ? null : raise(call, hold, { ...need, usd: need.usd + nanoOf(spentOn(call)) })
     const refusal = raised !== null && 'why' in raised ? raised : null
     const crowded = refusal === null ? (arrival.accounts?.raise(need) ?? null) : null
@@ -190,7 +229,7 @@ export function holdTurn(call: Call, used: TokenUsage | null, bytes: number, tar
   const refused = isFirst ? holdFirst(call, target, Date.now()) : null
   if (refused !== null) return refused
   const price = call.openHold?.price ?? null
-  const before = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: (used?.input ?? 0) + (used?.output ?? 0) }
+  const before = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: tokensOf(used) }
   const input = Math.ceil(bytes / bytesPerToken)
   for (let output = increment; ; output = Math.floor(output / 2)) {
     const turn = needOf({ price, input }, output)
@@ -247,7 +286,7 @@ export function settleBudgets(arrival: Arrival, record: RequestRecord): readonly
   const { tokens, cost } = record
   const actual = {
     usd: nanoOf(cost?.usd ?? 0),
-    tokens: tokens === null ? 0 : tokens.input + tokens.output,
+    tokens: tokensOf(tokens),
   }
   const held = hold.budgets.find(({ limit }) => limit.kind === 'usd')?.held
   if (keepForBatch(arrival, record)) {

@@ -12,6 +12,7 @@ import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { AnswerStage } from '../answer/stage.ts'
 import { laneUrls } from '../objects/lane-urls.ts'
 import type { Call } from '../request/call.ts'
+import type { EarlierParts } from '../request/trace.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from './answer-consumer.ts'
 import { findHeader, findRequestId, headersUp, passRange, withoutTrace } from './headers.ts'
@@ -50,6 +51,13 @@ export interface LegTranslation {
   makeLeg(destination: LegTarget): Leg
   /** Where the provider refuses reasoning that it signed itself: the request without it, once; null: that is not so. */
   withoutSigned(gated: Gated): LegTranslation | null
+  /**
+   * Where the provider has paused in the midst of a whole answer: the leg that asks for the rest of it, or null where that may not be.
+   * Null at once: it has not paused.
+   */
+  afterPause(leg: Leg, gated: Gated): Promise<Leg | null> | null
+  /** The same of a stream, whose terminal event has come through its stage. */
+  afterStream(): Promise<Leg | null> | null
   /** An answer at its gate as the client is to get it. A fault: it is none. */
   answer(leg: Leg, gated: Passing): Passing | Fault
   /** A provider's error as the client is to get it. */
@@ -74,6 +82,8 @@ export interface Leg extends LegTarget {
   reader: AnswerReader
   /** Of an upload, the body is opened when it is sent. */
   request: OutboundRequest
+  /** Of an answer that its provider has paused in: what the parts before this one came to. Absent: there are none. */
+  earlier?: EarlierParts
 }
 
 /** Everything that one attempt sends and needs to know. Nothing is sent yet. */

@@ -2,25 +2,23 @@ import { slicedBytes } from '../../core/known-spans.ts'
 import type { AttemptRecord, Signal } from '../../core/record.ts'
 import { encodedSealedStart, sealedStart } from '../../core/sealed-mark.ts'
 import { includesInSlices } from '../../core/sliced-json.ts'
-import { openFramer } from '../../lanes/framer.ts'
-import type { Transport } from '../../providers/contract.ts'
 import { type Attempted, attempt, type Sent } from '../../routing/attempt.ts'
 import { skippedSignal } from '../../routing/candidates.ts'
 import type { CallEntry } from '../../routing/health.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
-import { chargeCutAttempt } from '../answer/charge.ts'
+import { chargeCutAttempt, chargeEarlier } from '../answer/charge.ts'
 import { startKeepAlive } from '../answer/keep-alive.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
-import { openUpload, stopAttempts } from '../upload/send-upload.ts'
+import { stopAttempts } from '../upload/send-upload.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
+import { begin, sendForRest } from './begin.ts'
 import { type Answer, crowded, evaluate, type GatedAttempt, notReady, untranslatable } from './evaluate.ts'
 import type { AbortWatch, Hedge, SendAttempt } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
-import { type Leg, type LegTarget, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
+import { type Leg, type LegTarget, makeLeg, noteHead } from './leg.ts'
 import { translateFor } from './translate-for.ts'
-import { UpstreamCall } from './upstream-call.ts'
 
 /** Tries the candidates of a plan until one answers, while a silent stream is kept alive. */
 export async function attemptAll(call: Call, planned: Plan, hedge: Hedge | null = null): Promise<Attempted<Answer>> {
@@ -142,7 +140,8 @@ function mayReplayReasoning({ match, body, lane }: Call): boolean | Promise<bool
 /** Sends to one target and evaluates what came of it. */
 async function exchange(call: Call, target: LegTarget, entry: CallEntry, watch: AbortWatch): Promise<Sent<Answer>> {
   const first = await sendOnce(call, target, watch)
-  const outcome = target.translation === null ? first : await sendUnsigned(call, target, first, watch)
+  const outcome =
+    target.translation === null ? first : await sendOn(await sendUnsigned(call, target, first, watch), watch)
   const { leg, attempt } = outcome
   const sent = applyEvaluation(leg, entry, evaluate(outcome), attempt)
   noteOutcome(outcome, sent)
@@ -167,12 +166,27 @@ async function sendUnsigned(
   return await sendOnce(call, { ...target, translation }, watch)
 }
 
+/** Where the provider paused in the midst of its answer, the rest of it, within the same attempt. */
+async function sendOn(first: GatedAttempt, watch: AbortWatch): Promise<GatedAttempt> {
+  for (let part = first; ; ) {
+    const rest = part.leg.translation?.afterPause(part.leg, part.gated) ?? null
+    const leg = rest === null ? null : await rest
+    if (leg === null) return part
+    if (watch.aborted) return { ...part, gated: { kind: 'aborted' } }
+    part = { ...part, leg, ...(await sendForRest(leg, (upstream) => watch.onAbort(() => upstream.abort()))) }
+    watch.onAbort(null)
+    part.attempt.ended_ms = leg.call.trace.elapsed()
+    noteHead(leg, part.upstream)
+  }
+}
+
 /** How the attempt ended, and what it is charged with if it was cut from this side. */
 export function noteOutcome({ leg, upstream, attempt, gated }: GatedAttempt, sent: Sent<Answer>): void {
   attempt.outcome = outcomeOf(sent)
   const timedOut = gated.kind === 'failed' && gated.fault.code === 'provider_timeout'
   if (timedOut || gated.kind === 'aborted' || isFilteredOut(sent) || isUnread(leg, gated, sent))
     chargeCutAttempt(leg, attempt, upstream)
+  else if (sent.kind !== 'answered' || sent.answer.error !== null) chargeEarlier(leg, attempt)
   if (sent.kind === 'failed') attempt.message = sent.failure.reason
   if ('head' in gated) attempt.status = gated.head.status
 }
@@ -244,46 +258,6 @@ function pickIndex(
   // A retry has already waited for the cooldown that the attempt before it caused.
   const first = trace.attempts.length === 0
   return index < 0 || (first && gateway.health.isCoolingDown(slot, index, Date.now())) ? null : index
-}
-
-/** Sends a leg. What comes back waits behind the gate of the upstream call. */
-function begin(leg: Leg): UpstreamCall {
-  const { call, framing, inspection, limits } = leg
-  const { gateway, arrival, body } = call
-  const transport = transportFor(leg)
-  const upstream = new UpstreamCall({
-    deadlines: gateway.deadlines,
-    limits,
-    totalAt: arrival.completeAt + limits.total,
-    streamed: inspection.streamed,
-    uploading: body.upload !== null,
-    responseForm: leg.match.endpoint.responseForm,
-    mayBeEmpty: leg.match.endpoint.model === 'none',
-    streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
-    reader: leg.reader,
-    mustRead: call.createsObjects || call.content?.readsAnswer === true || leg.translation !== null,
-    budget: gateway.budget,
-    framer: framing === null ? null : openFramer(framing),
-  })
-  if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
-  upstream.begin(transport.send(leg.request, upstream))
-  noteLeg(leg)
-  return upstream
-}
-
-function transportFor({ call, lane, match, inspection, provider, candidate, credential }: Leg): Transport {
-  const { kind, row } = provider
-  const transport = kind.transport ?? call.transport
-  if (kind.wrapTransport === undefined) return transport
-  return kind.wrapTransport(transport, {
-    provider: row,
-    lane: lane.name,
-    operation: match.endpoint.operation,
-    model: candidate.upstreamModel,
-    streamed: inspection.streamed,
-    credential,
-    recordChange: (text) => notePatch(call, text),
-  })
 }
 
 function beginAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {

@@ -29,7 +29,8 @@ const written: Readonly<Record<StopReason, string>> = {
   calls: 'tool_calls',
   filtered: 'content_filter',
   refused: 'content_filter',
-  paused: 'stop',
+  // It is not whole: what says `stop` looks finished.
+  paused: 'length',
   broken: 'stop',
 }
 

@@ -42,7 +42,7 @@ const written: Readonly<Record<StopReason, string>> = {
   context: 'MAX_TOKENS',
   filtered: 'SAFETY',
   refused: 'SAFETY',
-  paused: 'OTHER',
+  paused: 'MAX_TOKENS',
   broken: 'MALFORMED_FUNCTION_CALL',
 }
 

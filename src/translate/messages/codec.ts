@@ -1,5 +1,6 @@
 import type { Codec } from '../codec.ts'
 import { readMessagesError, writeMessagesError } from './errors.ts'
+import { messagesPausing } from './paused-answer.ts'
 import { readMessagesReply } from './read-reply.ts'
 import { readMessagesRequest } from './read-request.ts'
 import { MessagesStreamReader } from './read-stream.ts'
@@ -17,4 +18,5 @@ export const messagesCodec: Codec = {
   openWriter: (context) => new MessagesStreamWriter(context),
   readError: readMessagesError,
   writeError: writeMessagesError,
+  pausing: messagesPausing,
 }

@@ -66,6 +66,8 @@ function flow(provider: FormatName, client: FormatName, chunks: readonly Buffer[
     upstream: other,
     lose: () => {},
     openRecorder: () => null,
+    openBlocks: () => null,
+    goOn: async () => null,
     writeContext: () => context,
   }
   const stage = new TranslationStage(translation, leg, [])
