@@ -35,6 +35,7 @@ export class ReadinessKeeper {
   readonly #checking = new Set<string>()
   /** When each of the checks that traffic started began; forgotten when another may begin. */
   readonly #lately = new Map<string, number>()
+  #stopped = false
 
   constructor(ports: ReadinessPorts) {
     this.#ports = ports
@@ -54,6 +55,7 @@ export class ReadinessKeeper {
   }
 
   stop(): void {
+    this.#stopped = true
     for (const { timer } of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
   }
@@ -152,8 +154,9 @@ export class ReadinessKeeper {
       { state: 'failing', reason, code, since: new Date().toISOString() },
       null,
     )
-    await publish()
+    // Whatever becomes of the publication: a provider that is failing stays so until a check says otherwise.
     if (!this.#timers.has(provider.id)) this.#schedule(provider.id, firstIntervalMs)
+    await publish()
   }
 
   /** The right machine key is back: nothing more is known against the provider. */
@@ -165,16 +168,22 @@ export class ReadinessKeeper {
   }
 
   #schedule(providerId: string, intervalMs: number): void {
+    if (this.#stopped) return
+    clearTimeout(this.#timers.get(providerId)?.timer)
     const timer = setTimeout(() => void this.#recheck(providerId), intervalMs).unref()
     this.#timers.set(providerId, { timer, intervalMs })
   }
 
   async #recheck(providerId: string): Promise<void> {
-    if (this.#checking.has(providerId)) return
+    const intervalMs = this.#timers.get(providerId)?.intervalMs ?? firstIntervalMs
+    // The check in progress is another one, of calls that failed: it brings no provider back.
+    if (this.#checking.has(providerId)) return this.#schedule(providerId, intervalMs)
     this.#checking.add(providerId)
     try {
       await this.#checkOnce(providerId)
     } catch (error) {
+      if (this.#stopped) return
+      this.#schedule(providerId, intervalMs)
       this.#ports.log.error('check failed', {
         provider: providerId,
         reason: error instanceof Error ? error.message : String(error),
