@@ -52,12 +52,15 @@ export interface ObjectsEntry {
   forgotten: ObjectName[]
 }
 
-/** What a batch holds of budgets from the end of the request that made it, until it is known what it used. */
+/** What a batch, or other work behind its call, holds of budgets from that call's end until it is known what it used. */
 export interface BatchHeldEntry {
   kind: 'batch-held'
+  /** Left out by gateways that knew nothing else: a batch. */
+  type?: BackgroundWork
   requestId: string
   /** RFC 3339: when it was made. */
   time: string
+  /** Id of the work. */
   batchId: string
   lane: LaneName
   provider: string | null
@@ -104,6 +107,8 @@ export interface BatchUsageEntry {
   /** A batch has ended, and what it used stands in results that nobody has brought yet. Left out: `sums` are all of it. */
   unread?: true
   sums: BatchSum[]
+  /** Budgets that count it where it held nothing of them. */
+  counters?: readonly (readonly [counter: string, period: string])[]
 }
 
 export interface BatchSum {

@@ -6,7 +6,7 @@ import type { LaneName } from '../core/lane.ts'
 import type { LimitFigures } from '../core/policy-limits.ts'
 import type { UsageConvention, UsageDetail } from '../core/record.ts'
 import type { BatchAsk, CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
-import type { EndedWork, ResultUsage } from './earlier-work.ts'
+import type { EndedWork, ResultUsage, StartedWork } from './earlier-work.ts'
 import type { OutputLimits } from './output-limit.ts'
 import type { AnswerReader, Framing, RequestContent, SignedReasoning, SocketReader } from './reader-contract.ts'
 
@@ -172,6 +172,11 @@ export interface Endpoint {
    * The call makes a batch: what its requests ask for, those in the body and those in its files. `inputs`: of the files.
    */
   batchAsks?(inspection: Inspection, body: Buffer, inputs: readonly BatchAsk[]): readonly BatchAsk[]
+  /**
+   * The call may make work that goes on behind it, or go on with such work: what a whole 2xx answer shows as made and not ended. It
+   * keeps what the call holds of budgets until its end is shown. Such a call holds budgets also where it names no model.
+   */
+  startedWork?(answer: unknown): StartedWork | null
   /** Where `reportsUsage` is `end`: the background work that the answer shows as ended, with its usage. */
   endedWork(answer: unknown): readonly EndedWork[]
   /** Where its answers may hold reasoning that only the account can read that wrote it. */

@@ -7,9 +7,13 @@ export interface ResultUsage {
   tokens: TokenUsage
 }
 
-export interface EndedWork {
+/** Work that goes on behind the call that made it. */
+export interface StartedWork {
   type: BackgroundWork
   id: string
+}
+
+export interface EndedWork extends StartedWork {
   /** A batch has ended, and what it used stands in results that nobody has brought yet. */
   unread?: true
   /** One sum for each of its answers, or for all answers of one model. */

@@ -40,6 +40,7 @@ export function makeRow(operation: string, call: RowPath, usual: UsualReading, f
     readWhole: undefined,
     reportsUsage: undefined,
     batchAsks: undefined,
+    startedWork: undefined,
     holdsBatchInput: undefined,
     billed: asksModel,
     readUnits: undefined,

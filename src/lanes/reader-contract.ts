@@ -67,6 +67,8 @@ export interface AnswerFacts {
    * there is none.
    */
   counted?: string
+  /** The run that this stream has left unfinished: it waits for its tools. Left out where there is none. */
+  unfinished?: string
 }
 
 export interface EventReading {

@@ -24,6 +24,7 @@ const prices = [
     per_search: 0.01,
   }),
   price('gemini', 'gemini-model', { input: 0.3, audio_input: 1, output: 2.5, flex: { input: 0.15 } }),
+  price('azure-openai', 'gpt-known', { input: 2, output: 8 }),
   price('groq', 'groq-model', { input: 0.1, output: 0.2 }),
   price('openai', 'local-model', { input: 99, output: 99 }),
 ]
@@ -44,6 +45,7 @@ beforeAll(async () => {
       { kind: 'openai', baseUrl: `${origin}/v1` },
       { kind: 'anthropic', baseUrl: origin },
       { kind: 'gemini', baseUrl: origin },
+      { kind: 'azure-openai', name: 'azure', baseUrl: `${origin}/openai/v1` },
       { kind: 'openai-compatible', name: 'groq', baseUrl: `${origin}/v1`, settings: { preset: 'groq' } },
       { kind: 'openai-compatible', name: 'local', baseUrl: `${origin}/v1`, settings: { preset: 'vllm' } },
     ],
@@ -124,6 +126,17 @@ describe('a settled request has its cost', () => {
     nextHeaders = {}
     expect(record.usage_detail).toMatchObject({ tier: 'flex' })
     expect(record.cost?.usd).toBe(0.00015)
+  })
+
+  it('at Azure by the model that answered, whose deployment has any name, unless that has a price of its own', async () => {
+    const deployed = await chat('azure-model', usage, { model: 'gpt-known' })
+    // 1000 × 2 + 100 × 8 millionths.
+    expect([deployed.cost?.usd, deployed.upstream_model]).toEqual([0.0028, 'azure-model'])
+    expect(deployed.policy_signals.map(({ rule }) => rule)).not.toContain('unpriced')
+    const own = price(null, 'azure-model', { input: 1, output: 1 })
+    plane.tell({ type: 'prices', prices: { revision: 2, prices: [...prices, own] } })
+    expect((await chat('azure-model', usage, { model: 'gpt-known' })).cost?.usd).toBe(0.0011)
+    plane.tell({ type: 'prices', prices: { revision: 3, prices } })
   })
 
   it('of audio', async () => {

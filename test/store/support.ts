@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { onTestFinished } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import type { Writers } from '../../src/core/journal-format.ts'
+import type { SettledHold, Writers } from '../../src/core/journal-format.ts'
 import { noAccountLimits } from '../../src/core/policy-limits.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { Key, Policy, Provider, ProviderRevision, Route, StoreClient } from '../../src/store/api.ts'
@@ -148,6 +148,7 @@ interface Pass {
   batch?: BatchLimits
   /** Records that have ended, after each batch. */
   onRecords?(records: RequestRecord[]): void
+  onHolds?(settled: SettledHold[]): void
 }
 
 /** One pass by an ingestion that knows nothing of any before. */
@@ -157,9 +158,10 @@ export async function ingestJournal({
   writers,
   batch,
   onRecords,
+  onHolds,
 }: Pass): Promise<number> {
   const ended = (records: string[]) => onRecords?.(records.map((text) => JSON.parse(text) as RequestRecord))
-  const audience = { ended, admitted: false, traffic: null, holds: null, traces: false }
+  const audience = { ended, admitted: false, traffic: null, holds: onHolds ?? null, traces: false }
   return await new Ingestion({ connection, journalDirectory, audience, ...(batch ? { batch } : {}) }).pass(writers)
 }
 

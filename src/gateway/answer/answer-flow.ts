@@ -9,6 +9,7 @@ import type { RequestEnd } from '../request/trace.ts'
 import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfFault } from '../upstream/evaluate.ts'
+import { noteAnswered } from '../upstream/leg.ts'
 import { estimateCut, estimateTokens } from './charge.ts'
 import { clientClosed, settle } from './settle.ts'
 import { type WrittenAnswer, writtenBytes } from './written-tokens.ts'
@@ -149,6 +150,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
     if (end.error !== null && attempt.outcome === 'answered') attempt.outcome = end.error.code
     // Of what is only estimated nothing more is known.
     const detail = end.tokens?.source === 'reported' ? leg.reader.usageDetail() : null
+    noteAnswered(leg)
     await settle(arrival, { ...end, detail, ...(leg.earlier !== undefined && { earlier: leg.earlier }) })
     if (abort.disconnected) this.#done()
     return !abort.disconnected

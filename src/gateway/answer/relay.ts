@@ -9,7 +9,7 @@ import { uploadHeaders } from '../upload/upload-url.ts'
 import type { Head } from '../upstream/answer-consumer.ts'
 import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader, headersDown, withoutRateLimits } from '../upstream/headers.ts'
-import type { Leg, LegTranslation } from '../upstream/leg.ts'
+import { type Leg, type LegTranslation, noteAnswered } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
 import { estimateWhole } from './charge.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
@@ -184,6 +184,7 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
   trace.mark('last_byte')
+  noteAnswered(answer.leg)
   await settle(arrival, { status: head.status, error: null, ...used })
   if (call.abort.disconnected) return
   writeHead(call, head, [...lengthOf(head, body), ...headersOfRow(call, answer)])

@@ -11,7 +11,9 @@ import { holdsTooMuch } from '../../lanes/json-tree.ts'
 import { usageDetail } from '../../lanes/usage.ts'
 import { addUsage } from '../../lanes/usage-sum.ts'
 import { effectivePolicy } from '../../policy/admit.ts'
+import { findPeriod } from '../../policy/limits/periods.ts'
 import { costOf } from '../../policy/prices/cost.ts'
+import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
 import { findHeader } from '../upstream/headers.ts'
@@ -30,6 +32,7 @@ interface ResultsCall {
   readonly lane: Lane
   readonly match: Match
   readonly trace: Trace
+  readonly key: SnapshotKey
   readonly gateway: Pick<Gateway, 'model'>
 }
 
@@ -96,14 +99,10 @@ export class BatchResults {
 
   /** For the journal. */
   entries(): BatchUsageEntry[] {
-    const counted = this.#ended.filter(({ work, sums }) => {
-      // A batch that has used nothing holds nothing more; the run of a thread is counted elsewhere.
-      const isOfUse = sums.size > 0 || work.type === 'thread_run' || work.type === 'batch'
-      return isOfUse && this.#mayCount(work)
-    })
-    return counted.map(({ work, sums, unread }) => {
-      return { ...this.#entry(work, sums), ...(unread === true ? { unread } : {}) }
-    })
+    // What has used nothing holds nothing more.
+    return this.#ended
+      .filter(({ work }) => this.#mayCount(work))
+      .map(({ work, sums, unread }) => ({ ...this.#entry(work, sums), ...(unread === true ? { unread } : {}) }))
   }
 
   /** Of what somebody adopted, what it used was counted where it was made. */
@@ -124,7 +123,29 @@ export class BatchResults {
       provider: this.#call.trace.provider,
       owner: { projectId, environmentId, keyId, providerId, credentialId },
       sums: [...sums.values()],
+      ...(sums.size > 0 ? this.#counters() : {}),
     }
+  }
+
+  /** The budgets of the key that made it, and of its account. Of end users nobody knows here. */
+  #counters(): Pick<BatchUsageEntry, 'counters'> {
+    const { configuration } = this.#call.gateway.model
+    const key = this.#key()
+    const limits = key === null ? [] : (effectivePolicy(configuration.policies, key).limits ?? [])
+    const account = configuration.providers.get(this.#object.providerId)?.limits ?? []
+    const now = Date.now()
+    const counters = [...limits, ...account].flatMap(({ counter, period, perUser }) =>
+      period === null || perUser ? [] : [[counter, findPeriod(period, configuration.timeZone, now).name] as const],
+    )
+    return counters.length === 0 ? {} : { counters }
+  }
+
+  /** Of a list, whose each is stands in the store alone. */
+  #key(): SnapshotKey | null {
+    const { keyId, requestId } = this.#object
+    const { key, gateway } = this.#call
+    if (keyId === null || requestId === null) return null
+    return key.id === keyId ? key : gateway.model.findKeyById(keyId)
   }
 
   /** Whether they come whole and can be read. */

@@ -1,6 +1,8 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { ObjectsEntry } from '../../core/journal-format.ts'
 import type { BatchInput, CreatedObject, ObjectOwner } from '../../core/stored-object.ts'
+import type { Endpoint } from '../../lanes/contract.ts'
+import type { StartedWork } from '../../lanes/earlier-work.ts'
 import type { Call } from '../request/call.ts'
 import { type Answer, credentialIdOf } from '../upstream/evaluate.ts'
 import { findHeader } from '../upstream/headers.ts'
@@ -23,7 +25,17 @@ export function recordObjects({ leg }: Answer, body: Buffer): void {
   const input = call.arrival.objects?.input?.taken() ?? null
   const created = withInput(endpoint.createdObjects(match, call.inspection, parsed), input)
   recordCreated(leg, [...created, ...leg.reader.seen().objects])
+  recordStarted(leg, endpoint.startedWork?.(parsed) ?? batchIn(endpoint, created))
   if (endpoint.reportsUsage === 'end') resultsHere(leg).take(endpoint.endedWork(parsed))
+}
+
+function recordStarted(leg: Leg, work: StartedWork | null): void {
+  if (work !== null) notesOf(leg.call).started = { work, owner: ownerAt(leg) }
+}
+
+function batchIn({ batchAsks }: Endpoint, created: readonly CreatedObject[]): StartedWork | null {
+  const made = batchAsks === undefined ? undefined : created.find(({ type }) => type === 'batch')
+  return made === undefined ? null : { type: 'batch', id: made.id }
 }
 
 /** For an answer whose bytes pass unread: too large, too full, compressed, or of a shape that says nothing. */
@@ -74,6 +86,10 @@ export class StreamedObjects {
     if (seen.objects.length > 0) this.#journal(seen.objects)
     call.arrival.objects?.results?.takeShown(seen)
     if (seen.counted !== undefined) resultsHere(this.#leg).takeCounted(seen.counted)
+    const { startedWork } = call.match.endpoint
+    // The run that goes on was made by an earlier call, which holds.
+    if (seen.unfinished !== undefined && startedWork !== undefined && call.match.endpoint.model !== 'none')
+      recordStarted(this.#leg, { type: 'thread_run', id: seen.unfinished })
   }
 
   #journal(made: readonly CreatedObject[]): void {

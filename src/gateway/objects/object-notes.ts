@@ -1,6 +1,7 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { ObjectsEntry } from '../../core/journal-format.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
+import type { ObjectName, ObjectOwner } from '../../core/stored-object.ts'
+import type { StartedWork } from '../../lanes/earlier-work.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { BatchResults } from './batch-results.ts'
 import type { InputWatch } from './input-watch.ts'
@@ -11,6 +12,8 @@ export class ObjectNotes {
   named: readonly ObjectName[] = []
   /** What it created or deleted. */
   entry: ObjectsEntry | null = null
+  /** Work that goes on behind the call, and whose it is. */
+  started: { work: StartedWork; owner: ObjectOwner } | null = null
   /** For an upload that may be a batch's input file. */
   readonly input: InputWatch | null
   /** Where the answer may bring the results of a batch, or how other background work ended. */

@@ -39,9 +39,14 @@ type Priced = Pick<Candidate, 'upstreamModel'> & { provider: Pick<Candidate['pro
  */
 export function holdBudgets(call: Call, { candidates }: Plan): Fault | null | Promise<Fault | null> {
   const [first] = candidates
-  const { gateway, arrival, inspection } = call
+  const { gateway, arrival } = call
   if (gateway.limits.sharesBudgets) return holdFirstShared(call, first)
-  return first === undefined || inspection.model === null ? null : holdFirst(call, first, arrival.receivedAt)
+  return first === undefined || !mayHold(call) ? null : holdFirst(call, first, arrival.receivedAt)
+}
+
+/** What names no model asks none; but a run may have its model from elsewhere. */
+function mayHold({ inspection, match }: Call): boolean {
+  return inspection.model !== null || match.endpoint.startedWork !== undefined
 }
 
 function holdFirst(call: Call, target: Priced, now: number): Fault | null {
@@ -57,9 +62,9 @@ function holdFirst(call: Call, target: Priced, now: number): Fault | null {
 async function holdFirstShared(call: Call, target: Priced | undefined): Promise<Fault | null> {
   const hold = budgetsOf(call.arrival)
   if (hold === null || target === undefined) return null
-  const { gateway, arrival, inspection } = call
+  const { gateway, arrival } = call
   const moment = momentOf(call, arrival.receivedAt)
-  if (inspection.model === null) {
+  if (!mayHold(call)) {
     // What turns of a connection come to is held while its frames pass, which wait for nobody.
     await gateway.limits.askAllowances(hold.limits, hold.user, moment)
     return null
@@ -289,7 +294,7 @@ export function settleBudgets(arrival: Arrival, record: RequestRecord): readonly
     tokens: tokensOf(tokens),
   }
   const held = hold.budgets.find(({ limit }) => limit.kind === 'usd')?.held
-  if (keepForBatch(arrival, record)) {
+  if (keepForWork(arrival, record)) {
     hold.actual = 'kept'
     return []
   }
@@ -298,17 +303,17 @@ export function settleBudgets(arrival: Arrival, record: RequestRecord): readonly
   return bookedOf(hold.budgets, actual)
 }
 
-/** A batch that was made holds what the request held, until it is known what it used. */
-function keepForBatch({ match, gateway, objects, limits }: Arrival, record: RequestRecord): boolean {
+/** Work that goes on behind its call holds what the call held, until it is known what it used. */
+function keepForWork({ gateway, objects, limits }: Arrival, record: RequestRecord): boolean {
   const { budgets = [], heldFor = null } = limits?.hold ?? {}
   const { lane, provider, model, upstream_model: upstream, id: requestId, time } = record
-  const made = objects?.entry?.made.find(({ type }) => type === 'batch')
-  const entry = objects?.entry ?? null
-  if (match?.endpoint.batchAsks === undefined || made === undefined || entry === null || lane === null) return false
+  const started = objects?.started ?? null
+  if (started === null || lane === null || record.tokens !== null) return false
+  const { type, id: batchId } = started.work
   const { input, output } = heldFor ?? { input: 0, output: 0 }
   void gateway.journal.append({
-    ...{ kind: 'batch-held', requestId, time, batchId: made.id, lane, provider, model: upstream || model },
-    owner: entry.owner,
+    ...{ kind: 'batch-held', type, requestId, time, batchId, lane, provider, model: upstream || model },
+    owner: started.owner,
     hold: bookedOf(budgets, null),
     tokens: { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' },
   })
@@ -330,14 +335,17 @@ export function expectTarget(call: Call, { provider, upstreamModel }: Priced, fo
   // What a policy says of models without a price holds here too: a rate, or that they may be used uncounted.
   const { unpriced } = call.arrival
   const price = isFree ? null : priceForTier(found ?? unpriced?.price ?? null, body.bytes)
-  const { usesTokens, outputLimits } = match.endpoint
-  if (!isFree && price === null && unpriced === null && usesTokens && countsUsd(call)) return noPrice(upstreamModel)
+  const { usesTokens, outputLimits, startedWork } = match.endpoint
+  // A later step of a run, and the run of an eval, cannot name the model: what they use is booked when it is known.
+  const isLater = startedWork !== undefined && match.endpoint.model === 'none'
+  if (!isFree && !isLater && price === null && unpriced === null && usesTokens && countsUsd(call))
+    return noPrice(upstreamModel)
   const input = usesTokens ? Math.ceil(body.bytes.length / bytesPerToken) : 0
   if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
-  if (outputLimits === undefined) return { price, input, output: 0, grows: false }
+  if (outputLimits === undefined && !isLater) return { price, input, output: 0, grows: false }
   const { streamed, answers } = inspection
   const size = { outputLimit: outputCap ?? inspection.outputLimit, streamed, answers }
-  const expected = expectAnswer(price, isFree || (!forAccount && onlyWarns(call)), size)
+  const expected = expectAnswer(price, isFree || isLater || (!forAccount && onlyWarns(call)), size)
   return expected === null ? unboundedAnswer() : { price, input, ...expected }
 }
 

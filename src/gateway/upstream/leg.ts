@@ -243,6 +243,21 @@ export function noteLeg(leg: Leg): void {
   trace.priced = pricedAs(leg)
 }
 
+/**
+ * A call that names no model, and a deployment at Azure without a price that somebody has set, are charged as the model that says it
+ * has answered.
+ */
+export function noteAnswered({ call, provider, reader }: Leg): void {
+  const { trace, gateway } = call
+  const { priced } = trace
+  const { model } = reader.seen()
+  if (priced === null || model === null || (priced.model !== '' && priced.vendor !== 'azure-openai')) return
+  const own = gateway.model.priceOf(provider, priced.model)
+  if (own !== null && (own.source !== 'shipped' || gateway.model.priceOf(provider, model) === null)) return
+  trace.priced = { ...priced, model }
+  if (priced.model === '') trace.upstreamModel = model
+}
+
 /** What the provider says of it in its head. */
 export function noteHead({ call: { trace }, lane }: Leg, { head }: UpstreamCall): void {
   trace.providerRequestId = findRequestId(head.headers) ?? trace.providerRequestId

@@ -1,5 +1,5 @@
 import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { EndedWork, ResultUsage } from '../earlier-work.ts'
+import type { EndedWork, ResultUsage, StartedWork } from '../earlier-work.ts'
 import { readInteractionUsage } from './interactions-reader.ts'
 import { modelName } from './names.ts'
 import { readGenerateUsage } from './usage.ts'
@@ -17,6 +17,13 @@ export function endedBatches(answer: unknown): readonly EndedWork[] {
 export function endedInteraction(answer: unknown): readonly EndedWork[] {
   const body = asObject(answer)
   return body === null ? [] : readInteraction(body)
+}
+
+/** One in the background, before its end. */
+export function startedInteraction(answer: unknown): StartedWork | null {
+  const body = asObject(answer)
+  const id = asText(body?.id)
+  return id === null || body?.status !== 'in_progress' ? null : { type: 'interaction', id }
 }
 
 /** A line of a batch's results: `{key, response}` or `{key, error}`. Source: wire/lanes.md, section 3.3; lines of embeddings [K]. */
@@ -60,9 +67,12 @@ function readBatch(value: unknown): EndedWork[] {
   return [{ type: 'batch', id, ...(unread ? { unread } : {}), sums }]
 }
 
+const endings = new Set(['completed', 'failed', 'cancelled', 'incomplete'])
+
 function readInteraction({ id: value, status, model, usage }: JsonObject): EndedWork[] {
   const id = asText(value)
   const tokens = readInteractionUsage(usage)
-  if (id === null || tokens === null || status === 'in_progress') return []
+  if (id === null || status === 'in_progress') return []
+  if (tokens === null) return endings.has(String(status)) ? [{ type: 'interaction', id, sums: [] }] : []
   return [{ type: 'interaction', id, sums: [{ model: asText(model), lines: 1, tokens }] }]
 }

@@ -14,7 +14,7 @@ import {
 import { type AnswerShape, WholeReader } from '../whole-reader.ts'
 import { askedByBatch, askedByEmbeddings } from './batch-asks.ts'
 import { createdInteraction, createdObjects } from './created-objects.ts'
-import { endedBatch, endedBatches, endedInteraction } from './ended.ts'
+import { endedBatch, endedBatches, endedInteraction, startedInteraction } from './ended.ts'
 import { GenerateReader } from './generate-reader.ts'
 import { generateLimits, inspectBody, inspectHead, inspectNamed, interactionLimits } from './inspection.ts'
 import { InteractionsReader } from './interactions-reader.ts'
@@ -245,6 +245,7 @@ export const endpoints: readonly Endpoint[] = [
     object: creates('interaction'),
     outputLimits: interactionLimits,
     reader: readInteraction,
+    startedWork: startedInteraction,
     createdObjects: createdInteraction,
   }),
   row('interactions.get', 'GET /{version}/interactions/{object}', {

@@ -10,6 +10,7 @@ export class ThreadsReader extends BaseReader {
   protected readonly wanted = ['model', 'thread_id', 'usage']
   #tokens: TokenUsage | null = null
   #run: string | null = null
+  #waits = false
   #spoke = false
   #done = false
   readonly #creates: boolean
@@ -26,6 +27,7 @@ export class ThreadsReader extends BaseReader {
     this.responseId ??= asText(run.thread_id)
     this.#tokens = readUsage(run.usage) ?? this.#tokens
     this.#run ??= asText(run.id)
+    this.#waits = run.status === 'requires_action'
     const thread = asText(run.thread_id)
     if (this.#creates && thread !== null) this.objects = [{ type: 'thread', id: thread }]
   }
@@ -65,6 +67,9 @@ export class ThreadsReader extends BaseReader {
   override seen(): AnswerFacts {
     // A run that waits for its tools has reported no usage yet, and is estimated only where the stream was cut.
     const counts = this.#tokens !== null || (this.#spoke && !this.#done)
-    return counts && this.#run !== null ? { ...super.seen(), counted: this.#run } : super.seen()
+    const seen = super.seen()
+    if (this.#run === null) return seen
+    if (counts) return { ...seen, counted: this.#run }
+    return this.#waits && this.#done ? { ...seen, unfinished: this.#run } : seen
   }
 }

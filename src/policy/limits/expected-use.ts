@@ -58,9 +58,10 @@ export function priceForTier(price: ModelPrice | null, body: Buffer): ModelPrice
 }
 
 export function noPrice(model: string): Fault {
-  const what =
-    model === '' ? 'No model is named here, and a price is one of a model' : `The model ${model} has no price`
-  const message = `${what}, so a budget in USD cannot count it; ask the operator to set one (spgw prices set).`
+  const message =
+    model === ''
+      ? 'No model is named here, and a price is one of a model, so a budget in USD cannot count it: name the model, or ask the operator to set a rate for it (--unpriced).'
+      : `The model ${model} has no price, so a budget in USD cannot count it; ask the operator to set one (spgw prices set).`
   return fault('policy_denied', message, { param: 'model' })
 }
 

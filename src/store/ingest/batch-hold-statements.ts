@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { BatchHeldEntry, SettledHold } from '../../core/journal-format.ts'
+import type { BatchHeldEntry, BatchUsageEntry, SettledHold } from '../../core/journal-format.ts'
 import { kindOfCounter } from '../../core/policy-limits.ts'
 import type { ObjectPlace } from '../../core/stored-object.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
@@ -38,9 +38,10 @@ export class BatchHoldStatements {
     )
   }
 
-  open(entry: BatchHeldEntry): void {
+  /** False: it is known already, or what it used is, and it holds nothing more. */
+  open(entry: BatchHeldEntry): boolean {
     const place = valuesOf({ ...entry.owner, batchId: entry.batchId })
-    this.#open.run(...place, entry.time, writeJson(entry), ...place)
+    return this.#open.run(...place, entry.time, writeJson(entry), ...place).changes > 0
   }
 
   /** It has ended; its results are still to be read. */
@@ -48,14 +49,14 @@ export class BatchHoldStatements {
     this.#end.run(time, ...valuesOf(place))
   }
 
-  /** It holds nothing more. Empty: it held nothing. */
-  settle(place: HeldBatch, actual: BatchActual): SettledHold[] {
+  /** It holds nothing more. `counters`: what counts it where it held nothing there, made before the budget or by an older gateway. */
+  settle(place: HeldBatch, actual: BatchActual, counters: NonNullable<BatchUsageEntry['counters']>): SettledHold[] {
     const row = this.#close.get(...valuesOf(place))
-    if (row === undefined) return []
-    const { hold } = readJson<BatchHeldEntry>(row.held_json)
-    return hold.map(([counter, period, held]) => {
+    const held = row === undefined ? [] : readJson<BatchHeldEntry>(row.held_json).hold
+    const others = counters.filter(([counter]) => !held.some(([known]) => known === counter))
+    return [...held, ...others].map(([counter, period, amount = 0]) => {
       const isUsd = kindOfCounter(counter) === 'usd'
-      return { counter, period, held, actual: isUsd ? actual.usd : actual.tokens }
+      return { counter, period, held: amount, actual: isUsd ? actual.usd : actual.tokens }
     })
   }
 

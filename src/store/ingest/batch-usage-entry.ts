@@ -3,8 +3,7 @@ import { readTime } from '../records/record-head.ts'
 /** Whether that is an entry of a batch's usage as the gateway writes it. */
 export function isBatchUsageEntry(entry: object): boolean {
   const texts = ['requestId', 'batchId', 'lane'].every((name) => typeof Reflect.get(entry, name) === 'string')
-  const type: unknown = Reflect.get(entry, 'type')
-  if (type !== undefined && typeof type !== 'string') return false
+  if (!isType(Reflect.get(entry, 'type')) || !isCounters(Reflect.get(entry, 'counters'))) return false
   if (!texts || readTime(Reflect.get(entry, 'time')) === null) return false
   const owner: unknown = Reflect.get(entry, 'owner')
   const sums: unknown = Reflect.get(entry, 'sums')
@@ -14,10 +13,19 @@ export function isBatchUsageEntry(entry: object): boolean {
 /** The same of what a batch holds. */
 export function isBatchHeldEntry(entry: object): boolean {
   const texts = ['requestId', 'batchId', 'lane'].every((name) => typeof Reflect.get(entry, name) === 'string')
-  if (!texts || readTime(Reflect.get(entry, 'time')) === null) return false
+  if (!texts || readTime(Reflect.get(entry, 'time')) === null || !isType(Reflect.get(entry, 'type'))) return false
   const tokens: unknown = Reflect.get(entry, 'tokens')
   const hold: unknown = Reflect.get(entry, 'hold')
   return isOwner(Reflect.get(entry, 'owner')) && Array.isArray(hold) && typeof tokens === 'object' && tokens !== null
+}
+
+const isType = (type: unknown) => type === undefined || typeof type === 'string'
+
+function isCounters(counters: unknown): boolean {
+  if (counters === undefined) return true
+  const isNamed = (pair: unknown) =>
+    Array.isArray(pair) && pair.length === 2 && pair.every((name) => typeof name === 'string')
+  return Array.isArray(counters) && counters.every(isNamed)
 }
 
 function isOwner(owner: unknown): boolean {

@@ -52,14 +52,15 @@ export class BatchUsageStatements {
 
   /** A batch whose results nobody has read is charged what it held; null where it has been counted. */
   charge(held: BatchHeldEntry, { time, usd }: { time: string; usd: number | null }): RequestRecord | null {
-    const { batchId, owner, requestId, lane, provider, model, tokens } = held
+    const { type = 'batch', batchId, owner, requestId, lane, provider, model, tokens } = held
     const place = [batchId, owner.providerId, owner.credentialId ?? '']
-    if (this.#mark.run(...place, requestId, time, 'batch').changes === 0) return null
-    const text = `Nobody has read the results of batch ${batchId}, which request ${requestId} made: it is charged what it held.`
-    const data = { batch: batchId, request: requestId }
+    if (this.#mark.run(...place, requestId, time, type).changes === 0) return null
+    const what = type === 'batch' ? 'read the results of batch' : `asked how it ended: ${nameOf(type)}`
+    const text = `Nobody has ${what} ${batchId}, which request ${requestId} made: it is charged what it held.`
+    const data = { [type]: batchId, request: requestId }
     return {
       ...blankRecord(),
-      ...{ id: newId('req', Date.parse(time)), state: 'settled', time, lane, operation: operations.batch },
+      ...{ id: newId('req', Date.parse(time)), state: 'settled', time, lane, operation: operations[type] },
       ...this.#ownerOf(owner),
       ...{ model, provider, upstream_model: model, status: 200, tokens },
       cost: usd === null ? null : { usd, price_version: 'hold' },
@@ -114,6 +115,8 @@ const operations: Readonly<Record<BackgroundWork, string>> = {
   thread_run: 'threads.runs.result',
 }
 
+const nameOf = (type: BackgroundWork) => type.replace('_', ' ')
+
 type RecordOwner = Pick<RequestRecord, 'key' | 'project' | 'environment'>
 
 function toRecord(
@@ -142,7 +145,7 @@ function toRecord(
         text:
           type === 'batch'
             ? `Usage of ${lines} results of batch ${batchId}, which request ${requestId} brought.`
-            : `Usage of the ${type.replace('_', ' ')} ${batchId}, whose end request ${requestId} showed.`,
+            : `Usage of the ${nameOf(type)} ${batchId}, whose end request ${requestId} showed.`,
         data: { [type]: batchId, request: requestId, lines },
       },
     ],

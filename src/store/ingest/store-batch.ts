@@ -1,5 +1,5 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import type { SettledHold } from '../../core/journal-format.ts'
+import type { BatchUsageEntry, SettledHold } from '../../core/journal-format.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { sharedChanges } from '../objects/object-statements.ts'
 import { type RecordHead, readHead, readTime } from '../records/record-head.ts'
@@ -59,7 +59,7 @@ export function storeBatch(
     if (entry.kind === 'repeated') addRepeat(hot, entry)
     else if (entry.kind === 'objects') storeObjects(hot, entry)
     else if (entry.kind === 'body') storeBody(hot, entry)
-    else if (entry.kind === 'batch-held') storeBatchHeld(hot, entry)
+    else if (entry.kind === 'batch-held') storeBatchHeld(hot, entry, stored)
     else if (entry.kind === 'held') storeHeld(hot, entry)
     else if (entry.kind === 'reasoning') storeReasoning(hot, entry)
     else if (entry.kind === 'batch-usage') storeBatchUsage(hot, entry, place.owner, stored)
@@ -138,13 +138,13 @@ function storeHeld(hot: HotStatements, found: FoundEntry): void {
 function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, stored: Stored): void {
   const entry = parseEntry(found)
   if (entry?.kind !== 'batch-usage') throw new Error("this batch's usage in the journal cannot be read")
-  const { type = 'batch', batchId, time } = entry
+  const { batchId, time, counters = [] } = entry
   const place = { ...entry.owner, batchId }
   if (entry.unread === true) return hot.holds.end(place, time)
   const records = hot.batches.count(entry)
   if (records === null) return
   for (const record of records) storeMade(hot, record, owner, stored)
-  if (type === 'batch') settleBatch(hot, place, sumOf(records), stored)
+  settleBatch(hot, place, { actual: sumOf(records), counters }, stored)
 }
 
 /** A record that no journal holds. */
@@ -157,8 +157,13 @@ export function storeMade(hot: HotStatements, record: RequestRecord, owner: stri
 }
 
 /** What it held of budgets is replaced by what it came to. */
-export function settleBatch(hot: HotStatements, place: HeldBatch, actual: BatchActual, stored: Stored): void {
-  const settled = hot.holds.settle(place, actual)
+export function settleBatch(
+  hot: HotStatements,
+  place: HeldBatch,
+  { actual, counters }: { actual: BatchActual; counters: NonNullable<BatchUsageEntry['counters']> },
+  stored: Stored,
+): void {
+  const settled = hot.holds.settle(place, actual, counters)
   hot.spend.settle(settled)
   stored.settledHolds.push(...settled)
 }
@@ -175,11 +180,14 @@ function sumOf(records: readonly RequestRecord[]): BatchActual {
 const nanoPerUsd = 1e9
 
 /** From the end of the request that made it: should that one never settle, its hold is the batch's all the same. */
-function storeBatchHeld(hot: HotStatements, found: FoundEntry): void {
+function storeBatchHeld(hot: HotStatements, found: FoundEntry, stored: Stored): void {
   const entry = parseEntry(found)
   if (entry?.kind !== 'batch-held') throw new Error('what this batch holds in the journal cannot be read')
-  hot.holds.open(entry)
   hot.spend.drop(entry.requestId)
+  if (hot.holds.open(entry)) return
+  // Another thread's journal told of its end first.
+  const released = entry.hold.map(([counter, period, held]) => ({ counter, period, held, actual: 0 }))
+  stored.settledHolds.push(...released)
 }
 
 function storeBody(hot: HotStatements, found: FoundEntry): void {

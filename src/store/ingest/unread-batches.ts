@@ -34,5 +34,6 @@ function charge(hot: HotStatements, held: BatchHeldEntry, time: string, stored: 
   const record = hot.batches.charge(held, { time, usd: inUsd === undefined ? null : usdOfNano(BigInt(usd)) })
   if (record !== null) storeMade(hot, record, 'unread', stored)
   const { input, output } = held.tokens
-  settleBatch(hot, { ...held.owner, batchId: held.batchId }, { usd, tokens: input + output }, stored)
+  const actual = { usd, tokens: input + output }
+  settleBatch(hot, { ...held.owner, batchId: held.batchId }, { actual, counters: [] }, stored)
 }

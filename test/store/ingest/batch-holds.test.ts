@@ -105,3 +105,24 @@ it('is charged 30 days after the end, with a record that says so, and never agai
     })),
   )
 })
+
+it('is let go where what it used was told before, and that is booked by the counters of its key', async () => {
+  const told: SettledHold[] = []
+  const counters = [[counter, '2026-12']] as const
+  const data = storePaths(temporaryDirectory())
+  store = await openStore({ path: data.databasePath })
+  const writer = new JournalWriter(data.journalDirectory, { boot: 'live', thread: 0, sequence: 1 })
+  const work = { type: 'thread_run' } as const
+  writer.write(used('run_1', { ...work, sums: [sum(120e-9)], counters }), { ...held('run_1'), ...work })
+  const options = { connection: store.connection, journalDirectory: data.journalDirectory }
+  const onHolds = (some: SettledHold[]) => void told.push(...some)
+  await ingestJournal({ ...options, writers: { boot: 'live', running: [], next: 5 }, onHolds })
+  expect(await spendTable(store.connection.db).list(['2026-11', '2026-12'])).toEqual({
+    used: [[counter, '2026-12', 120]],
+    held: [],
+  })
+  expect(told).toEqual([
+    { counter, period: '2026-12', held: 0, actual: 120 },
+    { counter, period: '2026-11', held: 500, actual: 0 },
+  ])
+})

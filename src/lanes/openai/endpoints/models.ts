@@ -9,7 +9,7 @@ import {
   isResponseStored,
   responseLimits,
 } from '../inspection.ts'
-import { endedResponse } from '../objects/ended.ts'
+import { endedResponse, startedResponse } from '../objects/ended.ts'
 import { chatNames, findChatReferences, findNoReferences, responseNames } from '../objects/references.ts'
 import { readCounted, readResponse, readStoredResponse } from '../readers.ts'
 import { row } from './row.ts'
@@ -61,6 +61,7 @@ const createResponse = row('responses', 'POST /responses', {
   signedReasoning: { hint: 'encrypted_content', names: ['encrypted_content'] },
   inspect: inspectJson({ watch: responseNames, isStored: isResponseStored }),
   reader: readResponse,
+  startedWork: startedResponse,
 })
 
 /**

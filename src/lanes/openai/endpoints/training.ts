@@ -3,7 +3,15 @@ import { creates, deletes, json, lists, uses } from '../../endpoint-row.ts'
 import { inspectJson, runLimits } from '../inspection.ts'
 import { rejectWideSource } from '../objects/batch-call.ts'
 import { createdThread } from '../objects/created-objects.ts'
-import { endedEvalRun, endedEvalRuns, endedThreadRun, endedThreadRuns } from '../objects/ended.ts'
+import {
+  endedEvalRun,
+  endedEvalRuns,
+  endedThreadRun,
+  endedThreadRuns,
+  startedBefore,
+  startedEvalRun,
+  startedThreadRun,
+} from '../objects/ended.ts'
 import { readRun, readThreadAndRun } from '../readers.ts'
 import { row } from './row.ts'
 
@@ -37,6 +45,7 @@ export const assistants: readonly Endpoint[] = [
     object: creates('thread'),
     outputLimits: runLimits,
     reader: readThreadAndRun,
+    startedWork: startedThreadRun,
     createdObjects: createdThread,
   }),
   row('threads.get', 'GET /threads/{object}', { object: thread }),
@@ -55,6 +64,7 @@ export const assistants: readonly Endpoint[] = [
     object: thread,
     outputLimits: runLimits,
     reader: readRun,
+    startedWork: startedThreadRun,
   }),
   row('threads.runs.list', 'GET /threads/{object}/runs', {
     object: thread,
@@ -69,6 +79,7 @@ export const assistants: readonly Endpoint[] = [
     stream: 'sse',
     object: thread,
     reader: readRun,
+    startedWork: startedBefore,
   }),
   row('threads.runs.steps', 'GET /threads/{object}/runs/{run}/steps', { object: thread }),
   row('threads.runs.step', 'GET /threads/{object}/runs/{run}/steps/{step}', { object: thread }),
@@ -101,6 +112,7 @@ export const training: readonly Endpoint[] = [
     requestForms: json,
     object: uses('eval'),
     inspect: inspectJson({ validate: rejectWideSource }),
+    startedWork: startedEvalRun,
   }),
   row('evals.runs.list', 'GET /evals/{object}/runs', {
     object: uses('eval'),

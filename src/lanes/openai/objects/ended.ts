@@ -1,6 +1,34 @@
+import type { BackgroundWork } from '../../../core/journal-format.ts'
 import { asArray, asCount, asObject, asText, type JsonObject } from '../../../core/json-value.ts'
-import type { EndedWork } from '../../earlier-work.ts'
+import type { EndedWork, StartedWork } from '../../earlier-work.ts'
 import { readUsage } from '../usage.ts'
+
+/** A response in the background, before its end. */
+export function startedResponse(answer: unknown): StartedWork | null {
+  return readStarted('response', answer)
+}
+
+/** The run of a thread. */
+export function startedThreadRun(answer: unknown): StartedWork | null {
+  return readStarted('thread_run', answer)
+}
+
+export function startedEvalRun(answer: unknown): StartedWork | null {
+  return readStarted('eval_run', answer)
+}
+
+/** What it goes on with has held since it was made. */
+export function startedBefore(): null {
+  return null
+}
+
+function readStarted(type: BackgroundWork, answer: unknown): StartedWork | null {
+  const work = asObject(answer)
+  const id = asText(work?.id)
+  return id === null || !unfinished.has(String(work?.status)) ? null : { type, id }
+}
+
+const unfinished = new Set(['queued', 'in_progress', 'requires_action'])
 
 type ReadEndedWork = (id: string, work: JsonObject) => readonly EndedWork[]
 
@@ -62,9 +90,10 @@ function readThreadRun(id: string, work: JsonObject): EndedWork[] {
   return readUsed('thread_run', id, work)
 }
 
+/** Without a report of usage it used nothing: it was cancelled, or failed. */
 function readUsed(type: EndedWork['type'], id: string, { model, usage }: JsonObject): EndedWork[] {
   const tokens = readUsage(usage)
-  return tokens === null ? [] : [{ type, id, sums: [{ model: asText(model), lines: 1, tokens }] }]
+  return [{ type, id, sums: tokens === null ? [] : [{ model: asText(model), lines: 1, tokens }] }]
 }
 
 /** Source: the SDK's `RunRetrieveResponse.PerModelUsage`. */

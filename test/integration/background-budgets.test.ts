@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type ObjectUpstream, type Reply, startObjectUpstream } from '../support/object-upstream.ts'
+
+let upstream: ObjectUpstream
+let gateway: TestGateway
+let key: string
+/** Nano-dollars that all records together must come to. */
+let spent = 0
+
+const policy = 'month'
+const nano = 1e9
+
+beforeAll(async () => {
+  upstream = await startObjectUpstream()
+  gateway = await startGateway()
+  const { admin } = gateway
+  const credentials = { openai: 'sk-work-0001', gemini: 'AIza-work-0001' }
+  for (const [kind, credential] of Object.entries(credentials))
+    await admin.providers.add({ name: kind, kind, baseUrl: upstream.baseUrl, credential, skipCheck: true })
+  await gateway.addRoute('gpt-a', ['openai'])
+  await gateway.addRoute('gemini-a', ['gemini'])
+  for (const model of ['gpt-a', 'gemini-a']) await admin.prices.set({ model, input: 2, output: 10 })
+  await admin.policies.add({ name: policy, budgetUsdMonth: 1, attach: ['workspace'] })
+  key = (await gateway.createKey('maker')).key
+  await ask('POST', '/assistants', shows({ id: 'asst_1', object: 'assistant' }), { model: 'gpt-a' })
+})
+
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.close()
+})
+
+/** Again where a busy machine kept the index of objects from answering in time, as the SDKs do. */
+async function ask(method: string, path: string, reply: Reply, body?: object, tries = 20): Promise<Response> {
+  upstream.answer = () => reply
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const response = await fetch(`${gateway.baseUrl}/v1${path}`, sent)
+  if (tries === 0 || response.headers.get('x-sp-error') !== 'object_index_unavailable') return response
+  await response.text()
+  return await ask(method, path, reply, body, tries - 1)
+}
+
+const shows = (value: object): Reply => ({ body: JSON.stringify(value) })
+
+async function usage() {
+  await gateway.admin.requests.list({ limit: 1 })
+  const [found] = await gateway.admin.policies.usage({ name: policy })
+  const [period] = found?.periods ?? []
+  const show = (usd: number | null | undefined) => Math.round((usd ?? Number.NaN) * nano)
+  return { used: show(period?.used), held: show(period?.held) }
+}
+
+/** The counter, which follows the store, and the records. */
+async function comesTo(wanted: { used: number; held: number }): Promise<void> {
+  await expect.poll(usage, { timeout: 20_000 }).toEqual(wanted)
+  const records = await gateway.admin.requests.list({ limit: 1000 })
+  expect(records.reduce((sum, { cost }) => sum + Math.round((cost?.usd ?? 0) * nano), 0)).toBe(wanted.used)
+}
+
+const inputOf = (body: object) => Math.ceil(JSON.stringify(body).length / 4) * 2000
+const runUsage = { prompt_tokens: 30, completion_tokens: 8, total_tokens: 38 }
+const runCost = 30 * 2000 + 8 * 10_000
+
+/** A thread, and the body of a run in it. */
+async function makeThread(id: string): Promise<string> {
+  await ask('POST', '/threads', shows({ id, object: 'thread' }), {})
+  return `/threads/${id}/runs`
+}
+const run = { assistant_id: 'asst_1', model: 'gpt-a', max_completion_tokens: 100 }
+const shownRun = (more: object) => shows({ id: 'run_1', object: 'thread.run', model: 'gpt-a', usage: null, ...more })
+
+describe('a response in the background', () => {
+  const body = { model: 'gpt-a', input: 'hi', background: true, max_output_tokens: 100 }
+  const hold = inputOf(body) + 100 * 10_000
+  const response = (id: string, more: object) => shows({ id, object: 'response', model: 'gpt-a', usage: null, ...more })
+
+  it('holds what it may come to until its end is shown, and is booked what it used', async () => {
+    await ask('POST', '/responses', response('resp_1', { status: 'queued', background: true }), body)
+    await comesTo({ used: spent, held: hold })
+    await ask('GET', '/responses/resp_1', response('resp_1', { status: 'in_progress' }))
+    await comesTo({ used: spent, held: hold })
+    const used = { input_tokens: 20, output_tokens: 40, total_tokens: 60 }
+    for (let times = 0; times < 2; times++)
+      await ask('GET', '/responses/resp_1', response('resp_1', { status: 'completed', usage: used }))
+    spent += 20 * 2000 + 40 * 10_000
+    await comesTo({ used: spent, held: 0 })
+  })
+
+  it('holds nothing more where it was cancelled', async () => {
+    await ask('POST', '/responses', response('resp_2', { status: 'queued', background: true }), body)
+    await comesTo({ used: spent, held: hold })
+    await ask('POST', '/responses/resp_2/cancel', response('resp_2', { status: 'cancelled' }))
+    await comesTo({ used: spent, held: 0 })
+  })
+})
+
+describe('an interaction in the background', () => {
+  it('holds until its end is shown', async () => {
+    const body = { model: 'gemini-a', input: 'hi', background: true, generation_config: { max_output_tokens: 50 } }
+    const path = '/gemini/v1beta/interactions'
+    const made = { id: 'v1_1', object: 'interaction', model: 'gemini-a' }
+    await ask('POST', path, shows({ ...made, status: 'in_progress' }), body)
+    await comesTo({ used: spent, held: inputOf(body) + 50 * 10_000 })
+    const used = { total_input_tokens: 5, total_output_tokens: 6 }
+    await ask('GET', `${path}/v1_1`, shows({ ...made, status: 'completed', usage: used }))
+    spent += 5 * 2000 + 6 * 10_000
+    await comesTo({ used: spent, held: 0 })
+  })
+})
+
+describe('the run of a thread', () => {
+  it('holds until its end is shown', async () => {
+    const path = await makeThread('thread_1')
+    await ask('POST', path, shownRun({ status: 'queued' }), run)
+    const hold = inputOf(run) + 100 * 10_000
+    await comesTo({ used: spent, held: hold })
+    await ask('GET', `${path}/run_1`, shownRun({ status: 'in_progress' }))
+    await comesTo({ used: spent, held: hold })
+    await ask('GET', `${path}/run_1`, shownRun({ status: 'completed', usage: runUsage }))
+    spent += runCost
+    await comesTo({ used: spent, held: 0 })
+  })
+
+  it('that is streamed holds while it waits for its tools, and is booked with the stream that ends it', async () => {
+    const path = await makeThread('thread_2')
+    const stream = (name: string, data: object): Reply => ({
+      type: 'text/event-stream',
+      body: `event: ${name}\ndata: ${JSON.stringify(data)}\n\nevent: done\ndata: [DONE]\n\n`,
+    })
+    const body = { ...run, stream: true }
+    const shown = { id: 'run_2', object: 'thread.run', thread_id: 'thread_2', model: 'gpt-a' }
+    const waits = stream('thread.run.requires_action', { ...shown, status: 'requires_action', usage: null })
+    await (await ask('POST', path, waits, body)).text()
+    await comesTo({ used: spent, held: inputOf(body) + 100 * 10_000 })
+    const ends = stream('thread.run.completed', { ...shown, status: 'completed', usage: runUsage })
+    await (await ask('POST', `${path}/run_2/submit_tool_outputs`, ends, { tool_outputs: [], stream: true })).text()
+    spent += runCost
+    await comesTo({ used: spent, held: 0 })
+  })
+
+  it('is refused where it names no model, which the budget could not count', async () => {
+    const path = await makeThread('thread_3')
+    const refused = await ask('POST', path, shownRun({ status: 'queued' }), { assistant_id: 'asst_1' })
+    expect([refused.status, refused.headers.get('x-sp-error')]).toEqual([403, 'policy_denied'])
+    expect(await refused.text()).toContain('name the model')
+    await comesTo({ used: spent, held: 0 })
+  })
+})
+
+describe('the run of an eval', () => {
+  it('has no model when it is made, and is booked what it shows at its end', async () => {
+    await ask('POST', '/evals', shows({ id: 'eval_1', object: 'eval' }), {
+      data_source_config: {},
+      testing_criteria: [],
+    })
+    const shown = (more: object) => shows({ id: 'evalrun_1', object: 'eval.run', eval_id: 'eval_1', ...more })
+    await ask('POST', '/evals/eval_1/runs', shown({ status: 'queued' }), { data_source: { type: 'jsonl' } })
+    const used = { model_name: 'gpt-a', invocation_count: 1, prompt_tokens: 9, completion_tokens: 3, cached_tokens: 0 }
+    await ask('GET', '/evals/eval_1/runs/evalrun_1', shown({ status: 'completed', per_model_usage: [used] }))
+    spent += 9 * 2000 + 3 * 10_000
+    await comesTo({ used: spent, held: 0 })
+  })
+})
+
+describe('what was made before there was a budget', () => {
+  it('is booked in the one that is there at its end', async () => {
+    await gateway.admin.policies.remove({ name: policy })
+    const path = await makeThread('thread_4')
+    await ask('POST', path, shownRun({ id: 'run_4', status: 'queued' }), run)
+    await gateway.admin.policies.add({ name: policy, budgetUsdMonth: 1, attach: ['workspace'] })
+    await ask('GET', `${path}/run_4`, shownRun({ id: 'run_4', status: 'completed', usage: runUsage }))
+    spent += runCost
+    await comesTo({ used: spent, held: 0 })
+  })
+})
