@@ -96,10 +96,7 @@ export interface Endpoint {
   requestForms: readonly BodyForm[]
   /** The form of a 2xx answer that is not streamed; `json-or-text`: its content-type decides. */
   responseForm: 'json' | 'json-or-text' | 'bytes' | 'lines' | 'nothing'
-  /**
-   * The framing of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see
-   * `Inspection.framing`.
-   */
+  /** The framing of a streamed answer; null: it never streams. Gemini's `alt` overrides it (`Inspection.framing`). */
   stream: Framing | null
   object: ObjectUse | null
   /** Whether the provider charges for it in tokens. If not, no tokens are estimated. */
@@ -173,8 +170,8 @@ export interface Endpoint {
    */
   batchAsks?(inspection: Inspection, body: Buffer, inputs: readonly BatchAsk[]): readonly BatchAsk[]
   /**
-   * The call may make work that goes on behind it, or go on with such work: what a whole 2xx answer shows as made and not ended. It
-   * keeps what the call holds of budgets until its end is shown. Such a call holds budgets also where it names no model.
+   * The call may make work that goes on behind it: what a whole 2xx answer shows as begun. It keeps what the call holds of budgets until
+   * its end is shown. Such a call holds budgets also where it names no model.
    */
   startedWork?(answer: unknown): StartedWork | null
   /** Where `reportsUsage` is `end`: the background work that the answer shows as ended, with its usage. */
