@@ -4,7 +4,8 @@ import type { ReplicaState } from '../store/replica/replica-types.ts'
 import { type SharedLog, SharedWriter } from '../store/replica/shared-write.ts'
 import { StoreReadOnly } from '../store/store-error.ts'
 import { ClusterLink, type ClusterWorker } from './link.ts'
-import type { ClusterPeer, OutboxReport } from './protocol.ts'
+import { findLost, SeenMarks } from './lost-changes.ts'
+import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
 
 export interface NodeParts {
   store: StoreClient
@@ -60,6 +61,7 @@ export class ClusterNode {
   #met = false
   /** The whole of the rows is read anew: this version may know columns that the one before passed over. */
   #needsAll = false
+  #seen = new SeenMarks()
 
   constructor(parts: NodeParts) {
     this.#parts = parts
@@ -118,6 +120,8 @@ export class ClusterNode {
   stand(state: ReplicaState, needsAll = false): void {
     this.#state = state
     this.#needsAll = needsAll
+    this.#seen = new SeenMarks()
+    this.#seen.note([[state.sequence, state.mark]])
     this.#parts.store.share((call) => this.#writer.write(call))
     this.#parts.onIdentity({ cluster: state.cluster, id: state.member })
     if (this.#linkTrouble === null) this.#meet()
@@ -199,7 +203,8 @@ export class ClusterNode {
   async #readRows(): Promise<boolean> {
     const state = this.#state
     if (state === null) return false
-    const { sequence, mark, rows } = await this.link.ask('rows', { after: this.#needsAll ? 0 : state.sequence })
+    const after = this.#needsAll ? 0 : state.sequence
+    const { sequence, mark, rows, marks } = await this.link.ask('rows', { after })
     if (sequence <= state.sequence && !this.#needsAll) return false
     const extent = this.#needsAll ? 'all' : 'changes'
     try {
@@ -209,6 +214,7 @@ export class ClusterNode {
       throw error
     }
     this.#needsAll = false
+    this.#seen.note(marks)
     // It may have left meanwhile.
     if (this.#state?.member === state.member) this.#state = { ...state, sequence, mark }
     this.#publish()
@@ -264,7 +270,9 @@ export class ClusterNode {
     if (state === null) return
     const { version } = this.#parts
     const { sequence, mark } = state
-    const met = await this.link.ask('meet', { ...this.self, version, sequence, mark, isFirst: !this.#met })
+    const meet = () => this.link.ask('meet', { ...this.self, version, sequence, mark, isFirst: !this.#met })
+    let met = await meet()
+    if (met.state === 'lost' && (await this.#restore(state, met))) met = await meet()
     if (met.state !== 'member') return this.#setTrouble(sayWhy(met.state, state.sequence, met.sequence))
     this.#met = true
     this.link.be(this.self)
@@ -273,6 +281,18 @@ export class ClusterNode {
     this.#parts.onMet()
     this.#members = await this.link.ask('members', null)
     await this.#writer.appendPending()
+  }
+
+  /** What a standby that took over had not got, where nobody has changed anything since. */
+  async #restore(state: ReplicaState, { sequence, mark }: Questions['meet']['output']): Promise<boolean> {
+    const { store, log } = this.#parts
+    const marks = this.#seen.between(sequence, state.sequence)
+    if (mark === null || !this.#seen.has(sequence, mark) || marks.at(-1)?.[1] !== state.mark) return false
+    const [own, there] = [await store.replica({ act: 'export' }), await this.link.ask('rows', { after: 0 })]
+    const changes = findLost(own.rows, there.rows)
+    const restored = await this.link.ask('restore', { ...this.self, sequence, mark, changes, marks })
+    if (restored) log.warn('PostgreSQL had lost changes, and has them again from this node', { changes: marks.length })
+    return restored
   }
 
   #setTrouble(reason: string | null): void {

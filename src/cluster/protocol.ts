@@ -7,6 +7,7 @@ import type { OutboxState } from '../store/replica/outbox-types.ts'
 import type { ForeignRecord, RowChange, SharedRow } from '../store/replica/replica-types.ts'
 import type { BudgetQuestions } from './budget-questions.ts'
 import type { WithoutServer } from './limits/windows.ts'
+import type { SeenMark } from './lost-changes.ts'
 import type { RecordReading } from './readings/reading.ts'
 import type { Self } from './self.ts'
 
@@ -91,6 +92,9 @@ export interface ServerFacts {
   standbys: number
   /** Whether a commit waits for one of them. */
   synchronous: boolean
+  user: string
+  /** What it may do and a node need not, in words. */
+  rights: string[]
 }
 
 /** What the thread answers, by what it is asked. */
@@ -106,10 +110,21 @@ export interface Questions extends BudgetQuestions {
   /** Says that this node is here. Not the first time: whoever has taken its place meanwhile keeps it. */
   meet: {
     input: Self & { version: string; sequence: number; mark: string; isFirst: boolean }
-    output: { state: 'member' | 'other cluster' | 'removed' | 'doubled' | 'lost' | 'newer'; sequence: number }
+    /** `mark`: of the change at which PostgreSQL is. */
+    output: {
+      state: 'member' | 'other cluster' | 'removed' | 'doubled' | 'lost' | 'newer'
+      sequence: number
+      mark: string | null
+    }
   }
   append: { input: Self & { sequence: number; token: string; changes: RowChange[] }; output: number }
-  rows: { input: { after: number }; output: { sequence: number; mark: string; rows: SharedRow[] } }
+  /** `marks`: of the changes behind `after`, the last at least. */
+  rows: { input: { after: number }; output: { sequence: number; mark: string; rows: SharedRow[]; marks: SeenMark[] } }
+  /** Makes again what a standby that took over had not got. False: it is no longer at that mark. */
+  restore: {
+    input: Self & { sequence: number; mark: string; changes: RowChange[]; marks: SeenMark[] }
+    output: boolean
+  }
   applied: { input: Self & { sequence: number }; output: null }
   members: { input: null; output: ClusterPeer[] }
   leave: { input: Self; output: null }

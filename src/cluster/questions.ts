@@ -1,8 +1,12 @@
 import type pg from 'pg'
 import { budgetAnswerers } from './budget-questions.ts'
 import { createBudgets } from './budget-schema.ts'
+import type { SeenMark } from './lost-changes.ts'
 import type { ClusterPeer, ClusterQuestion, JoinRequest, PartQuestion, Questions, ServerFacts } from './protocol.ts'
-import { createSchema, schemaLevel } from './schema/configuration.ts'
+import { channel, createSchema, schemaLevel } from './schema/configuration.ts'
+import { objectsPart } from './schema/objects.ts'
+import { raisePart } from './schema/parts.ts'
+import { recordsPart } from './schema/records.ts'
 
 type Answerers = {
   [Name in Exclude<ClusterQuestion, PartQuestion>]: (
@@ -13,6 +17,16 @@ type Answerers = {
 
 /** As many as one statement takes in some ten milliseconds. */
 const rowsAtOnce = 2000
+/** Changes of the configuration that a standby may have lost when it takes over: more than come in some minutes. */
+const marksAtOnce = 200
+
+/** What a row is now goes over what it was; what a newer version has put there besides stays. */
+const restoreRows = `
+insert into spgw.rows as r (name, key, row, sequence)
+  select c.name, c.key, case when c.op = 'drop' then null else c.patch end, $2
+  from jsonb_to_recordset($1::jsonb) as c(name text, key text, op text, patch jsonb)
+on conflict (name, key) do update set sequence = excluded.sequence,
+  row = case when excluded.row is null then null else coalesce(r.row, '{}') || excluded.row end`
 
 /** Each question to PostgreSQL. All but those that found and end a cluster are one statement. */
 export const answerers: Answerers = {
@@ -28,7 +42,11 @@ export const answerers: Answerers = {
 
   async server(client) {
     const { rows } = await client.query<ServerFacts>(
-      `select current_setting('server_version') as version, pg_is_in_recovery() as "isStandby",
+      `select current_setting('server_version') as version, pg_is_in_recovery() as "isStandby", current_user as user,
+         (select array_remove(array[case when r.rolsuper then 'is a superuser' end,
+            case when r.rolcreaterole then 'may create roles' end, case when r.rolcreatedb then 'may create databases' end,
+            case when not r.rolsuper and has_schema_privilege(n.oid, 'create') then 'may change the schema spgw' end], null)
+          from pg_roles r left join pg_namespace n on n.nspname = 'spgw' where r.rolname = current_user) as rights,
          (select version from pg_stat_ssl where pid = pg_backend_pid()) as tls,
          (select count(*)::int from pg_stat_replication) as standbys,
          current_setting('synchronous_standby_names') <> '' as synchronous`,
@@ -44,6 +62,8 @@ export const answerers: Answerers = {
       if (await exists(client)) await refuseOthers(client, name)
       await client.query(createSchema)
       await client.query(createBudgets)
+      // Nodes that may only read and write rows find all that they may come to need.
+      for (const part of [recordsPart, objectsPart]) await raisePart(client, part)
       for (let at = 0; at < rows.length; at += rowsAtOnce)
         await client.query(
           `insert into spgw.rows (name, key, row, sequence)
@@ -71,25 +91,26 @@ export const answerers: Answerers = {
   },
 
   async meet(client, { cluster, member, incarnation, version, sequence, mark, isFirst }) {
-    if (!(await exists(client))) return { state: 'other cluster', sequence: 0 }
-    const { rows } = await client.query<{ sequence: string; level: number; known: boolean }>(
-      `select sequence, level, exists (select from spgw.appends where sequence = $2 and token = $3) as known
-       from spgw.head where cluster = $1`,
+    if (!(await exists(client))) return { state: 'other cluster', sequence: 0, mark: null }
+    const { rows } = await client.query<{ sequence: string; level: number; known: boolean; mark: string | null }>(
+      `select h.sequence, h.level, exists (select from spgw.appends where sequence = $2 and token = $3) as known,
+         (select a.token from spgw.appends a where a.sequence = h.sequence) as mark
+       from spgw.head h where h.cluster = $1`,
       [cluster, sequence, mark],
     )
     const head = rows[0]
-    if (head === undefined) return { state: 'other cluster', sequence: 0 }
-    const reached = Number(head.sequence)
-    if (head.level > schemaLevel) return { state: 'newer', sequence: reached }
-    if (!head.known) return { state: 'lost', sequence: reached }
+    if (head === undefined) return { state: 'other cluster', sequence: 0, mark: null }
+    const at = { sequence: Number(head.sequence), mark: head.mark }
+    if (head.level > schemaLevel) return { state: 'newer', ...at }
+    if (!head.known) return { state: 'lost', ...at }
     const { rowCount } = await client.query(
       `update spgw.members set incarnation = $2, version = $3, beat = now(), applied = $4
        where id = $1 and ($5 or incarnation = $2)`,
       [member, incarnation, version, sequence, isFirst],
     )
-    if (rowCount === 1) return { state: 'member', sequence: reached }
+    if (rowCount === 1) return { state: 'member', ...at }
     const { rowCount: doubles } = await client.query('select from spgw.members where id = $1', [member])
-    return { state: doubles === 1 ? 'doubled' : 'removed', sequence: reached }
+    return { state: doubles === 1 ? 'doubled' : 'removed', ...at }
   },
 
   async append(client, { cluster, sequence, member, incarnation, token, changes }) {
@@ -108,7 +129,40 @@ export const answerers: Answerers = {
     const head = rows[0]
     if (head === undefined) throw new Error('the cluster is no longer there')
     const changed = rows.filter(({ name }) => name !== null).map(({ name, key, row }) => ({ name, key, row }))
-    return { sequence: Number(head.sequence), mark: head.token, rows: changed }
+    const sequence = Number(head.sequence)
+    const { rows: marks } = await client.query<{ sequence: string; token: string }>(
+      'select sequence, token from spgw.appends where sequence > $1 and sequence <= $2 order by sequence',
+      [Math.max(after, sequence - marksAtOnce), sequence],
+    )
+    const seen = marks.map(({ sequence: number, token }): SeenMark => [Number(number), token])
+    return { sequence, mark: head.token, rows: changed, marks: seen }
+  },
+
+  async restore(client, { cluster, sequence, mark, member, incarnation, changes, marks }) {
+    const [reached] = marks.at(-1) ?? []
+    if (reached === undefined) return false
+    let restored = false
+    await inTransaction(client, async () => {
+      const { rowCount } = await client.query(
+        `select from spgw.head h join spgw.appends a on a.sequence = h.sequence
+         where h.cluster = $1 and h.sequence = $2 and a.token = $3
+         and exists (select from spgw.members where id = $4 and incarnation is not distinct from $5)
+         for update of h`,
+        [cluster, sequence, mark, member, incarnation],
+      )
+      if (rowCount !== 1) return
+      for (let at = 0; at < changes.length; at += rowsAtOnce)
+        await client.query(restoreRows, [JSON.stringify(changes.slice(at, at + rowsAtOnce)), reached])
+      await client.query(
+        `insert into spgw.appends (sequence, token, member)
+         select m.number, m.token, $2 from jsonb_to_recordset($1::jsonb) as m(number bigint, token text)`,
+        [JSON.stringify(marks.map(([number, token]) => ({ number, token }))), member],
+      )
+      await client.query('update spgw.head set sequence = $2 where cluster = $1', [cluster, reached])
+      await client.query('select pg_notify($1, $2)', [channel, String(reached)])
+      restored = true
+    })
+    return restored
   },
 
   async applied(client, { member, incarnation, sequence }) {

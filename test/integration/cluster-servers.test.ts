@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openClient } from '../../src/cluster/connect.ts'
 import { answerers } from '../../src/cluster/questions.ts'
 import { Script, Valkey } from '../../src/cluster/valkey.ts'
-import { showPostgres } from '../../src/daemon/doctor/postgres.ts'
+import { showPostgres, showRights } from '../../src/daemon/doctor/postgres.ts'
 import { hasOpenssl, makeCertificate, type TestCertificate } from '../support/certificate.ts'
 import { freePort, needsPostgres, PostgresServer, postgresPrograms } from '../support/postgres-server.ts'
 import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
@@ -100,7 +100,16 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
 })
 
 describe('what is said of PostgreSQL', () => {
-  const facts = { version: '15.18', tls: 'TLSv1.3', isStandby: false, standbys: 1, synchronous: false }
+  const rights: string[] = []
+  const facts = {
+    version: '15.18',
+    tls: 'TLSv1.3',
+    isStandby: false,
+    standbys: 1,
+    synchronous: false,
+    user: 'u',
+    rights,
+  }
   it.each([
     [{}, 'ok', /\(15\.18, TLSv1\.3, 1 standby, asynchronous\)/],
     [{ standbys: 2, synchronous: true, tls: null }, 'ok', /\(15\.18, not encrypted, 2 standbys, synchronous\)/],
@@ -109,5 +118,14 @@ describe('what is said of PostgreSQL', () => {
   ])('%j', (more, state, words) => {
     const shown = showPostgres('PostgreSQL at db:5432', { ...facts, ...more })
     expect([shown.state, shown.message]).toEqual([state, expect.stringMatching(words)])
+  })
+
+  it('that a node has more rights than it needs', () => {
+    expect(showRights(facts)).toMatchObject([{ state: 'ok' }])
+    const [shown] = showRights({ ...facts, rights: ['is a superuser', 'may create roles'] })
+    expect(shown).toMatchObject({
+      state: 'warning',
+      message: expect.stringMatching(/^u may do more .* it is a superuser, may create roles$/),
+    })
   })
 })

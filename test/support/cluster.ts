@@ -5,22 +5,27 @@ import Sqlite from 'better-sqlite3'
 import { exportRows } from '../../src/store/replica/apply-rows.ts'
 import { sharedTables } from '../../src/store/replica/shared-tables.ts'
 import { FaultProxy } from './fault-proxy.ts'
-import { startGateway, type TestGateway } from './gateway.ts'
+import { type GatewayOptions, startGateway, type TestGateway } from './gateway.ts'
 import { PostgresServer } from './postgres-server.ts'
 
 export interface ClusterNode {
   name: string
+  /** To PostgreSQL. */
   proxy: FaultProxy
+  /** To Valkey; null: there is none. */
+  valkeyProxy: FaultProxy | null
   dataDirectory: string
   gateway: TestGateway
   /** After a kill, on the same data; the point strikes the new process. */
-  restart(faultPoint?: string): Promise<void>
+  restart(faultPoint?: string, more?: Pick<GatewayOptions, 'program' | 'environment'>): Promise<void>
 }
 
 /** Real nodes on a real PostgreSQL, each behind a proxy of its own. */
 export class TestCluster {
   readonly postgres: PostgresServer
   readonly nodes: ClusterNode[] = []
+  /** As whom nodes connect to PostgreSQL from their next start on. */
+  user = 'spgw'
   /** Of Valkey; null: each node counts limits for itself. */
   readonly #valkeyPort: number | null
   readonly #records: 'local' | 'shared'
@@ -66,27 +71,26 @@ export class TestCluster {
     this.#proxies.push(proxy)
     const dataDirectory = mkdtempSync(join(tmpdir(), `spgw-${name}-`))
     this.#directories.push(dataDirectory)
+    const valkeyProxy = this.#valkeyPort === null ? null : await FaultProxy.start(this.#valkeyPort)
+    if (valkeyProxy !== null) this.#proxies.push(valkeyProxy)
     const limits =
-      this.#valkeyPort === null
-        ? '  limits: local\n'
-        : `  limits: shared\n  valkey: redis://127.0.0.1:${this.#valkeyPort}\n`
-    const config = `cluster:
-  postgres: postgres://spgw@127.0.0.1:${proxy.port}/postgres
+      valkeyProxy === null ? '  limits: local\n' : `  limits: shared\n  valkey: redis://127.0.0.1:${valkeyProxy.port}\n`
+    const config = () => `cluster:
+  postgres: postgres://${this.user}@127.0.0.1:${proxy.port}/postgres
   node: ${name}
 ${limits}  records: ${this.#records}
 gateway:
   workers: 1
 `
-    const start = (faultPoint?: string) =>
+    const start: (...options: Parameters<ClusterNode['restart']>) => Promise<TestGateway> = (faultPoint, more) =>
       startGateway({
-        config,
-        dataDirectory,
-        ...(faultPoint === undefined ? {} : { environment: { SPGW_FAULT_POINT: faultPoint } }),
+        ...{ config: config(), dataDirectory, ...more },
+        environment: { ...more?.environment, ...(faultPoint === undefined ? {} : { SPGW_FAULT_POINT: faultPoint }) },
       })
     const node: ClusterNode = {
-      ...{ name, proxy, dataDirectory, gateway: await start() },
-      async restart(faultPoint) {
-        node.gateway = await start(faultPoint)
+      ...{ name, proxy, valkeyProxy, dataDirectory, gateway: await start() },
+      async restart(...options) {
+        node.gateway = await start(...options)
       },
     }
     this.nodes.push(node)

@@ -20,6 +20,13 @@ export interface GatewayOptions {
   seenAt?(processId: number): string
   /** Further flags of `serve`. */
   flags?: string[]
+  /** Another build of the gateway than the one that is tested. */
+  program?: GatewayProgram
+}
+
+export interface GatewayProgram {
+  command: string
+  leading: readonly string[]
 }
 
 export interface CommandResult {
@@ -59,7 +66,7 @@ export interface TestGateway {
 const root = join(import.meta.dirname, '../..')
 
 /** `dist/spgw` when SPGW_TEST_EXECUTABLE names it, a bundle when SPGW_TEST_BUNDLE does, else the sources under this Node. */
-export function gatewayCommand(): { command: string; leading: string[] } {
+export function gatewayCommand(): GatewayProgram {
   const executable = process.env.SPGW_TEST_EXECUTABLE
   if (executable) return { command: executable, leading: [] }
   const bundle = process.env.SPGW_TEST_BUNDLE
@@ -72,7 +79,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   if (options.config !== undefined) await writeFile(join(dataDirectory, 'config.yaml'), options.config)
   // Ports that the system gives to the gateway itself: one that was asked for beforehand may be anybody's by then.
   const addresses = ['--listen', '127.0.0.1:0', '--console-listen', '127.0.0.1:0']
-  const { command, leading } = gatewayCommand()
+  const { command, leading } = options.program ?? gatewayCommand()
   const environment = bareEnvironment(options.environment)
   const [file = command, ...args] = [
     ...(options.launcher ?? []),
@@ -118,6 +125,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     },
     async kill(signal) {
       await transport.close()
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
       const closed = once(child, 'close')
       child.kill(signal)
       const [code]: (number | null)[] = await closed
@@ -208,8 +216,10 @@ async function ready(
   output: { stdout: string; stderr: string },
 ): Promise<{ baseUrl: string; consoleUrl: string }> {
   for (let attempt = 0; attempt < 2400; attempt++) {
-    if (child.exitCode !== null)
-      throw new Error(`spgw serve ended with ${child.exitCode}\n${output.stdout}${output.stderr}`)
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(
+        `spgw serve ended with ${child.exitCode ?? child.signalCode}\n${output.stdout}${output.stderr}`,
+      )
     const line = /^spgw .*\n/m.exec(output.stderr)?.[0]
     if (line !== undefined) return { baseUrl: addressIn(line, 'gateway'), consoleUrl: addressIn(line, 'console') }
     await new Promise((resolve) => setTimeout(resolve, 25))

@@ -44,6 +44,18 @@ export class PostgresServer {
     return server
   }
 
+  /** A standby that follows by streaming, `port` being where it finds this server. It takes over with `promote`. */
+  async addStandby(port = this.port): Promise<PostgresServer> {
+    const standby = new PostgresServer(this.#programs, await freePort())
+    standby.#run('pg_basebackup', ['-h', '127.0.0.1', '-p', `${port}`, '-U', 'spgw', '-D', standby.#data, '-R', '-N'])
+    standby.start()
+    return standby
+  }
+
+  promote(): void {
+    this.#run('pg_ctl', ['-D', this.#data, '-w', 'promote'])
+  }
+
   get #data(): string {
     return join(this.directory, 'data')
   }

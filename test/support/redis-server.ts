@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -38,6 +39,28 @@ export class RedisServer {
     const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.#directory]
     this.#child = spawn(program, [...settings, ...this.#options], { stdio: 'ignore' })
     while (!(await this.#answers())) await wait(10)
+  }
+
+  /** One that follows this one. It takes over with `promote`. */
+  async addReplica(): Promise<RedisServer> {
+    return await RedisServer.start(['--replicaof', '127.0.0.1', String(this.port), '--repl-diskless-sync-delay', '0'])
+  }
+
+  async promote(): Promise<void> {
+    await this.command('REPLICAOF', 'NO', 'ONE')
+  }
+
+  /** In one line, and so is what it answers. */
+  async command(...words: string[]): Promise<string> {
+    const socket = createConnection(this.port, '127.0.0.1')
+    socket.write(`${words.join(' ')}\r\n`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return answer.toString().trim()
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal)
   }
 
   /** At once, as if the machine had gone. */

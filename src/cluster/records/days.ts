@@ -6,19 +6,16 @@ import { removeOldObjects } from '../objects/keep-objects.ts'
 const dayMs = 86_400_000
 /** Made so many days ahead, so that no batch waits for it. */
 const aheadDays = 3
-const namePrefix = 'records_'
 
 /** The day (UTC) of an id, in days since the epoch. */
 export function dayOf(id: string): number {
   return Math.floor((idTime(id) ?? 0) / dayMs)
 }
 
-/** The table that holds a day. */
-export function tableOf(day: number): string {
-  return `${namePrefix}${new Date(day * dayMs).toISOString().slice(0, 10).replaceAll('-', '')}`
-}
-
-/** Makes what is missing of these days' tables. In no transaction: each is there at once for everybody. */
+/**
+ * Makes what is missing of these days' tables. In no transaction: each is there at once for everybody. What makes and drops
+ * them in PostgreSQL has the rights of the schema's owner, which a node need not have.
+ */
 export async function ensureDays(client: pg.Client, days: readonly number[]): Promise<void> {
   const known = await listDays(client)
   for (const day of days) if (!known.has(day)) await makeDay(client, day)
@@ -39,10 +36,11 @@ export async function keepDays(client: pg.Client): Promise<void> {
     )
     const before = Date.now() - Number(longest.rows[0]?.keep ?? Number.POSITIVE_INFINITY)
     const over = [...(await listDays(client))].filter((day) => (day + 1) * dayMs <= before)
-    for (const day of over) await client.query(`drop table spgw.${tableOf(day)}`)
+    let dropped = 0
+    for (const day of over) if (await dropDay(client, day)) dropped++
     // Hours and days alike are named by how they begin.
-    const kept = new Date(Math.floor(before / dayMs) * dayMs).toISOString().slice(0, 10)
-    if (over.length > 0) await client.query('delete from spgw.record_sums where start < $1', [kept])
+    const kept = dateOf(Math.floor(before / dayMs))
+    if (dropped > 0) await client.query('delete from spgw.record_sums where start < $1', [kept])
     await removeOldObjects(client, before)
   } finally {
     await client.query("select pg_advisory_unlock(hashtext('spgw.days'))")
@@ -62,25 +60,17 @@ function parseDay(name: string): number {
   return Math.floor(Date.parse(`${year}-${month}-${day}`) / dayMs)
 }
 
-/** Attached, and not made as a partition: that would wait for all who write or read, and they for it. */
 async function makeDay(client: pg.Client, day: number): Promise<void> {
-  const name = tableOf(day)
   const [from, to] = [day, day + 1].map((each) => idAt(each * dayMs))
-  await client.query('begin')
-  try {
-    await client.query("select pg_advisory_xact_lock(hashtext('spgw.records'))")
-    const { rows } = await client.query<{ there: boolean }>('select to_regclass($1) is not null as there', [
-      `spgw.${name}`,
-    ])
-    if (rows[0]?.there !== true) {
-      await client.query(`create table spgw.${name} (like spgw.records including all)`)
-      await client.query(
-        `alter table spgw.records attach partition spgw.${name} for values from ('${from}') to ('${to}')`,
-      )
-    }
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback')
-    throw error
-  }
+  await client.query('select spgw.make_day($1, $2, $3)', [dateOf(day), from, to])
+}
+
+/** False: some node keeps it still. */
+async function dropDay(client: pg.Client, day: number): Promise<boolean> {
+  const { rows } = await client.query<{ done: boolean }>('select spgw.drop_day($1) as done', [dateOf(day)])
+  return rows[0]?.done === true
+}
+
+function dateOf(day: number): string {
+  return new Date(day * dayMs).toISOString().slice(0, 10)
 }

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 
 /** The tables of one kind of work, which come to the schema `spgw` with the first node that does it. */
 export interface SchemaPart {
@@ -21,20 +21,32 @@ export async function ensurePart(client: pg.Client, { name, steps }: SchemaPart)
   try {
     // One node after another: the second finds it done.
     await client.query("select pg_advisory_xact_lock(hashtext('spgw'))")
-    await client.query(parts)
-    const level = await levelOf(client, name)
-    for (const step of steps.slice(level)) await client.query(step)
-    await client.query(
-      `insert into spgw.parts (name, level) values ($1, $2)
-       on conflict (name) do update set level = greatest(spgw.parts.level, excluded.level)`,
-      [name, steps.length],
-    )
+    await raisePart(client, { name, steps })
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    throw error
+    throw mayNotChange(error) ? new Error(needsOwner) : error
   }
   return true
+}
+
+/** In the transaction that is open. */
+export async function raisePart(client: pg.Client, { name, steps }: SchemaPart): Promise<void> {
+  await client.query(parts)
+  const level = await levelOf(client, name)
+  for (const step of steps.slice(level)) await client.query(step)
+  await client.query(
+    `insert into spgw.parts (name, level) values ($1, $2)
+     on conflict (name) do update set level = greatest(spgw.parts.level, excluded.level)`,
+    [name, steps.length],
+  )
+}
+
+const needsOwner =
+  'its tables are older than this version, and this user may not change them: start one node once as their owner, see docs/cluster.md'
+
+function mayNotChange(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '42501'
 }
 
 async function levelOf(client: pg.Client, name: string): Promise<number> {

@@ -43,5 +43,28 @@ create table spgw.shipped (
   member text primary key, node text not null, sequence bigint not null default 0, mark text not null default '',
   keep_ms bigint not null default 0, time timestamptz not null default now());
 `,
+    // A day is attached, and not made as a partition: that would wait for all who write or read, and they for it.
+    `
+create function spgw.make_day(day date, first text, past text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare name text := 'records_' || to_char(day, 'YYYYMMDD');
+begin
+  perform pg_advisory_xact_lock(hashtext('spgw.records'));
+  if to_regclass('spgw.' || name) is not null then return; end if;
+  execute format('create table spgw.%I (like spgw.records including all)', name);
+  execute format('alter table spgw.records attach partition spgw.%I for values from (%L) to (%L)', name, first, past);
+end $$;
+
+create function spgw.drop_day(day date) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare longest bigint := (select max(s.keep_ms) from spgw.shipped s join spgw.members m on m.id = s.member);
+begin
+  -- By this clock, whatever that of the node says.
+  if longest is null or (day + 1)::timestamp at time zone 'utc' > now() - longest * interval '1 millisecond'
+  then return false; end if;
+  execute format('drop table if exists spgw.%I', 'records_' || to_char(day, 'YYYYMMDD'));
+  return true;
+end $$;
+`,
   ],
 }

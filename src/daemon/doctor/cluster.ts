@@ -2,7 +2,7 @@ import type { PostgresAddress, ValkeyAddress } from '../../cluster/protocol.ts'
 import type { ClusterSettings, Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
-import { showPostgres } from './postgres.ts'
+import { showPostgres, showRights } from './postgres.ts'
 
 const check = 'cluster'
 const waitMs = 5000
@@ -20,9 +20,11 @@ export async function checkCluster({ cluster }: Settings, isRunning: boolean): P
     const remedy = isRunning
       ? 'Requests are served, and the configuration is read-only until it is back: docs/cluster.md'
       : 'Correct cluster.postgres, its password or its authority.'
-    const found = [
-      troubles.facts === null ? showServer(place, troubles.postgres, remedy) : showPostgres(place, troubles.facts),
-    ]
+    const { facts } = troubles
+    const found =
+      facts === null
+        ? [showServer(place, troubles.postgres, remedy)]
+        : [showPostgres(place, facts), ...showRights(facts)]
     if (valkey !== null) {
       const advice = 'Until it is back each node goes by its part of shared limits: docs/cluster.md'
       const at = `Valkey at ${valkey.host}:${valkey.port}`

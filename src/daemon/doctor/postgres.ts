@@ -1,5 +1,5 @@
 import type { ServerFacts } from '../../cluster/protocol.ts'
-import { type Diagnostic, ok, problem } from '../../core/diagnostic.ts'
+import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
 
 const check = 'cluster'
 /** Older ones lack what the schema is made of. */
@@ -18,4 +18,17 @@ export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
   const followed = standbys === 0 ? 'no standby' : `${standbys} standby${standbys === 1 ? '' : 's'}`
   const how = standbys === 0 ? '' : synchronous ? ', synchronous' : ', asynchronous'
   return ok(check, `${place} is reached (${version}, ${tls ?? 'not encrypted'}, ${followed}${how})`)
+}
+
+/** A node reads and writes rows; who can take it over should get no more than that. */
+export function showRights({ user, rights }: ServerFacts): Diagnostic[] {
+  if (rights.length === 0) return [ok(check, `${user} may do no more in PostgreSQL than a node needs`)]
+  const message = `${user} may do more in PostgreSQL than a node needs: it ${rights.join(', ')}`
+  return [
+    warning(
+      check,
+      message,
+      'Let nodes connect as a user that reads and writes rows: docs/cluster.md, Users of PostgreSQL.',
+    ),
+  ]
 }

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { findLost, SeenMarks } from '../../src/cluster/lost-changes.ts'
+
+const row = (name: string, key: string, value: object | null) => ({
+  name,
+  key: JSON.stringify([key]),
+  row: value === null ? null : JSON.stringify(value),
+})
+
+describe('what a standby that took over had not got', () => {
+  it.each([
+    ['nothing', [row('projects', 'a', { id: 'a' })], [row('projects', 'a', { id: 'a' })], []],
+    ['a row that was made', [row('projects', 'a', { id: 'a' })], [], ['put projects ["a"] {"id":"a"}']],
+    [
+      'a row that was made again',
+      [row('projects', 'a', { id: 'a' })],
+      [row('projects', 'a', null)],
+      ['put projects ["a"] {"id":"a"}'],
+    ],
+    [
+      'a row that was changed',
+      [row('projects', 'a', { id: 'a', name: 'new' })],
+      [row('projects', 'a', { id: 'a', name: 'old' })],
+      ['set projects ["a"] {"id":"a","name":"new"}'],
+    ],
+    ['a row that was removed', [], [row('projects', 'a', { id: 'a' })], ['drop projects ["a"] null']],
+    [
+      'nothing of what only a newer version knows',
+      [row('projects', 'a', { id: 'a' })],
+      [row('projects', 'a', { id: 'a', newer: 1 }), row('newer', 'a', {})],
+      [],
+    ],
+    [
+      'nothing of what each node finds for itself',
+      [row('keys', 'a', { id: 'a', last_used_at: 'now', version: 3 })],
+      [row('keys', 'a', { id: 'a', last_used_at: null, version: 1 })],
+      [],
+    ],
+    ['no line of the audit trail', [], [row('audit', '7', { sequence: 7 })], []],
+  ])('%s', (_, own, there, changes) => {
+    const found = findLost(own, there).map(
+      ({ op, name, key, patch }) => `${op} ${name} ${key} ${JSON.stringify(patch)}`,
+    )
+    expect(found).toEqual(changes)
+  })
+})
+
+describe('the marks that a node has seen', () => {
+  it('tell what came after, in order, and what is another history', () => {
+    const seen = new SeenMarks()
+    seen.note([[3, 'c']])
+    seen.note([
+      [5, 'e'],
+      [4, 'd'],
+    ])
+    expect(seen.has(3, 'c')).toBe(true)
+    expect([seen.has(3, 'x'), seen.has(2, 'b'), seen.has(3, null)]).toEqual([false, false, false])
+    expect(seen.between(3, 5)).toEqual([
+      [4, 'd'],
+      [5, 'e'],
+    ])
+  })
+
+  it('are forgotten when they are many, the oldest first', () => {
+    const seen = new SeenMarks()
+    for (let number = 1; number <= 1500; number++) seen.note([[number, `m${number}`]])
+    expect([seen.has(500, 'm500'), seen.has(501, 'm501')]).toEqual([false, true])
+  })
+})

@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { answerers } from '../../src/cluster/questions.ts'
+import { keepDays } from '../../src/cluster/records/days.ts'
+import { recordsPart } from '../../src/cluster/schema/records.ts'
+import { TestCluster } from '../support/cluster.ts'
+import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
+import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
+
+const credential = 'sk-of-the-cluster-1234567890'
+
+/** The statements of the page, with passwords that are only its own. */
+function documentedSql(): string {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/cluster.md'), 'utf8')
+  const [, text = ''] = /## Users of PostgreSQL\n[\s\S]*?```sql\n([\s\S]*?)```/.exec(page) ?? []
+  return text
+}
+
+describe.skipIf(postgresPrograms === null)(`nodes that may only read and write rows (${needsPostgres})`, () => {
+  let cluster: TestCluster
+  let upstream: MockProvider
+  beforeAll(async () => {
+    upstream = await startMockProvider('openai', credential)
+    cluster = await TestCluster.start([], { records: 'shared' })
+    // What a database is called there, which nobody can make within a transaction.
+    const sql = documentedSql()
+    expect(sql).toContain('create database spgw owner spgw_owner')
+    const own = sql.replace(
+      'create database spgw owner spgw_owner;',
+      'grant create on database postgres to spgw_owner;',
+    )
+    cluster.postgres.query(own)
+    cluster.user = 'spgw_owner'
+    await cluster.add('gw-a')
+    cluster.user = 'spgw_node'
+    for (const { gateway, restart } of cluster.nodes) {
+      await gateway.kill('SIGTERM')
+      await restart()
+    }
+    await cluster.add('gw-b')
+  })
+  afterAll(async () => {
+    await cluster?.stop()
+    await upstream?.close()
+  })
+
+  const query = (text: string) => cluster.postgres.query(text).trim()
+
+  async function connect(user: string): Promise<pg.Client> {
+    const client = new pg.Client({ host: '127.0.0.1', port: cluster.postgres.port, user, database: 'postgres' })
+    await client.connect()
+    onTestFinished(() => client.end())
+    return client
+  }
+
+  it('share configuration, budgets and records, also of a day that nobody has made yet', async () => {
+    const [first, second] = cluster.nodes
+    if (first === undefined || second === undefined) throw new Error('two nodes')
+    const { baseUrl } = upstream
+    await first.gateway.admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
+    await first.gateway.addRoute('gpt-4o-mini', ['up'])
+    await first.gateway.admin.policies.add({ name: 'day', budgetUsdDay: 1 })
+    const { key, id } = await first.gateway.createKey('shared', { policy: 'day' })
+    await cluster.converge()
+    for (const table of query("select relname from pg_class where relname like 'records_2%' and relkind = 'r'").split(
+      '\n',
+    ))
+      query(`drop table spgw.${table}`)
+    for (const { gateway } of [first, second]) {
+      const response = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }),
+      })
+      expect(response.status).toBe(200)
+      await response.text()
+    }
+    await expect.poll(() => query('select node from spgw.records order by 1').split('\n')).toEqual(['gw-a', 'gw-b'])
+    expect((await second.gateway.admin.keys.revoke({ key: id })).nodes?.missing).toEqual([])
+    for (const { gateway } of [first, second])
+      expect((await gateway.admin.cluster.status({})).outbox?.trouble).toBeNull()
+  })
+
+  it('drop days that are over, and none that a node still keeps', async () => {
+    const client = await connect('spgw_node')
+    query("select spgw.make_day('2026-01-05', 'req_01', 'req_02')")
+    query("select spgw.make_day(current_date - 1, 'req_02', 'req_03')")
+    await client.query('select spgw.drop_day(current_date - 1)')
+    await keepDays(client)
+    const days = query("select relname from pg_class where relname like 'records_2%' and relkind = 'r'").split('\n')
+    expect(days).not.toContain('records_20260105')
+    expect(days).toContain(
+      `records_${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')}`,
+    )
+  })
+
+  it.each([
+    'create table spgw.mine (id int)',
+    'drop table spgw.rows',
+    'alter table spgw.records add mine int',
+    'drop schema spgw cascade',
+    'create role other',
+  ])('may not: %s', async (text) => {
+    const client = await connect('spgw_node')
+    await expect(client.query(text)).rejects.toThrow(/permission denied|must be owner|must be member/)
+  })
+
+  it('have no more rights than they need, and the owner has', async () => {
+    expect(await answerers.server(await connect('spgw_node'), null)).toMatchObject({ user: 'spgw_node', rights: [] })
+    const owner = await answerers.server(await connect('spgw_owner'), null)
+    expect(owner.rights).toEqual(['may change the schema spgw'])
+    expect((await answerers.server(await connect('spgw'), null)).rights).toContain('is a superuser')
+  })
+
+  it('say what to do where the tables are older than they are', async () => {
+    query(`update spgw.parts set level = ${recordsPart.steps.length - 1} where name = 'records'`)
+    const [, second] = cluster.nodes
+    await second?.gateway.kill('SIGTERM')
+    await second?.restart()
+    const trouble = async () => (await second?.gateway.admin.cluster.status({}))?.outbox?.trouble
+    await expect.poll(trouble).toMatch(/start one node once as their owner/)
+    query(`update spgw.parts set level = ${recordsPart.steps.length} where name = 'records'`)
+    await expect.poll(trouble).toBeNull()
+  })
+})
