@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { bundle } from '../bundle.ts'
 import { packageExecutable } from '../package.ts'
 import { runBudgetCrashes } from './budgets.ts'
 import { runLimits } from './limits.ts'
@@ -8,22 +9,26 @@ import { renderCases, simulateCases, simulateHostile } from './shared-budgets/ta
 
 /**
  * `npm run crash -- --kills 1000 --seed 7`, `npm run crash -- budgets --kills 5 --clients 200`, `npm run crash -- cluster --runs
- * 10000`, and `npm run crash -- limits --runs 20`: docs/reliability.md says what they prove.
+ * 10000`, `npm run crash -- limits --runs 20`, and `npm run crash -- nodes [ROW …]`: docs/reliability.md says what they prove.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
       kills: { type: 'string' },
-      clients: { type: 'string', default: '200' },
+      clients: { type: 'string' },
       seed: { type: 'string' },
       executable: { type: 'string' },
       runs: { type: 'string' },
+      times: { type: 'string' },
+      other: { type: 'string' },
     },
   })
-  if (positionals[0] === 'cluster') return simulateCluster(Number(values.runs ?? 10_000), Number(values.seed ?? 1))
-  if (positionals[0] === 'limits') return simulateLimits(Number(values.runs ?? 20), Number(values.seed ?? 1))
-  const forBudgets = positionals[0] === 'budgets'
+  const [subject, ...more] = positionals
+  if (subject === 'nodes') return await breakNodes(more, values)
+  if (subject === 'cluster') return simulateCluster(Number(values.runs ?? 10_000), Number(values.seed ?? 1))
+  if (subject === 'limits') return simulateLimits(Number(values.runs ?? 20), Number(values.seed ?? 1))
+  const forBudgets = subject === 'budgets'
   const kills = Number(values.kills ?? (forBudgets ? 5 : 100))
   const seed = Number(values.seed ?? Date.now() % 1_000_000)
   const executable = join(values.executable ?? (await packageExecutable()))
@@ -31,7 +36,7 @@ async function main(): Promise<number> {
   if (forBudgets) {
     const onRun = (done: number, problems: number) =>
       process.stderr.write(`${done} of ${kills} kills, ${problems} problems\n`)
-    const result = await runBudgetCrashes({ kills, seed, clients: Number(values.clients), executable, onRun })
+    const result = await runBudgetCrashes({ kills, seed, clients: Number(values.clients ?? 200), executable, onRun })
     process.stdout.write(`${JSON.stringify(result, null, 2)}\n${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
     return result.problems.length > 0 ? 1 : 0
   }
@@ -41,6 +46,29 @@ async function main(): Promise<number> {
   const result = await runCrashes({ kills, seed, executable, onKill })
   process.stdout.write(`${renderResult(result)}\n${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
   return result.problems.length + result.missed.length > 0 ? 1 : 0
+}
+
+/** Real nodes, and what is done to them and to their servers: a row of the fault table each. */
+async function breakNodes(
+  names: readonly string[],
+  values: Partial<Record<'seed' | 'clients' | 'times' | 'other' | 'executable', string>>,
+): Promise<number> {
+  const { runRows, renderRows } = await import('./nodes/run-rows.ts')
+  const tests = join(import.meta.dirname, '../../.build/crash-bundle')
+  // Only there a node dies at fault points.
+  if (names.length === 0 || names.includes('kill')) await bundle(tests, { forTests: true })
+  const results = await runRows({
+    names,
+    executable: join(values.executable ?? (await packageExecutable())),
+    tests: { command: process.execPath, leading: [join(tests, 'main.js')] },
+    seed: Number(values.seed ?? Date.now() % 1_000_000),
+    clients: Number(values.clients ?? 4),
+    times: values.times === undefined ? null : Number(values.times),
+    other: values.other ?? null,
+    report: (line) => process.stderr.write(`${line}\n`),
+  })
+  process.stdout.write(`${renderRows(results)}\n`)
+  return results.some(({ problems }) => problems.length > 0) ? 1 : 0
 }
 
 /** Budgets that nodes share, in simulated time: whether any was overspent, and what the faults cost otherwise. */

@@ -2,14 +2,14 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ORPCError } from '@orpc/client'
 import type { AdminClient } from '../../src/admin/client.ts'
-import { type LaneName, laneNames } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { Account } from './account.ts'
 import type { CallKind, Stage } from './call.ts'
-import { Changes, credential } from './changes.ts'
+import { Changes } from './changes.ts'
 import { Load } from './client.ts'
+import { furnish, newStage, startProviders } from './furnish.ts'
 import { CrashGateway, type Program } from './gateway.ts'
-import { CrashProvider, type Ledger } from './provider.ts'
+import type { CrashProvider, Ledger } from './provider.ts'
 import type { Random } from './random.ts'
 
 export interface Programs {
@@ -19,11 +19,6 @@ export interface Programs {
   tests: Program
 }
 
-const models: Record<LaneName, string> = {
-  openai: 'gpt-4o-mini',
-  anthropic: 'claude-opus-5-5',
-  gemini: 'gemini-3.8-flash',
-}
 const pageRecords = 1000
 
 /** What stays while gateways come and go: the data directory, the providers, and the account of what was seen. */
@@ -59,19 +54,13 @@ export class Scene {
   static async set(options: SceneOptions): Promise<Scene> {
     const { random } = options
     const ledger: Ledger = new Map()
-    const providers = await Promise.all(
-      [...laneNames, 'shaky' as const].map((name) => {
-        const shaky = name === 'shaky'
-        return new CrashProvider({ lane: shaky ? 'openai' : name, ledger, random, shaky }).listen()
-      }),
-    )
-    for (const { credentials } of providers) credentials.add(credential(0))
-    const stage: Stage = { keyName: 'load', key: '', models, shakyModel: 'shaky' }
+    const providers = await startProviders(ledger, random)
+    const stage = newStage()
     const scene = new Scene(options, ledger, providers, stage)
     await mkdir(scene.dataDirectory, { recursive: true })
     const gateway = scene.start()
     await gateway.ready
-    await gateway.withAdmin((admin) => scene.#furnish(admin))
+    await gateway.withAdmin((admin) => furnish(admin, providers, stage))
     await gateway.kill()
     return scene
   }
@@ -107,17 +96,6 @@ export class Scene {
 
   async close(): Promise<void> {
     await Promise.all(this.#providers.map((provider) => provider.close()))
-  }
-
-  async #furnish(admin: AdminClient): Promise<void> {
-    for (const [index, name] of [...laneNames, 'shaky'].entries()) {
-      const kind = name === 'shaky' ? 'openai' : name
-      const baseUrl = this.#providers[index]?.baseUrl
-      await admin.providers.add({ name, kind, credential: credential(0), ...(baseUrl ? { baseUrl } : {}) })
-    }
-    for (const lane of laneNames) await admin.routes.add({ model: models[lane], targets: [lane] })
-    await admin.routes.add({ model: this.#stage.shakyModel, targets: ['shaky', `openai:${models.openai}`] })
-    this.#stage.key = (await admin.keys.create({ name: this.#stage.keyName })).key
   }
 }
 

@@ -1,0 +1,275 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { AdminClient } from '../../../src/admin/client.ts'
+import { type ClusterNode, TestCluster } from '../../../test/support/cluster.ts'
+import type { GatewayProgram } from '../../../test/support/gateway.ts'
+import type { PostgresServer } from '../../../test/support/postgres-server.ts'
+import { RedisServer } from '../../../test/support/redis-server.ts'
+import { Account } from '../account.ts'
+import { BudgetLoad } from '../budget-load.ts'
+import { BudgetProvider, longestAnswer } from '../budget-provider.ts'
+import type { Stage } from '../call.ts'
+import { Load } from '../client.ts'
+import { furnish, newStage, startProviders } from '../furnish.ts'
+import type { CrashProvider } from '../provider.ts'
+import { type Random, seededRandom } from '../random.ts'
+import { readRecords } from '../scene.ts'
+
+interface NodeSceneOptions {
+  seed: number
+  /** With fault points. */
+  tests: GatewayProgram
+  /** How many clients send to each node, one request after the other. */
+  clients: number
+  names?: readonly string[]
+}
+
+const budgetUsd = 0.05
+const quietMs = 60_000
+
+/** Nodes of the packaged executable on a real PostgreSQL and a real Valkey or Redis, and the account of what clients saw. */
+export class NodeScene {
+  readonly account: Account
+  readonly random: Random
+  readonly cluster: TestCluster
+  readonly redis: RedisServer
+  readonly tests: GatewayProgram
+  readonly stage: Stage
+  readonly spender: string
+  /** The one that takes writes now. */
+  postgres: PostgresServer
+  readonly #options: NodeSceneOptions
+  readonly #providers: CrashProvider[]
+  readonly #budgetProvider: BudgetProvider
+  readonly #loads = new Map<string, Load>()
+  readonly #spending = new Map<string, BudgetLoad>()
+  readonly #closing: (() => Promise<void> | void)[] = []
+  /** Projects whose making was acknowledged. */
+  readonly #projects = new Set<string>()
+  #marks = 0
+
+  private constructor(options: NodeSceneOptions, parts: SceneParts) {
+    this.#options = options
+    this.random = parts.random
+    this.account = parts.account
+    this.cluster = parts.cluster
+    this.postgres = parts.cluster.postgres
+    this.redis = parts.redis
+    this.tests = options.tests
+    this.stage = parts.stage
+    this.spender = parts.spender
+    this.#providers = parts.providers
+    this.#budgetProvider = parts.budgetProvider
+  }
+
+  static async set(options: NodeSceneOptions): Promise<NodeScene> {
+    const random = seededRandom(options.seed)
+    const account = new Account(new Map())
+    const providers = await startProviders(account.ledger, random)
+    const budgetProvider = await new BudgetProvider(random).listen()
+    const redis = await RedisServer.start()
+    const names = options.names ?? ['gw-a', 'gw-b', 'gw-c']
+    const cluster = await TestCluster.start(names, { valkeyPort: redis.port, records: 'shared' })
+    const stage = newStage()
+    const parts = { random, account, providers, budgetProvider, redis, cluster, stage, spender: '' }
+    const { admin } = requireNode(cluster, names[0] ?? '').gateway
+    await furnish(admin, providers, stage)
+    parts.spender = await addBudget(admin, budgetProvider)
+    await cluster.converge()
+    return new NodeScene(options, parts)
+  }
+
+  get nodes(): readonly ClusterNode[] {
+    return this.cluster.nodes
+  }
+
+  node(name: string): ClusterNode {
+    return requireNode(this.cluster, name)
+  }
+
+  /** Clients of all nodes, which go on until `settle`. */
+  begin(kinds: readonly ('calls' | 'spending')[] = ['calls']): void {
+    for (const node of this.nodes) {
+      if (kinds.includes('calls')) this.#loads.set(node.name, this.#load(node))
+      if (kinds.includes('spending')) this.#spending.set(node.name, this.#spend(node))
+    }
+  }
+
+  /** Nobody hears of it before; its clients come back to it when it runs again. */
+  async kill(node: ClusterNode): Promise<void> {
+    await node.gateway.kill('SIGKILL')
+    await this.#dismiss(node)
+  }
+
+  async restart(node: ClusterNode, ...options: Parameters<ClusterNode['restart']>): Promise<void> {
+    const [calls, spends] = [this.#loads.has(node.name), this.#spending.has(node.name)]
+    await this.#dismiss(node)
+    await node.restart(...options)
+    if (calls) this.#loads.set(node.name, this.#load(node))
+    if (spends) this.#spending.set(node.name, this.#spend(node))
+  }
+
+  /** Leaves the cluster with nothing under way, and is stopped. */
+  async retire(node: ClusterNode): Promise<void> {
+    await this.#end(node)
+    await node.gateway.admin.cluster.leave({})
+    await node.gateway.stop()
+    this.cluster.nodes.splice(this.cluster.nodes.indexOf(node), 1)
+  }
+
+  /** How many requests of the spenders have ended by now. */
+  get spent(): number {
+    return [...this.#spending.values()].reduce((sum, { ended }) => sum + ended, 0)
+  }
+
+  /** A change that must hold from then on, if it is acknowledged. */
+  async addProject(node: ClusterNode, name: string): Promise<boolean> {
+    const made = await node.gateway.admin.projects.add({ name }).then(
+      () => true,
+      () => false,
+    )
+    if (made) this.#projects.add(name)
+    return made
+  }
+
+  problem(what: string): void {
+    this.account.wrong(what)
+  }
+
+  onClose(close: () => Promise<void> | void): void {
+    this.#closing.push(close)
+  }
+
+  /** Ends the clients, and resolves when all nodes have brought what they have to PostgreSQL. */
+  async settle(): Promise<void> {
+    for (const node of this.nodes) await this.#end(node)
+    const until = Date.now() + quietMs
+    for (const { name, gateway } of this.nodes)
+      for (;;) {
+        const { trouble, outbox } = await gateway.admin.cluster.status({})
+        if (trouble === null && outbox?.records === 0 && outbox.trouble === null) break
+        if (Date.now() > until)
+          throw new Error(
+            `${name} is not quiet: ${trouble ?? JSON.stringify(outbox)}\n${gateway.stderr().slice(-2000)}`,
+          )
+        await wait(100)
+      }
+  }
+
+  /** Everything at once: records, sums, budgets, replicas, chains, what was acknowledged. */
+  async verify(): Promise<{ records: number; interrupted: number }> {
+    await this.settle()
+    await this.cluster.converge().catch((error: unknown) => this.problem(String(error)))
+    const [reader] = this.nodes
+    if (reader === undefined) throw new Error('there is no node')
+    const { admin } = reader.gateway
+    const all = await readRecords(admin, new Date(0))
+    const own = all.filter(({ tags }) => tags.mark !== undefined)
+    const owners = this.query("select request_id from spgw.objects where type = 'chat_completion'").split('\n')
+    this.account.checkObjects(new Set(owners))
+    await this.account.check(own, async () => null)
+    this.account.checkAll(own)
+    const [served, recorded] = [this.account.served(), this.account.recorded(own)]
+    if (JSON.stringify(served) !== JSON.stringify(recorded))
+      this.problem(`providers served ${JSON.stringify(served)}; recorded is ${JSON.stringify(recorded)}`)
+    this.#checkSums()
+    this.#checkSpent(all)
+    const projects = new Set((await admin.projects.list({})).map(({ name }) => name))
+    for (const name of this.#projects) if (!projects.has(name)) this.problem(`the change ${name} was lost`)
+    return { records: all.length, interrupted: all.filter(({ state }) => state === 'interrupted').length }
+  }
+
+  query(text: string): string {
+    return this.postgres.query(text).trim()
+  }
+
+  /** What runs ends with this process, however that ends. */
+  endAtOnce(): void {
+    for (const { gateway } of this.nodes) gateway.signal('SIGKILL')
+    this.redis.signal('SIGKILL')
+    this.cluster.postgres.remove()
+    if (this.postgres !== this.cluster.postgres) this.postgres.remove()
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.nodes) await this.#end(node).catch(() => {})
+    for (const close of this.#closing) await close()
+    await this.cluster.stop()
+    await this.redis.remove()
+    await Promise.all([...this.#providers, this.#budgetProvider].map((provider) => provider.close()))
+  }
+
+  /** In any hour and day: what stands in the sums is what the records come to. */
+  #checkSums(): void {
+    const figures = 'count(*), sum(input), sum(output), round(sum(usd * 1e9))'
+    const sums = 'sum(requests), sum(input), sum(output), sum(usd_nano)'
+    const records = this.query(`select node, ${figures} from spgw.records group by 1 order by 1`)
+    for (const span of ['hour', 'day']) {
+      const summed = this.query(
+        `select node, ${sums} from spgw.record_sums where span = '${span}' group by 1 order by 1`,
+      )
+      if (summed !== records) this.problem(`the sums of each ${span} are ${summed}; the records come to ${records}`)
+    }
+  }
+
+  #checkSpent(records: Awaited<ReturnType<typeof readRecords>>): void {
+    const own = records.filter(({ key }) => key?.name === 'spender')
+    const spent = own.reduce((sum, { cost }) => sum + (cost?.usd ?? 0), 0)
+    const errors = own.reduce((sum, { estimate_error: error }) => sum + (error ?? 0), 0)
+    if (spent > budgetUsd + errors + 1e-9) this.problem(`overspent: ${spent} of ${budgetUsd}`)
+  }
+
+  #load({ gateway: { baseUrl } }: ClusterNode): Load {
+    const { stage, random, account } = this
+    const { clients, seed } = this.#options
+    return new Load({
+      ...{ baseUrl, stage, random, clients },
+      nextMark: () => `mark-${seed}-${++this.#marks}`,
+      onCall: (call) => account.add(call),
+    })
+  }
+
+  #spend({ gateway: { baseUrl } }: ClusterNode): BudgetLoad {
+    return new BudgetLoad(baseUrl, { spender: this.spender, limited: this.spender }, this.random, this.#options.clients)
+  }
+
+  /** The node is dead: none of its clients has anything under way. */
+  async #dismiss({ name }: ClusterNode): Promise<void> {
+    await Promise.all([this.#loads.get(name)?.end(), this.#spending.get(name)?.end()])
+  }
+
+  async #end(node: ClusterNode): Promise<void> {
+    await this.#dismiss(node)
+    this.#loads.delete(node.name)
+    this.#spending.delete(node.name)
+  }
+}
+
+interface SceneParts {
+  random: Random
+  account: Account
+  providers: CrashProvider[]
+  budgetProvider: BudgetProvider
+  redis: RedisServer
+  cluster: TestCluster
+  stage: Stage
+  spender: string
+}
+
+function requireNode(cluster: TestCluster, name: string): ClusterNode {
+  const found = cluster.nodes.find((each) => each.name === name)
+  if (found === undefined) throw new Error(`there is no node ${name}`)
+  return found
+}
+
+/** Five cents, and a key that spends them. */
+async function addBudget(admin: AdminClient, { origin }: BudgetProvider): Promise<string> {
+  await admin.providers.add({ name: 'mock', kind: 'openai', credential: 'sk-mock', baseUrl: `${origin}/v1` })
+  await admin.providers.add({ name: 'mock-a', kind: 'anthropic', credential: 'sk-ant-mock', baseUrl: origin })
+  await admin.routes.add({ model: 'priced', targets: ['mock'] })
+  await admin.routes.add({ model: 'claude', targets: ['mock-a'] })
+  await admin.prices.set({ model: 'priced', input: 0.1, output: 0.4, maxOutput: longestAnswer })
+  await admin.prices.set({ model: 'claude', input: 0.3, output: 1.5, maxOutput: longestAnswer })
+  await admin.policies.add({ name: 'five-cents', budgetUsdMonth: budgetUsd })
+  const { key } = await admin.keys.create({ name: 'spender', policy: 'five-cents' })
+  return key
+}
