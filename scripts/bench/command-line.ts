@@ -15,7 +15,7 @@ export interface Order {
   write: boolean
 }
 
-export type Form = 'full' | 'quick' | 'cpu' | 'profile' | 'bodies' | 'sockets'
+export type Form = 'full' | 'quick' | 'cpu' | 'profile' | 'bodies' | 'sockets' | 'nodes'
 
 const usage = `npm run bench                    all targets, three rounds
 npm run bench -- quick           the main parts without Portkey, one short round
@@ -23,6 +23,7 @@ npm run bench -- cpu [LOAD…]     the gateway and nginx in turns, and what each
 npm run bench -- profile [LOAD…] the functions on which the gateway's threads spend their time
 npm run bench -- bodies          what the gateway grows by while files of gigabytes, and many at once, pass; under two minutes
 npm run bench -- sockets         what the gateway holds for a thousand silent WebSockets; under a minute
+npm run bench -- nodes           one, two and three nodes of a cluster, and one gateway alone; two minutes
   LOAD               ${Object.keys(loads).join(', ')}; small where none is named
   --rounds N         rounds
   --seconds N        length of one load
@@ -40,6 +41,7 @@ const forms: Record<Form, { rounds: number; seconds: number; warmUpSeconds: numb
   profile: { rounds: 1, seconds: 6, warmUpSeconds: 5 },
   bodies: { rounds: 1, seconds: 0, warmUpSeconds: 0 },
   sockets: { rounds: 1, seconds: 0, warmUpSeconds: 0 },
+  nodes: { rounds: 3, seconds: 4, warmUpSeconds: 4 },
 }
 
 /** What the bench is asked for; ends the process where that is unclear. */

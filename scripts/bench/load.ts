@@ -54,8 +54,8 @@ export async function drive(bench: Bench, target: Target, call: Call, options: L
   const { port, path, headers } = target.reach(call)
   const lines = Object.entries({ host: `127.0.0.1:${port}`, ...bodyHeaders(call), ...headers })
   const head = [`POST ${path} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)].join('\r\n')
-  const requestFile = join(bench.directory, `request-${target.name}`)
-  const answerFile = join(bench.directory, `answer-${target.name}`)
+  const requestFile = join(bench.directory, `request-${target.name}-${port}`)
+  const answerFile = join(bench.directory, `answer-${target.name}-${port}`)
   await writeFile(requestFile, `${head}\r\n\r\n${call.body}`)
   // The second at which an answer was made is no part of it.
   await writeFile(

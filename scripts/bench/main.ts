@@ -9,6 +9,7 @@ import { writeDocument } from './document.ts'
 import { continueFrom, hashFile, keep } from './last.ts'
 import { listMissing, readMachine } from './machine.ts'
 import { measureRound } from './measure.ts'
+import { measureNodes } from './nodes.ts'
 import { parts } from './parts/index.ts'
 import { peerNode } from './portkey.ts'
 import { prepare } from './prepare.ts'
@@ -29,8 +30,8 @@ async function main(): Promise<number> {
   await mkdir(place, { recursive: true })
   const directory = await mkdtemp(join(place, 'run-'))
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
-  if (order.form === 'bodies' || order.form === 'sockets') {
-    const measureThem = order.form === 'bodies' ? measureBodies : measureSockets
+  if (order.form === 'bodies' || order.form === 'sockets' || order.form === 'nodes') {
+    const measureThem = { bodies: measureBodies, sockets: measureSockets, nodes: measureNodes }[order.form]
     process.stdout.write(`\n${machine.description}\n\n${await measureThem(order, machine, place, directory)}\n`)
     return 0
   }
