@@ -85,8 +85,8 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
 
   it('drop days that are over, and none that a node still keeps', async () => {
     const client = await connect('spgw_node')
-    query("select spgw.make_day('2026-01-05', 'req_01', 'req_02')")
-    query("select spgw.make_day(current_date - 1, 'req_02', 'req_03')")
+    query("select spgw.make_day('2026-01-05', 'a', 'b')")
+    query("select spgw.make_day(current_date - 1, 'b', 'c')")
     await client.query('select spgw.drop_day(current_date - 1)')
     await keepDays(client)
     const days = query("select relname from pg_class where relname like 'records_2%' and relkind = 'r'").split('\n')

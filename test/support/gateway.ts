@@ -124,7 +124,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
       }
     },
     async kill(signal) {
-      await transport.close()
+      // One that has died already answers nothing more.
+      await transport.close().catch(() => {})
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
       const closed = once(child, 'close')
       child.kill(signal)

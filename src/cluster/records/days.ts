@@ -39,8 +39,8 @@ export async function keepDays(client: pg.Client): Promise<void> {
     let dropped = 0
     for (const day of over) if (await dropDay(client, day)) dropped++
     // Hours and days alike are named by how they begin.
-    const kept = dateOf(Math.floor(before / dayMs))
-    if (dropped > 0) await client.query('delete from spgw.record_sums where start < $1', [kept])
+    if (dropped > 0)
+      await client.query('delete from spgw.record_sums where start < $1', [dateOf(Math.floor(before / dayMs))])
     await removeOldObjects(client, before)
   } finally {
     await client.query("select pg_advisory_unlock(hashtext('spgw.days'))")
