@@ -44,6 +44,12 @@ export class Account {
     this.#pending.push(call)
   }
 
+  /** Marks of calls that must have a record sooner or later. */
+  due(): string[] {
+    const admitted = ({ id, mark }: Call) => id !== null || this.ledger.has(mark)
+    return [...this.#calls.values()].filter(admitted).map(({ mark }) => mark)
+  }
+
   /**
    * Records since the last look, read from a gateway that none of the calls so far went to. `resolve` finds the record
    * that an id names: of a flood of refusals, many share one.

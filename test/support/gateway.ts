@@ -218,9 +218,7 @@ async function ready(
 ): Promise<{ baseUrl: string; consoleUrl: string }> {
   for (let attempt = 0; attempt < 2400; attempt++) {
     if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(
-        `spgw serve ended with ${child.exitCode ?? child.signalCode}\n${output.stdout}${output.stderr}`,
-      )
+      throw new Error(`spgw serve ended with ${child.exitCode ?? child.signalCode}\n${output.stdout}${output.stderr}`)
     const line = /^spgw .*\n/m.exec(output.stderr)?.[0]
     if (line !== undefined) return { baseUrl: addressIn(line, 'gateway'), consoleUrl: addressIn(line, 'console') }
     await new Promise((resolve) => setTimeout(resolve, 25))

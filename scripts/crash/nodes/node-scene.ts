@@ -143,6 +143,8 @@ export class NodeScene {
   async settle(): Promise<void> {
     for (const node of this.nodes) await this.#end(node)
     const until = Date.now() + quietMs
+    // What is journaled comes into the outbox a moment later; whatever is not there in the end is lost.
+    while (Date.now() < until && this.#missing() > 0) await wait(200)
     for (const { name, gateway } of this.nodes)
       for (;;) {
         const { trouble, outbox } = await gateway.admin.cluster.status({})
@@ -176,6 +178,12 @@ export class NodeScene {
     const projects = new Set((await admin.projects.list({})).map(({ name }) => name))
     for (const name of this.#projects) if (!projects.has(name)) this.problem(`the change ${name} was lost`)
     return { records: all.length, interrupted: all.filter(({ state }) => state === 'interrupted').length }
+  }
+
+  /** How many calls have no record in PostgreSQL by now. */
+  #missing(): number {
+    const there = new Set(this.query("select record_json::json->'tags'->>'mark' from spgw.records").split('\n'))
+    return this.account.due().filter((mark) => !there.has(mark)).length
   }
 
   query(text: string): string {
