@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,10 +44,16 @@ export class PostgresServer {
     return server
   }
 
-  /** A standby that follows by streaming, `port` being where it finds this server. It takes over with `promote`. */
+  /**
+   * A standby that follows by streaming, `port` being where it finds this server from then on. It takes over with `promote`. The
+   * copy comes straight from here: a proxy of this very process would answer nothing meanwhile.
+   */
   async addStandby(port = this.port): Promise<PostgresServer> {
     const standby = new PostgresServer(this.#programs, await freePort())
-    standby.#run('pg_basebackup', ['-h', '127.0.0.1', '-p', `${port}`, '-U', 'spgw', '-D', standby.#data, '-R', '-N'])
+    const from = ['-h', '127.0.0.1', '-p', `${this.port}`, '-U', 'spgw']
+    standby.#run('pg_basebackup', [...from, '-D', standby.#data, '-R', '-N', '-c', 'fast'])
+    const line = `primary_conninfo = 'host=127.0.0.1 port=${port} user=spgw'\n`
+    appendFileSync(join(standby.#data, 'postgresql.auto.conf'), line)
     standby.start()
     return standby
   }
