@@ -39,6 +39,20 @@ export class PlainTurns {
     return this.#texts.length / 2
   }
 
+  /** As it is read. */
+  textAt(index: number): string {
+    const written = this.#bytes.toString('utf8', this.#texts[2 * index], this.#texts[2 * index + 1])
+    return written.includes('\\') ? JSON.parse(`"${written}"`) : written
+  }
+
+  /** From a question to before another one, as turns of their own. */
+  slice(from: number, to: number, number: number): PlainTurns {
+    const texts = this.#texts.slice(2 * from, 2 * to)
+    let textBytes = 0
+    for (let index = from; index < to; index++) textBytes += Buffer.byteLength(this.textAt(index))
+    return new PlainTurns(this.#bytes, texts, textBytes, number)
+  }
+
   /** As messages of a format, with commas between them. */
   writeFor(format: FormatName): ReframedTurns {
     return new ReframedTurns(this.#bytes, this.#texts, written[format])

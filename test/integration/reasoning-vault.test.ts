@@ -37,7 +37,7 @@ class SigningProvider {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
   }
 
-  #answer({ messages, model }: { messages: { role: string; content: unknown }[]; model: string }) {
+  #answer({ messages, model, tools: offered }: Asked) {
     const turns = messages.filter(({ role }) => role === 'assistant')
     if (this.refusesSigned) {
       const message = 'messages.1.content.0: Invalid `signature` in `thinking` block'
@@ -56,15 +56,22 @@ class SigningProvider {
     }
     const turn = turns.length
     const call = { type: 'tool_use', id: `toolu_${turn}`, name: 'look', input: { turn } }
-    const last = turn === 2 ? { type: 'text', text: 'done' } : call
+    const speaks = offered === undefined || turn === 2
+    const last = speaks ? { type: 'text', text: offered === undefined ? `Turn ${turn}.` : 'done' } : call
     const content = [{ type: 'thinking', thinking: thought(turn), signature: sign(turn) }, last]
     const usage = { input_tokens: 5, output_tokens: 3 }
-    const stop = { stop_reason: turn === 2 ? 'end_turn' : 'tool_use', stop_sequence: null }
+    const stop = { stop_reason: speaks ? 'end_turn' : 'tool_use', stop_sequence: null }
     return {
       status: 200,
       message: { id: `msg_${turn}`, type: 'message', role: 'assistant', model, content, ...stop, usage },
     }
   }
+}
+
+interface Asked {
+  messages: { role: string; content: unknown }[]
+  model: string
+  tools?: unknown
 }
 
 const thought = (turn: number) => `I think about ${turn}.`
@@ -129,9 +136,15 @@ const tools: OpenAI.ChatCompletionTool[] = [
 type Message = OpenAI.ChatCompletionMessageParam
 
 /** One turn as clients keep it: without anything that only the provider can read. */
-async function turn(gateway: TestGateway, key: string, messages: Message[], stream: boolean) {
+async function turn(
+  gateway: TestGateway,
+  key: string,
+  messages: Message[],
+  stream: boolean,
+  more: { tools?: OpenAI.ChatCompletionTool[] } = { tools },
+) {
   const client = new OpenAI({ apiKey: key, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0 })
-  const body = { model: 'thinker', messages, tools, reasoning_effort: 'low' as const }
+  const body = { model: 'thinker', messages, ...more, reasoning_effort: 'low' as const }
   const completion = stream
     ? await client.chat.completions.stream(body).finalChatCompletion()
     : await client.chat.completions.create(body)
@@ -181,6 +194,55 @@ it.each([false, true])(
       const [newest] = await second.admin.requests.list({ limit: 1 })
       const record = await second.record(newest?.id ?? '')
       expect(record).toMatchObject({ reasoning: 'attached', attempts: [{ reasoning: 'attached' }] })
+    } finally {
+      await second.stop()
+    }
+  },
+)
+
+it.each([false, true])(
+  'brings signed reasoning of texts back, a kill and a restart between them (streamed: %s)',
+  async (stream) => {
+    const first = await startGateway(options())
+    await first.admin.providers.add({
+      name: 'signer',
+      kind: 'anthropic',
+      baseUrl: provider.origin,
+      credential: 'sk-ant-x',
+      skipCheck: true,
+    })
+    await first.addRoute('thinker', ['signer:claude-sonnet-4-5-20250929'])
+    const { key } = await first.createKey('ci')
+    await first.admin.environments.add({ project: 'default', name: 'staging' })
+    await first.admin.routes.add({
+      model: 'thinker',
+      environment: 'staging',
+      targets: ['signer:claude-sonnet-4-5-20250929'],
+    })
+    const { key: elsewhere } = await first.createKey('elsewhere', { environment: 'staging' })
+    const messages: Message[] = []
+    const say = async (gateway: TestGateway, words: string, as = key) => {
+      messages.push({ role: 'user', content: words })
+      return (await turn(gateway, as, messages, stream, {})).text
+    }
+    expect(await say(first, 'first')).toBe('Turn 0.')
+    await first.kill('SIGKILL')
+
+    const second = await startGateway(options())
+    try {
+      expect(await say(second, 'second')).toBe('Turn 1.')
+      expect(await say(second, 'third')).toBe('Turn 2.')
+      expect(provider.brought.slice(-2)).toEqual([`thinking ${sign(0)}`, `thinking ${sign(1)}`])
+      const [newest] = await second.admin.requests.list({ limit: 1 })
+      const record = await second.record(newest?.id ?? '')
+      expect(record).toMatchObject({ reasoning: 'attached', attempts: [{ reasoning: 'attached' }] })
+      // Neither another environment nor another conversation with the same words gets any of it.
+      const before = structuredClone(messages)
+      await expect(say(second, 'fourth', elsewhere)).rejects.toMatchObject({ status: 400 })
+      expect(provider.brought.at(-1)).not.toContain(sign(0))
+      messages.splice(0, messages.length, { role: 'system', content: 'Be brief.' }, ...before)
+      await expect(say(second, 'fourth')).rejects.toMatchObject({ status: 400 })
+      expect(provider.brought.at(-1)).not.toContain(sign(0))
     } finally {
       await second.stop()
     }

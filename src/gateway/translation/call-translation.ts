@@ -27,6 +27,7 @@ import { openCarriers } from './carriers.ts'
 import type { FetchedMedia } from './fetch-media.ts'
 import { attachReasoning, bareCalls } from './recall.ts'
 import { refusedAt } from './refused-reasoning.ts'
+import { attachToTexts, TextTurns } from './text-turns.ts'
 import { type AskedTarget, TranslatedLeg } from './translated-leg.ts'
 import { ownerOf, vaultOf } from './vault.ts'
 
@@ -81,18 +82,43 @@ export class CallTranslation {
     return this.#codec.format !== 'chat'
   }
 
-  /** The conversation with what the model thought before its calls, where it is kept here and not by the client. */
+  /** Null: the client's format carries what its turns of text have. */
+  get #texts(): TextTurns | null {
+    const { format } = this.#codec
+    if (this.#carries || (format !== 'chat' && format !== 'responses')) return null
+    return new TextTurns(this.#bytes, format, this.#call.key.environmentId)
+  }
+
+  /** The conversation with what the model thought before its calls and texts, where it is kept here and not by the client. */
   async #recall(to: FormatName, { provider, candidate, credentialId }: AskedTarget): Promise<Recalled> {
-    const { conversation } = this
-    const calls = this.#carries || to === 'chat' ? [] : bareCalls(conversation).slice(-mostCalls)
-    if (calls.length === 0) return { conversation, state: null }
+    const { conversation, pieces } = this
+    const none = { conversation, pieces, state: null }
+    if (this.#carries || to === 'chat') return none
+    const calls = bareCalls(conversation).slice(-mostCalls)
+    const isNeeded = reasons(conversation, candidate.upstreamModel)
+    const texts = isNeeded ? (this.#texts?.nameTurns(conversation) ?? []) : []
+    if (calls.length + texts.length === 0) return none
     const { gateway, key } = this.#call
     const owner = ownerOf(to, { providerId: provider.row.id, credentialId, model: candidate.upstreamModel })
-    const isNeeded = reasons(conversation, candidate.upstreamModel)
-    const kept = await vaultOf(gateway).find(key.projectId, owner, calls, isNeeded)
+    const find = (ids: readonly string[], needed: boolean) => vaultOf(gateway).find(key.projectId, owner, ids, needed)
+    // A text goes up without what was thought before it, and waits for that no longer than it is worth.
+    const [kept, keptTexts] = await Promise.all([
+      find(calls, isNeeded),
+      find(
+        texts.map(({ name }) => name),
+        false,
+      ),
+    ])
     const found = new Map([...kept].flatMap(([id, turn]) => (turn === null ? [] : [[id, turn] as const])))
-    const state = isNeeded && kept.size < calls.length ? 'missing' : found.size > 0 ? 'attached' : null
-    return { conversation: attachReasoning(conversation, found), state }
+    const foundTexts = new Map(
+      texts.flatMap(({ index, name }) => {
+        const turn = keptTexts.get(name) ?? null
+        return turn === null ? [] : [[index, turn] as const]
+      }),
+    )
+    const isMissing = isNeeded && kept.size < calls.length
+    const state = isMissing ? 'missing' : found.size + foundTexts.size > 0 ? 'attached' : null
+    return { ...attachToTexts(attachReasoning(conversation, found), foundTexts, pieces), state }
   }
 
   /** The request as the provider is to get it. A fault: it cannot be asked. */
@@ -165,6 +191,8 @@ export class CallTranslation {
       target,
       carriers: openCarriers(this.#call, provider.row.id),
       carries: this.#carries,
+      // What would be kept of a conversation whose reasoning is refused would be refused with each turn.
+      texts: written.reasoning === 'stripped' ? null : this.#texts,
       losses: written.losses,
       asked: kept ? this.#asked() : null,
       reasoning: written.reasoning === 'stripped' ? 'stripped' : (recalled.state ?? written.reasoning),
@@ -174,7 +202,7 @@ export class CallTranslation {
         if (!signed) refused.add(row.id, listOpaque(recalled.conversation))
       },
       counts,
-      ...this.#join(counts ? countBody(to, written.body, target) : written.body),
+      ...this.#join(counts ? countBody(to, written.body, target) : written.body, recalled.pieces),
     })
   }
 
@@ -185,8 +213,8 @@ export class CallTranslation {
   }
 
   /** A large body lies in memory that is used again, as the client's own does. */
-  #join(value: JsonObject): { body: Buffer; lease: BodyLease | null } {
-    const pieces = writePieces(value, this.pieces)
+  #join(value: JsonObject, cut: readonly DocumentPiece[]): { body: Buffer; lease: BodyLease | null } {
+    const pieces = writePieces(value, cut)
     const { gateway, body } = this.#call
     const size = pieces.reduce(
       (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length),
@@ -226,6 +254,7 @@ function describeCount(count: number): string {
 
 interface Recalled {
   conversation: Conversation
+  pieces: readonly DocumentPiece[]
   /** null: nothing was looked for, or the model thought nothing. */
   state: 'attached' | 'missing' | null
 }

@@ -19,6 +19,7 @@ import type { AnswerTranslation } from './answer-translation.ts'
 import { makeForeignLeg } from './foreign-leg.ts'
 import { LossList } from './loss-list.ts'
 import { PausedAnswer } from './paused-answer.ts'
+import type { TextTurns } from './text-turns.ts'
 import { answerError, translateCount, translateWhole } from './translated-answer.ts'
 import { TranslationStage } from './translation-stage.ts'
 import { TurnRecorder } from './turn-recorder.ts'
@@ -42,6 +43,8 @@ interface TranslatedParts {
   carriers: Carriers
   /** The client's format has a place for sealed reasoning, and the client brings it back. */
   carries: boolean
+  /** Null: the client's format carries what such turns have. */
+  texts: TextTurns | null
   losses: readonly string[]
   reasoning: LegTranslation['reasoning']
   /** The same request without what its provider signed; null: there is nothing of it. */
@@ -149,13 +152,21 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
   }
 
   openRecorder({ call, provider, credentialIndex, candidate }: Leg): TurnRecorder | null {
-    if (this.#parts.carries || this.to === 'chat') return null
+    const { carries, texts } = this.#parts
+    if (carries || this.to === 'chat') return null
     const owner = ownerOf(this.to, {
       providerId: provider.row.id,
       credentialId: credentialIdOf({ provider, credentialIndex }),
       model: candidate.upstreamModel,
     })
-    return new TurnRecorder((callId, turn) => vaultOf(call.gateway).keep(call, owner, callId, turn))
+    const vault = vaultOf(call.gateway)
+    return new TurnRecorder({
+      call: (id, turn) => vault.keep(call, owner, id, turn),
+      text: (text, turn) => {
+        const name = texts?.nameAnswer(text) ?? null
+        if (name !== null) vault.keep(call, owner, name, turn)
+      },
+    })
   }
 
   writeContext(leg: () => Leg, written: WrittenAnswer, pieces: readonly DocumentPiece[] = []): WriteContext {

@@ -8,16 +8,27 @@ interface Thought {
   first: boolean
 }
 
-/** Collects what a model thinks before each call of a tool, from the events of an answer. */
+/** What is kept of a turn: under each of its calls, or, where it calls nothing, under what it says. */
+interface Kept {
+  call(id: string, turn: TurnReasoning): void
+  text(text: string, turn: TurnReasoning): void
+}
+
+/** Collects what a model thinks before each call of a tool, or before its text, from the events of an answer. */
 export class TurnRecorder {
-  readonly #keep: (callId: string, turn: TurnReasoning) => void
+  readonly #kept: Kept
   /** By part. */
   #thoughts = new Map<number, Thought>()
-  #hasText = false
+  /** The parts that are text, and what they say. */
+  readonly #textParts = new Set<number>()
+  #text = ''
+  /** What the last text is signed with itself. */
+  #textOpaque: { part: number; opaque: Opaque } | null = null
+  #hasCalls = false
   #calls: { part: number; id: string; own: Opaque | null; before: readonly Thought[] }[] = []
 
-  constructor(keep: (callId: string, turn: TurnReasoning) => void) {
-    this.#keep = keep
+  constructor(kept: Kept) {
+    this.#kept = kept
   }
 
   /** What came together: a call's own signature comes with it. */
@@ -25,33 +36,46 @@ export class TurnRecorder {
     for (const event of events) {
       if (event.kind === 'reasoning') this.#thought(event.part).text += event.text
       else if (event.kind === 'opaque') this.#sign(event.part, event.opaque)
-      else if (event.kind === 'text') this.#hasText = true
+      else if (event.kind === 'text') this.#addText(event.part, event.text)
       else if (event.kind === 'call' && event.id !== null) this.#call(event.part, event.id)
     }
-    for (const { id, own, before } of this.#calls.splice(0))
-      this.#keep(id, {
-        before: before.flatMap(({ text, opaque, first }) => (opaque === null ? [] : [{ text, opaque, first }])),
-        own,
-      })
+    for (const { id, own, before } of this.#calls.splice(0)) this.#kept.call(id, { before: signed(before), own })
+    if (events.some(({ kind }) => kind === 'stop')) this.#end()
   }
 
-  whole({ parts }: ModelReply): void {
-    this.events(
-      parts.flatMap((part, index): ReplyEvent[] => {
+  whole({ parts, stop }: ModelReply): void {
+    this.events([
+      ...parts.flatMap((part, index): ReplyEvent[] => {
         const opaque = 'opaque' in part && part.opaque !== undefined ? part.opaque : null
-        const signed: ReplyEvent[] = opaque === null ? [] : [{ kind: 'opaque', part: index, opaque }]
-        if (part.kind === 'reasoning') return [{ kind: 'reasoning', part: index, text: part.text }, ...signed]
+        const seal: ReplyEvent[] = opaque === null ? [] : [{ kind: 'opaque', part: index, opaque }]
+        if (part.kind === 'reasoning') return [{ kind: 'reasoning', part: index, text: part.text }, ...seal]
         if (part.kind === 'call')
-          return [{ kind: 'call', part: index, id: part.id, name: part.name, custom: part.custom }, ...signed]
-        return part.kind === 'text' && part.text !== '' ? [{ kind: 'text', part: index, text: part.text }] : []
+          return [{ kind: 'call', part: index, id: part.id, name: part.name, custom: part.custom }, ...seal]
+        return part.kind === 'text' && part.text !== '' ? [{ kind: 'text', part: index, text: part.text }, ...seal] : []
       }),
-    )
+      { kind: 'stop', stop },
+    ])
+  }
+
+  /** Thoughts between texts have no place in one text, and of several texts none is the one that was signed. */
+  #end(): void {
+    if (this.#hasCalls || this.#text.trim() === '') return
+    const thoughts = signed([...this.#thoughts.values()])
+    const isOne = this.#textParts.size === 1 && this.#textParts.has(this.#textOpaque?.part ?? -1)
+    const own = isOne ? (this.#textOpaque?.opaque ?? null) : null
+    if (thoughts.some(({ first }) => !first) || (thoughts.length === 0 && own === null)) return
+    this.#kept.text(this.#text, { before: thoughts, own })
+  }
+
+  #addText(part: number, text: string): void {
+    this.#textParts.add(part)
+    if (!this.#hasCalls) this.#text += text
   }
 
   #thought(part: number): Thought {
     const known = this.#thoughts.get(part)
     if (known !== undefined) return known
-    const thought = { text: '', opaque: null, first: !this.#hasText }
+    const thought = { text: '', opaque: null, first: this.#textParts.size === 0 }
     this.#thoughts.set(part, thought)
     return thought
   }
@@ -59,12 +83,18 @@ export class TurnRecorder {
   #sign(part: number, opaque: Opaque): void {
     const call = this.#calls.find((each) => each.part === part)
     if (call !== undefined) call.own = opaque
+    else if (this.#textParts.has(part)) this.#textOpaque = { part, opaque }
     // A text's signature is of no use without the text's own place.
     else if (opaque.form !== 'thought' || this.#thoughts.has(part)) this.#thought(part).opaque = opaque
   }
 
   #call(part: number, id: string): void {
+    this.#hasCalls = true
     this.#calls.push({ part, id, own: null, before: [...this.#thoughts.values()] })
     this.#thoughts = new Map()
   }
+}
+
+function signed(thoughts: readonly Thought[]): TurnReasoning['before'] {
+  return thoughts.flatMap(({ text, opaque, first }) => (opaque === null ? [] : [{ text, opaque, first }]))
 }

@@ -10,9 +10,16 @@ import type { ReplyEvent } from '../../../src/translate/reply.ts'
 const signed: Opaque = { family: 'anthropic', form: 'signature', value: 'sig' }
 const thought: Opaque = { family: 'gemini', form: 'thought', value: 'own' }
 
+function recorderInto(kept: Map<string, TurnReasoning>): TurnRecorder {
+  return new TurnRecorder({
+    call: (id, turn) => kept.set(id, turn),
+    text: (words, turn) => kept.set(`text: ${words}`, turn),
+  })
+}
+
 function recorded(...batches: ReplyEvent[][]) {
   const kept = new Map<string, TurnReasoning>()
-  const recorder = new TurnRecorder((id, turn) => kept.set(id, turn))
+  const recorder = recorderInto(kept)
   for (const batch of batches) recorder.events(batch)
   return kept
 }
@@ -50,7 +57,7 @@ describe('what a model thinks before its calls', () => {
 
   it('is the same of a whole answer', () => {
     const kept = new Map<string, TurnReasoning>()
-    new TurnRecorder((id, turn) => kept.set(id, turn)).whole({
+    recorderInto(kept).whole({
       id: 'm',
       model: 'm',
       created: null,
@@ -62,6 +69,48 @@ describe('what a model thinks before its calls', () => {
       ],
     })
     expect(kept.get('a')?.before).toEqual([{ text: 'hm', opaque: signed, first: true }])
+  })
+})
+
+describe('what a model thinks before a text alone', () => {
+  const thinks = { kind: 'reasoning', part: 0, text: 'hm' } satisfies ReplyEvent
+  const says = { kind: 'text', part: 1, text: 'Well' } satisfies ReplyEvent
+  const signs = { kind: 'opaque', part: 0, opaque: signed } satisfies ReplyEvent
+  const stop: ReplyEvent = { kind: 'stop', stop: { reason: 'done', sequence: null, explanation: null } }
+  const before = [{ text: 'hm', opaque: signed, first: true }]
+
+  it('is kept with all that it says, at its end', () => {
+    const said = [[thinks, signs], [says], [{ ...says, text: '.' }]]
+    expect([...recorded(...said)]).toEqual([])
+    expect([...recorded(...said, [stop])]).toEqual([['text: Well.', { before, own: null }]])
+  })
+
+  it('can be the signature of the text itself, where there is one text', () => {
+    const own: ReplyEvent = { kind: 'opaque', part: 1, opaque: thought }
+    expect(recorded([says, own, stop]).get('text: Well')).toEqual({ before: [], own: thought })
+    expect([...recorded([says, own, { ...says, part: 2 }, stop])]).toEqual([])
+  })
+
+  it.each<[string, ReplyEvent[]]>([
+    ['nobody signed it', [thinks, says, stop]],
+    ['nothing is said', [thinks, signs, stop]],
+    ['a call is made, which it is kept with', [says, thinks, signs, call(2, 'a'), stop]],
+    ['it came between texts', [says, { ...thinks, part: 2 }, { ...signs, part: 2 }, { ...says, part: 3 }, stop]],
+  ])('is not kept where %s', (_, events) => {
+    expect([...recorded(events)].filter(([name]) => name.startsWith('text'))).toEqual([])
+  })
+
+  it('is the same of a whole answer', () => {
+    const kept = new Map<string, TurnReasoning>()
+    recorderInto(kept).whole({
+      ...{ id: 'm', model: 'm', created: null, dropped: [] },
+      stop: { reason: 'done', sequence: null, explanation: null },
+      parts: [
+        { kind: 'reasoning', path: '', text: 'hm', opaque: signed },
+        { kind: 'text', path: '', text: 'Well', opaque: thought },
+      ],
+    })
+    expect(kept.get('text: Well')).toEqual({ before, own: thought })
   })
 })
 
