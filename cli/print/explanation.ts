@@ -42,10 +42,17 @@ function describeTargets({ taken, skipped }: Explanation, view: View): string[] 
   const width = Math.max(0, ...names.map((name) => name.length))
   return all.map((target, index) => {
     const verdict = target.taken ? view.paint('good', index === 0 ? 'taken' : 'then') : view.paint('warning', 'skipped')
-    const said = [target.reason, ...describeFigures(target)].filter((text) => text !== '').join(', ')
+    const told = [target.reason, describeLosses(target), ...describeFigures(target)]
+    const said = told.filter((text) => text !== '').join(', ')
     const reason = said === '' ? '' : `: ${escapeControls(said)}`
     return `  ${index + 1} ${(names[index] ?? '').padEnd(width)}  ${verdict}${reason}`
   })
+}
+
+/** Of a body that is translated. */
+function describeLosses({ losses }: Explanation['taken'][number]): string {
+  if (losses === null) return ''
+  return losses.length === 0 ? 'loses nothing' : `loses ${losses.join(', ')}`
 }
 
 function describeFigures({ estimate_usd, latency_ms }: Explanation['taken'][number]): string[] {

@@ -7,6 +7,8 @@ import type { View } from './view.ts'
 
 interface TimelineRow {
   label: string
+  /** What became of it, after the label: a long label makes room for it. */
+  end?: string
   /** A moment, an attempt, a wait before the next one, or a target that was not tried. */
   kind: 'moment' | 'attempt' | 'failed' | 'wait' | 'skipped'
   startMs: number
@@ -36,15 +38,20 @@ export function renderTimeline(record: RequestRecord, view: View): string[] {
     (one, other) => one.startMs - other.startMs,
   )
   const total = Math.max(record.duration_ms ?? 0, ...rows.map((row) => row.endMs ?? row.startMs))
-  const labelWidth = Math.min(widestLabel, Math.max(0, ...rows.map(({ label }) => textWidth(label))))
+  const labelWidth = Math.min(widestLabel, Math.max(0, ...rows.map((row) => textWidth(labelOf(row)))))
   const times = rows.map(describeTime)
   const timeWidth = Math.max(0, ...times.map((time) => textWidth(time)))
   const room = Math.min(view.width ?? 100, 120) - labelWidth - timeWidth - 6
   return rows.map((row, index) => {
     const time = alignText(times[index] ?? '', timeWidth, true)
-    const head = `${alignText(cut(row.label, labelWidth), labelWidth, false)}  ${time}`
+    const head = `${alignText(labelOf(row, labelWidth), labelWidth, false)}  ${time}`
     return room < 10 ? head : `${head}  ${view.paint('quiet', drawBar(row, total, room))}`
   })
+}
+
+function labelOf({ label, end = '' }: TimelineRow, room = Number.POSITIVE_INFINITY): string {
+  const own = Math.max(1, room - textWidth(end))
+  return cut((textWidth(label) > own ? cut(label, own) : label) + end, room)
 }
 
 function describeTime({ kind, startMs, endMs }: TimelineRow): string {
@@ -64,13 +71,20 @@ function rowOf(step: RequestStep, { model }: RequestRecord): TimelineRow {
   const { startMs } = step
   if (step.kind === 'wait') return { label: 'wait', kind: 'wait', startMs, endMs: step.endMs, firstByteMs: null }
   if (step.kind === 'skip') {
-    const label = escapeControls(`${step.target}: skipped`)
-    return { label, kind: 'skipped', startMs, endMs: null, firstByteMs: null }
+    return {
+      label: escapeControls(step.target),
+      end: ': skipped',
+      kind: 'skipped',
+      startMs,
+      endMs: null,
+      firstByteMs: null,
+    }
   }
-  const label = escapeControls(`${nameTarget(step.attempt, model)}: ${step.end}`)
+  const label = escapeControls(nameTarget(step.attempt, model))
+  const end = escapeControls(`: ${step.end}`)
   const { outcome, first_byte_ms: firstByteMs } = step.attempt
   const isGood = ['answered', 'started', 'passed'].includes(outcome) && !step.end.endsWith('broke off')
-  return { label, kind: isGood ? 'attempt' : 'failed', startMs, endMs: step.endMs, firstByteMs }
+  return { label, end, kind: isGood ? 'attempt' : 'failed', startMs, endMs: step.endMs, firstByteMs }
 }
 
 function drawBar(row: TimelineRow, totalMs: number, room: number): string {

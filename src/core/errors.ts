@@ -145,6 +145,8 @@ export interface Fault {
   resetsAt?: string
   /** Overrides the table's `final`. */
   shouldRetry?: boolean
+  /** A model's mistake with this one prompt: nothing is learned of the provider's health. */
+  ofModel?: true
 }
 
 export function fault(code: ErrorCode, message?: string, more?: Omit<Fault, 'code' | 'message'>): Fault {

@@ -328,9 +328,9 @@ describe('tables', () => {
 
 describe('values', () => {
   it('have their unit and no more digits than they need', () => {
-    const times = [0, 0.02, 0.5, 3.04, 9.96, 310, 999.4, 1912, 59_949, 60_000, 200_000, 7_500_000]
+    const times = [0, 0.02, 0.5, 3.04, 9.96, 310, 999.4, 1912, 59_949, 60_000, 200_000, 7_500_000, 604_800_000, 2e8]
     expect(times.map(formatMilliseconds).join(', ')).toBe(
-      '0 ms, < 0.1 ms, 0.5 ms, 3 ms, 10 ms, 310 ms, 999 ms, 1.9 s, 59.9 s, 1 min, 3 min 20 s, 2 h 5 min',
+      '0 ms, < 0.1 ms, 0.5 ms, 3 ms, 10 ms, 310 ms, 999 ms, 1.9 s, 59.9 s, 1 min, 3 min 20 s, 2 h 5 min, 7 d, 2 d 7 h',
     )
     expect([0, 1.94, 0.01, 0.0001, 0.000123, 1234.5].map(formatMoney)).toEqual([
       ...['$0.00', '$1.94', '$0.01', '$0.0001', '$0.0001', '$1,234.50'],

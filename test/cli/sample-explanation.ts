@@ -9,7 +9,11 @@ export const explanation = {
     ...{ id: 'rte_1', model: 'gpt-4o-*', project: 'default', environment: 'production', strategy: 'priority' },
     ...{ sticky: true, hedge: { after: 'p95', share: 5 }, shadow: 'azure:small' },
   },
-  taken: [target('openai', 'gpt-4o', 'active and ready')],
+  taken: [
+    target('openai', 'gpt-4o', 'active and ready'),
+    { ...target('anthropic', 'claude', 'ready, translated chat → messages'), losses: ['seed', 'messages[0].name'] },
+    { ...target('gemini', 'gemini-3-pro', 'ready, translated chat → generate'), losses: [] },
+  ],
   skipped: [target('azure', 'gpt4o-eu', 'failing since 14:02 (credential rejected)')],
   policy_signals: [{ rule: 'models', verdict: 'pass', text: 'every model is allowed' }],
   limits: [

@@ -50,6 +50,12 @@ describe('the time line', () => {
     expect(renderTimeline(sampleRecord({ attempts }), view).join('\n')).not.toContain('wait')
   })
 
+  it('says how an attempt ended however long the name of its target is', () => {
+    const attempts = [attempt({ provider: 'anthropic', upstream_model: 'claude-opus-4-8-20270101' })]
+    const lines = renderTimeline(sampleRecord({ model: 'm', duration_ms: 100, attempts }), view)
+    expect(lines.join('\n')).toMatch(/^anthropic \(claude-op.*…: 200 /m)
+  })
+
   it('names a target that was skipped, before the attempts', () => {
     const lines = renderTimeline(
       sampleRecord({

@@ -86,6 +86,25 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       await drawer.getByText('The request would be sent.').waitFor()
     })
 
+    it('shows for two formats what is kept and what is lost', async () => {
+      const { page, visit } = stage
+      await visit(`/routing/${(await onlyRoute())?.id}`)
+      await page.getByRole('link', { name: /^What requests to broken lose/ }).click()
+      await page.getByRole('heading', { level: 1, name: 'Translation' }).waitFor()
+      expect(await page.getByLabel('Provider').inputValue()).toBe('chat')
+      await page.getByRole('row', { name: /top_k/ }).getByText('lost').waitFor()
+      await page.getByLabel('Client').selectOption('chat')
+      await page.getByText('Nothing is translated').waitFor()
+      await page.getByLabel('Provider').selectOption('messages')
+      await page
+        .getByRole('row', { name: /logprobs/ })
+        .first()
+        .getByText('refused')
+        .waitFor()
+      await page.getByText(/^Kept \(/).click()
+      await page.getByText('messages.content.image_url', { exact: true }).waitFor()
+    })
+
     it('is edited, disabled, enabled and removed', async () => {
       const { page, visit } = stage
       await visit(`/routing/${(await onlyRoute())?.id}`)
@@ -95,6 +114,8 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       await form.getByText('More settings').click()
       await form.getByLabel('Retries').fill('3')
       await form.getByLabel('Sticky').check()
+      await form.getByLabel('Strict').check()
+      await form.getByLabel('Keep translated Responses for').fill('7d')
       await form.getByLabel('Hedge after').fill('p95')
       await form.getByLabel('Shadow').fill('broken:gpt-4o-mini')
       await form.getByRole('button', { name: 'Save' }).click()
@@ -102,6 +123,14 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       const drawing = page.getByRole('figure', { name: 'How requests for demo are routed' })
       await drawing.getByText('Hedged after p95, at most 5%').waitFor()
       await drawing.getByText('Copied to broken:gpt-4o-mini').waitFor()
+      await drawing.getByText('Strict: a target that would lose something in translation is skipped').waitFor()
+      await drawing.getByText('Keeps translated Responses for 7 d').waitFor()
+      await page.getByText('Kept for 7 d').waitFor()
+      await page.getByRole('button', { name: 'Edit', exact: true }).click()
+      await form.getByText('More settings').click()
+      await form.getByLabel('Keep translated Responses for').fill('')
+      await form.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('Not kept').waitFor()
       await stage.gateway.admin.policies.add({ name: 'team', rpm: 60, budgetUsdMonth: 200, attach: ['key:ci'] })
       await page.getByRole('button', { name: 'Explain' }).click()
       const drawer = page.getByRole('dialog', { name: /^Explain/ })

@@ -317,3 +317,17 @@ it('litellm 38610: the error of a fallback that fails as well is one with a stat
   expect(wire.last().status).toBeGreaterThanOrEqual(500)
   expect(wire.last().headers.get('content-type')).toContain('application/json')
 })
+
+it('a call that the model broke is no failure of its provider', async () => {
+  const { gateway, mocks } = stage
+  await gateway.addRoute('to-gemini', [`gemini:${stageModels.gemini}`], { retries: 0 })
+  const candidate = { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed function call: f(' }
+  const body = JSON.stringify({ candidates: [candidate], modelVersion: 'gemini', responseId: 'r' })
+  for (let attempt = 0; attempt < 12; attempt++) {
+    mocks.gemini.next({ body })
+    const ask = openai.chat.completions.create({ model: 'to-gemini', messages })
+    await expect(ask).rejects.toMatchObject({ status: 502, code: 'provider_bad_response' })
+  }
+  const { choices } = await openai.chat.completions.create({ model: 'to-gemini', messages })
+  expect(choices[0]?.message.content).toBe(spokenText)
+})

@@ -7,7 +7,7 @@ export function groupDigits(value: number): string {
   return grouped.format(value)
 }
 
-/** `310 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min` */
+/** `310 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min`, `7 d` */
 export function formatMilliseconds(milliseconds: number): string {
   // A gateway's own part is often less than one.
   if (milliseconds > 0 && milliseconds < 0.05) return '< 0.1 ms'
@@ -16,7 +16,8 @@ export function formatMilliseconds(milliseconds: number): string {
   if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`
   const seconds = Math.round(milliseconds / 1000)
   if (seconds < 3600) return joinUnits(Math.floor(seconds / 60), 'min', seconds % 60, 's')
-  return joinUnits(Math.floor(seconds / 3600), 'h', Math.floor((seconds % 3600) / 60), 'min')
+  if (seconds < 48 * 3600) return joinUnits(Math.floor(seconds / 3600), 'h', Math.floor((seconds % 3600) / 60), 'min')
+  return joinUnits(Math.floor(seconds / 86_400), 'd', Math.floor((seconds % 86_400) / 3600), 'h')
 }
 
 function joinUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {

@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { parseObject } from '../../core/json-value.ts'
+import { brokenReply } from '../../translate/broken-answer.ts'
 import { readCount, writeCount } from '../../translate/counts.ts'
 import { readDocument, writeDocument } from '../../translate/json.ts'
 import type { ModelReply, ReplyError } from '../../translate/reply.ts'
@@ -54,7 +55,7 @@ function isFault(value: ModelReply | Fault): value is Fault {
 
 export function brokenFinish(explanation: string | null): Fault {
   const why = explanation === null ? '' : `: ${explanation}`
-  return fault('provider_bad_response', `The model made a tool call that cannot be read${why}. Try again.`)
+  return brokenReply(`The model made a tool call that cannot be read${why}. Try again.`)
 }
 
 export const unreadable = fault(

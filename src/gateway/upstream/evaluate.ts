@@ -138,7 +138,9 @@ function evaluateFault(leg: Leg, { fault: reason, transport }: Extract<Gated, { 
 }
 
 /** Connections are the provider's, what comes over them is the model's. */
-export function healthOfFault(leg: Leg, { code }: Fault, transport: TransportFault['kind'] | null): CallOutcome {
+export function healthOfFault(leg: Leg, reason: Fault, transport: TransportFault['kind'] | null): CallOutcome {
+  const { code, ofModel } = reason
+  if (ofModel === true) return callersOutcome
   const cut = transport === 'reset' || transport === 'protocol'
   // A provider that hangs up on somebody who stopped sending is right to do so.
   if (cut) return isUnsent(leg) ? unknownOutcome : failing(failureCause.cut, 'failure')

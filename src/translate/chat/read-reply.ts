@@ -1,5 +1,6 @@
 import { fault } from '../../core/errors.ts'
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { brokenReply } from '../broken-answer.ts'
 import type { CallPart, TextPart } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import type { ModelReply } from '../reply.ts'
@@ -18,7 +19,8 @@ export function readChatReply(body: JsonObject) {
   const stop = { reason: readFinish(choice.finish_reason, refused), sequence: null, explanation: null }
   const settled = settleCalls(parts, stop)
   if (settled.stop.reason === 'broken') {
-    return fault('provider_bad_response', 'The model called a tool with arguments that are no JSON object, or failed.')
+    if (stop.reason !== 'broken') return brokenReply('The model called a tool with arguments that are no JSON object.')
+    return fault('provider_bad_response', 'The provider says that the model failed.')
   }
   const reply: ModelReply = {
     id: asString(body.id),

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts'
 import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
-import { brokenAnswer } from '../broken-answer.ts'
+import { brokenReply } from '../broken-answer.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readGrounding } from './citations.ts'
@@ -19,7 +19,7 @@ export function readGenerateReply(body: JsonObject) {
   const parts = readParts(candidate, dropped)
   const stop = finish ?? { reason: 'done', sequence: null, explanation: null }
   const settled = settleCalls(cite(parts, candidate), stop)
-  if (settled.stop.reason === 'broken') return fault('provider_bad_response', stop.explanation ?? brokenAnswer.message)
+  if (settled.stop.reason === 'broken') return brokenReply(stop.explanation ?? undefined)
   const reply: ModelReply = {
     id: asString(body.responseId),
     model: asString(body.modelVersion),

@@ -1,5 +1,6 @@
 import { fault } from '../../core/errors.ts'
 import { asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { brokenReply } from '../broken-answer.ts'
 import type { Citation } from '../conversation.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
@@ -16,7 +17,7 @@ export function readMessagesReply(body: JsonObject) {
   }
   const settled = settleCalls(parts, readStop(body))
   if (settled.stop.reason === 'broken') {
-    return fault('provider_bad_response', 'The model called a tool with arguments that are no JSON object.')
+    return brokenReply('The model called a tool with arguments that are no JSON object.')
   }
   if (asObject(body.container) !== null) dropped.push('container')
   const reply: ModelReply = { id: asString(body.id), model: asString(body.model), ...settled, created: null, dropped }

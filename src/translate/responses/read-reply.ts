@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
-import { brokenAnswer } from '../broken-answer.ts'
+import { brokenReply } from '../broken-answer.ts'
 import type { Opaque } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import type { ModelReply, Stop } from '../reply.ts'
@@ -28,7 +28,7 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
     }
   }
   const settled = settleCalls(parts, readStop(body, parts))
-  if (settled.stop.reason === 'broken') return fault('provider_bad_response', brokenAnswer.message)
+  if (settled.stop.reason === 'broken') return brokenReply()
   return {
     id: asString(body.id),
     model: asString(body.model),

@@ -18,6 +18,7 @@ import {
 import { field, operation } from '../operation.ts'
 import { limitShape, periodShape } from '../policies/limit-usage.ts'
 import { signalShape } from '../requests/record.ts'
+import { losses } from './losses.ts'
 import { traffic } from './route-traffic.ts'
 
 const optionFields = {
@@ -159,6 +160,7 @@ const settable = {
   keepResponses: field(durationText.nullable().optional(), {
     description: 'Time to keep translated Responses, for `previous_response_id` and retrieval (none: off)',
     label: 'Keep translated Responses for',
+    help: 'So long previous_response_id and retrieval work on translated targets: from 1m to 30d. Empty: off',
     syntax: 'duration',
   }),
   cache: field(durationText.nullable().optional(), {
@@ -309,6 +311,7 @@ export const routes = {
     .input(one.extend({ ...settable, ...forceField }))
     .output(routeShape),
   traffic,
+  losses,
   test: operation({
     summary: 'Send one small real request through a route',
     role: 'admin',

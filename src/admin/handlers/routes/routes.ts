@@ -14,6 +14,7 @@ import { readStates, showState, watchedModel } from '../live-states.ts'
 import { readTimeouts, showTimeouts } from '../moments.ts'
 import { loadNames, type NamesById } from '../names.ts'
 import { explainRoute } from './explain-route.ts'
+import { showFormatLosses } from './format-losses.ts'
 import { readOptions, showOptions } from './route-options.ts'
 import { readTargets } from './route-targets.ts'
 import { showRouteTraffic } from './route-traffic.ts'
@@ -204,6 +205,7 @@ export const routes = {
   traffic: operations.routes.traffic.handler(({ context, input, signal }) =>
     showRouteTraffic(cancelledBy(context, signal), input),
   ),
+  losses: operations.routes.losses.handler(({ input }) => showFormatLosses(input)),
   test: operations.routes.test.handler(({ context, input }) => tryRoute(context, input)),
   explain: operations.routes.explain.handler(({ context, input }) => explainRoute(context, input)),
   enable: operations.routes.enable.handler(async ({ context, input }) =>

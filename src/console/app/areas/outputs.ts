@@ -24,3 +24,4 @@ export type DiffPlan = Awaited<ReturnType<AdminClient['diff']>>
 export type Applied = Awaited<ReturnType<AdminClient['apply']>>
 export type Exported = Awaited<ReturnType<AdminClient['export']>>
 export type RouteTraffic = Awaited<ReturnType<AdminClient['routes']['traffic']>>[number]
+export type FormatLoss = Awaited<ReturnType<AdminClient['routes']['losses']>>[number]

@@ -1,7 +1,9 @@
 import { Link } from '@tanstack/react-router'
+import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
 import { Count, Duration, StateBadge, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Explanation, Provider, Route, RouteTarget, RouteTraffic } from '../outputs.ts'
+import type { FormatsSearch } from './formats.ts'
 import { drawLines, expectedShares, pictureHeight } from './route-picture.ts'
 import { stateOfTarget } from './target-state.ts'
 import { type TargetTraffic, trafficOf } from './target-traffic.ts'
@@ -118,7 +120,14 @@ function Target({ target, position, rank, route, provider, explanation, traffic,
         <span title={`priority=${target.priority}`}>{ordinal(rank)} choice</span>
         {target.formats.length === 0 ? null : (
           <span title="Requests in another format are translated into the first">
-            Format {target.formats.join(', ')}
+            Format {target.formats.join(', ')},{' '}
+            <Link
+              to="/routing/translation"
+              search={(before) => ({ ...keepScope(before), ...comparedWith(target.formats[0]) })}
+              aria-label={`What requests to ${target.provider} lose in translation`}
+            >
+              losses
+            </Link>
           </span>
         )}
         {route.strategy === 'weighted' ? <span>Weight {target.weight}</span> : null}
@@ -152,6 +161,11 @@ function Attempts({ tried, failed, p95 }: TargetTraffic) {
   )
 }
 
+/** Clients have another format, and most have OpenAI's. */
+function comparedWith(to: RouteTarget['formats'][number] | undefined): FormatsSearch {
+  return to === undefined ? {} : { from: to === 'chat' ? 'messages' : 'chat', to }
+}
+
 /** By the order of priorities, whose numbers leave gaps and may begin anywhere: the first that are tried have 1. */
 export function rankOf({ priority }: RouteTarget, all: readonly RouteTarget[]): number {
   return new Set(all.map((target) => target.priority).filter((other) => other < priority)).size + 1
@@ -178,8 +192,10 @@ const strategies: Record<string, string> = {
 }
 
 /** What happens besides the choice of a target, in a few words each. */
-function describeOptions({ sticky, hedge, shadow }: Route): string[] {
+function describeOptions({ sticky, hedge, shadow, strict, keep_responses_ms }: Route): string[] {
   return [
+    ...(strict ? ['Strict: a target that would lose something in translation is skipped'] : []),
+    ...(keep_responses_ms === null ? [] : [`Keeps translated Responses for ${formatMilliseconds(keep_responses_ms)}`]),
     ...(sticky ? ['Sticky: cached prompts stay with their target'] : []),
     ...(hedge === null ? [] : [`Hedged after ${hedge.after}, at most ${hedge.share}%`]),
     ...(shadow === null ? [] : [`Copied to ${shadow}`]),

@@ -2,6 +2,7 @@ import { createRoute } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
 import { lazyPage } from '../../shell/lazy-page.ts'
 import { readPanel } from '../../shell/use-panel.ts'
+import { readFormats } from './formats.ts'
 
 /** `add`: a route is being added; its value is the provider that it should lead to (`choose`: none yet). */
 export interface RoutingSearch {
@@ -22,4 +23,12 @@ const detail = createRoute({
   component: lazyPage(() => import('./route-page.tsx'), 'RoutePage'),
 })
 
-export const routingRoutes = [list, detail] as const
+/** `from`, `to`: the formats that are compared. */
+const formats = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/routing/translation',
+  validateSearch: readFormats,
+  component: lazyPage(() => import('./translation-page.tsx'), 'TranslationPage'),
+})
+
+export const routingRoutes = [list, detail, formats] as const

@@ -52,7 +52,18 @@ function RouteList() {
     </Button>
   ) : null
   return (
-    <Page title="Routing" beside={<ScopeNote />} actions={rows.length === 0 ? null : add}>
+    <Page
+      title="Routing"
+      beside={<ScopeNote />}
+      actions={
+        <>
+          <Link to="/routing/translation" search={keepScope}>
+            What translation loses
+          </Link>
+          {rows.length === 0 ? null : add}
+        </>
+      }
+    >
       {routes.isPending ? <Loading /> : null}
       <QueryFault of={routes} />
       {routes.data === undefined ? null : (
