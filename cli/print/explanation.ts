@@ -42,8 +42,8 @@ function describeTargets({ taken, skipped }: Explanation, view: View): string[] 
   const width = Math.max(0, ...names.map((name) => name.length))
   return all.map((target, index) => {
     const verdict = target.taken ? view.paint('good', index === 0 ? 'taken' : 'then') : view.paint('warning', 'skipped')
-    const told = [target.reason, describeLosses(target), ...describeFigures(target)]
-    const said = told.filter((text) => text !== '').join(', ')
+    const parts = [target.reason, describeLosses(target), ...describeFigures(target)]
+    const said = parts.filter((text) => text !== '').join(', ')
     const reason = said === '' ? '' : `: ${escapeControls(said)}`
     return `  ${index + 1} ${(names[index] ?? '').padEnd(width)}  ${verdict}${reason}`
   })

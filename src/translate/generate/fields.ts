@@ -10,7 +10,7 @@ const refused = (why: string, harmless?: readonly unknown[]): FieldRow => ({
 })
 const hosted = (what: string) => refused(`${what} runs at Google, and no other provider has it`)
 const media = refused('it answers in text only')
-const probabilities = refused('it reports no probabilities')
+const probabilities = refused('probabilities of tokens are not translated')
 
 const content = {
   role: mapped,

@@ -13,7 +13,7 @@ const refused = (why: string, harmless?: readonly unknown[]): FieldRow => ({
 
 const hosted = (what: string) => refused(`${what} runs at OpenAI, and no other provider has it`)
 const state = refused('it refers to what another provider has stored; send the whole conversation')
-const probabilities = 'no other format has the probabilities of its tokens'
+const probabilities = 'probabilities of tokens are not translated'
 const storedFile: FieldRow = {
   otherwise: 'refused',
   to: { chat: 'mapped' },

@@ -120,9 +120,7 @@ const settable = {
   strategy: field(z.enum(['priority', 'weighted', 'latency', 'cost']).optional(), {
     description: 'How to choose among targets of equal priority (default: priority, in the order given)',
   }),
-  retries: field(z.int().min(0).max(10).optional(), {
-    description: 'Retries on the same target (default: 1)',
-  }),
+  retries: field(z.int().min(0).max(10).optional(), { description: 'Retries on the same target (default: 1)' }),
   fallbackOn: field(z.array(z.string()).optional(), {
     description:
       'Statuses and error codes that move on to the next target, separated by commas; also content_filter, context_length, and default for the built-in list',
@@ -187,8 +185,7 @@ const targetShape = z.object({
   provider: z.string(),
   upstream_model: z.string(),
   reason: z.string(),
-  /** null: it is asked in the request's own format. */
-  /** `embeds`: a call for vectors, from one lane to another. */
+  /** null: it is asked in the request's own format. `embeds`: a call for vectors, from one lane to another. */
   translated: z
     .object({ from: z.enum(formatNames), to: z.enum(formatNames), embeds: z.literal(true).optional() })
     .nullable(),
