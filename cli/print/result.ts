@@ -1,6 +1,7 @@
 import type { Column, Show } from '../../src/admin/contract/operation.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { escapeControls, valueAt } from '../../src/admin/contract/show-value.ts'
+import { isUnpriced } from '../../src/admin/contract/unpriced.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import type { GatewayClient, Operation } from '../operation.ts'
@@ -65,7 +66,15 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   if (covered !== null && io.stdout.isTerminal) await io.stderr.write(`${view.paint('quiet', covered)}\n`)
   const rows = rowsOf(show, output)
   if (rows.length === 0) return io.stderr.write(`${show.empty}\n`)
-  return io.stdout.write(renderTable(columns ?? show.columns, rows, view))
+  await io.stdout.write(renderTable(columns ?? show.columns, rows, view))
+  const note = describeUnpriced(operation, rows)
+  if (note !== null && io.stdout.isTerminal) await io.stderr.write(`${view.paint('quiet', note)}\n`)
+}
+
+/** What is said below a table of costs in which some are missing; null: none is. */
+function describeUnpriced({ name }: Operation, rows: readonly unknown[]): string | null {
+  if (name !== 'requests.stats' || !rows.some(isUnpriced)) return null
+  return 'A cost of – is of models without a price, which no budget in USD counts: spgw prices set MODEL --input USD --output USD'
 }
 
 /** What a list covers (contract.md rule 28); null: it is not about projects. */

@@ -154,6 +154,7 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     'policies.add': isAttached(output)
       ? `To see what is used of it: spgw policies usage ${name}${hasBudget(output) ? alertHint : ''}`
       : `It applies to nothing yet. Next: spgw policies edit ${name} --attach workspace|project:P|key:NAME`,
+    'prices.set': 'Earlier requests keep their cost. To change it: spgw cost recompute --since 30d',
     'policies.grant': `To end it now: spgw policies edit ${name} --clear grants`,
     'projects.add': `Next, an environment in it: spgw environments add production -p ${name}`,
     'environments.add': `Next, a key in it: spgw keys create --name NAME${scope} -e ${name}`,

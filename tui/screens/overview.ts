@@ -8,6 +8,7 @@ import {
   formatValue,
   valueAt,
 } from '../../src/admin/contract/show-value.ts'
+import { isUnpriced } from '../../src/admin/contract/unpriced.ts'
 import { failsOften } from '../../src/core/attempt-figures.ts'
 import { clip, pad } from '../clip.ts'
 import { drawSteps } from '../first-steps.ts'
@@ -121,7 +122,8 @@ export class OverviewScreen implements Screen {
       const isOut = state === 'failing' || state === 'recovering'
       return valueAt(provider, 'active') !== false && (isOut || failsOften(attemptsAt(provider)))
     })
-    if (wrong.length === 0) return []
+    const unpriced = this.#unpriced(theme, width)
+    if (wrong.length + unpriced.length === 0) return []
     const lines = wrong.slice(0, 5).flatMap((provider) => {
       const name = escapeControls(String(valueAt(provider, 'name')))
       const { tried, failed } = attemptsAt(provider)
@@ -132,7 +134,19 @@ export class OverviewScreen implements Screen {
       return wrap(text, width - 4).map((line, index) => `  ${index === 0 ? theme.paint('bad', '▲') : ' '} ${line}`)
     })
     const more = wrong.length > 5 ? [`  ${wrong.length - 5} more: press 2`] : []
-    return [theme.paint('strong', 'Needs attention'), ...lines, ...more, '']
+    return [theme.paint('strong', 'Needs attention'), ...lines, ...more, ...unpriced, '']
+  }
+
+  /** Under a budget in USD: whoever set it takes it to cover all. */
+  #unpriced(theme: TextTheme, width: number): string[] {
+    const budgets = limitRows([{ periods: valueAt(this.#host.status, 'budgets') }])
+    if (!budgets.some(({ kind }) => kind === 'usd')) return []
+    const models = this.#rows(this.#models).filter(isUnpriced).slice(0, 3)
+    return models.flatMap((model) => {
+      const name = escapeControls(String(valueAt(model, 'group')))
+      const text = `${name} has no price, and no budget in USD counts it. To set one: :prices set`
+      return wrap(text, width - 4).map((line, index) => `  ${index === 0 ? theme.paint('warning', '▲') : ' '} ${line}`)
+    })
   }
 
   #drawGateway(status: unknown, { width, theme }: DrawArea): string[] {

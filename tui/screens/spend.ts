@@ -1,6 +1,7 @@
 import type { Operation } from '../../cli/operation.ts'
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { escapeControls, formatMoney, formatShare, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
+import { isUnpriced } from '../../src/admin/contract/unpriced.ts'
 import { noGroup } from '../../src/core/record.ts'
 import { clip } from '../clip.ts'
 import type { Host } from '../host.ts'
@@ -246,10 +247,6 @@ function toRow(row: unknown, whole: number): SpendRow {
 
 function dearestFirst(one: SpendRow, other: SpendRow): number {
   return (other.usd ?? -1) - (one.usd ?? -1) || other.requests - one.requests
-}
-
-function isUnpriced({ usd, input, output }: SpendRow): boolean {
-  return usd === null && input + output > 0
 }
 
 /** What has no key, model or tag: no filter finds it. */

@@ -30,6 +30,8 @@ export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_cod
   error_code: string | null
   /** As `latency-blob.ts` has them. */
   latencies: Uint8Array | null
+  /** Of those latencies, the ones that are not among these records. */
+  fewer?: Uint8Array | null
   /** Only where it was asked for: what they have in common as well, `-` without any. */
   tag?: string
 }

@@ -73,11 +73,13 @@ export class RecordAdder {
     }
   }
 
-  #addLatencies({ latencies }: SumRow): void {
-    if (latencies === null) return
-    readLatencies(latencies, (place, count) => {
-      if (place < durationSteps) this.#durations.addStep(place, count)
-      else this.#firstBytes.addStep(place - durationSteps, count)
-    })
+  #addLatencies({ latencies, fewer = null }: SumRow): void {
+    if (latencies !== null) readLatencies(latencies, (place, count) => this.#addAt(place, count))
+    if (fewer !== null) readLatencies(fewer, (place, count) => this.#addAt(place, -count))
+  }
+
+  #addAt(place: number, count: number): void {
+    if (place < durationSteps) this.#durations.addStep(place, count)
+    else this.#firstBytes.addStep(place - durationSteps, count)
   }
 }

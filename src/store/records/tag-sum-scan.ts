@@ -4,7 +4,6 @@ import { noGroup } from '../../core/record.ts'
 import type { RecordFilter } from '../api.ts'
 import { throwIfStopped } from '../cancellation.ts'
 import type { Database } from '../schema.ts'
-import { changeLatencies, readLatencies } from './latency-blob.ts'
 import { type LabelChoice, readLabels } from './record-labels.ts'
 import { scanRecords } from './record-scan.ts'
 import type { Counted, SumRow } from './record-source.ts'
@@ -40,9 +39,8 @@ export async function* scanTagSums(
     const found = await selectTagged(db, filter, chosen, { span, start, withLatencies })
     // After reading: a span that overflows loses its rows.
     if (!(await overflows(db, span, start))) {
-      const rows = addUntagged(found)
-      if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
-      yield { rows, labels }
+      if (found.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
+      yield { rows: found, labels }
     } else if (span === 'week')
       yield* scanTagSums(db, filter, chosen, { ...part, ...between(start, 7 * dayMs), by: 'day' })
     else yield* scanEnded(db, { ...filter, ...spanOf(between(start, dayMs)) })
@@ -71,61 +69,41 @@ async function overflows(db: Database, span: SumSpan, start: string): Promise<bo
   return (await found.executeTakeFirst()) !== undefined
 }
 
-/** Of a label and outcome: first all records, then those with any tag, then those with each of them. */
-interface FoundRow extends Omit<SumRow, 'tag'> {
-  /** null: all; '': any. */
-  tag: string | null
-}
-
 interface TagPlace {
   span: SumSpan
   start: string
   withLatencies: boolean
 }
 
-/** In one statement, so that all rows are of one moment. */
+const sameOutcome = ['span', 'start', 'label', 'state', 'status', 'error_code']
+
+/**
+ * Rows for each tag, and for what has none: all without those that have any, which stand under the tag ''. In one statement, so that
+ * all rows are of one moment.
+ */
 async function selectTagged(
   db: Database,
   filter: RecordFilter,
   chosen: LabelChoice | null,
   { span, start, withLatencies }: TagPlace,
-): Promise<FoundRow[]> {
+): Promise<SumRow[]> {
   const conditions = [sql`span = ${span} and start = ${start}`, ...outcomeConditions(filter, chosen)]
   const where = sql`where ${sql.join(conditions, sql` and `)}`
-  const columns = sql.join(
-    ['start', 'label', 'state', 'status', 'error_code', ...sumAmounts].map((name) => sql.ref(name)),
-  )
-  const counts = withLatencies ? sql`counts` : sql`null`
-  const all = sql`select ${columns}, null as tag, ${withLatencies ? sql`counts` : sql`null`} as latencies from record_sums
-    ${withLatencies ? sql`left join record_latencies using (span, start, label, state, status, error_code)` : sql``} ${where}`
-  const { rows } = await sql<FoundRow & { start: string }>`${all}
-    union all select ${columns}, tag, ${counts} as latencies from tag_sums ${where}`.execute(db)
-  return rows.map(({ start: time, status, error_code, ...row }) => ({
-    ...row,
-    time,
-    status: status === 0 ? null : status,
-    error_code: error_code === '' ? null : error_code,
-  }))
-}
-
-/** Rows for each tag, and for what has none: all without those that have any. */
-function addUntagged(found: readonly FoundRow[]): SumRow[] {
-  const nameOf = ({ label, state, status, error_code }: FoundRow) => `${label} ${state} ${status} ${error_code}`
-  const any = new Map(found.filter(({ tag }) => tag === '').map((row) => [nameOf(row), row]))
-  return found.flatMap(({ tag, ...row }) => {
-    if (tag === '') return []
-    if (tag !== null) return [{ ...row, tag }]
-    const tagged = any.get(nameOf({ tag, ...row }))
-    const rest = tagged === undefined ? row : subtract(row, tagged)
-    return rest.requests === 0 ? [] : [{ ...rest, tag: noGroup }]
-  })
-}
-
-function subtract(all: SumRow, some: Omit<FoundRow, 'tag'>): SumRow {
-  const rest = { ...all }
-  for (const amount of sumAmounts) rest[amount] -= some[amount]
-  if (all.latencies === null || some.latencies === null) return rest
-  const fewer = new Map<number, number>()
-  readLatencies(some.latencies, (place, count) => fewer.set(place, -count))
-  return { ...rest, latencies: changeLatencies(all.latencies, fewer) }
+  const keyOf = (table: string) =>
+    sql.raw(
+      `${table}.start as time, ${table}.label, ${table}.state, nullif(${table}.status, 0) as status,
+      nullif(${table}.error_code, '') as error_code`,
+    )
+  const left = sql.raw(sumAmounts.map((name) => `a.${name} - ifnull(t.${name}, 0) as ${name}`).join(', '))
+  const isSame = sql.raw(sameOutcome.map((name) => `t.${name} = a.${name}`).join(' and '))
+  const hasLatencies = sql.raw(sameOutcome.map((name) => `l.${name} = a.${name}`).join(' and '))
+  const untagged = sql`select ${keyOf('a')}, ${left}, ${noGroup} as tag,
+      ${withLatencies ? sql`(select counts from record_latencies l where ${hasLatencies})` : sql`null`} as latencies,
+      ${withLatencies ? sql`t.counts` : sql`null`} as fewer
+    from (select * from record_sums ${where}) a left join tag_sums t on ${isSame} and t.tag = ''
+    where a.requests > ifnull(t.requests, 0)`
+  const { rows } = await sql<SumRow>`${untagged}
+    union all select ${keyOf('tag_sums')}, ${sql.raw(sumAmounts.join(', '))}, tag,
+      ${withLatencies ? sql`counts` : sql`null`}, null from tag_sums ${where} and tag <> ''`.execute(db)
+  return rows
 }

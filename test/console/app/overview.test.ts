@@ -18,7 +18,7 @@ const provider = (name: string, change: Record<string, unknown> = {}) =>
     ...change,
   }) as unknown as Provider
 const listed = (input: Partial<AttentionInput>) =>
-  listAttention({ providers: [], routes: [], keys: [], errors: [], budgets: [], now, ...input }).map(
+  listAttention({ providers: [], routes: [], keys: [], errors: [], budgets: [], models: [], now, ...input }).map(
     ({ tone, subject, text, to }) => `${tone} ${subject}: ${text} → ${to}`,
   )
 
@@ -55,6 +55,18 @@ describe('what needs attention', () => {
       'bad Budget of project search: $200.00 of $200.00 a month spent (100%, policy team) → /settings/$section',
       'warning Budget of project search: $170.00 of $200.00 a month spent (85%, policy team) → /settings/$section',
     ])
+  })
+
+  it('names models without a price where a budget in USD takes them for free', () => {
+    const row = (group: string, usd: number | null, output: number) => ({ group, usd, input: 0, output, requests: 2 })
+    const models = [row('gpt-4o', 1, 9), row('house', null, 9), row('refused', null, 0)] as unknown as StatsRow[]
+    const budget = { policy: 'team', scope: 'workspace', period: 'month', held: 0, used: 0, limit: 200 } as const
+    const resets_at = '2026-04-01T00:00:00Z'
+    expect(listed({ models, budgets: [{ ...budget, kind: 'usd', resets_at }] })).toEqual([
+      'warning model house: has no price: budgets in USD do not count its 2 requests of the last day → /settings/$section',
+    ])
+    expect(listed({ models, budgets: [{ ...budget, kind: 'tokens', resets_at }] })).toEqual([])
+    expect(listed({ models })).toEqual([])
   })
 
   it('names a target in trouble whose provider is well, and a route that has none left', () => {

@@ -10,6 +10,7 @@ import {
   DataTable,
   Empty,
   Missing,
+  Money,
   QueryFault,
   type TableColumn,
   Time,
@@ -204,9 +205,18 @@ function columnsFor(
       title: 'Last day',
       width: '88px',
       wideOnly: true,
-      // There is no room for all of it.
-      optional: hasLimits && expires,
+      // There is no room for it beside the limits: the scope would be cut to a letter.
+      optional: hasLimits,
       cell: ({ id }) => <KeySparkline id={id} requests={days.get(id)?.requests ?? 0} />,
+    },
+    {
+      id: 'spend',
+      title: 'Spend, 24 h',
+      number: true,
+      width: '104px',
+      optional: true,
+      sort: ({ id }) => days.get(id)?.usd ?? 0,
+      cell: ({ id }) => <Spent usd={days.get(id)?.usd ?? null} />,
     },
     // As the last column it stands beside the choice of columns.
     hasLimits || expires ? usedColumn : { ...usedColumn, width: '132px' },
@@ -225,6 +235,10 @@ function columnsFor(
 /** null: there was no request. */
 function errorRate(day: StatsRow | undefined): number | null {
   return day === undefined || day.requests === 0 ? null : day.errors / day.requests
+}
+
+function Spent({ usd }: { usd: number | null }) {
+  return usd === null ? <Missing meaning="nothing that has a price" /> : <Money usd={usd} />
 }
 
 const highRate = 0.05

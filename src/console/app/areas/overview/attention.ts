@@ -1,9 +1,11 @@
 import { formatAmount, nameScope } from '../../../../admin/contract/show-limit.ts'
 import { formatMilliseconds, formatShare } from '../../../../admin/contract/show-value.ts'
+import { isUnpriced } from '../../../../admin/contract/unpriced.ts'
 import { failsOften } from '../../../../core/attempt-figures.ts'
 import type { ErrorCode } from '../../../../core/errors.ts'
 import type { StatusOutput } from '../../live/status-output.ts'
 import type { Key, Provider, Route, StatsRow } from '../outputs.ts'
+import { pluralize } from '../units.ts'
 
 type Budget = StatusOutput['budgets'][number]
 
@@ -25,15 +27,20 @@ export interface AttentionInput {
   /** Of the last hour, by error code. */
   errors: readonly StatsRow[]
   budgets: readonly Budget[]
+  /** Of the last day, by model. */
+  models: readonly StatsRow[]
   now: number
 }
 
 /** The worst first. Each cause is said once: what a provider's trouble leads to is not listed again. */
-export function listAttention({ providers, routes, keys, errors, budgets, now }: AttentionInput): Attention[] {
+export function listAttention({ providers, routes, keys, errors, budgets, models, now }: AttentionInput): Attention[] {
   return [
     ...providers.flatMap(ofProvider),
     ...routes.flatMap((route) => ofRoute(route, providers)),
     ...budgets.flatMap(ofBudget),
+    ...(budgets.some(({ kind }) => kind === 'usd')
+      ? models.filter(isUnpriced).slice(0, mostModels).map(ofUnpriced)
+      : []),
     ...errors.flatMap(ofErrors).slice(0, mostErrors),
     ...keys.flatMap((key) => ofKey(key, now)),
   ].sort((left, right) => Number(left.tone !== 'bad') - Number(right.tone !== 'bad'))
@@ -138,6 +145,21 @@ function ofBudget(budget: Budget): Attention[] {
       search: {},
     },
   ]
+}
+
+const mostModels = 3
+
+/** Under a budget in USD: whoever set it takes it to cover all. */
+function ofUnpriced({ group, requests }: StatsRow): Attention {
+  return {
+    key: `price ${group}`,
+    tone: 'warning',
+    subject: `model ${group}`,
+    text: `has no price: budgets in USD do not count its ${pluralize(requests, 'request')} of the last day`,
+    to: '/settings/$section',
+    params: { section: 'prices' },
+    search: {},
+  }
 }
 
 const soonMs = 14 * 86_400_000

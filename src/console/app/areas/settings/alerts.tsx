@@ -82,7 +82,7 @@ export function Alerts() {
           }
         />
       )}
-      {alerts.data?.length === 0 ? null : <Deliveries />}
+      {alerts.data === undefined || alerts.data.length === 0 ? null : <Deliveries of={alerts.data[0]?.name ?? 'ops'} />}
       <Dialog open={adding} title="Add alert" onClose={() => setAdding(false)}>
         <OperationForm
           operation="alerts.add"
@@ -154,7 +154,7 @@ function showOutcome({ state, reason }: Delivery): void {
   else toast({ tone: 'bad', title: 'Not delivered', text: reason ?? 'It is still being sent.' })
 }
 
-function Deliveries() {
+function Deliveries({ of }: { of: string }) {
   const deliveries = useQuery(orpc.alerts.deliveries.queryOptions({ input: {}, refetchInterval: 5000 }))
   const may = useMay('alerts.retry')
   const buttons = ({ id, type, state }: Delivery) =>
@@ -185,7 +185,7 @@ function Deliveries() {
             change: deliveryWidths,
           })}
           rowKey={({ id }) => id}
-          empty={<Empty title="Nothing has been sent yet" command="spgw alerts test ops" />}
+          empty={<Empty title="Nothing has been sent yet" command={`spgw alerts test ${of}`} />}
         />
       )}
     </section>

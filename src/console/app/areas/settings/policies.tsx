@@ -47,6 +47,7 @@ export function Policies() {
         </p>
         {policies.data?.length === 0 ? null : add}
       </div>
+      <NobodyTold policies={policies.data ?? []} />
       {policies.isPending ? <Loading /> : null}
       <QueryFault of={policies} />
       {policies.data?.length === 0 ? (
@@ -91,6 +92,28 @@ export function Policies() {
       </Dialog>
     </>
   )
+}
+
+/** A budget alone tells nobody that it is nearly used up. */
+function NobodyTold({ policies }: { policies: readonly Policy[] }) {
+  const may = useMay('alerts.add')
+  const { data: alerts } = useQuery(orpc.alerts.list.queryOptions({ input: {}, enabled: may }))
+  const isTold = alerts?.some(({ active, on }) => active && on.includes('budget'))
+  if (alerts === undefined || isTold || !policies.some(hasBudget)) return null
+  return (
+    <p className="quiet">
+      Nobody is told when a budget is nearly used up.{' '}
+      <Link to="/settings/$section" params={{ section: 'alerts' }} search={keepScope}>
+        Add an alert
+      </Link>{' '}
+      to be told at 50, 80 and 100%.
+    </p>
+  )
+}
+
+function hasBudget(policy: Policy): boolean {
+  const { budget_usd_day, budget_usd_month, budget_tokens_day, budget_tokens_month } = policy
+  return [budget_usd_day, budget_usd_month, budget_tokens_day, budget_tokens_month].some((budget) => budget !== null)
 }
 
 function useMayChange(): (policy: Policy) => boolean {

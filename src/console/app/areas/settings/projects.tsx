@@ -94,9 +94,16 @@ function ProjectSection({ project, environments, limits, spent }: ProjectSection
     close()
   }
   return (
-    <Section title={project.name} actions={<ProjectActions project={project} onPanel={setPanel} />}>
+    <Section
+      title={project.name}
+      actions={<ProjectActions project={project} hasEnvironments={environments.length > 0} onPanel={setPanel} />}
+    >
       {environments.length === 0 ? (
-        <Empty title="No environments" command={`spgw environments add production --project ${project.name}`}>
+        <Empty
+          title="No environments"
+          action={<AddEnvironment project={project} onPanel={setPanel} />}
+          command={`spgw environments add production --project ${project.name}`}
+        >
           A project needs an environment for its keys and routes.
         </Empty>
       ) : (
@@ -155,21 +162,27 @@ function ProjectSection({ project, environments, limits, spent }: ProjectSection
 
 interface ProjectActionsProps {
   project: Project
+  hasEnvironments: boolean
   onPanel(panel: 'rename' | 'add'): void
 }
 
-function ProjectActions({ project, onPanel }: ProjectActionsProps) {
-  const mayAdd = useMay('environments.add', project.name)
+/** Where there is none yet, it stands with what says so. */
+function AddEnvironment({ project, onPanel }: Pick<ProjectActionsProps, 'project' | 'onPanel'>) {
+  if (!useMay('environments.add', project.name)) return null
+  return (
+    <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => onPanel('add')}>
+      Add environment
+    </Button>
+  )
+}
+
+function ProjectActions({ project, hasEnvironments, onPanel }: ProjectActionsProps) {
   const mayRename = useMay('projects.edit')
   const mayRemove = useMay('projects.remove')
   const users = useScopeUsers(project.name, null, mayRemove)
   return (
     <>
-      {mayAdd ? (
-        <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => onPanel('add')}>
-          Add environment
-        </Button>
-      ) : null}
+      {hasEnvironments ? <AddEnvironment project={project} onPanel={onPanel} /> : null}
       {mayRename ? (
         <Button small onClick={() => onPanel('rename')}>
           Rename
