@@ -47,7 +47,7 @@ export function Policies() {
         </p>
         {policies.data?.length === 0 ? null : add}
       </div>
-      <NobodyTold policies={policies.data ?? []} />
+      <MissingBudgetAlert policies={policies.data ?? []} />
       {policies.isPending ? <Loading /> : null}
       <QueryFault of={policies} />
       {policies.data?.length === 0 ? (
@@ -95,11 +95,11 @@ export function Policies() {
 }
 
 /** A budget alone tells nobody that it is nearly used up. */
-function NobodyTold({ policies }: { policies: readonly Policy[] }) {
+function MissingBudgetAlert({ policies }: { policies: readonly Policy[] }) {
   const may = useMay('alerts.add')
   const { data: alerts } = useQuery(orpc.alerts.list.queryOptions({ input: {}, enabled: may }))
-  const isTold = alerts?.some(({ active, on }) => active && on.includes('budget'))
-  if (alerts === undefined || isTold || !policies.some(hasBudget)) return null
+  const isReported = alerts?.some(({ active, on }) => active && on.includes('budget'))
+  if (alerts === undefined || isReported || !policies.some(hasBudget)) return null
   return (
     <p className="quiet">
       Nobody is told when a budget is nearly used up.{' '}

@@ -99,13 +99,7 @@ function ProjectSection({ project, environments, limits, spent }: ProjectSection
       actions={<ProjectActions project={project} hasEnvironments={environments.length > 0} onPanel={setPanel} />}
     >
       {environments.length === 0 ? (
-        <Empty
-          title="No environments"
-          action={<AddEnvironment project={project} onPanel={setPanel} />}
-          command={`spgw environments add production --project ${project.name}`}
-        >
-          A project needs an environment for its keys and routes.
-        </Empty>
+        <NoEnvironment project={project} onPanel={setPanel} />
       ) : (
         <ul className="list" aria-label={`Environments of ${project.name}`}>
           {environments.map((environment) => (
@@ -164,6 +158,18 @@ interface ProjectActionsProps {
   project: Project
   hasEnvironments: boolean
   onPanel(panel: 'rename' | 'add'): void
+}
+
+function NoEnvironment({ project, onPanel }: Pick<ProjectActionsProps, 'project' | 'onPanel'>) {
+  return (
+    <Empty
+      title="No environments"
+      action={<AddEnvironment project={project} onPanel={onPanel} />}
+      command={`spgw environments add production --project ${project.name}`}
+    >
+      A project needs an environment for its keys and routes.
+    </Empty>
+  )
 }
 
 /** Where there is none yet, it stands with what says so. */
