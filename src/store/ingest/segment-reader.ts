@@ -67,7 +67,7 @@ export class SegmentReader {
     for (let position = offset; ; ) {
       const bytes = this.#read(file, position, this.#limits.bytes)
       if (bytes.length === 0) return false
-      if (bytes.some((byte) => byte !== 0)) return true
+      if (!areZeros(bytes)) return true
       position += bytes.length
     }
   }
@@ -83,6 +83,11 @@ export class SegmentReader {
     if (this.#buffer.length === 0) this.#buffer = Buffer.allocUnsafeSlow(this.#limits.bytes)
     return this.#buffer
   }
+}
+
+/** The first is, and each is like the one before it: compared at once, since a loop takes 20 ms a megabyte. */
+function areZeros(bytes: Buffer): boolean {
+  return bytes[0] === 0 && bytes.compare(bytes, 0, bytes.length - 1, 1) === 0
 }
 
 /** `last`: the window reaches the file's end, so what is cut off there is torn and not merely outside the window. */
