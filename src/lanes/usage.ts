@@ -77,7 +77,9 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
     tier: typeof found.tier === 'string' ? found.tier : null,
     batch: found.batch === true ? true : null,
   }
-  return Object.values(detail).every((value) => value === null) ? null : detail
+  let name: keyof UsageDetail
+  for (name in detail) if (detail[name] !== null) return detail
+  return null
 }
 
 /** Zero says nothing: most answers have every member, and only a few use what it counts. */

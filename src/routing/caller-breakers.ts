@@ -125,7 +125,9 @@ export class CallerBreakers {
   }
 
   #findOwn(row: number, caller: string | null, now: number): number {
-    if (caller === null || Atomics.load(this.#words, this.#keyed(row)) <= BigInt(Math.floor(now))) return -1
+    const until = caller === null ? 0n : Atomics.load(this.#words, this.#keyed(row))
+    // As nearly always: no call of a single caller has failed lately.
+    if (caller === null || until === 0n || until <= BigInt(Math.floor(now))) return -1
     return this.#callers.find(rowId(Number(this.#ownerOf(row)), caller))
   }
 

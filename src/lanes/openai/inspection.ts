@@ -105,9 +105,9 @@ export function inspectForm(match: Match, query: string, fields: readonly FormFi
 export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
   return (match, query, body) => {
     const { endpoint } = match
-    const plain = inspectHead(match, query)
+    const found = inspectHead(match, query)
     // An empty body is fine where no model must be named.
-    if (body.length === 0 && endpoint.model === 'none') return plain
+    if (body.length === 0 && endpoint.model === 'none') return found
     const watch = rules.watch === undefined ? null : { names: rules.watch, seen: false }
     const scan = scanBody(body, wanted, watch)
     if (isFault(scan)) return scan
@@ -116,21 +116,23 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
     if (rejected !== null) return rejected
     const named = endpoint.model === 'none' ? noModel : readModel(body, members, endpoint.model === 'body-optional')
     if (isFault(named)) return named
-    const found: Inspection = {
-      ...plain,
-      model: named.model,
-      modelSpans: named.spans,
-      endUser: readEndUser(body, members, endUserNames),
-      ...readOutput(body, members, endpoint.outputLimits),
-      mayRefer: watch === null || watch.seen,
-    }
+    const { outputLimit, answers } = readOutput(body, members, endpoint.outputLimits)
+    found.model = named.model
+    found.modelSpans = named.spans
+    found.endUser = readEndUser(body, members, endUserNames)
+    found.outputLimit = outputLimit
+    found.answers = answers
+    found.mayRefer = watch === null || watch.seen
     const streamed = endpoint.stream === null ? false : (rules.readStream ?? readStream)(body, members)
     if (typeof streamed !== 'boolean') return streamed
-    found.stores = plain.stores && (rules.isStored?.(body, members) ?? true)
+    found.stores &&= rules.isStored?.(body, members) ?? true
     if (!streamed) return found
     const usagePatch = rules.asksForUsage === true ? askForUsage(body, scan, members) : null
     if (usagePatch !== null && isFault(usagePatch)) return usagePatch
-    return { ...found, streamed, framing: 'sse', usagePatch }
+    found.streamed = true
+    found.framing = 'sse'
+    found.usagePatch = usagePatch
+    return found
   }
 }
 
