@@ -54,6 +54,16 @@ export const leaveOutSocks: Plugin = {
   },
 }
 
+/** better-sqlite3 can make tables and aggregates of functions in JavaScript (7 KB); the store has none. */
+export const leaveOutSqliteTables: Plugin = {
+  name: 'leave-out-sqlite-tables',
+  setup(build) {
+    build.onLoad({ filter: /better-sqlite3\/lib\/methods\/(table|aggregate)\.js$/ }, () => ({
+      contents: "module.exports = () => { throw new Error('left out of the bundle') }",
+    }))
+  },
+}
+
 /**
  * Only a tenth of the packages that sign calls is used. esbuild can leave out the rest only from ES modules, but prefers the
  * CommonJS form when it bundles for Node.
