@@ -171,7 +171,7 @@ function missingNodes(output: unknown): string | null {
     const heard = valueAt(node, 'last_heard_at')
     return `${valueAt(node, 'name')} (last heard of ${typeof heard === 'string' ? heard : 'never'})`
   })
-  return `Not reached: ${nodes.join(', ')}. Each admits the key until it reaches PostgreSQL: spgw cluster status`
+  return `Not reached: ${nodes.join(', ')}. Each admits the key until it reaches PostgreSQL or Valkey: spgw cluster status`
 }
 
 const alertHint = '. To be told at 50, 80 and 100%: spgw alerts add NAME --url URL --on budget'

@@ -4,12 +4,14 @@ import { bundle } from '../bundle.ts'
 import { packageExecutable } from '../package.ts'
 import { runBudgetCrashes } from './budgets.ts'
 import { runLimits } from './limits.ts'
+import { measureRevoking } from './revoking.ts'
 import { type CrashResult, runCrashes } from './run.ts'
 import { renderCases, simulateCases, simulateHostile } from './shared-budgets/table.ts'
 
 /**
  * `npm run crash -- --kills 1000 --seed 7`, `npm run crash -- budgets --kills 5 --clients 200`, `npm run crash -- cluster --runs
- * 10000`, `npm run crash -- limits --runs 20`, and `npm run crash -- nodes [ROW …]`: docs/reliability.md says what they prove.
+ * 10000`, `npm run crash -- limits --runs 20`, `npm run crash -- nodes [ROW …]`, and `npm run crash -- revoking --runs 100`:
+ * docs/reliability.md says what they prove.
  */
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -28,6 +30,11 @@ async function main(): Promise<number> {
   if (subject === 'nodes') return await breakNodes(more, values)
   if (subject === 'cluster') return simulateCluster(Number(values.runs ?? 10_000), Number(values.seed ?? 1))
   if (subject === 'limits') return simulateLimits(Number(values.runs ?? 20), Number(values.seed ?? 1))
+  if (subject === 'revoking') {
+    const { table, missed } = await measureRevoking(Number(values.runs ?? 100))
+    process.stdout.write(table)
+    return missed > 0 ? 1 : 0
+  }
   const forBudgets = subject === 'budgets'
   const kills = Number(values.kills ?? (forBudgets ? 5 : 100))
   const seed = Number(values.seed ?? Date.now() % 1_000_000)

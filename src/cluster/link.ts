@@ -29,6 +29,9 @@ export interface LinkEvents {
   onRecall(counter: string, period: string): void
   /** Why limits that nodes share cannot be granted; null: they can. */
   onValkey(trouble: string | null): void
+  onHeard?(texts: string[]): void
+  /** Why nodes do not hear each other over Valkey; null: they do. */
+  onChannel?(trouble: string | null): void
   /** Only where records are shared. */
   onOutbox?(report: OutboxReport): void
   /** A thread has begun, the first or a later one: it knows nothing yet of what the one before was given. */
@@ -84,6 +87,11 @@ export class ClusterLink {
     this.#worker.postMessage({ kind: 'limit-wanted', want })
   }
 
+  /** Lost where Valkey is not reached. */
+  tell(text: string, keeps: boolean): void {
+    this.#worker.postMessage({ kind: 'tell', text, keeps })
+  }
+
   /** What the thread asks of the store comes over this port. */
   giveOutbox(port: MessagePort): void {
     this.#worker.postMessage({ kind: 'outbox', port }, [port])
@@ -111,6 +119,8 @@ export class ClusterLink {
     else if (message.kind === 'members') this.#events.onMembers(message.members)
     else if (message.kind === 'recall') this.#events.onRecall(message.counter, message.period)
     else if (message.kind === 'valkey') this.#events.onValkey(message.trouble)
+    else if (message.kind === 'heard') this.#events.onHeard?.(message.texts)
+    else if (message.kind === 'channel') this.#events.onChannel?.(message.trouble)
     else if (message.kind === 'outbox') this.#events.onOutbox?.(message.report)
     else if (message.kind === 'crashing') this.#reason = `the cluster thread crashed: ${message.reason.split('\n')[0]}`
     else this.#settle(message)

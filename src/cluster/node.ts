@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Keyring } from '../sealing/keyring.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { ReplicaState } from '../store/replica/replica-types.ts'
 import { type SharedLog, SharedWriter } from '../store/replica/shared-write.ts'
@@ -6,9 +8,11 @@ import { StoreReadOnly } from '../store/store-error.ts'
 import { ClusterLink, type ClusterWorker } from './link.ts'
 import { findLost, SeenMarks } from './lost-changes.ts'
 import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
+import { Revocations } from './revocations.ts'
 
 export interface NodeParts {
   store: StoreClient
+  keyring: Keyring
   startThread(): ClusterWorker
   version: string
   log: Record<'info' | 'warn' | 'error', (message: string, fields?: Record<string, string | number>) => void>
@@ -47,6 +51,9 @@ export class ClusterNode {
   readonly #parts: NodeParts
   readonly #incarnation = randomBytes(9).toString('base64url')
   readonly #writer: SharedWriter
+  readonly #revocations: Revocations
+  /** Why nodes do not hear each other over Valkey; null: they do. */
+  #channelTrouble: string | null = notYet
   /** null: this gateway is no member of a cluster. */
   #state: ReplicaState | null = null
   /** Until PostgreSQL has said that this is a member and nothing is lost. */
@@ -69,8 +76,19 @@ export class ClusterNode {
       trouble: () => this.#trouble,
       append: (change) => this.#append(change),
       catchUp: () => this.catchUp(),
+      announce: ({ input }, taken) => {
+        this.#revocations.announce(String(input[0]), taken)
+        void this.#publishNow().catch(() => {})
+      },
     }
     const { store } = parts
+    this.#revocations = new Revocations({
+      ...parts,
+      self: () => this.#state,
+      publish: () => this.#publishNow(),
+      tell: (text, keeps) => this.link.tell(text, keeps),
+      onNews: () => this.#appendPending(),
+    })
     this.#writer = new SharedWriter({ store, alone: store.alone, log })
     this.link = new ClusterLink(() => parts.startThread(), {
       onLink: (trouble) => this.#onLink(trouble),
@@ -80,6 +98,8 @@ export class ClusterNode {
       },
       onRecall: (counter, period) => parts.onRecall(counter, period),
       onValkey: (trouble) => parts.onValkey(trouble),
+      onHeard: (texts) => this.#revocations.hear(texts),
+      onChannel: (trouble) => this.#onChannel(trouble),
       onOutbox: parts.onOutbox,
       onThread: parts.onThread,
     })
@@ -167,17 +187,22 @@ export class ClusterNode {
     }
   }
 
-  /** Resolves when every member has what this node has now, or after two seconds. */
-  async confirm(): Promise<Reach> {
-    const until = performance.now() + confirmMs
-    const sequence = this.#state?.sequence ?? 0
-    while (this.#trouble === null) {
-      await this.listMembers()
-      const behind = this.#members.filter((member) => !this.#isOwn(member) && member.applied < sequence)
-      if (behind.length === 0 || performance.now() >= until) break
-      await new Promise((resolve) => setTimeout(resolve, confirmEveryMs))
+  /** Resolves when every member knows that this is revoked, or two seconds after it was. */
+  async confirm(subject: string): Promise<Reach> {
+    const told = this.#revocations.find(subject)
+    const begun = performance.now()
+    const until = confirmMs + (told !== null && told.since > begun - confirmMs ? told.since : begun)
+    const has = (member: ClusterPeer) => {
+      if (this.#isOwn(member) || told?.has.has(member.id)) return true
+      const sequence = told === null ? this.#state?.sequence : told.sequence
+      return this.#trouble === null && typeof sequence === 'number' && member.applied >= sequence
     }
-    const has = (member: ClusterPeer) => this.#isOwn(member) || (this.#trouble === null && member.applied >= sequence)
+    while (this.#trouble === null || (this.#channelTrouble === null && told !== null)) {
+      const rest = until - performance.now()
+      if (this.#members.every(has) || rest <= 0) break
+      await Promise.race([this.listMembers(), wait(rest)])
+      if (!this.#members.every(has)) await wait(confirmEveryMs)
+    }
     return {
       reached: this.#members.filter(has).map(({ name }) => name),
       missing: this.#members.filter((member) => !has(member)).map(({ name, heardAt }) => ({ name, heardAt })),
@@ -192,9 +217,28 @@ export class ClusterNode {
     return id === this.#state?.member
   }
 
+  #appendPending(): void {
+    if (this.#trouble === null) void this.#writer.appendPending().catch(() => {})
+  }
+
+  #onChannel(trouble: string | null): void {
+    const isNew = trouble !== this.#channelTrouble
+    this.#channelTrouble = trouble
+    if (trouble === null) void this.#revocations.retell().catch(() => {})
+    else if (isNew) this.#parts.log.warn('revocations are not heard over Valkey', { reason: trouble })
+  }
+
+  /** At the first start nothing is published before all that the threads need is there. */
+  async #publishNow(): Promise<void> {
+    if (this.#started) await this.#parts.publish()
+  }
+
   async #append(change: Parameters<SharedLog['append']>[0]): Promise<'appended' | 'moved'> {
     const answer = await this.link.ask('append', { ...this.self, ...change })
-    if (answer > 0) return 'appended'
+    if (answer > 0) {
+      this.#revocations.noteAppended(change.token, answer)
+      return 'appended'
+    }
     if (answer === -1) return 'moved'
     this.#setTrouble(answer === -2 ? removed : otherCluster)
     throw new StoreReadOnly(answer === -2 ? removed : otherCluster)

@@ -161,6 +161,8 @@ export type ClusterRequest =
   /** What this node uses of limits from now on. */
   | { kind: 'limits'; start: LimitsStart }
   | { kind: 'limit-wanted'; want: LimitWant }
+  /** To all nodes over Valkey. `keeps`: for those that do not listen now as well. */
+  | { kind: 'tell'; text: string; keeps: boolean }
   /** From now on what is shipped is asked for over this port. It is transferred. */
   | { kind: 'outbox'; port: MessagePort }
   | { kind: 'close' }
@@ -178,5 +180,9 @@ export type ClusterMessage =
   | { kind: 'recall'; counter: string; period: string }
   /** Why limits cannot be granted here; null: they can. */
   | { kind: 'valkey'; trouble: string | null }
+  /** What some node has told over Valkey, perhaps this one. */
+  | { kind: 'heard'; texts: string[] }
+  /** Why nothing is heard over Valkey; null: it is. */
+  | { kind: 'channel'; trouble: string | null }
   | { kind: 'outbox'; report: OutboxReport }
   | { kind: 'crashing'; reason: string }

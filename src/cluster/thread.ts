@@ -2,7 +2,7 @@ import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'no
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
 import { PostgresAway } from './connect.ts'
-import type { LimitPart } from './limits/part.ts'
+import type { LimitEvents, LimitPart } from './limits/part.ts'
 import { GatherNodes } from './objects/gather-nodes.ts'
 import { SharedObjects } from './objects/shared-objects.ts'
 import { Postgres } from './postgres.ts'
@@ -78,6 +78,7 @@ class ClusterThread {
       this.#shipper?.be(request.self)
     } else if (request.kind === 'limits') this.#shareLimits(request.start)
     else if (request.kind === 'limit-wanted') (await this.#limits)?.want(request.want)
+    else if (request.kind === 'tell') (await this.#limits)?.tell(request.text, request.keeps)
     else if (request.kind === 'ask') await this.#answer(request)
     else if (request.kind === 'outbox') this.#shipper?.take(request.port)
     else {
@@ -92,10 +93,14 @@ class ClusterThread {
   /** Loaded only where limits are shared. */
   #shareLimits(start: LimitsStart): void {
     const before = this.#limits
-    const onTrouble = (trouble: string | null) => this.#post({ kind: 'valkey', trouble })
+    const events: LimitEvents = {
+      onTrouble: (trouble) => this.#post({ kind: 'valkey', trouble }),
+      onHeard: (texts) => this.#post({ kind: 'heard', texts }),
+      onChannel: (trouble) => this.#post({ kind: 'channel', trouble }),
+    }
     this.#limits = import('./limits/part.ts').then(async ({ LimitPart }) => {
       ;(await before)?.stop()
-      const part = await LimitPart.open(start, onTrouble)
+      const part = await LimitPart.open(start, events)
       part.setMembers(this.#members)
       return part
     })

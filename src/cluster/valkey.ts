@@ -30,25 +30,7 @@ export class Valkey {
 
   /** Loaded only where a node is told to use it. `onTrouble`: why it is not reached; null: it is. */
   static async open(address: ValkeyAddress, onTrouble: (reason: string | null) => void): Promise<Valkey> {
-    const { Redis } = await import('iovalkey')
-    const { host, port, user, password, database, authority, plain } = address
-    const redis = new Redis({
-      ...(host.startsWith('/') ? { path: host } : { host, port }),
-      ...(user === null ? {} : { username: user }),
-      ...(password === null ? {} : { password }),
-      ...(plain ? {} : { tls: authority === null ? {} : { ca: authority } }),
-      db: database,
-      connectionName: 'spgw',
-      connectTimeout: connectMs,
-      commandTimeout: answerMs,
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      retryStrategy: (tries) => Math.min(100 * 2 ** Math.min(tries, 10), longestPauseMs),
-      // A primary that became a replica refuses what it is asked to write: the name may lead to another one now.
-      reconnectOnError: (error) => error.message.startsWith('READONLY'),
-    })
-    return new Valkey(redis, onTrouble)
+    return new Valkey(await openRedis(address, 'spgw'), onTrouble)
   }
 
   /** Name and version, as the server says; null: it has said nothing yet. */
@@ -112,6 +94,30 @@ export class Valkey {
     this.#run = null
     if (!this.#closed) this.#onTrouble(reason)
   }
+}
+
+/** Connects, and again after each loss. What it is asked meanwhile is refused. */
+export async function openRedis(address: ValkeyAddress, connectionName: string): Promise<Redis> {
+  const { Redis } = await import('iovalkey')
+  const { host, port, user, password, database, authority, plain } = address
+  return new Redis({
+    ...(host.startsWith('/') ? { path: host } : { host, port }),
+    ...(user === null ? {} : { username: user }),
+    ...(password === null ? {} : { password }),
+    ...(plain ? {} : { tls: authority === null ? {} : { ca: authority } }),
+    db: database,
+    connectionName,
+    connectTimeout: connectMs,
+    commandTimeout: answerMs,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    // Whoever listens says anew for what, and reads what was told meanwhile.
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (tries) => Math.min(100 * 2 ** Math.min(tries, 10), longestPauseMs),
+    // A primary that became a replica refuses what it is asked to write: the name may lead to another one now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  })
 }
 
 /** A script and its name at the server. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { ClusterFace } from '../admin/handlers/context.ts'
 import type { Membership } from '../cluster/membership.ts'
 import { absentMs, type ClusterNode } from '../cluster/node.ts'
@@ -6,6 +7,9 @@ import type { ClusterSettings } from '../config/settings.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { SharedLimits } from './shared-limits.ts'
 import type { SharedRecords } from './shared-records.ts'
+
+/** A PostgreSQL that takes longer may be away. */
+const refreshMs = 300
 
 export interface ClusterFaceParts {
   settings: ClusterSettings
@@ -61,9 +65,9 @@ export function clusterFace({
     remove: (other, returns) => membership.remove(other, returns),
     async refresh() {
       if (node.state === null || node.trouble !== null) return
-      // A change that cannot be made is refused where it is made, with the reason.
-      await node.catchUp().catch(() => false)
+      // A change that cannot be made is refused where it is made, with the reason; revoking does not wait for PostgreSQL.
+      await Promise.race([node.catchUp().catch(() => false), wait(refreshMs)])
     },
-    confirm: async () => (node.state === null ? null : await node.confirm()),
+    confirm: async (subject) => (node.state === null ? null : await node.confirm(subject)),
   }
 }

@@ -75,6 +75,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const threadData: ClusterThreadData = { address, ...(records && { records: records.place }) }
   const node = new ClusterNode({
     store,
+    keyring,
     version,
     log,
     startThread: () => startThread('cluster', threadData),

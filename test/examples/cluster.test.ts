@@ -53,7 +53,7 @@ describe('examples/cluster/compose.yaml', () => {
   })
 
   it('gives Valkey the user that the page names', () => {
-    const rights = '~spgw:* +@read +@write +@scripting +info +time'
+    const rights = '~spgw:* &spgw:* +@read +@write +@scripting +@pubsub +info +time +ping'
     expect(document.services.valkey?.command).toContain(rights)
     expect(readFileSync(join(examples, '../../docs/cluster.md'), 'utf8')).toContain(rights)
   })

@@ -30,7 +30,21 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
       ...['--tls-port', `${redisPort}`, '--tls-cert-file', cert, '--tls-key-file', key, '--tls-ca-cert-file', cert],
       ...['--tls-auth-clients', 'no'],
       // As docs/cluster.md has it.
-      ...['--user', 'spgw', 'on', '>secret', '~spgw:*', '+@read', '+@write', '+@scripting', '+info', '+time'],
+      ...[
+        '--user',
+        'spgw',
+        'on',
+        '>secret',
+        '~spgw:*',
+        '&spgw:*',
+        '+@read',
+        '+@write',
+        '+@scripting',
+        '+@pubsub',
+        '+info',
+        '+time',
+        '+ping',
+      ],
     ])
   })
   afterAll(async () => {

@@ -184,8 +184,8 @@ export interface ClusterFace {
   remove(node: string, returns: boolean): Promise<void>
   /** What other nodes have changed is here when it resolves, as far as PostgreSQL is reached. Never rejects. */
   refresh(): Promise<void>
-  /** Waits up to two seconds for every node to have what was changed last; null: there are no others. */
-  confirm(): Promise<{ reached: string[]; missing: { name: string; heardAt: string | null }[] } | null>
+  /** Waits up to two seconds for every node to know that the key of this id is revoked; null: there are no others. */
+  confirm(keyId: string): Promise<{ reached: string[]; missing: { name: string; heardAt: string | null }[] } | null>
 }
 
 interface ClusterMember {

@@ -3,27 +3,41 @@ import { sharedTime } from '../../policy/limits/bucket-clock.ts'
 import type { LimitWant } from '../../policy/limits/limit-counters.ts'
 import type { LimitsStart } from '../protocol.ts'
 import { Valkey } from '../valkey.ts'
+import { ValkeyChannel } from '../valkey-channel.ts'
 import { LimitDriver } from './driver.ts'
 
-/** What the cluster thread does for limits that nodes share: a connection and what goes over it. */
+export interface LimitEvents {
+  onTrouble(reason: string | null): void
+  onHeard(texts: string[]): void
+  /** Why nodes do not hear each other; null: they do. */
+  onChannel(trouble: string | null): void
+}
+
+/** What the cluster thread does over Valkey: limits that nodes share, and what they tell each other. */
 export class LimitPart {
   readonly #driver: LimitDriver
   readonly #valkey: Valkey | null
+  readonly #channel: ValkeyChannel | null
 
-  private constructor(driver: LimitDriver, valkey: Valkey | null) {
+  private constructor(driver: LimitDriver, valkey: Valkey | null, channel: ValkeyChannel | null) {
     this.#driver = driver
     this.#valkey = valkey
+    this.#channel = channel
   }
 
   static async open(
     { address, memory, without, quiet, member }: LimitsStart,
-    onTrouble: (reason: string | null) => void,
+    { onTrouble, onHeard, onChannel }: LimitEvents,
   ): Promise<LimitPart> {
     const valkey = member === null ? null : await Valkey.open(address, onTrouble)
+    const channel =
+      member === null || valkey === null
+        ? null
+        : await ValkeyChannel.open({ address, valkey, cluster: member.cluster, onHeard, onTrouble: onChannel })
     const newLife = () => randomBytes(9).toString('base64url')
     const driver = new LimitDriver({ memory, member, newLife, quiet, without, valkey, now: sharedTime() })
     driver.start()
-    return new LimitPart(driver, valkey)
+    return new LimitPart(driver, valkey, channel)
   }
 
   /** Name and version of the server; null: it was not reached yet. */
@@ -39,7 +53,13 @@ export class LimitPart {
     this.#driver.want(want)
   }
 
+  /** What is lost because Valkey is away is told again by who has to. */
+  tell(text: string, keeps: boolean): void {
+    void this.#channel?.tell(text, keeps).catch(() => {})
+  }
+
   stop(): void {
+    this.#channel?.close()
     this.#driver.stop()
     this.#valkey?.close()
   }

@@ -48,6 +48,16 @@ export function applyPending(sqlite: Sqlite.Database, changes: readonly RowChang
   }
 }
 
+/** Whether the row is already what the change makes of it; of one that is not here yet nobody knows. */
+export function holds(sqlite: Sqlite.Database, { name, key, op, patch }: RowChange): boolean {
+  const table = sharedTables.find((shared) => shared.name === name)
+  if (table === undefined || op === 'drop' || patch === null) return true
+  const row = sqlite.prepare(`select * from ${name} where ${whereKey(table)}`).get(...readKey(key)) as Row | undefined
+  return (
+    row !== undefined && Object.entries(patch).every(([column, value]) => !(column in row) || row[column] === value)
+  )
+}
+
 /** Every row that the nodes share, as it is here. */
 export function exportRows(sqlite: Sqlite.Database): SharedRow[] {
   return sharedTables.flatMap((table) => {

@@ -1,9 +1,9 @@
-import type { Generated } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 
 export interface ReplicaTables {
   /** One row, on a node of a cluster: how far it has come. */
   replica: ReplicaRow
-  replica_pending: PendingRow
+  replica_pending: PendingColumns
   outbox: OutboxRow
   /** One row, where records are shared. */
   outbox_state: OutboxStateRow
@@ -19,8 +19,10 @@ interface ReplicaRow {
   schema: string
 }
 
-/** What was decided here while PostgreSQL was away, and holds here already. */
-interface PendingRow {
+export type PendingRow = Selectable<PendingColumns>
+
+/** What was decided here, or heard past PostgreSQL, and holds here already; the cluster is not known to have it. */
+interface PendingColumns {
   number: Generated<number>
   token: string
   changes_json: string

@@ -63,6 +63,15 @@ export interface Rehearsal {
   sequence: number
 }
 
+/** What one node took away, told to the others past PostgreSQL. Appended under its token once, whoever brings it there. */
+export interface TakenAway {
+  token: string
+  changes: RowChange[]
+  audit: AuditLine | null
+  projectId: string | null
+  time: string
+}
+
 export interface PendingChange {
   number: number
   token: string
@@ -93,6 +102,10 @@ export type ReplicaRequest =
   | { act: 'rehearse'; call: SharedCall }
   /** Makes the change here alone, and keeps it for `pending`. */
   | { act: 'defer'; call: SharedCall; token: string }
+  /** Makes here what another node took away, and keeps it for `pending`; what is here already is passed over. */
+  | { act: 'hear'; taken: TakenAway[] }
+  /** All that waits, as others are told of it. */
+  | { act: 'waiting' }
   /** The oldest that waits, as it is to be appended now; null: none does. */
   | { act: 'pending' }
   | { act: 'settle'; number: number }
@@ -106,7 +119,11 @@ export interface ReplicaAnswers {
   'take-over': number
   export: { rows: SharedRow[]; digest: string }
   rehearse: Rehearsal
-  defer: unknown
+  /** `taken`: null where nothing is different. */
+  defer: { output: unknown; taken: TakenAway | null }
+  /** Whether something became different. */
+  hear: boolean
+  waiting: TakenAway[]
   pending: PendingChange | null
   settle: null
   apply: null

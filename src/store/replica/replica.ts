@@ -4,13 +4,15 @@ import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
 import { appendAudit } from '../operators/audit.ts'
 import { projectOf } from '../operators/audit-project.ts'
+import type { AuditLine } from '../operators/audit-tables.ts'
 import type { Database } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
 import { StoreMoved } from '../store-error.ts'
 import { runMethod, runWrite } from '../tables.ts'
-import { applyPending, applyRows, exportRows } from './apply-rows.ts'
+import { applyPending, applyRows, exportRows, holds } from './apply-rows.ts'
 import { beginCapture, installCapture, readCaptured } from './capture.ts'
+import type { PendingRow } from './replica-rows.ts'
 import type {
   PendingChange,
   Rehearsal,
@@ -21,6 +23,7 @@ import type {
   SharedCall,
   SharedRow,
   SharedRows,
+  TakenAway,
 } from './replica-types.ts'
 import { takeOver } from './take-over.ts'
 
@@ -59,6 +62,13 @@ export class Replica {
         return await this.#rehearse((db) => runWrite(db, request.call))
       case 'defer':
         return await this.#defer(request.call, request.token)
+      case 'hear':
+        return await this.#hear(request.taken)
+      case 'waiting':
+        return await this.#connection.read(async (db) => {
+          const rows = await db.selectFrom('replica_pending').selectAll().orderBy('number').execute()
+          return rows.map(readTaken)
+        })
       case 'pending':
         return await this.#pending()
       case 'settle':
@@ -95,7 +105,7 @@ export class Replica {
     }
   }
 
-  async #defer(call: SharedCall, token: string): Promise<unknown> {
+  async #defer(call: SharedCall, token: string): Promise<ReplicaAnswers['defer']> {
     const { sqlite } = this.#connection
     this.#installOnce()
     return await this.#connection.write(async (db) => {
@@ -104,14 +114,26 @@ export class Replica {
       const output = await runMethod(db, call)
       const changes = readCaptured(sqlite)
       sqlite.exec('delete from temp.capturing')
-      const audit_json = call.audit === null ? null : writeJson(call.audit)
-      const time = new Date().toISOString()
-      if (changes.length > 0 || audit_json !== null)
-        await db
-          .insertInto('replica_pending')
-          .values({ token, changes_json: writeJson(changes), audit_json, project_id: project, time })
-          .execute()
-      return output
+      const { audit } = call
+      const taken: TakenAway = { token, changes, audit, projectId: project, time: new Date().toISOString() }
+      if (changes.length > 0 || audit !== null) await keepTaken(db, taken)
+      return { output, taken: changes.length > 0 ? taken : null }
+    })
+  }
+
+  async #hear(heard: readonly TakenAway[]): Promise<boolean> {
+    return await this.#connection.write(async (db) => {
+      const { sqlite } = this.#connection
+      let isNew = false
+      if ((await sequenceOf(db)) === 0) return isNew
+      const waits = sqlite.prepare('select 1 from replica_pending where token = ?')
+      for (const taken of heard) {
+        if (waits.get(taken.token) !== undefined || taken.changes.every((change) => holds(sqlite, change))) continue
+        await keepTaken(db, taken)
+        applyPending(sqlite, taken.changes)
+        isNew = true
+      }
+      return isNew
     })
   }
 
@@ -170,6 +192,17 @@ function digestOf(rows: readonly SharedRow[]): string {
   const hash = createHash('sha256')
   for (const { name, key, row } of rows) hash.update(`${name}\0${key}\0${row}\0`)
   return hash.digest('base64')
+}
+
+async function keepTaken(db: Database, { token, changes, audit, projectId, time }: TakenAway): Promise<void> {
+  const audit_json = audit === null ? null : writeJson(audit)
+  const row = { token, changes_json: writeJson(changes), audit_json, project_id: projectId, time }
+  await db.insertInto('replica_pending').values(row).execute()
+}
+
+function readTaken({ token, changes_json, audit_json, project_id, time }: PendingRow): TakenAway {
+  const audit = audit_json === null ? null : readJson<AuditLine>(audit_json)
+  return { token, changes: readJson(changes_json), audit, projectId: project_id, time }
 }
 
 class Undone extends Error {

@@ -81,6 +81,12 @@ const deferrable = new Set([
   'operators.takeTotpStep',
 ])
 
+/** Of these, what takes something away for ever: it holds here at once, and is told to the others past PostgreSQL as well. */
+export function takesAway({ table, method, input }: { table: string; method: string; input: unknown[] }): boolean {
+  if (table === 'keys' && method === 'update') return isRevocation(input[1])
+  return method === 'revoke' && (table === 'tokens' || table === 'sessions')
+}
+
 function isRevocation(change: unknown): boolean {
   if (typeof change !== 'object' || change === null) return false
   return Object.keys(change).join() === 'revokedAt' && Reflect.get(change, 'revokedAt') !== null

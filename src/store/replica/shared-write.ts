@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { StoreClient } from '../api.ts'
 import { StoreConflict, StoreDegraded, StoreMoved, StoreOwned, StoreReadOnly } from '../store-error.ts'
-import type { Rehearsal, RowChange, SharedCall } from './replica-types.ts'
-import { isDeferrable, isOwn } from './shared-tables.ts'
+import type { Rehearsal, RowChange, SharedCall, TakenAway } from './replica-types.ts'
+import { isDeferrable, isOwn, takesAway } from './shared-tables.ts'
 
 /** The order in which all nodes change what they share. */
 export interface SharedLog {
@@ -15,6 +16,8 @@ export interface SharedLog {
   append(change: { sequence: number; changes: RowChange[]; token: string }): Promise<'appended' | 'moved'>
   /** The database is where the cluster was when this was called, or later; whether anything came in. */
   catchUp(): Promise<boolean>
+  /** It holds here by now: every thread and every node is to know at once, whether PostgreSQL is there or not. */
+  announce(call: SharedCall, taken: TakenAway): void
 }
 
 export interface SharedWriterParts {
@@ -26,6 +29,8 @@ export interface SharedWriterParts {
 
 /** So often others may be first before somebody is told to try again. */
 const tries = 50
+/** So long who takes something away waits until PostgreSQL has it. */
+const takeAwayMs = 1000
 
 /**
  * Changes what all nodes share: tried here and undone, appended where the cluster still is where this node was meanwhile,
@@ -41,13 +46,14 @@ export class SharedWriter {
   }
 
   async write(call: SharedCall): Promise<unknown> {
+    if (takesAway(call)) return await this.#takeAway(call)
     if (!isOwn(call.table, call.method)) return await this.#inTurn(() => this.#change(call))
     const output = await this.#parts.alone({ ...call, audit: null })
     if (call.audit !== null) await this.write({ table: 'audit', method: 'note', input: [], audit: call.audit })
     return output
   }
 
-  /** What was decided while PostgreSQL was away, oldest first. Resolves when nothing waits, or it is away again. */
+  /** What was decided here or heard of, oldest first. Resolves when nothing waits, or PostgreSQL is away. */
   async appendPending(): Promise<void> {
     await this.#inTurn(async () => {
       const { store, log } = this.#parts
@@ -68,8 +74,23 @@ export class SharedWriter {
     return turn
   }
 
+  /** It fits to whatever others do meanwhile, so it waits for nobody. */
+  async #takeAway(call: SharedCall): Promise<unknown> {
+    const { store, log } = this.#parts
+    try {
+      const { output, taken } = await store.replica({ act: 'defer', call, token: newToken() })
+      if (taken !== null) log.announce(call, taken)
+      await Promise.race([this.appendPending().catch(() => {}), wait(takeAwayMs, undefined, { ref: false })])
+      return output
+    } catch (error) {
+      // What it takes away has not come here yet, or is gone.
+      if (!isRejection(error)) throw error
+      return await this.#inTurn(() => this.#change(call))
+    }
+  }
+
   async #change(call: SharedCall): Promise<unknown> {
-    const token = randomBytes(16).toString('base64url')
+    const token = newToken()
     for (let attempt = 0; attempt < tries; attempt++) {
       const trouble = this.#parts.log.trouble()
       if (trouble !== null) return await this.#withoutPostgres(call, token, trouble)
@@ -91,8 +112,7 @@ export class SharedWriter {
     try {
       return await this.#parts.store.replica({ act: 'rehearse', call })
     } catch (error) {
-      const rejected = error instanceof StoreConflict || error instanceof StoreOwned || error instanceof StoreMoved
-      if (rejected && (await this.#parts.log.catchUp())) return null
+      if (isRejection(error) && (await this.#parts.log.catchUp())) return null
       throw error
     }
   }
@@ -110,7 +130,15 @@ export class SharedWriter {
   }
 
   async #withoutPostgres(call: SharedCall, token: string, reason: string): Promise<unknown> {
-    if (isDeferrable(call)) return await this.#parts.store.replica({ act: 'defer', call, token })
+    if (isDeferrable(call)) return (await this.#parts.store.replica({ act: 'defer', call, token })).output
     throw new StoreReadOnly(`the configuration is read-only: ${reason}`)
   }
+}
+
+function isRejection(error: unknown): boolean {
+  return error instanceof StoreConflict || error instanceof StoreOwned || error instanceof StoreMoved
+}
+
+function newToken(): string {
+  return randomBytes(16).toString('base64url')
 }

@@ -4,7 +4,13 @@ import type { AuditLine, StoreClient, Tables } from '../../../src/store/api.ts'
 import { storeAccess } from '../../../src/store/operators/access.ts'
 import { exportRows } from '../../../src/store/replica/apply-rows.ts'
 import { Replica } from '../../../src/store/replica/replica.ts'
-import type { ReplicaAnswers, ReplicaRequest, RowChange, SharedCall } from '../../../src/store/replica/replica-types.ts'
+import type {
+  ReplicaAnswers,
+  ReplicaRequest,
+  RowChange,
+  SharedCall,
+  TakenAway,
+} from '../../../src/store/replica/replica-types.ts'
 import { sharedTables } from '../../../src/store/replica/shared-tables.ts'
 import { type SharedLog, SharedWriter } from '../../../src/store/replica/shared-write.ts'
 import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
@@ -54,6 +60,8 @@ export class MemoryNode {
   readonly writer: SharedWriter
   readonly #cluster: MemoryCluster
   away = false
+  /** What others would be told past PostgreSQL. */
+  readonly announced: TakenAway[] = []
   /** Called between the rehearsal and the append. */
   beforeAppend: () => Promise<void> = async () => {}
 
@@ -69,6 +77,7 @@ export class MemoryNode {
         return this.#cluster.append(sequence, changes, token) === 'moved' ? 'moved' : 'appended'
       },
       catchUp: () => this.catchUp(),
+      announce: (_call, taken) => void this.announced.push(taken),
     }
     const answer = (request: ReplicaRequest) => this.replica.answer(request)
     // The thread answers each request with what `ReplicaAnswers` says of it.

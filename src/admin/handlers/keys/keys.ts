@@ -127,7 +127,7 @@ export const keys = {
     const revokedAt = new Date().toISOString()
     const after = key.revokedAt === null ? await change(context, 'keys.revoke', loaded, { revokedAt }) : before
     if (input.closeStreams) context.runtime.closeStreams(key.id)
-    return { ...after, nodes: await confirmReach(context) }
+    return { ...after, nodes: await confirmReach(context, key.id) }
   }),
   remove: operations.keys.remove.handler(async ({ context, input }) => {
     const { key, before } = await load(context, input)
@@ -139,9 +139,8 @@ export const keys = {
   }),
 }
 
-/** Of the change that was made last. */
-async function confirmReach({ runtime }: AdminContext) {
-  const reach = (await runtime.cluster?.confirm()) ?? null
+async function confirmReach({ runtime }: AdminContext, keyId: string) {
+  const reach = (await runtime.cluster?.confirm(keyId)) ?? null
   if (reach === null) return null
   const missing = reach.missing.map(({ name, heardAt }) => ({ name, last_heard_at: heardAt }))
   return { reached: reach.reached, missing }

@@ -1,0 +1,122 @@
+import type { Keyring } from '../sealing/keyring.ts'
+import { SealBroken } from '../sealing/seal-error.ts'
+import type { StoreClient } from '../store/api.ts'
+import type { TakenAway } from '../store/replica/replica-types.ts'
+
+/** Of so many it is remembered which nodes have them. */
+const rememberedMost = 1000
+
+export interface RevocationParts {
+  store: Pick<StoreClient, 'replica'>
+  keyring: Pick<Keyring, 'seal' | 'open'>
+  /** Of which cluster this is which member; null: it is alone. */
+  self(): { cluster: string; member: string } | null
+  /** Every thread of this node knows when it resolves. */
+  publish(): Promise<void>
+  /** To all nodes, over Valkey. Lost where that is away. */
+  tell(text: string, keeps: boolean): void
+  /** Something was heard that PostgreSQL may not have yet. */
+  onNews(): void
+  log: { warn(message: string, fields: Record<string, string>): void }
+}
+
+interface Announced {
+  token: string
+  /** By `performance.now()`. */
+  since: number
+  /** Ids of the members that have it. */
+  has: Set<string>
+  /** Number under which PostgreSQL has it; null: it is not known to. */
+  sequence: number | null
+}
+
+type Told = { kind: 'taken'; by: string; taken: TakenAway } | { kind: 'has'; by: string; tokens: string[] }
+
+/**
+ * Keys, tokens and sessions that were revoked, as nodes tell each other past PostgreSQL. What is told is sealed under the
+ * cluster's key: who can write to Valkey can neither read nor forge it. Taking away fits to whatever others change meanwhile,
+ * so it may be heard in any order and again.
+ */
+export class Revocations {
+  readonly #parts: RevocationParts
+  /** By what was revoked. */
+  readonly #announced = new Map<string, Announced>()
+  #hearing: Promise<void> = Promise.resolve()
+
+  constructor(parts: RevocationParts) {
+    this.#parts = parts
+  }
+
+  announce(subject: string, taken: TakenAway): void {
+    const [eldest] = this.#announced.keys()
+    if (this.#announced.size >= rememberedMost && eldest !== undefined) this.#announced.delete(eldest)
+    const { token } = taken
+    this.#announced.set(subject, { token, since: performance.now(), has: new Set(), sequence: null })
+    this.#tell({ kind: 'taken', by: this.#member, taken })
+  }
+
+  find(subject: string): Announced | null {
+    return this.#announced.get(subject) ?? null
+  }
+
+  noteAppended(token: string, sequence: number): void {
+    for (const announced of this.#announced.values()) if (announced.token === token) announced.sequence = sequence
+  }
+
+  /** What PostgreSQL does not have yet is told again: Valkey may have been away when it was told. */
+  async retell(): Promise<void> {
+    if (this.#parts.self() === null) return
+    for (const taken of await this.#parts.store.replica({ act: 'waiting' }))
+      if (taken.changes.length > 0) this.#tell({ kind: 'taken', by: this.#member, taken })
+  }
+
+  /** One after the other. */
+  hear(texts: readonly string[]): void {
+    this.#hearing = this.#hearing
+      .then(() => this.#hear(texts))
+      .catch((error: unknown) =>
+        this.#parts.log.warn('a revocation of another node could not be made here', { reason: String(error) }),
+      )
+  }
+
+  async #hear(texts: readonly string[]): Promise<void> {
+    const { store, publish, onNews } = this.#parts
+    const told = texts.flatMap((text) => this.#open(text) ?? []).filter(({ by }) => by !== this.#member)
+    const taken = told.flatMap((each) => (each.kind === 'taken' ? [each.taken] : []))
+    for (const each of told) if (each.kind === 'has') this.#note(each)
+    if (taken.length === 0) return
+    if (await store.replica({ act: 'hear', taken })) {
+      await publish()
+      onNews()
+    }
+    this.#tell({ kind: 'has', by: this.#member, tokens: taken.map(({ token }) => token) })
+  }
+
+  #note({ by, tokens }: Extract<Told, { kind: 'has' }>): void {
+    for (const announced of this.#announced.values()) if (tokens.includes(announced.token)) announced.has.add(by)
+  }
+
+  get #member(): string {
+    return this.#parts.self()?.member ?? ''
+  }
+
+  get #identity(): string {
+    return `revocations ${this.#parts.self()?.cluster}`
+  }
+
+  #tell(told: Told): void {
+    const { keyring, tell } = this.#parts
+    tell(keyring.seal(JSON.stringify(told), this.#identity), told.kind === 'taken')
+  }
+
+  #open(text: string): Told | null {
+    if (this.#parts.self() === null) return null
+    try {
+      return JSON.parse(this.#parts.keyring.open(text, this.#identity).reveal())
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error
+      this.#parts.log.warn('a message over Valkey is not of this cluster', { reason: error.message })
+      return null
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { Redis } from 'iovalkey'
+import type { ValkeyAddress } from './protocol.ts'
+import { openRedis, Script, type Valkey } from './valkey.ts'
+
+/** Half-open connections are noticed by then: a ping is answered within the time of any call. */
+const pingMs = 300
+/** What was told stands there for so long, for who was not there to hear it. */
+const keptHours = 24
+const keptMost = 10_000
+
+/** `KEYS[1]`: what was told, by Valkey's time. `ARGV[1]`: `{ channel, text, keeps }` as JSON. */
+const tell = new Script(`
+local told = cjson.decode(ARGV[1])
+if told.keeps then
+  local now = tonumber(redis.call('TIME')[1])
+  redis.call('ZADD', KEYS[1], now, told.text)
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ${keptHours * 3600})
+  redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -${keptMost + 1})
+end
+redis.call('PUBLISH', told.channel, told.text)
+return 1`)
+
+const readTold = new Script(`return redis.call('ZRANGE', KEYS[1], 0, -1)`)
+
+export interface ChannelParts {
+  address: ValkeyAddress
+  cluster: string
+  /** For all that is not listening. */
+  valkey: Valkey
+  /** Texts that some node has told, perhaps this one, and perhaps not for the first time. */
+  onHeard(texts: string[]): void
+  /** Why nothing is heard; null: it is. */
+  onTrouble(reason: string | null): void
+}
+
+/** What nodes tell each other over Valkey: heard by who listens, and read by who begins to. */
+export class ValkeyChannel {
+  readonly #parts: ChannelParts
+  readonly #redis: Redis
+  readonly #pinging: NodeJS.Timeout
+  #known = new Set<string>()
+  #lastError = 'it does not answer'
+
+  private constructor(redis: Redis, parts: ChannelParts) {
+    this.#redis = redis
+    this.#parts = parts
+    redis.on('error', (error: Error) => {
+      this.#lastError = error.message
+    })
+    redis.on('ready', () => void this.#listen())
+    redis.on('close', () => parts.onTrouble(this.#lastError))
+    redis.on('message', (_channel, text) => this.#hear([text]))
+    this.#pinging = setInterval(() => {
+      if (redis.status === 'ready') void redis.ping().catch(() => redis.disconnect(true))
+    }, pingMs)
+  }
+
+  static async open(parts: ChannelParts): Promise<ValkeyChannel> {
+    return new ValkeyChannel(await openRedis(parts.address, 'spgw-channel'), parts)
+  }
+
+  /** Rejects where Valkey is not reached. `keeps`: for who does not listen now as well. */
+  async tell(text: string, keeps: boolean): Promise<void> {
+    await this.#parts.valkey.evaluate(tell, [this.#key], JSON.stringify({ channel: this.#key, text, keeps }))
+  }
+
+  close(): void {
+    clearInterval(this.#pinging)
+    this.#redis.disconnect()
+  }
+
+  /** One hash slot with all else of the cluster. */
+  get #key(): string {
+    return `spgw:{${this.#parts.cluster}}:revoked`
+  }
+
+  async #listen(): Promise<void> {
+    const { valkey, onTrouble } = this.#parts
+    try {
+      await this.#redis.subscribe(this.#key)
+      const texts = await valkey.evaluate(readTold, [this.#key], '')
+      if (Array.isArray(texts)) this.#hear(texts.map(String))
+      onTrouble(null)
+    } catch (error) {
+      this.#lastError = error instanceof Error ? error.message : String(error)
+      onTrouble(this.#lastError)
+      this.#redis.disconnect(true)
+    }
+  }
+
+  #hear(texts: readonly string[]): void {
+    const fresh = texts.filter((text) => !this.#known.has(text))
+    // As many as Valkey keeps: what was forgotten and is read again is heard again, which does no harm.
+    if (this.#known.size > 2 * keptMost) this.#known = new Set()
+    for (const text of fresh) this.#known.add(text)
+    if (fresh.length > 0) this.#parts.onHeard(fresh)
+  }
+}

@@ -1,0 +1,182 @@
+import { performance } from 'node:perf_hooks'
+import { Redis } from 'iovalkey'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ClusterNode, TestCluster } from '../support/cluster.ts'
+import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
+import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
+
+const names = ['gw-a', 'gw-b', 'gw-c']
+
+describe.skipIf(postgresPrograms === null || !hasRedis)(
+  `revoking on every node that PostgreSQL or Valkey reaches (${needsPostgres}; ${needsRedis})`,
+  () => {
+    let cluster: TestCluster
+    let redis: RedisServer
+    beforeAll(async () => {
+      redis = await RedisServer.start()
+      cluster = await TestCluster.start(names, { valkeyPort: redis.port })
+      await subscribed(3)
+    })
+    afterAll(async () => {
+      await cluster?.stop()
+      await redis?.remove()
+    })
+
+    function node(name: string): ClusterNode {
+      const found = cluster.nodes.find((each) => each.name === name)
+      if (found === undefined) throw new Error(`there is no node ${name}`)
+      return found
+    }
+
+    /** Resolves when so many nodes listen. */
+    async function subscribed(count: number): Promise<void> {
+      const client = new Redis(redis.port, '127.0.0.1')
+      const listening = async () => {
+        const [channel = ''] = (await client.pubsub('CHANNELS')) as string[]
+        return Number((await client.pubsub('NUMSUB', channel))[1])
+      }
+      while ((await listening()) !== count) await new Promise((resolve) => setTimeout(resolve, 20))
+      client.disconnect()
+    }
+
+    /** Which nodes admit the key. A call about models is answered without a provider. */
+    async function admitting(key: string): Promise<string[]> {
+      const ask = async ({ name, gateway }: ClusterNode) => {
+        const response = await fetch(`${gateway.baseUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+        await response.text()
+        return response.status === 401 ? [] : [name]
+      }
+      return (await Promise.all(cluster.nodes.map(ask))).flat()
+    }
+
+    async function newKey(name: string) {
+      const made = await node('gw-a').gateway.createKey(name)
+      await expect.poll(() => admitting(made.key)).toEqual(names)
+      return made
+    }
+
+    async function troubleOf(name: string, expected: RegExp | null): Promise<void> {
+      const status = async () => (await node(name).gateway.admin.cluster.status({})).trouble
+      const poll = expect.poll(status, { timeout: 20_000 })
+      await (expected === null ? poll.toBeNull() : poll.toMatch(expected))
+    }
+
+    async function oneLine(id: string): Promise<void> {
+      const lines = await node('gw-c').gateway.admin.audit.list({ operation: 'keys.revoke', resource: id })
+      expect(lines).toHaveLength(1)
+    }
+
+    it('reaches all of them by Valkey while PostgreSQL is away, and is appended once when it is back', async () => {
+      const { key, id } = await newKey('without-postgres')
+      cluster.postgres.stop()
+      for (const name of names) await troubleOf(name, /PostgreSQL cannot be reached/)
+      const { nodes } = await node('gw-b').gateway.admin.keys.revoke({ key: id })
+      expect(nodes).toEqual({ reached: names, missing: [] })
+      expect(await admitting(key)).toEqual([])
+      // Whoever heard of it keeps it, whatever becomes of the node where it was asked.
+      await node('gw-a').gateway.kill('SIGKILL')
+      await node('gw-a').restart()
+      expect(await admitting(key)).toEqual([])
+      await node('gw-b').gateway.kill('SIGKILL')
+      cluster.postgres.start()
+      await troubleOf('gw-c', null)
+      const { gateway } = node('gw-c')
+      await expect.poll(async () => (await gateway.admin.cluster.status({})).pending).toBe(0)
+      await oneLine(id)
+      await node('gw-b').restart()
+      await cluster.converge()
+      await oneLine(id)
+      await subscribed(3)
+    })
+
+    it('reaches a node that is cut off from PostgreSQL alone, also one whose network swallows all', async () => {
+      const { key, id } = await newKey('one-without')
+      node('gw-c').proxy.become('cut')
+      await troubleOf('gw-c', /cannot be reached/)
+      expect((await node('gw-a').gateway.admin.keys.revoke({ key: id })).nodes).toEqual({ reached: names, missing: [] })
+      expect(await admitting(key)).toEqual([])
+      // Asked on the node that is cut off, in a network that says nothing.
+      node('gw-c').proxy.become('pass')
+      await troubleOf('gw-c', null)
+      const other = await newKey('swallowed')
+      node('gw-c').proxy.become('swallow')
+      const { nodes } = await node('gw-c').gateway.admin.keys.revoke({ key: other.id })
+      expect(nodes).toEqual({ reached: names, missing: [] })
+      expect(await admitting(other.key)).toEqual([])
+      node('gw-c').proxy.become('pass')
+      await troubleOf('gw-c', null)
+      await cluster.converge()
+      for (const each of [id, other.id]) await oneLine(each)
+    })
+
+    it('reaches all of them by PostgreSQL while Valkey is away', async () => {
+      const { key, id } = await newKey('without-valkey')
+      await redis.stop()
+      const { nodes } = await node('gw-b').gateway.admin.keys.revoke({ key: id })
+      expect(nodes).toEqual({ reached: names, missing: [] })
+      expect(await admitting(key)).toEqual([])
+      await redis.start()
+      await subscribed(3)
+      await cluster.converge()
+    })
+
+    it('names a node that neither reaches, which rejects the key when either is back', async () => {
+      const { key, id } = await newKey('isolated')
+      const { proxy, valkeyProxy } = node('gw-c')
+      for (const each of [proxy, valkeyProxy]) each?.become('cut')
+      await troubleOf('gw-c', /cannot be reached/)
+      const { nodes } = await node('gw-a').gateway.admin.keys.revoke({ key: id })
+      expect(nodes).toMatchObject({ reached: ['gw-a', 'gw-b'], missing: [{ name: 'gw-c' }] })
+      expect(await admitting(key)).toEqual(['gw-c'])
+      // What was told stands in Valkey for who was not there.
+      valkeyProxy?.become('pass')
+      await expect.poll(() => admitting(key)).toEqual([])
+      await troubleOf('gw-c', /cannot be reached/)
+      proxy.become('pass')
+      await troubleOf('gw-c', null)
+      await cluster.converge()
+      await oneLine(id)
+    })
+
+    it('tells what was revoked while both were away by the first that is back', async () => {
+      const { key, id } = await newKey('both-away')
+      for (const each of cluster.nodes) each.proxy.become('cut')
+      await redis.stop()
+      for (const name of names) await troubleOf(name, /cannot be reached/)
+      const { nodes } = await node('gw-b').gateway.admin.keys.revoke({ key: id })
+      expect(nodes).toMatchObject({ reached: ['gw-b'], missing: [{ name: 'gw-a' }, { name: 'gw-c' }] })
+      await redis.start()
+      await expect.poll(() => admitting(key), { timeout: 20_000 }).toEqual([])
+      for (const each of cluster.nodes) each.proxy.become('pass')
+      await cluster.converge()
+      await oneLine(id)
+    })
+
+    it('lets nobody forge or read it who can write to Valkey', async () => {
+      const { key, id } = await newKey('forged')
+      const client = new Redis(redis.port, '127.0.0.1')
+      const [channel = ''] = (await client.pubsub('CHANNELS')) as string[]
+      const told = (await client.zrange(channel, 0, -1)).join('\n')
+      expect(told).not.toContain(id)
+      expect(told).not.toContain('keys.revoke')
+      const changes = [{ name: 'keys', key: JSON.stringify([id]), op: 'set', patch: { revoked_at: '2026-01-01' } }]
+      await client.publish(channel, JSON.stringify({ kind: 'taken', by: 'nod_x', taken: { token: 't', changes } }))
+      client.disconnect()
+      await node('gw-b').gateway.said('a message over Valkey is not of this cluster')
+      expect(await admitting(key)).toEqual(names)
+    })
+
+    it('takes less than a second to the last node, a hundred times', async () => {
+      const times: number[] = []
+      for (let number = 0; number < 100; number++) {
+        const { id } = await node('gw-a').gateway.createKey(`timed-${number}`)
+        const begun = performance.now()
+        const { nodes } = await node('gw-a').gateway.admin.keys.revoke({ key: id })
+        times.push(performance.now() - begun)
+        expect(nodes?.missing).toEqual([])
+      }
+      times.sort((one, other) => one - other)
+      if (process.env.SPGW_SHOW_TIMES) process.stdout.write(`revoked ${times[50]} ${times[99]}\n`)
+    })
+  },
+)
