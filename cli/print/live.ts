@@ -102,19 +102,18 @@ const statusWidth = 28
  * row after it. The head comes with the first row.
  */
 class LiveTable {
-  readonly #columns: readonly Column[]
-  readonly #widths: number[]
+  #columns: readonly Column[]
+  #widths: number[] = []
   #started = false
+  readonly #utc: boolean
 
   constructor(columns: readonly Column[], utc: boolean) {
     this.#columns = columns
-    this.#widths = columns.map((column) => {
-      const usual = utc && column.format === 'age' ? 20 : column.also ? statusWidth : startWidths[formatOf(column)]
-      return Math.max(usual, textWidth(column.title))
-    })
+    this.#utc = utc
   }
 
   render(row: unknown, view: View): string {
+    if (!this.#started) this.#layOut(row)
     const cells = this.#columns.map((column) => formatLive(row, column, view))
     const tones = this.#columns.map((column) => toneOfCell(row, column))
     const line = this.#join(cells, view, (text, index) => {
@@ -125,6 +124,16 @@ class LiveTable {
     this.#started = true
     const head = this.#columns.map((column) => column.title.toUpperCase())
     return this.#join(head, view, (text) => view.paint('quiet', text)) + line
+  }
+
+  /** By the first row: what is optional and not in it, such as the node, is in none. */
+  #layOut(first: unknown): void {
+    this.#columns = this.#columns.filter(({ field, optional }) => !optional || (valueAt(first, field) ?? null) !== null)
+    this.#widths = this.#columns.map((column) => {
+      const isTime = this.#utc && column.format === 'age'
+      const usual = isTime ? 20 : column.also ? statusWidth : startWidths[formatOf(column)]
+      return Math.max(usual, textWidth(column.title))
+    })
   }
 
   #join(cells: readonly string[], view: View, paint: (text: string, index: number) => string): string {

@@ -33,6 +33,7 @@ export function renderStatus(output: unknown, view: View): string {
     ['records', describeRecords(status, view)],
     ...describeTraces(status),
     ...describeCluster(status),
+    ...describeNodes(status, view),
     ...(status.set_aside.length === 0 ? [] : [listSetAside(status)]),
     ...describeTurns(status, view),
     ['data', status.data_directory],
@@ -65,6 +66,15 @@ function describeProcess({ started_at, process_id, workers }: Status, view: View
 
 /** Of the last minute; what nobody may see, or nothing has been, is left out. */
 function describeTraffic({ traffic, in_flight, held_bytes, requests_since_start }: Status): string {
+  const parts = [
+    ...describeFlow(traffic, in_flight),
+    ...describeHeld(held_bytes),
+    ...(requests_since_start === null ? [] : [`${number(requests_since_start)} since start`]),
+  ]
+  return parts.length === 0 ? absent : parts.join('   ')
+}
+
+function describeFlow(traffic: Status['traffic'] | undefined, inFlight: number | null): string[] {
   const now =
     traffic === null || traffic === undefined
       ? []
@@ -74,13 +84,7 @@ function describeTraffic({ traffic, in_flight, held_bytes, requests_since_start 
           ...(traffic.duration_p95_ms === null ? [] : [`p95 ${formatMilliseconds(traffic.duration_p95_ms)}`]),
           ...(traffic.usd_per_hour === null ? [] : [`${formatMoney(traffic.usd_per_hour)}/h`]),
         ]
-  const parts = [
-    ...now,
-    ...(in_flight === null ? [] : [`${number(in_flight)} in flight`]),
-    ...describeHeld(held_bytes),
-    ...(requests_since_start === null ? [] : [`${number(requests_since_start)} since start`]),
-  ]
-  return parts.length === 0 ? absent : parts.join('   ')
+  return [...now, ...(inFlight === null ? [] : [`${number(inFlight)} in flight`])]
 }
 
 /** Worth a word only where large bodies are held. */
@@ -133,6 +137,18 @@ function describeTraces({ traces }: Partial<Status>): [string, string][] {
 function describeCluster({ cluster }: Partial<Status>): [string, string][] {
   if (cluster === null || cluster === undefined) return []
   return [['cluster', cluster.id === null ? 'none yet: spgw cluster init, or spgw cluster join TOKEN' : cluster.id]]
+}
+
+/** Of a cluster, where there are others; an older gateway does not tell. */
+function describeNodes({ cluster }: Partial<Status>, view: View): [string, string][] {
+  const nodes = cluster?.nodes ?? []
+  if (nodes.length < 2) return []
+  return nodes.map(({ name, state, in_flight, traffic, degraded }, index) => {
+    const flow = state === 'absent' ? 'not heard of' : describeFlow(traffic, in_flight).join('   ')
+    const parts = degraded.map(({ part, since }) => `${part} degraded since ${formatValue(since, 'age', view)}`)
+    const words = [...(flow === '' ? [] : [flow]), ...(index === 0 ? [] : parts)].join('; ')
+    return [index === 0 ? 'nodes' : '', `${name}${index === 0 ? ' (this one)' : ''}: ${words === '' ? 'well' : words}`]
+  })
 }
 
 /** Below `journal/set-aside`; each is looked for by its name. */

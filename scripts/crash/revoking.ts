@@ -8,7 +8,7 @@ export async function measureRevoking(runs: number): Promise<{ table: string; mi
   const redis = await RedisServer.start()
   const cluster = await TestCluster.start(names, { valkeyPort: redis.port })
   try {
-    const rows: Figures[] = [await measure(cluster, 'PostgreSQL and Valkey', runs, async () => {})]
+    const rows: RevokingFigures[] = [await measure(cluster, 'PostgreSQL and Valkey', runs, async () => {})]
     rows.push(await measure(cluster, 'Valkey alone', runs, () => lose(cluster)))
     for (const { proxy } of cluster.nodes) proxy.become('pass')
     await cluster.converge()
@@ -23,7 +23,7 @@ export async function measureRevoking(runs: number): Promise<{ table: string; mi
   }
 }
 
-interface Figures {
+interface RevokingFigures {
   by: string
   p50: string
   p99: string
@@ -31,7 +31,12 @@ interface Figures {
   missed: number
 }
 
-async function measure(cluster: TestCluster, by: string, runs: number, fault: () => Promise<void>): Promise<Figures> {
+async function measure(
+  cluster: TestCluster,
+  by: string,
+  runs: number,
+  fault: () => Promise<void>,
+): Promise<RevokingFigures> {
   const [first] = cluster.nodes
   if (first === undefined) throw new Error('three nodes')
   const { admin, createKey } = first.gateway

@@ -1,4 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { NodeCondition } from '../core/node-condition.ts'
+import type { RequestRecord } from '../core/record.ts'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
 import { StoreConflict, StoreReadOnly } from '../store/store-error.ts'
 import type {
@@ -24,11 +26,14 @@ export interface LinkEvents {
   /** Why PostgreSQL is not reached; null: it is. */
   onLink(trouble: string | null): void
   onHead(sequence: number, isMember: boolean): void
-  onMembers(members: ClusterPeer[]): void
+  /** `conditions`: of those that are heard of, by their ids. */
+  onMembers(members: ClusterPeer[], conditions: Record<string, NodeCondition>): void
   /** Of this budget some node has no room. */
   onRecall(counter: string, period: string): void
   /** Why limits that nodes share cannot be granted; null: they can. */
   onValkey(trouble: string | null): void
+  /** Records of other nodes, while they are followed. */
+  onEnded?(records: RequestRecord[]): void
   onHeard?(texts: string[]): void
   /** Why nodes do not hear each other over Valkey; null: they do. */
   onChannel?(trouble: string | null): void
@@ -87,9 +92,19 @@ export class ClusterLink {
     this.#worker.postMessage({ kind: 'limit-wanted', want })
   }
 
+  /** What the others are to be shown of this node. */
+  describe(condition: NodeCondition): void {
+    this.#worker.postMessage({ kind: 'condition', condition })
+  }
+
+  /** Whether records of other nodes are wanted as they end. */
+  follow(wanted: boolean): void {
+    this.#worker.postMessage({ kind: 'follow', wanted })
+  }
+
   /** Lost where Valkey is not reached. */
-  tell(text: string, keeps: boolean): void {
-    this.#worker.postMessage({ kind: 'tell', text, keeps })
+  notify(text: string, keeps: boolean): void {
+    this.#worker.postMessage({ kind: 'notify', text, keeps })
   }
 
   /** What the thread asks of the store comes over this port. */
@@ -116,9 +131,10 @@ export class ClusterLink {
   #receive(message: ClusterMessage): void {
     if (message.kind === 'link') this.#events.onLink(message.trouble)
     else if (message.kind === 'head') this.#events.onHead(message.sequence, message.member)
-    else if (message.kind === 'members') this.#events.onMembers(message.members)
+    else if (message.kind === 'members') this.#events.onMembers(message.members, message.conditions)
     else if (message.kind === 'recall') this.#events.onRecall(message.counter, message.period)
     else if (message.kind === 'valkey') this.#events.onValkey(message.trouble)
+    else if (message.kind === 'ended') this.#events.onEnded?.(message.records)
     else if (message.kind === 'heard') this.#events.onHeard?.(message.texts)
     else if (message.kind === 'channel') this.#events.onChannel?.(message.trouble)
     else if (message.kind === 'outbox') this.#events.onOutbox?.(message.report)

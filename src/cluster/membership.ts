@@ -7,8 +7,10 @@ import { answerJoiner, type HandOver, makeJoiner, mintInviteSecret, writeNextKey
 import type { Keyring } from '../sealing/keyring.ts'
 import { installNextKey } from '../sealing/next-key.ts'
 import type { StoreClient } from '../store/api.ts'
+import { objectHistoryStart } from '../store/replica/object-history.ts'
 import { StoreConflict, StoreMoved, StoreReadOnly } from '../store/store-error.ts'
 import type { ClusterNode } from './node.ts'
+import type { SharedPage } from './objects/shared-objects.ts'
 
 const inviteMinutes = 10
 /** What the gateway learns by itself (a provider that is ready again) changes the configuration too, and is not held up. */
@@ -154,6 +156,7 @@ export class Membership {
       await node.catchUp()
       await this.#parts.releaseBudgets()
       const records = await this.#takeRecords()
+      await this.#takeObjects()
       const spent = await node.link.ask('spent-by-others', node.self)
       await store.replica({ act: 'leave', spent })
       node.standAlone()
@@ -190,6 +193,16 @@ export class Membership {
       count += await store.replica({ act: 'take-over', records: page.records })
       reachFaultPoint('dissolve.page-taken')
       after = page.last
+    }
+  }
+
+  /** What is here already stays, so that whoever asks again after a kill begins at the beginning. */
+  async #takeObjects(): Promise<void> {
+    const { node, store } = this.#parts
+    for (let after: string | null = objectHistoryStart; after !== null; ) {
+      const page: SharedPage | null = await node.link.ask('read-objects', { after })
+      if (page !== null) await store.replica({ act: 'take-over-objects', changes: page.changes })
+      after = page?.last ?? null
     }
   }
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { NodeCondition } from '../core/node-condition.ts'
+import type { RequestRecord } from '../core/record.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { ReplicaState } from '../store/replica/replica-types.ts'
@@ -29,6 +31,8 @@ export interface NodeParts {
   onRecall(counter: string, period: string): void
   /** What of the records waits; only where they are shared. */
   onOutbox(report: OutboxReport): void
+  /** Records of other nodes that have ended, while they are followed. */
+  onEnded(records: RequestRecord[]): void
   /** The cluster's thread was started again. */
   onThread(): void
 }
@@ -60,6 +64,7 @@ export class ClusterNode {
   #trouble: string | null = notYet
   #linkTrouble: string | null = notYet
   #members: ClusterPeer[] = []
+  #conditions: Record<string, NodeCondition> = {}
   #catching: Promise<boolean> | null = null
   #meeting: Promise<void> | null = null
   #publishing: Promise<void> | null = null
@@ -86,21 +91,23 @@ export class ClusterNode {
       ...parts,
       self: () => this.#state,
       publish: () => this.#publishNow(),
-      tell: (text, keeps) => this.link.tell(text, keeps),
+      notify: (text, keeps) => this.link.notify(text, keeps),
       onNews: () => this.#appendPending(),
     })
     this.#writer = new SharedWriter({ store, alone: store.alone, log })
     this.link = new ClusterLink(() => parts.startThread(), {
       onLink: (trouble) => this.#onLink(trouble),
       onHead: (sequence, isMember) => this.#onHead(sequence, isMember),
-      onMembers: (members) => {
+      onMembers: (members, conditions) => {
         this.#members = members
+        this.#conditions = conditions
       },
       onRecall: (counter, period) => parts.onRecall(counter, period),
       onValkey: (trouble) => parts.onValkey(trouble),
       onHeard: (texts) => this.#revocations.hear(texts),
       onChannel: (trouble) => this.#onChannel(trouble),
       onOutbox: parts.onOutbox,
+      onEnded: parts.onEnded,
       onThread: parts.onThread,
     })
   }
@@ -121,6 +128,16 @@ export class ClusterNode {
   /** Number of the last change that every thread has. */
   get published(): number {
     return this.#published
+  }
+
+  /** The others, as was heard some seconds ago; nothing of one that is not heard of, nor while PostgreSQL is away. */
+  listConditions(): { name: string; condition: NodeCondition | null }[] {
+    const others = this.#state === null ? [] : this.#members.filter((member) => !this.#isOwn(member))
+    const isHeard = ({ silentMs }: ClusterPeer) => this.#trouble === null && silentMs !== null && silentMs <= absentMs
+    return others.map((member) => {
+      const condition = isHeard(member) ? (this.#conditions[member.id] ?? null) : null
+      return { name: member.name, condition }
+    })
   }
 
   /** As PostgreSQL tells, or told last. */
@@ -189,15 +206,15 @@ export class ClusterNode {
 
   /** Resolves when every member knows that this is revoked, or two seconds after it was. */
   async confirm(subject: string): Promise<Reach> {
-    const told = this.#revocations.find(subject)
+    const announced = this.#revocations.find(subject)
     const begun = performance.now()
-    const until = confirmMs + (told !== null && told.since > begun - confirmMs ? told.since : begun)
+    const until = confirmMs + (announced !== null && announced.since > begun - confirmMs ? announced.since : begun)
     const has = (member: ClusterPeer) => {
-      if (this.#isOwn(member) || told?.has.has(member.id)) return true
-      const sequence = told === null ? this.#state?.sequence : told.sequence
+      if (this.#isOwn(member) || announced?.has.has(member.id)) return true
+      const sequence = announced === null ? this.#state?.sequence : announced.sequence
       return this.#trouble === null && typeof sequence === 'number' && member.applied >= sequence
     }
-    while (this.#trouble === null || (this.#channelTrouble === null && told !== null)) {
+    while (this.#trouble === null || (this.#channelTrouble === null && announced !== null)) {
       const rest = until - performance.now()
       if (this.#members.every(has) || rest <= 0) break
       await Promise.race([this.listMembers(), wait(rest)])
@@ -224,7 +241,7 @@ export class ClusterNode {
   #onChannel(trouble: string | null): void {
     const isNew = trouble !== this.#channelTrouble
     this.#channelTrouble = trouble
-    if (trouble === null) void this.#revocations.retell().catch(() => {})
+    if (trouble === null) void this.#revocations.repeat().catch(() => {})
     else if (isNew) this.#parts.log.warn('revocations are not heard over Valkey', { reason: trouble })
   }
 
@@ -265,7 +282,7 @@ export class ClusterNode {
     return true
   }
 
-  /** One at a time; then the cluster is told how far this node's threads are. */
+  /** One at a time; then the cluster is announced how far this node's threads are. */
   #publish(): void {
     if (!this.#started || this.#publishing !== null) return
     const { sequence = 0 } = this.#state ?? {}
@@ -345,7 +362,7 @@ export class ClusterNode {
   }
 }
 
-/** At the start, for a moment: nobody is told of it. */
+/** At the start, for a moment: nobody is announced of it. */
 export const notYet = 'PostgreSQL has not been reached yet'
 const removed = 'this node was removed from the cluster'
 const otherCluster = 'the database does not hold the cluster that this node is a member of'

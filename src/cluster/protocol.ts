@@ -1,4 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { NodeCondition } from '../core/node-condition.ts'
+import type { RequestRecord } from '../core/record.ts'
 import type { StoredObject } from '../core/stored-object.ts'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
@@ -140,6 +142,8 @@ export interface Questions extends BudgetQuestions {
   ship: { input: null; output: null }
   /** Records of nodes of other names, the oldest first behind that id; none: there are no more. */
   'read-others': { input: { node: string; after: string }; output: { records: ForeignRecord[]; last: string } | null }
+  /** What all nodes have stored besides records, behind that key; null: there is nothing more. */
+  'read-objects': { input: { after: string }; output: SharedPage | null }
   /** Of the records of all nodes. */
   read: { input: RecordReading; output: unknown }
   /** What lies at providers and is somebody's, of all nodes. */
@@ -147,7 +151,7 @@ export interface Questions extends BudgetQuestions {
 }
 
 /** What parts of the thread answer that have a connection of their own. */
-export type PartQuestion = 'limits-server' | 'ship' | 'read' | 'read-others' | 'objects'
+export type PartQuestion = 'limits-server' | 'ship' | 'read' | 'read-others' | 'read-objects' | 'objects'
 
 export type ClusterQuestion = keyof Questions
 type AskedQuestion = {
@@ -161,8 +165,12 @@ export type ClusterRequest =
   /** What this node uses of limits from now on. */
   | { kind: 'limits'; start: LimitsStart }
   | { kind: 'limit-wanted'; want: LimitWant }
+  /** How this node is. */
+  | { kind: 'condition'; condition: NodeCondition }
+  /** Whether records of other nodes are wanted as they end. */
+  | { kind: 'follow'; wanted: boolean }
   /** To all nodes over Valkey. `keeps`: for those that do not listen now as well. */
-  | { kind: 'tell'; text: string; keeps: boolean }
+  | { kind: 'notify'; text: string; keeps: boolean }
   /** From now on what is shipped is asked for over this port. It is transferred. */
   | { kind: 'outbox'; port: MessagePort }
   | { kind: 'close' }
@@ -175,7 +183,7 @@ export type ClusterMessage =
   | { kind: 'link'; trouble: string | null }
   /** The cluster is there now. */
   | { kind: 'head'; sequence: number; member: boolean }
-  | { kind: 'members'; members: ClusterPeer[] }
+  | { kind: 'members'; members: ClusterPeer[]; conditions: Record<string, NodeCondition> }
   /** Of this budget some node has no room; others may have some that they do not need. */
   | { kind: 'recall'; counter: string; period: string }
   /** Why limits cannot be granted here; null: they can. */
@@ -185,4 +193,6 @@ export type ClusterMessage =
   /** Why nothing is heard over Valkey; null: it is. */
   | { kind: 'channel'; trouble: string | null }
   | { kind: 'outbox'; report: OutboxReport }
+  /** Records of other nodes that have ended. */
+  | { kind: 'ended'; records: RequestRecord[] }
   | { kind: 'crashing'; reason: string }

@@ -14,7 +14,7 @@ export interface RevocationParts {
   /** Every thread of this node knows when it resolves. */
   publish(): Promise<void>
   /** To all nodes, over Valkey. Lost where that is away. */
-  tell(text: string, keeps: boolean): void
+  notify(text: string, keeps: boolean): void
   /** Something was heard that PostgreSQL may not have yet. */
   onNews(): void
   log: { warn(message: string, fields: Record<string, string>): void }
@@ -30,10 +30,10 @@ interface Announced {
   sequence: number | null
 }
 
-type Told = { kind: 'taken'; by: string; taken: TakenAway } | { kind: 'has'; by: string; tokens: string[] }
+type RevocationNotice = { kind: 'taken'; by: string; taken: TakenAway } | { kind: 'has'; by: string; tokens: string[] }
 
 /**
- * Keys, tokens and sessions that were revoked, as nodes tell each other past PostgreSQL. What is told is sealed under the
+ * Keys, tokens and sessions that were revoked, as nodes tell each other past PostgreSQL. What they tell is sealed under the
  * cluster's key: who can write to Valkey can neither read nor forge it. Taking away fits to whatever others change meanwhile,
  * so it may be heard in any order and again.
  */
@@ -52,7 +52,7 @@ export class Revocations {
     if (this.#announced.size >= rememberedMost && eldest !== undefined) this.#announced.delete(eldest)
     const { token } = taken
     this.#announced.set(subject, { token, since: performance.now(), has: new Set(), sequence: null })
-    this.#tell({ kind: 'taken', by: this.#member, taken })
+    this.#notify({ kind: 'taken', by: this.#member, taken })
   }
 
   find(subject: string): Announced | null {
@@ -63,11 +63,11 @@ export class Revocations {
     for (const announced of this.#announced.values()) if (announced.token === token) announced.sequence = sequence
   }
 
-  /** What PostgreSQL does not have yet is told again: Valkey may have been away when it was told. */
-  async retell(): Promise<void> {
+  /** What PostgreSQL does not have yet is told again: Valkey may have been away before. */
+  async repeat(): Promise<void> {
     if (this.#parts.self() === null) return
     for (const taken of await this.#parts.store.replica({ act: 'waiting' }))
-      if (taken.changes.length > 0) this.#tell({ kind: 'taken', by: this.#member, taken })
+      if (taken.changes.length > 0) this.#notify({ kind: 'taken', by: this.#member, taken })
   }
 
   /** One after the other. */
@@ -81,18 +81,18 @@ export class Revocations {
 
   async #hear(texts: readonly string[]): Promise<void> {
     const { store, publish, onNews } = this.#parts
-    const told = texts.flatMap((text) => this.#open(text) ?? []).filter(({ by }) => by !== this.#member)
-    const taken = told.flatMap((each) => (each.kind === 'taken' ? [each.taken] : []))
-    for (const each of told) if (each.kind === 'has') this.#note(each)
+    const notices = texts.flatMap((text) => this.#open(text) ?? []).filter(({ by }) => by !== this.#member)
+    const taken = notices.flatMap((each) => (each.kind === 'taken' ? [each.taken] : []))
+    for (const each of notices) if (each.kind === 'has') this.#note(each)
     if (taken.length === 0) return
     if (await store.replica({ act: 'hear', taken })) {
       await publish()
       onNews()
     }
-    this.#tell({ kind: 'has', by: this.#member, tokens: taken.map(({ token }) => token) })
+    this.#notify({ kind: 'has', by: this.#member, tokens: taken.map(({ token }) => token) })
   }
 
-  #note({ by, tokens }: Extract<Told, { kind: 'has' }>): void {
+  #note({ by, tokens }: Extract<RevocationNotice, { kind: 'has' }>): void {
     for (const announced of this.#announced.values()) if (tokens.includes(announced.token)) announced.has.add(by)
   }
 
@@ -104,12 +104,12 @@ export class Revocations {
     return `revocations ${this.#parts.self()?.cluster}`
   }
 
-  #tell(told: Told): void {
-    const { keyring, tell } = this.#parts
-    tell(keyring.seal(JSON.stringify(told), this.#identity), told.kind === 'taken')
+  #notify(notice: RevocationNotice): void {
+    const { keyring, notify } = this.#parts
+    notify(keyring.seal(JSON.stringify(notice), this.#identity), notice.kind === 'taken')
   }
 
-  #open(text: string): Told | null {
+  #open(text: string): RevocationNotice | null {
     if (this.#parts.self() === null) return null
     try {
       return JSON.parse(this.#parts.keyring.open(text, this.#identity).reveal())

@@ -1,6 +1,7 @@
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
+import { Conditions } from './conditions.ts'
 import { PostgresAway } from './connect.ts'
 import type { LimitEvents, LimitPart } from './limits/part.ts'
 import { GatherNodes } from './objects/gather-nodes.ts'
@@ -9,6 +10,7 @@ import { Postgres } from './postgres.ts'
 import type { ClusterMessage, ClusterRequest, ClusterThreadData, LimitsStart, OutboxReport } from './protocol.ts'
 import { answerers } from './questions.ts'
 import { Readings } from './readings/readings.ts'
+import { Following } from './records/following.ts'
 import { Shipper } from './records/shipper.ts'
 import type { Self } from './self.ts'
 
@@ -25,7 +27,9 @@ class ClusterThread {
   readonly #shipper: Shipper | null
   readonly #readings: Readings | null
   readonly #objects: SharedObjects | null
+  readonly #following: Following | null
   readonly #nodes: GatherNodes
+  readonly #conditions = new Conditions()
   #self: Self | null = null
   #polls = 0
   #polling: NodeJS.Timeout | null = null
@@ -48,7 +52,17 @@ class ClusterThread {
     })
     const objects = records === undefined ? null : new SharedObjects(address, () => this.#nodes.gather())
     this.#objects = objects
-    this.#readings = records === undefined ? null : new Readings(address)
+    const readings = records === undefined ? null : new Readings(address)
+    this.#readings = readings
+    const following =
+      records === undefined || readings === null
+        ? null
+        : new Following({
+            ...{ postgres: this.#postgres, node: records.node },
+            read: (ids) => readings.byIds(ids),
+            onRecords: (records) => this.#post({ kind: 'ended', records }),
+          })
+    this.#following = following
     const report = (report: OutboxReport) => this.#post({ kind: 'outbox', report })
     this.#shipper =
       records === undefined || objects === null
@@ -56,6 +70,7 @@ class ClusterThread {
         : new Shipper({
             ...{ address, name: records.node, keepMs: records.keepMs, report },
             ask: (asked) => objects.answer(asked),
+            isFollowed: () => following?.isFollowed === true,
           })
   }
 
@@ -66,7 +81,7 @@ class ClusterThread {
   }
 
   #hear(payload: string): void {
-    if (this.#nodes.hear(payload)) return
+    if (this.#nodes.hear(payload) || this.#following?.hear(payload)) return
     const [word, period = '', ...counter] = payload.split(' ')
     if (word === recallWord) this.#post({ kind: 'recall', period, counter: counter.join(' ') })
     else void this.#poll()
@@ -78,11 +93,14 @@ class ClusterThread {
       this.#shipper?.be(request.self)
     } else if (request.kind === 'limits') this.#shareLimits(request.start)
     else if (request.kind === 'limit-wanted') (await this.#limits)?.want(request.want)
-    else if (request.kind === 'tell') (await this.#limits)?.tell(request.text, request.keeps)
+    else if (request.kind === 'condition') this.#conditions.set(request.condition)
+    else if (request.kind === 'follow') this.#following?.follow(request.wanted)
+    else if (request.kind === 'notify') (await this.#limits)?.notify(request.text, request.keeps)
     else if (request.kind === 'ask') await this.#answer(request)
     else if (request.kind === 'outbox') this.#shipper?.take(request.port)
     else {
       if (this.#polling !== null) clearInterval(this.#polling)
+      this.#following?.close()
       ;(await this.#limits)?.stop()
       await Promise.all([this.#shipper?.close(), this.#readings?.close(), this.#objects?.close()])
       await this.#postgres.close()
@@ -124,6 +142,7 @@ class ClusterThread {
     }
     if (name === 'limits-server') return (await this.#limits)?.product ?? null
     if (name === 'read-others') return (await this.#readings?.readOthers(input)) ?? null
+    if (name === 'read-objects') return (await this.#objects?.readBehind(input.after)) ?? null
     if (name === 'objects') return await this.#objects?.list(input)
     if (name === 'read') return await this.#readings?.answer(input)
     // The name and its input come together: the type of a request says so.
@@ -176,7 +195,8 @@ class ClusterThread {
       client.query('update spgw.members set beat = now() where id = $1 and incarnation = $2', [member, incarnation]),
     )
     const members = await this.#postgres.ask((client) => answerers.members(client, null))
-    this.#post({ kind: 'members', members })
+    const conditions = await this.#postgres.ask((client) => this.#conditions.exchange(client, member))
+    this.#post({ kind: 'members', members, conditions })
     this.#members = members.map(({ id }) => id)
     ;(await this.#limits)?.setMembers(this.#members)
   }

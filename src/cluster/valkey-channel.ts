@@ -9,7 +9,7 @@ const keptHours = 24
 const keptMost = 10_000
 
 /** `KEYS[1]`: what was told, by Valkey's time. `ARGV[1]`: `{ channel, text, keeps }` as JSON. */
-const tell = new Script(`
+const send = new Script(`
 local told = cjson.decode(ARGV[1])
 if told.keeps then
   local now = tonumber(redis.call('TIME')[1])
@@ -20,7 +20,7 @@ end
 redis.call('PUBLISH', told.channel, told.text)
 return 1`)
 
-const readTold = new Script(`return redis.call('ZRANGE', KEYS[1], 0, -1)`)
+const readKept = new Script(`return redis.call('ZRANGE', KEYS[1], 0, -1)`)
 
 export interface ChannelParts {
   address: ValkeyAddress
@@ -60,8 +60,8 @@ export class ValkeyChannel {
   }
 
   /** Rejects where Valkey is not reached. `keeps`: for who does not listen now as well. */
-  async tell(text: string, keeps: boolean): Promise<void> {
-    await this.#parts.valkey.evaluate(tell, [this.#key], JSON.stringify({ channel: this.#key, text, keeps }))
+  async notify(text: string, keeps: boolean): Promise<void> {
+    await this.#parts.valkey.evaluate(send, [this.#key], JSON.stringify({ channel: this.#key, text, keeps }))
   }
 
   close(): void {
@@ -78,7 +78,7 @@ export class ValkeyChannel {
     const { valkey, onTrouble } = this.#parts
     try {
       await this.#redis.subscribe(this.#key)
-      const texts = await valkey.evaluate(readTold, [this.#key], '')
+      const texts = await valkey.evaluate(readKept, [this.#key], '')
       if (Array.isArray(texts)) this.#hear(texts.map(String))
       onTrouble(null)
     } catch (error) {

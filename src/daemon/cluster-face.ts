@@ -39,6 +39,9 @@ export function clusterFace({
     limits: limits.status().limits,
     cluster: () => node.state?.cluster ?? null,
     records: settings.records,
+    feed: records,
+    others: () => node.listConditions(),
+    name,
     outbox: () => records?.report ?? null,
     async status() {
       const pending = (await store.replica({ act: 'state' }))?.pending ?? 0

@@ -6,6 +6,7 @@ import { ClusterNode, notYet } from '../cluster/node.ts'
 import type { ClusterThreadData, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
+import type { NodeCondition } from '../core/node-condition.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
@@ -19,6 +20,9 @@ import { SharedLimits } from './shared-limits.ts'
 import { SharedRecords } from './shared-records.ts'
 import { startThread } from './threads.ts'
 import { watchedBudgets } from './watched-budgets.ts'
+
+/** As often as PostgreSQL hears of a node. */
+const describeMs = 2000
 
 /** null: the part is well. */
 type ReportCluster = (part: 'postgres' | 'outbox' | 'records', reason: string | null) => void
@@ -41,7 +45,7 @@ export interface ClusterPart {
 export interface StartedPlane {
   counters: LimitCounters
   memory: LimitMemory
-  runtime: Pick<Runtime, 'publish' | 'snapshot'>
+  runtime: Pick<Runtime, 'publish' | 'snapshot' | 'status'>
 }
 
 export interface ClusterOptions {
@@ -65,6 +69,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   let onTrouble: ReportCluster = () => {}
   let publish: () => Promise<void> = async () => {}
   let budgets: SharedBudgets | null = null
+  let describing: NodeJS.Timeout | undefined
   const limits = new SharedLimits({
     address: settings.valkey === null ? null : toValkeyAddress(settings.valkey),
     without: settings.valkey?.without ?? 'share',
@@ -93,6 +98,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       records?.read(member === null ? null : node.link, (reason) => onTrouble('records', reason))
     },
     onOutbox: (report) => onTrouble('outbox', records?.hear(report, Date.now()) ?? null),
+    onEnded: (ended) => records?.hearEnded(ended),
     onThread: () => records?.connect(node.link),
   })
   records?.start(node.link)
@@ -117,15 +123,21 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       budgets?.start()
       node.start()
+      describing = setInterval(() => node.link.describe(describeNode(runtime.status())), describeMs)
       if (settings.valkey !== null) void startLimits(store, log, (quiet) => limits.share(memory, quiet))
     },
     want: (want) => budgets?.want(want),
     async stop() {
+      clearInterval(describing)
       budgets?.stop()
       membership.stop()
       await node.close()
     },
   }
+}
+
+function describeNode({ inFlight, traffic, degraded }: ReturnType<Runtime['status']>): NodeCondition {
+  return { inFlight, traffic, degraded: degraded.map(({ part, reason, since }) => ({ part, reason, since })) }
 }
 
 function refuseDemo(): never {

@@ -240,7 +240,7 @@ export class ControlPlane {
   }
 
   runtime(): Runtime {
-    const { settings, version, foundation, consoleUrl } = this.#options
+    const { settings, version, foundation, consoleUrl, cluster } = this.#options
     const { store } = foundation
     const gatewayUrl = () => this.gatewayUrl
     return {
@@ -259,7 +259,7 @@ export class ControlPlane {
       snapshot: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
       ingest: () => ingestSoon(store, () => this.#degraded.list()),
       check: (kind, target, credential) => this.#keeper.check(kind, target, credential),
-      records: (signal, allStates) => followRecords(store, signal, allStates),
+      records: (signal, allStates) => followRecords(cluster?.feed ?? store, signal, allStates),
       changes: () => this.#changes,
       onChange: (listener) => store.onChange(listener),
       tryRoute: (call) => tryRoute(this.#publisher, this.#ownAddress(), call),
@@ -287,7 +287,7 @@ export class ControlPlane {
       }),
       departure: departureOf(this.#workers, this.#shared.counters, () => this.#settings.gateway.drainMs),
       backup: (options) => this.#backups.take(options),
-      cluster: this.#options.cluster,
+      cluster,
     }
   }
 

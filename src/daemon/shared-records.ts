@@ -1,6 +1,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { ClusterLink } from '../cluster/link.ts'
 import type { OutboxReport, RecordsPlace } from '../cluster/protocol.ts'
+import type { RequestRecord } from '../core/record.ts'
 import type { StoreClient } from '../store/api.ts'
 import { RecordReader } from './read-records.ts'
 
@@ -12,6 +13,9 @@ export class SharedRecords {
   readonly place: RecordsPlace
   readonly #store: StoreClient
   #report: OutboxReport | null = null
+  /** null: this gateway is alone. */
+  #link: ClusterLink | null = null
+  readonly #followers = new Set<(records: RequestRecord[]) => void>()
 
   constructor(place: RecordsPlace, store: StoreClient) {
     this.place = place
@@ -42,11 +46,35 @@ export class SharedRecords {
   read(link: ClusterLink | null, onApart: (reason: string | null) => void): void {
     const { node } = this.place
     const store = this.#store
+    this.#link = link
+    link?.follow(this.#followers.size > 0)
     store.readRecords(link === null ? null : new RecordReader({ link, store, node, onApart }).read)
+  }
+
+  /** Records of all nodes as they end, and of this one also as they begin. The result ends it. */
+  readonly onRecords: StoreClient['onRecords'] = (listener, allStates) => {
+    const { node } = this.place
+    const name = (records: RequestRecord[]) =>
+      listener(this.#link === null ? records : records.map((record) => ({ ...record, node })))
+    const stop = this.#store.onRecords(name, allStates)
+    const hear = (records: RequestRecord[]) => listener(records)
+    this.#followers.add(hear)
+    if (this.#followers.size === 1) this.#link?.follow(true)
+    return () => {
+      stop()
+      this.#followers.delete(hear)
+      if (this.#followers.size === 0) this.#link?.follow(false)
+    }
+  }
+
+  /** Of other nodes. */
+  hearEnded(records: RequestRecord[]): void {
+    for (const listener of this.#followers) listener(records)
   }
 
   /** Whenever one of the two threads has begun. */
   connect(link: ClusterLink): void {
+    if (this.#followers.size > 0) link.follow(true)
     const { port1, port2 } = new MessageChannel()
     this.#store.serveOutbox(port1)
     link.giveOutbox(port2)

@@ -121,6 +121,53 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect(JSON.parse(stdout)).toHaveLength(Number(query("select count(*) from spgw.records where node = 'gw-a'")))
   })
 
+  it('says on each node how the others are, and of one that is gone that it is not heard of', async () => {
+    const { admin, spgw } = node('gw-a').gateway
+    const nodesOf = async () => (await admin.status({})).cluster?.nodes
+    const present = { state: 'present', in_flight: expect.any(Number), degraded: [] }
+    const traffic = { requests_per_second: expect.any(Number) }
+    await expect.poll(nodesOf, { timeout: 20_000 }).toMatchObject([
+      { name: 'gw-a', ...present, traffic },
+      { name: 'gw-b', ...present, traffic },
+    ])
+    expect((await spgw(['status'])).stdout).toMatch(/nodes +gw-a \(this one\): .* in flight\n +gw-b: .* in flight/)
+    node('gw-b').proxy.become('cut')
+    await expect.poll(nodesOf, { timeout: 30_000 }).toMatchObject([{ name: 'gw-a' }, { name: 'gw-b', state: 'absent' }])
+    node('gw-b').proxy.become('pass')
+    await expect.poll(nodesOf, { timeout: 30_000 }).toMatchObject([{ name: 'gw-a' }, { name: 'gw-b', ...present }])
+  })
+
+  it('shows requests as they end on all nodes, each once, whichever node is asked', async () => {
+    const { admin } = node('gw-b').gateway
+    const stop = new AbortController()
+    const follow = async (seen: string[], filter: object) => {
+      const rows = await admin.requests.tail({ allStates: false, ...filter }, { signal: stop.signal })
+      for await (const record of rows) seen.push(`${record.node} ${record.id}`)
+    }
+    const [all, one]: string[][] = [[], []]
+    if (all === undefined || one === undefined) throw new Error('two lists')
+    const following = [follow(all, {}), follow(one, { node: 'gw-a' })]
+    const askOne = async (name: string) => {
+      const id = await ask(name)
+      sent.add(id ?? '')
+      return `${name} ${id}`
+    }
+    // It takes a moment until the other node knows that somebody follows.
+    const askUntilSeen = async () => {
+      await askOne('gw-a')
+      return one.length
+    }
+    await expect.poll(askUntilSeen, { timeout: 20_000 }).toBeGreaterThan(0)
+    const asked = await Promise.all([...nodes, ...nodes, ...nodes].map(askOne))
+    const missing = () => asked.filter((each) => !all.includes(each))
+    await expect.poll(missing, { timeout: 20_000 }).toEqual([])
+    expect(new Set(all).size).toBe(all.length)
+    expect(asked.filter((each) => one.includes(each))).toEqual(asked.filter((each) => each.startsWith('gw-a')))
+    expect(one.every((each) => each.startsWith('gw-a'))).toBe(true)
+    stop.abort()
+    await Promise.allSettled(following)
+  })
+
   /** Each makes a response at its provider; the key is told its id. */
   async function call(name: string, method: string, path: string) {
     const response = await fetch(`${node(name).gateway.baseUrl}/v1/responses${path}`, {
@@ -221,6 +268,7 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect((await second.admin.cluster.drain({ undo: true })).draining).toBe(false)
     expect(await readiness()).toBe(200)
     await expect(first.admin.cluster.dissolve({})).rejects.toThrow(/other nodes are members \(gw-b\)/i)
+    const made = await call('gw-b', 'POST', '')
     await second.admin.cluster.leave({})
     const others = Number(query("select count(*) from spgw.records where node = 'gw-b'"))
     isOver = true
@@ -243,6 +291,9 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     }
     expect(failed).toBe(0)
     expect(query("select count(*) from pg_namespace where nspname = 'spgw'")).toBe('0')
+    // Whose it is that was made through the other node goes with it.
+    expect(await call('gw-a', 'GET', `/${made.id}`)).toMatchObject({ status: 200, id: made.id })
+    expect((await call('gw-a', 'GET', '/resp_of_nobody')).status).toBe(404)
     const missing = async () => {
       const there = new Set((await admin.requests.list({ limit: 1000 })).map(({ id }) => id))
       return [...sent].filter((id) => !there.has(id))

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { Redis } from 'iovalkey'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClusterNode, TestCluster } from '../support/cluster.ts'
@@ -164,19 +163,6 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
       client.disconnect()
       await node('gw-b').gateway.said('a message over Valkey is not of this cluster')
       expect(await admitting(key)).toEqual(names)
-    })
-
-    it('takes less than a second to the last node, a hundred times', async () => {
-      const times: number[] = []
-      for (let number = 0; number < 100; number++) {
-        const { id } = await node('gw-a').gateway.createKey(`timed-${number}`)
-        const begun = performance.now()
-        const { nodes } = await node('gw-a').gateway.admin.keys.revoke({ key: id })
-        times.push(performance.now() - begun)
-        expect(nodes?.missing).toEqual([])
-      }
-      times.sort((one, other) => one - other)
-      if (process.env.SPGW_SHOW_TIMES) process.stdout.write(`revoked ${times[50]} ${times[99]}\n`)
     })
   },
 )

@@ -5,6 +5,15 @@ import { time } from './fields.ts'
 import { operation } from './operation.ts'
 import { periodShape } from './policies/limit-usage.ts'
 
+const trafficShape = z.object({
+  requests_per_second: z.number(),
+  /** From 0 to 1; null: nothing has ended. */
+  error_share: z.number().nullable(),
+  duration_p95_ms: z.number().nullable(),
+  /** null: nothing of it has a price. */
+  usd_per_hour: z.number().nullable(),
+})
+
 export const statusShape = z.object({
   version: z.string(),
   started_at: time,
@@ -20,16 +29,7 @@ export const statusShape = z.object({
   held_limit: z.number(),
   requests_since_start: z.number().nullable(),
   /** Of what has ended within the last minute. The percentile is off by 3 % at the most. */
-  traffic: z
-    .object({
-      requests_per_second: z.number(),
-      /** From 0 to 1; null: nothing has ended. */
-      error_share: z.number().nullable(),
-      duration_p95_ms: z.number().nullable(),
-      /** null: nothing of it has a price. */
-      usd_per_hour: z.number().nullable(),
-    })
-    .nullable(),
+  traffic: trafficShape.nullable(),
   /** Of policies; the 20 nearest to their end, these first. */
   budgets: z.array(periodShape),
   /** Empty is well. */
@@ -80,6 +80,17 @@ export const statusShape = z.object({
       limits: z.enum(['shared', 'local']),
       records: recordsPlace,
       outbox: outboxShape.nullable(),
+      /** This one first; of the others what they said some seconds ago. */
+      nodes: z.array(
+        z.object({
+          name: z.string(),
+          /** `absent`: it is not heard of, and of what follows nothing is known. */
+          state: z.enum(['present', 'absent']),
+          in_flight: z.number().nullable(),
+          traffic: trafficShape.nullable(),
+          degraded: z.array(z.object({ part: z.string(), reason: z.string(), since: time })),
+        }),
+      ),
     })
     .nullable(),
   /** Threads whose event loop was blocked for more than half a second since the start, and by what. Empty is well. */

@@ -1,6 +1,7 @@
 import type { DegradedPart, PartName } from '../../core/degraded.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
+import type { NodeCondition } from '../../core/node-condition.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -146,10 +147,16 @@ export interface Runtime {
 export interface ClusterFace {
   /** Id of the cluster; null: this gateway is not a member of one yet. */
   cluster(): string | null
+  /** What the others call this node. */
+  name: string
+  /** The other nodes, as they said some seconds ago; null: one is not heard of. */
+  others(): { name: string; condition: NodeCondition | null }[]
   /** Whether nodes count limits a minute and requests at once together. */
   limits: 'shared' | 'local'
   /** Whether records are read from PostgreSQL, and brought there. */
   records: 'shared' | 'local'
+  /** Records of all nodes as they end; null: they are not shared. */
+  feed: Pick<StoreClient, 'onRecords'> | null
   /** What of them waits; null: nobody has said yet, or nothing is brought. `since`: RFC 3339, of the oldest. */
   outbox(): { depth: number; since: string | null; history: boolean; trouble: string | null } | null
   status(): Promise<{

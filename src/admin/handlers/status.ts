@@ -2,7 +2,7 @@ import type { ProviderStateName } from '../../core/provider-state.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import { operations } from './base.ts'
 import { showRecords } from './cluster.ts'
-import type { AdminContext, RuntimeStatus } from './context.ts'
+import type { AdminContext, ClusterFace, RuntimeStatus } from './context.ts'
 import { showBudgets } from './policies/limit-usage.ts'
 
 export const status = operations.status.handler(({ context }) => showStatus(context))
@@ -62,6 +62,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
         : {
             ...{ id: runtime.cluster.cluster(), budgets: runtime.cluster.budgets, limits: runtime.cluster.limits },
             ...showRecords(runtime.cluster),
+            nodes: showNodes(runtime.cluster, now, seen === null),
           },
     long_turns: now.longTurns.map(({ thread, count, longestMs, lastAt, lastWork }) => ({
       ...{ thread, count, longest_ms: longestMs, last_at: lastAt },
@@ -77,6 +78,17 @@ function showTraffic({ requestsPerSecond, errorShare, durationP95Ms, usdPerHour 
     duration_p95_ms: durationP95Ms,
     usd_per_hour: usdPerHour,
   }
+}
+
+function showNodes(cluster: ClusterFace, own: RuntimeStatus, all: boolean) {
+  if (cluster.cluster() === null) return []
+  return [{ name: cluster.name, condition: own }, ...cluster.others()].map(({ name, condition }) => ({
+    name,
+    state: condition === null ? ('absent' as const) : ('present' as const),
+    in_flight: all && condition !== null ? condition.inFlight : null,
+    traffic: all && condition !== null ? showTraffic(condition.traffic) : null,
+    degraded: (condition?.degraded ?? []).map(({ part, reason, since }) => ({ part, reason, since })),
+  }))
 }
 
 function showTraces(traces: RuntimeStatus['traces']) {

@@ -54,8 +54,8 @@ export class LimitPart {
   }
 
   /** What is lost because Valkey is away is told again by who has to. */
-  tell(text: string, keeps: boolean): void {
-    void this.#channel?.tell(text, keeps).catch(() => {})
+  notify(text: string, keeps: boolean): void {
+    void this.#channel?.notify(text, keeps).catch(() => {})
   }
 
   stop(): void {

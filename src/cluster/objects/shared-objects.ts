@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { CountedPlace, StoredObject } from '../../core/stored-object.ts'
 import { toStoredObject } from '../../store/objects/object-rows.ts'
 import type { ObjectFilter } from '../../store/objects/object-tables.ts'
-import type { ObjectsAsked } from '../../store/replica/shared-change.ts'
+import type { ObjectsAsked, SharedChange } from '../../store/replica/shared-change.ts'
 import type { ObjectRow } from '../../store/schema.ts'
 import { OwnConnection } from '../own-connection.ts'
 import type { PostgresAddress } from '../protocol.ts'
@@ -11,6 +11,15 @@ import { columns } from './write-changes.ts'
 
 /** A request waits for it. */
 const statementMs = 2000
+
+/** One transaction of SQLite. */
+const rowsAtOnce = 500
+
+export interface SharedPage {
+  changes: SharedChange[]
+  /** The key of the last of them. */
+  last: string
+}
 
 /** What all nodes have stored besides records, read from PostgreSQL. */
 export class SharedObjects {
@@ -56,13 +65,30 @@ export class SharedObjects {
     return rows.map(toStoredObject)
   }
 
+  /** What there is behind that key (`objectHistoryStart` at first), for a node that goes on alone; null: nothing more. */
+  async readBehind(from: string): Promise<SharedPage | null> {
+    const [table, ...key] = JSON.parse(from) as string[]
+    if (table !== 'objects') return await this.#readReasoningBehind(key)
+    const rows = await this.#rows<ObjectRow & { input_json: string | null }>(
+      `select ${columns} from spgw.objects where (type, id, provider_id, credential_id) > ($1, $2, $3, $4)
+       order by type, id, provider_id, credential_id limit ${rowsAtOnce}`,
+      key,
+    )
+    const last = rows.at(-1)
+    if (last === undefined) return await this.#readReasoningBehind([''])
+    const changes = rows.map(({ input_json, ...row }): SharedChange => {
+      return { kind: 'made', object: toStoredObject(row), input: input_json === null ? null : JSON.parse(input_json) }
+    })
+    return { changes, last: JSON.stringify(['objects', last.type, last.id, last.provider_id, last.credential_id]) }
+  }
+
   async close(): Promise<void> {
     await this.#connection.close()
   }
 
   async #gatherAll(): Promise<void> {
     const { absent } = await this.#gather()
-    if (absent.length > 0) throw new Error(`${absent.join(', ')} is not heard of, and may have made it`)
+    if (absent.length > 0) throw new Error(`${absent.join(', ')} is not heard of, and may have made it (gone for good: spgw cluster remove)`)
   }
 
   async #find(names: string): Promise<StoredObject[]> {
@@ -101,6 +127,19 @@ export class SharedObjects {
     )
     const text = row?.input_json ?? null
     return { input: text === null ? null : JSON.parse(text), adopted: row !== undefined && row.key_id === null }
+  }
+
+  async #readReasoningBehind(key: readonly string[]): Promise<SharedPage | null> {
+    const rows = await this.#rows<{ name: string; expires_at: string; sealed: string }>(
+      `select name, expires_at, sealed from spgw.reasoning where name > $1 order by name limit ${rowsAtOnce}`,
+      [...key],
+    )
+    const last = rows.at(-1)
+    if (last === undefined) return null
+    const changes = rows.map(({ name, expires_at, sealed }): SharedChange => {
+      return { kind: 'reasoning', name, expiresAt: Number(expires_at), sealed }
+    })
+    return { changes, last: JSON.stringify(['reasoning', last.name]) }
   }
 
   async #rows<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {

@@ -1,6 +1,12 @@
 import type pg from 'pg'
 import { toObjectRow } from '../../store/objects/object-rows.ts'
-import type { ForgottenObject, SharedChange, SharedReasoning } from '../../store/replica/shared-change.ts'
+import { forgottenReasoning } from '../../store/reasoning/reasoning-statements.ts'
+import {
+  type ForgottenObject,
+  reasoningType,
+  type SharedChange,
+  type SharedReasoning,
+} from '../../store/replica/shared-change.ts'
 
 type MadeObject = Extract<SharedChange, { kind: 'made' }>
 
@@ -73,8 +79,17 @@ async function addReasoning(client: pg.Client, changes: readonly SharedReasoning
   await client.query(
     `insert into spgw.reasoning (name, expires_at, sealed)
      select name, expires_at, sealed from jsonb_to_recordset($1::jsonb) as r(name text, expires_at bigint, sealed text)
-     on conflict (name) do update set expires_at = excluded.expires_at, sealed = excluded.sealed`,
-    [JSON.stringify(sorted)],
+     on conflict (name) do update set expires_at = excluded.expires_at, sealed = excluded.sealed
+     where reasoning.sealed <> $2`,
+    [JSON.stringify(sorted), forgottenReasoning],
+  )
+  const forgotten = sorted.filter(({ sealed }) => sealed === forgottenReasoning).map(({ name }) => name)
+  if (forgotten.length === 0) return
+  // The nodes that have it themselves ask nobody.
+  await client.query(
+    `insert into spgw.forgotten (type, id, provider_id, credential_id, project_id, environment_id, until)
+     select $1, name, '', '', '', '', '' from unnest($2::text[]) as n(name)`,
+    [reasoningType, forgotten],
   )
 }
 

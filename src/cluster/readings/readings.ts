@@ -93,6 +93,11 @@ export class Readings {
     return { records, before: isWhole ? (records.at(-1)?.id ?? null) : null, searchedUntil: null }
   }
 
+  /** The oldest first. */
+  async byIds(ids: readonly string[]): Promise<RequestRecord[]> {
+    return await this.#read('id = any ($1) order by id', [ids])
+  }
+
   /** By its id, or of the refusal that stood for others at the moment the id was made. */
   async #get(id: string): Promise<RequestRecord | null> {
     const [known] = await this.#read('id = $1', [id])

@@ -3,8 +3,10 @@ import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { OutboxBatch, OutboxMark, ShippedRow } from '../../store/replica/outbox-types.ts'
 import type { SharedChange } from '../../store/replica/shared-change.ts'
 import { writeChanges } from '../objects/write-changes.ts'
+import { channel } from '../schema/configuration.ts'
 import type { Self } from '../self.ts'
 import { dayOf, ensureDays } from './days.ts'
+import { endedWord, idsAtOnce } from './following.ts'
 import { addRecords, replaceRecords } from './write-records.ts'
 
 export interface ShippingNode {
@@ -13,6 +15,8 @@ export interface ShippingNode {
   name: string
   /** How long it keeps records, in milliseconds. */
   keepMs: number
+  /** Somebody follows requests: which come is said with them. */
+  isFollowed: boolean
 }
 
 /** Whether it is there now, and what of it PostgreSQL refuses; `moved`: the watermark is not where the batch begins. */
@@ -37,6 +41,7 @@ export async function shipBatch(client: pg.Client, node: ShippingNode, batch: Ou
   const ways: WriteBatch[] = [
     async ({ rows, changes }) => {
       if (rows.length > 0) await addRecords(client, node.name, rows)
+      if (node.isFollowed && !batch.isHistory) await notifyEnded(client, node.name, rows)
       await writeChanges(client, changes)
       return []
     },
@@ -55,6 +60,14 @@ export async function shipBatch(client: pg.Client, node: ShippingNode, batch: Ou
     if (shipped !== null) return shipped
   }
   throw new Error('PostgreSQL refuses a batch of records, and each of them alone it does not')
+}
+
+/** Heard when the transaction is committed. */
+async function notifyEnded(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += idsAtOnce) {
+    const ids = rows.slice(at, at + idsAtOnce).map(([id]) => String(id))
+    await client.query('select pg_notify($1, $2)', [channel, [endedWord, node, ...ids].join(' ')])
+  }
 }
 
 type WriteBatch = (batch: OutboxBatch) => Promise<(ShippedRow | SharedChange)[]>

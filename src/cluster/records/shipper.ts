@@ -39,6 +39,8 @@ export interface ShipperOptions {
   /** How long records are kept, in milliseconds. */
   keepMs: number
   report(report: OutboxReport): void
+  /** Whether somebody follows requests as they end. */
+  isFollowed(): boolean
   /** What the store asks of all nodes. */
   ask(asked: ObjectsAsked): Promise<unknown>
 }
@@ -119,7 +121,7 @@ export class Shipper {
 
   async #shipAll(self: Self, outbox: OutboxClient, waiting: FlushTurns): Promise<void> {
     const { name, keepMs } = this.#options
-    const node: ShippingNode = { self, name, keepMs }
+    const node: ShippingNode = { self, name, keepMs, isFollowed: false }
     if (waiting.length > 0) await outbox.ask('ingest', null)
     for (let after = await this.#resume(node, outbox); after !== null && this.#self === self; ) {
       const batch = await outbox.ask('read', { after, most: batchRecords, mostBytes: batchBytes })
@@ -150,8 +152,9 @@ export class Shipper {
 
   async #ship(node: ShippingNode, batch: OutboxBatch, outbox: OutboxClient): Promise<number | null> {
     const { sequence, mark, rows } = batch
+    const isFollowed = this.#options.isFollowed()
     const masked = { ...batch, rows: rows.map(maskRow) }
-    const shipped = await this.#connection.use((client) => shipBatch(client, node, masked))
+    const shipped = await this.#connection.use((client) => shipBatch(client, { ...node, isFollowed }, masked))
     // Another run of this member, or a PostgreSQL that is elsewhere: asked anew in the next turn.
     if (shipped.kind === 'moved') this.#reached = null
     if (shipped.kind === 'moved' || this.#reached === null) return null

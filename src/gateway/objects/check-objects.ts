@@ -18,6 +18,7 @@ export async function checkObjects(call: Call): Promise<boolean> {
     return false
   }
   if (names.length === 0) return true
+  const signals = call.trace.routingSignals.length
   const found = await findAll(call, names)
   if (found.kind === 'owned') {
     call.pin = found.pin
@@ -26,9 +27,12 @@ export async function checkObjects(call: Call): Promise<boolean> {
     call.arrival.objects.results = resultsOf(call, found.object)
     return true
   }
-  const kept = found.kind === 'missing' && mayBeKept(found.name) ? await takeKept(call, names) : null
+  const kept = isPerhapsKept(found, names) ? await takeKept(call, names) : null
   // What it named stands in its body now; what it names besides is checked as usual.
-  if (kept === 'whole') return await checkObjects(call)
+  if (kept === 'whole') {
+    if (found.kind === 'refused') call.trace.routingSignals.splice(signals, 1)
+    return await checkObjects(call)
+  }
   if (kept === 'answered') return false
   if (found.kind === 'refused') await reject(call.arrival, found.fault)
   else await answerNotFound(call, found.name, found.why)
@@ -50,6 +54,12 @@ function namedObjects({ match, inspection, body }: Call): readonly Reference[] |
   const { object } = endpoint
   if (match.object !== null && object !== null) return [{ type: object.type, id: match.object }, ...inside]
   return inside.length === 0 ? none : inside
+}
+
+/** What is kept is in no index, so one that cannot be asked says nothing of it. */
+function isPerhapsKept(found: Exclude<Ownership, { kind: 'owned' }>, names: readonly ObjectName[]): boolean {
+  if (found.kind === 'missing') return mayBeKept(found.name)
+  return found.fault.code === 'object_index_unavailable' && names.some(mayBeKept)
 }
 
 /** Of translated answers (`src/gateway/responses/`). */

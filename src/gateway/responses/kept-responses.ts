@@ -38,8 +38,8 @@ export type KeptScope = Pick<ObjectScope, 'projectId' | 'environmentId'>
 
 /** A longer one is not kept: it is one entry of the journal. */
 const longest = 900_000
-/** The store is a thread of this process. */
-const withinMs = 500
+/** The store is a thread of this process; a node of a cluster asks the others as well, and waits a second for each round. */
+const withinMs = 2500
 /** Each may be `longest`: so many lie in memory before it is seen how long they are together. */
 const readAtOnce = 50
 /** In place of what is sealed. */

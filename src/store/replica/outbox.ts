@@ -8,7 +8,7 @@ import { objectHistoryStart } from './object-history.ts'
 import { OtherNodes } from './other-nodes.ts'
 import { OutboxStatements } from './outbox-statements.ts'
 import type { OutboxBatch, OutboxQuestion, OutboxQuestions, OutboxReply } from './outbox-types.ts'
-import type { ObjectsReply } from './shared-change.ts'
+import { type ObjectsReply, reasoningType } from './shared-change.ts'
 
 /** What a node that shares its records has still to ship, as the cluster's thread asks for it. */
 export class Outbox {
@@ -75,7 +75,9 @@ export class Outbox {
     if (act === 'set-aside') return this.#setAside(input)
     if (act === 'forget')
       return await this.#connection.writeHot((hot) => {
-        for (const object of input) hot.objects.forget(object)
+        for (const object of input)
+          if (object.type === reasoningType) hot.reasoning.forget(object.id)
+          else hot.objects.forget(object)
       })
     return await this.#read(input)
   }

@@ -25,7 +25,7 @@ import type {
   SharedRows,
   TakenAway,
 } from './replica-types.ts'
-import { takeOver } from './take-over.ts'
+import { takeOver, takeOverObjects } from './take-over.ts'
 
 /** The database of a node of a cluster: rehearses what is to be changed, and becomes what the cluster says. */
 export class Replica {
@@ -53,6 +53,8 @@ export class Replica {
         return await this.#change((sqlite) => leave(sqlite, request.spent))
       case 'take-over':
         return await this.#connection.writeHot((hot) => takeOver(hot, request.records))
+      case 'take-over-objects':
+        return await this.#change((sqlite) => takeOverObjects(sqlite, request.changes))
       case 'export':
         return await this.#connection.read(async () => {
           const rows = exportRows(this.#connection.sqlite)

@@ -13,7 +13,12 @@ export interface SharedReasoning {
   sealed: string
 }
 
-export interface ForgottenObject extends ObjectName, ObjectPlace, ObjectScope {
+/** As what a kept response that was deleted stands among what was forgotten. */
+export const reasoningType = 'reasoning'
+
+export interface ForgottenObject extends ObjectPlace, ObjectScope {
+  type: ObjectName['type'] | typeof reasoningType
+  id: string
   /** RFC 3339: what somebody makes later under the same name stays. */
   until: string
 }

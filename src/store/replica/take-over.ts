@@ -1,6 +1,9 @@
+import type { Database } from 'better-sqlite3'
+import { toObjectRow } from '../objects/object-rows.ts'
 import { readHead } from '../records/record-head.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import type { ForeignRecord } from './replica-types.ts'
+import type { SharedChange } from './shared-change.ts'
 
 /** No run of this gateway: nothing of them is ever under way here. */
 const owner = 'another node'
@@ -13,6 +16,27 @@ export function takeOver(hot: HotStatements, records: readonly ForeignRecord[]):
     return records.filter((record) => addOne(hot, record)).length
   } finally {
     hot.outbox = outbox
+  }
+}
+
+/** Whose things at providers are, and what is kept of conversations, of all nodes. */
+export function takeOverObjects(sqlite: Database, changes: readonly SharedChange[]): void {
+  const addObject = sqlite.prepare(
+    `insert or ignore into objects
+       (type, id, provider_id, credential_id, project_id, environment_id, key_id, request_id, created_at, batch_id)
+     values (:type, :id, :provider_id, :credential_id, :project_id, :environment_id, :key_id, :request_id, :created_at,
+       :batch_id)`,
+  )
+  const addInput = sqlite.prepare('insert or ignore into batch_inputs values (?, ?, ?, ?)')
+  const addReasoning = sqlite.prepare('insert or ignore into reasoning (name, expires_at, sealed) values (?, ?, ?)')
+  for (const change of changes) {
+    if (change.kind === 'reasoning') addReasoning.run(change.name, change.expiresAt, change.sealed)
+    else if (change.kind === 'made') {
+      const row = toObjectRow(change.object)
+      addObject.run(row)
+      if (change.input !== null)
+        addInput.run(row.id, row.provider_id, row.credential_id, JSON.stringify(change.input))
+    }
   }
 }
 

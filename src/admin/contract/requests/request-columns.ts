@@ -17,6 +17,3 @@ export const requestColumns = [
   { field: 'client.user_agent', title: 'CLIENT', otherwise: 'client.address' },
   { field: 'id', title: 'ID', format: 'id' },
 ] as const
-
-/** Of requests as they end: the node that is asked shows its own. */
-export const liveColumns = requestColumns.filter(({ field }) => field !== 'node')

@@ -4,7 +4,7 @@ import { momentText, reference } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 import { bodiesShape } from './bodies.ts'
 import { recordShape } from './record.ts'
-import { liveColumns, requestColumns } from './request-columns.ts'
+import { requestColumns } from './request-columns.ts'
 import { exportRequests } from './request-export.ts'
 import { noRequest, requestFilters, requestWindow } from './request-filters.ts'
 import { purge } from './request-purge.ts'
@@ -113,7 +113,7 @@ export const requests = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'live', columns: liveColumns, idle: 'Waiting for requests to finish.' },
+    show: { as: 'live', columns: requestColumns, idle: 'Waiting for requests to finish.' },
     examples: [
       'requests tail',
       'requests tail --since 15m',

@@ -1,0 +1,34 @@
+import type pg from 'pg'
+import type { NodeCondition } from '../core/node-condition.ts'
+import { conditionsPart } from './schema/conditions.ts'
+import { ensurePart } from './schema/parts.ts'
+
+/** Older than that it says nothing of now. */
+const freshFor = '15 seconds'
+
+/** Says how this node is, and reads how the others are. */
+export class Conditions {
+  #own: NodeCondition | null = null
+  #isReady = false
+
+  set(own: NodeCondition): void {
+    this.#own = own
+  }
+
+  /** Of all nodes that are heard of, by their ids. */
+  async exchange(client: pg.Client, member: string): Promise<Record<string, NodeCondition>> {
+    this.#isReady ||= await ensurePart(client, conditionsPart)
+    if (!this.#isReady) return {}
+    if (this.#own !== null)
+      await client.query(
+        `insert into spgw.conditions (member, condition) select id, $2 from spgw.members where id = $1
+         on conflict (member) do update set time = now(), condition = excluded.condition`,
+        [member, JSON.stringify(this.#own)],
+      )
+    const { rows } = await client.query<{ member: string; condition: string }>(
+      `select member, condition from spgw.conditions join spgw.members on id = member
+       where time > now() - interval '${freshFor}'`,
+    )
+    return Object.fromEntries(rows.map(({ member: id, condition }) => [id, JSON.parse(condition) as NodeCondition]))
+  }
+}
