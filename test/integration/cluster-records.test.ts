@@ -121,22 +121,6 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect(JSON.parse(stdout)).toHaveLength(Number(query("select count(*) from spgw.records where node = 'gw-a'")))
   })
 
-  it('says on each node how the others are, and of one that is gone that it is not heard of', async () => {
-    const { admin, spgw } = node('gw-a').gateway
-    const nodesOf = async () => (await admin.status({})).cluster?.nodes
-    const present = { state: 'present', in_flight: expect.any(Number), degraded: [] }
-    const traffic = { requests_per_second: expect.any(Number) }
-    await expect.poll(nodesOf, { timeout: 20_000 }).toMatchObject([
-      { name: 'gw-a', ...present, traffic },
-      { name: 'gw-b', ...present, traffic },
-    ])
-    expect((await spgw(['status'])).stdout).toMatch(/nodes +gw-a \(this one\): .* in flight\n +gw-b: .* in flight/)
-    node('gw-b').proxy.become('cut')
-    await expect.poll(nodesOf, { timeout: 30_000 }).toMatchObject([{ name: 'gw-a' }, { name: 'gw-b', state: 'absent' }])
-    node('gw-b').proxy.become('pass')
-    await expect.poll(nodesOf, { timeout: 30_000 }).toMatchObject([{ name: 'gw-a' }, { name: 'gw-b', ...present }])
-  })
-
   it('shows requests as they end on all nodes, each once, whichever node is asked', async () => {
     const { admin } = node('gw-b').gateway
     const stop = new AbortController()
@@ -194,6 +178,22 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     const adopt = ['objects', 'adopt', 'resp_adopted', '--type', 'response', '--provider', 'kept']
     await spgw([...adopt, '--project', 'default', '--environment', 'production'])
     expect((await call('gw-a', 'GET', '/resp_adopted')).status).toBe(200)
+  })
+
+  it('says on each node how the others are, and of one that is gone that it is not heard of', async () => {
+    const { admin, spgw } = node('gw-a').gateway
+    const nodesOf = async () => (await admin.status({})).cluster?.nodes
+    const present = { state: 'present', in_flight: expect.any(Number), degraded: [] }
+    const traffic = { requests_per_second: expect.any(Number) }
+    await expect.poll(nodesOf, { timeout: 20_000 }).toMatchObject([
+      { name: 'gw-a', ...present, traffic },
+      { name: 'gw-b', ...present, traffic },
+    ])
+    expect((await spgw(['status'])).stdout).toMatch(/nodes +gw-a \(this one\): .* in flight\n +gw-b: .* in flight/)
+    node('gw-b').proxy.become('cut')
+    await expect.poll(nodesOf, { timeout: 30_000 }).toMatchObject([{ name: 'gw-a' }, { name: 'gw-b', state: 'absent' }])
+    node('gw-b').proxy.become('pass')
+    await expect.poll(nodesOf, { timeout: 30_000 }).toMatchObject([{ name: 'gw-a' }, { name: 'gw-b', ...present }])
   })
 
   it('without PostgreSQL knows its own, and calls nothing unknown', async () => {
