@@ -88,7 +88,8 @@ export class SharedObjects {
 
   async #gatherAll(): Promise<void> {
     const { absent } = await this.#gather()
-    if (absent.length > 0) throw new Error(`${absent.join(', ')} is not heard of, and may have made it (gone for good: spgw cluster remove)`)
+    if (absent.length > 0)
+      throw new Error(`${absent.join(', ')} is not heard of, and may have made it (gone for good: spgw cluster remove)`)
   }
 
   async #find(names: string): Promise<StoredObject[]> {

@@ -34,8 +34,7 @@ export function takeOverObjects(sqlite: Database, changes: readonly SharedChange
     else if (change.kind === 'made') {
       const row = toObjectRow(change.object)
       addObject.run(row)
-      if (change.input !== null)
-        addInput.run(row.id, row.provider_id, row.credential_id, JSON.stringify(change.input))
+      if (change.input !== null) addInput.run(row.id, row.provider_id, row.credential_id, JSON.stringify(change.input))
     }
   }
 }
