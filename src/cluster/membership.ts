@@ -8,9 +8,9 @@ import type { Keyring } from '../sealing/keyring.ts'
 import { installNextKey } from '../sealing/next-key.ts'
 import type { StoreClient } from '../store/api.ts'
 import { objectHistoryStart } from '../store/replica/object-history.ts'
+import type { SharedPage } from '../store/replica/shared-change.ts'
 import { StoreConflict, StoreMoved, StoreReadOnly } from '../store/store-error.ts'
 import type { ClusterNode } from './node.ts'
-import type { SharedPage } from './objects/shared-objects.ts'
 
 const inviteMinutes = 10
 /** What the gateway learns by itself (a provider that is ready again) changes the configuration too, and is not held up. */

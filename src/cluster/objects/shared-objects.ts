@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { CountedPlace, StoredObject } from '../../core/stored-object.ts'
 import { toStoredObject } from '../../store/objects/object-rows.ts'
 import type { ObjectFilter } from '../../store/objects/object-tables.ts'
-import type { ObjectsAsked, SharedChange } from '../../store/replica/shared-change.ts'
+import type { ObjectsAsked, SharedChange, SharedPage } from '../../store/replica/shared-change.ts'
 import type { ObjectRow } from '../../store/schema.ts'
 import { OwnConnection } from '../own-connection.ts'
 import type { PostgresAddress } from '../protocol.ts'
@@ -14,12 +14,6 @@ const statementMs = 2000
 
 /** One transaction of SQLite. */
 const rowsAtOnce = 500
-
-export interface SharedPage {
-  changes: SharedChange[]
-  /** The key of the last of them. */
-  last: string
-}
 
 /** What all nodes have stored besides records, read from PostgreSQL. */
 export class SharedObjects {

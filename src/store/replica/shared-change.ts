@@ -6,6 +6,13 @@ export type SharedChange =
   | ({ kind: 'forgotten' } & ForgottenObject)
   | SharedReasoning
 
+/** In the order of `readObjectHistory`. */
+export interface SharedPage {
+  changes: SharedChange[]
+  /** The key of the last of them. */
+  last: string
+}
+
 export interface SharedReasoning {
   kind: 'reasoning'
   name: string
