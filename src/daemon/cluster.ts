@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { ClusterFace, Runtime } from '../admin/handlers/context.ts'
 import { Membership } from '../cluster/membership.ts'
 import { ClusterNode, notYet } from '../cluster/node.ts'
-import type { ClusterThreadData, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
+import type { ClusterThreadData, LimitsStart, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { NodeCondition } from '../core/node-condition.ts'
@@ -70,19 +70,12 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   let publish: () => Promise<void> = async () => {}
   let budgets: SharedBudgets | null = null
   let describing: NodeJS.Timeout | undefined
-  const limits = new SharedLimits({
-    address: settings.valkey === null ? null : toValkeyAddress(settings.valkey),
-    without: settings.valkey?.without ?? 'share',
-    send: (start) => node.link.shareLimits(start),
-  })
+  const limits = openLimits(settings, (start) => node.link.shareLimits(start))
   const records =
     settings.records === 'shared' ? new SharedRecords({ node: name, keepMs: options.keepMs }, store) : null
   const threadData: ClusterThreadData = { address, ...(records && { records: records.place }) }
   const node = new ClusterNode({
-    store,
-    keyring,
-    version,
-    log,
+    ...{ store, keyring, version, log },
     startThread: () => startThread('cluster', threadData),
     onTrouble(reason) {
       onTrouble('postgres', reason)
@@ -134,6 +127,11 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       await node.close()
     },
   }
+}
+
+function openLimits({ valkey }: ClusterSettings, send: (start: LimitsStart) => void): SharedLimits {
+  const address = valkey === null ? null : toValkeyAddress(valkey)
+  return new SharedLimits({ address, without: valkey?.without ?? 'share', send })
 }
 
 function describeNode({ inFlight, traffic, degraded }: ReturnType<Runtime['status']>): NodeCondition {
