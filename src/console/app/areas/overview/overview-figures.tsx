@@ -1,20 +1,24 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { formatShare } from '../../../../admin/contract/show-value.ts'
-import { Count, Duration, Money } from '../../parts/index.ts'
+import { Count, Duration, Missing, Money } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { StatsRow } from '../outputs.ts'
 import { compactNumber } from './compact-number.ts'
 
 interface OverviewFiguresProps {
+  /** Undefined: there were no requests, or it is not known yet. */
   sum: StatsRow | undefined
+  isLoaded: boolean
   window: { since: string; until?: string }
 }
 
 const highShare = 0.05
 
 /** The whole span in a row of figures; each opens the requests behind it. */
-export function OverviewFigures({ sum, window }: OverviewFiguresProps) {
+export function OverviewFigures({ sum, isLoaded, window }: OverviewFiguresProps) {
+  // A zero says that there were none.
+  const once = (figure: ReactNode) => (isLoaded ? figure : <Missing meaning="loading" />)
   const requests = sum?.requests ?? 0
   const errors = sum?.errors ?? 0
   const share = requests === 0 ? 0 : errors / requests
@@ -23,15 +27,15 @@ export function OverviewFigures({ sum, window }: OverviewFiguresProps) {
   return (
     <ul className="figures">
       <Figure title="Requests" search={window} note="View all requests">
-        <Count value={requests} />
+        {once(<Count value={requests} />)}
       </Figure>
       <Figure
         title="Errors"
         search={{ ...window, errors: 'true' }}
-        note={`${errors.toLocaleString('en-US')} ${errors === 1 ? 'request' : 'requests'}`}
+        note={isLoaded ? `${errors.toLocaleString('en-US')} ${errors === 1 ? 'request' : 'requests'}` : '–'}
         bad={share >= highShare}
       >
-        {formatShare(share)}
+        {once(formatShare(share))}
       </Figure>
       <Figure title="Latency p50" search={window} note={<Pair title="First byte" ms={sum?.first_byte_p50_ms} />}>
         <Duration ms={sum?.duration_p50_ms} />
@@ -39,8 +43,8 @@ export function OverviewFigures({ sum, window }: OverviewFiguresProps) {
       <Figure title="Latency p95" search={{ ...window, ...slow }} note={<Pair title="p99" ms={sum?.duration_p99_ms} />}>
         <Duration ms={p95} />
       </Figure>
-      <Figure title="Tokens" search={window} note={<Tokens sum={sum} />}>
-        <Large value={(sum?.input ?? 0) + (sum?.output ?? 0)} />
+      <Figure title="Tokens" search={window} note={isLoaded ? <Tokens sum={sum} /> : '–'}>
+        {once(<Large value={(sum?.input ?? 0) + (sum?.output ?? 0)} />)}
       </Figure>
       {sum === undefined || sum.usd === null ? null : (
         <Figure title="Spend" search={window} note={<PerThousand usd={sum.usd} requests={requests} />}>

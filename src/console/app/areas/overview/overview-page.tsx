@@ -72,7 +72,7 @@ function Traffic({ search, usual }: { search: OverviewSearch; usual: string }) {
   if (failed !== undefined) return <QueryFault of={failed} />
   return (
     <>
-      <OverviewFigures sum={total.data?.[0]} window={range} />
+      <OverviewFigures sum={total.data?.[0]} isLoaded={total.data !== undefined} window={range} />
       <OverviewBudgets />
       {/* Nothing is put above what is there already. */}
       {series.data === undefined || outcomes.data === undefined ? null : (
