@@ -22,7 +22,8 @@ export interface ClusterNode {
 
 /** Real nodes on a real PostgreSQL, each behind a proxy of its own. */
 export class TestCluster {
-  readonly postgres: PostgresServer
+  /** The one that nodes find. */
+  postgres: PostgresServer
   readonly nodes: ClusterNode[] = []
   /** As whom nodes connect to PostgreSQL from their next start on. */
   user = 'spgw'
@@ -97,6 +98,12 @@ gateway:
     while ((await node.gateway.admin.cluster.status({})).trouble !== null)
       await new Promise((resolve) => setTimeout(resolve, 25))
     return node
+  }
+
+  /** A standby took over. Whoever made it removes it, and what was here before. */
+  leadTo(postgres: PostgresServer): void {
+    this.postgres = postgres
+    for (const { proxy } of this.nodes) proxy.leadTo(postgres.port)
   }
 
   /** Resolves when all nodes that run hold the same, and their chains are whole. */

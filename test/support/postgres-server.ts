@@ -1,8 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
 
 /** Where Debian puts them, the newest first; else whatever is on the path. */
 function findPrograms(): string | null {
@@ -45,13 +48,17 @@ export class PostgresServer {
   }
 
   /**
-   * A standby that follows by streaming, `port` being where it finds this server from then on. It takes over with `promote`. The
-   * copy comes straight from here: a proxy of this very process would answer nothing meanwhile.
+   * A standby that follows by streaming, `port` being where it finds this server from then on. It takes over with `promote`.
    */
   async addStandby(port = this.port): Promise<PostgresServer> {
     const standby = new PostgresServer(this.#programs, await freePort())
     const from = ['-h', '127.0.0.1', '-p', `${this.port}`, '-U', 'spgw']
-    standby.#run('pg_basebackup', [...from, '-D', standby.#data, '-R', '-N', '-c', 'fast'])
+    const program = join(this.#programs, 'pg_basebackup')
+    // The copy may take long: this process goes on meanwhile.
+    await execute(program, [...from, '-D', standby.#data, '-R', '-N', '-c', 'fast'], {
+      ...{ cwd: standby.directory, env: { ...process.env, LC_ALL: 'C' } },
+      ...standby.#identity,
+    })
     const line = `primary_conninfo = 'host=127.0.0.1 port=${port} user=spgw'\n`
     appendFileSync(join(standby.#data, 'postgresql.auto.conf'), line)
     standby.start()

@@ -35,8 +35,6 @@ export class NodeScene {
   readonly tests: GatewayProgram
   readonly stage: Stage
   readonly spender: string
-  /** The one that takes writes now. */
-  postgres: PostgresServer
   readonly #options: NodeSceneOptions
   readonly #providers: CrashProvider[]
   readonly #budgetProvider: BudgetProvider
@@ -52,7 +50,6 @@ export class NodeScene {
     this.random = parts.random
     this.account = parts.account
     this.cluster = parts.cluster
-    this.postgres = parts.cluster.postgres
     this.redis = parts.redis
     this.tests = options.tests
     this.stage = parts.stage
@@ -80,6 +77,11 @@ export class NodeScene {
 
   get nodes(): readonly ClusterNode[] {
     return this.cluster.nodes
+  }
+
+  /** The one that takes writes now. */
+  get postgres(): PostgresServer {
+    return this.cluster.postgres
   }
 
   node(name: string): ClusterNode {
@@ -194,8 +196,7 @@ export class NodeScene {
   endAtOnce(): void {
     for (const { gateway } of this.nodes) gateway.signal('SIGKILL')
     this.redis.signal('SIGKILL')
-    this.cluster.postgres.remove()
-    if (this.postgres !== this.cluster.postgres) this.postgres.remove()
+    this.postgres.remove()
   }
 
   async close(): Promise<void> {

@@ -72,27 +72,44 @@ export async function runRows(options: RowsOptions): Promise<RowResult[]> {
   return results
 }
 
-async function runRow(row: FaultRow, { seed, tests, clients, times, other, report }: RowsOptions): Promise<RowResult> {
+async function runRow(row: FaultRow, options: RowsOptions): Promise<RowResult> {
   const begun = performance.now()
-  const { names } = row
-  const scene = await NodeScene.set({ seed, tests, clients, ...(names === undefined ? {} : { names }) })
-  const rowOptions: RowOptions = { times: times ?? row.usual, other, report }
+  const { seed, tests, clients, report } = options
+  const { name, fault, names } = row
+  const result = { name, fault, figures: {}, records: 0, lost: 0, doubled: 0, wrong: 1, problems: [] as string[] }
+  const seconds = () => Math.round((performance.now() - begun) / 1000)
+  try {
+    const scene = await NodeScene.set({ seed, tests, clients, ...(names === undefined ? {} : { names }) })
+    const { figures, records } = await play(row, scene, options)
+    const { lost, doubled, wrong } = scene.account.counts
+    const { problems } = scene.account
+    const done = { ...result, figures, records, lost, doubled, wrong, problems, seconds: seconds() }
+    report(renderRows([done]))
+    return done
+  } catch (error) {
+    return { ...result, problems: [describe(error)], seconds: seconds() }
+  }
+}
+
+async function play(row: FaultRow, scene: NodeScene, { times, other, report }: RowsOptions) {
   const endAtOnce = () => scene.endAtOnce()
   process.once('exit', endAtOnce)
+  const rowOptions: RowOptions = { times: times ?? row.usual, other, report }
   let [figures, records]: [Record<string, string | number>, number] = [{}, 0]
   try {
     figures = await row.run(scene, rowOptions)
     records = (await scene.verify()).records
   } catch (error) {
-    scene.problem(error instanceof Error ? (error.stack ?? error.message) : String(error))
+    scene.problem(describe(error))
   } finally {
     await scene.close()
     process.off('exit', endAtOnce)
   }
-  const { lost, doubled, wrong } = scene.account.counts
-  const { name, fault } = row
-  const seconds = Math.round((performance.now() - begun) / 1000)
-  return { name, fault, figures, records, lost, doubled, wrong, problems: scene.account.problems, seconds }
+  return { figures, records }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 export function renderRows(results: readonly RowResult[]): string {

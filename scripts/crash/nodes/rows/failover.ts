@@ -8,10 +8,11 @@ export const failover: FaultRow = {
   counts: 'milliseconds that are lost',
   usual: 1000,
   async run(scene, { times: lostMs, report }) {
-    const replication = await FaultProxy.start(scene.postgres.port)
-    const standby = await scene.postgres.addStandby(replication.port)
+    const primary = scene.postgres
+    const replication = await FaultProxy.start(primary.port)
+    const standby = await primary.addStandby(replication.port)
     scene.onClose(async () => {
-      standby.remove()
+      for (const server of [primary, standby]) server.remove()
       await replication.close()
     })
     scene.begin(['calls', 'spending'])
@@ -24,11 +25,10 @@ export const failover: FaultRow = {
     for (const node of scene.nodes) await scene.addProject(node, `lost-${node.name}`)
     await wait(lostMs / 2)
     const [last, lastRecords] = [scene.query('select sequence from spgw.head'), scene.query(count)]
-    scene.postgres.stop()
+    primary.stop()
     standby.promote()
-    scene.postgres = standby
-    report(`  promoted at ${scene.query('select sequence from spgw.head')} of ${last}`)
-    for (const { proxy } of scene.nodes) proxy.leadTo(standby.port)
+    report(`  promoted at ${standby.query('select sequence from spgw.head').trim()} of ${last}`)
+    scene.cluster.leadTo(standby)
     await wait(3000)
     await scene.settle()
     for (const node of scene.nodes)
