@@ -41,7 +41,8 @@ async function measure(
   if (first === undefined) throw new Error('three nodes')
   const { admin, createKey } = first.gateway
   const keys: Awaited<ReturnType<typeof createKey>>[] = []
-  for (let number = 0; number < runs; number++) keys.push(await createKey(`${by.replaceAll(' ', '-')}-${number}`))
+  const prefix = by.toLowerCase().replaceAll(' ', '-')
+  for (let number = 0; number < runs; number++) keys.push(await createKey(`${prefix}-${number}`))
   await cluster.converge()
   await fault()
   const times: number[] = []
