@@ -17,6 +17,17 @@ const slow = process.env.SPGW_TEST_QUICK
   ? ['test/{admin,console,daemon,gateway,scripts,sign-in,store}/**/*.test.ts', 'test/**/*cost.test.ts']
   : []
 
+/** They count steps, of what is compiled after the count began only: each needs a process (`test/support/count-steps.ts`). */
+const counted = [
+  'test/config/nesting.test.ts',
+  'test/core/parser-cost.test.ts',
+  'test/manifest/cost.test.ts',
+  'test/routing/route-index.test.ts',
+  'test/translate/cost.test.ts',
+]
+
+const threads = { SPGW_TEST_THREADS: join(import.meta.dirname, '.build/test-threads') }
+
 export default defineConfig({
   test: {
     reporters: ['default'],
@@ -29,9 +40,20 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.{ts,tsx}'],
-          exclude: ['test/rules/**', 'test/e2e/**', 'test/integration/**', ...slow],
+          exclude: ['test/rules/**', 'test/e2e/**', 'test/integration/**', ...counted, ...slow],
+          // Starting a process and reading the sources anew took longer than most files take.
+          isolate: false,
           globalSetup: ['test/support/bundle-threads.ts'],
-          env: { SPGW_TEST_THREADS: join(import.meta.dirname, '.build/test-threads') },
+          env: threads,
+          ...patience,
+        },
+      },
+      {
+        test: {
+          name: 'unit-counted',
+          include: counted,
+          exclude: slow,
+          env: { SPGW_TEST_COUNTED: '1' },
           ...patience,
         },
       },

@@ -2,6 +2,7 @@ import { Session } from 'node:inspector/promises'
 
 // From the moment this file is loaded: V8 counts the blocks of those functions only that it compiles afterwards, which it does when they
 // are first called.
+if (process.env.SPGW_TEST_COUNTED !== '1') throw new Error('Name this test in `counted` of vitest.config.ts.')
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')

@@ -78,7 +78,7 @@ describe('a translated stream', () => {
     const { stage, lost } = stageFor()
     const sent = event({ kind: 'dropped', name: 'logprobs' }, text('x'))
     stage.event(sent, sent.bytes, plain)
-    expect(lost).toEqual(['logprobs'])
+    expect(lost).toEqual(['answer.logprobs'])
   })
 
   it('never passes a call that the model could not write', () => {

@@ -60,10 +60,12 @@ it('is found where another thread told a place, and whatever a dead thread held 
   })
   const hold = thread.admit(limits, null, { requests: 1, tokens: 0 })
   expect('taken' in hold).toBe(true)
-  const row = new LimitRows(memory).find(limits.at(-1)!.counter)!
-  expect(row).toBeGreaterThan(told.words.length)
+  // Where the name of a row leads differs from run to run: one of these lies beyond what was told.
+  const rows = new LimitRows(memory)
+  const beyond = limits.find(({ counter }) => rows.find(counter)! > told.words.length)!
+  const row = rows.find(beyond.counter)!
   told.follow()
   expect(Atomics.load(told.words, row + 2)).toBe(1n)
   control.reverseThread(0)
-  expect(control.used(limits.at(-1)!)).toBe(0)
+  expect(control.used(beyond)).toBe(0)
 })
