@@ -29,6 +29,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
   #providerEnded = false
   #trailing: Buffer[] = []
   #paused = false
+  #heldUp = false
 
   constructor(answer: Answer, done: () => void) {
     this.call = answer.leg.call
@@ -86,8 +87,15 @@ export abstract class AnswerFlow implements AnswerConsumer {
     this.answer.upstream.pause()
     this.call.arrival.response.once('drain', () => {
       this.#paused = false
-      this.answer.upstream.resume()
+      if (!this.#heldUp) this.answer.upstream.resume()
     })
+  }
+
+  /** Nothing more is read of the provider, or it goes on as fast as the client reads. */
+  protected holdUp(held: boolean): void {
+    this.#heldUp = held
+    if (held) this.answer.upstream.pause()
+    else if (!this.#paused) this.answer.upstream.resume()
   }
 
   /** Ends as for any client that has disconnected. */

@@ -13,7 +13,7 @@ import { extendHold } from '../upstream/hold-budgets.ts'
 import { type Leg, noteHead } from '../upstream/leg.ts'
 import { AnswerFlow } from './answer-flow.ts'
 import { endOfFault } from './settle.ts'
-import type { AnswerStage } from './stage.ts'
+import { type AnswerStage, endStages, isRefused, type Passed, passEvent, type StagePass } from './stage.ts'
 import { WrittenTokens } from './written-tokens.ts'
 
 /** A stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
@@ -28,6 +28,9 @@ export class EventFlow extends AnswerFlow {
   #counted: WrittenTokens
   /** The rest of the answer was asked for and refused: nothing is charged for that. */
   #refused = false
+  /** A stage takes long over what came last; what has come since waits. */
+  #busy = false
+  readonly #waiting: (() => void)[] = []
 
   constructor(answer: Answer, stages: readonly AnswerStage[], done: () => void) {
     super(answer, done)
@@ -38,8 +41,13 @@ export class EventFlow extends AnswerFlow {
   }
 
   event(event: StreamEvent, reading: EventReading): void {
-    const pass = this.#pass(event, reading)
-    if (pass !== null && !Buffer.isBuffer(pass)) return this.#withhold(pass)
+    if (this.#busy) return void this.#waiting.push(() => this.event(event, reading))
+    this.#whenKnown(passEvent(this.#stages, event, reading), (passed) => this.#take(event, reading, passed))
+  }
+
+  #take(event: StreamEvent, reading: EventReading, passed: Passed): void {
+    if (isRefused(passed)) return this.#withhold(passed)
+    const pass = reading.error === null || passed === null ? passed : hideAccount(this.answer.leg, passed)
     if (this.finishing) {
       if (pass !== null) this.trail(pass)
       return
@@ -67,12 +75,14 @@ export class EventFlow extends AnswerFlow {
   }
 
   ended(missing: string | null): void {
+    if (this.#busy) return void this.#waiting.push(() => this.ended(missing))
     this.providerEnded()
     if (missing === null || this.#providerError !== null) return this.#complete(null)
     this.failed(fault('provider_bad_response', `The provider's stream broke off: ${missing}.`), null)
   }
 
   override failed(reason: Fault, transport: TransportFault['kind'] | null): void {
+    if (this.#busy) return void this.#waiting.push(() => this.failed(reason, transport))
     if (this.#providerError === null) super.failed(reason, transport)
     else this.breakWith(reason)
   }
@@ -91,6 +101,7 @@ export class EventFlow extends AnswerFlow {
   /** The provider has paused: what it still sends of that part says nothing. */
   async #goOn(asking: Promise<Leg | null>, pass: Buffer | null): Promise<void> {
     if (pass !== null) this.write(pass)
+    this.#waiting.length = 0
     this.answer.upstream.attach(nobody)
     const leg = await asking
     if (this.finishing) return
@@ -115,14 +126,24 @@ export class EventFlow extends AnswerFlow {
     this.providerEnded()
   }
 
-  #pass(event: StreamEvent, reading: EventReading): Buffer | Fault | null {
-    let { pass } = reading
-    for (const stage of this.#stages) {
-      const changed = stage.event(event, pass, reading)
-      if (changed !== null && !Buffer.isBuffer(changed)) return changed
-      pass = changed
-    }
-    return reading.error === null || pass === null ? pass : hideAccount(this.answer.leg, pass)
+  /** Nothing more is read while a stage takes long. */
+  #whenKnown(passing: StagePass, act: (passed: Passed) => void): void {
+    if (!(passing instanceof Promise)) return act(passing)
+    this.#busy = true
+    this.holdUp(true)
+    void passing.then((passed) => {
+      this.#busy = false
+      // It has ended otherwise meanwhile.
+      if (this.call.abort.aborted) return
+      act(passed)
+      while (!this.#busy) {
+        const next = this.#waiting.shift()
+        if (next === undefined) break
+        next()
+      }
+      this.flush()
+      if (!this.#busy) this.holdUp(false)
+    })
   }
 
   /** The budgets have no room for more of a stream that nothing else limits: it ends, and is charged what has passed. */
@@ -160,16 +181,16 @@ export class EventFlow extends AnswerFlow {
 
   #complete(bytes: Buffer | null): void {
     if (this.finishing) return
-    const last: Buffer[] = []
-    for (const stage of this.#stages) {
-      const left = stage.end()
-      if (Buffer.isBuffer(left)) last.push(left)
-      // Behind the provider's error it is only left out: to break off would come back here.
-      else if (left !== null && this.#providerError === null) return this.#withhold(left)
-    }
+    this.#whenKnown(endStages(this.#stages), (left) => this.#conclude(bytes, left))
+  }
+
+  #conclude(bytes: Buffer | null, left: Passed): void {
+    if (this.finishing) return
+    // Behind the provider's error it is only left out: to break off would come back here.
+    if (isRefused(left) && this.#providerError === null) return this.#withhold(left)
     this.#objects?.end()
     this.#hold(bytes)
-    for (const left of last) this.#hold(left)
+    this.#hold(isRefused(left) ? null : left)
     const error = this.#providerError === null ? null : recordedError(this.#providerError)
     if (this.#providerError !== null) applyBreak(this.answer.leg, healthOfEvent(this.#providerError.status))
     const { status } = this.answer.gated.head

@@ -6,14 +6,14 @@ import type { StreamEvent } from '../../core/stream-event.ts'
 import { applyEdits } from '../../lanes/request-body.ts'
 import { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
 import { type ScanContext, TextScan } from '../../policy/content/text-scan.ts'
-import type { AnswerStage } from '../answer/stage.ts'
+import type { AnswerStage, Passed, StagePass } from '../answer/stage.ts'
 import { type Leg, notePatch } from '../upstream/leg.ts'
 import { type AnswerEvent, readAnswerEvent, type StreamedPiece } from './answer-event.ts'
 import { type CallContent, failedRule } from './call-content.ts'
 import { type FoundTexts, findTexts } from './content-texts.ts'
 import { mayHold } from './may-hold.ts'
 import { RepeatedEvent } from './repeated-event.ts'
-import { scanSliced, WorkTurn } from './scan-sliced.ts'
+import { pushPieces, type ScanSteps, StreamWork, scanSliced, scanWhole, WorkTurn } from './scan-sliced.ts'
 
 /** A text of a streamed answer that has not ended. */
 interface OpenText {
@@ -41,11 +41,13 @@ export class ContentStage implements AnswerStage {
   readonly #mayBlock: boolean
   /** Texts may change, so that what repeats them in another form must go. */
   readonly #mayHide: boolean
+  readonly #work: StreamWork
   #at = 'the answer'
   #waiting = 0
 
   constructor(leg: Leg, content: CallContent) {
     this.#leg = leg
+    this.#work = new StreamWork(() => leg.call.abort.aborted)
     this.#content = content
     this.#context = content.scanOf('answer', () => this.#at)
     const { answer } = content.rules
@@ -57,21 +59,28 @@ export class ContentStage implements AnswerStage {
     this.faultIfUnread = isText && answer.length > 0 ? unreadable : null
   }
 
-  event(event: StreamEvent, pass: Buffer | null): Buffer | Fault | null {
-    try {
-      return this.#event(event, pass)
-    } catch (error) {
-      return failedRule('answer', error)
-    }
+  event(event: StreamEvent, pass: Buffer | null): StagePass {
+    return this.#run(this.#event(event, pass))
   }
 
   /** Where a stream has no end mark, its texts end with it. */
-  end(): Buffer | Fault | null {
+  end(): StagePass {
+    return this.#run(this.#endStream())
+  }
+
+  *#endStream(): ScanSteps<Passed> {
+    const left = yield* this.#endAll(() => true)
+    return this.#context.refused ?? (left.length === 0 ? null : Buffer.concat(left))
+  }
+
+  /** The slowest pattern takes seconds for an event of a megabyte. */
+  #run(steps: ScanSteps<Passed>): StagePass {
+    const failed = (error: unknown) => failedRule('answer', error)
     try {
-      const left = this.#endAll(() => true)
-      return this.#context.refused ?? (left.length === 0 ? null : Buffer.concat(left))
+      const passing = this.#work.run(steps)
+      return passing instanceof Promise ? passing.catch(failed) : passing
     } catch (error) {
-      return failedRule('answer', error)
+      return failed(error)
     }
   }
 
@@ -91,33 +100,34 @@ export class ContentStage implements AnswerStage {
     }
   }
 
-  #event(event: StreamEvent, pass: Buffer | null): Buffer | Fault | null {
+  *#event(event: StreamEvent, pass: Buffer | null): ScanSteps<Passed> {
     if (event.part !== 'whole' && event.part !== 'cut') return tooLarge
     // What the gateway asked for itself is hidden, and has no text.
     if (pass === null) return null
     const passed = pass === event.bytes ? event : frameAgain(event, pass)
     const { data } = passed
     const repeated = this.#repeated.read(passed)
-    if (repeated !== null) return this.#write(passed, pass, { pieces: [repeated], ends: null, unseen: false }, [])
+    if (repeated !== null)
+      return yield* this.#write(passed, pass, { pieces: [repeated], ends: null, unseen: false }, [])
     const root = data.length === 0 ? null : readNodes(data)
-    if (root === null) return this.#endMark(passed)
+    if (root === null) return yield* this.#endMark(passed)
     const reading = readAnswerEvent(data, root, event.name)
     if (reading.unseen) {
       this.#content.noteUnseen('answer', 'sound is no text')
-      return this.#write(passed, pass, reading, [])
+      return yield* this.#write(passed, pass, reading, [])
     }
     const known = new Set<number>(reading.pieces.map(({ node }) => node.start))
-    const { edits, others } = this.#wholeEdits(data, root, known)
+    const { edits, others } = yield* this.#wholeEdits(data, root, known)
     const [piece, ...morePieces] = reading.pieces
     const isPlain = !others && morePieces.length === 0 && reading.ends === null
     if (isPlain && piece !== undefined && !piece.isLast) this.#repeated.remember(passed, piece)
-    return this.#write(passed, pass, reading, edits)
+    return yield* this.#write(passed, pass, reading, edits)
   }
 
   /** The event with what becomes of its texts. */
-  #write(passed: StreamEvent, pass: Buffer, reading: AnswerEvent, edits: Edit[]): Buffer | Fault {
+  *#write(passed: StreamEvent, pass: Buffer, reading: AnswerEvent, edits: Edit[]): ScanSteps<Buffer | Fault> {
     const { data } = passed
-    const before = this.#streamedEdits(passed, reading, edits)
+    const before = yield* this.#streamedEdits(passed, reading, edits)
     if (this.#context.refused !== null) return this.#context.refused
     const patched = this.#patched(data, edits)
     const bytes = patched === data ? pass : withData(passed, patched)
@@ -125,15 +135,15 @@ export class ContentStage implements AnswerStage {
   }
 
   /** What is no JSON: comments, a closing bracket, `[DONE]`. A cut event at a broken end says nothing. */
-  #endMark({ bytes, data, part }: StreamEvent): Buffer | Fault {
+  *#endMark({ bytes, data, part }: StreamEvent): ScanSteps<Buffer | Fault> {
     const isEnd = data.length > 0 || bytes.includes(closeBracket)
     if (data.length > 0 && (part === 'cut' || !data.equals(doneMark))) return unreadable
-    const left = isEnd ? this.#endAll(() => true) : []
+    const left = isEnd ? yield* this.#endAll(() => true) : []
     return this.#context.refused ?? (left.length === 0 ? bytes : Buffer.concat([...left, bytes]))
   }
 
   /** Adds what becomes of the pieces to `edits`; gives the events that have to go out before. */
-  #streamedEdits(event: StreamEvent, { pieces, ends }: AnswerEvent, edits: Edit[]): Buffer[] {
+  *#streamedEdits(event: StreamEvent, { pieces, ends }: AnswerEvent, edits: Edit[]): ScanSteps<Buffer[]> {
     const written = new Map<OpenText, { piece: StreamedPiece; text: string }>()
     const add = ({ piece, text }: { piece: StreamedPiece; text: string }) => {
       if (text !== piece.text) edits.push({ span: piece.node, text: JSON.stringify(text) })
@@ -143,10 +153,10 @@ export class ContentStage implements AnswerStage {
       const before = written.get(open)
       if (before !== undefined) add(before)
       this.#at = piece.path
-      const text = this.#push(open, piece.text)
-      written.set(open, { piece, text: piece.isLast ? text + this.#end(open) : text })
+      const text = yield* this.#push(open, piece.text)
+      written.set(open, { piece, text: piece.isLast ? text + (yield* this.#end(open)) : text })
     }
-    const flushed = ends === null ? [] : this.#endAll(ends, written)
+    const flushed = ends === null ? [] : yield* this.#endAll(ends, written)
     for (const one of written.values()) add(one)
     return flushed
   }
@@ -161,8 +171,8 @@ export class ContentStage implements AnswerStage {
     return open
   }
 
-  #push(open: OpenText, text: string): string {
-    if (open.waiting === null) return open.scan.push(text)
+  *#push(open: OpenText, text: string): ScanSteps<string> {
+    if (open.waiting === null) return yield* pushPieces(text, open.scan)
     open.waiting += text
     this.#waiting += text.length
     if (this.#waiting > mostWaiting) throw new Error('the arguments of its tool calls are too long')
@@ -170,24 +180,25 @@ export class ContentStage implements AnswerStage {
   }
 
   /** What is left of the text. */
-  #end(open: OpenText): string {
+  *#end(open: OpenText): ScanSteps<string> {
     this.#openTexts.delete(open.piece.textId)
     this.#at = open.piece.path
-    const waited = open.waiting === null ? '' : open.scan.push(open.waiting)
+    const waited = open.waiting === null ? '' : yield* pushPieces(open.waiting, open.scan)
     this.#waiting -= open.waiting?.length ?? 0
     return waited + open.scan.end()
   }
 
   /** Ends texts: what is left of one stands in the event at hand where that has some of it, else in an event of its own. */
-  #endAll(
+  *#endAll(
     ends: (piece: StreamedPiece) => boolean,
     written: Map<OpenText, { piece: StreamedPiece; text: string }> = new Map(),
-  ): Buffer[] {
+  ): ScanSteps<Buffer[]> {
     const flushed: Buffer[] = []
     for (const open of [...this.#openTexts.values()]) {
       if (!ends(open.piece)) continue
       const { event, piece } = open
-      const left = this.#end(open)
+      const left = yield* this.#end(open)
+      yield
       const here = written.get(open)
       if (here !== undefined) here.text += left
       else if (left !== '') flushed.push(framed(event, piece.flush(left)))
@@ -196,7 +207,11 @@ export class ContentStage implements AnswerStage {
   }
 
   /** Of every text that stands there as a whole. `others`: there was something beside the known texts. */
-  #wholeEdits(data: Buffer, root: JsonNode, known: ReadonlySet<number>): { edits: Edit[]; others: boolean } {
+  *#wholeEdits(
+    data: Buffer,
+    root: JsonNode,
+    known: ReadonlySet<number>,
+  ): ScanSteps<{ edits: Edit[]; others: boolean }> {
     const { texts, unseen, logprobs } = this.#findTexts(data, root)
     const edits: Edit[] = this.#hidden(logprobs)
     let others = unseen || logprobs.length > 0
@@ -205,7 +220,8 @@ export class ContentStage implements AnswerStage {
       others = true
       this.#at = path
       const scan = isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
-      const written = scan.whole(text)
+      const written = yield* scanWhole(text, scan)
+      yield
       if (written !== text) edits.push({ span: node, text: JSON.stringify(written) })
     }
     return { edits, others }

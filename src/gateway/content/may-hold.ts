@@ -20,9 +20,15 @@ const unseen = [
 const needsLook = new RegExp(`${hidden}|${disguisedBytes}|${unseen}`)
 /** A prompt that may be numbers, and a list that begins with one. */
 const namesTokens = new RegExp(String.raw`${quoted(tokenNames)}\s*:\s*\[`)
-/** Parts of a text, over which something may be spread. */
-const hasParts = /"text"\s*:[\s\S]*?"text"\s*:/
+/** Texts that may be parts of one, over which something may be spread. */
+const partForm = /"text"\s*:\s*"((?:[^"\\]|\\.)*)"/gs
 const beginsWithScalar = /\[\s*[^"{[\]\s]/
+
+/** Without what stands between them. Texts that are none of one message are joined too: that only costs a look. */
+function joinParts(written: string): string {
+  const parts = Array.from(written.matchAll(partForm), ([, text = '']) => text)
+  return parts.length < 2 ? '' : parts.join('')
+}
 
 /**
  * Whether content rules may have to do anything with a JSON document: one look at its bytes, and most documents need no other. False is
@@ -33,6 +39,6 @@ export function mayHold(bytes: Buffer, side: ContentSide, { inJson }: ReadyRules
   if (form === null || bytes.length > longest) return true
   const written = bytes.toString('latin1')
   if (form.test(written) || needsLook.test(written)) return true
-  if (side === 'prompt' && hasParts.test(written)) return true
+  if (side === 'prompt' && form.test(joinParts(written))) return true
   return namesTokens.test(written) && beginsWithScalar.test(written)
 }

@@ -39,3 +39,51 @@ export class WorkTurn {
     this.#began = performance.now()
   }
 }
+
+/** Work in steps; what it returns is the result. */
+export type ScanSteps<Result> = Generator<void, Result>
+
+/** A whole text, step by step. */
+export function* scanWhole(text: string, scan: TextScan | ArgumentsScan): ScanSteps<string> {
+  if (text.length <= pieceLength) return scan.whole(text)
+  return (yield* pushPieces(text, scan)) + scan.end()
+}
+
+/** A piece of a text of any length. */
+export function* pushPieces(text: string, scan: TextScan | ArgumentsScan): ScanSteps<string> {
+  if (text.length <= pieceLength) return scan.push(text)
+  let out = ''
+  for (let from = 0; from < text.length; from += pieceLength) {
+    out += scan.push(text.slice(from, from + pieceLength))
+    yield
+  }
+  return out
+}
+
+/** What the texts of one stream cost: at once as long as that is little, with turns for others in between where it is not. */
+export class StreamWork {
+  readonly #isOver: () => boolean
+  /** Milliseconds worked since others had their turn. */
+  #worked = 0
+
+  /** `isOver`: nobody waits for the result any more. */
+  constructor(isOver: () => boolean) {
+    this.#isOver = isOver
+  }
+
+  run<Result>(steps: ScanSteps<Result>): Result | null | Promise<Result | null> {
+    while (this.#worked <= turnMs) {
+      const began = performance.now()
+      const { done, value } = steps.next()
+      this.#worked += performance.now() - began
+      if (done === true) return value
+    }
+    return this.#later(steps)
+  }
+
+  async #later<Result>(steps: ScanSteps<Result>): Promise<Result | null> {
+    await nextTurn()
+    this.#worked = 0
+    return this.#isOver() ? null : await this.run(steps)
+  }
+}

@@ -8,7 +8,15 @@ import type { ReplyReader, ReplyWriter } from '../../translate/codec.ts'
 import { parseLossless } from '../../translate/json.ts'
 import type { PausedBlocks } from '../../translate/pausing.ts'
 import type { ErrorKind, ReplyError, ReplyEvent } from '../../translate/reply.ts'
-import type { AnswerStage } from '../answer/stage.ts'
+import {
+  type AnswerStage,
+  after,
+  endStages,
+  isRefused,
+  type Passed,
+  passEvent,
+  type StagePass,
+} from '../answer/stage.ts'
 import { WrittenTokens } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
 import type { AnswerTranslation } from './answer-translation.ts'
@@ -63,7 +71,7 @@ export class TranslationStage implements AnswerStage {
     this.#elements = leg.call.inspection.framing === 'json-array' ? new ArrayElements() : null
   }
 
-  event(event: StreamEvent, _pass: Buffer | null, reading: EventReading): Buffer | Fault | null {
+  event(event: StreamEvent, _pass: Buffer | null, reading: EventReading): StagePass {
     if (this.#over) return null
     if (reading.content) this.#written.add(event)
     if (reading.error !== null) return this.#providerError(reading.error)
@@ -102,17 +110,20 @@ export class TranslationStage implements AnswerStage {
     return this.#held.hold(data.length)
   }
 
-  end(): Buffer | Fault | null {
+  end(): StagePass {
     if (this.#over) return null
-    const last = this.#write(this.#reader.end())
-    if (last !== null && !Buffer.isBuffer(last)) return last
-    this.#over = true
-    const closed = this.#through(this.#writer.end())
-    if (!Buffer.isBuffer(closed)) return closed
-    const rest = this.#endInner()
-    if (rest !== null && !Buffer.isBuffer(rest)) return rest
-    const pieces = [last, closed, rest].filter((piece) => piece !== null)
-    return this.#shape(Buffer.concat(pieces), true)
+    return after(this.#read(this.#reader.end()), (last) => {
+      if (isRefused(last)) return last
+      this.#over = true
+      return after(this.#through(this.#writer.end()), (closed) =>
+        after(isRefused(closed) ? closed : endStages(this.#inner), (rest) => {
+          if (isRefused(closed)) return closed
+          if (isRefused(rest)) return rest
+          const pieces = [last, closed, rest].filter((piece) => piece !== null)
+          return this.#shape(Buffer.concat(pieces), true)
+        }),
+      )
+    })
   }
 
   whole(body: Buffer): Buffer {
@@ -132,7 +143,13 @@ export class TranslationStage implements AnswerStage {
     return this.#shape(Buffer.from(this.#writer.error(error)), true)
   }
 
-  #write(read: readonly ReplyEvent[]): Buffer | Fault | null {
+  #write(read: readonly ReplyEvent[]): StagePass {
+    return after(this.#read(read), (passed) =>
+      isRefused(passed) || passed === null ? passed : this.#shape(passed, false),
+    )
+  }
+
+  #read(read: readonly ReplyEvent[]): StagePass {
     const refused = this.#held.add(read)
     if (refused !== null) return refused
     const events = this.#ids.events(this.#blocks === null ? read : this.#numbers.events(read))
@@ -143,37 +160,24 @@ export class TranslationStage implements AnswerStage {
       if (event.kind === 'stop' && event.stop.reason === 'broken') return brokenFinish(event.stop.explanation)
     }
     const text = events.length === 0 ? '' : this.#writer.events(events)
-    if (text === '') return null
-    const passed = this.#through(text)
-    return Buffer.isBuffer(passed) ? this.#shape(passed, false) : passed
+    return text === '' ? null : this.#through(text)
   }
 
   /** Through the stages that see the client's format. */
-  #through(text: string): Buffer | Fault {
+  #through(text: string): StagePass {
     const bytes = Buffer.from(text)
-    if (this.#framer === null) return bytes
-    const passed: Buffer[] = []
-    for (const event of this.#framer.push(bytes)) {
-      let pass: Buffer | null = event.bytes
-      const reading = { content: true, terminal: false, error: null, pass }
-      for (const stage of this.#inner) {
-        const changed = stage.event(event, pass, reading)
-        if (changed !== null && !Buffer.isBuffer(changed)) return changed
-        pass = changed
-      }
-      if (pass !== null) passed.push(pass)
-    }
-    return Buffer.concat(passed)
+    return this.#framer === null ? bytes : this.#passAll(this.#framer.push(bytes), [])
   }
 
-  #endInner(): Buffer | Fault | null {
-    const left: Buffer[] = []
-    for (const stage of this.#inner) {
-      const bytes = stage.end()
-      if (bytes !== null && !Buffer.isBuffer(bytes)) return bytes
-      if (bytes !== null) left.push(bytes)
+  #passAll(events: readonly StreamEvent[], passed: Buffer[]): StagePass {
+    for (const [at, event] of events.entries()) {
+      const passing = passEvent(this.#inner, event, { content: true, terminal: false, error: null, pass: event.bytes })
+      if (passing instanceof Promise)
+        return passing.then((later) => add(passed, later) ?? this.#passAll(events.slice(at + 1), passed))
+      const refused = add(passed, passing)
+      if (refused !== null) return refused
     }
-    return left.length === 0 ? null : Buffer.concat(left)
+    return Buffer.concat(passed)
   }
 
   #shape(bytes: Buffer, last: boolean): Buffer | null {
@@ -193,6 +197,13 @@ export class TranslationStage implements AnswerStage {
     this.#pieceBytes = 0
     return whole ?? null
   }
+}
+
+/** A refusal. */
+function add(passed: Buffer[], one: Passed): Fault | null {
+  if (isRefused(one)) return one
+  if (one !== null) passed.push(one)
+  return null
 }
 
 const tooMuch = fault(

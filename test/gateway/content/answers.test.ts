@@ -89,6 +89,12 @@ describe.each(Object.entries(texts))('a secret in %s', (_, { path, body, answer,
     }
   })
 
+  it('is redacted in a large event, and what comes behind it keeps its place', async () => {
+    const much = 'word '.repeat(30_000)
+    const { text } = await ask('numbers', path, body, answer([`${much}7311 and `, '73', '11, ', 'the end.']))
+    expect(read(text)).toBe(`${much}[PINS_1] and [PINS_1], the end.`)
+  })
+
   it('is blocked with the error event of the lane, and what came before it passes', async () => {
     for (const pieces of cuts(said).filter((__, at) => at % 5 === 0 || at === said.length)) {
       const { text, record, signals } = await ask('blocks', path, body, answer(pieces))

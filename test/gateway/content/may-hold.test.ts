@@ -126,4 +126,19 @@ describe('one look at the bytes of a document', () => {
   it('is not enough for what is in another encoding', () => {
     expect(mayHold(Buffer.from('{"content":"sk-proj-Abc123Def456Ghi789"}', 'utf16le'), 'prompt', rules)).toBe(true)
   })
+
+  it('sees what is spread over text parts, wherever it is cut, and is enough for parts that hold nothing', () => {
+    const prompt = (...parts: string[]) =>
+      Buffer.from(
+        JSON.stringify(
+          { messages: [{ role: 'user', content: parts.map((text) => ({ type: 'text', text })) }] },
+          null,
+          1,
+        ),
+      )
+    for (const secret of secrets)
+      for (let at = 1; at < secret.length; at++)
+        expect(mayHold(prompt(`a ${secret.slice(0, at)}`, `${secret.slice(at)} b`), 'prompt', rules)).toBe(true)
+    expect(mayHold(prompt('a "task"\n', 'and {"text": "another"}', 'risk'), 'prompt', rules)).toBe(false)
+  })
 })

@@ -3,6 +3,7 @@ import { type Fault, fault } from '../../../src/core/errors.ts'
 import { type FormatName, formatNames } from '../../../src/core/format.ts'
 import { SseFramer } from '../../../src/core/sse.ts'
 import type { StreamEvent } from '../../../src/core/stream-event.ts'
+import type { StagePass } from '../../../src/gateway/answer/stage.ts'
 import { TranslationStage } from '../../../src/gateway/translation/translation-stage.ts'
 import { findUpstreamShape, inspectUpstream } from '../../../src/gateway/translation/upstream-call-shape.ts'
 import type { Leg } from '../../../src/gateway/upstream/leg.ts'
@@ -73,7 +74,8 @@ function flow(provider: FormatName, client: FormatName, chunks: readonly Buffer[
   const stage = new TranslationStage(translation, leg, [])
   const end: Flow = { written: '', begun: false, error: null }
   let over = false
-  const take = (bytes: Buffer | Fault | null) => {
+  const take = (bytes: StagePass) => {
+    if (bytes instanceof Promise) throw new Error('a stage takes long, and none is behind the translation')
     const refused = bytes !== null && isFault(bytes) ? bytes : null
     if (refused !== null) {
       end.error = refused
