@@ -48,6 +48,8 @@ class SigningProvider {
     for (const [turn, { content }] of this.refusesSigned ? [] : turns.entries()) {
       const [first] = Array.isArray(content) ? content : []
       this.brought.push(`${first?.type} ${first?.signature}`)
+      // Before texts it may be left out.
+      if (offered === undefined) continue
       if (first?.type !== 'thinking' || first.signature !== sign(turn) || first.thinking !== thought(turn))
         return {
           status: 400,
@@ -221,28 +223,30 @@ it.each([false, true])(
     })
     const { key: elsewhere } = await first.createKey('elsewhere', { environment: 'staging' })
     const messages: Message[] = []
-    const say = async (gateway: TestGateway, words: string, as = key) => {
+    const say = (gateway: TestGateway, words: string) => {
       messages.push({ role: 'user', content: words })
-      return (await turn(gateway, as, messages, stream, {})).text
+      return turn(gateway, key, messages, stream, {})
     }
-    expect(await say(first, 'first')).toBe('Turn 0.')
+    expect((await say(first, 'first')).text).toBe('Turn 0.')
     await first.kill('SIGKILL')
 
     const second = await startGateway(options())
+    const broughtBy = async (asked: Message[], as = key) => {
+      provider.brought.length = 0
+      await turn(second, as, [...asked, { role: 'user', content: 'third' }], stream, {})
+      return [...provider.brought]
+    }
     try {
-      expect(await say(second, 'second')).toBe('Turn 1.')
-      expect(await say(second, 'third')).toBe('Turn 2.')
-      expect(provider.brought.slice(-2)).toEqual([`thinking ${sign(0)}`, `thinking ${sign(1)}`])
+      expect((await say(second, 'second')).text).toBe('Turn 1.')
+      // A request does not wait long for them.
+      await expect.poll(() => broughtBy(messages)).toEqual([`thinking ${sign(0)}`, `thinking ${sign(1)}`])
       const [newest] = await second.admin.requests.list({ limit: 1 })
       const record = await second.record(newest?.id ?? '')
       expect(record).toMatchObject({ reasoning: 'attached', attempts: [{ reasoning: 'attached' }] })
       // Neither another environment nor another conversation with the same words gets any of it.
-      const before = structuredClone(messages)
-      await expect(say(second, 'fourth', elsewhere)).rejects.toMatchObject({ status: 400 })
-      expect(provider.brought.at(-1)).not.toContain(sign(0))
-      messages.splice(0, messages.length, { role: 'system', content: 'Be brief.' }, ...before)
-      await expect(say(second, 'fourth')).rejects.toMatchObject({ status: 400 })
-      expect(provider.brought.at(-1)).not.toContain(sign(0))
+      const nothing = ['text undefined', 'text undefined']
+      expect(await broughtBy(messages, elsewhere)).toEqual(nothing)
+      expect(await broughtBy([{ role: 'system', content: 'Be brief.' }, ...messages])).toEqual(nothing)
     } finally {
       await second.stop()
     }
