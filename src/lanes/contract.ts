@@ -7,7 +7,7 @@ import type { LimitFigures } from '../core/policy-limits.ts'
 import type { UsageConvention, UsageDetail } from '../core/record.ts'
 import type { BatchAsk, CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { EndedWork, ResultUsage, StartedWork } from './earlier-work.ts'
-import type { OutputLimits } from './output-limit.ts'
+import type { OutputLimits } from './output-limits.ts'
 import type { AnswerReader, Framing, RequestContent, SignedReasoning, SocketReader } from './reader-contract.ts'
 
 export type { FormField } from '../core/form-scan.ts'

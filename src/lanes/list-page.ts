@@ -1,6 +1,6 @@
 import { type Member, type Span, scanElements, scanObject } from '../core/json-scan.ts'
 import { readValue } from '../core/json-value.ts'
-import { applyEdits, type ByteEdit } from './request-body.ts'
+import { applyEdits, type ByteEdit } from './patch-body.ts'
 
 /** A list's answer as bytes: its elements, and the members around them. */
 export interface ScannedList {

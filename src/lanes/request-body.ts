@@ -1,18 +1,18 @@
 import { type Fault, fault } from '../core/errors.ts'
 import {
-  type Edit,
   type Member,
   maximumElements,
   type ObjectScan,
   type Span,
+  scanElements,
   scanObject,
   shortValue,
 } from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
 import { maximumValues } from '../core/json-walk.ts'
 import type { NameWatch } from '../core/watched-names.ts'
-import type { BodyPatch, Inspection } from './contract.ts'
-import { capOutput, countAnswers, countPrompts, type OutputLimits } from './output-limit.ts'
+import type { Inspection } from './contract.ts'
+import type { OutputLimits } from './output-limits.ts'
 
 /** An inspection with only model and query; a lane fills in the rest. A new object each time. */
 export function emptyInspection(model: string | null, query: string): Inspection {
@@ -35,6 +35,7 @@ export type ScannedObject = Extract<ObjectScan, { ok: true }>
 
 type ScannedBody = ScannedObject | Fault
 
+const openBracket = 0x5b
 const quote = 0x22
 
 export function isFault(value: object): value is Fault {
@@ -193,56 +194,46 @@ function limitOf(body: Buffer, members: readonly Member[], limits: OutputLimits)
   return limit === null ? null : Math.min(limit * times * countPrompts(body, members, limits), largestOutput)
 }
 
-export interface ByteEdit {
-  span: Span
-  text: string | Buffer
+/** The member of the body that is to blame for a limit, as its client knows it. */
+export function outputLimitName(body: Buffer, { names, within }: OutputLimits, written: string): string {
+  const root = scanObject(body, within ?? names)
+  const [member] = root.ok ? root.members : []
+  if (within === null) return member?.name ?? written
+  const inside = member === undefined ? null : scanObject(body, names, member)
+  const name = inside?.ok ? inside.members[0]?.name : undefined
+  return `${member?.name ?? within[0]}.${name ?? written}`
 }
 
-/** The body for the provider: with models renamed and usage requested, as the patch says. */
-export function patchBody(body: Buffer, inspection: Inspection, change: BodyPatch): Buffer {
-  const edits: Edit[] = []
-  if (change.renameTo !== null) rename(inspection.modelSpans, change.renameTo, edits)
-  for (const [index, { name, spans }] of (inspection.additionalModels ?? []).entries()) {
-    const to = change.renameAdditionalTo?.[index] ?? name
-    if (to !== name) rename(spans, to, edits)
+/** How many answers the body asks for. `members`: of the body, those that may say so among them. */
+export function countAnswers(body: Buffer, members: readonly Member[], limits: OutputLimits): number {
+  const { choices, prompts, within } = limits
+  if (within === null) return answersIn(body, members, limits)
+  const wanted = [...choices, ...(prompts === undefined ? [] : [prompts])]
+  if (wanted.length === 0) return 1
+  const holders = members.filter(({ name }) => within.includes(name)).map((holder) => scanObject(body, wanted, holder))
+  return Math.max(1, ...holders.map((scan) => (scan.ok ? answersIn(body, scan.members, limits) : 1)))
+}
+
+function answersIn(body: Buffer, members: readonly Member[], limits: OutputLimits): number {
+  let times = 1
+  for (const member of members) {
+    const value = limits.choices.includes(member.name) ? readValue(body, member, shortValue) : null
+    if (value !== null) times = Math.max(times, isCount(value) ? value : mostChoices)
   }
-  if (change.askForUsage && inspection.usagePatch !== null) edits.push(inspection.usagePatch)
-  edits.push(...promptEdits(change, inspection.modelSpans))
-  if (change.cap !== undefined) edits.push(...capOutput(body, change.cap.limits, change.cap.most, change.cap.written))
-  return applyEdits(body, edits)
+  return times * countPrompts(body, members, limits)
 }
 
-const noEdits: readonly Edit[] = []
+/** Of a provider that reads a number out of something else. */
+const mostChoices = 128
 
-/** A model's name is no text of the prompt, wherever it stands; nor is what is left out. */
-export function promptEdits(
-  { contentEdits, carrierEdits = noEdits }: BodyPatch,
-  models: readonly Span[],
-): readonly Edit[] {
-  if (contentEdits === undefined) return carrierEdits
-  const taken = new Set(models.map(({ start }) => start))
-  const isLeftOut = ({ start }: Span) => carrierEdits.some(({ span }) => span.start <= start && start < span.end)
-  return [...contentEdits.filter(({ span }) => !taken.has(span.start) && !isLeftOut(span)), ...carrierEdits]
-}
-
-function rename(spans: readonly Span[], name: string, edits: Edit[]): void {
-  const text = JSON.stringify(name)
-  for (const span of spans) edits.push({ span, text })
-}
-
-/** The body with each span replaced; the same buffer when there is nothing to replace. Spans must not overlap. */
-export function applyEdits(body: Buffer, edits: readonly ByteEdit[]): Buffer {
-  if (edits.length === 0) return body
-  const pieces: Buffer[] = []
-  let from = 0
-  for (const edit of edits.toSorted((one, other) => one.span.start - other.span.start)) {
-    pieces.push(body.subarray(from, edit.span.start), asBytes(edit.text))
-    from = edit.span.end
-  }
-  pieces.push(body.subarray(from))
-  return Buffer.concat(pieces)
-}
-
-function asBytes(text: string | Buffer): Buffer {
-  return typeof text === 'string' ? Buffer.from(text) : text
+/** A list of numbers is one prompt, in tokens. What cannot be read counts as many as there may be. */
+export function countPrompts(body: Buffer, members: readonly Member[], { prompts }: OutputLimits): number {
+  if (prompts === undefined) return 1
+  const counts = members.map((member) => {
+    if (member.name !== prompts || body[member.start] !== openBracket) return 1
+    const elements = scanElements(body, member)
+    if (elements === null) return maximumElements
+    return elements.filter(({ start }) => body[start] === openBracket || body[start] === quote).length
+  })
+  return Math.max(1, ...counts)
 }

@@ -1,7 +1,7 @@
 import type { Edit } from '../core/json-scan.ts'
 import { readValue } from '../core/json-value.ts'
 import { skipSpace, skipValue } from '../core/json-walk.ts'
-import { applyEdits } from './request-body.ts'
+import { applyEdits } from './patch-body.ts'
 
 const colon = 0x3a
 const openBrace = 0x7b

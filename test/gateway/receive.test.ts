@@ -134,7 +134,7 @@ describe('a body', () => {
 
   it("in another transfer coding is rejected in the lane's shape", async () => {
     const { status, text } = await exchange(plane, (write) =>
-      write(head(plane.key, 'transfer-encoding: gzip, chunked\r\n', '/v1/anthropic/v1/messages') + '0\r\n\r\n'),
+      write(`${head(plane.key, 'transfer-encoding: gzip, chunked\r\n', '/v1/anthropic/v1/messages')}0\r\n\r\n`),
     )
     expect(status).toBe(501)
     expect(text).toContain('"error_code":"unsupported_transfer"')

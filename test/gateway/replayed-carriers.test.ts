@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
 import { encodedSealedStart, isSealedEncoded, sealedPrefix, sealedStart } from '../../src/core/sealed-mark.ts'
 import { ReplayedCarriers } from '../../src/gateway/translation/replayed-carriers.ts'
-import { applyEdits } from '../../src/lanes/request-body.ts'
+import { applyEdits } from '../../src/lanes/patch-body.ts'
 import { ClientTokens } from '../../src/sealing/client-token.ts'
 
 const tokens = new ClientTokens(new Uint8Array(32))

@@ -1,6 +1,6 @@
 import { type Edit, type Member, scanObject } from '../../core/json-scan.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
-import { applyEdits } from '../../lanes/request-body.ts'
+import { applyEdits } from '../../lanes/patch-body.ts'
 import { type Leg, notePatch } from '../upstream/leg.ts'
 import type { AnswerStage } from './stage.ts'
 

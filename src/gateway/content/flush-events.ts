@@ -1,5 +1,5 @@
 import { type JsonNode, memberOf, type ObjectNode, type TextNode } from '../../core/json-nodes.ts'
-import { applyEdits } from '../../lanes/request-body.ts'
+import { applyEdits } from '../../lanes/patch-body.ts'
 
 /** A step into an object, or to the element of a list that has this index. */
 export type Step = string | { index: string }

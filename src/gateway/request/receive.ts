@@ -4,8 +4,7 @@ import type { Limit } from '../../core/policy-limits.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
 import { nowDoing } from '../../core/turn-watch.ts'
 import type { BodyForm, Inspection } from '../../lanes/contract.ts'
-import { outputLimitName } from '../../lanes/output-limit.ts'
-import { longModel, modelLimit } from '../../lanes/request-body.ts'
+import { longModel, modelLimit, outputLimitName } from '../../lanes/request-body.ts'
 import {
   admitBody,
   admitCall,

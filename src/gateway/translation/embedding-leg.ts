@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
 import { parseObject } from '../../core/json-value.ts'
-import { applyEdits } from '../../lanes/request-body.ts'
+import { applyEdits } from '../../lanes/patch-body.ts'
 import type { Translation } from '../../routing/candidates.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { embeddingCodec, type WrittenEmbeddings, writeEmbeddings } from '../../translate/embeddings/index.ts'

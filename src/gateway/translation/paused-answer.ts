@@ -1,4 +1,4 @@
-import { applyEdits } from '../../lanes/request-body.ts'
+import { applyEdits } from '../../lanes/patch-body.ts'
 import type { Codec } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
 import type { PausedBlocks, Pausing } from '../../translate/pausing.ts'

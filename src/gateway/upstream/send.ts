@@ -2,6 +2,8 @@ import { slicedBytes } from '../../core/known-spans.ts'
 import type { AttemptRecord, Signal } from '../../core/record.ts'
 import { encodedSealedStart, sealedStart } from '../../core/sealed-mark.ts'
 import { includesInSlices } from '../../core/sliced-json.ts'
+import { openFramer } from '../../lanes/framer.ts'
+import type { Transport } from '../../providers/contract.ts'
 import { type Attempted, attempt, type Sent } from '../../routing/attempt.ts'
 import { skippedSignal } from '../../routing/candidates.ts'
 import type { CallEntry } from '../../routing/health.ts'
@@ -11,14 +13,15 @@ import { chargeCutAttempt, chargeEarlier } from '../answer/charge.ts'
 import { startKeepAlive } from '../answer/keep-alive.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
-import { stopAttempts } from '../upload/send-upload.ts'
+import { openUpload, stopAttempts } from '../upload/send-upload.ts'
+import type { Gated } from './answer-consumer.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
-import { begin, sendForRest } from './begin.ts'
 import { type Answer, crowded, evaluate, type GatedAttempt, notReady, untranslatable } from './evaluate.ts'
 import type { AbortWatch, Hedge, SendAttempt } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
-import { type Leg, type LegTarget, makeLeg, noteHead } from './leg.ts'
+import { type Leg, type LegTarget, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
 import { translateFor } from './translate-for.ts'
+import { UpstreamCall } from './upstream-call.ts'
 
 /** Tries the candidates of a plan until one answers, while a silent stream is kept alive. */
 export async function attemptAll(call: Call, planned: Plan, hedge: Hedge | null = null): Promise<Attempted<Answer>> {
@@ -258,6 +261,63 @@ function pickIndex(
   // A retry has already waited for the cooldown that the attempt before it caused.
   const first = trace.attempts.length === 0
   return index < 0 || (first && gateway.health.isCoolingDown(slot, index, Date.now())) ? null : index
+}
+
+/** Sends a leg. What comes back waits behind the gate of the upstream call. */
+export function begin(leg: Leg): UpstreamCall {
+  const { call, framing, inspection, limits } = leg
+  const { gateway, arrival, body } = call
+  const transport = transportFor(leg)
+  const upstream = new UpstreamCall({
+    deadlines: gateway.deadlines,
+    limits,
+    totalAt: arrival.completeAt + limits.total,
+    streamed: inspection.streamed,
+    uploading: body.upload !== null,
+    responseForm: leg.match.endpoint.responseForm,
+    mayBeEmpty: leg.match.endpoint.model === 'none',
+    streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
+    reader: leg.reader,
+    mustRead: call.createsObjects || call.content?.readsAnswer === true || leg.translation !== null,
+    budget: gateway.budget,
+    framer: framing === null ? null : openFramer(framing),
+  })
+  if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
+  upstream.begin(transport.send(leg.request, upstream))
+  noteLeg(leg)
+  return upstream
+}
+
+function transportFor({ call, lane, match, inspection, provider, candidate, credential }: Leg): Transport {
+  const { kind, row } = provider
+  const transport = kind.transport ?? call.transport
+  if (kind.wrapTransport === undefined) return transport
+  return kind.wrapTransport(transport, {
+    provider: row,
+    lane: lane.name,
+    operation: match.endpoint.operation,
+    model: candidate.upstreamModel,
+    streamed: inspection.streamed,
+    credential,
+    recordChange: (text) => notePatch(call, text),
+  })
+}
+
+/**
+ * Asks for the rest of an answer. Once more where the connection broke before anything came: nothing else tries a stream again that has
+ * begun, and a connection may have been left open for too long. `began`: what is to be aborted if the request ends meanwhile.
+ */
+export async function sendForRest(
+  leg: Leg,
+  began: (upstream: UpstreamCall) => void,
+): Promise<{ upstream: UpstreamCall; gated: Gated }> {
+  for (let last = false; ; last = true) {
+    const upstream = begin(leg)
+    began(upstream)
+    const gated = await upstream.gate
+    const isStale = gated.kind === 'failed' && gated.transport === 'reset' && upstream.head.status === 0
+    if (!isStale || last) return { upstream, gated }
+  }
 }
 
 function beginAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {

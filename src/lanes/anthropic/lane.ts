@@ -1,7 +1,7 @@
 import type { Inspection, Lane, ListedModel, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
+import { patchBody } from '../patch-body.ts'
 import { readPageSize, readQuery } from '../query.ts'
-import { patchBody } from '../request-body.ts'
 import { canonicalPath, endpoints, pathForms } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { limitHeaders } from './limit-headers.ts'

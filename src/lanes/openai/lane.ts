@@ -1,5 +1,5 @@
 import type { Lane, ListedModel } from '../contract.ts'
-import { patchBody } from '../request-body.ts'
+import { patchBody } from '../patch-body.ts'
 import { endpoints, matchEndpoint } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { limitHeaders } from './limit-headers.ts'

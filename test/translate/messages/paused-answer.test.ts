@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { applyEdits } from '../../../src/lanes/request-body.ts'
+import { applyEdits } from '../../../src/lanes/patch-body.ts'
 import { messagesPausing } from '../../../src/translate/messages/paused-answer.ts'
 
 const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'a' } }
