@@ -89,6 +89,11 @@ export class Trace {
     this.endUser = endUser
   }
 
+  /** Whose price it is, only the answer says: a call that names no model, or a deployment at Azure. */
+  isPricedByAnswer(): boolean {
+    return this.priced !== null && (this.priced.model === '' || this.priced.vendor === 'azure-openai')
+  }
+
   elapsed(): number {
     return this.since(performance.now())
   }

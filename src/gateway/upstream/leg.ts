@@ -251,7 +251,7 @@ export function noteAnswered({ call, provider, reader }: Leg): void {
   const { trace, gateway } = call
   const { priced } = trace
   const { model } = reader.seen()
-  if (priced === null || model === null || (priced.model !== '' && priced.vendor !== 'azure-openai')) return
+  if (priced === null || model === null) return
   const own = gateway.model.priceOf(provider, priced.model)
   if (own !== null && (own.source !== 'shipped' || gateway.model.priceOf(provider, model) === null)) return
   trace.priced = { ...priced, model }
