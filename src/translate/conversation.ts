@@ -56,6 +56,18 @@ export interface TextPart extends PartBase {
   citations?: readonly Citation[]
   /** Gemini signs texts too. */
   opaque?: Opaque
+  /** Of an answer whose client asked for them. */
+  logprobs?: readonly TokenLogprob[]
+}
+
+/** How likely a token of an answer was, as both OpenAI formats write it. */
+export interface TokenLogprob {
+  token: string
+  /** A number as the provider wrote it. */
+  logprob: unknown
+  bytes: readonly unknown[] | null
+  /** What could have stood in its place. */
+  top_logprobs: readonly Omit<TokenLogprob, 'top_logprobs'>[]
 }
 
 export interface RefusalPart extends PartBase {
@@ -198,6 +210,7 @@ export interface ConversationSettings {
   endUser: string | null
   output: OutputFormat | null
   reasoning: ReasoningSettings | null
+  logprobs: LogprobSettings | null
   serviceTier: string | null
   cacheKey: string | null
   /** Of the whole request (Anthropic's top-level `cache_control`). */
@@ -233,6 +246,13 @@ export interface ReasoningSettings {
   encrypted: boolean
 }
 
+/** The client wants the probabilities of the tokens of the answer. */
+export interface LogprobSettings {
+  path: string
+  /** Of how many others in place of each; null: of none. */
+  top: number | null
+}
+
 export const blankSettings: Readonly<ConversationSettings> = {
   maxOutput: null,
   temperature: null,
@@ -248,6 +268,7 @@ export const blankSettings: Readonly<ConversationSettings> = {
   endUser: null,
   output: null,
   reasoning: null,
+  logprobs: null,
   serviceTier: null,
   cacheKey: null,
   cacheMark: null,

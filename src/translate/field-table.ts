@@ -19,3 +19,10 @@ export interface FieldRow {
 
 /** Every member of a format's requests, by its path without indexes (`tools.function.strict`). */
 export type FieldTable = Readonly<Record<string, FieldRow>>
+
+/** Of probabilities of tokens, which all formats have but Anthropic's. */
+export const logprobsRow = {
+  to: { messages: 'refused' },
+  otherwise: 'mapped',
+  why: 'it gives no probabilities of tokens',
+} as const satisfies FieldRow

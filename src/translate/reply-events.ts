@@ -7,7 +7,9 @@ export function* replyEvents({ id, model, parts, stop }: ModelReply): Generator<
     if (content.kind === 'call') {
       yield { kind: 'call', part, id: content.id, name: content.name, custom: content.custom }
       yield { kind: 'arguments', part, text: content.arguments }
-    } else if (content.text !== '') yield { kind: content.kind, part, text: content.text }
+    } else if (content.kind === 'text' && content.logprobs !== undefined)
+      yield { kind: 'text', part, text: content.text, logprobs: content.logprobs }
+    else if (content.text !== '') yield { kind: content.kind, part, text: content.text }
     if (content.kind === 'text')
       for (const citation of content.citations ?? []) yield { kind: 'citation', part, citation }
     if (content.kind !== 'refusal' && content.opaque !== undefined)

@@ -1,5 +1,5 @@
 import type { TokenUsage, UsageDetail } from '../core/record.ts'
-import type { CallPart, Citation, Opaque, ReasoningPart, RefusalPart, TextPart } from './conversation.ts'
+import type { CallPart, Citation, Opaque, ReasoningPart, RefusalPart, TextPart, TokenLogprob } from './conversation.ts'
 
 /** A whole answer, whatever its format. */
 export interface ModelReply {
@@ -44,7 +44,8 @@ export type StopReason =
  */
 export type ReplyEvent =
   | { kind: 'start'; id: string; model: string }
-  | { kind: 'text'; part: number; text: string }
+  /** With probabilities the text may be '': a token can be a part of a character. */
+  | { kind: 'text'; part: number; text: string; logprobs?: readonly TokenLogprob[] }
   | { kind: 'refusal'; part: number; text: string }
   | { kind: 'reasoning'; part: number; text: string }
   /** Of a reasoning part, a call or a text that has begun, or a part of its own (redacted thinking). */

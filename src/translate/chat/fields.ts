@@ -1,4 +1,4 @@
-import type { FieldTable } from '../field-table.ts'
+import { type FieldTable, logprobsRow } from '../field-table.ts'
 
 const noMeaning = 'it changes what the answer holds'
 
@@ -98,8 +98,8 @@ export const chatFields = {
     why: 'without its stop sequences the answer would go on',
   },
   n: { otherwise: 'refused', harmless: [1], why: 'it gives one answer only' },
-  logprobs: { otherwise: 'refused', harmless: [false], why: 'probabilities of tokens are not translated' },
-  top_logprobs: { otherwise: 'refused', harmless: [0], why: 'probabilities of tokens are not translated' },
+  logprobs: { ...logprobsRow, harmless: [false] },
+  top_logprobs: { ...logprobsRow, harmless: [0] },
   modalities: { otherwise: 'refused', harmless: [['text']], why: noMeaning },
   audio: { otherwise: 'refused', why: 'it answers in text only' },
   stream: { otherwise: 'mapped' },

@@ -1,8 +1,9 @@
 import { fault } from '../../core/errors.ts'
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import { brokenReply } from '../broken-answer.ts'
-import type { CallPart, TextPart } from '../conversation.ts'
+import type { CallPart, TextPart, TokenLogprob } from '../conversation.ts'
 import { countOf } from '../json.ts'
+import { readLogprobs } from '../logprobs.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
@@ -14,7 +15,8 @@ export function readChatReply(body: JsonObject) {
   const choice = choices[0]
   const message = asObject(choice?.message)
   if (!choice || message === null) return fault('provider_bad_response', "The provider's answer has no message.")
-  const parts = readParts(message)
+  const logprobs = asObject(choice.logprobs)
+  const parts = readParts(message, readLogprobs(logprobs?.content))
   const refused = parts.some(({ kind }) => kind === 'refusal')
   const stop = { reason: readFinish(choice.finish_reason, refused), sequence: null, explanation: null }
   const settled = settleCalls(parts, stop)
@@ -29,19 +31,33 @@ export function readChatReply(body: JsonObject) {
     created: countOf(body.created),
     dropped: [
       ...(asObject(message.audio) === null ? [] : ['message.audio']),
-      ...(asObject(choice.logprobs) === null ? [] : ['choices.logprobs']),
+      ...lostLogprobs(logprobs, typeof message.content === 'string'),
       ...(choices.length > 1 ? ['choices[1]'] : []),
     ],
   }
   return reply
 }
 
-function readParts(message: JsonObject): ModelReply['parts'] {
+/** Only those of a text have a place elsewhere. `hasText`: they are of one, which may be ''. */
+export function lostLogprobs(logprobs: JsonObject | null, hasText: boolean): string[] {
+  if (logprobs === null) return []
+  return [
+    ...(hasText || asArray(logprobs.content).length === 0 ? [] : ['choices.logprobs']),
+    ...(asArray(logprobs.refusal).length === 0 ? [] : ['choices.logprobs.refusal']),
+  ]
+}
+
+function readParts(message: JsonObject, logprobs: readonly TokenLogprob[] | undefined): ModelReply['parts'] {
   const { content, reasoning } = readContent(message.content)
   const thought = asText(message.reasoning_content) ?? asText(message.reasoning) ?? reasoning
   const refusal = asText(message.refusal)
   const citations = readAnnotations(message.annotations)
-  const text: TextPart = { kind: 'text', path: 'message.content', text: content }
+  const text: TextPart = {
+    kind: 'text',
+    path: 'message.content',
+    text: content,
+    ...(logprobs !== undefined && { logprobs }),
+  }
   const calls = asArray(message.tool_calls).flatMap((value, index) => {
     const call = readCall(asObject(value), `message.tool_calls[${index}]`)
     return call === null ? [] : [call]

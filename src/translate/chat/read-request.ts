@@ -11,6 +11,7 @@ import type {
 } from '../conversation.ts'
 import { blankSettings } from '../conversation.ts'
 import { countOf } from '../json.ts'
+import { readAsked } from '../logprobs.ts'
 import { orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { chatFields } from './fields.ts'
@@ -62,6 +63,12 @@ function readSettings(body: JsonObject): ConversationSettings {
     endUser: asText(body.safety_identifier) ?? asText(body.user),
     output: readOutput(body.response_format),
     reasoning: readReasoning(body.reasoning_effort),
+    logprobs: readAsked({
+      asked: body.logprobs === true,
+      path: 'logprobs',
+      top: body.top_logprobs,
+      topPath: 'top_logprobs',
+    }),
     serviceTier: asText(body.service_tier),
     cacheKey: asText(body.prompt_cache_key),
     verbosity: asText(body.verbosity),

@@ -1,11 +1,13 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { ReplyReader } from '../codec.ts'
+import type { TokenLogprob } from '../conversation.ts'
+import { readLogprobs } from '../logprobs.ts'
 import type { ReplyEvent } from '../reply.ts'
 import { areArguments, finalReason } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
 import { readFinish } from './finish.ts'
-import { readContent } from './read-reply.ts'
+import { lostLogprobs, readContent } from './read-reply.ts'
 
 interface StreamedCall {
   part: number
@@ -38,9 +40,12 @@ export class ChatStreamReader implements ReplyReader {
       .find((one) => one !== null && (one.index ?? 0) === 0)
     if (!choice) return events
     const delta = asObject(choice.delta)
-    if (delta !== null) this.#readDelta(delta, events)
+    const logprobs = asObject(choice.logprobs)
+    const tokens = logprobs === null ? undefined : readLogprobs(logprobs.content)
+    if (delta !== null) this.#readDelta(delta, tokens, events)
     this.#finish = choice.finish_reason ?? this.#finish
-    if (asObject(choice.logprobs) !== null) events.push({ kind: 'dropped', name: 'choices.logprobs' })
+    for (const name of lostLogprobs(logprobs, typeof delta?.content === 'string'))
+      events.push({ kind: 'dropped', name })
     return events
   }
 
@@ -56,10 +61,11 @@ export class ChatStreamReader implements ReplyReader {
     return events
   }
 
-  #readDelta(delta: JsonObject, events: ReplyEvent[]): void {
+  #readDelta(delta: JsonObject, tokens: readonly TokenLogprob[] | undefined, events: ReplyEvent[]): void {
     const { content, reasoning } = readContent(delta.content)
     this.#say('reasoning', asText(delta.reasoning_content) ?? asText(delta.reasoning) ?? reasoning, events)
-    this.#say('text', content, events)
+    if (tokens !== undefined && typeof delta.content === 'string') this.#sayTokens(content, tokens, events)
+    else this.#say('text', content, events)
     this.#say('refusal', asString(delta.refusal), events)
     for (const citation of readAnnotations(delta.annotations)) {
       const part = this.#open?.kind === 'text' ? this.#open.part : null
@@ -73,11 +79,19 @@ export class ChatStreamReader implements ReplyReader {
   #say(kind: 'text' | 'reasoning' | 'refusal', text: string, events: ReplyEvent[]): void {
     if (text === '') return
     this.#refused ||= kind === 'refusal'
+    events.push({ kind, part: this.#partOf(kind, events), text })
+  }
+
+  #sayTokens(text: string, logprobs: readonly TokenLogprob[], events: ReplyEvent[]): void {
+    events.push({ kind: 'text', part: this.#partOf('text', events), text, logprobs })
+  }
+
+  #partOf(kind: 'text' | 'reasoning' | 'refusal', events: ReplyEvent[]): number {
     if (this.#open?.kind !== kind) {
       this.#close(events)
       this.#open = { kind, part: this.#parts++ }
     }
-    events.push({ kind, part: this.#open.part, text })
+    return this.#open.part
   }
 
   #close(events: ReplyEvent[]): void {

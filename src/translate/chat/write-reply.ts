@@ -23,12 +23,17 @@ export function writeChatReply(reply: ModelReply, context: WriteContext): JsonOb
       {
         index: 0,
         message: writeMessage(reply, calls, context),
-        logprobs: null,
+        logprobs: writeLogprobs(reply, context.conversation),
         finish_reason: writeFinish(reason, usesFunctions(context.conversation)),
       },
     ],
     ...(usage === null ? {} : { usage: writeChatUsage(usage) }),
   }
+}
+
+function writeLogprobs({ parts }: ModelReply, { settings }: Conversation): JsonObject | null {
+  const content = parts.flatMap((part) => (part.kind === 'text' ? (part.logprobs ?? []) : []))
+  return content.length === 0 || settings.logprobs === null ? null : { content, refusal: null }
 }
 
 function writeMessage(reply: ModelReply, calls: readonly CallPart[], context: WriteContext): JsonObject {

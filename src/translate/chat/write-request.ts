@@ -4,6 +4,7 @@ import type { Conversation, ConversationSettings, Tool, ToolChoice } from '../co
 import { customToolSchema, nestedGrammar } from '../custom-tools.ts'
 import { mintId, toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
+import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
 import { isStrictOutput } from '../schema/openai.ts'
 import { cacheMarkPath, settingPath } from '../setting-paths.ts'
@@ -25,6 +26,7 @@ export function writeChatRequest(conversation: Conversation, target: Translation
     ...writeSampling(conversation, target, facts, ledger),
     ...writeReasoning(conversation, facts, ledger),
     ...writeOutput(conversation, ledger),
+    ...writeLogprobs(conversation, target, ledger),
     ...writeIdentity(conversation, target, ledger),
     ...(target.streamed ? { stream: true } : {}),
     ...(target.streamed && target.streamOptions ? { stream_options: { include_usage: true } } : {}),
@@ -196,6 +198,15 @@ function writeOutput({ settings: { output } }: Conversation, ledger: Ledger): Js
     strict: isStrictOutput(output, ledger),
   }
   return { response_format: { type: 'json_schema', json_schema: schema } }
+}
+
+function writeLogprobs(
+  { settings: { logprobs } }: Conversation,
+  target: TranslationTarget,
+  ledger: Ledger,
+): JsonObject {
+  if (logprobs === null || refusesLogprobs(logprobs, target, ledger)) return {}
+  return { logprobs: true, ...(logprobs.top === null ? {} : { top_logprobs: logprobs.top }) }
 }
 
 function writeIdentity({ settings }: Conversation, { compatible }: TranslationTarget, ledger: Ledger): JsonObject {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import { brokenAnswer } from '../broken-answer.ts'
 import type { ReplyWriter, WriteContext } from '../codec.ts'
-import type { Citation, ReasoningPart } from '../conversation.ts'
+import type { Citation, ReasoningPart, TokenLogprob } from '../conversation.ts'
 import { CustomInputDecoder, customToolNames } from '../custom-tools.ts'
 import { answerId, clientToolName } from '../ids.ts'
 import type { ReplyError, ReplyEvent, Stop } from '../reply.ts'
@@ -77,7 +77,7 @@ export class ChatStreamWriter implements ReplyWriter {
         this.#start = event
         return ''
       case 'text':
-        return event.text === '' ? '' : this.#writeText(event.part, event.text)
+        return this.#writeText(event.part, event.text, event.logprobs)
       case 'refusal':
         this.#refused = true
         return this.#chunk({ refusal: event.text })
@@ -104,11 +104,14 @@ export class ChatStreamWriter implements ReplyWriter {
     }
   }
 
-  #writeText(part: number, text: string): string {
+  #writeText(part: number, text: string, logprobs: readonly TokenLogprob[] | undefined): string {
+    const content = this.#context.conversation.settings.logprobs === null ? undefined : logprobs
+    if (text === '' && content === undefined) return ''
     const place = this.#texts.get(part) ?? { from: this.#textLength, length: 0 }
     this.#texts.set(part, { ...place, length: place.length + text.length })
     this.#textLength += text.length
-    return this.#chunk({ content: text })
+    const written = content === undefined ? 'null' : JSON.stringify({ content, refusal: null })
+    return this.#chunk({ content: text }, null, written)
   }
 
   #writeReasoning(part: number, text: string): string {
@@ -181,9 +184,10 @@ export class ChatStreamWriter implements ReplyWriter {
     }
   }
 
-  #chunk(delta: JsonObject, finish: string | null = null): string {
+  #chunk(delta: JsonObject, finish: string | null = null, logprobs = 'null'): string {
     const role = this.#head === '' ? this.#open() : ''
-    return `${role}${this.#head}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finish)}${this.#tail}`
+    const rest = `,"logprobs":${logprobs},"finish_reason":${JSON.stringify(finish)}${this.#tail}`
+    return `${role}${this.#head}${JSON.stringify(delta)}${rest}`
   }
 
   /** The first chunk names the role. */

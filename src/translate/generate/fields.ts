@@ -1,4 +1,4 @@
-import type { FieldRow, FieldTable } from '../field-table.ts'
+import { type FieldRow, type FieldTable, logprobsRow } from '../field-table.ts'
 
 const mapped: FieldRow = { otherwise: 'mapped' }
 const dropped: FieldRow = { otherwise: 'dropped' }
@@ -10,7 +10,6 @@ const refused = (why: string, harmless?: readonly unknown[]): FieldRow => ({
 })
 const hosted = (what: string) => refused(`${what} runs at Google, and no other provider has it`)
 const media = refused('it answers in text only')
-const probabilities = refused('probabilities of tokens are not translated')
 
 const content = {
   role: mapped,
@@ -137,8 +136,8 @@ export const generateFields = {
     why: 'without its stop sequences the answer would go on',
     harmless: [[]],
   },
-  'generationConfig.responseLogprobs': { ...probabilities, harmless: [false] },
-  'generationConfig.logprobs': { ...probabilities, harmless: [0] },
+  'generationConfig.responseLogprobs': { ...logprobsRow, harmless: [false] },
+  'generationConfig.logprobs': { ...logprobsRow, harmless: [0] },
   'generationConfig.responseMimeType': mapped,
   'generationConfig.responseMimeType:unknown': refused('it answers in text or JSON only'),
   'generationConfig.responseSchema': mapped,

@@ -1,13 +1,14 @@
 import { asObject, type JsonObject } from '../../core/json-value.ts'
 import { packReasoning } from '../carried-reasoning.ts'
 import type { WriteContext } from '../codec.ts'
-import type { Opaque } from '../conversation.ts'
+import type { Opaque, TokenLogprob } from '../conversation.ts'
 import { clientToolName, mintId } from '../ids.ts'
 import { embedJson, parseLossless } from '../json.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { areArguments } from '../stop.ts'
 import { writeSealed } from './carriers.ts'
 import { type PlacedCitation, writeGrounding } from './citations.ts'
+import { writeLogprobsResult } from './logprobs.ts'
 
 interface OpenCall {
   id: string
@@ -28,6 +29,7 @@ export class PartWriter {
   /** Another provider's reasoning, for the call that it led to. */
   #carried: string[] = []
   #text = ''
+  #logprobs: readonly TokenLogprob[] | null = null
   #from = 0
   readonly #citations: PlacedCitation[] = []
   #open: PlacedCitation[] = []
@@ -49,9 +51,20 @@ export class PartWriter {
     return writeGrounding([...this.#citations, ...this.#open], this.#text)
   }
 
+  /** Members of the candidate: what its tokens since the last time were. */
+  takeLogprobs(): JsonObject {
+    if (this.#logprobs === null) return {}
+    const logprobsResult = writeLogprobsResult(this.#logprobs)
+    this.#logprobs = null
+    return { logprobsResult }
+  }
+
   write(event: ReplyEvent): void {
     switch (event.kind) {
       case 'text':
+        if (event.logprobs !== undefined) this.#keepLogprobs(event.logprobs)
+        this.#say(event.text)
+        break
       case 'refusal':
         this.#say(event.text)
         break
@@ -79,6 +92,11 @@ export class PartWriter {
   /** A refusal without words has the provider's own, if there are any; the finish reason says the rest. */
   end({ reason, explanation }: Stop): void {
     if (reason === 'refused' && this.#text === '' && explanation !== null) this.#say(explanation)
+  }
+
+  #keepLogprobs(logprobs: readonly TokenLogprob[]): void {
+    if (this.#context.conversation.settings.logprobs === null) return
+    this.#logprobs = this.#logprobs === null ? logprobs : this.#logprobs.concat(logprobs)
   }
 
   #say(text: string): void {

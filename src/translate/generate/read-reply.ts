@@ -5,6 +5,7 @@ import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readGrounding } from './citations.ts'
 import { readFinish } from './finish.ts'
+import { readLogprobsResult } from './logprobs.ts'
 import { readAnswerPart } from './read-parts.ts'
 
 type CandidateReplyPart = ModelReply['parts'][number]
@@ -18,6 +19,10 @@ export function readGenerateReply(body: JsonObject) {
   const dropped = new Set<string>()
   const parts = readParts(candidate, dropped)
   const stop = finish ?? { reason: 'done', sequence: null, explanation: null }
+  const logprobs = readLogprobsResult(candidate?.logprobsResult)
+  const first = parts.find((part) => part.kind === 'text')
+  if (first !== undefined && logprobs !== undefined) first.logprobs = logprobs
+  else if (logprobs !== undefined) dropped.add('logprobsResult')
   const settled = settleCalls(cite(parts, candidate), stop)
   if (settled.stop.reason === 'broken') return brokenReply(stop.explanation ?? undefined)
   const reply: ModelReply = {
@@ -78,7 +83,6 @@ export function lostMembers(candidate: JsonObject | null): string[] {
   const grounding = asObject(candidate?.groundingMetadata)
   return [
     ...(asObject(candidate?.citationMetadata) === null ? [] : ['citationMetadata']),
-    ...(asObject(candidate?.logprobsResult) === null ? [] : ['logprobsResult']),
     ...(asObject(candidate?.urlContextMetadata) === null ? [] : ['urlContextMetadata']),
     ...(asObject(grounding?.searchEntryPoint) === null ? [] : ['groundingMetadata.searchEntryPoint']),
   ]

@@ -11,6 +11,7 @@ import {
   type TextPart,
 } from '../conversation.ts'
 import { countOf, numberOf } from '../json.ts'
+import { readAsked } from '../logprobs.ts'
 import { orFault, RequestError } from '../request-fault.ts'
 import { schemaFromOpenApi } from '../schema/openapi.ts'
 import { orderProperties } from '../schema/property-order.ts'
@@ -89,6 +90,12 @@ function readSettings(
     streamed,
     output,
     reasoning: readThinking(asObject(config.thinkingConfig)),
+    logprobs: readAsked({
+      asked: config.responseLogprobs === true,
+      path: 'generationConfig.responseLogprobs',
+      top: config.logprobs,
+      topPath: 'generationConfig.logprobs',
+    }),
     serviceTier: readTier(body.serviceTier),
     store: typeof body.store === 'boolean' ? body.store : null,
   }

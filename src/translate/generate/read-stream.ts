@@ -1,10 +1,11 @@
 import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
 import type { ReplyReader } from '../codec.ts'
-import type { Citation } from '../conversation.ts'
+import type { Citation, TokenLogprob } from '../conversation.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { finalReason } from '../stop.ts'
 import { readGrounding } from './citations.ts'
 import { readFinish } from './finish.ts'
+import { readLogprobsResult } from './logprobs.ts'
 import { type CandidatePart, readAnswerPart } from './read-parts.ts'
 import { lostMembers } from './read-reply.ts'
 
@@ -28,6 +29,8 @@ export class GenerateStreamReader implements ReplyReader {
   #stop: Stop | null = null
   #grounding: JsonObject | null = null
   #cited = 0
+  /** Of the chunk: its first text takes them. */
+  #logprobs: readonly TokenLogprob[] | undefined = undefined
   readonly #dropped = new Set<string>()
   #out: ReplyEvent[] = []
 
@@ -40,10 +43,12 @@ export class GenerateStreamReader implements ReplyReader {
     const candidate = asObject(asArray(data.candidates)[0])
     this.#grounding = asObject(candidate?.groundingMetadata) ?? this.#grounding
     for (const name of lostMembers(candidate)) this.#drop(name)
+    this.#logprobs = readLogprobsResult(candidate?.logprobsResult)
     for (const value of asArray(asObject(candidate?.content)?.parts)) {
       const part = readAnswerPart(asObject(value) ?? {})
       if (part !== null) this.#part(part)
     }
+    if (this.#logprobs !== undefined) this.#endLogprobs()
     this.#stop = readFinish(candidate, data.promptFeedback) ?? this.#stop
     return this.#out
   }
@@ -71,19 +76,29 @@ export class GenerateStreamReader implements ReplyReader {
 
   /** A text that goes on after a thought or a call is another part. Its signature is the last that comes of it. */
   #say({ kind, text, opaque }: Extract<CandidatePart, { kind: 'text' | 'reasoning' }>): void {
-    if (text === '' && opaque === null) return
+    const logprobs = kind === 'text' ? this.#logprobs : undefined
+    if (text === '' && opaque === null && logprobs === undefined) return
     if (this.#open?.kind !== kind) {
       this.#endText()
       this.#open = { number: this.#parts++, kind, base: this.#text.length }
     }
     const { number: part } = this.#open
-    if (text !== '') this.#out.push({ kind, part, text })
+    if (kind === 'text' && logprobs !== undefined) {
+      this.#logprobs = undefined
+      this.#out.push({ kind, part, text, logprobs })
+    } else if (text !== '') this.#out.push({ kind, part, text })
     if (kind === 'text') this.#text += text
     if (opaque !== null) {
       this.#out.push({ kind: 'opaque', part, opaque })
       // What follows a signature is not signed by it.
       this.#endText()
     }
+  }
+
+  /** Of a chunk without a text. */
+  #endLogprobs(): void {
+    if (this.#open?.kind === 'text') this.#say({ kind: 'text', text: '', opaque: null })
+    else this.#drop('logprobsResult')
   }
 
   #call({ id, name, arguments: text, opaque }: Extract<CandidatePart, { kind: 'call' }>): void {

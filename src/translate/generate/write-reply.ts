@@ -16,6 +16,7 @@ export function writeGenerateReply(reply: ModelReply, context: WriteContext): Js
     content: { role: 'model', parts: writer.take() },
     ...writeFinish(reply.stop),
     index: 0,
+    ...writer.takeLogprobs(),
     ...(grounding !== null && { groundingMetadata: grounding }),
   }
   return { candidates: [candidate], ...writeHead(reply.id, reply.model, context), ...writeUsage(context) }

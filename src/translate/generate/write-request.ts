@@ -44,7 +44,7 @@ function writeConfig(
   facts: ModelFacts,
   ledger: Ledger,
 ): JsonObject {
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop, reasoning } = settings
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, stop, reasoning, logprobs } = settings
   const limit = writeLimit(settings.maxOutput, target, ledger)
   if (stop.length > 5) ledger.refuse(settingPath(ledger.from, 'stop'), 'it takes at most 5 stop sequences')
   const thinking = reasoning === null ? {} : writeThinking(reasoning, facts, ledger)
@@ -57,6 +57,8 @@ function writeConfig(
     ...(presencePenalty !== null && { presencePenalty }),
     ...(seed !== null && { seed }),
     ...(stop.length > 0 && { stopSequences: stop }),
+    ...(logprobs !== null && { responseLogprobs: true }),
+    ...(logprobs !== null && logprobs.top !== null && { logprobs: logprobs.top }),
     ...(Object.keys(thinking).length > 0 && { thinkingConfig: thinking }),
   }
 }

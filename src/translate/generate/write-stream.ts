@@ -29,7 +29,9 @@ export class GenerateStreamWriter implements ReplyWriter {
       else this.#parts.write(event)
     }
     const parts = this.#parts.take()
-    return parts.length === 0 ? '' : this.#chunk({ candidates: [{ content: { role: 'model', parts }, index: 0 }] })
+    if (parts.length === 0) return ''
+    const candidate = { content: { role: 'model', parts }, index: 0, ...this.#parts.takeLogprobs() }
+    return this.#chunk({ candidates: [candidate] })
   }
 
   end(): string {
@@ -41,6 +43,7 @@ export class GenerateStreamWriter implements ReplyWriter {
       content: { role: 'model', parts: this.#parts.take() },
       ...writeFinish(this.#stop),
       index: 0,
+      ...this.#parts.takeLogprobs(),
       ...(grounding !== null && { groundingMetadata: grounding }),
     }
     return this.#chunk({ candidates: [candidate], ...writeUsage(this.#context) }) + (this.#isArray ? ']' : '')

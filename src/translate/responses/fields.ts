@@ -1,4 +1,4 @@
-import type { FieldRow, FieldTable } from '../field-table.ts'
+import { type FieldRow, type FieldTable, logprobsRow } from '../field-table.ts'
 
 const mapped: FieldRow = { otherwise: 'mapped' }
 const dropped: FieldRow = { otherwise: 'dropped' }
@@ -13,7 +13,6 @@ const refused = (why: string, harmless?: readonly unknown[]): FieldRow => ({
 
 const hosted = (what: string) => refused(`${what} runs at OpenAI, and no other provider has it`)
 const state = refused('it refers to what another provider has stored; send the whole conversation')
-const probabilities = 'probabilities of tokens are not translated'
 const storedFile: FieldRow = {
   otherwise: 'refused',
   to: { chat: 'mapped' },
@@ -85,7 +84,7 @@ export const responsesFields = {
   image: dropped,
   include: ignored,
   'include:reasoning.encrypted_content': mapped,
-  'include:message.output_text.logprobs': refused(probabilities),
+  'include:message.output_text.logprobs': logprobsRow,
   'include:file_search_call.results': ignored,
   'include:web_search_call.results': dropped,
   'include:web_search_call.action.sources': dropped,
@@ -196,7 +195,7 @@ export const responsesFields = {
   'tools:tool_search': hosted('tool search'),
   'tools:apply_patch': hosted('the patch tool'),
   'tools:unknown': refused('this kind of tool is unknown'),
-  top_logprobs: refused(probabilities, [0]),
+  top_logprobs: { ...logprobsRow, harmless: [0] },
   top_p: mapped,
   truncation: { otherwise: 'dropped', harmless: ['disabled'] },
   user: sameInChat({ otherwise: 'ignored', to: { messages: 'mapped' } }),

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import { packReasoning } from '../carried-reasoning.ts'
 import type { WriteContext } from '../codec.ts'
-import type { Opaque } from '../conversation.ts'
+import type { Opaque, TokenLogprob } from '../conversation.ts'
 import { customToolNames } from '../custom-tools.ts'
 import { clientToolName } from '../ids.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { CallItem } from './call-item.ts'
-import { type EmitEvent, type ItemPlace, MessageItem } from './message-item.ts'
+import { type EmitEvent, type ItemPlace, MessageItem, noLogprobs } from './message-item.ts'
 import { clientName } from './namespaces.ts'
 import { ReasoningItem } from './reasoning-item.ts'
 import type { ResponseIds } from './response-ids.ts'
@@ -20,6 +20,7 @@ export class ItemWriter {
   readonly #ids: ResponseIds
   readonly #emit: EmitEvent
   readonly #customTools: ReadonlySet<string>
+  readonly #asksLogprobs: boolean
   readonly #output: JsonObject[] = []
   #open: MessageItem | ReasoningItem | CallItem | null = null
   #opaque: Opaque | null = null
@@ -32,6 +33,7 @@ export class ItemWriter {
     this.#ids = ids
     this.#emit = emit
     this.#customTools = customToolNames(context.conversation)
+    this.#asksLogprobs = context.conversation.settings.logprobs !== null
   }
 
   /** The finished items. */
@@ -43,7 +45,12 @@ export class ItemWriter {
     switch (event.kind) {
       case 'text':
       case 'refusal':
-        this.#say(event.kind, event.part, event.text)
+        this.#say(
+          event.kind,
+          event.part,
+          event.text,
+          this.#asksLogprobs && event.kind === 'text' ? event.logprobs : noLogprobs,
+        )
         break
       case 'reasoning':
         if (event.text !== '') this.#reasoning().add(event.text)
@@ -72,11 +79,11 @@ export class ItemWriter {
     return this.#output
   }
 
-  #say(kind: 'text' | 'refusal', part: number, text: string): void {
-    if (text === '') return
+  #say(kind: 'text' | 'refusal', part: number, text: string, logprobs: readonly TokenLogprob[] = noLogprobs): void {
+    if (text === '' && logprobs.length === 0) return
     if (!(this.#open instanceof MessageItem)) this.#close()
     this.#open ??= new MessageItem(this.#place('msg'), this.#emit)
-    if (this.#open instanceof MessageItem) this.#open.add(kind, part, text, this.#texts)
+    if (this.#open instanceof MessageItem) this.#open.add({ kind, part, text, logprobs }, this.#texts)
     if (kind === 'text') this.#texts += text.length
     else this.#refused = true
   }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json-value.ts'
-import type { Citation } from '../conversation.ts'
+import type { Citation, TokenLogprob } from '../conversation.ts'
 import { writeCitation } from './citations.ts'
 
 /** Takes an event of the stream, without its sequence number. */
@@ -20,7 +20,19 @@ interface OpenContent {
   /** How much text the answer has before it. */
   base: number
   annotations: JsonObject[]
+  logprobs: TokenLogprob[]
 }
+
+/** A piece of a content. */
+interface SaidText {
+  kind: ContentKind
+  part: number
+  text: string
+  /** Of the tokens of the piece; none where the client did not ask for them. */
+  logprobs: readonly TokenLogprob[]
+}
+
+export const noLogprobs: readonly TokenLogprob[] = []
 
 /** A message of the answer. Texts that follow each other are parts of one. */
 export class MessageItem {
@@ -35,15 +47,16 @@ export class MessageItem {
     emit('response.output_item.added', { output_index: place.output_index, item: this.#item('in_progress') })
   }
 
-  add(kind: ContentKind, part: number, text: string, base: number): void {
-    if (text === '') return
+  add({ kind, part, text, logprobs }: SaidText, base: number): void {
+    if (text === '' && logprobs.length === 0) return
     if (this.#open?.part !== part || this.#open.kind !== kind) {
       this.endPart()
-      this.#open = { kind, part, text: '', base, annotations: [] }
+      this.#open = { kind, part, text: '', base, annotations: [], logprobs: [] }
       this.#emit('response.content_part.added', { ...this.#at(), part: writePart({ ...this.#open }) })
     }
     this.#open.text += text
-    if (kind === 'text') this.#emit('response.output_text.delta', { ...this.#at(), delta: text, logprobs: [] })
+    for (const token of logprobs) this.#open.logprobs.push(token)
+    if (kind === 'text') this.#emit('response.output_text.delta', { ...this.#at(), delta: text, logprobs })
     else this.#emit('response.refusal.delta', { ...this.#at(), delta: text })
   }
 
@@ -58,8 +71,8 @@ export class MessageItem {
   endPart(): void {
     const open = this.#open
     if (open === null) return
-    const { text } = open
-    if (open.kind === 'text') this.#emit('response.output_text.done', { ...this.#at(), text, logprobs: [] })
+    const { text, logprobs } = open
+    if (open.kind === 'text') this.#emit('response.output_text.done', { ...this.#at(), text, logprobs })
     else this.#emit('response.refusal.done', { ...this.#at(), refusal: text })
     const part = writePart(open)
     this.#emit('response.content_part.done', { ...this.#at(), part })
@@ -84,7 +97,7 @@ export class MessageItem {
   }
 }
 
-function writePart({ kind, text, annotations }: OpenContent): JsonObject {
+function writePart({ kind, text, annotations, logprobs }: OpenContent): JsonObject {
   if (kind === 'refusal') return { type: 'refusal', refusal: text }
-  return { type: 'output_text', text, annotations: [...annotations], logprobs: [] }
+  return { type: 'output_text', text, annotations: [...annotations], logprobs: [...logprobs] }
 }

@@ -3,6 +3,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import { brokenReply } from '../broken-answer.ts'
 import type { Opaque } from '../conversation.ts'
 import { countOf } from '../json.ts'
+import { readLogprobs } from '../logprobs.ts'
 import type { ModelReply, Stop } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { foreignAnnotations, readCitations } from './citations.ts'
@@ -83,7 +84,9 @@ function readMessage(item: JsonObject, path: string, base: number): OutputPart[]
     const text = asString(part.text)
     const citations = readCitations(part.annotations, texts)
     texts += text.length
-    return [{ kind: 'text', path: at, text, ...(citations.length > 0 && { citations }) }]
+    const logprobs = readLogprobs(part.logprobs)
+    const more = { ...(citations.length > 0 && { citations }), ...(logprobs !== undefined && { logprobs }) }
+    return [{ kind: 'text', path: at, text, ...more }]
   })
 }
 

@@ -5,11 +5,13 @@ import {
   type Conversation,
   type ConversationSettings,
   type ConversationTurn,
+  type LogprobSettings,
   type OutputFormat,
   type ReasoningSettings,
   type SeenField,
 } from '../conversation.ts'
 import { countOf } from '../json.ts'
+import { readAsked } from '../logprobs.ts'
 import { orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { responsesFields } from './fields.ts'
@@ -85,12 +87,18 @@ function readSettings(body: JsonObject): ConversationSettings {
     endUser: asText(body.safety_identifier) ?? asText(body.user),
     output: readOutput(asObject(text.format)),
     reasoning: readReasoning(body),
+    logprobs: readLogprobs(body),
     serviceTier: asText(body.service_tier),
     cacheKey: asText(body.prompt_cache_key),
     verbosity: asText(text.verbosity),
     metadata: body.metadata ?? null,
     store: typeof body.store === 'boolean' ? body.store : null,
   }
+}
+
+function readLogprobs({ include, top_logprobs }: JsonObject): LogprobSettings | null {
+  const index = asArray(include).indexOf('message.output_text.logprobs')
+  return readAsked({ asked: index >= 0, path: `include[${index}]`, top: top_logprobs, topPath: 'top_logprobs' })
 }
 
 function readOutput(format: JsonObject | null): OutputFormat | null {

@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { ReplyReader } from '../codec.ts'
 import { countOf } from '../json.ts'
+import { readLogprobs } from '../logprobs.ts'
 import type { ReplyEvent } from '../reply.ts'
 import { foreignAnnotations, readCitation } from './citations.ts'
 import { readEncrypted, readOutputItem, readStop } from './read-reply.ts'
@@ -45,7 +46,7 @@ export class ResponsesStreamReader implements ReplyReader {
         this.#added(data)
         break
       case 'response.output_text.delta':
-        this.#said(data, 'text', asString(data.delta))
+        this.#wrote(data, asString(data.delta), data.logprobs)
         break
       case 'response.refusal.delta':
         this.#said(data, 'refusal', asString(data.delta))
@@ -101,6 +102,16 @@ export class ResponsesStreamReader implements ReplyReader {
       name: asString(item.name),
       custom: item.type === 'custom_tool_call',
     })
+  }
+
+  #wrote(place: JsonObject, text: string, written: unknown): void {
+    const logprobs = readLogprobs(written)
+    if (logprobs === undefined) return this.#said(place, 'text', text)
+    const part = this.#part(`${place.output_index}.${place.content_index}`, 'text')
+    if (part.ended) return
+    part.length += text.length
+    this.#texts += text.length
+    this.#out.push({ kind: 'text', part: part.number, text, logprobs })
   }
 
   #said({ output_index, content_index }: JsonObject, kind: 'text' | 'refusal', text: string): void {
@@ -166,7 +177,7 @@ export class ResponsesStreamReader implements ReplyReader {
     const key = `${place.output_index}.${place.content_index}`
     if ((this.#parts.get(key)?.length ?? 0) === 0) {
       if (content.type === 'output_text') {
-        this.#said(place, 'text', asString(content.text))
+        this.#wrote(place, asString(content.text), content.logprobs)
         for (const annotation of asArray(content.annotations)) this.#cited({ ...place, annotation })
       } else if (content.type === 'refusal') this.#said(place, 'refusal', asString(content.refusal))
     }

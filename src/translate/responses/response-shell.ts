@@ -90,6 +90,7 @@ function repeat(conversation: Conversation, model: string, kept: KeptState | nul
     },
     tool_choice: writeToolChoice(toolChoice, tools).tool_choice ?? 'auto',
     tools: tools.flatMap((tool) => writeTool(tool, null) ?? []),
+    ...(settings.logprobs !== null && { top_logprobs: settings.logprobs.top ?? 0 }),
     top_p: settings.topP,
     truncation: 'disabled',
   }

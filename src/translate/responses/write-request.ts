@@ -1,9 +1,16 @@
 import type { Fault } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
-import type { Conversation, ConversationSettings, OutputFormat, ReasoningSettings } from '../conversation.ts'
+import type {
+  Conversation,
+  ConversationSettings,
+  LogprobSettings,
+  OutputFormat,
+  ReasoningSettings,
+} from '../conversation.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
+import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
 import { isStrictOutput } from '../schema/openai.ts'
 import { settingPath } from '../setting-paths.ts'
@@ -35,6 +42,7 @@ export function writeResponsesRequest(
     ...writeLimit(settings.maxOutput, target, ledger),
     ...writeSampling(conversation, facts, effort, ledger),
     ...writeReasoning(settings.reasoning, effort, facts),
+    ...writeIncluded(settings.logprobs, facts, target, ledger),
     ...writeText(settings.output, settings.verbosity, ledger),
     ...writeIdentity(settings, target, ledger),
     ...writeTier(settings.serviceTier, ledger),
@@ -99,10 +107,24 @@ function writeReasoning(asked: ReasoningSettings | null, effort: string | null, 
     ...(effort !== null && { effort }),
     ...(reasons && asked?.visible === true && { summary: 'auto' }),
   }
-  return {
-    ...(Object.keys(reasoning).length > 0 && { reasoning }),
+  return Object.keys(reasoning).length > 0 ? { reasoning } : {}
+}
+
+function writeIncluded(
+  asked: LogprobSettings | null,
+  facts: ModelFacts,
+  target: TranslationTarget,
+  ledger: Ledger,
+): JsonObject {
+  const logprobs = asked === null || refusesLogprobs(asked, target, ledger) ? null : asked
+  const include = [
     // The one way to go on with it when nothing is stored.
-    ...(reasons && { include: ['reasoning.encrypted_content'] }),
+    ...(facts.reasoning.control === 'none' ? [] : ['reasoning.encrypted_content']),
+    ...(logprobs === null ? [] : ['message.output_text.logprobs']),
+  ]
+  return {
+    ...(include.length > 0 && { include }),
+    ...(logprobs !== null && logprobs.top !== null && { top_logprobs: logprobs.top }),
   }
 }
 

@@ -43,6 +43,13 @@ it('takes no more than any answer needs, whatever room there is', () => {
   })
 })
 
+it('counts what comes with a text', () => {
+  const { held, asked } = keep()
+  const logprobs = [{ token: 'x'.repeat(2 * million), logprob: 0, bytes: null, top_logprobs: [] }]
+  expect(held.add([{ kind: 'text', part: 0, text: 'x', logprobs }])).toBeNull()
+  expect(asked).toHaveLength(1)
+})
+
 it('counts events that say nothing, and what is no text', () => {
   const { held, asked } = keep()
   const [many, value, url] = [20_000, 'y'.repeat(1000), 'https://a.example'] as const

@@ -1,0 +1,35 @@
+import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import type { TokenLogprob } from '../conversation.ts'
+import { bytesOf } from '../logprobs.ts'
+
+type TokenCandidate = Omit<TokenLogprob, 'top_logprobs'>
+
+/** Of a candidate. Undefined: there are none. */
+export function readLogprobsResult(value: unknown): readonly TokenLogprob[] | undefined {
+  const result = asObject(value)
+  const chosen = asArray(result?.chosenCandidates)
+  if (chosen.length === 0) return
+  const tops = asArray(result?.topCandidates)
+  return chosen.map((one, index) => ({
+    ...readCandidate(one),
+    top_logprobs: asArray(asObject(tops[index])?.candidates).map(readCandidate),
+  }))
+}
+
+/** Zero is left out. */
+function readCandidate(value: unknown): TokenCandidate {
+  const candidate = asObject(value)
+  const token = asString(candidate?.token)
+  return { token, logprob: candidate?.logProbability ?? 0, bytes: bytesOf(token) }
+}
+
+/** Ids of tokens are not known. */
+export function writeLogprobsResult(tokens: readonly TokenLogprob[]): JsonObject {
+  const hasTop = tokens.some(({ top_logprobs }) => top_logprobs.length > 0)
+  const topCandidates = tokens.map(({ top_logprobs }) => ({ candidates: top_logprobs.map(writeCandidate) }))
+  return { ...(hasTop && { topCandidates }), chosenCandidates: tokens.map(writeCandidate) }
+}
+
+function writeCandidate({ token, logprob }: TokenCandidate): JsonObject {
+  return { token, logProbability: logprob }
+}

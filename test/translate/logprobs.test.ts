@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import type { FormatName } from '../../src/core/format.ts'
+import type { JsonObject } from '../../src/core/json-value.ts'
+import type { ModelReply } from '../../src/translate/reply.ts'
+import { codecOf, isFault } from '../support/translate/stage.ts'
+
+const token = { token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }
+const result = { chosenCandidates: [{ token: 'a', logProbability: -1 }] }
+
+function readWhole(format: FormatName, body: JsonObject): ModelReply {
+  const reply = codecOf(format).readReply(body)
+  if (isFault(reply)) throw new Error(reply.message)
+  return reply
+}
+
+function streamed(format: FormatName, ...chunks: JsonObject[]) {
+  const reader = codecOf(format).openReader()
+  return [...chunks.flatMap((chunk) => reader.event('', chunk)), ...reader.end()]
+}
+
+const call = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+const choice = (member: 'message' | 'delta', content: JsonObject, logprobs: JsonObject) => ({
+  choices: [{ index: 0, [member]: content, logprobs, finish_reason: null }],
+})
+const candidate = (parts: JsonObject[], more: JsonObject = {}) => ({ candidates: [{ content: { parts }, ...more }] })
+
+describe('probabilities of tokens that are of no text are named as lost', () => {
+  it.each<[string, JsonObject, JsonObject, string]>([
+    ['of calls', { content: null, tool_calls: [call] }, { content: [token] }, 'choices.logprobs'],
+    ['of a refusal', { refusal: 'No' }, { refusal: [token] }, 'choices.logprobs.refusal'],
+  ])('%s', (_what, said, logprobs, name) => {
+    expect(readWhole('chat', choice('message', said, logprobs)).dropped).toEqual([name])
+    expect(streamed('chat', choice('delta', said, logprobs))).toContainEqual({ kind: 'dropped', name })
+  })
+
+  it('of thoughts', () => {
+    const body = candidate([{ text: 'Hm', thought: true }], { logprobsResult: result, finishReason: 'STOP' })
+    expect(readWhole('generate', body).dropped).toEqual(['logprobsResult'])
+    expect(streamed('generate', body)).toContainEqual({ kind: 'dropped', name: 'logprobsResult' })
+  })
+})
+
+describe('a provider that sends a place for them and nothing in it', () => {
+  const empty = { content: [], refusal: null }
+
+  it.each<[FormatName, JsonObject]>([
+    ['chat', choice('delta', { content: 'a' }, empty)],
+    ['generate', candidate([{ text: 'a' }], { logprobsResult: { chosenCandidates: [] } })],
+    ['responses', { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'a', logprobs: [] }],
+  ])('%s: adds nothing to the text', (format, chunk) => {
+    const events = streamed(format, chunk)
+    expect(events.find(({ kind }) => kind === 'text')).toStrictEqual({ kind: 'text', part: 0, text: 'a' })
+    expect(events.some(({ kind }) => kind === 'dropped')).toBe(false)
+  })
+
+  it('is the same in a whole answer', () => {
+    const reply = readWhole('chat', choice('message', { content: 'a' }, empty))
+    expect(reply.parts).toStrictEqual([{ kind: 'text', path: 'message.content', text: 'a' }])
+    expect(reply.dropped).toEqual([])
+  })
+})
