@@ -61,7 +61,7 @@ const rows = {
   invalid_request: { status: 400, origin: 'client', hint: 'Correct the request body.' },
   not_translatable: {
     status: 400,
-    origin: 'gateway',
+    origin: 'client',
     hint: 'Call the lane whose format the provider supports, or route the model to another provider.',
   },
   provider_not_ready: {

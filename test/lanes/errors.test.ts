@@ -76,6 +76,10 @@ describe.each(errorCodes)('%s', (code) => {
   })
 })
 
+it('what a provider of another format has no place for is the client’s own', () => {
+  expect(errorTable.not_translatable.origin).toBe('client')
+})
+
 describe('renderError', () => {
   it('tells when to come back, in whole seconds rounded up', () => {
     for (const of of [openai, anthropic, gemini]) {
