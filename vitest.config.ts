@@ -23,6 +23,7 @@ const counted = [
   'test/core/parser-cost.test.ts',
   'test/manifest/cost.test.ts',
   'test/routing/route-index.test.ts',
+  'test/store/ingest/segment-rest.test.ts',
   'test/translate/cost.test.ts',
 ]
 
