@@ -175,6 +175,8 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
     const { page } = stage
     await visit(page, stage.gateway, '/?since=24h')
     const plot = page.locator('.chart .u-over').first()
+    // What needs attention stands above it, and may fill the window.
+    await plot.scrollIntoViewIfNeeded()
     const box = await plot.boundingBox()
     if (box === null) throw new Error('there is no chart')
     const middle = box.y + box.height / 2

@@ -99,7 +99,7 @@ describe('what needs attention', () => {
       ({ id: 'key_1', name: 'ci', state: 'active', expires_at: new Date(now + days * 86_400_000).toISOString() }) as Key
     expect(listed({ errors, keys: [key(3), key(30)] })).toEqual([
       'warning model_not_found: 82 requests in the last hour asked for a model that has no route there → /requests',
-      'warning key ci: expires in 72 h → /keys/$key',
+      'warning key ci: expires in 3 d → /keys/$key',
     ])
   })
 })

@@ -20,21 +20,25 @@ export function NeedsAttention() {
   const errors = useQuery(
     orpc.requests.stats.queryOptions({ input: { ...scope.filter, since: '1h', errors: true, by: 'error' } }),
   )
-  const models = useQuery(orpc.requests.stats.queryOptions({ input: { ...scope.filter, since: '24h', by: 'model' } }))
+  const budgets = (status?.budgets ?? []).filter((budget) => isWithin(budget, scope))
+  const countsMoney = budgets.some(({ kind }) => kind === 'usd')
+  const models = useQuery({
+    ...orpc.requests.stats.queryOptions({ input: { ...scope.filter, since: '24h', by: 'model' } }),
+    enabled: countsMoney,
+  })
   useTraffic(() => {
     void providers.refetch()
-    void models.refetch()
+    if (countsMoney) void models.refetch()
     void errors.refetch()
   })
-  if (!providers.data || !routes.data || !keys.data || !errors.data || !models.data)
-    return <section className="attention" />
+  if (!providers.data || !routes.data || !keys.data || !errors.data) return <section className="attention" />
   const found = listAttention({
     providers: providers.data,
     routes: routes.data.filter((route) => inScope(scope, route)),
     keys: keys.data.filter((key) => inScope(scope, key)),
     errors: errors.data,
-    budgets: (status?.budgets ?? []).filter((budget) => isWithin(budget, scope)),
-    models: models.data,
+    budgets,
+    models: models.data ?? [],
     now: Date.now(),
   })
   if (found.length === 0)

@@ -124,7 +124,7 @@ function Target({ target, position, rank, route, provider, explanation, traffic,
             <Link
               to="/routing/translation"
               search={(before) => ({ ...keepScope(before), ...comparedWith(target.formats[0]) })}
-              aria-label={`What requests to ${target.provider} lose in translation`}
+              aria-label={`losses of requests to ${target.provider} in translation`}
             >
               losses
             </Link>
