@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
     it('shows for two formats what is kept and what is lost', async () => {
       const { page, visit } = stage
       await visit(`/routing/${(await onlyRoute())?.id}`)
-      await page.getByRole('link', { name: /^What requests to broken lose/ }).click()
+      await page.getByRole('link', { name: /^losses of requests to broken/ }).click()
       await page.getByRole('heading', { level: 1, name: 'Translation' }).waitFor()
       expect(await page.getByLabel('Provider').inputValue()).toBe('chat')
       await page.getByRole('row', { name: /top_k/ }).getByText('lost').waitFor()
