@@ -232,7 +232,7 @@ describe('a handshake that is refused', () => {
     const framed = await dial(`${plane.baseUrl}/v1/responses`, bearer())
     framed.send({ type: 'response.create', model: 'demo-model', input: 'hi' })
     expect(await framed.nextJson()).toMatchObject({ type: 'error', error: { code: 'not_translatable' } })
-    expect(await framed.closed).toMatchObject({ code: 1011 })
+    expect(await framed.closed).toMatchObject({ code: 1008 })
     provider.refuse(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"ok":true}' }))
     expect(await refused(realtime())).toMatchObject({ status: 502, headers: { 'x-sp-error': 'provider_bad_response' } })
     provider.refuse(null)
