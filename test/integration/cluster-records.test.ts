@@ -131,8 +131,7 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     }
     const [all, one]: string[][] = [[], []]
     if (all === undefined || one === undefined) throw new Error('two lists')
-    // Each ends with the abort below, or with its gateway.
-    for (const rows of [follow(all, {}), follow(one, { node: 'gw-a' })]) rows.catch(() => {})
+    const following = [follow(all, {}), follow(one, { node: 'gw-a' })]
     const askOne = async (name: string) => {
       const id = await ask(name)
       sent.add(id ?? '')
@@ -151,6 +150,7 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect(asked.filter((each) => one.includes(each))).toEqual(asked.filter((each) => each.startsWith('gw-a')))
     expect(one.every((each) => each.startsWith('gw-a'))).toBe(true)
     stop.abort()
+    await Promise.allSettled(following)
   })
 
   /** Each makes a response at its provider; the key is told its id. */
