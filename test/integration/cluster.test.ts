@@ -189,7 +189,10 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     // A removed one has nothing more to do with it, and takes note.
     await node('gw-b').gateway.admin.cluster.leave({})
     await node('gw-b').gateway.admin.projects.add({ name: 'removed' })
-    await expect(gateway.admin.cluster.leave({})).rejects.toThrow(/the last node/)
+    await expect(gateway.admin.cluster.leave({})).rejects.toMatchObject({
+      message: 'This is the last node.',
+      data: { hint: 'To end the cluster: spgw cluster dissolve' },
+    })
     expect(await gateway.admin.cluster.dissolve({})).toMatchObject({ records: 0 })
     expect(cluster.postgres.query("select count(*) from pg_namespace where nspname = 'spgw'").trim()).toBe('0')
     await gateway.admin.projects.add({ name: 'last' })

@@ -21,7 +21,7 @@ const dataPlane = {
   // Of these, 646 kB (translation, kept responses, WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files, content
   // rules, cached answers, limits of accounts) lie there as
   // text and are run by whoever needs them first. The engine for patterns is a script of its own, which only those get that need it.
-  bytes: 1_618_000,
+  bytes: 1_617_500,
   without: [
     'node_modules/zod/',
     'node_modules/yaml/',
@@ -35,13 +35,13 @@ const dataPlane = {
 const store = {
   entries: ['src/store/thread.ts'],
   // Of these, 29 kB are what a node of a cluster does with rows, records and objects, and run nowhere else; 9 kB are sums by tag.
-  bytes: 536_000,
+  bytes: 529_500,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/', ...ofClusters],
 }
 const serve = {
   entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
   // Of these, 7 kB are how limits are counted that nodes share, and 1 kB what to do about each conflict of the store.
-  bytes: 632_000,
+  bytes: 626_500,
   without: [
     'zod/v4/classic/',
     'node_modules/undici/',
