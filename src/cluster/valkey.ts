@@ -75,7 +75,9 @@ export class Valkey {
 
   async #greet(): Promise<void> {
     try {
-      const said = await this.#redis.info('server')
+      const said = await this.#redis.info()
+      // A replica takes no writes: until the name leads to another one, or it is promoted, it is none to ask.
+      if (/^role:slave/m.test(said)) throw new Error('it is a replica, and takes no writes')
       const [, run] = /^run_id:(\w+)/m.exec(said) ?? []
       const [, name = '', version = ''] = /^(valkey|redis)_version:(\S+)/m.exec(said) ?? []
       // Valkey says the version of Redis that it is compatible with as well.

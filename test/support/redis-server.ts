@@ -19,7 +19,7 @@ export const needsRedis = 'needs redis-server: apt-get install redis-server'
 export class RedisServer {
   readonly port: number
   readonly #directory = mkdtempSync(join(tmpdir(), 'spgw-redis-'))
-  readonly #options: readonly string[]
+  #options: readonly string[]
   #child: ChildProcess | null = null
 
   private constructor(port: number, options: readonly string[]) {
@@ -46,7 +46,9 @@ export class RedisServer {
     return await RedisServer.start(['--replicaof', '127.0.0.1', String(this.port), '--repl-diskless-sync-delay', '0'])
   }
 
+  /** It stays one that follows nobody when it is started again. */
   async promote(): Promise<void> {
+    this.#options = []
     await this.command('REPLICAOF', 'NO', 'ONE')
   }
 

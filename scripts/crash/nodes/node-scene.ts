@@ -41,6 +41,7 @@ export class NodeScene {
   readonly #loads = new Map<string, Load>()
   readonly #spending = new Map<string, BudgetLoad>()
   readonly #closing: (() => Promise<void> | void)[] = []
+  readonly #ending: (() => void)[] = []
   /** Projects whose making was acknowledged. */
   readonly #projects = new Set<string>()
   #marks = 0
@@ -141,6 +142,11 @@ export class NodeScene {
     this.#closing.push(close)
   }
 
+  /** Where this process ends with the scene still set. */
+  onEnd(end: () => void): void {
+    this.#ending.push(end)
+  }
+
   /** Ends the clients, and resolves when all nodes have brought what they have to PostgreSQL. */
   async settle(): Promise<void> {
     for (const node of this.nodes) await this.#end(node)
@@ -197,6 +203,7 @@ export class NodeScene {
     for (const { gateway } of this.nodes) gateway.signal('SIGKILL')
     this.redis.signal('SIGKILL')
     this.postgres.remove()
+    for (const end of this.#ending) end()
   }
 
   async close(): Promise<void> {

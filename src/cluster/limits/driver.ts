@@ -24,7 +24,7 @@ export interface DriverOptions {
   quiet: boolean
   without: WithoutServer
   /** null: one alone. */
-  valkey: Valkey | null
+  valkey: Pick<Valkey, 'run' | 'evaluate'> | null
   /** Milliseconds of the clock that the threads of this process share. */
   now(): number
 }
@@ -111,7 +111,10 @@ export class LimitDriver {
     const keys = [this.#key('state'), ...names.map((name) => this.#key(name))]
     valkey.evaluate(script, keys, JSON.stringify(call)).then(
       (answer) => this.#receive(call.number, names, answer),
-      () => this.#done(),
+      // Not again before the next tick: a connection that is on its way down refuses at once, and this thread would do nothing else.
+      () => {
+        this.#calling = false
+      },
     )
   }
 
@@ -123,17 +126,9 @@ export class LimitDriver {
       const row = this.#windows.find(name)
       this.#cells.get(name)?.answer(row?.room ?? 0, row?.refusedUntil ?? 0)
     }
-    this.#done()
-  }
-
-  /** What was asked for meanwhile is asked at once. */
-  #done(): void {
     this.#calling = false
-    for (const cell of this.#cells.values())
-      if (cell.waiting().all > 0) {
-        this.#call()
-        return
-      }
+    // What was asked for meanwhile is asked at once.
+    if ([...this.#cells.values()].some((cell) => cell.waiting().all > 0)) this.#call()
   }
 
   /** One hash slot, so that a script may have them all. */

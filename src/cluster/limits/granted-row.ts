@@ -50,6 +50,8 @@ export class GrantedRow {
   statedAt = Number.NEGATIVE_INFINITY
   /** Valkey has an entry of this node, which only its own script removes. */
   known = false
+  /** Valkey may have answered a statement without this node having heard it: an entry of it may be there. */
+  unanswered = false
   /** A bucket has ended since it was stated. */
   rolled = false
   /** For the estimate of what it will use. */
@@ -172,6 +174,7 @@ export class GrantedRow {
   state(bucket: number, want: number, need: number, leaves: boolean): StatedRow {
     this.#book(bucket)
     if (leaves) this.share = 0
+    this.unanswered = true
     const { slots } = this.limit
     const held = slots ? [this.#held[newest] ?? 0] : this.#held
     return [this.most, slots ? 1 : 0, want, need, leaves ? -1 : this.share, this.known ? 1 : 0, ...held]
@@ -197,6 +200,7 @@ export class GrantedRow {
     if (!this.limit.slots) this.#held[newest] = this.usedNow(bucket)
     if (!keepShare) this.share = 0
     this.known = false
+    this.unanswered = false
   }
 
   /** Another clock: each bucket moves by so many, at the latest to the present one. */

@@ -54,10 +54,10 @@ local function silentBuckets(node)
 end
 if not own or own.life ~= call.life then
   local before, since = own, silentBuckets(own)
-  own = { life = call.life, number = 0, members = #call.members }
+  own = { life = call.life, number = 0, members = #call.members, even = before and before.even }
   if before then state.dead[before.life] = bucket end
-  -- A life before may have used an even share until just now.
-  if state.open and since >= buckets and not call.known then own.even = bucket + buckets - 1 end
+  -- A life before may have used an even share until just now; so may one that this server never heard.
+  if since >= buckets and not call.known then own.even = bucket + buckets - 1 end
   state.nodes[call.node] = own
 end
 if call.number <= own.number then return reply(3) end

@@ -124,7 +124,8 @@ export class SharedWindows {
       if (by === 0) row.estimate(bucket, passed)
       row.roll(by, bucket)
       if (this.isAbsent()) this.#unstated.add(row)
-      if (by > 0 && !row.known && row.isIdle(bucket)) this.#remove(row)
+      // What an answer on its way grants would belong to none.
+      if (by > 0 && !row.known && !row.unanswered && row.isIdle(bucket)) this.#remove(row)
       else this.#settle(row)
     }
   }
@@ -178,7 +179,8 @@ export class SharedWindows {
 
   #take(row: GrantedRow, figures: LimitReply['rows'][number] | undefined, age: number, now: number, sent: PendingCall) {
     this.#unstated.delete(row)
-    if (figures === undefined || !this.#rows.has(row.limit.id)) return
+    row.unanswered = false
+    if (figures === undefined) return
     const { given, share, room } = figures
     row.grant(given, row.limit.slots ? 0 : Math.max(0, age))
     row.share = share
@@ -262,7 +264,7 @@ export class SharedWindows {
 
   #needsCall(row: GrantedRow, now: number): boolean {
     if (row.rolled || row.hasOver(this.#bucket)) return true
-    if (row.known && row.isIdle(this.#bucket)) return true
+    if ((row.known || row.unanswered) && row.isIdle(this.#bucket)) return true
     // Others may need the share that is lent here.
     if (row.share > 0 && now - row.statedAt >= aliveMs) return true
     if (this.#wantOf(row, now).want > 0) return true

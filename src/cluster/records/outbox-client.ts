@@ -7,6 +7,7 @@ export class OutboxClient {
   readonly #port: MessagePort
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   #lastId = 0
+  #closed = false
 
   /** `onQuestion`: what the store asks of all nodes. */
   constructor(port: MessagePort, onQuestion: (question: ObjectsQuestion) => Promise<ObjectsReply>) {
@@ -16,7 +17,8 @@ export class OutboxClient {
       void onQuestion(message).then((reply) => port.postMessage(reply))
     })
     port.on('close', () => {
-      for (const pending of this.#pending.values()) pending.reject(new Error('the store is not there'))
+      this.#closed = true
+      for (const pending of this.#pending.values()) pending.reject(noStore())
       this.#pending.clear()
     })
     // It keeps no thread alive that has nothing else to do.
@@ -27,6 +29,8 @@ export class OutboxClient {
     act: Act,
     input: OutboxQuestions[Act]['input'],
   ): Promise<OutboxQuestions[Act]['output']> {
+    // Nobody hears what is posted to a port that has ended, and nobody would answer.
+    if (this.#closed) throw noStore()
     const id = ++this.#lastId
     const pending = Promise.withResolvers<unknown>()
     this.#pending.set(id, pending)
@@ -45,4 +49,8 @@ export class OutboxClient {
     if ('failure' in reply) pending?.reject(new Error(reply.failure))
     else pending?.resolve(reply.output)
   }
+}
+
+function noStore(): Error {
+  return new Error('the store is not there')
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Redis } from 'iovalkey'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bucketMs, type LimitCall, readReply } from '../../../src/cluster/limits/call.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bucketMs, type LimitCall, type LimitReply, readReply } from '../../../src/cluster/limits/call.ts'
 import { limitScript } from '../../../src/cluster/limits/script.ts'
 import { Authority } from '../../support/limits/authority.ts'
 import { hasRedis, needsRedis, RedisServer } from '../../support/redis-server.ts'
@@ -49,6 +49,33 @@ describe.skipIf(!hasRedis)(`the script of limits (${needsRedis})`, () => {
     await server?.remove()
   })
 
+  beforeEach(async () => void (await redis.flushall()))
+
+  const ask = async (node: string, life: string, seconds: number, more: Partial<LimitCall>): Promise<LimitReply> => {
+    const now = start + seconds * 1000
+    const call = { ...calm, node, life, bucket: Math.floor(now / bucketMs), ...more }
+    const answer = await redis.eval(script, 2, 'state', 'row', JSON.stringify(call), Math.floor(now / 1000), 0)
+    return readReply(answer)
+  }
+
+  it('keeps back what a node may have used alone before it died, where the next server is asked first by its next life', async () => {
+    const { epoch, tag } = await ask('one', 'one-1', 1, { number: 1 })
+    const known = { epoch, tag }
+    await ask('one', 'one-1', 2, { ...known, number: 2, ack: start + 1000 })
+    await ask('two', 'two-1', 2, { ...known, number: 2, ack: start + 1000 })
+    // Its life before was cut off, used its even part until just now, and never spoke to this server.
+    const heard = { ...known, known: false }
+    expect((await ask('three', 'three-2', 79, { ...heard, number: 1 })).open).toBe(false)
+    await ask('three', 'three-2', 79, { ...heard, number: 2, ack: start + 79_000 })
+    await ask('two', 'two-1', 80, { ...known, number: 3, ack: start + 79_500 })
+    const opened = await ask('one', 'one-1', 81, { ...known, number: 3, ack: start + 80_000, rows: [wanting] })
+    expect(opened).toMatchObject({ open: true, rows: [{ given: 12, room: 28 }] })
+    // Nor does it forget that when the node starts once more.
+    await ask('three', 'three-3', 82, { ...heard, number: 1, ack: start + 81_500 })
+    const later = await ask('one', 'one-1', 83, { ...known, number: 4, ack: start + 82_500, rows: [holding] })
+    expect(later.rows[0]?.room).toBe(28)
+  })
+
   it('does what the model does that the simulations run', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 60 }), async (trace) => {
@@ -71,6 +98,17 @@ describe.skipIf(!hasRedis)(`the script of limits (${needsRedis})`, () => {
     )
   })
 })
+
+/** A limit of 60, of which a request of 12 waits. */
+const wanting = [60, 0, 12, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+
+/** It was granted. */
+const holding = [60, 0, 0, 0, -1, 1, 0, 0, 0, 0, 0, 0, 12]
+
+const calm: Omit<LimitCall, 'node' | 'life' | 'bucket'> = {
+  ...{ run: 'run-a', epoch: 0, tag: '', doubt: false, number: 1, members: ['one', 'two', 'three'] },
+  ...{ whole: true, known: true, ack: 0, rows: [] },
+}
 
 function toCall(
   step: Step,

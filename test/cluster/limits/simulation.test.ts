@@ -32,6 +32,15 @@ describe('limits that nodes share, in simulated clusters', () => {
     )
   })
 
+  const uneven = { nodes: 3, limit: 200, load: 4, uneven: 0.6, seconds: 200, faultEveryMs: 40_000, lateRate: 0.1 }
+
+  it.each([
+    ['a limit is asked for anew while an answer of it is on its way', 2_147_483_626],
+    ['a node that used its even part dies and is heard by the next server before that opens', 388_031],
+  ])('never pass more than the limit where %s', (_, seed) => {
+    expect(above({ ...uneven, seed })).toBe(0)
+  })
+
   it('are used as far as one counter would let them be, while nothing fails', () => {
     for (const { nodes, limit } of [
       { nodes: 3, limit: 60 },

@@ -75,3 +75,34 @@ it('does not follow a clock that was set', () => {
   expect(clock.hear(start + 1000, 999, 1001)).toBe(true)
   expect(clock.hear(start + 3_600_000, 2000, 2001)).toBe(false)
 })
+
+it('keeps a limit whose call is on its way, so that what the answer grants is stated by the node that uses it', () => {
+  const { windows, cell, call, answer } = open()
+  answer(call(0).number, 1, { code: 'new' })
+  cell.wanted = [1]
+  const late = call(9_000)
+  // Whoever waited is gone when the next bucket begins, and the limit is asked for anew.
+  cell.wanted = []
+  windows.tick(10_100)
+  if (windows.find('limit') === undefined) windows.add({ id: 'limit', slots: false }, cell)
+  answer(late.number, 10_200, { time: start + 10_150, rows: [{ given: 6, share: 0, room: 50 }] })
+  const bucket = start / bucketMs + 1
+  expect(windows.bucket).toBe(bucket)
+  expect(cell.take(bucket, 4)).toBe(true)
+  // Another server knows only what it is told.
+  answer(call(11_400).number, 11_401, { code: 'new', epoch: 4 })
+  expect(call(11_450).rows[0]?.slice(6)).toEqual([0, 0, 0, 0, 0, 0, 4])
+})
+
+it('says that it holds nothing where nobody has heard what was granted', () => {
+  const { windows, cell, call, answer } = open()
+  answer(call(0).number, 1, { code: 'new' })
+  answer(call(5).number, 6, { rows: [{ given: 0, share: 0, room: 60 }] })
+  windows.add({ id: 'limit', slots: false }, cell)
+  cell.wanted = [1]
+  expect(call(10).rows).toHaveLength(1)
+  cell.wanted = []
+  windows.tick(10_100)
+  const [row] = call(10_110).rows
+  expect(row?.[4]).toBe(-1)
+})

@@ -120,8 +120,8 @@ export class Authority {
     const since = this.#silentBuckets(state, before)
     const own: Node = { life: call.life, number: 0, members: call.members.length }
     if (before !== undefined) state.dead[before.life] = state.bucket
-    const mayHaveUsed = state.open && since >= windowBuckets && !call.known
-    if (mayHaveUsed && this.#leftOut.closing !== true) own.even = state.bucket + windowBuckets - 1
+    if (before?.even !== undefined) own.even = before.even
+    if (since >= windowBuckets && !call.known) own.even = state.bucket + windowBuckets - 1
     state.nodes[call.node] = own
     return own
   }

@@ -14,6 +14,7 @@ export const valkey: FaultRow = {
   async run(scene, { times: seconds, report }) {
     const replica = await scene.redis.addReplica()
     scene.onClose(() => replica.remove())
+    scene.onEnd(() => replica.signal('SIGKILL'))
     const probes = await beginStorm(scene)
     scene.begin()
     const pause = () => wait(seconds * 1000)
