@@ -20,6 +20,14 @@ export interface FieldRow {
 /** Every member of a format's requests, by its path without indexes (`tools.function.strict`). */
 export type FieldTable = Readonly<Record<string, FieldRow>>
 
+export const mapped: FieldRow = { otherwise: 'mapped' }
+export const dropped: FieldRow = { otherwise: 'dropped' }
+export const ignored: FieldRow = { otherwise: 'ignored' }
+
+export function refused(why: string, harmless?: readonly unknown[]): FieldRow {
+  return { otherwise: 'refused', why, ...(harmless && { harmless }) }
+}
+
 /** Of probabilities of tokens, which all formats have but Anthropic's. */
 export const logprobsRow = {
   to: { messages: 'refused' },

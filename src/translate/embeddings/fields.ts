@@ -1,26 +1,26 @@
-import type { FieldTable } from '../field-table.ts'
+import { type FieldTable, ignored, mapped } from '../field-table.ts'
 
 const vendors = 'only Gemini knows it'
 
 /** OpenAI's `/embeddings`: every member of a request, and what becomes of it at Gemini. */
 export const openaiEmbeddingFields = {
-  model: { otherwise: 'mapped' },
+  model: mapped,
   input: {
     otherwise: 'mapped',
     why: 'texts; lists of tokens are refused, which only the own tokenizer of a model can read',
   },
-  dimensions: { otherwise: 'mapped' },
-  encoding_format: { otherwise: 'mapped' },
-  user: { otherwise: 'ignored' },
+  dimensions: mapped,
+  encoding_format: mapped,
+  user: ignored,
 } satisfies FieldTable
 
 /** A request for one vector. */
 const single = {
-  model: { otherwise: 'mapped' },
-  content: { otherwise: 'mapped' },
-  'content.role': { otherwise: 'ignored' },
-  'content.parts': { otherwise: 'mapped' },
-  'content.parts.text': { otherwise: 'mapped' },
+  model: mapped,
+  content: mapped,
+  'content.role': ignored,
+  'content.parts': mapped,
+  'content.parts.text': mapped,
   taskType: { otherwise: 'dropped', why: vendors },
   title: { otherwise: 'dropped', why: vendors },
   outputDimensionality: { otherwise: 'mapped', why: 'the same for all texts of a request, else it is refused' },
@@ -31,6 +31,6 @@ type Batched = { [Name in keyof typeof single as `requests.${Name}`]: (typeof si
 /** Gemini's `embedContent` and `batchEmbedContents`: the same at OpenAI. */
 export const geminiEmbeddingFields = {
   ...single,
-  requests: { otherwise: 'mapped' },
+  requests: mapped,
   ...(Object.fromEntries(Object.entries(single).map(([name, row]) => [`requests.${name}`, row])) as Batched),
 } satisfies FieldTable

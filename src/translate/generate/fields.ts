@@ -1,13 +1,5 @@
-import { type FieldRow, type FieldTable, logprobsRow } from '../field-table.ts'
+import { dropped, type FieldRow, type FieldTable, ignored, logprobsRow, mapped, refused } from '../field-table.ts'
 
-const mapped: FieldRow = { otherwise: 'mapped' }
-const dropped: FieldRow = { otherwise: 'dropped' }
-const ignored: FieldRow = { otherwise: 'ignored' }
-const refused = (why: string, harmless?: readonly unknown[]): FieldRow => ({
-  otherwise: 'refused',
-  why,
-  ...(harmless && { harmless }),
-})
 const hosted = (what: string) => refused(`${what} runs at Google, and no other provider has it`)
 const media = refused('it answers in text only')
 
@@ -22,7 +14,7 @@ const content = {
   'parts.functionCall.name': mapped,
   'parts.functionCall.args': mapped,
   'parts.functionCall.partialArgs': refused('arguments in pieces are not a whole call'),
-  'parts.functionCall.willContinue': { otherwise: 'ignored' },
+  'parts.functionCall.willContinue': ignored,
   'parts.functionResponse': mapped,
   'parts.functionResponse.id': mapped,
   'parts.functionResponse.name': mapped,

@@ -1,15 +1,7 @@
-import { type FieldRow, type FieldTable, logprobsRow } from '../field-table.ts'
+import { dropped, type FieldRow, type FieldTable, ignored, logprobsRow, mapped, refused } from '../field-table.ts'
 
-const mapped: FieldRow = { otherwise: 'mapped' }
-const dropped: FieldRow = { otherwise: 'dropped' }
-const ignored: FieldRow = { otherwise: 'ignored' }
 /** Chat has the same member. */
 const sameInChat = (row: FieldRow): FieldRow => ({ ...row, to: { ...row.to, chat: 'kept' } })
-const refused = (why: string, harmless?: readonly unknown[]): FieldRow => ({
-  otherwise: 'refused',
-  why,
-  ...(harmless && { harmless }),
-})
 
 const hosted = (what: string) => refused(`${what} runs at OpenAI, and no other provider has it`)
 const state = refused('it refers to what another provider has stored; send the whole conversation')
