@@ -33,6 +33,11 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
         type: 'boolean',
         description: 'The server has the Responses API (default: as the preset says; else calls of it are translated)',
       },
+      logprobs: {
+        type: 'boolean',
+        description:
+          'The server gives probabilities of tokens (default: as the preset says; else translated calls that ask for them are refused)',
+      },
       ...egressSettings,
     },
     presets: rows,
@@ -53,6 +58,7 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     isUnsupported: (settings, operation) =>
       operation === 'responses.socket' && find(settings)?.responsesSocket === false,
     wantsReasoning: (settings) => find(settings)?.reasoningBack === true,
+    givesLogprobs: (settings) => (settings.logprobs ?? find(settings)?.logprobs) === true,
     usageConvention: ({ settings }) => ({ reasoningBeside: find(settings)?.reasoningBeside === true }),
   }
 }

@@ -11,6 +11,8 @@ export interface Preset {
   reasoningBeside: boolean
   /** Its models want their own `reasoning_content` of earlier turns back, which nobody signs. */
   reasoningBack: boolean
+  /** It documents `logprobs` and `top_logprobs` of chat completions, with answers of OpenAI's form. */
+  logprobs: boolean
   /** It documents `POST /responses`. */
   responses: boolean
   /** It has Responses over WebSocket. */
@@ -31,29 +33,38 @@ const local = (name: string, title: string, baseUrl: string, more: Partial<Prese
 
 function vendor(name: string, title: string, baseUrl: string, more: Partial<Preset> = {}): Preset {
   const usual = { unsupported: [], exhausted: [], importNames: [], note: null } as const
-  const unusual = { reasoningBeside: false, reasoningBack: false, responses: false, responsesSocket: false }
+  const unusual = {
+    reasoningBeside: false,
+    reasoningBack: false,
+    logprobs: false,
+    responses: false,
+    responsesSocket: false,
+  }
   const facts = { ...unusual, listsModels: true }
   return { name, title, baseUrl, credential: 'required', ...facts, ...usual, ...more }
 }
 
 export const presets: readonly Preset[] = [
-  local('vllm', 'vLLM', 'http://127.0.0.1:8000/v1', { importNames: ['hosted_vllm'] }),
+  local('vllm', 'vLLM', 'http://127.0.0.1:8000/v1', { logprobs: true, importNames: ['hosted_vllm'] }),
   local('ollama', 'Ollama', 'http://127.0.0.1:11434/v1', {
     importNames: ['ollama_chat'],
     note: 'Loads a model at its first call: allow a long first-byte limit.',
   }),
   local('llama-cpp', 'llama.cpp', 'http://127.0.0.1:8080/v1', {
+    logprobs: true,
     note: 'Serves the one model it was started with, whatever name is asked for.',
   }),
   local('lm-studio', 'LM Studio', 'http://127.0.0.1:1234/v1', { importNames: ['lm_studio', 'lmstudio-ai'] }),
-  local('sglang', 'SGLang', 'http://127.0.0.1:30000/v1'),
-  vendor('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1'),
+  local('sglang', 'SGLang', 'http://127.0.0.1:30000/v1', { logprobs: true }),
+  vendor('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1', { logprobs: true }),
   vendor('deepinfra', 'DeepInfra', 'https://api.deepinfra.com/v1/openai'),
   vendor('deepseek', 'DeepSeek', 'https://api.deepseek.com/v1', {
+    logprobs: true,
     reasoningBack: true,
     note: 'Sends blank lines or comments while a request waits for its turn.',
   }),
   vendor('fireworks', 'Fireworks AI', 'https://api.fireworks.ai/inference/v1', {
+    logprobs: true,
     responses: true,
     importNames: ['fireworks_ai', 'fireworks-ai'],
     note: 'Model names are paths: accounts/fireworks/models/NAME.',
@@ -79,6 +90,7 @@ export const presets: readonly Preset[] = [
   vendor('nebius', 'Nebius Token Factory', 'https://api.tokenfactory.nebius.com/v1'),
   vendor('nvidia-nim', 'NVIDIA NIM', 'https://integrate.api.nvidia.com/v1', { importNames: ['nvidia_nim', 'nvidia'] }),
   vendor('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', {
+    logprobs: true,
     responses: true,
     note: 'Sends comments while a model starts; answers 402 when credit runs out.',
   }),
@@ -91,6 +103,7 @@ export const presets: readonly Preset[] = [
   vendor('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1'),
   vendor('together', 'Together AI', 'https://api.together.xyz/v1', { importNames: ['together_ai', 'together-ai'] }),
   vendor('xai', 'xAI', 'https://api.x.ai/v1', {
+    logprobs: true,
     responses: true,
     responsesSocket: true,
     exhausted: ['used all available credits'],

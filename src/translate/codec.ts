@@ -53,6 +53,8 @@ export interface TranslationTarget {
   outputCap: number | null
   /** A server with OpenAI's API that is not OpenAI's own: it may not know newer members. */
   compatible: boolean
+  /** Whether it gives probabilities of tokens, as far as its format does. */
+  logprobs: boolean
   /** Whether the vendor knows `stream_options`. */
   streamOptions: boolean
   /** Chat: the vendor's models want what they thought in earlier turns back, as `reasoning_content`. */

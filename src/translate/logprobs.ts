@@ -47,7 +47,7 @@ export function bytesOf(token: string): readonly number[] | null {
 }
 
 /** A server with OpenAI's API that is not OpenAI's own may not know them. */
-export function refusesLogprobs(asked: LogprobSettings, { compatible }: TranslationTarget, ledger: Ledger): boolean {
-  if (compatible) ledger.refuse(asked.path, 'this provider may not give probabilities of tokens')
-  return compatible
+export function refusesLogprobs(asked: LogprobSettings, { logprobs }: TranslationTarget, ledger: Ledger): boolean {
+  if (!logprobs) ledger.refuse(asked.path, 'this provider may not give probabilities of tokens')
+  return !logprobs
 }

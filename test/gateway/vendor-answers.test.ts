@@ -25,6 +25,7 @@ beforeAll(async () => {
       { ...more, name: 'moonshot', settings: { preset: 'moonshot' } },
       { ...more, name: 'spare' },
       { kind: 'openai-compatible', name: 'dead', baseUrl: 'http://127.0.0.1:1/v1' },
+      { ...more, name: 'deepseek', settings: { preset: 'deepseek' } },
     ],
     routes: [
       makeRoute('two', [makeTarget('openai'), makeTarget('spare')], { retries: 0 }),
@@ -154,5 +155,28 @@ describe("the provider's id for the call", () => {
     turns.push((response) => response.writeHead(500, { 'x-request-id': 'prov_3' }).end('{}'))
     const { record } = await ask('/v1/chat/completions', { model: 'then-dead', messages: [] })
     expect(record).toMatchObject({ provider: 'dead', provider_request_id: null })
+  })
+})
+
+describe('probabilities of tokens', () => {
+  const asked = { input: 'Hi', include: ['message.output_text.logprobs'] }
+
+  it('are asked of vendors whose preset knows them', async () => {
+    const token = { token: 'Hi', logprob: -0.5, bytes: [72, 105], top_logprobs: [] }
+    const message = { role: 'assistant', content: 'Hi' }
+    turns.push((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const choice = { index: 0, message, logprobs: { content: [token] }, finish_reason: 'stop' }
+      response.end(JSON.stringify({ id: 'c', object: 'chat.completion', choices: [choice] }))
+    })
+    const { text, record } = await ask('/v1/responses', { model: 'deepseek-model', ...asked })
+    expect(JSON.parse(text).output[0].content[0].logprobs).toEqual([token])
+    expect(record).toMatchObject({ error: null, losses: [] })
+  })
+
+  it('refuse those that may not', async () => {
+    const { response, record } = await ask('/v1/responses', { model: 'spare-model', ...asked })
+    expect(response.status).toBe(400)
+    expect(record).toMatchObject({ error: { code: 'not_translatable' }, attempts: [] })
   })
 })

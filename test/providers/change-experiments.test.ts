@@ -96,6 +96,7 @@ describe('a new vendor', () => {
     unsupported: ['stream_options'],
     reasoningBeside: false,
     reasoningBack: false,
+    logprobs: true,
     responses: false,
     responsesSocket: false,
     listsModels: false,
@@ -117,6 +118,8 @@ describe('a new vendor', () => {
       path: '/v1/models',
     })
     expect([kind.unsupported(target), present?.unsupported(target)]).toEqual([['stream_options'], []])
+    const gives = [settings, { ...settings, logprobs: false }, { preset: 'groq' }, { logprobs: true }, {}]
+    expect(gives.map((one) => kind.givesLogprobs?.(one))).toEqual([true, false, false, true, false])
     expect(kind.check?.read(404, Buffer.from(''), target).ok).toBe(true)
     const answer = readError({ message: 'You are out of sparks.' })
     const head = { status: 429, headers: new Map() }

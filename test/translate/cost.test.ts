@@ -63,6 +63,7 @@ function translate(body: JsonObject, to: FormatName): void {
     maxOutput: null,
     outputCap: null,
     compatible: false,
+    logprobs: true,
     streamOptions: true,
   }
   codecOf(to).writeRequest(conversation, target, new Ledger('chat', to, false))

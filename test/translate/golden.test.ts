@@ -74,6 +74,7 @@ function readRequest(
     model: settings.get('model') ?? 'test-model',
     strict: isYes('strict'),
     compatible: isYes('compatible'),
+    logprobs: isYes('logprobs') || !isYes('compatible'),
     reasoningContent: isYes('reasoning content'),
     maxOutput: count('max output'),
     outputCap: count('output cap'),

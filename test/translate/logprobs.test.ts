@@ -28,6 +28,12 @@ describe('probabilities of tokens that are of no text are named as lost', () => 
   it.each<[string, JsonObject, JsonObject, string]>([
     ['of calls', { content: null, tool_calls: [call] }, { content: [token] }, 'choices.logprobs'],
     ['of a refusal', { refusal: 'No' }, { refusal: [token] }, 'choices.logprobs.refusal'],
+    [
+      'of what DeepSeek thought',
+      { content: 'a', reasoning_content: 'Hm' },
+      { content: [token], reasoning_content: [token] },
+      'choices.logprobs.reasoning_content',
+    ],
   ])('%s', (_what, said, logprobs, name) => {
     expect(readWhole('chat', choice('message', said, logprobs)).dropped).toEqual([name])
     expect(streamed('chat', choice('delta', said, logprobs))).toContainEqual({ kind: 'dropped', name })
@@ -37,6 +43,41 @@ describe('probabilities of tokens that are of no text are named as lost', () => 
     const body = candidate([{ text: 'Hm', thought: true }], { logprobsResult: result, finishReason: 'STOP' })
     expect(readWhole('generate', body).dropped).toEqual(['logprobsResult'])
     expect(streamed('generate', body)).toContainEqual({ kind: 'dropped', name: 'logprobsResult' })
+  })
+})
+
+describe('several texts of Gemini with one list of tokens', () => {
+  const tokens = (...texts: string[]) => ({
+    chosenCandidates: texts.map((text) => ({ token: text, logProbability: -1 })),
+  })
+  const call = { functionCall: { name: 'f', args: {} } }
+  const parts = [{ text: 'Let me ' }, { text: 'see.' }, call, { text: 'Done' }]
+  const tokensOf = (one: { logprobs?: readonly { token: string }[] }) => one.logprobs?.map(({ token: text }) => text)
+
+  it.each<[string, string[], (string[] | undefined)[]]>([
+    [
+      'each has its own',
+      ['Let ', 'me ', 'see', '.', 'Do', 'ne'],
+      [
+        ['Let ', 'me ', 'see', '.'],
+        ['Do', 'ne'],
+      ],
+    ],
+    ['a token of two texts is where it begins', ['Let me ', 'see.D', 'one'], [['Let me ', 'see.D'], ['one']]],
+    [
+      'all are at the first where they say another text',
+      ['<s>', 'Let me see.', 'Done'],
+      [['<s>', 'Let me see.', 'Done'], undefined],
+    ],
+  ])('%s', (_what, said, expected) => {
+    const body = candidate(parts, { logprobsResult: tokens(...said), finishReason: 'STOP' })
+    const texts = readWhole('generate', body).parts.filter((part) => part.kind === 'text')
+    expect(texts.map(tokensOf)).toEqual(expected)
+    const before = new Map<number, string[]>()
+    for (const event of streamed('generate', body)) {
+      if (event.kind === 'text') before.set(event.part, [...(before.get(event.part) ?? []), ...(tokensOf(event) ?? [])])
+    }
+    expect([...before.values()]).toEqual(expected.map((one) => one ?? []))
   })
 })
 

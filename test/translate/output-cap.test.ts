@@ -15,7 +15,7 @@ function limitAt(to: FormatName, maxOutput: number | null, outputCap: number | n
   }
   const target = {
     ...{ format: to, model: to === 'messages' ? 'claude-opus-4-6' : 'a-model', streamed: false, maxOutput: 100_000 },
-    ...{ outputCap, compatible: false, streamOptions: true },
+    ...{ outputCap, compatible: false, logprobs: true, streamOptions: true },
   }
   const written = writeFor(conversation, to === 'chat' ? 'messages' : 'chat', codecs[to], {
     ...{ target, providerId: 'prv_1', strict: false },

@@ -27,7 +27,7 @@ function write(body: JsonObject, providerId = 'prv_1') {
   if (isFault(conversation)) throw new Error(conversation.message)
   const target = { model: 'gemini-3-pro', streamed: false, maxOutput: null, outputCap: null, compatible: false }
   const written = writeFor(conversation, 'messages', codecOf('generate'), {
-    target: { ...target, format: 'generate', streamOptions: true },
+    target: { ...target, format: 'generate', logprobs: true, streamOptions: true },
     providerId,
     strict: false,
   })
@@ -64,7 +64,7 @@ it('lets a strict route go on without reasoning that nobody signed', () => {
     if (isFault(read)) throw new Error(read.message)
     const target = { model: 'm', streamed: false, maxOutput: null, outputCap: null, compatible: true }
     return writeFor(read, 'messages', codecOf('chat'), {
-      target: { ...target, format: 'chat', streamOptions: true },
+      target: { ...target, format: 'chat', logprobs: true, streamOptions: true },
       providerId: 'prv_1',
       strict: true,
     })

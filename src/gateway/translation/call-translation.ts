@@ -178,6 +178,7 @@ export class CallTranslation {
         maxOutput: maxOutputOf(this.#call, target),
         outputCap: this.#call.outputCap,
         compatible: kind.kind === 'openai-compatible',
+        logprobs: kind.givesLogprobs?.(row.settings) !== false,
         streamOptions: !kind.unsupported(row).includes('stream_options'),
         reasoningContent: kind.wantsReasoning?.(row.settings) === true,
       },

@@ -44,6 +44,8 @@ export function lostLogprobs(logprobs: JsonObject | null, hasText: boolean): str
   return [
     ...(hasText || asArray(logprobs.content).length === 0 ? [] : ['choices.logprobs']),
     ...(asArray(logprobs.refusal).length === 0 ? [] : ['choices.logprobs.refusal']),
+    // DeepSeek's, of what it thought.
+    ...(asArray(logprobs.reasoning_content).length === 0 ? [] : ['choices.logprobs.reasoning_content']),
   ]
 }
 

@@ -16,6 +16,27 @@ export function readLogprobsResult(value: unknown): readonly TokenLogprob[] | un
   }))
 }
 
+/**
+ * One list for all texts of a candidate: the tokens of each text, by where they begin in it. Where tokens and texts differ (a part of a
+ * character, a token that is not shown), the first text has all of them.
+ */
+export function splitLogprobs(
+  tokens: readonly TokenLogprob[] | undefined,
+  texts: readonly string[],
+): readonly (readonly TokenLogprob[] | undefined)[] {
+  if (tokens === undefined || texts.length < 2) return [tokens]
+  if (tokens.map(({ token }) => token).join('') !== texts.join('')) return [tokens]
+  let next = 0
+  let at = 0
+  let end = 0
+  return texts.map((text) => {
+    const from = next
+    end += text.length
+    for (let token = tokens[next]; token !== undefined && at < end; token = tokens[++next]) at += token.token.length
+    return next === from ? undefined : tokens.slice(from, next)
+  })
+}
+
 /** Zero is left out. */
 function readCandidate(value: unknown): TokenCandidate {
   const candidate = asObject(value)

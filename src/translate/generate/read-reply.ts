@@ -5,7 +5,7 @@ import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readGrounding } from './citations.ts'
 import { readFinish } from './finish.ts'
-import { readLogprobsResult } from './logprobs.ts'
+import { readLogprobsResult, splitLogprobs } from './logprobs.ts'
 import { readAnswerPart } from './read-parts.ts'
 
 type CandidateReplyPart = ModelReply['parts'][number]
@@ -20,9 +20,13 @@ export function readGenerateReply(body: JsonObject) {
   const parts = readParts(candidate, dropped)
   const stop = finish ?? { reason: 'done', sequence: null, explanation: null }
   const logprobs = readLogprobsResult(candidate?.logprobsResult)
-  const first = parts.find((part) => part.kind === 'text')
-  if (first !== undefined && logprobs !== undefined) first.logprobs = logprobs
-  else if (logprobs !== undefined) dropped.add('logprobsResult')
+  const texts = parts.filter((part) => part.kind === 'text')
+  const split = splitLogprobs(
+    logprobs,
+    texts.map(({ text }) => text),
+  )
+  for (const [index, text] of texts.entries()) if (split[index] !== undefined) text.logprobs = split[index]
+  if (logprobs !== undefined && texts.length === 0) dropped.add('logprobsResult')
   const settled = settleCalls(cite(parts, candidate), stop)
   if (settled.stop.reason === 'broken') return brokenReply(stop.explanation ?? undefined)
   const reply: ModelReply = {

@@ -5,7 +5,7 @@ import type { ReplyEvent, Stop } from '../reply.ts'
 import { finalReason } from '../stop.ts'
 import { readGrounding } from './citations.ts'
 import { readFinish } from './finish.ts'
-import { readLogprobsResult } from './logprobs.ts'
+import { readLogprobsResult, splitLogprobs } from './logprobs.ts'
 import { type CandidatePart, readAnswerPart } from './read-parts.ts'
 import { lostMembers } from './read-reply.ts'
 
@@ -29,8 +29,8 @@ export class GenerateStreamReader implements ReplyReader {
   #stop: Stop | null = null
   #grounding: JsonObject | null = null
   #cited = 0
-  /** Of the chunk: its first text takes them. */
-  #logprobs: readonly TokenLogprob[] | undefined = undefined
+  /** Of each text of the chunk that is still to be said. */
+  #logprobs: (readonly TokenLogprob[] | undefined)[] = []
   readonly #dropped = new Set<string>()
   #out: ReplyEvent[] = []
 
@@ -43,12 +43,14 @@ export class GenerateStreamReader implements ReplyReader {
     const candidate = asObject(asArray(data.candidates)[0])
     this.#grounding = asObject(candidate?.groundingMetadata) ?? this.#grounding
     for (const name of lostMembers(candidate)) this.#drop(name)
-    this.#logprobs = readLogprobsResult(candidate?.logprobsResult)
-    for (const value of asArray(asObject(candidate?.content)?.parts)) {
-      const part = readAnswerPart(asObject(value) ?? {})
-      if (part !== null) this.#part(part)
-    }
-    if (this.#logprobs !== undefined) this.#endLogprobs()
+    const parts = asArray(asObject(candidate?.content)?.parts).flatMap(
+      (value) => readAnswerPart(asObject(value) ?? {}) ?? [],
+    )
+    const logprobs = readLogprobsResult(candidate?.logprobsResult)
+    const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []))
+    this.#logprobs = [...splitLogprobs(logprobs, texts)]
+    for (const part of parts) this.#part(part)
+    if (logprobs !== undefined && texts.length === 0) this.#endLogprobs()
     this.#stop = readFinish(candidate, data.promptFeedback) ?? this.#stop
     return this.#out
   }
@@ -76,17 +78,15 @@ export class GenerateStreamReader implements ReplyReader {
 
   /** A text that goes on after a thought or a call is another part. Its signature is the last that comes of it. */
   #say({ kind, text, opaque }: Extract<CandidatePart, { kind: 'text' | 'reasoning' }>): void {
-    const logprobs = kind === 'text' ? this.#logprobs : undefined
+    const logprobs = kind === 'text' ? this.#logprobs.shift() : undefined
     if (text === '' && opaque === null && logprobs === undefined) return
     if (this.#open?.kind !== kind) {
       this.#endText()
       this.#open = { number: this.#parts++, kind, base: this.#text.length }
     }
     const { number: part } = this.#open
-    if (kind === 'text' && logprobs !== undefined) {
-      this.#logprobs = undefined
-      this.#out.push({ kind, part, text, logprobs })
-    } else if (text !== '') this.#out.push({ kind, part, text })
+    if (kind === 'text' && logprobs !== undefined) this.#out.push({ kind, part, text, logprobs })
+    else if (text !== '') this.#out.push({ kind, part, text })
     if (kind === 'text') this.#text += text
     if (opaque !== null) {
       this.#out.push({ kind: 'opaque', part, opaque })

@@ -90,7 +90,7 @@ describe('what was kept of texts', () => {
     const ledger = new Ledger('chat', 'messages', false)
     const target = {
       ...{ format: 'messages' as const, model: 'claude-opus-4-6', streamed: false, maxOutput: 1000, outputCap: null },
-      ...{ compatible: false, streamOptions: true },
+      ...{ compatible: false, logprobs: true, streamOptions: true },
     }
     const body = messagesCodec.writeRequest(conversation, target, ledger)
     if ('code' in body) throw new Error('refused')

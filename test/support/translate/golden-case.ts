@@ -24,6 +24,7 @@ const settingNames = [
   'model',
   'strict',
   'compatible',
+  'logprobs',
   'reasoning content',
   'max output',
   'output cap',

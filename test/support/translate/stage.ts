@@ -75,6 +75,7 @@ const plainTarget: Omit<TranslationTarget, 'format'> = {
   maxOutput: null,
   outputCap: null,
   compatible: false,
+  logprobs: true,
   streamOptions: true,
 }
 

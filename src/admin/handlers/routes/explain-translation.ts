@@ -92,6 +92,7 @@ function targetOf({ provider, upstreamModel }: Candidate, kinds: readonly Provid
     maxOutput: provider.models.find(({ name }) => name === upstreamModel)?.outputTokens ?? null,
     outputCap: null,
     compatible: provider.kind === 'openai-compatible',
+    logprobs: kind?.givesLogprobs?.(provider.settings) !== false,
     streamOptions: kind?.unsupported(provider).includes('stream_options') !== true,
     reasoningContent: kind?.wantsReasoning?.(provider.settings) === true,
   }
