@@ -7,6 +7,9 @@ import { socketHost } from './contract/socket-host.ts'
 
 const retryMs = 50
 
+/** While their answers come: a request that is collected as garbage no longer hears of its caller's abort. */
+const underWay = new Set<Request>()
+
 export interface SocketTransport extends ClientTransport {
   close(): Promise<void>
 }
@@ -49,6 +52,8 @@ async function sendOnce(request: Request, body: string, agent: Agent): Promise<R
     body: body === '' ? null : body,
     signal: request.signal,
   })
+  underWay.add(request)
+  answer.body.once('close', () => underWay.delete(request))
   const headers = new Headers()
   for (const [name, value] of Object.entries(answer.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)

@@ -4,7 +4,7 @@ import type { RequestRecord } from '../core/record.ts'
 import type { FoundRecords, RecordFilter, StoreClient } from '../store/api.ts'
 import type { ObjectFilter } from '../store/objects/object-tables.ts'
 import type { SharedRead } from '../store/replica/replica-types.ts'
-import { StoreReadOnly } from '../store/store-error.ts'
+import { StoreReadOnly, StoreStopped } from '../store/store-error.ts'
 
 /** Whoever reads waits so long for what this node has still to ship. */
 const shipMs = 500
@@ -26,7 +26,21 @@ export class RecordReader {
     this.#parts = parts
   }
 
-  readonly read: SharedRead = async ({ table, method, input }, own) => {
+  /** Whoever stops reading waits for no PostgreSQL that takes its time. */
+  readonly read: SharedRead = async ({ signal, ...call }, own) => {
+    if (signal === null) return await this.#read(call, own)
+    const stopped = Promise.withResolvers<never>()
+    const stop = () => stopped.reject(new StoreStopped('the read was cancelled'))
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    try {
+      return await Promise.race([this.#read(call, own), stopped.promise])
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  async #read({ table, method, input }: Omit<Parameters<SharedRead>[0], 'signal'>, own: () => Promise<unknown>) {
     if (table === 'objects') return await this.#readObjects(input[0] as ObjectFilter, own)
     if (method === 'get') return await this.#get(String(input[0]), own)
     // Every other reading begins with a filter.

@@ -46,6 +46,8 @@ export class SharedRecords {
   read(link: ClusterLink | null, onApart: (reason: string | null) => void): void {
     const { node } = this.place
     const store = this.#store
+    // A node that is alone has nobody to ask for the records of others.
+    if (link === null) this.#link?.follow(false)
     this.#link = link
     link?.follow(this.#followers.size > 0)
     store.readRecords(link === null ? null : new RecordReader({ link, store, node, onApart }).read)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseTarget } from '../../src/admin/handlers/routes/route-targets.ts'
 import { newId } from '../../src/core/ids.ts'
+import { StoreStopped } from '../../src/store/store-error.ts'
 import { JournalWriter } from '../support/journal-writer.ts'
 import { sampleRecord, settled } from '../support/sample-record.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
@@ -205,6 +206,25 @@ describe('requests', () => {
     expect(await third).toEqual({ done: false, value: wanted })
     await tail.return?.(undefined)
     while (gateway.tailing() > 0) await new Promise((resolve) => setImmediate(resolve))
+  })
+
+  it('end for a reader who stops while what was before is read, and is not answered', async () => {
+    const gateway = await startTestGateway()
+    const [asked, stopped] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()]
+    gateway.store.readRecords(async ({ signal }) => {
+      signal?.addEventListener('abort', () => stopped.reject(new StoreStopped('the read was cancelled')))
+      asked.resolve()
+      return await stopped.promise
+    })
+    const stop = new AbortController()
+    const tail = await gateway.client.requests.tail({ since: '1h' }, { signal: stop.signal })
+    const first = tail.next()
+    await asked.promise
+    stop.abort()
+    await expect(first).rejects.toMatchObject({ name: 'AbortError' })
+    await expect(stopped.promise).rejects.toBeInstanceOf(StoreStopped)
+    while (gateway.tailing() > 0) await new Promise((resolve) => setImmediate(resolve))
+    expect(gateway.faults).toEqual([])
   })
 
   it('end when the gateway closes', async () => {

@@ -94,16 +94,16 @@ async function* followRequests(
   // Follows from here on: nothing may end between the list and the first of what is pushed.
   let next = live.next()
   const shown = new Set<string>()
-  if (filter.since !== undefined) {
-    await context.runtime.ingest()
-    const before = await context.store.records.list({ ...filter, limit: mostBefore })
-    for (const record of before.reverse()) {
-      if (record.state === 'admitted' && !allStates) continue
-      shown.add(`${record.id} ${record.state}`)
-      yield record
-    }
-  }
   try {
+    if (filter.since !== undefined) {
+      await context.runtime.ingest()
+      const before = await cancelledBy(context, ends).store.records.list({ ...filter, limit: mostBefore })
+      for (const record of before.reverse()) {
+        if (record.state === 'admitted' && !allStates) continue
+        shown.add(`${record.id} ${record.state}`)
+        yield record
+      }
+    }
     for (let turn = await next; !turn.done; turn = await next) {
       next = live.next()
       const record = turn.value

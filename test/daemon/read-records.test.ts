@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import type { ClusterLink } from '../../src/cluster/link.ts'
+import { RecordReader } from '../../src/daemon/read-records.ts'
+import { StoreStopped } from '../../src/store/store-error.ts'
+import { startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
+
+it('waits for no PostgreSQL that does not answer once its reader stops', async () => {
+  const store = await startTestStore(storePaths(temporaryDirectory()))
+  const asked = Promise.withResolvers<void>()
+  const ask = async (name: string) => {
+    if (name === 'ship') return null
+    asked.resolve()
+    return await new Promise(() => {})
+  }
+  const link = { ask } as unknown as ClusterLink
+  const { read } = new RecordReader({ link, store, node: 'gw-a', onApart() {} })
+  const stop = new AbortController()
+  const call = { table: 'records', method: 'list', input: [{ limit: 10 }], signal: stop.signal } as const
+  const reading = read({ ...call, input: [...call.input] }, async () => [])
+  await asked.promise
+  stop.abort()
+  await expect(reading).rejects.toBeInstanceOf(StoreStopped)
+  await expect(read({ ...call, input: [...call.input] }, async () => [])).rejects.toBeInstanceOf(StoreStopped)
+})
