@@ -35,8 +35,7 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
       },
       logprobs: {
         type: 'boolean',
-        description:
-          'The server gives probabilities of tokens (default: as the preset says; else translated calls that ask for them are refused)',
+        description: 'The server gives probabilities of tokens (default: as the preset says; else not)',
       },
       ...egressSettings,
     },

@@ -28,6 +28,9 @@ export function refused(why: string, harmless?: readonly unknown[]): FieldRow {
   return { otherwise: 'refused', why, ...(harmless && { harmless }) }
 }
 
+/** Of what the model thinks, where a client asks to see it. */
+export const shownUnasked = "listed at OpenAI's chat, which shows none; others show it unasked"
+
 /** Of probabilities of tokens, which all formats have but Anthropic's. */
 export const logprobsRow = {
   to: { messages: 'refused' },

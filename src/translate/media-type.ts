@@ -22,3 +22,6 @@ export function sniffType(said: string, data: string): string {
 export function namedText(name: string | undefined, text: string): string {
   return name === undefined ? text : `${name}\n\n${text}`
 }
+
+/** Why a file that is known by its id is refused. */
+export const storedElsewhere = 'the file is stored at another provider; send its content'

@@ -49,6 +49,15 @@ function isShown(part: Part): boolean {
   return part.kind === 'reasoning' && part.opaque === undefined && part.text !== ''
 }
 
+/** A text that another family has signed goes up without its signature, which stands in no part of its own. */
+export function loseForeignSignatures({ turns }: Conversation, target: ReasoningReader, ledger: Ledger): void {
+  const reader = readerAt(target)
+  for (const { parts } of turns) {
+    for (const part of parts)
+      if (part.kind === 'text' && part.opaque !== undefined && part.opaque.family !== reader) ledger.lose(part.path)
+  }
+}
+
 /** What of it is signed or encrypted. */
 export function listOpaque({ turns }: Conversation): Opaque[] {
   return turns.flatMap(({ parts }) =>
@@ -60,13 +69,19 @@ export function listOpaque({ turns }: Conversation): Opaque[] {
 export function signedReasoning(
   read: Conversation,
   written: Conversation,
-  { format, model }: Pick<TranslationTarget, 'format' | 'model'>,
+  target: ReasoningReader,
 ): 'carried' | 'stripped' | null {
   const before = listOpaque(read).length
   if (before === 0) return null
-  const reader = format === 'chat' ? modelFacts(model).family : familyOf[format]
+  const reader = readerAt(target)
   const after = listOpaque(written)
   return after.length === before && after.every(({ family }) => family === reader) ? 'carried' : 'stripped'
+}
+
+type ReasoningReader = Pick<TranslationTarget, 'format' | 'model'>
+
+function readerAt({ format, model }: ReasoningReader): ProviderFamily | 'other' {
+  return format === 'chat' ? modelFacts(model).family : familyOf[format]
 }
 
 /** Who signs what a model of the format thinks. */

@@ -2,6 +2,7 @@ import type { FormatName } from '../core/format.ts'
 
 /** Where a client of each format writes a setting: the names by which its loss is reported. '' where the format has no place for it. */
 const paths = {
+  turns: { chat: 'messages', responses: 'input', messages: 'messages', generate: 'contents' },
   maxOutput: {
     chat: 'max_completion_tokens',
     responses: 'max_output_tokens',
@@ -39,6 +40,13 @@ const paths = {
     messages: 'tool_choice.disable_parallel_tool_use',
     generate: '',
   },
+  /** That it wants to see what the model thinks. */
+  shownReasoning: {
+    chat: '',
+    responses: 'reasoning.summary',
+    messages: 'thinking.display',
+    generate: 'generationConfig.thinkingConfig.includeThoughts',
+  },
   /** Below the part that it marks. */
   cacheMark: {
     chat: 'prompt_cache_breakpoint',
@@ -47,6 +55,9 @@ const paths = {
     generate: '',
   },
 } satisfies Record<string, Record<FormatName, string>>
+
+/** Why no provider is asked, where all turns are empty. */
+export const nothingAsked = 'it has no message with anything in it'
 
 export function settingPath(format: FormatName, setting: keyof typeof paths): string {
   return paths[setting][format]

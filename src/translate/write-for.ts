@@ -7,6 +7,7 @@ import { Ledger } from './ledger.ts'
 import {
   acceptShownReasoning,
   keepOwnReasoning,
+  loseForeignSignatures,
   type ReasoningDestination,
   signedReasoning,
   withoutShownReasoning,
@@ -40,6 +41,7 @@ export function writeFor(
   const ledger = new Ledger(from, codec.format, strict)
   acceptShownReasoning(read, ledger)
   const conversation = withoutShownReasoning(keepOwnReasoning(read, destination, ledger))
+  loseForeignSignatures(conversation, target, ledger)
   ledger.settle(conversation.seen)
   const body = codec.writeRequest(conversation, target, ledger)
   if (ledger.refused !== null) return ledger.refused

@@ -10,11 +10,15 @@ const unpriced = { rule: 'unpriced', verdict: 'flag', text: 'no price' } as cons
 async function gatewayWith(records: readonly Partial<RequestRecord>[]): Promise<TestGateway> {
   const gateway = await startTestGateway()
   await gateway.client.providers.add({ kind: 'openai', name: 'openai', credential: 'sk-1', skipCheck: true })
-  const directory = gateway.databasePath.replace(/[^/]+$/, 'journal')
+  await addRecords(gateway, records)
+  return gateway
+}
+
+async function addRecords({ databasePath, store }: TestGateway, records: readonly Partial<RequestRecord>[]) {
+  const directory = databasePath.replace(/[^/]+$/, 'journal')
   const writer = new JournalWriter(directory, { boot: 'live', thread: 0, sequence: 1 }, 4 * 1024 * 1024)
   writer.write(...records.map((change) => settled(sampleRecord({ tokens, ...change }))))
-  await gateway.store.ingest()
-  return gateway
+  await store.ingest()
 }
 
 async function recompute({ client }: TestGateway, input: { provider?: string } = {}) {
@@ -58,6 +62,26 @@ describe('cost recompute', () => {
     const records = await gateway.client.requests.list({})
     expect(records.map(({ cost }) => cost?.usd).sort()).toEqual([0.0015, 0.503])
     expect(records.flatMap((record) => record.attempts.map(({ cost }) => cost?.usd))).toEqual([0.5, 0.003])
+  })
+
+  it('leaves the parts of a pause as they were booked, of which each has a prompt of its own', async () => {
+    const gateway = await startTestGateway()
+    await gateway.client.providers.add({ kind: 'openai', name: 'openai', credential: 'sk-1', skipCheck: true })
+    const long = { longContextOver: 800, longContextInput: 20, longContextOutput: 50 }
+    const { version } = await gateway.client.prices.set({ model: 'house', input: 2, output: 10, ...long })
+    const pause = { rule: 'pause', verdict: 'note', text: 'paused' } as const
+    // Two prompts of 500 tokens, below the length from which rates are others.
+    const booked = { usd: 0.003, price_version: version }
+    const attempts = [
+      { ...sampleAttempt('openai', 'provider_timeout'), cost: { usd: 0.5, price_version: version } },
+      { ...sampleAttempt('openai', 'answered'), cost: booked },
+    ]
+    const house = { upstream_model: 'house', attempts, cost: { ...booked, usd: 0.503 } }
+    await addRecords(gateway, [{ ...house, routing_signals: [pause] }])
+    expect(await recompute(gateway)).toMatchObject({ checked: 1, changed: 0, after_usd: 0.503 })
+    // Nobody knows how long each was, so that new rates are those of short ones.
+    await gateway.client.prices.set({ model: 'house', input: 4, output: 20, ...long })
+    expect(await recompute(gateway)).toMatchObject({ checked: 1, changed: 1, after_usd: 0.506 })
   })
 
   it('charges models without a price the rate that the policies of their key name, and the built-in provider nothing', async () => {

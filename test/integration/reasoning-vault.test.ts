@@ -260,11 +260,13 @@ it.each([false, true])(
     const gateway = await startGateway({ ...options(), config: 'gateway:\n  workers: 1\n' })
     try {
       const place = { name: 'signer', kind: 'anthropic', baseUrl: provider.origin, credential: 'sk-ant-x' }
-      await gateway.admin.providers.add({ ...place, skipCheck: true })
+      await gateway.admin.providers.add({ ...place, budgetUsdMonth: 100, skipCheck: true })
       await gateway.addRoute('thinker', ['signer:claude-opus-4-7'])
       const { key } = await gateway.createKey('ci')
       const messages: Message[] = [{ role: 'user', content: 'look around' }]
+      const spent = async () => (await gateway.admin.providers.show({ name: 'signer' })).limits[0]?.used ?? 0
       await turn(gateway, key, messages, stream)
+      const before = await spent()
       provider.refusesSigned = true
       expect((await turn(gateway, key, messages, stream)).text).toBe('done')
       const [newest] = await gateway.admin.requests.list({ limit: 1 })
@@ -275,6 +277,9 @@ it.each([false, true])(
       ])
       expect(record.routing_signals.map(({ text }) => text).join('\n')).toContain('was stripped')
       expect(record.losses.length).toBeGreaterThan(0)
+      // Its account is charged for the request that was answered.
+      expect(record.cost?.usd).toBeGreaterThan(0)
+      expect(await spent()).toBeCloseTo(before + (record.cost?.usd ?? 0), 9)
       // The conversation pays for the refusal once, and not with each of its turns.
       messages.push({ role: 'user', content: 'and again' })
       await turn(gateway, key, messages, stream)

@@ -393,7 +393,9 @@ const pairs: readonly [FormatName, FormatName, FieldTable, readonly JsonObject[]
 ]
 
 describe.each(pairs)('from %s to %s every field is kept, listed or refused', (from, to, table, bodies, options) => {
-  it.each(Object.keys(table))(`${options.model}: %s`, (field) => {
+  // What becomes of a value (`max_tokens:0`) is a golden case.
+  const members = Object.keys(table).filter((name) => !name.includes(':'))
+  it.each(members)(`${options.model}: %s`, (field) => {
     expect(isAccountedFor(from, to, field, bodies, options)).toBe(true)
   })
 })

@@ -11,6 +11,8 @@ export interface HeldAccounts {
   take(candidate: Candidate, provider: LiveProvider): Fault | null
   /** The attempt of what was taken last is under way. */
   began(attempt: AttemptRecord | undefined): void
+  /** Another attempt takes its place, within what was taken. */
+  replaced(attempt: AttemptRecord, by: AttemptRecord | undefined): void
   /** It failed, or another answered before it: what it used is known, and others may have the rest. */
   ended(attempt: AttemptRecord | undefined): void
   /** Holds more where an answer may come to more than was thought. Null: it may go on. */

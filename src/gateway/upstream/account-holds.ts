@@ -73,6 +73,11 @@ export class AccountHolds implements HeldAccounts {
     if (use !== undefined && use.attempt === null) use.attempt = attempt ?? null
   }
 
+  replaced(attempt: AttemptRecord, by: AttemptRecord | undefined): void {
+    const use = this.#uses.find((one) => one.attempt === attempt)
+    if (use !== undefined) use.attempt = by ?? null
+  }
+
   ended(attempt: AttemptRecord | undefined): void {
     const index = this.#uses.findIndex((use) => use.attempt === attempt)
     const [use] = index < 0 ? [] : this.#uses.splice(index, 1)

@@ -119,12 +119,8 @@ async function sendTo(
   try {
     const target = { route, candidate, provider, ...picked, tried: attempted, caller, translation }
     const sending = exchange(call, target, entry, watch)
-    if (accounts === null) return await sending
-    const attempt = call.trace.attempts.at(-1)
-    accounts.began(attempt)
-    const sent = await sending
-    if (sent.kind === 'failed') accounts.ended(attempt)
-    return sent
+    accounts?.began(call.trace.attempts.at(-1))
+    return await sending
   } catch (error) {
     // A fault of the gateway's own says nothing about the provider: without this, a probe would keep all others away.
     gateway.health.abandon(entry)
@@ -148,6 +144,7 @@ async function exchange(call: Call, target: LegTarget, entry: CallEntry, watch: 
   const { leg, attempt } = outcome
   const sent = applyEvaluation(leg, entry, evaluate(outcome), attempt)
   noteOutcome(outcome, sent)
+  if (sent.kind === 'failed') call.arrival.accounts?.ended(attempt)
   return sent.kind === 'failed' && call.body.upload?.spent ? stopAttempts(call, sent.failure) : sent
 }
 
@@ -166,7 +163,10 @@ async function sendUnsigned(
   attempt.message = 'refused the reasoning that it had signed'
   const text = `${target.provider.row.name} refused reasoning that it had signed itself: it was stripped, and asked once more.`
   recordStep(call, { rule: 'retry', verdict: 'note', text, data: { provider: target.provider.row.name } })
-  return await sendOnce(call, { ...target, translation }, watch)
+  const sending = sendOnce(call, { ...target, translation }, watch)
+  // Within what the first attempt holds of its account, which charges nothing for a refusal.
+  call.arrival.accounts?.replaced(attempt, call.trace.attempts.at(-1))
+  return await sending
 }
 
 /** Where the provider paused in the midst of its answer, the rest of it, within the same attempt. */

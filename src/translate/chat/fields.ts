@@ -125,7 +125,7 @@ export const chatFields = {
   user: { to: { generate: 'ignored' }, otherwise: 'mapped' },
   safety_identifier: { to: { generate: 'ignored' }, otherwise: 'mapped' },
   metadata: { to: { responses: 'kept' }, otherwise: 'dropped', harmless: [{}] },
-  store: { otherwise: 'dropped', harmless: [false] },
+  store: { to: { responses: 'kept' }, otherwise: 'dropped', harmless: [false] },
   service_tier: { to: { responses: 'kept', generate: 'mapped' }, otherwise: 'dropped', harmless: ['auto', 'default'] },
   prompt_cache_key: { to: { responses: 'kept' }, otherwise: 'ignored' },
   prompt_cache_options: dropped,

@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger.ts'
 import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
 import { isStrictOutput } from '../schema/openai.ts'
-import { cacheMarkPath, settingPath } from '../setting-paths.ts'
+import { cacheMarkPath, nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
 import { writeTurns } from './write-turns.ts'
 
@@ -17,14 +17,14 @@ export function writeChatRequest(conversation: Conversation, target: Translation
   ledger.settle(conversation.seen)
   const turns = orderTurns(conversation, { systemInPlace: true }, ledger)
   const messages = writeTurns(turns, { target, facts, ledger, tools: conversation.tools })
-  if (messages.length === 0) ledger.refuse('messages', 'it has no message with anything in it')
+  if (messages.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   const body: JsonObject = {
     model: target.model,
     messages,
     ...writeTools(conversation, target, ledger),
     ...writeLimits(conversation, target, facts, ledger),
     ...writeSampling(conversation, target, facts, ledger),
-    ...writeReasoning(conversation, facts, ledger),
+    ...writeReasoning(conversation, target, facts, ledger),
     ...writeOutput(conversation, ledger),
     ...writeLogprobs(conversation, target, ledger),
     ...writeIdentity(conversation, target, ledger),
@@ -172,9 +172,19 @@ function writeSampling(
 }
 
 /** A model that has no efforts gets none: whether it reasons is up to it. */
-function writeReasoning({ settings }: Conversation, facts: ModelFacts, ledger: Ledger): JsonObject {
-  const { reasoning } = settings
+function writeReasoning(
+  { settings: { reasoning } }: Conversation,
+  { compatible }: TranslationTarget,
+  facts: ModelFacts,
+  ledger: Ledger,
+): JsonObject {
   if (reasoning === null) return {}
+  // Other vendors show it unasked. Agents ask for it always, and lose nothing that a strict route is for.
+  if (reasoning.visible === true && !compatible && facts.reasoning.control !== 'none') {
+    const path = settingPath(ledger.from, 'shownReasoning')
+    ledger.accept(path)
+    ledger.lose(path)
+  }
   const wanted = reasoning.effort ?? (reasoning.budget === null ? null : effortOfBudget(reasoning.budget))
   // As the model decides.
   const open = reasoning.effort === null && (reasoning.budget === null || reasoning.budget < 0)

@@ -1,4 +1,13 @@
-import { dropped, type FieldRow, type FieldTable, ignored, logprobsRow, mapped, refused } from '../field-table.ts'
+import {
+  dropped,
+  type FieldRow,
+  type FieldTable,
+  ignored,
+  logprobsRow,
+  mapped,
+  refused,
+  shownUnasked,
+} from '../field-table.ts'
 
 const hosted = (what: string) => refused(`${what} runs at Google, and no other provider has it`)
 const media = refused('it answers in text only')
@@ -148,7 +157,7 @@ export const generateFields = {
   'generationConfig.modelSelectionConfig': dropped,
   'generationConfig.routingConfig': dropped,
   'generationConfig.thinkingConfig': mapped,
-  'generationConfig.thinkingConfig.includeThoughts': mapped,
+  'generationConfig.thinkingConfig.includeThoughts': { ...mapped, why: shownUnasked },
   'generationConfig.thinkingConfig.thinkingBudget': {
     to: { chat: 'approximated', responses: 'approximated' },
     otherwise: 'mapped',

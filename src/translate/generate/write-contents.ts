@@ -4,6 +4,7 @@ import type { MediaPart, ReasoningPart, RefusalPart, TextPart } from '../convers
 import { toolNameFor } from '../ids.ts'
 import { embedJson, embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
+import { namedText } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
 import { writeMedia } from './write-media.ts'
@@ -42,7 +43,7 @@ class ContentWriter {
     const results = parts.filter((part) => part.kind === 'result')
     const written = results.map((result) => this.#result(result))
     // Older models take images after all results only.
-    const media = this.#isNewest ? [] : results.flatMap((result) => result.parts.filter(isMedia))
+    const media = this.#isNewest ? [] : results.flatMap((result) => result.parts.filter(isBinary))
     for (const { path } of media) this.#ledger.lose(path)
     return [
       ...written,
@@ -101,8 +102,8 @@ class ContentWriter {
 
   /** Text stays text, whatever it looks like: what is JSON in it is data. */
   #result({ callId, name, parts, failed }: NamedResult): JsonObject {
-    const text = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')
-    const media = this.#isNewest ? parts.filter(isMedia).map((part) => this.#media(part)) : []
+    const text = parts.flatMap(textsOf).join('\n')
+    const media = this.#isNewest ? parts.filter(isBinary).map((part) => this.#inResult(part)) : []
     return {
       functionResponse: {
         ...(this.#isNewest && { id: callId }),
@@ -113,7 +114,26 @@ class ContentWriter {
     }
   }
 
+  /** Parts of results do not say how closely to look. */
+  #inResult(part: MediaPart): JsonObject {
+    const { mediaResolution, ...media } = this.#media(part)
+    if (mediaResolution !== undefined) this.#ledger.lose(`${part.path}.detail`)
+    return media
+  }
+
   #media(part: MediaPart): JsonObject {
     return writeMedia(part, { isNewest: this.#isNewest, ledger: this.#ledger })
   }
+}
+
+type ResultContent = NamedResult['parts'][number]
+
+/** A document of plain text is text. */
+function textsOf(part: ResultContent): string[] {
+  if (part.kind === 'text') return [part.text]
+  return isMedia(part) && part.source.kind === 'text' ? [namedText(part.name, part.source.data)] : []
+}
+
+function isBinary(part: ResultContent): part is MediaPart {
+  return isMedia(part) && part.source.kind !== 'text'
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { MediaPart } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
-import { namedText, sniffType } from '../media-type.ts'
+import { namedText, sniffType, storedElsewhere } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 
 interface MediaWriting {
@@ -19,7 +19,7 @@ export function writeMedia(part: MediaPart, { isNewest, ledger }: MediaWriting):
     case 'text':
       return { text: namedText(part.name, source.data) }
     case 'id':
-      ledger.refuse(path, 'the file is stored at another provider; send its content')
+      ledger.refuse(path, storedElsewhere)
       return {}
     case 'data': {
       const mimeType = sniffType(source.type, source.data)

@@ -5,7 +5,7 @@ import type { Conversation, ConversationSettings, OutputFormat, ReasoningSetting
 import type { Ledger } from '../ledger.ts'
 import { budgetOfEffort, effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
 import { outputSchemaPath } from '../schema/schema-paths.ts'
-import { settingPath } from '../setting-paths.ts'
+import { nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
 import { writeContents } from './write-contents.ts'
 import { SchemaWriter } from './write-schema.ts'
@@ -22,7 +22,7 @@ export function writeGenerateRequest(
   const facts = modelFacts(target.model)
   const { system, turns } = orderTurns(conversation, { systemInPlace: false }, ledger)
   const contents = writeContents(turns, facts, ledger)
-  if (contents.length === 0) ledger.refuse('messages', 'it has no message with anything in it')
+  if (contents.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   if (conversation.parallelCalls === false) ledger.lose(settingPath(ledger.from, 'parallelCalls'))
   const schemas = new SchemaWriter(ledger)
   const config = writeConfig(settings, target, facts, ledger)

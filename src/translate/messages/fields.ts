@@ -1,4 +1,4 @@
-import { dropped, type FieldTable, ignored, mapped, refused } from '../field-table.ts'
+import { dropped, type FieldTable, ignored, mapped, refused, shownUnasked } from '../field-table.ts'
 
 const hosted = 'it is a member of a tool that only Anthropic hosts'
 
@@ -24,6 +24,7 @@ const block = {
 export const messagesFields = {
   model: mapped,
   max_tokens: mapped,
+  'max_tokens:0': refused('it fills no cache without an answer'),
   messages: mapped,
   'messages.role': mapped,
   'messages.content': mapped,
@@ -87,7 +88,7 @@ export const messagesFields = {
   thinking: mapped,
   'thinking.type': mapped,
   'thinking.budget_tokens': { to: { generate: 'mapped' }, otherwise: 'approximated', why: 'as an effort' },
-  'thinking.display': { to: { chat: 'ignored' }, otherwise: 'mapped' },
+  'thinking.display': { ...mapped, why: shownUnasked },
   output_config: mapped,
   'output_config.effort': { otherwise: 'mapped', why: 'as the nearest that the model has' },
   'output_config.format': mapped,

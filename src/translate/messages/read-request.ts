@@ -6,6 +6,7 @@ import type {
   ConversationTurn,
   OutputFormat,
   ReasoningSettings,
+  SeenField,
   Tool,
   ToolChoice,
 } from '../conversation.ts'
@@ -27,10 +28,13 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
       toolChoice: readToolChoice(toolChoice),
       parallelCalls: typeof parallel === 'boolean' ? !parallel : null,
       settings: readSettings(body),
-      seen: findSeen(body, messagesFields, isHosted),
+      seen: [...(body.max_tokens === 0 ? [warmsOnly] : []), ...findSeen(body, messagesFields, isHosted)],
     }
   })
 }
+
+/** Fills a cache, and wants no answer. */
+const warmsOnly: SeenField = { field: 'max_tokens:0', path: 'max_tokens' }
 
 function readSystem(system: unknown): ConversationTurn[] {
   const parts = readTexts(system, 'system')

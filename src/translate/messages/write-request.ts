@@ -8,7 +8,7 @@ import type { Ledger } from '../ledger.ts'
 import { type ModelFacts, modelFacts } from '../model-facts.ts'
 import { strictAnthropicSchema } from '../schema/anthropic.ts'
 import { outputSchemaPath, toolSchemaPath } from '../schema/schema-paths.ts'
-import { settingPath } from '../setting-paths.ts'
+import { nothingAsked, settingPath } from '../setting-paths.ts'
 import { type OrderedTurn, orderTurns } from '../turns.ts'
 import { CacheMarks } from './cache-marks.ts'
 import { planThinking, type ThinkingPlan } from './write-thinking.ts'
@@ -24,7 +24,7 @@ export function writeMessagesRequest(conversation: Conversation, target: Transla
   const tools = declared.length > 0 ? declared : calledTools(turns.turns)
   const system = turns.system.map((part) => marks.on({ type: 'text', text: part.text }, part))
   const messages = writeTurns(turns.turns, { facts, ledger, marks, keepsThinking: thinking.keepsThinking })
-  if (messages.length === 0) ledger.refuse('messages', 'it has no message with anything in it')
+  if (messages.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   marks.finish()
   const { settings } = conversation
   const config = { ...thinking.config, ...writeOutput(settings.output, ledger) }

@@ -1,4 +1,14 @@
-import { dropped, type FieldRow, type FieldTable, ignored, logprobsRow, mapped, refused } from '../field-table.ts'
+import {
+  dropped,
+  type FieldRow,
+  type FieldTable,
+  ignored,
+  logprobsRow,
+  mapped,
+  refused,
+  shownUnasked,
+} from '../field-table.ts'
+import { storedElsewhere } from '../media-type.ts'
 
 /** Chat has the same member. */
 const sameInChat = (row: FieldRow): FieldRow => ({ ...row, to: { ...row.to, chat: 'kept' } })
@@ -8,7 +18,7 @@ const state = refused('it refers to what another provider has stored; send the w
 const storedFile: FieldRow = {
   otherwise: 'refused',
   to: { chat: 'mapped' },
-  why: 'the file is stored at another provider; send its content',
+  why: storedElsewhere,
 }
 
 /** Members of the content of messages, and of what tools give back. */
@@ -145,7 +155,7 @@ export const responsesFields = {
   prompt_cache_retention: { otherwise: 'dropped', harmless: ['in_memory'] },
   reasoning: mapped,
   'reasoning.effort': mapped,
-  'reasoning.summary': { otherwise: 'mapped', to: { chat: 'ignored' } },
+  'reasoning.summary': { ...mapped, why: shownUnasked },
   'reasoning.generate_summary': { otherwise: 'mapped', to: { chat: 'ignored' } },
   'reasoning.context': { otherwise: 'dropped', harmless: ['auto'] },
   'reasoning.mode': { otherwise: 'dropped', harmless: ['standard'] },

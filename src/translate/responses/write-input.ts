@@ -7,7 +7,7 @@ import { fileNameFor } from '../file-name.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
 import { embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
-import { namedText, sniffType } from '../media-type.ts'
+import { namedText, sniffType, storedElsewhere } from '../media-type.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
 
@@ -87,7 +87,6 @@ class InputWriter {
 
   #said(part: TextPart | RefusalPart): JsonObject {
     this.#loseMark(part)
-    if (part.kind === 'text' && part.opaque !== undefined) this.#ledger.lose(`${part.path}`)
     return part.kind === 'text'
       ? { type: 'output_text', text: part.text, annotations: [] }
       : { type: 'refusal', refusal: part.text }
@@ -167,9 +166,9 @@ class InputWriter {
     return {}
   }
 
-  #image({ source, detail = 'auto' }: MediaPart): JsonObject {
+  #image({ source, detail = 'auto', path }: MediaPart): JsonObject {
     const image = { type: 'input_image', detail }
-    if (source.kind === 'id') return { ...image, file_id: source.id }
+    if (source.kind === 'id') return { ...image, ...this.#stored(path, source.id) }
     return {
       ...image,
       image_url: source.kind === 'url' ? source.url : writeDataUrl(sniffType(source.type, source.data), source.data),
@@ -180,7 +179,7 @@ class InputWriter {
     const file = { type: 'input_file', ...(name !== undefined && { filename: name }) }
     switch (source.kind) {
       case 'id':
-        return { ...file, file_id: source.id }
+        return { ...file, ...this.#stored(path, source.id) }
       case 'url':
         return { ...file, file_url: source.url }
       case 'data': {
@@ -191,6 +190,12 @@ class InputWriter {
       case 'text':
         return { type: 'input_text', text: namedText(name, source.data) }
     }
+  }
+
+  /** Chat's files lie where those of Responses do. */
+  #stored(path: string, id: string): JsonObject {
+    if (this.#ledger.from !== 'chat') this.#ledger.refuse(path, storedElsewhere)
+    return { file_id: id }
   }
 
   #mark(part: { path: string; cacheMark?: CacheMark }): JsonObject {

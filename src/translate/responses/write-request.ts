@@ -13,7 +13,7 @@ import type { Ledger } from '../ledger.ts'
 import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
 import { isStrictOutput } from '../schema/openai.ts'
-import { settingPath } from '../setting-paths.ts'
+import { nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
 import { writeInput } from './write-input.ts'
 import { writeToolChoice, writeTools } from './write-tools.ts'
@@ -32,9 +32,11 @@ export function writeResponsesRequest(
   }
   const effort = writeEffort(settings.reasoning, facts, ledger)
   const search = tools.find(({ kind }) => kind === 'search')?.search
+  const input = writeInput(orderTurns(conversation, { systemInPlace: true }, ledger), target, ledger)
+  if (input.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   const body: Record<string, unknown> = {
     model: target.model,
-    input: writeInput(orderTurns(conversation, { systemInPlace: true }, ledger), target, ledger),
+    input,
     ...(tools.length > 0 && { tools: writeTools(tools, target, ledger) }),
     ...writeToolChoice(conversation.toolChoice, tools, target.compatible),
     ...(parallelCalls !== null && tools.length > 0 && { parallel_tool_calls: parallelCalls }),

@@ -80,7 +80,8 @@ async function openPricer({ store, runtime, kinds }: AdminContext): Promise<Pric
     const found = known ?? unpriced(record)
     if (found === null) return null
     const sum = isSum(record)
-    if (sum && record.cost?.price_version === found.version) return record.cost
+    const booked = sum ? (record.attempts.at(-1)?.cost ?? record.cost) : null
+    if (booked?.price_version === found.version) return booked
     // A sum of several answers says nothing of how long each of them was.
     const price = sum ? { ...found, long_context: null } : found
     const nano = costOf({ tokens, detail: detailOf(record) }, price)
@@ -120,7 +121,11 @@ function detailOf({ operation, usage_detail }: RequestRecord): UsageDetail | nul
   return operation === 'batches.results' ? { ...(usage_detail ?? blankUsageDetail), batch: true } : usage_detail
 }
 
-/** Results of a batch by one model, and the answers of one connection. */
-function isSum({ attempts, status }: RequestRecord): boolean {
-  return attempts.length === 0 || status === 101
+/** Results of a batch by one model, the answers of one connection, and the parts of an answer that paused. */
+function isSum({ attempts, status, routing_signals }: RequestRecord): boolean {
+  return attempts.length === 0 || status === 101 || routing_signals.some(isPause)
+}
+
+function isPause({ rule, verdict }: RequestRecord['routing_signals'][number]): boolean {
+  return rule === 'pause' && verdict === 'note'
 }
