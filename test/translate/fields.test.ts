@@ -394,8 +394,7 @@ const pairs: readonly [FormatName, FormatName, FieldTable, readonly JsonObject[]
 
 describe.each(pairs)('from %s to %s every field is kept, listed or refused', (from, to, table, bodies, options) => {
   // What becomes of a value (`max_tokens:0`) is a golden case.
-  const members = Object.keys(table).filter((name) => !name.includes(':'))
-  it.each(members)(`${options.model}: %s`, (field) => {
+  it.each(Object.keys(table).filter((name) => !name.includes(':')))(`${options.model}: %s`, (field) => {
     expect(isAccountedFor(from, to, field, bodies, options)).toBe(true)
   })
 })
