@@ -18,14 +18,6 @@ export { type CompiledPolicies, compilePolicies, type EffectivePolicy } from './
  * checked leaves a signal.
  */
 
-export interface Admission extends Verdict {
-  /** What was reserved; settled once, with the request. null when refused. */
-  hold: Hold | null
-}
-
-/** Amounts by row of the counters. */
-export type Hold = readonly { row: number; amount: number }[]
-
 /** Known from the headers alone. */
 export interface KeyFacts {
   /** `x-sp-project`, `x-sp-environment`: a name or an id. */
@@ -91,15 +83,14 @@ export function checkSource(checks: readonly SourceCheck[], facts: SourceFacts):
   return verdict
 }
 
-/** After the body is read and before a provider is chosen. Takes the holds when nothing refuses. */
-export function admitCall(call: CallFacts, effective: EffectivePolicy, counters: Counters): Admission {
+/** After the body is read and before a provider is chosen. What is not refused counts as in flight until it is settled. */
+export function admitCall(call: CallFacts, effective: EffectivePolicy, counters: Counters): Verdict {
   const verdict = checkCall(call, effective)
-  if (verdict.fault !== null) return { ...verdict, hold: null }
-  for (const { row, amount } of callHold) counters.reserve(row, amount, Number.POSITIVE_INFINITY)
-  return verdict === noPolicy ? admittedFreely : { ...verdict, hold: callHold }
+  if (verdict.fault === null) counters.reserve(requestsInFlight, 1, Number.POSITIVE_INFINITY)
+  return verdict
 }
 
-/** What `admitCall` would say, holding nothing. */
+/** What `admitCall` would say, counting nothing. */
 export function checkCall(call: CallFacts, effective: EffectivePolicy): Verdict {
   if (effective.policies.length === 0 && effective.missing === null && call.bytes <= call.bodyLimit) return noPolicy
   const signals: Signal[] = []
@@ -138,8 +129,6 @@ const admitted = (...signals: Signal[]): Verdict => Object.freeze({ fault: null,
 const goodKey = admitted(passed('key', 'The key is valid.'))
 const goodScope = admitted(...goodKey.signals, passed('scope', 'The request names the scope of its key.'))
 const noPolicy = admitted(passed('policy', 'No policy applies.'))
-const callHold: Hold = Object.freeze([Object.freeze({ row: requestsInFlight, amount: 1 })])
-const admittedFreely: Admission = Object.freeze({ ...noPolicy, hold: callHold })
 
 function findSpent(key: SnapshotKey, now: number): string | null {
   if (key.revokedAt !== null && key.revokedAt <= now) {

@@ -183,22 +183,20 @@ describe('bodies', () => {
   })
 })
 
-describe('holds', () => {
-  it('count a request from its admission to its settlement', () => {
+describe('requests in flight', () => {
+  it('count a request from its admission', () => {
     const counters = newCounters()
-    const { hold } = admitCall(call(), apply([makePolicy('p')]), counters)
-    expect(counters.read(requestsInFlight)).toBe(1)
-    for (const { row, amount } of hold ?? []) counters.settle(row, amount, 0)
-    expect([hold === null, counters.read(requestsInFlight)]).toEqual([false, 0])
+    const { fault } = admitCall(call(), apply([makePolicy('p')]), counters)
+    expect([fault, counters.read(requestsInFlight)]).toEqual([null, 1])
   })
 
-  it('are not taken by a refused request', () => {
+  it('do not count a refused one', () => {
     const counters = newCounters()
     const refusal = admitCall(call(), apply([makePolicy('p', { lanes: ['gemini'] })]), counters)
-    expect([refusal.hold, counters.read(requestsInFlight)]).toEqual([null, 0])
+    expect([refusal.fault?.code, counters.read(requestsInFlight)]).toEqual(['policy_denied', 0])
   })
 
-  it('are taken without a new object where no policy applies', () => {
+  it('are counted without a new object where no policy applies', () => {
     const counters = newCounters()
     expect(admitCall(call(), apply([]), counters)).toBe(admitCall(call(), apply([]), counters))
   })
@@ -207,7 +205,7 @@ describe('holds', () => {
 /** As the pipeline does: the key before the body is read, the call afterwards. */
 function admit(request: KeyFacts & CallFacts & { key: SnapshotKey }, effective: EffectivePolicy, counters: Counters) {
   const first = admitKey(request.key, request)
-  if (first.fault !== null) return { ...first, hold: null }
+  if (first.fault !== null) return first
   const second = admitCall(request, effective, counters)
   return { ...second, signals: [...first.signals, ...second.signals] }
 }
@@ -227,7 +225,7 @@ describe('admitKey and admitCall', () => {
   it('ends at the first refusal', () => {
     const denied = apply([makePolicy('p', { lanes: ['gemini'], denyModels: ['*'], maxBody: 1 })])
     const ofKey = admit({ ...request, key: makeKey({ revokedAt: 1 }) }, denied, newCounters())
-    expect([ofKey.fault?.code, ofKey.hold, ofKey.signals.length]).toEqual(['invalid_key', null, 1])
+    expect([ofKey.fault?.code, ofKey.signals.length]).toEqual(['invalid_key', 1])
     expect(admit(request, denied, newCounters()).signals.map(({ rule }) => rule)).toEqual(['key', 'scope', 'lane'])
   })
 })

@@ -2,8 +2,7 @@ import { errorTable, type Fault } from '../../core/errors.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
 import type { TokenUsage } from '../../core/record.ts'
-import type { Hold } from '../../policy/admit.ts'
-import { requestsServed } from '../../policy/counters.ts'
+import { requestsInFlight, requestsServed } from '../../policy/counters.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import { releaseLimits } from '../request/take-limits.ts'
@@ -26,15 +25,16 @@ export async function journalAdmitted(call: Call): Promise<void> {
 }
 
 /**
- * Journals the end of a request and releases what it holds. Resolves when the entry is written: only then may the client get its last
- * byte. Has no effect if the request is already settled.
+ * Journals the end of a request and releases what it holds in limits and budgets, also when its client has disconnected
+ * (`settleAborted()` before an answer, `AnswerFlow` within one). Resolves when the entry is written: only then may the
+ * client get its last byte. Has no effect if the request is already settled.
  */
 export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   const { gateway, abort } = arrival
   if (abort.settled) return
   abort.settled = true
   if (arrival.trace.shadowOf === null) gateway.counters.settle(requestsServed, 0, 1)
-  for (const { row, amount } of arrival.hold ?? nothingHeld) gateway.counters.settle(row, amount, 0)
+  if (arrival.inFlight) gateway.counters.settle(requestsInFlight, 1, 0)
   try {
     await journalEnd(arrival, end)
   } finally {
@@ -42,8 +42,6 @@ export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
     arrival.accounts?.release()
   }
 }
-
-const nothingHeld: Hold = []
 
 function addBooked(
   budgets: readonly BookedAmount[] | null,

@@ -5,7 +5,6 @@ import { flatText } from '../../core/flat-text.ts'
 import { newId } from '../../core/ids.ts'
 import type { Lane, Match } from '../../lanes/contract.ts'
 import { lanePath } from '../../lanes/index.ts'
-import type { Hold } from '../../policy/admit.ts'
 import type { UnpricedRule } from '../../policy/checks.ts'
 import type { TakenLimits } from '../../policy/limits/limit-counters.ts'
 import { AnswerBody } from '../answer/answer-body.ts'
@@ -41,9 +40,9 @@ export class Arrival implements ListMember {
   readonly reply: ClientReply
   /** Monotonic: the request has arrived whole. What a client's own slowness takes is no part of the call's limits. */
   completeAt: number
-  /** What policy reserved; released when the request is settled. */
-  hold: Hold | null = null
-  /** What it counts in the limits of its key; null: the key has none. */
+  /** Whether it is counted as in flight: from its admission until it is settled. */
+  inFlight = false
+  /** What it takes of the limits and holds in the budgets of its key; null: the key has none. */
   limits: TakenLimits | null = null
   /** What it takes of the limits of accounts at providers; null: none that it may use has any. */
   accounts: HeldAccounts | null = null

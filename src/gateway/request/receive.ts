@@ -136,8 +136,8 @@ export function checkNameLength(model: string | null, additional: readonly { nam
 }
 
 /**
- * Checks the call against the policies. What they reserve stands in `arrival.hold` and is released when the request is settled. Only limits that
- * nodes share are waited for.
+ * Checks the call against the policies, and takes its limits, which `settle()` releases. Only limits that nodes share are
+ * waited for.
  */
 export function admit(
   arrival: Arrival,
@@ -160,8 +160,8 @@ export function admit(
   }
   const admission = admitCall(facts, policy, gateway.counters)
   trace.policySignals.push(...admission.signals)
-  arrival.hold = admission.hold
   if (admission.fault !== null) return admission.fault
+  arrival.inFlight = true
   const call = new Call(arrival, key === caller.key ? caller : { ...caller, key }, inspection)
   arrival.unpriced = policy.unpriced
   call.contentPolicies = policy.content
