@@ -1,5 +1,5 @@
 import { asObject, asText, type JsonObject } from '../core/json-value.ts'
-import type { ErrorKind, ReplyError } from './reply.ts'
+import { type ErrorKind, kindsOfStatuses, type ReplyError } from './reply.ts'
 
 /** OpenAI's errors, of both its formats and of servers with its API. Source: wire/errors.md, sections 1 and 4. */
 export function readOpenAiError(status: number, body: JsonObject | null): ReplyError {
@@ -19,18 +19,6 @@ const kindsOfCodes: Readonly<Record<string, ErrorKind>> = {
   model_not_found: 'not-found',
   rate_limit_exceeded: 'rate-limit',
   server_is_overloaded: 'overloaded',
-}
-
-const kindsOfStatuses: Readonly<Record<number, ErrorKind>> = {
-  403: 'permission',
-  404: 'not-found',
-  408: 'timeout',
-  409: 'conflict',
-  413: 'too-large',
-  429: 'rate-limit',
-  503: 'overloaded',
-  504: 'timeout',
-  529: 'overloaded',
 }
 
 /** A 401 or 402 is about the gateway's own account, which no client can do anything about. */

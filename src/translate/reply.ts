@@ -90,3 +90,16 @@ export type ErrorKind =
   | 'overloaded'
   | 'timeout'
   | 'internal'
+
+/** Where neither a type nor a code of the error says more. A 401 or 402 is about the gateway's own account, and not here. */
+export const kindsOfStatuses: Readonly<Record<number, ErrorKind>> = {
+  403: 'permission',
+  404: 'not-found',
+  408: 'timeout',
+  409: 'conflict',
+  413: 'too-large',
+  429: 'rate-limit',
+  503: 'overloaded',
+  504: 'timeout',
+  529: 'overloaded',
+}

@@ -1,5 +1,5 @@
 import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
-import type { ErrorKind, ReplyError } from '../reply.ts'
+import { type ErrorKind, kindsOfStatuses, type ReplyError } from '../reply.ts'
 
 /** Source: wire/errors.md, sections 2 and 4. */
 const kindsOfTypes: Readonly<Record<string, ErrorKind>> = {
@@ -15,18 +15,6 @@ const kindsOfTypes: Readonly<Record<string, ErrorKind>> = {
   authentication_error: 'internal',
   billing_error: 'internal',
   api_error: 'internal',
-}
-
-const kindsOfStatuses: Readonly<Record<number, ErrorKind>> = {
-  403: 'permission',
-  404: 'not-found',
-  408: 'timeout',
-  409: 'conflict',
-  413: 'too-large',
-  429: 'rate-limit',
-  503: 'overloaded',
-  504: 'timeout',
-  529: 'overloaded',
 }
 
 export function readMessagesError(status: number, body: JsonObject | null): ReplyError {
