@@ -1,21 +1,5 @@
-/** `requests.series`: figures by time, one line a group. */
-export interface Series {
-  since: string
-  until: string
-  step_ms: number
-  groups: { group: string; points: SeriesPoint[] }[]
-}
+import type { AdminClient } from '../../../admin/client-link.ts'
 
-export interface SeriesPoint {
-  time: string
-  requests: number
-  errors: number
-  input: number
-  output: number
-  usd: number | null
-  duration_p50_ms: number | null
-  duration_p95_ms: number | null
-  duration_p99_ms: number | null
-  first_byte_p50_ms: number | null
-  first_byte_p95_ms: number | null
-}
+/** Figures by time, one line a group. Apart from the call, so that what only computes with them needs no browser. */
+export type Series = Awaited<ReturnType<AdminClient['requests']['series']>>
+export type SeriesPoint = Series['groups'][number]['points'][number]

@@ -1,3 +1,4 @@
+import { isJson } from '../../../../core/indent-json.ts'
 import { type LaneName, laneNames } from '../../../../core/lane.ts'
 import { type LaneCall, lanePath, type Turn, writeLaneCall } from '../../../../core/lane-call.ts'
 
@@ -85,13 +86,4 @@ export function firstLane(models: Readonly<Record<LaneName, readonly string[]>>)
 function numberOf(text: string): number | null {
   const number = Number(text.trim())
   return text.trim() === '' || !Number.isFinite(number) ? null : number
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

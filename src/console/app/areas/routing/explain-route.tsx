@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { type LaneName, laneNames } from '../../../../core/lane.ts'
+import type { LaneName } from '../../../../core/lane.ts'
 import { orpc } from '../../client/admin.ts'
 import { QueryFault, StateBadge, UntrustedText } from '../../parts/index.ts'
 import type { Explanation, Route } from '../outputs.ts'
 import { type ReadBody, readBody } from './explain-body.ts'
 import { type ExplainStep, explainSteps } from './explain-steps.ts'
+import { ModelAndLane } from './model-and-lane.tsx'
 
 /** Pick a key and a body, or only a model; the steps that a request would take, in words. Nothing is sent. */
 export function ExplainRoute({ route, model: sample }: { route: Route; model: string }) {
@@ -77,33 +78,14 @@ function RequestFields({ read, requested, lane, body, onModel, onLane, onBody }:
   const id = useId()
   return (
     <>
-      <div className="field-pair">
-        <div className="field">
-          <label htmlFor={`${id}-model`}>Model</label>
-          <input
-            id={`${id}-model`}
-            className="input"
-            value={requested}
-            disabled={read.model !== null}
-            onChange={(event) => onModel(event.target.value)}
-          />
-        </div>
-        <div className="field">
-          <label htmlFor={`${id}-lane`}>Lane</label>
-          <select
-            id={`${id}-lane`}
-            className="input"
-            value={read.lane ?? lane}
-            disabled={read.lane !== null}
-            onChange={(event) => onLane(event.target.value as LaneName | '')}
-          >
-            <option value="">Automatic</option>
-            {laneNames.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </div>
-      </div>
+      <ModelAndLane
+        model={requested}
+        lane={read.lane ?? lane}
+        isModelGiven={read.model !== null}
+        isLaneGiven={read.lane !== null}
+        onModel={onModel}
+        onLane={onLane}
+      />
       <div className="field">
         <label htmlFor={`${id}-body`}>
           Body <span className="quiet">(optional)</span>

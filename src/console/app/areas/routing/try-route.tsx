@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useId, useState } from 'react'
-import { laneNames } from '../../../../core/lane.ts'
+import { type FormEvent, useState } from 'react'
+import type { LaneName } from '../../../../core/lane.ts'
 import { Button, Duration, FormFault, RecordView, StateBadge, UntrustedText, useOperation } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Route, Trial } from '../outputs.ts'
+import { ModelAndLane } from './model-and-lane.tsx'
 
 /** Sends one small real request, at its usual cost, and shows the result. */
 export function TryRoute({ route, model: sample }: { route: Route; model: string }) {
-  const id = useId()
   const [model, setModel] = useState(sample)
-  const [lane, setLane] = useState('')
+  const [lane, setLane] = useState<LaneName | ''>('')
   const [trial, setTrial] = useState<Trial | null>(null)
   const { call, busy, fault } = useOperation('routes.test')
   const submit = async (event: FormEvent) => {
@@ -21,26 +21,7 @@ export function TryRoute({ route, model: sample }: { route: Route; model: string
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>
       <p className="quiet">Sends “Say hello.” through the gateway, as a key of this project and environment would.</p>
-      <div className="field-pair">
-        <div className="field">
-          <label htmlFor={`${id}-model`}>Model</label>
-          <input
-            id={`${id}-model`}
-            className="input"
-            value={model}
-            onChange={(event) => setModel(event.target.value)}
-          />
-        </div>
-        <div className="field">
-          <label htmlFor={`${id}-lane`}>Lane</label>
-          <select id={`${id}-lane`} className="input" value={lane} onChange={(event) => setLane(event.target.value)}>
-            <option value="">Automatic</option>
-            {laneNames.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </div>
-      </div>
+      <ModelAndLane model={model} lane={lane} onModel={setModel} onLane={setLane} />
       <div>
         <Button variant="primary" type="submit" busy={busy}>
           Send test request
