@@ -22,7 +22,8 @@ export function indentJson(text: string): string | null {
 
 const lineAt = (depth: number) => `\n${'  '.repeat(depth)}`
 
-function isJson(text: string): boolean {
+/** Of any kind, a number or a text as well. */
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text)
     return true

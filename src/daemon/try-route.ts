@@ -1,21 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { RouteCall } from '../admin/handlers/context.ts'
 import { mintGatewayKey } from '../core/gateway-key.ts'
 import { newId } from '../core/ids.ts'
-import type { LaneName } from '../core/lane.ts'
 import type { Transport } from '../providers/contract.ts'
 import { fetchWhole } from '../providers/whole-answer.ts'
 import type { SnapshotKey } from '../store/configuration/snapshot.ts'
 import type { Publisher } from './publisher.ts'
-
-export interface RouteCall {
-  projectId: string
-  environmentId: string
-  /** Their names, for the record. */
-  project: string
-  environment: string
-  model: string
-  lane: LaneName
-}
 
 const answerLimit = 4 * 1024 * 1024
 const limitMs = 60_000

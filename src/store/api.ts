@@ -4,7 +4,6 @@ import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { AccountLimits } from '../core/policy-limits.ts'
 import type { ShownState } from '../core/provider-state.ts'
 import type { RequestRecord } from '../core/record.ts'
-import type { RouteHedge, RouteShadow } from '../core/route-options.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
 import type { Alert, AlertTables } from './alerts/alert-tables.ts'
@@ -12,7 +11,7 @@ import type { CacheFigures } from './cache/answer-cache.ts'
 import type { CacheTables } from './cache/cache-tables.ts'
 import type { PriceTables } from './configuration/price-tables.ts'
 import type { SealTables } from './configuration/seal-tables.ts'
-import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './configuration/snapshot.ts'
+import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotRoute } from './configuration/snapshot.ts'
 import type { ObjectTables } from './objects/object-tables.ts'
 import type { AuditLine, AuditTables } from './operators/audit-tables.ts'
 import type { OperatorTables } from './operators/operator-tables.ts'
@@ -214,31 +213,7 @@ export interface SealedCredential {
   addedAt: string
 }
 
-export interface Route {
-  id: string
-  projectId: string
-  environmentId: string | null
-  model: string
-  enabled: boolean
-  strategy: 'priority' | 'weighted' | 'latency' | 'cost'
-  targets: SnapshotTarget[]
-  retries: number
-  fallbackOn: string[]
-  timeouts: Partial<TimeLimits>
-  strict: boolean
-  /** Answers show the name that the client asked for. */
-  echoModel: boolean
-  /** Prompts that a target has in its cache go there again. */
-  sticky: boolean
-  hedge: RouteHedge | null
-  shadow: RouteShadow | null
-  reasoningText: boolean
-  /** Images by address are fetched for providers that do not. */
-  fetchMedia: boolean
-  /** How long its answers are given again to the same requests; null: not at all. */
-  cacheMs: number | null
-  /** How long translated Responses are kept for the client to refer to; null: not at all. */
-  keepResponsesMs: number | null
+export interface Route extends Omit<SnapshotRoute, 'project' | 'environment'> {
   createdAt: string
 }
 

@@ -22,7 +22,7 @@ import type {
   SnapshotRoute,
 } from '../../src/store/configuration/snapshot.ts'
 import { JournalReader } from './journal-reader.ts'
-import { makeRoute, makeTarget } from './snapshot.ts'
+import { makeConfiguration, makeRoute, makeTarget } from './snapshot.ts'
 import { threadModule } from './thread-module.ts'
 
 export interface DataPlane {
@@ -311,14 +311,7 @@ function defaultsOf(providers: DataPlaneOptions['providers']): Record<string, st
 
 function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRoute[]) {
   const scope = { projectId: 'prj_1', project: 'default' }
-  return {
-    version: 1,
-    projects: [],
-    environments: [],
-    timeZone: 'UTC',
-    defaultProviders: {},
-    tokenKey: new Uint8Array(32),
-    bodyKey: null,
+  return makeConfiguration({
     providers: providers.map(
       ({ kind, name = kind, baseUrl, credentials = ['provider-credential'], settings = {}, limits = {} }, slot) => ({
         id: `prv_${name}`,
@@ -342,7 +335,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
       ...providers.map(({ kind, name = kind }) => makeRoute(`${name}-model`, [makeTarget(name)], { retries: 0 })),
       ...more,
     ].map((route) => ({ ...route, ...scope })),
-  }
+  })
 }
 
 function keyRow(key: string, revokedAt: number | null) {

@@ -75,6 +75,16 @@ export type Inspected =
     }
   | { lane: LaneName; fault: { code: string; message: string } }
 
+export interface RouteCall {
+  projectId: string
+  environmentId: string
+  /** Their names, for the record. */
+  project: string
+  environment: string
+  model: string
+  lane: LaneName
+}
+
 export interface Runtime {
   version: string
   startedAt: string
@@ -100,14 +110,7 @@ export interface Runtime {
   /** Called after each; the result ends it. */
   onChange(listener: () => void): () => void
   /** Sends one small real request through the data plane, as a key of that scope would. */
-  tryRoute(call: {
-    projectId: string
-    environmentId: string
-    project: string
-    environment: string
-    model: string
-    lane: LaneName
-  }): Promise<{ requestId: string; status: number; body: string }>
+  tryRoute(call: RouteCall): Promise<{ requestId: string; status: number; body: string }>
   /** Sends a request through the data plane as that key, whatever its secret; the answer as it comes. The signal ends it. */
   send(call: SentCall, signal: AbortSignal): AsyncIterable<SentPiece>
   /** What a request to the provider in this slot, for a model there and of a key, would meet now; `credentials` is the size of its pool. */

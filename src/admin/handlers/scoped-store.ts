@@ -75,6 +75,34 @@ function requireAble(scope: GrantScope, projectId: string | undefined): void {
   if (projectId === undefined || !isAble(scope, projectId)) throw scope.refuse()
 }
 
+interface OwnedTable<Row, Change> {
+  insert(row: Row): Promise<Row>
+  update(id: string, change: Change): Promise<Row>
+  remove(id: string): Promise<void>
+}
+
+/** The writes of a table whose rows each belong to one project: only where the caller may change that project. */
+function writeOwn<Row extends { projectId: string }, Change>(
+  table: OwnedTable<Row, Change>,
+  scope: GrantScope,
+  projectOf: (id: string) => Promise<string | undefined>,
+): OwnedTable<Row, Change> {
+  return {
+    async insert(row) {
+      requireAble(scope, row.projectId)
+      return table.insert(row)
+    },
+    async update(id, change) {
+      requireAble(scope, await projectOf(id))
+      return table.update(id, change)
+    },
+    async remove(id) {
+      requireAble(scope, await projectOf(id))
+      return table.remove(id)
+    },
+  }
+}
+
 function scopeProjects(read: Tables, scope: GrantScope): TablePart<'projects'> {
   return {
     list: async () => (await read.projects.list()).filter(({ id }) => isSeen(scope, id)),
@@ -91,25 +119,13 @@ function scopeProjects(read: Tables, scope: GrantScope): TablePart<'projects'> {
 
 function scopeEnvironments(read: Tables, write: Tables, scope: GrantScope): TablePart<'environments'> {
   const seen = ({ projectId }: { projectId: string }) => isSeen(scope, projectId)
-  const requireOne = async (id: string) =>
-    requireAble(scope, (await read.environments.list(null)).find((one) => one.id === id)?.projectId)
+  const projectOf = async (id: string) => (await read.environments.list(null)).find((one) => one.id === id)?.projectId
   return {
     list: async (projectId) => (await read.environments.list(projectId)).filter(seen),
     async find(projectId, nameOrId) {
       return isSeen(scope, projectId) ? read.environments.find(projectId, nameOrId) : null
     },
-    async insert(environment) {
-      requireAble(scope, environment.projectId)
-      return write.environments.insert(environment)
-    },
-    async update(id, change) {
-      await requireOne(id)
-      return write.environments.update(id, change)
-    },
-    async remove(id) {
-      await requireOne(id)
-      return write.environments.remove(id)
-    },
+    ...writeOwn(write.environments, scope, projectOf),
   }
 }
 
@@ -136,8 +152,7 @@ function scopeProviders(read: Tables, scope: GrantScope): TablePart<'providers'>
 }
 
 function scopeRoutes(read: Tables, write: Tables, scope: GrantScope): TablePart<'routes'> {
-  const requireOne = async (id: string) =>
-    requireAble(scope, (await read.routes.list(null)).find((one) => one.id === id)?.projectId)
+  const projectOf = async (id: string) => (await read.routes.list(null)).find((one) => one.id === id)?.projectId
   return {
     list: async (projectId) => (await read.routes.list(projectId)).filter((route) => isSeen(scope, route.projectId)),
     async find(projectId, environmentId, modelOrId) {
@@ -145,18 +160,7 @@ function scopeRoutes(read: Tables, write: Tables, scope: GrantScope): TablePart<
       const route = await read.routes.find(projectId, environmentId, modelOrId)
       return route !== null && isSeen(scope, route.projectId) ? route : null
     },
-    async insert(route) {
-      requireAble(scope, route.projectId)
-      return write.routes.insert(route)
-    },
-    async update(id, change) {
-      await requireOne(id)
-      return write.routes.update(id, change)
-    },
-    async remove(id) {
-      await requireOne(id)
-      return write.routes.remove(id)
-    },
+    ...writeOwn(write.routes, scope, projectOf),
   }
 }
 
@@ -183,7 +187,7 @@ function within({ projects }: { projects?: string[] }, seen: ReadonlySet<string>
 }
 
 function scopeKeys(read: Tables, write: Tables, scope: GrantScope): TablePart<'keys'> {
-  const requireOne = async (id: string) => requireAble(scope, (await read.keys.find(id, null, null))?.projectId)
+  const projectOf = async (id: string) => (await read.keys.find(id, null, null))?.projectId
   return {
     list: async (projectId, environmentId) =>
       (await read.keys.list(projectId, environmentId)).filter((key) => isSeen(scope, key.projectId)),
@@ -195,18 +199,7 @@ function scopeKeys(read: Tables, write: Tables, scope: GrantScope): TablePart<'k
       }
       return null
     },
-    async insert(key) {
-      requireAble(scope, key.projectId)
-      return write.keys.insert(key)
-    },
-    async update(id, change) {
-      await requireOne(id)
-      return write.keys.update(id, change)
-    },
-    async remove(id) {
-      await requireOne(id)
-      return write.keys.remove(id)
-    },
+    ...writeOwn(write.keys, scope, projectOf),
   }
 }
 

@@ -92,6 +92,7 @@ export interface SnapshotRoute {
   shadow: RouteShadow | null
   /** Translated chat answers show what the model thought, beside the text. */
   reasoningText: boolean
+  /** Images by address are fetched for providers that do not. */
   fetchMedia: boolean
   /** How long its answers are given again to the same requests; null: not at all. */
   cacheMs: number | null

@@ -5,7 +5,6 @@ import { readTime } from '../records/record-head.ts'
 import { isBatchHeldEntry, isBatchUsageEntry } from './batch-usage-entry.ts'
 import { bodyEntryId, isBodyEntry } from './body-entry.ts'
 import { isObjectsEntry } from './objects-entry.ts'
-import { isReasoningEntry } from './reasoning-entry.ts'
 
 /** An entry where it stands. Its bytes are good until the next batch is read. */
 export interface FoundEntry {
@@ -221,7 +220,10 @@ function isEntry(entry: unknown): entry is JournalEntry {
   if (entry.kind === 'held')
     return 'id' in entry && typeof entry.id === 'string' && 'hold' in entry && Array.isArray(entry.hold)
   if (entry.kind === 'batch-usage') return isBatchUsageEntry(entry)
-  if (entry.kind === 'reasoning') return isReasoningEntry(entry)
+  if (entry.kind === 'reasoning') {
+    const texts = ['requestId', 'name', 'sealed'].every((name) => typeof Reflect.get(entry, name) === 'string')
+    return texts && Number.isSafeInteger(Reflect.get(entry, 'expiresAt'))
+  }
   if (entry.kind !== 'admitted' && entry.kind !== 'settled') return false
   if (!('record' in entry) || typeof entry.record !== 'object' || entry.record === null) return false
   const { record } = entry

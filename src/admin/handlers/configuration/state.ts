@@ -17,6 +17,7 @@ import type {
 } from '../../../store/api.ts'
 import { openReceiver } from '../alerts/receiver.ts'
 import { openSealed } from '../providers/provider-check.ts'
+import { showTarget } from '../routes/route-targets.ts'
 
 /** The configuration as files describe it: by names, without what the gateway found or counted. */
 export interface CurrentState {
@@ -191,13 +192,7 @@ function routeFields(route: Route, nameOf: NameOf): Fields {
   return {
     enabled: route.enabled,
     strategy: route.strategy,
-    targets: route.targets.map(({ providerId, upstreamModel, weight, priority, format }) => ({
-      provider: nameOf(providerId),
-      upstream_model: upstreamModel,
-      weight,
-      priority,
-      format,
-    })),
+    targets: route.targets.map((target) => showTarget(target, nameOf)),
     retries: route.retries,
     fallback_on: route.fallbackOn,
     ...timeoutFields(route.timeouts),

@@ -22,6 +22,14 @@ export function parseTarget(text: string): WrittenTarget {
   return target
 }
 
+/** As operations, the audit and configuration files name a target. */
+export function showTarget(
+  { providerId, upstreamModel, weight, priority, format }: SnapshotTarget,
+  providerName: (id: string) => string,
+) {
+  return { provider: providerName(providerId), upstream_model: upstreamModel, weight, priority, format }
+}
+
 /** null: the input says nothing about targets. */
 export async function readTargets(
   context: AdminContext,

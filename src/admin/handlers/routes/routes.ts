@@ -16,7 +16,7 @@ import { loadNames, type NamesById } from '../names.ts'
 import { explainRoute } from './explain-route.ts'
 import { showFormatLosses } from './format-losses.ts'
 import { readOptions, showOptions } from './route-options.ts'
-import { readTargets } from './route-targets.ts'
+import { readTargets, showTarget } from './route-targets.ts'
 import { showRouteTraffic } from './route-traffic.ts'
 import { tryRoute } from './try-route.ts'
 
@@ -28,13 +28,7 @@ const configured = (route: Route, names: NamesById) => ({
   environment: route.environmentId === null ? null : names.environment(route.environmentId),
   enabled: route.enabled,
   strategy: route.strategy,
-  targets: route.targets.map(({ providerId, upstreamModel, weight, priority, format }) => ({
-    provider: names.provider(providerId),
-    upstream_model: upstreamModel,
-    weight,
-    priority,
-    format,
-  })),
+  targets: route.targets.map((target) => showTarget(target, names.provider)),
   retries: route.retries,
   fallback_on: route.fallbackOn,
   timeouts: showTimeouts(route.timeouts),
