@@ -37,6 +37,8 @@ export interface AttemptPorts<Candidate, Answer> {
   send(candidate: Candidate): Promise<Sent<Answer>>
   /** Another answer, or none, goes to the client in its place. */
   discard(answer: Answer): void
+  /** It goes to the client after all: a retry or a fallback was recorded that could not be made. */
+  pass(answer: Answer): void
   /** False when the client disconnected while waiting. */
   wait(ms: number): Promise<boolean>
   describe(candidate: Candidate): string
@@ -58,7 +60,8 @@ export async function attempt<Candidate, Answer>(
   let last: Failure<Answer> | null = null
   const asked: (number | null)[] = []
   for (const candidate of candidates) {
-    const outcome = await tryTarget(candidate, retries, ports)
+    const first = await ports.send(candidate)
+    const outcome = first.kind === 'failed' ? await retryTarget(candidate, first, retries, ports) : first
     const replaces = outcome.kind !== 'failed' || wasTried(outcome.failure)
     if (last !== null && last.answer !== null && replaces) ports.discard(last.answer)
     if (outcome.kind === 'gone') return outcome
@@ -71,7 +74,10 @@ export async function attempt<Candidate, Answer>(
       ports.record(fallback(ports.describe(candidate), failure.reason))
   }
   if (last === null) return { kind: 'failed', fault: fault('provider_not_ready') }
-  if (last.answer !== null) return { kind: 'answered', answer: last.answer, retryAfterMs: retryAfterToPass(asked) }
+  if (last.answer !== null) {
+    ports.pass(last.answer)
+    return { kind: 'answered', answer: last.answer, retryAfterMs: retryAfterToPass(asked) }
+  }
   return { kind: 'failed', fault: last.fault }
 }
 
@@ -80,14 +86,16 @@ function wasTried({ fault, uncalled }: Failure<unknown>): boolean {
   return uncalled === undefined && fault.code !== 'provider_not_ready'
 }
 
-async function tryTarget<Candidate, Answer>(
+/** After a failure, as often as that helps. */
+async function retryTarget<Candidate, Answer>(
   candidate: Candidate,
+  first: Sent<Answer>,
   retries: number,
   ports: AttemptPorts<Candidate, Answer>,
 ): Promise<Sent<Answer>> {
   let before: Sent<Answer> | null = null
-  for (let retried = 0; ; ) {
-    const sent = await ports.send(candidate)
+  let retried = 0
+  for (let sent = first; ; sent = await ports.send(candidate)) {
     if (sent.kind === 'failed' && !wasTried(sent.failure)) {
       ports.recordSkip(candidate, sent.failure)
       return before ?? sent
@@ -96,7 +104,7 @@ async function tryTarget<Candidate, Answer>(
     if (sent.kind !== 'failed' || sent.failure.next === 'target') return sent
     if (sent.failure.next === 'credential') continue
     if (retried >= retries) return sent
-    const delay = retryDelay(retried, sent.failure.retryAfterMs, ports.random)
+    const delay = retryDelay(retried, sent.failure.retryAfterMs, () => ports.random())
     if (delay === null) return sent
     retried++
     ports.record(retry(ports.describe(candidate), sent.failure.reason, delay))

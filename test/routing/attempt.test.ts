@@ -26,6 +26,7 @@ async function run(script: Script, retries = 1, hangUpAtWait = false) {
   const notes: Signal[] = []
   const skipped: string[] = []
   const discarded: string[] = []
+  const passed: string[] = []
   const ports: AttemptPorts<string, string> = {
     send: async (candidate) => {
       sent.push(candidate)
@@ -40,16 +41,17 @@ async function run(script: Script, retries = 1, hangUpAtWait = false) {
     recordSkip: (candidate, { reason }) => skipped.push(`${candidate}: ${reason}`),
     random: () => 0,
     discard: (answer) => discarded.push(answer),
+    pass: (answer) => passed.push(answer),
   }
   const outcome = await attempt(Object.keys(script), retries, ports)
-  return { outcome, sent, waits, notes, skipped, discarded }
+  return { outcome, sent, waits, notes, skipped, discarded, passed }
 }
 
 describe('attempt', () => {
   it('takes the first answer', async () => {
-    const { outcome, sent } = await run({ a: [answered('yes')], b: [answered('never')] })
+    const { outcome, sent, passed } = await run({ a: [answered('yes')], b: [answered('never')] })
     expect(outcome).toEqual({ kind: 'answered', answer: 'yes', retryAfterMs: null })
-    expect(sent).toEqual(['a'])
+    expect([sent, passed]).toEqual([['a'], []])
   })
 
   it('discards answers that another takes the place of, and not the one that goes out', async () => {
@@ -59,7 +61,7 @@ describe('attempt', () => {
     expect([last.discarded, last.outcome]).toEqual([['a'], { kind: 'answered', answer: 'b', retryAfterMs: null }])
     const skipped = failed({ fault: fault('provider_not_ready'), next: 'target' })
     const first = await run({ a: [own('a')], b: [skipped] })
-    expect([first.discarded, first.outcome]).toMatchObject([[], { answer: 'a' }])
+    expect([first.discarded, first.passed, first.outcome]).toMatchObject([[], ['a'], { answer: 'a' }])
     expect((await run({ a: [own('a')], b: [{ kind: 'gone' }] })).discarded).toEqual(['a'])
   })
 

@@ -10,18 +10,17 @@ import type { RequestEnd } from '../request/trace.ts'
 import { heldBudgets, settleBudgets } from '../upstream/hold-budgets.ts'
 import { estimateHold, priceCall } from './charge.ts'
 
-/** Journaled before anything is sent to a provider, so that the request has a record even if the process dies. */
-export async function journalAdmitted(call: Call): Promise<void> {
+/** To be waited for before anything is sent to a provider, so that the request has a record even if the process dies. */
+export function journalAdmitted(call: Call): Promise<void> {
   const hold = estimateHold(call)
   call.trace.mark('admitted')
   const record = call.trace.record('admitted', null, hold)
   const budgets = call.arrival.limits === null ? null : heldBudgets(call.arrival)
   const { accounts } = call.arrival
   const held = accounts === null ? budgets : addBooked(budgets, accounts.held())
-  await call.gateway.journal.append(
+  return call.gateway.journal.append(
     held === null ? { kind: 'admitted', record } : { kind: 'admitted', hold: held, record },
   )
-  reachFaultPoint('journal.after-admitted')
 }
 
 /**
@@ -37,6 +36,7 @@ export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   if (arrival.inFlight) gateway.counters.settle(requestsInFlight, 1, 0)
   try {
     await journalEnd(arrival, end)
+    reachFaultPoint('journal.after-settled')
   } finally {
     if (arrival.limits !== null) releaseLimits(arrival, end)
     arrival.accounts?.release()
@@ -50,14 +50,20 @@ function addBooked(
   return accounts.length === 0 ? budgets : [...(budgets ?? []), ...accounts]
 }
 
-async function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
+/** Resolves when its entry, or the one that it shares, is written. */
+function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
   const { gateway, trace } = arrival
   // Also with a revoked or expired key: whoever holds one must not be able to fill the disk with records.
   if (trace.key === null || (end.error?.code === 'invalid_key' && trace.attempts.length === 0)) {
     const shared = gateway.refusals.share(arrival.clientAddress, arrival.id, Date.now())
     if (shared !== null) return shared
   }
-  if (arrival.capture !== null) await arrival.capture.journal(end)
+  if (arrival.capture === null) return journalSettled(arrival, end)
+  return arrival.capture.journal(end).then(() => journalSettled(arrival, end))
+}
+
+function journalSettled(arrival: Arrival, end: RequestEnd): Promise<void> {
+  const { gateway, trace } = arrival
   priceCall(arrival, end)
   arrival.objects?.journal(gateway.journal)
   reachFaultPoint('journal.before-settled')
@@ -66,8 +72,7 @@ async function journalEnd(arrival: Arrival, end: RequestEnd): Promise<void> {
   const budgets = arrival.limits === null ? null : settleBudgets(arrival, record)
   const { accounts } = arrival
   const booked = accounts === null ? budgets : addBooked(budgets, accounts.settle(record))
-  await gateway.journal.append(booked === null ? { kind: 'settled', record } : { kind: 'settled', booked, record })
-  reachFaultPoint('journal.after-settled')
+  return gateway.journal.append(booked === null ? { kind: 'settled', record } : { kind: 'settled', booked, record })
 }
 
 export function endOfFault(

@@ -68,14 +68,15 @@ function collect({ request, abort, gateway, body, trace }: BodyOwner, limits: Bo
   if (abort.aborted) return Promise.resolve(null)
   const { deadlines, budget } = gateway
   return new Promise((resolve) => {
-    const endsAt = performance.now() + limits.totalMs
+    const begun = performance.now()
+    const endsAt = begun + limits.totalMs
     // Nearly every body comes in one chunk, and is that chunk.
     let first: Buffer | null = null
     let pieces: Pieces | BodyLease | null = body.lease
     const silence = new Deadline(() =>
       finish(fault('invalid_request', 'The body did not arrive in time; send it again.')),
     )
-    silence.at = Math.min(endsAt, performance.now() + limits.betweenChunksMs)
+    silence.at = Math.min(endsAt, begun + limits.betweenChunksMs)
     const finish = (result: BodyOutcome | Promise<Buffer>) => {
       request.off('data', take).off('end', end).off('close', stop)
       deadlines.remove(silence)

@@ -21,7 +21,7 @@ import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import { beginCapture } from '../capture/capture.ts'
 import { checkAnnounced } from '../upload/upload-url.ts'
 import type { Arrival } from './arrival.ts'
-import { readBody } from './body.ts'
+import { type BodyOutcome, readBody } from './body.ts'
 import { Call, type RequestCaller } from './call.ts'
 import { takeLimits } from './take-limits.ts'
 
@@ -43,8 +43,13 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   }
   const charset = checkCharset(request.headers['content-type'])
   if (charset !== null) return charset
-  const body = await readJson(arrival, policy)
-  if (!Buffer.isBuffer(body)) return body
+  const { bodyLimit, timeouts } = arrival.gateway.settings
+  const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: timeouts.betweenChunks, totalMs: timeouts.total }
+  const body = await readBody(arrival, limits)
+  if (!Buffer.isBuffer(body)) return withoutBody(arrival, policy, body)
+  arrival.completeAt = performance.now()
+  arrival.body.bytes = body
+  arrival.trace.requestBytes = body.length
   if (body.length >= slicedBytes) await scanInSlices(body)
   nowDoing('request', arrival.id)
   return readWhole === true ? await inspectWhole(arrival, caller) : inspect(arrival, caller)
@@ -91,26 +96,20 @@ function checkCharset(contentType: string | undefined): Fault | null {
   return null
 }
 
-/** The whole body, which `arrival.body` then has. Null: the request was aborted before. */
-async function readJson(arrival: Arrival, policy: EffectivePolicy): Promise<Buffer | Fault | null> {
-  const { gateway } = arrival
-  const { bodyLimit, timeouts } = gateway.settings
-  const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: timeouts.betweenChunks, totalMs: timeouts.total }
-  const body = await readBody(arrival, limits)
-  if (Buffer.isBuffer(body)) {
-    arrival.body.bytes = body
-    arrival.trace.requestBytes = body.length
-    arrival.completeAt = performance.now()
-    return body
-  }
-  if (body !== null && 'tooLarge' in body) {
-    const verdict = admitBody(body.tooLarge, policy, bodyLimit)
+/** Why there is no whole body. Null: the request was aborted before. */
+function withoutBody(
+  arrival: Arrival,
+  policy: EffectivePolicy,
+  outcome: Exclude<BodyOutcome, Buffer>,
+): Fault | null {
+  if (outcome !== null && 'tooLarge' in outcome) {
+    const verdict = admitBody(outcome.tooLarge, policy, arrival.gateway.settings.bodyLimit)
     arrival.trace.policySignals.push(...verdict.signals)
     return verdict.fault
   }
   // A client that disconnects closes the request before its response.
-  if (body === null && !arrival.abort.aborted) arrival.abort.disconnect()
-  return body
+  if (outcome === null && !arrival.abort.aborted) arrival.abort.disconnect()
+  return outcome
 }
 
 async function inspectWhole(arrival: Arrival, caller: RequestCaller): Promise<Inspection | Fault> {

@@ -186,6 +186,8 @@ export class Trace {
   /** The nearer to the request, the stronger: the key's tags, the body's end user, the header's tags. */
   #allTags(): Record<string, string> {
     const user = this.endUser
+    // As of nearly every request.
+    if (user === null && this.#tags === noTags) return this.key?.tags ?? noTags
     return { ...this.key?.tags, ...(user === null ? noTags : { user }), ...this.#tags }
   }
 }

@@ -1,10 +1,11 @@
+import { reachFaultPoint } from '../../core/fault-point.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
 import type { AttemptRecord, Signal } from '../../core/record.ts'
 import { encodedSealedStart, sealedStart } from '../../core/sealed-mark.ts'
 import { includesInSlices } from '../../core/sliced-json.ts'
 import { openFramer } from '../../lanes/framer.ts'
 import type { Transport } from '../../providers/contract.ts'
-import { type Attempted, attempt, type Sent } from '../../routing/attempt.ts'
+import { type Attempted, type AttemptPorts, attempt, type Failure, type Sent } from '../../routing/attempt.ts'
 import { skippedSignal } from '../../routing/candidates.ts'
 import type { CallEntry } from '../../routing/health.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
@@ -17,33 +18,72 @@ import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import type { Gated } from './answer-consumer.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
 import { type Answer, crowded, evaluate, type GatedAttempt, notReady, untranslatable } from './evaluate.ts'
-import type { AbortWatch, Hedge, SendAttempt } from './hedge.ts'
+import type { AbortWatch, Hedge } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
 import { translateFor } from './translate-for.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
-/** Tries the candidates of a plan until one answers, while a silent stream is kept alive. */
-export async function attemptAll(call: Call, planned: Plan, hedge: Hedge | null = null): Promise<Attempted<Answer>> {
+/** Tries the candidates of a plan until one answers, while a silent stream is kept alive. Its admitted entry is in the journal. */
+export function attemptAll(call: Call, planned: Plan, hedge: Hedge | null = null): Promise<Attempted<Answer>> {
+  reachFaultPoint('journal.after-admitted')
   if (call.inspection.streamed) startKeepAlive(call)
   const retries = call.pin?.once ? 0 : (planned.route?.retries ?? 1)
-  const tried: Tried[] = []
-  const send: SendAttempt = (candidate, watch = call.abort) => sendTo(call, planned.route, { candidate, tried, watch })
-  const outcome = await attempt(planned.candidates, retries, {
-    send: (candidate) => (hedge === null ? send(candidate) : hedge.send(candidate, send)),
-    discard,
-    wait: (ms) => waitUnlessAborted(call, ms),
-    describe: ({ provider, upstreamModel }) =>
-      upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
-    record: (signal) => recordStep(call, signal),
-    recordSkip: ({ provider, upstreamModel }, { reason, uncalled }) =>
-      call.trace.skipped(skippedSignal({ provider: provider.name, upstreamModel, reason, code: uncalled ?? 'open' })),
-    random: call.gateway.random,
-  })
-  // A retry or fallback was planned but could not be made, so the provider's answer is passed on.
-  if (outcome.kind === 'answered')
-    outcome.answer.attempt.outcome = outcome.answer.error === null ? 'answered' : 'passed'
-  return outcome
+  return attempt(planned.candidates, retries, new CallAttempts(call, planned.route, hedge))
+}
+
+/** What the attempts of one call do at its targets, and what they leave on its record. */
+class CallAttempts implements AttemptPorts<Candidate, Answer> {
+  readonly #call: Call
+  readonly #route: SnapshotRoute | null
+  readonly #hedge: Hedge | null
+  readonly #tried: Tried[] = []
+
+  constructor(call: Call, route: SnapshotRoute | null, hedge: Hedge | null) {
+    this.#call = call
+    this.#route = route
+    this.#hedge = hedge
+  }
+
+  send(candidate: Candidate): Promise<Sent<Answer>> {
+    return this.#hedge === null
+      ? this.#sendTo(candidate, this.#call.abort)
+      : this.#hedge.send(candidate, (each, watch = this.#call.abort) => this.#sendTo(each, watch))
+  }
+
+  #sendTo(candidate: Candidate, watch: AbortWatch): Promise<Sent<Answer>> {
+    return sendTo(this.#call, this.#route, { candidate, tried: this.#tried, watch })
+  }
+
+  /** An error has been read to its end; an answer that its content filter ended may still be coming. */
+  discard({ error, upstream }: Answer): void {
+    if (error === null) upstream.abort()
+  }
+
+  pass({ attempt, error }: Answer): void {
+    attempt.outcome = error === null ? 'answered' : 'passed'
+  }
+
+  wait(ms: number): Promise<boolean> {
+    return waitUnlessAborted(this.#call, ms)
+  }
+
+  describe({ provider, upstreamModel }: Candidate): string {
+    return upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`
+  }
+
+  record(signal: Signal): void {
+    recordStep(this.#call, signal)
+  }
+
+  recordSkip({ provider, upstreamModel }: Candidate, { reason, uncalled }: Failure<Answer>): void {
+    const code = uncalled ?? 'open'
+    this.#call.trace.skipped(skippedSignal({ provider: provider.name, upstreamModel, reason, code }))
+  }
+
+  random(): number {
+    return this.#call.gateway.random()
+  }
 }
 
 /** A failure's outcome as it stands if nothing follows; `recordStep` changes it when a retry or a fallback does. */
@@ -61,11 +101,6 @@ function isUnread({ translation }: Leg, { kind }: GatedAttempt['gated'], sent: S
 /** Its provider has answered, and charges for it. */
 function isFilteredOut(sent: Sent<Answer>): boolean {
   return sent.kind === 'failed' && sent.failure.answer !== null && sent.failure.answer.error === null
-}
-
-/** An error has been read to its end; an answer that its content filter ended may still be coming. */
-function discard({ error, upstream }: Answer): void {
-  if (error === null) upstream.abort()
 }
 
 /** A provider's error that did not pass after all: what was done instead is its attempt's outcome. */
@@ -118,9 +153,12 @@ async function sendTo(
   const attempted = [...before, picked.credentialIndex]
   try {
     const target = { route, candidate, provider, ...picked, tried: attempted, caller, translation }
-    const sending = exchange(call, target, entry, watch)
-    accounts?.began(call.trace.attempts.at(-1))
-    return await sending
+    const started = startAttempt(call, target, watch)
+    accounts?.began(started.attempt)
+    const first = endAttempt(started, await started.upstream.gate)
+    const finished = translation === null ? first : finishTranslated(call, target, first, watch)
+    const outcome = finished instanceof Promise ? await finished : finished
+    return conclude(call, outcome, entry)
   } catch (error) {
     // A fault of the gateway's own says nothing about the provider: without this, a probe would keep all others away.
     gateway.health.abandon(entry)
@@ -136,51 +174,62 @@ function mayReplayReasoning({ match, body, lane }: Call): boolean | Promise<bool
   return bytes.length < slicedBytes ? bytes.includes(start) : includesInSlices(bytes, start)
 }
 
-/** Sends to one target and evaluates what came of it. */
-async function exchange(call: Call, target: LegTarget, entry: CallEntry, watch: AbortWatch): Promise<Sent<Answer>> {
-  const first = await sendOnce(call, target, watch)
-  const outcome =
-    target.translation === null ? first : await sendOn(await sendUnsigned(call, target, first, watch), watch)
-  const { leg, attempt } = outcome
-  const sent = applyEvaluation(leg, entry, evaluate(outcome), attempt)
+/** What came of an attempt, with what it means for the provider's health. */
+function conclude(call: Call, outcome: GatedAttempt, entry: CallEntry): Sent<Answer> {
+  const sent = applyEvaluation(outcome.leg, entry, evaluate(outcome), outcome.attempt)
   noteOutcome(outcome, sent)
-  if (sent.kind === 'failed') call.arrival.accounts?.ended(attempt)
+  if (sent.kind === 'failed') call.arrival.accounts?.ended(outcome.attempt)
   return sent.kind === 'failed' && call.body.upload?.spent ? stopAttempts(call, sent.failure) : sent
+}
+
+/** A translated answer that its provider has refused to give, or paused in, is asked for once more; nearly none is. */
+function finishTranslated(
+  call: Call,
+  target: LegTarget,
+  first: GatedAttempt,
+  watch: AbortWatch,
+): GatedAttempt | Promise<GatedAttempt> {
+  if (watch.aborted) return first
+  const translation = target.translation?.withoutSigned(first.gated) ?? null
+  if (translation !== null) return sendUnsigned(call, { ...target, translation }, first, watch)
+  const rest = first.leg.translation?.afterPause(first.leg, first.gated) ?? null
+  return rest === null ? first : sendOn(first, rest, watch)
 }
 
 /** Where the provider refused the reasoning that it had signed itself, once more without it. */
 async function sendUnsigned(
   call: Call,
   target: LegTarget,
-  refused: GatedAttempt,
+  { gated, attempt }: GatedAttempt,
   watch: AbortWatch,
 ): Promise<GatedAttempt> {
-  const { gated, attempt } = refused
-  const translation = target.translation?.withoutSigned(gated) ?? null
-  if (translation === null || watch.aborted) return refused
   if ('head' in gated) attempt.status = gated.head.status
   attempt.outcome = 'retry'
   attempt.message = 'refused the reasoning that it had signed'
   const text = `${target.provider.row.name} refused reasoning that it had signed itself: it was stripped, and asked once more.`
   recordStep(call, { rule: 'retry', verdict: 'note', text, data: { provider: target.provider.row.name } })
-  const sending = sendOnce(call, { ...target, translation }, watch)
+  const started = startAttempt(call, target, watch)
   // Within what the first attempt holds of its account, which charges nothing for a refusal.
-  call.arrival.accounts?.replaced(attempt, call.trace.attempts.at(-1))
-  return await sending
+  call.arrival.accounts?.replaced(attempt, started.attempt)
+  const second = endAttempt(started, await started.upstream.gate)
+  const rest = second.leg.translation?.afterPause(second.leg, second.gated) ?? null
+  return rest === null ? second : await sendOn(second, rest, watch)
 }
 
 /** Where the provider paused in the midst of its answer, the rest of it, within the same attempt. */
-async function sendOn(first: GatedAttempt, watch: AbortWatch): Promise<GatedAttempt> {
-  for (let part = first; ; ) {
-    const rest = part.leg.translation?.afterPause(part.leg, part.gated) ?? null
-    const leg = rest === null ? null : await rest
-    if (leg === null) return part
+async function sendOn(first: GatedAttempt, rest: Promise<Leg | null>, watch: AbortWatch): Promise<GatedAttempt> {
+  let part = first
+  for (let next: Promise<Leg | null> | null = rest; next !== null; ) {
+    const leg: Leg | null = await next
+    if (leg === null) break
     if (watch.aborted) return { ...part, gated: { kind: 'aborted' } }
     part = { ...part, leg, ...(await sendForRest(leg, (upstream) => watch.onAbort(() => upstream.abort()))) }
     watch.onAbort(null)
     part.attempt.ended_ms = leg.call.trace.elapsed()
     noteHead(leg, part.upstream)
+    next = leg.translation?.afterPause(leg, part.gated) ?? null
   }
+  return part
 }
 
 /** How the attempt ended, and what it is charged with if it was cut from this side. */
@@ -196,20 +245,38 @@ export function noteOutcome({ leg, upstream, attempt, gated }: GatedAttempt, sen
 
 /** Sends to one target, until its answer has come to its gate. */
 export async function sendOnce(call: Call, target: LegTarget, watch: AbortWatch): Promise<GatedAttempt> {
-  const { body } = call
-  const attempt = beginAttempt(call, target.candidate)
+  const started = startAttempt(call, target, watch)
+  return endAttempt(started, await started.upstream.gate)
+}
+
+/** An attempt that is under way. */
+interface StartedAttempt {
+  leg: Leg
+  upstream: UpstreamCall
+  attempt: AttemptRecord
+  watch: AbortWatch
+  /** The body's memory may be used again. */
+  release: (() => void) | undefined
+}
+
+function startAttempt(call: Call, target: LegTarget, watch: AbortWatch): StartedAttempt {
+  const attempt = recordAttempt(call, target.candidate)
   watch.began?.(attempt)
   const leg = makeLeg(call, target)
   const reasoning = leg.translation === null ? strippedBy(leg) : leg.translation.reasoning
   if (reasoning !== null) attempt.reasoning = reasoning
   // Until there is an answer, the provider's kind may send the body once more.
-  const release = body.lease?.borrow()
+  const release = call.body.lease?.borrow()
   const upstream = begin(leg)
   watch.onAbort(() => upstream.abort())
-  const gated = await upstream.gate
+  return { leg, upstream, attempt, watch, release }
+}
+
+/** It has come to its gate. */
+function endAttempt({ leg, upstream, attempt, watch, release }: StartedAttempt, gated: Gated): GatedAttempt {
   watch.onAbort(null)
   release?.()
-  call.trace.recordTimes(attempt, upstream.times)
+  leg.call.trace.recordTimes(attempt, upstream.times)
   noteHead(leg, upstream)
   return { leg, upstream, attempt, gated }
 }
@@ -320,16 +387,17 @@ export async function sendForRest(
   }
 }
 
-function beginAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {
+function recordAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {
   const before = trace.attempts.at(-1)
   // Neither waited nor fell back: another credential of the same provider.
   if (before?.outcome === 'passed') before.outcome = 'retry'
+  const startedMs = trace.elapsed()
   const attempt: AttemptRecord = {
     provider: candidate.provider.name,
     upstream_model: candidate.upstreamModel,
     status: null,
     outcome: 'started',
-    started_ms: trace.elapsed(),
+    started_ms: startedMs,
     connected_ms: null,
     first_byte_ms: null,
     ended_ms: null,
@@ -338,6 +406,6 @@ function beginAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {
   }
   trace.attempts.push(attempt)
   trace.cutTokens = null
-  trace.mark('attempt')
+  trace.mark('attempt', startedMs)
   return attempt
 }
