@@ -1,10 +1,9 @@
 import type { Fault } from '../core/errors.ts'
 import { slicedBytes } from '../core/known-spans.ts'
+import { loadOnce } from '../core/load-once.ts'
 import { nextTurn } from '../core/slices.ts'
 import { nowDoing } from '../core/turn-watch.ts'
-import type { ContentPolicy } from '../policy/content/compile.ts'
 import type { Plan } from '../routing/plan.ts'
-import type { SnapshotRoute } from '../store/configuration/snapshot.ts'
 import { answerModels } from './answer/model-answers.ts'
 import { relay } from './answer/relay.ts'
 import { reject, settleAborted } from './answer/respond.ts'
@@ -14,11 +13,17 @@ import type { Arrival } from './request/arrival.ts'
 import type { Call } from './request/call.ts'
 import { identify } from './request/identify.ts'
 import { admit, receive } from './request/receive.ts'
-import type { Hedge } from './upstream/hedge.ts'
 import { holdAccount } from './upstream/hold-account.ts'
 import { holdBudgets } from './upstream/hold-budgets.ts'
 import { mayStay, planFor } from './upstream/plan-call.ts'
 import { attemptAll } from './upstream/send.ts'
+
+const shadow = loadOnce(() => import('./upstream/shadow.ts'))
+const affinity = loadOnce(() => import('./upstream/keep-affinity.ts'))
+const hedging = loadOnce(() => import('./upstream/hedge.ts'))
+const content = loadOnce(() => import('./content/inspect-prompt.ts'))
+const cache = loadOnce(() => import('./cache/answer-from-cache.ts'))
+const estimates = loadOnce(() => import('./translation/estimate-count.ts'))
 
 /** The story of one request: identify, receive, admit, plan, journal, attempt, relay. Every way out settles exactly once. */
 export async function handleRequest(arrival: Arrival): Promise<void> {
@@ -45,41 +50,26 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   if (object?.effect === 'list') return await answerPages(call)
 
   const { contentPolicies } = call
-  const denied = contentPolicies === null ? null : await inspectContent(call, contentPolicies)
+  const denied = contentPolicies === null ? null : await (await content()).inspectPrompt(call, contentPolicies)
   if (denied !== null) return reject(arrival, denied)
 
   const found = planFor(call)
   if (found.fault !== null) return reject(arrival, found.fault)
-  const planned = mayStay(call, found) ? await stay(call, found) : found
+  const planned = mayStay(call, found) ? (await affinity()).stayIfKnown(call, found) : found
   const { route } = planned
-  if (route !== null && route.cacheMs !== null && (await answerFromCache(call, route))) return
+  if (route !== null && route.cacheMs !== null && (await (await cache()).answerFromCache(call, route))) return
   if (call.match.endpoint.counts !== undefined && (await answerWithEstimate(call, planned))) return
   const unaffordable = arrival.limits === null ? null : await holdFor(call, planned)
   if (unaffordable !== null) return reject(arrival, unaffordable)
   if (call.gateway.model.configuration.limitsAccounts) await holdAccount(call, planned)
   await journalAdmitted(call)
   if (call.abort.aborted) return settleAborted(arrival)
-  const hedge = planned.route?.hedge == null ? null : await prepare(call, planned)
+  const hedge = planned.route?.hedge == null ? null : (await hedging()).prepareHedge(call, planned)
   const outcome = await attemptAll(call, planned, hedge)
   if (outcome.kind === 'gone') return settleAborted(arrival)
   if (outcome.kind === 'failed') return reject(arrival, outcome.fault)
   await relay(call, outcome.answer, outcome.retryAfterMs)
-  if (planned.route?.shadow != null && outcome.answer.error === null) await copyToShadow(call, planned.route)
-}
-
-async function copyToShadow(call: Call, route: SnapshotRoute): Promise<void> {
-  const { sendShadow } = await import('./upstream/shadow.ts')
-  sendShadow(call, route)
-}
-
-async function stay(call: Call, planned: Plan): Promise<Plan> {
-  const { stayIfKnown } = await import('./upstream/keep-affinity.ts')
-  return stayIfKnown(call, planned)
-}
-
-async function prepare(call: Call, planned: Plan): Promise<Hedge | null> {
-  const { prepareHedge } = await import('./upstream/hedge.ts')
-  return prepareHedge(call, planned)
+  if (planned.route?.shadow != null && outcome.answer.error === null) (await shadow()).sendShadow(call, planned.route)
 }
 
 /** A batch holds what all of its requests may come to. */
@@ -88,20 +78,9 @@ function holdFor(call: Call, planned: Plan): Fault | null | Promise<Fault | null
   return import('./objects/hold-batch.ts').then(({ holdBatch }) => holdBatch(call, planned))
 }
 
-async function inspectContent(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {
-  const { inspectPrompt } = await import('./content/inspect-prompt.ts')
-  return await inspectPrompt(call, policies)
-}
-
-async function answerFromCache(call: Call, route: SnapshotRoute): Promise<boolean> {
-  const cache = await import('./cache/answer-from-cache.ts')
-  return await cache.answerFromCache(call, route)
-}
-
 async function answerWithEstimate(call: Call, planned: Plan): Promise<boolean> {
   if (planned.candidates[0]?.translated == null) return false
-  const estimates = await import('./translation/estimate-count.ts')
-  return await estimates.answerWithEstimate(call, planned)
+  return await (await estimates()).answerWithEstimate(call, planned)
 }
 
 async function answerPages(call: Call): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import { loadOnce } from '../../core/load-once.ts'
 import { describeTranslation } from '../../routing/candidates.ts'
 import type { CallContent } from '../content/call-content.ts'
 import { callLocation, recordObjects, recordStartedCall, recordUnread } from '../objects/created-objects.ts'
@@ -17,6 +18,8 @@ import { EventFlow } from './event-flow.ts'
 import { reject, type Used } from './respond.ts'
 import { settle } from './settle.ts'
 import type { AnswerStage } from './stage.ts'
+
+const contentStage = loadOnce(() => import('../content/content-stage.ts'))
 
 /** Bytes to the client with back-pressure; the last of them only after the settled entry is in the journal. */
 export function relay(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
@@ -50,7 +53,7 @@ async function passRead(
   content: CallContent,
   stages: readonly AnswerStage[],
 ): Promise<void> {
-  const { ContentStage } = await import('../content/content-stage.ts')
+  const { ContentStage } = await contentStage()
   await pass(call, answer, [...stages, new ContentStage(answer.leg, content)])
 }
 

@@ -26,6 +26,7 @@ const beginsWithScalar = /\[\s*[^"{[\]\s]/
 
 /** Without what stands between them. Texts that are none of one message are joined too: that only costs a look. */
 function joinParts(written: string): string {
+  if (!written.includes('"text"')) return ''
   const parts = Array.from(written.matchAll(partForm), ([, text = '']) => text)
   return parts.length < 2 ? '' : parts.join('')
 }

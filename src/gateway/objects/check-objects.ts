@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import { loadOnce } from '../../core/load-once.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { Reference } from '../../lanes/contract.ts'
 import { reject, rejectWith } from '../answer/respond.ts'
@@ -6,6 +7,8 @@ import type { Call } from '../request/call.ts'
 import { resultsOf } from './batch-results.ts'
 import { findOwner, type Ownership } from './find-owner.ts'
 import { ObjectNotes } from './object-notes.ts'
+
+const keptResponses = loadOnce(() => import('../responses/take-kept.ts'))
 
 /**
  * Before anything is planned: whether the caller may name what the call names. Resolves to whether the request goes on, which
@@ -68,8 +71,7 @@ function mayBeKept({ type }: ObjectName): boolean {
 }
 
 async function takeKept(call: Call, names: readonly ObjectName[]) {
-  const responses = await import('../responses/take-kept.ts')
-  return await responses.takeKept(call, names)
+  return await (await keptResponses()).takeKept(call, names)
 }
 
 /** With what the files refer to that are given to be carried out. */

@@ -1,11 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
+import { loadOnce } from '../../core/load-once.ts'
 import { Pieces } from '../../core/pieces.ts'
 import { inSlices } from '../../core/slices.ts'
 import { Deadline, type Deadlines } from '../thread/deadlines.ts'
 import { BodyLease, type BodyMemory, smallestBody } from './body-memory.ts'
 import { freeBytes, type MemoryBudget, type MemoryHolder, outOfMemory } from './memory-budget.ts'
+
+const inflating = loadOnce(() => import('./inflate.ts'))
 
 export interface BodyLimits {
   bytes: number
@@ -55,7 +58,7 @@ export function contentEncoding({ headers }: IncomingMessage): string | null {
 }
 
 async function readInflated(owner: BodyOwner, encoding: string, limits: BodyLimits): Promise<BodyOutcome> {
-  const { inflate, checkEncoding } = await import('./inflate.ts')
+  const { inflate, checkEncoding } = await inflating()
   const refused = checkEncoding(encoding)
   if (refused !== null) return refused
   const body = await collect(owner, limits)

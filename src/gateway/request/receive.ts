@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
+import { loadOnce } from '../../core/load-once.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
 import { nowDoing } from '../../core/turn-watch.ts'
@@ -25,6 +26,9 @@ import { type BodyOutcome, readBody } from './body.ts'
 import { Call, type RequestCaller } from './call.ts'
 import { takeLimits } from './take-limits.ts'
 
+const sharedLimits = loadOnce(() => import('./take-shared-limits.ts'))
+const uploads = loadOnce(() => import('../upload/receive-upload.ts'))
+
 /** Reads the body, as far as the endpoint has one, and what it asks for. Null: the request was aborted before all of it had arrived. */
 export async function receive(arrival: Arrival, caller: RequestCaller): Promise<Inspection | Fault | null> {
   const { request } = arrival
@@ -38,7 +42,7 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   if (announced !== null) return announced
   const form = requestForm(requestForms, request.headers['content-type'])
   if (form !== 'json' && readWhole !== true) {
-    const { receiveUpload } = await import('../upload/receive-upload.ts')
+    const { receiveUpload } = await uploads()
     return checkModelNames(await receiveUpload(arrival, caller, form))
   }
   const charset = checkCharset(request.headers['content-type'])
@@ -97,11 +101,7 @@ function checkCharset(contentType: string | undefined): Fault | null {
 }
 
 /** Why there is no whole body. Null: the request was aborted before. */
-function withoutBody(
-  arrival: Arrival,
-  policy: EffectivePolicy,
-  outcome: Exclude<BodyOutcome, Buffer>,
-): Fault | null {
+function withoutBody(arrival: Arrival, policy: EffectivePolicy, outcome: Exclude<BodyOutcome, Buffer>): Fault | null {
   if (outcome !== null && 'tooLarge' in outcome) {
     const verdict = admitBody(outcome.tooLarge, policy, arrival.gateway.settings.bodyLimit)
     arrival.trace.policySignals.push(...verdict.signals)
@@ -171,7 +171,7 @@ export function admit(
 
 /** Of limits that nodes share: what this node was not given yet is waited for. */
 async function takeShared(call: Call, limits: readonly Limit[]): Promise<Call | Fault> {
-  const { takeSharedLimits } = await import('./take-shared-limits.ts')
+  const { takeSharedLimits } = await sharedLimits()
   return (await takeSharedLimits(call, limits)) ?? call
 }
 

@@ -2,8 +2,6 @@ import { type Fault, fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
 import { formatBytes } from '../../core/format-bytes.ts'
 import type { JsonObject } from '../../core/json-value.ts'
-import { slicedBytes } from '../../core/known-spans.ts'
-import { nextTurn } from '../../core/slices.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
 import type { Translation } from '../../routing/candidates.ts'
 import type { Codec } from '../../translate/codec.ts'
@@ -57,7 +55,7 @@ export class CallTranslation {
   }
 
   /** A fault: no provider of another format can be asked. */
-  static async open(call: Call): Promise<CallTranslation | Fault> {
+  static open(call: Call): CallTranslation | Fault {
     const { endpoint } = call.match
     const format = endpoint.format ?? endpoint.counts
     if (format === undefined) return noFormat
@@ -65,7 +63,6 @@ export class CallTranslation {
     const limit = call.gateway.settings.translateLimit
     const { bytes: sent } = call.body
     if (sent.length > limit) return tooLarge(sent.length, limit)
-    if (sent.length >= slicedBytes) await nextTurn()
     const edits = call.content?.edits ?? []
     const bytes = edits.length === 0 ? sent : applyEdits(sent, edits)
     const document = readDocument(bytes, format)
@@ -90,14 +87,26 @@ export class CallTranslation {
   }
 
   /** The conversation with what the model thought before its calls and texts, where it is kept here and not by the client. */
-  async #recall(to: FormatName, { provider, candidate, credentialId }: AskedTarget): Promise<Recalled> {
+  #recall(to: FormatName, target: AskedTarget): Recalled | Promise<Recalled> {
     const { conversation, pieces } = this
     const none = { conversation, pieces, state: null }
     if (this.#carries || to === 'chat') return none
     const calls = bareCalls(conversation).slice(-mostCalls)
-    const isNeeded = reasons(conversation, candidate.upstreamModel)
+    const isNeeded = reasons(conversation, target.candidate.upstreamModel)
     const texts = isNeeded ? (this.#texts?.nameTurns(conversation) ?? []) : []
-    if (calls.length + texts.length === 0) return none
+    return calls.length + texts.length === 0 ? none : this.#recallKept(to, target, { calls, texts, isNeeded })
+  }
+
+  async #recallKept(
+    to: FormatName,
+    { provider, candidate, credentialId }: AskedTarget,
+    {
+      calls,
+      texts,
+      isNeeded,
+    }: { calls: readonly string[]; texts: ReturnType<TextTurns['nameTurns']>; isNeeded: boolean },
+  ): Promise<Recalled> {
+    const { conversation, pieces } = this
     const { gateway, key } = this.#call
     const owner = ownerOf(to, { providerId: provider.row.id, credentialId, model: candidate.upstreamModel })
     const find = (ids: readonly string[], needed: boolean) => vaultOf(gateway).find(key.projectId, owner, ids, needed)
@@ -122,10 +131,21 @@ export class CallTranslation {
   }
 
   /** The request as the provider is to get it. A fault: it cannot be asked. */
-  async writeFor({ to }: Translation, target: AskedTarget): Promise<LegTranslation | Fault> {
+  writeFor({ to }: Translation, target: AskedTarget): LegTranslation | Fault | Promise<LegTranslation | Fault> {
     const counts = this.#call.match.endpoint.counts !== undefined
     if (counts && !canCount(target.candidate, target.provider)) return noCount
-    const recalled = await this.#recall(to, target)
+    const recalled = this.#recall(to, target)
+    if (recalled instanceof Promise || target.route?.fetchMedia === true)
+      return this.#writeFetched(recalled, to, target)
+    return this.#write(recalled, to, target, true)
+  }
+
+  async #writeFetched(
+    recalling: Recalled | Promise<Recalled>,
+    to: FormatName,
+    target: AskedTarget,
+  ): Promise<LegTranslation | Fault> {
+    const recalled = await recalling
     const fetched = target.route?.fetchMedia === true ? await this.#fetchMedia(recalled.conversation, to, target) : null
     if (fetched !== null && 'code' in fetched) return fetched
     return this.#write(fetched === null ? recalled : { ...recalled, conversation: fetched }, to, target, true)

@@ -1,3 +1,5 @@
+import { slicedBytes } from '../../core/known-spans.ts'
+import { nextTurn } from '../../core/slices.ts'
 import type { Plan } from '../../routing/plan.ts'
 import { writeCount } from '../../translate/counts.ts'
 import { estimateRequest } from '../../translate/estimate-tokens.ts'
@@ -14,7 +16,8 @@ export async function answerWithEstimate(call: Call, { candidates }: Plan): Prom
   if (format === undefined || first === undefined || first.translated === null) return false
   const provider = call.gateway.model.configuration.providers.get(first.provider.id)
   if (provider === undefined || canCount(first, provider)) return false
-  const translation = await CallTranslation.open(call)
+  if (call.body.bytes.length >= slicedBytes) await nextTurn()
+  const translation = CallTranslation.open(call)
   if ('code' in translation) {
     await reject(call.arrival, translation)
     return true

@@ -1,12 +1,15 @@
+import { loadOnce } from '../../core/load-once.ts'
 import type { Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
+
+const accountHolds = loadOnce(() => import('./account-holds.ts'))
 
 /** Of limits that nodes share, for what this node was not given yet. */
 const longestWaitMs = 100
 
 /** Where some account has limits, each attempt takes what it counts there; what the first one will take is held from now on. */
 export async function holdAccount(call: Call, { candidates }: Pick<Plan, 'candidates'>): Promise<void> {
-  const { AccountHolds } = await import('./account-holds.ts')
+  const { AccountHolds } = await accountHolds()
   const accounts = new AccountHolds(call)
   call.arrival.accounts = accounts
   if (call.gateway.limits.sharesBudgets) await askAllowances(call, candidates)

@@ -1,6 +1,7 @@
 import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
+import { loadOnce } from '../../core/load-once.ts'
 import { usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 import {
@@ -27,6 +28,8 @@ import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { EarlierParts } from '../request/trace.ts'
+
+const sharing = loadOnce(() => import('./hold-shared.ts'))
 
 const nanoPerUsd = 1e9
 
@@ -71,8 +74,7 @@ async function holdFirstShared(call: Call, target: Priced | undefined): Promise<
   }
   const expected = expectFirst(call, target)
   if ('code' in expected) return expected
-  const { holdShared } = await import('./hold-shared.ts')
-  const refusal = await holdShared(gateway.limits, hold, expected, moment)
+  const refusal = await (await sharing()).holdShared(gateway.limits, hold, expected, moment)
   return concludeFirst(call, hold, target, expected, refusal)
 }
 
@@ -151,8 +153,7 @@ export function raiseForTarget(
 }
 
 async function raiseAsking({ gateway }: Call, hold: LimitHold, need: BudgetNeed) {
-  const { raiseShared } = await import('./hold-shared.ts')
-  return await raiseShared(gateway.limits, hold, need)
+  return await (await sharing()).raiseShared(gateway.limits, hold, need)
 }
 
 /**

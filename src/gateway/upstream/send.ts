@@ -13,7 +13,6 @@ import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { chargeCutAttempt, chargeEarlier } from '../answer/charge.ts'
 import { startKeepAlive } from '../answer/keep-alive.ts'
 import type { Call } from '../request/call.ts'
-import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import type { Gated } from './answer-consumer.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
@@ -21,6 +20,7 @@ import { type Answer, crowded, evaluate, type GatedAttempt, notReady, untranslat
 import type { AbortWatch, Hedge } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
+import { pickCredential, type Tried, triedAt } from './pick-credential.ts'
 import { translateFor } from './translate-for.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
@@ -284,50 +284,6 @@ function endAttempt({ leg, upstream, attempt, watch, release }: StartedAttempt, 
 /** In the provider's own format only what this gateway had sealed for another one is left out. */
 function strippedBy({ change }: Leg): 'stripped' | null {
   return change.carrierEdits === undefined ? null : 'stripped'
-}
-
-/** A credential of a target that this request has been sent with. */
-interface Tried {
-  candidate: Candidate
-  index: number
-}
-
-const noneTried: readonly number[] = []
-
-function triedAt(tried: readonly Tried[], candidate: Candidate): readonly number[] {
-  if (tried.length === 0) return noneTried
-  return tried.filter((each) => each.candidate === candidate).map(({ index }) => index)
-}
-
-type Picked = Pick<LegTarget, 'credentialIndex' | 'credential'>
-
-function pickCredential(
-  call: Call,
-  provider: LiveProvider,
-  candidate: Candidate,
-  tried: readonly number[],
-): Picked | null {
-  const index = pickIndex(call, provider, candidate, tried)
-  if (index === null) return null
-  return { credentialIndex: index, credential: call.clientSecret?.secret ?? provider.credentials[index] ?? null }
-}
-
-function pickIndex(
-  { gateway, trace }: Call,
-  provider: LiveProvider,
-  { credentialId, watched, preferredCredential: preferred }: Candidate,
-  tried: readonly number[],
-): number | null {
-  const { slot, credentials } = provider.row
-  const count = provider.credentials.length
-  if (count === 0) return 0
-  if (preferred !== undefined && !tried.includes(preferred) && gateway.health.isUsable(watched, preferred, Date.now()))
-    return preferred
-  if (credentialId === undefined) return gateway.health.pickCredential(slot, count, Date.now(), watched, tried)
-  const index = credentials.findIndex(({ id }) => id === credentialId)
-  // A retry has already waited for the cooldown that the attempt before it caused.
-  const first = trace.attempts.length === 0
-  return index < 0 || (first && gateway.health.isCoolingDown(slot, index, Date.now())) ? null : index
 }
 
 /** Sends a leg. What comes back waits behind the gate of the upstream call. */

@@ -1,12 +1,15 @@
 import type { Fault } from '../../core/errors.ts'
+import { slicedBytes } from '../../core/known-spans.ts'
+import { loadOnce } from '../../core/load-once.ts'
+import { nextTurn } from '../../core/slices.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
-import type { CallTranslation } from '../translation/call-translation.ts'
 import { credentialIdOf } from './evaluate.ts'
 import type { LegTarget, LegTranslation } from './leg.ts'
 
-/** Once it is loaded: to import what is there already costs a turn of the module loader. */
-let loaded: typeof CallTranslation | null = null
+const translation = loadOnce(() => import('../translation/call-translation.ts'))
+const embedding = loadOnce(() => import('../translation/embedding-leg.ts'))
+const replaying = loadOnce(() => import('../translation/replayed-carriers.ts'))
 
 /**
  * The request for a provider of another format; null: it goes as it came, but for what was sealed in earlier answers. Loads what translates
@@ -22,26 +25,20 @@ export async function translateFor(
     if (call.replayed === null) await findReplayed(call)
     return null
   }
-  if (translated.embeds === true) {
-    const { EmbeddingLeg } = await import('../translation/embedding-leg.ts')
-    return EmbeddingLeg.write(call, translated, candidate.upstreamModel, route)
-  }
-  const translation = await openFor(call)
-  if ('code' in translation) return translation
+  if (translated.embeds === true)
+    return (await embedding()).EmbeddingLeg.write(call, translated, candidate.upstreamModel, route)
+  const { CallTranslation } = await translation()
+  // Reading a large body takes a turn of the event loop for itself.
+  if (call.translation === null && call.body.bytes.length >= slicedBytes) await nextTurn()
+  // A request is read once, whatever the number of its attempts.
+  const opened = call.translation instanceof CallTranslation ? call.translation : CallTranslation.open(call)
+  if ('code' in opened) return opened
+  call.translation = opened
   const credentialId = credentialIdOf({ provider, credentialIndex })
-  return translation.writeFor(translated, { provider, candidate, credentialId, route })
+  return opened.writeFor(translated, { provider, candidate, credentialId, route })
 }
 
 async function findReplayed(call: Call): Promise<void> {
-  const { ReplayedCarriers } = await import('../translation/replayed-carriers.ts')
+  const { ReplayedCarriers } = await replaying()
   call.replayed = ReplayedCarriers.find(call.lane.name, call.body.bytes)
-}
-
-/** A request is read once, whatever the number of its attempts. */
-async function openFor(call: Call): Promise<CallTranslation | Fault> {
-  loaded ??= (await import('../translation/call-translation.ts')).CallTranslation
-  if (call.translation instanceof loaded) return call.translation
-  const opened = await loaded.open(call)
-  if (!('code' in opened)) call.translation = opened
-  return opened
 }
