@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import type { Plugin } from 'esbuild'
 
@@ -22,6 +23,20 @@ export const leaveOutUndiciLog: Plugin = {
       const [channels = '', log] = (await readFile(path, 'utf8')).split('let isTrackingClientEvents')
       if (log === undefined) throw new Error(`${path} is not what it was`)
       return { contents: `${channels}module.exports = { channels }` }
+    })
+  },
+}
+
+/** Of the tables that come with undici's parser (12 KB, made anew in every thread) its client uses two. */
+export const leaveOutParserTables: Plugin = {
+  name: 'leave-out-parser-tables',
+  setup(build) {
+    build.onLoad({ filter: /undici\/lib\/llhttp\/constants\.js$/ }, async ({ path }) => {
+      const client = await readFile(join(dirname(path), '../dispatcher/client-h1.js'), 'utf8')
+      const used = new Set(Array.from(client.matchAll(/\bconstants\.([A-Z_]+)/g), ([, name = '']) => name))
+      const tables: Record<string, unknown> = createRequire(path)(path)
+      const kept = [...used].map((name) => [name, tables[name]])
+      return { contents: `module.exports = ${JSON.stringify(Object.fromEntries(kept))}` }
     })
   },
 }

@@ -10,6 +10,7 @@ import {
   leaveOutHttp2,
   leaveOutInkDevtools,
   leaveOutLocales,
+  leaveOutParserTables,
   leaveOutPrograms,
   leaveOutSocks,
   leaveOutSqliteTables,
@@ -123,6 +124,7 @@ function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
     plugins: [
       deriveCatalog,
       leaveOutHttp2,
+      leaveOutParserTables,
       leaveOutPrograms,
       leaveOutSocks,
       leaveOutSqliteTables,

@@ -11,7 +11,11 @@ export const lanes: readonly Lane[] = [anthropic, gemini, openai]
  * `lane.prefix`.
  */
 export function findLane(path: string): Lane | null {
-  return lanes.find((lane) => path === lane.prefix || path.startsWith(`${lane.prefix}/`)) ?? null
+  for (const lane of lanes) {
+    const { length } = lane.prefix
+    if (path.startsWith(lane.prefix) && (path.length === length || path[length] === '/')) return lane
+  }
+  return null
 }
 
 /**

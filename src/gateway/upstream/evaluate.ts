@@ -74,9 +74,15 @@ export function evaluate(outcome: GatedAttempt): AttemptEvaluation {
     case 'error':
       return evaluateError(outcome, gated)
     default:
-      return { ...evaluatePassing(outcome, gated), credential: { kind: 'accepted' } }
+      return accept(evaluatePassing(outcome, gated))
   }
 }
+
+function accept({ sent, health }: AttemptEvaluation): AttemptEvaluation {
+  return { sent, health, credential: accepted }
+}
+
+const accepted: CredentialOutcome = { kind: 'accepted' }
 
 /** What cannot be translated back is no answer. */
 function evaluatePassing(outcome: GatedAttempt, gated: Passing): AttemptEvaluation {
