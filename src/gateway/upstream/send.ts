@@ -189,8 +189,7 @@ function finishTranslated(
   first: GatedAttempt,
   watch: AbortWatch,
 ): GatedAttempt | Promise<GatedAttempt> {
-  if (watch.aborted) return first
-  const translation = target.translation?.withoutSigned(first.gated) ?? null
+  const translation = watch.aborted ? null : (target.translation?.withoutSigned(first.gated) ?? null)
   if (translation !== null) return sendUnsigned(call, { ...target, translation }, first, watch)
   const rest = first.leg.translation?.afterPause(first.leg, first.gated) ?? null
   return rest === null ? first : sendOn(first, rest, watch)
