@@ -116,7 +116,11 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       budgets?.start()
       node.start()
-      describing = setInterval(() => node.link.describe(describeNode(runtime.status())), describeMs)
+      describing = setInterval(() => {
+        const silence = records?.findSilence() ?? null
+        if (silence !== null) onTrouble('outbox', silence)
+        node.link.describe(describeNode(runtime.status()))
+      }, describeMs)
       if (settings.valkey !== null) void startLimits(store, log, (quiet) => limits.share(memory, quiet))
     },
     want: (want) => budgets?.want(want),

@@ -7,12 +7,16 @@ import { RecordReader } from './read-records.ts'
 
 /** Older than any batch takes, and any standby to take over. */
 const oldMs = 60_000
+/** Reports come several times a second. */
+const silentMs = 30_000
 
 /** How the store and the cluster's thread bring the records of this node to PostgreSQL, past the main thread. */
 export class SharedRecords {
   readonly place: RecordsPlace
   readonly #store: StoreClient
   #report: OutboxReport | null = null
+  /** When the last came, also by a clock that nobody sets; null: none has. */
+  #heard: { time: string; at: number } | null = null
   /** null: this gateway is alone. */
   #link: ClusterLink | null = null
   readonly #followers = new Set<(records: RequestRecord[]) => void>()
@@ -30,10 +34,17 @@ export class SharedRecords {
   /** Returns why the cluster lacks records of this node; null: it lacks none that are older than a minute. */
   hear(report: OutboxReport, now: number): string | null {
     this.#report = report
+    this.#heard = { time: new Date(now).toISOString(), at: performance.now() }
     const { depth, since, trouble } = report
     if (since === null || now - Date.parse(since) < oldMs) return null
     const reason = trouble === null ? 'more comes in than PostgreSQL takes' : trouble
     return `${depth} records wait for PostgreSQL, the oldest since ${since}: ${reason}`
+  }
+
+  /** Why nobody knows what the cluster lacks; null: it is known. A thread that is stuck says nothing of itself. */
+  findSilence(at = performance.now()): string | null {
+    if (this.#heard === null || at - this.#heard.at < silentMs) return null
+    return `what waits for PostgreSQL is not known since ${this.#heard.time}: the cluster thread is stuck`
   }
 
   /** For both threads, and whichever takes the place of one. */

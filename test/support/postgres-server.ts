@@ -96,7 +96,8 @@ export class PostgresServer {
   }
 
   #run(program: string, args: string[]): string {
-    const options = { cwd: this.directory, encoding: 'utf8', ...this.#identity } as const
+    // Of all records of a long run.
+    const options = { cwd: this.directory, encoding: 'utf8', maxBuffer: 1e9, ...this.#identity } as const
     // A server that goes on holds on to the streams that it was given.
     const stdio = program === 'pg_ctl' ? 'ignore' : (['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'])
     const env = { ...process.env, LC_ALL: 'C' }

@@ -24,6 +24,8 @@ const everyMs = 250
 const statementMs = 10_000
 const settleEveryMs = 2000
 const daysEveryMs = 10 * 60_000
+/** While nothing can be shipped the store is not asked in each turn how much waits. */
+const lookEveryMs = 2000
 /** One transaction: some ten milliseconds of PostgreSQL's time. */
 const batchRecords = 2000
 const batchBytes = 4 * 1024 * 1024
@@ -59,6 +61,7 @@ export class Shipper {
   #unsettled: OutboxMark | null = null
   #settledAt = Number.NEGATIVE_INFINITY
   #daysAt = Number.NEGATIVE_INFINITY
+  #lookedAt = Number.NEGATIVE_INFINITY
   #waiting: PromiseWithResolvers<string | null>[] = []
   readonly #forgotten = new ForgottenFeed()
 
@@ -107,33 +110,51 @@ export class Shipper {
 
   async #turn(): Promise<void> {
     const waiting = this.#waiting.splice(0)
-    try {
-      if (this.#self !== null && this.#outbox !== null) await this.#shipAll(this.#self, this.#outbox, waiting)
-      this.#options.report({ ...this.#state, trouble: null })
-    } catch (error) {
-      this.#reached = null
-      const trouble = error instanceof Error ? error.message : String(error)
+    const [self, outbox] = [this.#self, this.#outbox]
+    if (self !== null && outbox !== null) {
+      const trouble = await this.#shipAll(self, outbox, waiting).catch((error: unknown) => {
+        this.#reached = null
+        return error instanceof Error ? error.message : String(error)
+      })
+      if (trouble !== null) await this.#look(outbox)
       this.#options.report({ ...this.#state, trouble })
-      this.#release(waiting, trouble)
-    }
+      if (trouble !== null) this.#release(waiting, trouble)
+    } else this.#options.report({ ...this.#state, trouble: null })
     this.#release(waiting, 'it ships nothing now')
   }
 
-  async #shipAll(self: Self, outbox: OutboxClient, waiting: FlushTurns): Promise<void> {
+  /** What waits where nothing is shipped: whoever is told of a trouble is told what it keeps back. */
+  async #look(outbox: OutboxClient): Promise<void> {
+    const now = performance.now()
+    if (now - this.#lookedAt < lookEveryMs) return
+    this.#lookedAt = now
+    // A store that does not answer is a trouble of its own, and shown as such.
+    this.#state = await outbox.ask('state', { after: null }).catch(() => this.#state)
+  }
+
+  /** Returns what keeps it from going on; null: nothing does. */
+  async #shipAll(self: Self, outbox: OutboxClient, waiting: FlushTurns): Promise<string | null> {
     const { name, keepMs } = this.#options
     const node: ShippingNode = { self, name, keepMs, isFollowed: false }
     if (waiting.length > 0) await outbox.ask('ingest', null)
-    for (let after = await this.#resume(node, outbox); after !== null && this.#self === self; ) {
+    let after = await this.#resume(node, outbox)
+    if (after === null) return 'PostgreSQL has no tables of records yet'
+    while (this.#self === self) {
       const batch = await outbox.ask('read', { after, most: batchRecords, mostBytes: batchBytes })
       if (batch === null) {
         this.#state = nothing
         this.#release(waiting, null)
         await this.#forget(outbox)
-        return await this.#settle(outbox)
+        await this.#settle(outbox)
+        return null
       }
       if (batch.isHistory) this.#release(waiting, null)
       after = await this.#ship(node, batch, outbox)
+      if (after === null) return 'PostgreSQL takes nothing of this run of the node'
+      // Whatever is behind for long comes in many batches.
+      this.#options.report({ ...this.#state, trouble: null })
     }
+    return null
   }
 
   /** Where PostgreSQL is, and with that the outbox; null: the cluster's tables are not there yet. */

@@ -45,12 +45,11 @@ function showServer(place: string, trouble: string | null, remedy: string): Diag
 
 function findApart({ sharesBudgets, valkey, records }: ClusterSettings): Diagnostic {
   const counted = [...(valkey === null ? ['limits per minute'] : []), ...(sharesBudgets ? [] : ['budgets'])]
+  if (counted.length === 0 && records === 'shared') return ok(check, 'nodes share budgets, limits and records')
   if (counted.length === 0)
     return warning(
       check,
-      records === 'local'
-        ? 'each node keeps its own records (cluster.records), and knows only the files and batches made through it'
-        : 'each node knows only the files and batches made through it',
+      'each node keeps its own records (cluster.records), and knows only the files and batches made through it',
       'Let clients that use files and batches stay with one node.',
     )
   const what = counted.join(' and ')

@@ -149,7 +149,8 @@ export class OutboxStatements {
     this.#sqlite.prepare('delete from outbox where sequence <= ? and time < ?').run(sequence, before)
   }
 
-  state(after: number): OutboxState {
+  state(from: number | null): OutboxState {
+    const after = from ?? this.#value<number>('select sequence from outbox_state')
     const { depth = null, since = null } = this.#depth.get(after) ?? {}
     const history = this.#value<string | null>('select history from outbox_state') !== null
     return { depth: depth ?? 0, since, history }

@@ -45,8 +45,8 @@ export interface OutboxQuestions {
   read: { input: { after: number; most: number; mostBytes: number }; output: OutboxBatch | null }
   /** PostgreSQL has it. */
   shipped: { input: OutboxMark; output: undefined }
-  /** What waits behind that number. */
-  state: { input: { after: number }; output: OutboxState }
+  /** What waits behind that number; null: behind what PostgreSQL was last heard to have. */
+  state: { input: { after: number | null }; output: OutboxState }
   /** What others have forgotten is forgotten here. */
   forget: { input: ForgottenObject[]; output: undefined }
   /** What PostgreSQL refuses, each as JSON: kept as a file. */

@@ -1,0 +1,30 @@
+import { MessageChannel } from 'node:worker_threads'
+import { expect, it } from 'vitest'
+import type { OutboxReport } from '../../../src/cluster/protocol.ts'
+import { Shipper } from '../../../src/cluster/records/shipper.ts'
+import type { OutboxQuestion } from '../../../src/store/replica/outbox-types.ts'
+import { freePort } from '../../support/postgres-server.ts'
+
+it('says what waits also where it has never shipped anything', async () => {
+  const { port1, port2 } = new MessageChannel()
+  const waiting = { depth: 3, since: '2026-11-27T14:00:00.000Z', history: false }
+  port2.on('message', ({ id, act, input }: OutboxQuestion) => {
+    port2.postMessage(act === 'state' ? { id, output: waiting } : { id, failure: `${act} ${JSON.stringify(input)}` })
+  })
+  const reported = Promise.withResolvers<OutboxReport>()
+  const server = { host: '127.0.0.1', port: await freePort(), user: 'spgw', database: 'spgw' }
+  const shipper = new Shipper({
+    ...{ address: { ...server, password: null, authority: null, plain: true }, name: 'gw-a', keepMs: 1000 },
+    report: (report) => report.trouble !== null && reported.resolve(report),
+    isFollowed: () => false,
+    ask: async () => null,
+  })
+  try {
+    shipper.be({ cluster: 'cls_1', member: 'nod_1', incarnation: 'one' })
+    shipper.take(port1)
+    expect(await reported.promise).toEqual({ ...waiting, trouble: expect.stringContaining('ECONNREFUSED') })
+  } finally {
+    await shipper.close()
+    port2.close()
+  }
+})

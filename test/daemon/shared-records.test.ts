@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { SharedRecords } from '../../src/daemon/shared-records.ts'
+import { startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
+
+it('says of a node what the cluster lacks of it, and where nobody knows that', async () => {
+  const store = await startTestStore(storePaths(temporaryDirectory()))
+  const records = new SharedRecords({ node: 'gw-a', keepMs: 1000 }, store)
+  const now = Date.parse('2026-11-27T14:02:00.000Z')
+  expect(records.findSilence(performance.now() + 3_600_000)).toBeNull()
+  const waiting = { depth: 3, since: '2026-11-27T14:00:00.000Z', history: false, trouble: 'no route to host' }
+  expect(records.hear({ ...waiting, since: '2026-11-27T14:01:30.000Z' }, now)).toBeNull()
+  expect(records.hear(waiting, now)).toBe(
+    '3 records wait for PostgreSQL, the oldest since 2026-11-27T14:00:00.000Z: no route to host',
+  )
+  expect(records.findSilence()).toBeNull()
+  expect(records.findSilence(performance.now() + 31_000)).toBe(
+    'what waits for PostgreSQL is not known since 2026-11-27T14:02:00.000Z: the cluster thread is stuck',
+  )
+})
