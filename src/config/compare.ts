@@ -19,6 +19,7 @@ const fixed = [
   'cluster.valkey_ca',
   'cluster.limits_without_valkey',
   'cluster.records',
+  'cluster.isolation_limit',
 ]
 
 export interface SettingChanges {

@@ -224,6 +224,7 @@ function toCluster(
     sharesBudgets: budgets === 'shared',
     records: records ?? 'local',
     valkey: toValkey(file, environment, locate, place),
+    isolationMs: file.isolation_limit ?? null,
   }
 }
 

@@ -110,6 +110,7 @@ const cluster = z
     valkey_ca: z.optional(forms.path),
     limits_without_valkey: z.optional(forms.choice(['share', 'refuse', 'local'])),
     records: z.optional(forms.choice(['shared', 'local'])),
+    isolation_limit: z.optional(forms.duration),
   })
   .check(
     z.superRefine(({ postgres, limits, valkey, records }, context) => {

@@ -124,6 +124,8 @@ export interface ClusterSettings {
   readonly records: 'shared' | 'local'
   /** By which nodes count limits together; null: each counts for itself. */
   readonly valkey: ValkeySettings | null
+  /** For so many milliseconds a node serves that reaches none of the two; null: for as long as it takes. */
+  readonly isolationMs: number | null
 }
 
 /** Valkey or Redis, by which nodes share limits. */

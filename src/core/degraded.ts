@@ -6,11 +6,12 @@
  * `postgres`: this node of a cluster is cut off from the others, so that its configuration is read-only.
  * `outbox`: records of this node have waited for PostgreSQL for more than a minute.
  * `records`: those of the other nodes cannot be read.
+ * `isolated`: this node has reached no other for longer than it is to serve alone, so that it refuses requests.
  * `configuration`: settings that were read again were refused, so the ones before hold. `backup`: the last scheduled backup failed.
  */
 export const partNames = [
   ...(['journal', 'store', 'thread', 'configuration', 'backup'] as const),
-  ...(['postgres', 'valkey', 'outbox', 'records'] as const),
+  ...(['postgres', 'valkey', 'outbox', 'records', 'isolated'] as const),
 ] as const
 export type PartName = (typeof partNames)[number]
 

@@ -14,6 +14,7 @@ import type { StoreClient } from '../store/api.ts'
 import { clusterFace } from './cluster-face.ts'
 import type { Foundation } from './foundation.ts'
 import { isQuiet } from './is-quiet.ts'
+import { Isolation } from './isolation.ts'
 import type { Log } from './log.ts'
 import { SharedBudgets } from './shared-budgets.ts'
 import { SharedLimits } from './shared-limits.ts'
@@ -25,7 +26,7 @@ import { watchedBudgets } from './watched-budgets.ts'
 const describeMs = 2000
 
 /** null: the part is well. */
-type ReportCluster = (part: 'postgres' | 'outbox' | 'records', reason: string | null) => void
+type ReportCluster = (part: 'postgres' | 'outbox' | 'records' | 'isolated', reason: string | null) => void
 
 export interface ClusterPart {
   face: ClusterFace
@@ -70,6 +71,8 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   let publish: () => Promise<void> = async () => {}
   let budgets: SharedBudgets | null = null
   let describing: NodeJS.Timeout | undefined
+  const isolation = new Isolation(settings.isolationMs, settings.valkey !== null)
+  const showIsolation = () => onTrouble('isolated', node.state === null ? null : isolation.find())
   const limits = openLimits(settings, (start) => node.link.shareLimits(start))
   const records =
     settings.records === 'shared' ? new SharedRecords({ node: name, keepMs: options.keepMs }, store) : null
@@ -80,12 +83,18 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     onTrouble(reason) {
       onTrouble('postgres', reason)
       if (records !== null) onTrouble('records', reason)
+      isolation.note('postgres', reason)
+      showIsolation()
       budgets?.noteCut()
     },
     onMet: () => budgets?.met(),
     onRecall: (counter, period) => budgets?.recall(counter, period),
     publish: () => publish(),
-    onValkey: (reason) => limits.report(reason),
+    onValkey(reason) {
+      limits.report(reason)
+      isolation.note('valkey', reason)
+      showIsolation()
+    },
     onIdentity(member) {
       limits.setMember(member)
       records?.read(member === null ? null : node.link, (reason) => onTrouble('records', reason))
@@ -119,6 +128,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       describing = setInterval(() => {
         const silence = records?.findSilence() ?? null
         if (silence !== null) onTrouble('outbox', silence)
+        showIsolation()
         node.link.describe(describeNode(runtime.status()))
       }, describeMs)
       if (settings.valkey !== null) void startLimits(store, log, (quiet) => limits.share(memory, quiet))

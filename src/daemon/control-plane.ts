@@ -179,7 +179,7 @@ export class ControlPlane {
   }
 
   /** Why a part that has to do with other nodes is degraded; null: it is not. */
-  reportCluster(part: 'postgres' | 'valkey' | 'outbox' | 'records', reason: string | null): void {
+  reportCluster(part: 'postgres' | 'valkey' | 'outbox' | 'records' | 'isolated', reason: string | null): void {
     this.#degraded.report(part, 'cluster', reason)
   }
 

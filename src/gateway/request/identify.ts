@@ -9,6 +9,11 @@ import type { Arrival } from './arrival.ts'
 import type { RequestCaller } from './call.ts'
 import { findCredential, hashCredential, unknownKeyFault } from './credentials.ts'
 
+/** A load balancer that asks `/readyz` has found another node by then. */
+const isolatedRetryMs = 5000
+const isolatedText =
+  'This node of the gateway has been cut off from the others for too long to serve alone. Try again: another node may answer.'
+
 /**
  * From the head alone: nobody without a key gets a byte of body read. Only a valid key learns whether there is anything at a
  * path (contract.md rule 14).
@@ -35,6 +40,8 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   const admission = admitKey(key, { ...scope, now: arrival.receivedAt })
   trace.policySignals.push(...admission.signals)
   if (admission.fault !== null) return admission.fault
+  const isolated = arrival.gateway.degraded.find(({ part }) => part === 'isolated')
+  if (isolated !== undefined) return fault('overloaded', isolatedText, { retryAfterMs: isolatedRetryMs })
   const { model } = arrival.gateway
   const policy = effectivePolicy(model.configuration.policies, key)
   const found = checkPath(arrival)
