@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { ClusterFace, Runtime } from '../admin/handlers/context.ts'
 import { Membership } from '../cluster/membership.ts'
 import { ClusterNode, notYet } from '../cluster/node.ts'
-import type { ClusterThreadData, LimitsStart, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
+import type { LimitsStart, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { NodeCondition } from '../core/node-condition.ts'
@@ -12,9 +12,9 @@ import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.t
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import type { StoreClient } from '../store/api.ts'
 import { clusterFace } from './cluster-face.ts'
+import { ClusterTroubles, type ReportCluster } from './cluster-troubles.ts'
 import type { Foundation } from './foundation.ts'
 import { isQuiet } from './is-quiet.ts'
-import { Isolation } from './isolation.ts'
 import type { Log } from './log.ts'
 import { SharedBudgets } from './shared-budgets.ts'
 import { SharedLimits } from './shared-limits.ts'
@@ -24,9 +24,6 @@ import { watchedBudgets } from './watched-budgets.ts'
 
 /** As often as PostgreSQL hears of a node. */
 const describeMs = 2000
-
-/** null: the part is well. */
-type ReportCluster = (part: 'postgres' | 'outbox' | 'records' | 'isolated', reason: string | null) => void
 
 export interface ClusterPart {
   face: ClusterFace
@@ -67,24 +64,18 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   if (options.demo) refuseDemo()
   const name = settings.node ?? hostname()
   const address = toAddress(settings)
-  let onTrouble: ReportCluster = () => {}
   let publish: () => Promise<void> = async () => {}
   let budgets: SharedBudgets | null = null
   let describing: NodeJS.Timeout | undefined
-  const isolation = new Isolation(settings.isolationMs, settings.valkey !== null)
-  const showIsolation = () => onTrouble('isolated', node.state === null ? null : isolation.find())
   const limits = openLimits(settings, (start) => node.link.shareLimits(start))
-  const records =
-    settings.records === 'shared' ? new SharedRecords({ node: name, keepMs: options.keepMs }, store) : null
-  const threadData: ClusterThreadData = { address, ...(records && { records: records.place }) }
+  const shared = settings.records === 'shared'
+  const records = shared ? new SharedRecords({ node: name, keepMs: options.keepMs }, store) : null
+  const troubles = new ClusterTroubles(settings, records, () => node.state !== null)
   const node = new ClusterNode({
     ...{ store, keyring, version, log },
-    startThread: () => startThread('cluster', threadData),
+    startThread: () => startThread('cluster', { address, ...(records && { records: records.place }) }),
     onTrouble(reason) {
-      onTrouble('postgres', reason)
-      if (records !== null) onTrouble('records', reason)
-      isolation.note('postgres', reason)
-      showIsolation()
+      troubles.notePostgres(reason)
       budgets?.noteCut()
     },
     onMet: () => budgets?.met(),
@@ -92,14 +83,13 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     publish: () => publish(),
     onValkey(reason) {
       limits.report(reason)
-      isolation.note('valkey', reason)
-      showIsolation()
+      troubles.noteValkey(reason)
     },
     onIdentity(member) {
       limits.setMember(member)
-      records?.read(member === null ? null : node.link, (reason) => onTrouble('records', reason))
+      records?.read(member === null ? null : node.link, (reason) => troubles.noteRecords(reason))
     },
-    onOutbox: (report) => onTrouble('outbox', records?.hear(report, Date.now()) ?? null),
+    onOutbox: (report) => troubles.hear(report),
     onEnded: (ended) => records?.hearEnded(ended),
     onThread: () => records?.connect(node.link),
   })
@@ -115,10 +105,8 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     face: clusterFace({ settings, address, name, store, node, membership, limits, records }),
     reportValkey: (listener) => limits.listen(listener),
     wantLimit: (want) => node.link.wantLimit(want),
-    report(listener) {
-      onTrouble = listener
-      if (node.state !== null && node.trouble !== notYet) listener('postgres', node.trouble)
-    },
+    report: (listener) =>
+      troubles.listen(listener, node.state === null || node.trouble === notYet ? null : node.trouble),
     start({ counters, memory, runtime }) {
       publish = () => runtime.publish()
       const watched = () => watchedBudgets(runtime.snapshot())
@@ -126,9 +114,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       budgets?.start()
       node.start()
       describing = setInterval(() => {
-        const silence = records?.findSilence() ?? null
-        if (silence !== null) onTrouble('outbox', silence)
-        showIsolation()
+        troubles.look()
         node.link.describe(describeNode(runtime.status()))
       }, describeMs)
       if (settings.valkey !== null) void startLimits(store, log, (quiet) => limits.share(memory, quiet))

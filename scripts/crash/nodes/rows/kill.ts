@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FaultPoint } from '../../../../src/core/fault-point.ts'
+import type { ClusterNode } from '../../../../test/support/cluster.ts'
 import type { FaultRow } from '../fault-row.ts'
 import type { NodeScene } from '../node-scene.ts'
 
@@ -50,6 +51,7 @@ async function killAt(scene: NodeScene, point: FaultPoint): Promise<boolean> {
     () => true,
     () => false,
   )
+  if (hasStarted) await reachPostgres(victim)
   const name = `at-${point.replaceAll('.', '-')}`
   const asked = (hasStarted ? [1, 2, 3] : []).map((time) => scene.addProject(victim, `${name}-${time}`))
   const ended = victim.gateway.ended.then(() => true)
@@ -59,4 +61,14 @@ async function killAt(scene: NodeScene, point: FaultPoint): Promise<boolean> {
   await scene.restart(victim)
   if (!struck) scene.problem(`the fault point ${point} was not reached`)
   return struck
+}
+
+/** Changes are refused before. One that ends on the way has reached its point. */
+async function reachPostgres({ gateway }: ClusterNode): Promise<void> {
+  const findTrouble = () =>
+    gateway.admin.cluster.status({}).then(
+      ({ trouble }) => trouble,
+      () => null,
+    )
+  while ((await findTrouble()) !== null) await wait(25)
 }

@@ -1,0 +1,63 @@
+import type { OutboxReport } from '../cluster/protocol.ts'
+import type { ClusterSettings } from '../config/settings.ts'
+import { Isolation } from './isolation.ts'
+import type { SharedRecords } from './shared-records.ts'
+
+/** null: the part is well. */
+export type ReportCluster = (part: 'postgres' | 'outbox' | 'records' | 'isolated', reason: string | null) => void
+
+/** What of a node's cluster is degraded, for whoever listens. */
+export class ClusterTroubles {
+  readonly #isolation: Isolation
+  /** null: they are not shared. */
+  readonly #records: SharedRecords | null
+  readonly #isMember: () => boolean
+  #report: ReportCluster = () => {}
+
+  constructor(
+    { isolationMs, valkey }: Pick<ClusterSettings, 'isolationMs' | 'valkey'>,
+    records: SharedRecords | null,
+    isMember: () => boolean,
+  ) {
+    this.#isolation = new Isolation(isolationMs, valkey !== null)
+    this.#records = records
+    this.#isMember = isMember
+  }
+
+  /** `postgres`: why that is not reached by now. */
+  listen(report: ReportCluster, postgres: string | null): void {
+    this.#report = report
+    report('postgres', postgres)
+  }
+
+  notePostgres(reason: string | null): void {
+    this.#report('postgres', reason)
+    if (this.#records !== null) this.noteRecords(reason)
+    this.#isolation.note('postgres', reason)
+    this.#showIsolation()
+  }
+
+  noteValkey(reason: string | null): void {
+    this.#isolation.note('valkey', reason)
+    this.#showIsolation()
+  }
+
+  noteRecords(reason: string | null): void {
+    this.#report('records', reason)
+  }
+
+  hear(report: OutboxReport): void {
+    this.#report('outbox', this.#records?.hear(report, Date.now()) ?? null)
+  }
+
+  /** From time to time: what shows by nothing that happens. */
+  look(): void {
+    const silence = this.#records?.findSilence() ?? null
+    if (silence !== null) this.#report('outbox', silence)
+    this.#showIsolation()
+  }
+
+  #showIsolation(): void {
+    this.#report('isolated', this.#isMember() ? this.#isolation.find() : null)
+  }
+}
