@@ -24,6 +24,8 @@ export class BudgetLoad {
   readonly #keys: BudgetKeys
   readonly #random: Random
   readonly #clients: Promise<void>[]
+  /** When the last byte of a request's answer came, by the request's id; nothing of those whose client left. Milliseconds. */
+  readonly lastBytes = new Map<string, number>()
   /** Calls that have ended. */
   ended = 0
   #over = false
@@ -90,6 +92,7 @@ export class BudgetLoad {
       sent.once('error', reject)
       sent.once('response', (response) => {
         response.resume()
+        response.once('end', () => this.lastBytes.set(String(response.headers['x-sp-request-id']), Date.now()))
         response.once('error', reject)
         // A refusal that waiting may cure is waited for, so that clients do not ask at full speed.
         response.once('close', () => void wait(response.statusCode === 429 ? 30 : 0).then(resolve))

@@ -6,8 +6,10 @@ interface Use {
   begin: number
   /** When it was admitted; null: it never was. */
   admitted: number | null
-  /** null: nobody knows. */
+  /** By its record, which is written after that; null: nobody knows. */
   end: number | null
+  /** How much later its client had the last byte: what it holds is let go between the two. 0: nobody knows. */
+  lag: number
   tokens: number
   /** What it may have held at most. */
   held: number
@@ -39,11 +41,14 @@ interface MinuteLimits {
 export class LimitOracle {
   readonly #bounds: OracleBounds
   readonly #limited: MinuteLimits
+  /** When clients had the last bytes of their answers, by the id of the request. */
+  readonly #lastBytes: ReadonlyMap<string, number>
   readonly #problems: string[] = []
 
-  constructor(bounds: OracleBounds, limited: MinuteLimits) {
+  constructor(bounds: OracleBounds, limited: MinuteLimits, lastBytes: ReadonlyMap<string, number>) {
     this.#bounds = bounds
     this.#limited = limited
+    this.#lastBytes = lastBytes
   }
 
   /** Of one life of a gateway. `before`: USD spent until then. Returns what was wrong. */
@@ -94,7 +99,7 @@ export class LimitOracle {
     const accounted =
       data.kind === 'tokens'
         ? near.reduce((sum, use) => sum + Math.max(use.tokens, use.held), 0)
-        : near.filter(({ end }) => end === null || end >= from - slackMs).length
+        : near.filter((use) => use.end === null || use.end + lagNear(use.end, uses) >= from - slackMs).length
     if (accounted + asked <= limit)
       this.#problems.push(`${id} was refused ${asked} ${data.kind} of ${limit}, and all others come to ${accounted}`)
   }
@@ -134,10 +139,12 @@ export class LimitOracle {
     const at = (wanted: string) => timeline.find(({ event }) => event === wanted)?.at_ms ?? null
     const [admitted, done] = [at('admitted'), at('done')]
     const held = Math.ceil(request_bytes / bytesPerToken) + this.#bounds.longest
+    const end = state === 'settled' && done !== null ? begin + done : null
     return {
       ...{ id, begin, held, tokens: tokens === null ? 0 : tokens.input + tokens.output },
       admitted: admitted === null ? null : begin + admitted,
-      end: state === 'settled' && done !== null ? begin + done : null,
+      end,
+      lag: end === null ? 0 : Math.max(0, (this.#lastBytes.get(id) ?? end) - end),
       ...{ spent: cost?.usd ?? 0, heldUsd: held * (this.#bounds.usdPerToken[model ?? ''] ?? 0) },
     }
   }
@@ -147,4 +154,14 @@ export class LimitOracle {
 function momentOf({ time, duration_ms }: RequestRecord): { from: number; until: number } {
   const from = Date.parse(time)
   return { from, until: from + (duration_ms ?? 0) }
+}
+
+/**
+ * An end is written before what it held is let go, and a busy disk makes all wait that write then: as long as the client that waited
+ * longest of those whose requests ended within a second of this one.
+ */
+function lagNear(end: number, uses: readonly Use[]): number {
+  return uses.reduce((most, use) => {
+    return use.end !== null && Math.abs(use.end - end) < 1000 ? Math.max(most, use.lag) : most
+  }, 0)
 }

@@ -90,6 +90,8 @@ class BudgetRun {
   readonly #random: Random
   #keys: BudgetKeys = { spender: '', limited: '' }
   #limit = 0
+  /** Of the clients of the last gateway. */
+  #lastBytes: ReadonlyMap<string, number> = new Map()
   #deadThreads = 0
   #records: RequestRecord[] = []
   /** Of gateways before the one whose records are looked at. */
@@ -135,6 +137,7 @@ class BudgetRun {
       await admin.policies.edit({ name: policy, budgetUsdMonth: this.#limit / nanoPerUsd })
     })
     const load = new BudgetLoad(baseUrl, this.#keys, this.#random, this.#options.clients)
+    this.#lastBytes = load.lastBytes
     await wait(this.#random.between(100, longestRunMs))
     while (load.ended < fewestCalls || (death !== undefined && deadThreadsOf(gateway) === 0)) await wait(20)
     if (death !== undefined) {
@@ -214,7 +217,7 @@ class BudgetRun {
   #askOracle(): void {
     const earlier = new Set(this.#earlier.map(({ id }) => id))
     const records = this.#records.filter(({ id }) => !earlier.has(id))
-    const oracle = new LimitOracle(bounds, limited)
+    const oracle = new LimitOracle(bounds, limited, this.#lastBytes)
     for (const problem of oracle.check(records, sumCosts(this.#earlier) / nanoPerUsd)) {
       if (!this.#refusals.has(problem)) this.problems.push(problem)
       this.#refusals.add(problem)
