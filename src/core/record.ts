@@ -128,6 +128,8 @@ export interface AttemptRecord {
   cost: Cost | null
   /** Left out where no signed reasoning of earlier turns was to go back. */
   reasoning?: ReasoningState
+  /** The model that says it has answered, where its price counts and not that of `upstream_model`; else left out. */
+  priced_as?: string
 }
 
 /**

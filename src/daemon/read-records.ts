@@ -47,7 +47,7 @@ export class RecordReader {
     const filter = input[0] as RecordFilter
     const { node } = this.#parts
     if (filter.state === 'admitted')
-      return filter.node === undefined || filter.node === node ? this.#name(await own()) : []
+      return filter.node === undefined || filter.node === node ? this.#name(await own(), input[1]) : []
     try {
       const found = await this.#ask(method, [await this.#resolve(filter), ...input.slice(1)])
       this.#parts.onApart(null)
@@ -57,7 +57,7 @@ export class RecordReader {
       this.#parts.onApart(error.message)
       if (filter.node !== undefined && filter.node !== node)
         throw new StoreReadOnly(`the records of ${filter.node} cannot be read: ${error.message}`)
-      return this.#name(await own())
+      return this.#name(await own(), input[1])
     }
   }
 
@@ -124,13 +124,40 @@ export class RecordReader {
     return { ...page, records, before: records.length >= filter.limit ? (records.at(-1)?.id ?? null) : page.before }
   }
 
-  /** Records of this node, as the others would show them. */
-  #name(output: unknown): unknown {
+  /** Records of this node, or sums of them, as the others would show them. `question`: how they are grouped. */
+  #name(output: unknown, question?: unknown): unknown {
     const { node } = this.#parts
-    if (Array.isArray(output)) return output.map((each) => (isRecord(each) ? { ...each, node } : each))
+    const place = waysIn(question).indexOf('node')
+    if (Array.isArray(output))
+      return output.map((each) =>
+        isRecord(each) ? { ...each, node } : place >= 0 && isGroup(each) ? nameGroup(each, place, node) : each,
+      )
     if (isRecord(output)) return { ...output, node }
     return isPage(output) ? { ...output, records: output.records.map((each) => ({ ...each, node })) } : output
   }
+}
+
+/** Of `stats` one or several; of `series` one. */
+function waysIn(question: unknown): readonly unknown[] {
+  const by = typeof question === 'object' && question !== null && 'by' in question ? question.by : question
+  return [by].flat()
+}
+
+interface NamedGroup {
+  group: string
+  id?: string
+  groups?: readonly string[]
+}
+
+/** Here records do not say whose they are. */
+function nameGroup({ group, id, groups = [group], ...sums }: NamedGroup, place: number, node: string): NamedGroup {
+  const names = groups.with(place, node)
+  const [named, parts] = [names.join(', '), id?.split('\n').with(place, node).join('\n')]
+  return parts === undefined ? { ...sums, group: named } : { ...sums, group: named, groups: names, id: parts }
+}
+
+function isGroup(value: unknown): value is NamedGroup {
+  return typeof value === 'object' && value !== null && 'group' in value
 }
 
 function isRecord(value: unknown): value is RequestRecord {

@@ -47,6 +47,15 @@ describe('cost recompute', () => {
     expect((await gateway.client.audit.list({ limit: 1 }))[0]).toMatchObject({ operation: 'cost.recompute' })
   })
 
+  it('goes by the model that has answered, unless the deployment has a price that somebody has set', async () => {
+    const attempts = [{ ...sampleAttempt('openai', 'answered'), priced_as: 'house' }]
+    const gateway = await gatewayWith([{ upstream_model: 'my deployment', attempts, cost: null }])
+    await gateway.client.prices.set({ model: 'house', input: 2, output: 10 })
+    expect(await recompute(gateway)).toMatchObject({ changed: 1, unpriced: 0, after_usd: 0.003 })
+    await gateway.client.prices.set({ model: 'my deployment', input: 4, output: 20 })
+    expect(await recompute(gateway)).toMatchObject({ changed: 1, after_usd: 0.006 })
+  })
+
   it('keeps what earlier attempts cost, and counts by tier, bucket and batch as when it was settled', async () => {
     const costs = (usd: number) => ({ usd, price_version: 'old' })
     const attempts = [

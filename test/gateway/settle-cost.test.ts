@@ -132,6 +132,8 @@ describe('a settled request has its cost', () => {
     const deployed = await chat('azure-model', usage, { model: 'gpt-known' })
     // 1000 × 2 + 100 × 8 millionths.
     expect([deployed.cost?.usd, deployed.upstream_model]).toEqual([0.0028, 'azure-model'])
+    // By which its cost can be computed again.
+    expect(deployed.attempts).toMatchObject([{ priced_as: 'gpt-known' }])
     expect(deployed.policy_signals.map(({ rule }) => rule)).not.toContain('unpriced')
     const own = price(null, 'azure-model', { input: 1, output: 1 })
     plane.tell({ type: 'prices', prices: { revision: 2, prices: [...prices, own] } })

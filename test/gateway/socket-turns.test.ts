@@ -72,7 +72,12 @@ describe('a WebSocket', () => {
     for (const frame of [created, done(1150)]) far.send(frame)
     for (const _frame of [1, 2]) await client.next()
     client.send(turn)
-    expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'budget_exceeded' } })
+    const refused = await client.nextJson()
+    expect(refused).toMatchObject({ type: 'error', error: { code: 'budget_exceeded' } })
+    // What the turns before came to is used, although the connection still holds it.
+    expect(refused).toMatchObject({
+      error: { message: expect.stringMatching(/need 0\.00\d+ USD, and 0\.01152 are used/) },
+    })
     client.socket.close(1000)
     await plane.record(client.requestId)
     await expect.poll(() => use(plane)).toMatchObject({ used: 11_520_000, held: 0 })

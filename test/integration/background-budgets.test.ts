@@ -164,6 +164,25 @@ describe('the run of an eval', () => {
   })
 })
 
+describe('what goes on with a run', () => {
+  it('goes up only while the budget has any room', async () => {
+    const path = await makeThread('thread_5')
+    await ask('POST', path, shownRun({ id: 'run_5', status: 'queued' }), run)
+    const submit = async () => {
+      const waits = shownRun({ id: 'run_5', status: 'requires_action' })
+      return await ask('POST', `${path}/run_5/submit_tool_outputs`, waits, { tool_outputs: [] })
+    }
+    expect((await submit()).status).toBe(200)
+    await gateway.admin.policies.edit({ name: policy, budgetUsdMonth: spent / nano })
+    const refused = await submit()
+    expect([refused.status, refused.headers.get('x-sp-error')]).toEqual([429, 'budget_exceeded'])
+    await gateway.admin.policies.edit({ name: policy, budgetUsdMonth: 1 })
+    await ask('GET', `${path}/run_5`, shownRun({ id: 'run_5', status: 'completed', usage: runUsage }))
+    spent += runCost
+    await comesTo({ used: spent, held: 0 })
+  })
+})
+
 describe('what was made before there was a budget', () => {
   it('is booked in the one that is there at its end', async () => {
     await gateway.admin.policies.remove({ name: policy })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { noGroup } from '../../src/core/record.ts'
-import { type Answers, type Driven, drive } from './drive.ts'
+import { type Answers, type Driven, drive, streamOf } from './drive.ts'
 
 let driven: Driven
 afterEach(() => driven.stop())
@@ -90,6 +90,20 @@ describe('spend', () => {
     await driven.see('indexer')
     await driven.press('$')
     await driven.see('by model  ·  key indexer')
+  })
+
+  it('groups by node where the records of all nodes are read', async () => {
+    driven = drive({
+      ...answers,
+      watch: () => streamOf([{ configuration: 1, status: { cluster: { records: 'shared' } } }]),
+      'requests.stats': ({ by }: { by: string }) => (by === 'node' ? [stats('gw-a', 4), stats('gw-b', 8)] : byWay[by]),
+    })
+    await driven.press('$', 'b', 'b', 'b', 'b')
+    await driven.see('by tag')
+    await driven.press('b')
+    expect(await driven.see('by node')).toMatch(/▸ gw-b +\$8\.00/)
+    await driven.press('enter')
+    await driven.see('by model  ·  node gw-b')
   })
 
   it('says why nothing can be shown', async () => {

@@ -28,10 +28,16 @@ const spans = [
   { name: '90 days', since: '90d', step: '1d' },
 ] as const
 const usualSpan = 2
-const ways = ['project', 'key', 'model', 'provider', 'tag'] as const
+const ways = ['project', 'key', 'model', 'provider', 'tag', 'node'] as const
 type Way = (typeof ways)[number]
 /** What of a row's own spend is asked next. */
-const nextWays: Partial<Record<Way, Way>> = { project: 'key', key: 'model', provider: 'model', tag: 'model' }
+const nextWays: Partial<Record<Way, Way>> = {
+  project: 'key',
+  key: 'model',
+  provider: 'model',
+  tag: 'model',
+  node: 'model',
+}
 
 /** Sums are those of the past: they change slowly. */
 const everyMs = 15_000
@@ -69,9 +75,11 @@ export class SpendScreen implements Screen {
     this.#ask()
   }
 
-  /** What is fixed is no way to group. */
+  /** What is fixed is no way to group; nor are nodes where the records of one alone are read. */
   get #ways(): readonly Way[] {
-    const fixed = (way: Way) => way in this.#of.filters || (way === 'project' && 'key' in this.#of.filters)
+    const isAlone = valueAt(valueAt(this.#host.status, 'cluster'), 'records') !== 'shared'
+    const fixed = (way: Way) =>
+      way in this.#of.filters || (way === 'project' && 'key' in this.#of.filters) || (way === 'node' && isAlone)
     return ways.filter((way) => !fixed(way))
   }
 

@@ -39,7 +39,7 @@ export class PostgresSource implements RecordSource {
       const condition = new SqlCondition()
       addFull(condition, { ...filter, ...(before === null ? {} : { before }) })
       const rows: (ScannedRow & Labelled & { id: string })[] = await this.#ask(
-        `select id, ${[...columns, ...labelColumns, ...(withText ? ['record_json'] : [])].join(', ')}
+        `select id, node, ${[...columns, ...labelColumns, ...(withText ? ['record_json'] : [])].join(', ')}
          from spgw.records where ${condition.text} order by id desc limit ${pageRows}`,
         condition.values,
       )
@@ -75,7 +75,7 @@ export class PostgresSource implements RecordSource {
     const labels = new MetLabels()
     for (let offset = 0; ; offset += pageRows) {
       const rows: (SumRow & Labelled)[] = await this.#ask(
-        `select start as time, state, nullif(status, 0) as status, nullif(error_code, '') as error_code,
+        `select start as time, node, state, nullif(status, 0) as status, nullif(error_code, '') as error_code,
            ${sumAmounts.map((name) => `${name}::float8 as ${name}`).join(', ')}, ${labelColumns.join(', ')},
            ${withLatencies ? 'latencies' : 'null as latencies'}
          from spgw.record_sums where ${condition.text}

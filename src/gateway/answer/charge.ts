@@ -1,4 +1,4 @@
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
@@ -19,14 +19,8 @@ import { textBytes, type WrittenAnswer, writtenBytes } from './written-tokens.ts
 export function estimateHold({ arrival, body, inspection, match, outputCap }: Call): TokenUsage | null {
   if (!match.endpoint.usesTokens) return null
   const heldFor = arrival.limits?.hold?.heldFor ?? null
-  return {
-    input: heldFor?.input ?? estimateInput(body.bytes),
-    output: heldFor?.output ?? outputCap ?? inspection.outputLimit ?? 0,
-    cache_read: 0,
-    cache_write: 0,
-    reasoning: 0,
-    source: 'estimated',
-  }
+  const output = heldFor?.output ?? outputCap ?? inspection.outputLimit ?? 0
+  return estimatedTokens(heldFor?.input ?? estimateInput(body.bytes), output)
 }
 
 function estimateInput(body: Buffer): number {
@@ -49,6 +43,8 @@ export function priceCall(arrival: Arrival, end: RequestEnd): void {
   if (usage.tokens !== null || usage.detail !== null) {
     trace.cost = trace.turnsCost ?? priceUsage(arrival, usage)
     if (last !== undefined) last.cost = trace.cost
+    if (last !== undefined && trace.priced !== null && trace.priced.model !== last.upstream_model)
+      last.priced_as = trace.priced.model
   }
   if (end.earlier !== undefined) addEarlier(trace, end, end.earlier)
   if (attempts.length > 1 || trace.cutTokens !== null) trace.cost = sumCosts(attempts)
@@ -102,7 +98,8 @@ function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
       bytes: trace.requestBytes,
     }
     end.detail = endpoint.readUnits(content)
-    if (upload !== null && end.detail?.seconds != null) end.tokens = { ...estimatedNone }
+    // Its length is estimated; tokens it has none.
+    if (upload !== null && end.detail?.seconds != null) end.tokens = estimatedTokens(0, 0)
   }
   if ((end.detail ?? null) !== null || !endpoint.billed || end.error !== null) return
   trace.policySignals.push({
@@ -114,8 +111,6 @@ function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
 }
 
 const noBytes = Buffer.alloc(0)
-/** The length of an upload is estimated; tokens it has none. */
-const estimatedNone = { input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
 
 /** It succeeded, or it reached the provider and was cut from this side. */
 function mayCost({ status, error }: RequestEnd, attempt: AttemptRecord | undefined): boolean {
@@ -180,8 +175,7 @@ export function estimateCut({ match, inspection, body }: Call, reported: TokenUs
   if (reported !== null) return reported
   if (!usesTokens || model === 'none' || inspection.model === null || reportsUsage === 'end') return null
   if (socket !== null || body.upload !== null || readUnits !== undefined) return null
-  const input = estimateInput(body.bytes)
-  return { input, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' }
+  return estimatedTokens(estimateInput(body.bytes), 0)
 }
 
 /** What a whole answer used that does not report it, estimated by what it says; null: nothing that can be told. */

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import { usageDetail } from '../../lanes/usage.ts'
@@ -77,7 +77,7 @@ function add(sum: Sum, call: Call, target: Candidate, ask: BatchAsk): Fault | nu
 function costOfAll(price: ModelPrice, { longest }: BatchAsk, input: number, output: number): bigint {
   const over = price.long_context?.over ?? Number.POSITIVE_INFINITY
   const isLong = longest / bytesPerToken > over
-  const tokens = { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+  const tokens = estimatedTokens(input, output)
   return costOf({ tokens, detail: usageDetail(perBatch) }, isLong ? price : { ...price, long_context: null }) ?? 0n
 }
 

@@ -3,7 +3,7 @@ import type { TokenUsage } from '../../core/record.ts'
 import { checkSource } from '../../policy/admit.ts'
 import type { Call } from '../request/call.ts'
 import { takeTurn } from '../request/take-limits.ts'
-import { holdTurn } from '../upstream/hold-budgets.ts'
+import { holdTurn } from './hold-turn.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
 /**

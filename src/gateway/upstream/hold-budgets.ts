@@ -1,7 +1,8 @@
 import type { Fault } from '../../core/errors.ts'
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
 import { loadOnce } from '../../core/load-once.ts'
+import { fillPrice } from '../../core/model-price.ts'
 import { usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 import {
@@ -34,7 +35,7 @@ const sharing = loadOnce(() => import('./hold-shared.ts'))
 const nanoPerUsd = 1e9
 
 /** A target, as far as its price and its answer's length depend on it. */
-type Priced = Pick<Candidate, 'upstreamModel'> & { provider: Pick<Candidate['provider'], 'id'> }
+export type Priced = Pick<Candidate, 'upstreamModel'> & { provider: Pick<Candidate['provider'], 'id'> }
 
 /**
  * After the plan and before anything is journaled or sent: holds what the first target may come to. Null: it may be sent. Only where
@@ -52,7 +53,7 @@ function mayHold({ inspection, match }: Call): boolean {
   return inspection.model !== null || match.endpoint.startedWork !== undefined
 }
 
-function holdFirst(call: Call, target: Priced, now: number): Fault | null {
+export function holdFirst(call: Call, target: Priced, now: number): Fault | null {
   const hold = budgetsOf(call.arrival)
   const expected = hold === null ? null : expectFirst(call, target)
   if (hold === null || expected === null) return null
@@ -191,7 +192,7 @@ export function raiseForRest(
     : conclude(raise(call, hold, need))
 }
 
-const tokensOf = (tokens: TokenUsage | null) => (tokens === null ? 0 : tokens.input + tokens.output)
+export const tokensOf = (tokens: TokenUsage | null) => (tokens === null ? 0 : tokens.input + tokens.output)
 
 /** A stream without a limit has written so many tokens. Null: it may go on. */
 export function extendHold(call: Call, written: number): Fault | null {
@@ -219,41 +220,12 @@ export function extendHold(call: Call, written: number): Fault | null {
     }
     if (more > 1) continue
     if (refusal === null) return crowded
-    const { fault: reason, signal } = refusedByBudget({ ...refusal, why: 'spent' }, null)
-    call.trace.policySignals.push(signal)
-    return reason
-  }
-}
-
-/** One more turn of a connection: what the turns before it came to, and an increment for this one. Null: it may begin. */
-export function holdTurn(call: Call, used: TokenUsage | null, bytes: number, target: Priced): Fault | null {
-  const { arrival, trace } = call
-  const hold = budgetsOf(arrival)
-  if (hold === null) return null
-  // Its model was not known when it was opened.
-  const isFirst = hold.budgets.length === 0
-  const refused = isFirst ? holdFirst(call, target, Date.now()) : null
-  if (refused !== null) return refused
-  const price = call.openHold?.price ?? null
-  const before = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: tokensOf(used) }
-  const input = Math.ceil(bytes / bytesPerToken)
-  for (let output = increment; ; output = Math.floor(output / 2)) {
-    const turn = needOf({ price, input }, output)
-    const raised = raise(call, hold, { usd: before.usd + turn.usd, tokens: before.tokens + turn.tokens })
-    if (!('why' in raised)) {
-      const tokens = { input: (used?.input ?? 0) + input, output: (used?.output ?? 0) + output }
-      if (raised.more || isFirst) void journalHeld(call, hold, tokens)
-      return null
-    }
-    if (output / 2 >= smallestIncrement) continue
-    const { fault: reason, signal } = refusedByBudget(raised, null)
-    trace.policySignals.push(signal)
-    return reason
+    return refuse(call, { ...refusal, why: 'spent' }, null)
   }
 }
 
 /** What does not fit is asked for meanwhile: the next event or turn may find it. */
-function raise(call: Call, hold: LimitHold, need: BudgetNeed): RaisedBudgets | BudgetRefusal {
+export function raise(call: Call, hold: LimitHold, need: BudgetNeed): RaisedBudgets | BudgetRefusal {
   const raised = call.gateway.limits.raiseBudgets(hold, need, Date.now())
   askLater(call, 'why' in raised ? raised : null)
   return raised
@@ -263,8 +235,8 @@ function askLater({ gateway }: Call, refusal: BudgetRefusal | null): void {
   if (refusal !== null && refusal.want !== null) void gateway.limits.askAllowance(refusal.want)
 }
 
-function journalHeld(call: Call, { budgets }: LimitHold, { input, output }: { input: number; output: number }) {
-  const tokens = { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+export function journalHeld(call: Call, { budgets }: LimitHold, { input, output }: { input: number; output: number }) {
+  const tokens = estimatedTokens(input, output)
   const hold = [...bookedOf(budgets, null), ...(call.arrival.accounts?.held() ?? [])]
   return call.gateway.journal.append({ kind: 'held', id: call.id, hold, tokens })
 }
@@ -274,7 +246,7 @@ function spentOn({ trace }: Call): number {
   return trace.attempts.reduce((sum, { cost }) => sum + (cost?.usd ?? 0), 0)
 }
 
-const nanoOf = (usd: number): bigint => BigInt(Math.round(usd * nanoPerUsd))
+export const nanoOf = (usd: number): bigint => BigInt(Math.round(usd * nanoPerUsd))
 
 /** For the admitted entry: what the store charges if the request never settles. */
 export function heldBudgets({ limits }: Arrival): readonly BookedAmount[] | null {
@@ -316,7 +288,7 @@ function keepForWork({ gateway, objects, limits }: Arrival, record: RequestRecor
     ...{ kind: 'batch-held', type, requestId, time, batchId, lane, provider, model: upstream || model },
     owner: started.owner,
     hold: bookedOf(budgets, null),
-    tokens: { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' },
+    tokens: estimatedTokens(input, output),
   })
   return true
 }
@@ -347,8 +319,11 @@ export function expectTarget(call: Call, { provider, upstreamModel }: Priced, fo
   const { streamed, answers } = inspection
   const size = { outputLimit: outputCap ?? inspection.outputLimit, streamed, answers }
   const expected = expectAnswer(price, isFree || isLater || (!forAccount && onlyWarns(call)), size)
-  return expected === null ? unboundedAnswer() : { price, input, ...expected }
+  return expected === null ? unboundedAnswer() : { price: isLater ? (price ?? shownLater) : price, input, ...expected }
 }
+
+/** What its end will show: until then it needs room, however little. */
+const shownLater = fillPrice({ model: '', source: 'set', version: '' })
 
 export const countsUsd = ({ arrival }: Call): boolean =>
   arrival.limits?.hold?.limits.some(({ kind, warns }) => kind === 'usd' && !warns) === true
@@ -382,8 +357,9 @@ function fitting({ limit, most, use }: BudgetRefusal, { price, input, output }: 
 }
 
 /** A budget that only warns says so on the record. */
-function warn({ gateway, trace, arrival }: Call, hold: LimitHold): void {
-  const moment = { timeZone: gateway.model.configuration.timeZone, now: arrival.receivedAt }
+function warn(call: Call, hold: LimitHold): void {
+  const { gateway, trace, arrival } = call
+  const moment = momentOf(call, arrival.receivedAt)
   for (const { limit, most } of hold.budgets) {
     if (!limit.warns) continue
     const { used, held } = gateway.limits.budgetUse(limit, moment, hold.user)

@@ -4,6 +4,7 @@ import { usdOfNano } from '../../core/money.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { BudgetRefusal } from './budget-counters.ts'
+import { whoShares } from './limit-faults.ts'
 
 /** Of a budget's period only its end is told. */
 export type RefusalFacts = Omit<BudgetRefusal, 'period' | 'want'> & { period: Pick<BudgetRefusal['period'], 'end'> }
@@ -33,10 +34,11 @@ export function refusedByBudget(refusal: RefusalFacts, fits: number | null): { f
   return { fault: fault('budget_exceeded', text, { resetsAt }), signal }
 }
 
-function describe({ policy, scope, kind, period }: Limit, most: number): string {
+function describe(limit: Limit, most: number): string {
+  const { policy, scope, kind, period } = limit
   const amount = kind === 'usd' ? `${dollars(most)} USD` : `${most} tokens`
   if (policy === null) return `The account of ${scope.replace(':', ' ')} may be used for ${amount} a ${period}.`
-  return `The policy ${policy} allows ${amount} a ${period} for ${scope}.`
+  return `The policy ${policy} allows ${amount} a ${period} for ${whoShares(limit)}.`
 }
 
 function explain({ limit, period, need, use, why }: RefusalFacts, fits: number | null): string {

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import { estimatedTokens } from '../../core/estimated-tokens.ts'
 import { scanObject, shortValue } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
@@ -40,8 +41,7 @@ export function needOf({ price, input }: Pick<Expected, 'price' | 'input'>, outp
 }
 
 export function holdOf(price: ModelPrice, input: number, output: number): bigint {
-  const tokens = { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
-  return costOf({ tokens, detail: null }, price) ?? 0n
+  return costOf({ tokens: estimatedTokens(input, output), detail: null }, price) ?? 0n
 }
 
 const tierNames = ['service_tier', 'serviceTier']

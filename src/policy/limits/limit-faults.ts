@@ -14,12 +14,16 @@ export function refusedByLimit({ limit, amount, used, waitMs }: Omit<LimitRefusa
   return { fault: fault('rate_limited', text, retry), signal: { rule: 'limits', verdict: 'deny', text, data } }
 }
 
-function describe({ policy, scope, kind, limit }: Limit): string {
+function describe(counted: Limit): string {
+  const { policy, scope, kind, limit } = counted
   const amount =
     kind === 'concurrency' ? `${limit} ${plural('request', limit)} at once` : `${limit} ${unit(kind, limit)} a minute`
   if (policy === null) return `The account of ${scope.replace(':', ' ')} may be used for ${amount}.`
-  return `The policy ${policy} allows ${amount} for ${scope}.`
+  return `The policy ${policy} allows ${amount} for ${whoShares(counted)}.`
 }
+
+/** Who uses it up together. */
+export const whoShares = ({ scope, perUser }: Limit) => (perUser ? `each end user of ${scope}` : scope)
 
 function explain({ kind, limit }: Limit, amount: number, waitMs: number | null): string {
   if (limit === 0) return 'So nothing passes; ask the operator.'

@@ -1,4 +1,4 @@
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import { costOf } from './cost.ts'
 
@@ -8,13 +8,6 @@ const usualOutput = 1000
 /** What a request would cost, in nano-dollars, before anything is known of its answer; null: there is no price for it. */
 export function estimateCost(price: ModelPrice | null, bytes: number, outputLimit: number | null): bigint | null {
   if (price === null) return null
-  const tokens = {
-    input: Math.ceil(bytes / bytesPerToken),
-    output: outputLimit ?? usualOutput,
-    cache_read: 0,
-    cache_write: 0,
-    reasoning: 0,
-    source: 'estimated',
-  } as const
+  const tokens = estimatedTokens(Math.ceil(bytes / bytesPerToken), outputLimit ?? usualOutput)
   return costOf({ tokens, detail: null }, price)
 }

@@ -20,21 +20,29 @@ export const scannedColumns = [
   'attempts_json',
 ] as const satisfies (keyof RecordRow)[]
 
+interface NodeName {
+  /** Which node answered; only where records of several are read. */
+  node?: string
+}
+
 /** What sums are made of. `record_json` only where it was asked for. */
-export type ScannedRow = Pick<RecordRow, (typeof scannedColumns)[number]> & Partial<Pick<RecordRow, 'record_json'>>
+export type ScannedRow = Pick<RecordRow, (typeof scannedColumns)[number]> &
+  Partial<Pick<RecordRow, 'record_json'>> &
+  NodeName
 
 /** Sums of records that have ended and have label, outcome and hour or day in common; `time` is how that begins. */
-export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_code'> & {
-  time: string
-  status: number | null
-  error_code: string | null
-  /** As `latency-blob.ts` has them. */
-  latencies: Uint8Array | null
-  /** Of those latencies, the ones that are not among these records. */
-  fewer?: Uint8Array | null
-  /** Only where it was asked for: what they have in common as well, `-` without any. */
-  tag?: string
-}
+export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_code'> &
+  NodeName & {
+    time: string
+    status: number | null
+    error_code: string | null
+    /** As `latency-blob.ts` has them. */
+    latencies: Uint8Array | null
+    /** Of those latencies, the ones that are not among these records. */
+    fewer?: Uint8Array | null
+    /** Only where it was asked for: what they have in common as well, `-` without any. */
+    tag?: string
+  }
 
 export interface Scanned {
   rows: readonly ScannedRow[]

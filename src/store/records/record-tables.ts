@@ -111,6 +111,8 @@ export type StatsBy =
   | 'day'
   | 'total'
   | 'environment'
+  /** Only where records of several nodes are read. */
+  | 'node'
 
 /** What records add up to. */
 export interface RecordSums {

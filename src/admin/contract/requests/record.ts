@@ -30,6 +30,7 @@ export const attemptShape = z.object({
   message: z.string().nullable(),
   cost,
   reasoning: z.enum(reasoningStates).optional(),
+  priced_as: z.string().optional(),
 })
 
 export const recordShape = z.object({

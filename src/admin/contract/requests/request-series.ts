@@ -67,7 +67,7 @@ export const series = operation({
       }),
       by: field(
         z
-          .enum(['total', 'key', 'model', 'provider', 'project', 'environment', 'tag', 'status', 'error'])
+          .enum(['total', 'key', 'model', 'provider', 'project', 'environment', 'tag', 'status', 'error', 'node'])
           .default('total'),
         {
           description: 'How to group: the eight busiest groups, and all others as one',

@@ -15,7 +15,7 @@ import { send } from './send.ts'
 
 export const statsWays = [
   ...(['total', 'key', 'model', 'provider', 'project', 'environment'] as const),
-  ...(['tag', 'day', 'error', 'status'] as const),
+  ...(['tag', 'day', 'error', 'status', 'node'] as const),
 ] as const
 type StatsWay = (typeof statsWays)[number]
 

@@ -75,7 +75,8 @@ async function openPricer({ store, runtime, kinds }: AdminContext): Promise<Pric
   return (record) => {
     const { provider, upstream_model: model, tokens } = record
     if (provider === null || model === null || !vendors.has(provider)) return null
-    const known = book.find({ provider, vendor: vendors.get(provider) ?? null, model })
+    const find = (name: string) => book.find({ provider, vendor: vendors.get(provider) ?? null, model: name })
+    const known = chooseByAnswer(find(model), record.attempts.at(-1)?.priced_as, find)
     if (known === null && free.has(provider)) return 'free'
     const found = known ?? unpriced(record)
     if (found === null) return null
@@ -87,6 +88,16 @@ async function openPricer({ store, runtime, kinds }: AdminContext): Promise<Pric
     const nano = costOf({ tokens, detail: detailOf(record) }, price)
     return nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
   }
+}
+
+/** As when it was settled: a deployment is charged as the model that has answered, unless somebody has set a price for it. */
+function chooseByAnswer(
+  own: ModelPrice | null,
+  answered: string | undefined,
+  find: (name: string) => ModelPrice | null,
+): ModelPrice | null {
+  if (answered === undefined || (own !== null && own.source !== 'shipped')) return own
+  return find(answered) ?? own
 }
 
 /** What the policies of a record's key say by now of models without a price. */

@@ -31,10 +31,15 @@ export interface FilterInput {
   before?: string | undefined
 }
 
+/** To choose or to group by node is refused where all records are of one. */
+export function needOtherNodes({ runtime }: AdminContext): void {
+  if (runtime.cluster?.records !== 'shared')
+    throw invalid('Records of other nodes are not here.', 'Ask that node, or share records: docs/cluster.md')
+}
+
 /** Records carry names; where an id is given, its name of today is looked for. */
 export async function readFilter(context: AdminContext, input: FilterInput): Promise<RecordFilter> {
-  if (input.node !== undefined && context.runtime.cluster?.records !== 'shared')
-    throw invalid('Records of other nodes are not here.', 'Ask that node, or share records: docs/cluster.md')
+  if (input.node !== undefined) needOtherNodes(context)
   const { since, until, limit, project, provider, tags, errors, slowerThan, fellBack, failedAt, ...rest } = input
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),

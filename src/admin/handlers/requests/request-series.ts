@@ -2,7 +2,7 @@ import type { SeriesQuestion } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { invalid } from '../fault.ts'
 import { readDuration } from '../moments.ts'
-import { type FilterInput, readFilter } from './record-filter.ts'
+import { type FilterInput, needOtherNodes, readFilter } from './record-filter.ts'
 
 const second = 1000
 const minute = 60 * second
@@ -27,6 +27,7 @@ interface SeriesInput extends FilterInput {
 }
 
 export async function readSeries(context: AdminContext, { step, by, ...input }: SeriesInput) {
+  if (by === 'node') needOtherNodes(context)
   const filter = await readFilter(context, input)
   const until = filter.until === undefined ? Date.now() : Date.parse(filter.until)
   const since = filter.since === undefined ? until - day : Date.parse(filter.since)

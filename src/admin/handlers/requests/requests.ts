@@ -5,7 +5,7 @@ import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
 import { notFound } from '../fault.ts'
-import { type FilterInput, matchesFilter, readFilter } from './record-filter.ts'
+import { type FilterInput, matchesFilter, needOtherNodes, readFilter } from './record-filter.ts'
 import { readSeries } from './request-series.ts'
 
 /** A search answers within 300 ms; what is left of them is for the last look, and for the way. */
@@ -49,7 +49,9 @@ export const requests = {
   stats: operations.requests.stats.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
     const { by, ...filter } = input
-    return cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), readWays(by) ?? [])
+    const ways = readWays(by) ?? []
+    if (ways.includes('node')) needOtherNodes(context)
+    return cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), ways)
   }),
   export: operations.requests.export.handler(async function* ({ context, input, signal }) {
     const { exportRequests } = await import('./export-requests.ts')

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { ZoomOut } from 'lucide-react'
+import { useLive } from '../../live/live.ts'
 import { Button } from '../../parts/index.ts'
 import { TimeRangeSelect } from '../time-range-select.tsx'
 import { groupings, type OverviewSearch } from './overview-search.ts'
@@ -19,6 +20,9 @@ export function OverviewTools({ search, usual }: { search: OverviewSearch; usual
   const change = (words: { [Name in keyof OverviewSearch]?: OverviewSearch[Name] | undefined }) =>
     void navigate({ to: '/', search: (before) => ({ ...before, ...words }) as OverviewSearch })
   const { since = usual, until, by } = search
+  // A gateway that reads its own records alone has one group of them.
+  const { status } = useLive()
+  const offered = groupings.filter((word) => word !== 'node' || word === by || status?.cluster?.records === 'shared')
   const zoomed = until !== undefined || !spans.some((span) => span.since === since)
   return (
     <div className="row overview-tools">
@@ -37,7 +41,7 @@ export function OverviewTools({ search, usual }: { search: OverviewSearch; usual
         onChange={(event) => change({ by: groupings.find((word) => word === event.target.value) })}
       >
         <option value="">No grouping</option>
-        {groupings.map((word) => (
+        {offered.map((word) => (
           <option key={word} value={word}>
             By {word === 'error' ? 'error code' : word}
           </option>

@@ -21,6 +21,7 @@ const chipNames = [
   'lane',
   'route',
   'state',
+  'node',
   'tag',
   'id',
 ] as const

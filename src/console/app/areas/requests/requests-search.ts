@@ -14,6 +14,7 @@ export const filterNames = [
   'lane',
   'route',
   'state',
+  'node',
   'id',
   'tag',
   'since',
