@@ -1,6 +1,6 @@
 import type { LaneName } from '../core/lane.ts'
 import { captureStar, fillStar, isExact, matchesPattern } from '../core/pattern.ts'
-import type { ProviderModel, SnapshotProvider } from '../store/configuration/snapshot.ts'
+import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { type Kinds, upstreamName } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type KeyScope } from './compile.ts'
 
@@ -18,6 +18,8 @@ export interface ModelsQuery extends KeyScope {
   kinds: Kinds
   /** Whether the key's policies let it see a model of that name; unset: all. */
   maySee?(model: string): boolean
+  /** A model's largest answer, where the provider's own list does not say it; unset: nobody knows. */
+  maxOutput?(provider: SnapshotProvider, model: string): number | null
 }
 
 /** The models that some enabled route with an active provider serves on the lane, by name. Source: contract.md rule 6. */
@@ -75,24 +77,16 @@ function canAnswer({ kinds, lane }: ModelsQuery, provider: SnapshotProvider): bo
 function describe(query: ModelsQuery, route: CompiledRoute, name: string): VisibleModel | null {
   const target = route.targets.find((each) => canServe(query, each))
   if (!target?.provider) return null
-  const known = knownModel(route, target, name)
-  const { kind } = target.provider
+  const { provider, upstream } = target
+  const wanted = upstreamName(route.pattern, upstream, name)
+  const known = provider.models.find((model) => model.name === wanted)
   return {
     name,
     routeId: route.route.id,
-    providerKind: kind,
+    providerKind: provider.kind,
     contextTokens: known?.contextTokens ?? null,
-    outputTokens: known?.outputTokens ?? null,
+    outputTokens: known?.outputTokens ?? query.maxOutput?.(provider, wanted) ?? null,
   }
-}
-
-function knownModel(
-  { pattern }: CompiledRoute,
-  { provider, upstream }: CompiledTarget,
-  name: string,
-): ProviderModel | undefined {
-  const wanted = upstreamName(pattern, upstream, name)
-  return provider?.models.find((model) => model.name === wanted)
 }
 
 function ignore(): void {}

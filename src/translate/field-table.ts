@@ -37,3 +37,9 @@ export const logprobsRow = {
   otherwise: 'mapped',
   why: 'it gives no probabilities of tokens',
 } as const satisfies FieldRow
+
+/** The same rows below another member. */
+export function below<const Prefix extends string, Rows extends FieldTable>(prefix: Prefix, rows: Rows) {
+  const named = Object.entries(rows).map(([name, row]) => [`${prefix}.${name}`, row])
+  return Object.fromEntries(named) as { [Name in keyof Rows & string as `${Prefix}.${Name}`]: FieldRow }
+}

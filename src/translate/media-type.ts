@@ -23,5 +23,6 @@ export function namedText(name: string | undefined, text: string): string {
   return name === undefined ? text : `${name}\n\n${text}`
 }
 
-/** Why a file that is known by its id is refused. */
+/** Why a file that is known by its id alone is refused. */
+export const storedFile = 'a stored file is only known to the provider that stores it'
 export const storedElsewhere = 'the file is stored at another provider; send its content'

@@ -108,3 +108,20 @@ describe('visibleModels', () => {
     ])
   })
 })
+
+describe('what a model can answer', () => {
+  it('is as its provider lists it, else as the query knows it of the model that is asked', () => {
+    const scope = { projectId: 'prj_a', environmentId: 'env_a1' }
+    const routes = [
+      makeRoute('mine', [makeTarget('one:gpt-4o')]),
+      makeRoute('yours', [makeTarget('vendor:openai/gpt-5')]),
+    ]
+    const compiled = compileRoutes(makeConfiguration({ providers: [one, vendor], routes }))
+    const maxOutput = ({ name }: SnapshotProvider, model: string) => (model === 'openai/gpt-5' ? name.length : null)
+    const found = visibleModels({ lane: 'openai', kinds, ...scope, maxOutput }, compiled)
+    expect(found.map(({ name, outputTokens }) => [name, outputTokens])).toEqual([
+      ['mine', 16_384],
+      ['yours', 6],
+    ])
+  })
+})

@@ -20,6 +20,7 @@ import type { Call } from '../request/call.ts'
 import { outOfMemory } from '../request/memory-budget.ts'
 import { isKept } from '../responses/keep-response.ts'
 import type { LegTranslation } from '../upstream/leg.ts'
+import { pricedOutput } from '../upstream/priced-output.ts'
 import { canCount } from './can-count.ts'
 import { openCarriers } from './carriers.ts'
 import type { FetchedMedia } from './fetch-media.ts'
@@ -296,7 +297,6 @@ export function tooLarge(bytes: number, limit: number): Fault {
 /** As the provider's own list says, else as the price table does. */
 function maxOutputOf({ gateway }: Call, { provider, candidate }: AskedTarget): number | null {
   const { upstreamModel: model } = candidate
-  const { row, vendor } = provider
-  const listed = row.models.find(({ name }) => name === model)?.outputTokens ?? null
-  return listed ?? gateway.model.prices.find({ provider: row.name, vendor, model })?.max_output ?? null
+  const listed = provider.row.models.find(({ name }) => name === model)?.outputTokens ?? null
+  return listed ?? pricedOutput(gateway, provider, model)
 }

@@ -1,4 +1,5 @@
 import { dropped, type FieldTable, ignored, logprobsRow, mapped, refused } from '../field-table.ts'
+import { storedFile } from '../media-type.ts'
 
 const noMeaning = 'it changes what the answer holds'
 
@@ -24,7 +25,7 @@ export const chatFields = {
   'messages.content.file.file_id': {
     to: { responses: 'kept' },
     otherwise: 'refused',
-    why: 'a stored file is only known to the provider that stores it',
+    why: storedFile,
   },
   'messages.content.file.filename': { to: { generate: 'dropped' }, otherwise: 'mapped' },
   'messages.content.prompt_cache_breakpoint': { to: { responses: 'kept', messages: 'mapped' }, otherwise: 'dropped' },

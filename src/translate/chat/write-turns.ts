@@ -8,7 +8,7 @@ import { fileNameFor } from '../file-name.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
 import { embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
-import { namedText, sniffType } from '../media-type.ts'
+import { namedText, sniffType, storedFile } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
@@ -114,7 +114,7 @@ function writeContent(parts: readonly (TextPart | MediaPart)[], writing: TurnWri
 function writeMedia(part: MediaPart, ledger: Ledger): JsonObject | null {
   const { source, path } = part
   if (source.kind === 'id') {
-    ledger.refuse(path, 'a stored file is only known to the provider that stores it')
+    ledger.refuse(path, storedFile)
     return null
   }
   switch (part.kind) {

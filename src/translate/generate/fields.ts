@@ -1,13 +1,4 @@
-import {
-  dropped,
-  type FieldRow,
-  type FieldTable,
-  ignored,
-  logprobsRow,
-  mapped,
-  refused,
-  shownUnasked,
-} from '../field-table.ts'
+import { below, dropped, type FieldTable, ignored, logprobsRow, mapped, refused, shownUnasked } from '../field-table.ts'
 
 const hosted = (what: string) => refused(`${what} runs at Google, and no other provider has it`)
 const media = refused('it answers in text only')
@@ -55,11 +46,6 @@ const content = {
   'parts.speechMetadata': dropped,
   'parts.audioTranscription': dropped,
 } as const satisfies FieldTable
-
-function below<Prefix extends string, Rows extends FieldTable>(prefix: Prefix, rows: Rows) {
-  const named = Object.entries(rows).map(([name, row]) => [`${prefix}.${name}`, row])
-  return Object.fromEntries(named) as { [Name in keyof Rows & string as `${Prefix}.${Name}`]: FieldRow }
-}
 
 /** Every member of a request's body, and (with a colon) every kind of part and tool that is handled as a whole. */
 export const generateFields = {

@@ -1,4 +1,5 @@
-import { dropped, type FieldTable, ignored, mapped, refused, shownUnasked } from '../field-table.ts'
+import { below, dropped, type FieldTable, ignored, mapped, refused, shownUnasked } from '../field-table.ts'
+import { storedFile } from '../media-type.ts'
 
 const hosted = 'it is a member of a tool that only Anthropic hosts'
 
@@ -14,7 +15,7 @@ const block = {
   'source.data': mapped,
   'source.url': mapped,
   'source.content': mapped,
-  'source.file_id': refused('a stored file is only known to the provider that stores it'),
+  'source.file_id': refused(storedFile),
   title: mapped,
   context: dropped,
   transformations: { otherwise: 'dropped', harmless: [{ oversized_image: 'downsize' }] },
@@ -28,7 +29,7 @@ export const messagesFields = {
   messages: mapped,
   'messages.role': mapped,
   'messages.content': mapped,
-  ...under('messages.content', block),
+  ...below('messages.content', block),
   'messages.content.thinking': {
     otherwise: 'mapped',
     why: 'only to the provider whose signature it has; without one it is listed, and refused by no route',
@@ -49,7 +50,7 @@ export const messagesFields = {
   },
   'messages.content.file_id': dropped,
   'messages.content.content': mapped,
-  ...under('messages.content.content', block),
+  ...below('messages.content.content', block),
   'messages.content.content.tool_name': { otherwise: 'dropped', why: hosted },
   'messages.content.content.tabs': { otherwise: 'dropped', why: hosted },
   'messages.content.content.state_changes': { otherwise: 'dropped', why: hosted },
@@ -118,12 +119,3 @@ export const messagesFields = {
   mcp_servers: refused('its servers are called by Anthropic', [[]]),
   betas: { otherwise: 'dropped', harmless: [[]] },
 } satisfies FieldTable
-
-type Under<Prefix extends string, Table> = { [Name in keyof Table & string as `${Prefix}.${Name}`]: Table[Name] }
-
-function under<Prefix extends string, Table extends FieldTable>(prefix: Prefix, table: Table): Under<Prefix, Table> {
-  return Object.fromEntries(Object.entries(table).map(([name, row]) => [`${prefix}.${name}`, row])) as Under<
-    Prefix,
-    Table
-  >
-}

@@ -5,7 +5,7 @@ import { wrapCustomInput } from '../custom-tools.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
 import { embedJson, embedTurns, isWhole } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
-import { sniffType } from '../media-type.ts'
+import { sniffType, storedFile } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 import type { NamedCall, NamedResult, OrderedTurn } from '../turns.ts'
 import type { CacheMarks } from './cache-marks.ts'
@@ -137,7 +137,7 @@ function writeMedia(part: MediaPart | TextPart, { ledger, marks }: BlockWriting)
     return null
   }
   const { source } = part
-  if (source.kind === 'id') return refuse('a stored file is only known to the provider that stores it')
+  if (source.kind === 'id') return refuse(storedFile)
   if (part.kind === 'audio' || part.kind === 'video') return refuse(`it accepts no ${part.kind}`)
   if (source.kind === 'url' && !/^https?:/i.test(source.url)) return refuse('it fetches files over https only')
   if (part.kind === 'image') {

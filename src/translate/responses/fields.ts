@@ -1,4 +1,5 @@
 import {
+  below,
   dropped,
   type FieldRow,
   type FieldTable,
@@ -68,12 +69,6 @@ const tool = {
 } as const satisfies FieldTable
 
 const inNamespace = { otherwise: 'mapped', why: 'one by one, with the namespace in their names' } as const
-
-/** The same rows below another member. */
-function below<Prefix extends string, Rows extends FieldTable>(prefix: Prefix, rows: Rows) {
-  const named = Object.entries(rows).map(([name, row]) => [`${prefix}.${name}`, row])
-  return Object.fromEntries(named) as { [Name in keyof Rows & string as `${Prefix}.${Name}`]: FieldRow }
-}
 
 /** Every member of a request, and (with a colon) every kind of item, tool and included data that is handled as a whole. */
 export const responsesFields = {

@@ -1,10 +1,13 @@
 import type { LaneName } from '../../../core/lane.ts'
 import { compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
+import { PriceBook } from '../../../policy/prices/find-price.ts'
+import { listPrices } from '../../../policy/prices/list-prices.ts'
 import { indexKinds } from '../../../providers/index.ts'
 import { compileRoutes, visibleModels } from '../../../routing/plan.ts'
-import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
+import type { SnapshotKey, SnapshotProvider } from '../../../store/configuration/snapshot.ts'
 import type { AdminContext } from '../context.ts'
 import { type FoundScope, findKey, findScope } from '../find.ts'
+import { vendorOf } from '../prices/vendor-of.ts'
 
 interface ModelsInput {
   key?: string | undefined
@@ -20,12 +23,17 @@ export async function listKeyModels(context: AdminContext, input: ModelsInput) {
   const found = input.key === undefined ? null : await findKey(context, input.key, scope)
   const key = keys.find(({ id }) => id === found?.id) ?? newKey(scope)
   const policy = effectivePolicy(compilePolicies(configuration), key)
+  const providers = await context.store.providers.list()
+  const vendors = new Map(providers.map((provider) => [provider.id, vendorOf(provider)]))
+  const book = new PriceBook(await listPrices(context.store.prices, providers))
   const query = {
     lane: input.lane,
     projectId: key.projectId,
     environmentId: key.environmentId,
     kinds: indexKinds(context.kinds),
     maySee: (model: string) => mayUseModel(policy, model),
+    maxOutput: ({ id, name }: SnapshotProvider, model: string) =>
+      book.find({ provider: name, vendor: vendors.get(id) ?? null, model })?.max_output ?? null,
   }
   return visibleModels(query, compileRoutes(configuration)).map(
     ({ name, providerKind, contextTokens, outputTokens }) => ({
