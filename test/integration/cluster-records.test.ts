@@ -228,7 +228,7 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     const { admin } = node('gw-b').gateway
     const alone = await admin.requests.stats({ by: 'key,node' })
     expect(alone.map(({ groups: [, name] }) => name)).toEqual(['gw-b'])
-    expect(alone[0]).toMatchObject({ group: 'test, gw-b', id: expect.stringMatching(/^key_\w+\ngw-b$/) })
+    expect(alone[0]).toMatchObject({ group: 'everywhere, gw-b', id: expect.stringMatching(/^key_\w+\ngw-b$/) })
     expect((await admin.requests.series({ by: 'node' })).groups.map(({ group }) => group)).toEqual(['gw-b'])
     const others = await node('gw-b').gateway.spgw(['requests', 'list', '--node', 'gw-a'])
     expect(others.stderr).toMatch(/records of gw-a cannot be read/)
