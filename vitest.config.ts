@@ -73,6 +73,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          // What they import (browsers, SDKs) is read once, and not once a file.
+          isolate: false,
           globalSetup: ['test/support/package-once.ts', 'test/support/bundle-once.ts'],
           // Where `startGateway` is used, it starts the packaged executable too.
           env: { SPGW_TEST_EXECUTABLE: join(import.meta.dirname, 'dist/spgw') },

@@ -157,6 +157,8 @@ function Actions({ route, onPanel }: { route: Route; onPanel(panel: Panel): void
             Edit
           </Button>
           <OperationButton
+            // The question about the one ends with it, and does not become a question about the other.
+            key={route.enabled ? 'disable' : 'enable'}
             operation={route.enabled ? 'routes.disable' : 'routes.enable'}
             input={reference}
             name={route.model}

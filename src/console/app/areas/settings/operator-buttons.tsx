@@ -33,6 +33,7 @@ export function OperatorButtons({ operator, operators, onRoles, onLink }: Operat
       ) : null}
       {state === 'active' ? (
         <OperationButton
+          key="disable"
           small
           operation="operators.disable"
           input={{ name }}
@@ -44,6 +45,7 @@ export function OperatorButtons({ operator, operators, onRoles, onLink }: Operat
         </OperationButton>
       ) : (
         <OperationButton
+          key="enable"
           small
           operation="operators.enable"
           input={{ name }}
