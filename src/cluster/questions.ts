@@ -3,6 +3,7 @@ import { budgetAnswerers } from './budget-questions.ts'
 import { createBudgets } from './budget-schema.ts'
 import type { SeenMark } from './lost-changes.ts'
 import type { ClusterPeer, ClusterQuestion, JoinRequest, PartQuestion, Questions, ServerFacts } from './protocol.ts'
+import { purgeAnswerers } from './records/purge.ts'
 import { channel, createSchema, schemaLevel } from './schema/configuration.ts'
 import { objectsPart } from './schema/objects.ts'
 import { raisePart } from './schema/parts.ts'
@@ -195,6 +196,7 @@ export const answerers: Answerers = {
   },
 
   ...budgetAnswerers,
+  ...purgeAnswerers,
 
   async invite(client, { invite, minutes }) {
     await client.query('delete from spgw.invites where expires < now()')

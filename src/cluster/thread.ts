@@ -11,6 +11,7 @@ import type { ClusterMessage, ClusterRequest, ClusterThreadData, LimitsStart, Ou
 import { answerers } from './questions.ts'
 import { Readings } from './readings/readings.ts'
 import { Following } from './records/following.ts'
+import { purgeWord } from './records/purge.ts'
 import { Shipper } from './records/shipper.ts'
 import type { Self } from './self.ts'
 
@@ -83,7 +84,8 @@ class ClusterThread {
   #hear(payload: string): void {
     if (this.#nodes.hear(payload) || this.#following?.hear(payload)) return
     const [word, period = '', ...counter] = payload.split(' ')
-    if (word === recallWord) this.#post({ kind: 'recall', period, counter: counter.join(' ') })
+    if (word === purgeWord) this.#shipper?.purge()
+    else if (word === recallWord) this.#post({ kind: 'recall', period, counter: counter.join(' ') })
     else void this.#poll()
   }
 

@@ -43,6 +43,7 @@ export function clusterFace({
     others: () => node.listConditions(),
     name,
     outbox: () => records?.report ?? null,
+    purge: (question) => records?.purge(question) ?? null,
     async status() {
       const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
       return {

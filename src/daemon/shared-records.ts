@@ -1,9 +1,11 @@
 import { MessageChannel } from 'node:worker_threads'
+import type { PurgeProgress } from '../admin/handlers/context.ts'
 import type { ClusterLink } from '../cluster/link.ts'
 import type { OutboxReport, RecordsPlace } from '../cluster/protocol.ts'
 import type { RequestRecord } from '../core/record.ts'
-import type { StoreClient } from '../store/api.ts'
+import type { PurgeQuestion, StoreClient } from '../store/api.ts'
 import { RecordReader } from './read-records.ts'
+import { purgeNodes } from './shared-purge.ts'
 
 /** Older than any batch takes, and any standby to take over. */
 const oldMs = 60_000
@@ -62,6 +64,11 @@ export class SharedRecords {
     this.#link = link
     link?.follow(this.#followers.size > 0)
     store.readRecords(link === null ? null : new RecordReader({ link, store, node, onApart }).read)
+  }
+
+  /** Null: this gateway is alone with its records. */
+  purge(question: PurgeQuestion): AsyncGenerator<PurgeProgress> | null {
+    return this.#link === null ? null : purgeNodes(this.#link, question)
   }
 
   /** Records of all nodes as they end, and of this one also as they begin. The result ends it. */

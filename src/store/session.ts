@@ -163,7 +163,7 @@ export class StoreSession {
     if (sharesRecords === undefined) return
     const { connection } = this.#store
     const state = await connection.read((db) => db.selectFrom('replica').select('member').executeTakeFirst())
-    this.#outbox ??= new Outbox(connection, journalDirectory, () => this.ingest())
+    this.#outbox ??= new Outbox(connection, journalDirectory, this)
     await this.#outbox.begin(sharesRecords ? (state?.member ?? null) : null)
   }
 

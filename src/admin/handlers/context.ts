@@ -12,7 +12,7 @@ import type { ConversationKeys, Remembered } from '../../routing/affinity.ts'
 import type { HealthTarget, HealthView } from '../../routing/health.ts'
 import type { LatencyFigure } from '../../routing/latency-figures.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
-import type { StoreClient, StoreHealth } from '../../store/api.ts'
+import type { PurgeQuestion, StoreClient, StoreHealth } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { BackupEvent } from '../contract/backup.ts'
 import type { RoleGrant } from '../contract/operators/roles.ts'
@@ -162,6 +162,8 @@ export interface ClusterFace {
   feed: Pick<StoreClient, 'onRecords'> | null
   /** What of them waits; null: nobody has said yet, or nothing is brought. `since`: RFC 3339, of the oldest. */
   outbox(): { depth: number; since: string | null; history: boolean; trouble: string | null } | null
+  /** Deletes records or bodies of all nodes; null: this node is alone with its records. */
+  purge(question: PurgeQuestion): AsyncGenerator<PurgeProgress> | null
   status(): Promise<{
     cluster: string | null
     node: string
@@ -196,6 +198,15 @@ export interface ClusterFace {
   refresh(): Promise<void>
   /** Waits up to two seconds for every node to know that the key of this id is revoked; null: there are no others. */
   confirm(keyId: string): Promise<{ reached: string[]; missing: { name: string; heardAt: string | null }[] } | null>
+}
+
+export interface PurgeProgress {
+  done: boolean
+  removed: number
+  /** Down to which record it has come; null: to the oldest. */
+  before: string | null
+  /** Nodes that have not deleted theirs yet. */
+  missing: string[]
 }
 
 interface ClusterMember {

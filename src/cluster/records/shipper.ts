@@ -18,6 +18,7 @@ import { recordsPart } from '../schema/records.ts'
 import type { Self } from '../self.ts'
 import { keepDays } from './days.ts'
 import { OutboxClient } from './outbox-client.ts'
+import { OwnPurges } from './own-purges.ts'
 import { readWatermark, type ShippingNode, shipBatch } from './ship.ts'
 
 const everyMs = 250
@@ -64,6 +65,7 @@ export class Shipper {
   #lookedAt = Number.NEGATIVE_INFINITY
   #waiting: PromiseWithResolvers<string | null>[] = []
   readonly #forgotten = new ForgottenFeed()
+  readonly #purges: OwnPurges
 
   constructor(options: ShipperOptions) {
     this.#options = options
@@ -75,6 +77,7 @@ export class Shipper {
         this.#reached = null
       },
     })
+    this.#purges = new OwnPurges(this.#connection)
     this.#repeater = new Repeater(everyMs, () => this.#turn())
   }
 
@@ -82,6 +85,12 @@ export class Shipper {
   be(self: Self | null): void {
     this.#self = self
     this.#reached = null
+    this.purge()
+  }
+
+  /** Something was purged on a node, and of this one's is to go as well. */
+  purge(): void {
+    this.#purges.ask()
     this.#repeater.wake()
   }
 
@@ -146,9 +155,13 @@ export class Shipper {
         this.#release(waiting, null)
         await this.#forget(outbox)
         await this.#settle(outbox)
+        await this.#purge(node, outbox)
         return null
       }
-      if (batch.isHistory) this.#release(waiting, null)
+      if (batch.isHistory) {
+        this.#release(waiting, null)
+        await this.#purge(node, outbox)
+      }
       after = await this.#ship(node, batch, outbox)
       if (after === null) return 'PostgreSQL takes nothing of this run of the node'
       // Whatever is behind for long comes in many batches.
@@ -216,6 +229,11 @@ export class Shipper {
   async #forget(outbox: OutboxClient): Promise<void> {
     const forgotten = await this.#connection.use((client) => this.#forgotten.read(client))
     if (forgotten.length > 0) await outbox.ask('forget', forgotten)
+  }
+
+  /** More of it in the next turn, which comes at once. */
+  async #purge(node: ShippingNode, outbox: OutboxClient): Promise<void> {
+    if (await this.#purges.doSlice(node, outbox)) this.#repeater.wake()
   }
 
   /** Who was released before is not again. */

@@ -18,17 +18,32 @@ export async function addRecords(client: pg.Client, node: string, rows: readonly
 /** The same for records that may be there: what stood there goes, out of the sums as well. */
 export async function replaceRecords(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<void> {
   const sums = new LabelSums()
-  const ids = rows.map(([id]) => id)
-  const { rows: before } = await client.query<(string | number | null)[]>({
-    text: `delete from spgw.records where id = any ($1) returning node, ${shippedColumns.map(readColumn).join(', ')}`,
-    values: [ids],
-    rowMode: 'array',
-  })
-  for (const [of, ...row] of before) sums.add(String(of), row, -1)
+  await takeOut(
+    client,
+    rows.map(([id]) => String(id)),
+    sums,
+  )
   for (const row of rows) sums.add(node, row, 1)
   await copy(client, node, rows)
   await writeSums(client, sums.take())
   await client.query('delete from spgw.record_sums where requests = 0 and node = $1', [node])
+}
+
+/** Records of any nodes, and what they are in the sums, in the transaction that is open. Nobody may ship meanwhile. */
+export async function removeRecords(client: pg.Client, ids: readonly string[]): Promise<void> {
+  const sums = new LabelSums()
+  await takeOut(client, ids, sums)
+  await writeSums(client, sums.take())
+  await client.query('delete from spgw.record_sums where requests = 0')
+}
+
+async function takeOut(client: pg.Client, ids: readonly string[], sums: LabelSums): Promise<void> {
+  const { rows } = await client.query<(string | number | null)[]>({
+    text: `delete from spgw.records where id = any ($1) returning node, ${shippedColumns.map(readColumn).join(', ')}`,
+    values: [ids],
+    rowMode: 'array',
+  })
+  for (const [of, ...row] of rows) sums.add(String(of), row, -1)
 }
 
 /** As a number and not as text: none of them is beyond what a number holds. */

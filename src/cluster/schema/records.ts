@@ -66,5 +66,14 @@ begin
   return true;
 end $$;
 `,
+    // What was purged on any node, and which of them have deleted theirs.
+    `
+create table spgw.purges (
+  number bigint generated always as identity primary key, question jsonb not null,
+  time timestamptz not null default now());
+create table spgw.purged (
+  number bigint not null references spgw.purges on delete cascade, member text not null, removed bigint not null,
+  primary key (number, member));
+`,
   ],
 }

@@ -1,3 +1,4 @@
+import type { PurgeQuestion, PurgeSlice } from '../records/record-tables.ts'
 import type { ForgottenObject, SharedChange } from './shared-change.ts'
 
 /** A record as it is shipped to PostgreSQL, in the order of `shippedColumns`. */
@@ -49,6 +50,8 @@ export interface OutboxQuestions {
   state: { input: { after: number | null }; output: OutboxState }
   /** What others have forgotten is forgotten here. */
   forget: { input: ForgottenObject[]; output: undefined }
+  /** Deletes some of what this node has stored, as a purge on any node asks. */
+  purge: { input: PurgeQuestion; output: PurgeSlice }
   /** What PostgreSQL refuses, each as JSON: kept as a file. */
   'set-aside': { input: { sequence: number; records: string[] }; output: null }
 }

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import { setAsideFolder } from '../ingest/segment-files.ts'
+import type { PurgeQuestion, PurgeSlice } from '../records/record-tables.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { objectHistoryStart } from './object-history.ts'
@@ -10,19 +11,25 @@ import { OutboxStatements } from './outbox-statements.ts'
 import type { OutboxBatch, OutboxQuestion, OutboxQuestions, OutboxReply } from './outbox-types.ts'
 import { type ObjectsReply, reasoningType } from './shared-change.ts'
 
+/** What the cluster's thread asks of the store besides. */
+export interface OutboxWork {
+  /** Brings in all that is journaled by the time it is called. */
+  ingest(): Promise<unknown>
+  purge(question: PurgeQuestion): Promise<PurgeSlice>
+}
+
 /** What a node that shares its records has still to ship, as the cluster's thread asks for it. */
 export class Outbox {
   readonly #connection: Connection
   readonly #journalDirectory: string
-  readonly #ingest: () => Promise<unknown>
+  readonly #work: OutboxWork
   readonly #others = new OtherNodes()
   #isShared = false
 
-  /** `ingest` brings in all that is journaled by the time it is called. */
-  constructor(connection: Connection, journalDirectory: string, ingest: () => Promise<unknown>) {
+  constructor(connection: Connection, journalDirectory: string, work: OutboxWork) {
     this.#connection = connection
     this.#journalDirectory = journalDirectory
-    this.#ingest = ingest
+    this.#work = work
   }
 
   /** As which member; null: from now on nothing is shipped. What was stored before comes as well, after all that is new. */
@@ -68,7 +75,8 @@ export class Outbox {
 
   async #answer(question: OutboxQuestion): Promise<unknown> {
     const { act, input } = question
-    if (act === 'ingest') return void (await this.#ingest())
+    if (act === 'ingest') return void (await this.#work.ingest())
+    if (act === 'purge') return await this.#work.purge(input)
     if (act === 'resume') return await this.#connection.writeHot((hot) => outboxOf(hot).resume(input))
     if (act === 'shipped') return await this.#connection.writeHot((hot) => outboxOf(hot).settle(input))
     if (act === 'state') return await this.#connection.readHot((hot) => outboxOf(hot).state(input.after))

@@ -3,6 +3,7 @@ import { newId } from '../../../src/core/ids.ts'
 import type { RequestRecord } from '../../../src/core/record.ts'
 import type { StoredObject } from '../../../src/core/stored-object.ts'
 import { objectsTable } from '../../../src/store/objects/objects.ts'
+import { purge } from '../../../src/store/records/purge.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
 import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
 import { Outbox } from '../../../src/store/replica/outbox.ts'
@@ -16,7 +17,10 @@ import { storePaths, temporaryDirectory } from '../support.ts'
 async function openOutbox() {
   const { databasePath: path, journalDirectory } = storePaths(temporaryDirectory())
   const { connection } = await openStore({ path })
-  const outbox = new Outbox(connection, journalDirectory, async () => {})
+  const outbox = new Outbox(connection, journalDirectory, {
+    ingest: async () => {},
+    purge: (question) => purge(connection, question),
+  })
   const write = <Output>(run: (statements: OutboxStatements) => Output) =>
     connection.writeHot((hot) => {
       if (hot.outbox === null) throw new Error('nothing is shipped')

@@ -10,6 +10,8 @@ export const purgedEvent = z.object({
   removed: z.number(),
   /** How far back it has come; null: it is done, or has not begun. */
   time: z.string().nullable(),
+  /** Nodes of a cluster that have not deleted theirs yet: those that are away do when they are back. */
+  missing: z.array(z.string()),
 })
 export type PurgedEvent = z.infer<typeof purgedEvent>
 
@@ -24,7 +26,7 @@ export const purge = operation({
     columns: [
       { field: 'time', title: 'BACK TO', format: 'time' },
       { field: 'removed', title: 'DELETED', format: 'number' },
-      { field: 'done', title: 'FINISHED', format: 'flag' },
+      { field: 'done', title: 'FINISHED', format: 'flag', also: { field: 'missing', join: ', not yet on ' } },
     ],
   },
   examples: [

@@ -1,8 +1,8 @@
 import { idTime } from '../../../core/ids.ts'
-import type { RecordFilter } from '../../../store/api.ts'
+import type { PurgeQuestion, RecordFilter } from '../../../store/api.ts'
 import type { PurgedEvent } from '../../contract/requests/request-purge.ts'
 import { audited } from '../audited.ts'
-import type { AdminContext } from '../context.ts'
+import type { AdminContext, PurgeProgress } from '../context.ts'
 import { invalid } from '../fault.ts'
 import { readFilter } from './record-filter.ts'
 
@@ -29,20 +29,28 @@ export async function* purgeRequests(
   const { limit: _, ...asked } = filter
   const resource = { kind: 'requests', id: filter.until ?? '', name: bodies ? 'bodies' : 'records' }
   await audited(context, { operation: 'requests.purge', resource, before: null, after: asked }).audit.note()
-  let removed = 0
+  const question = { bodies, filter }
   let shownAt = performance.now()
-  let before: string | null | undefined
-  for (;;) {
-    const slice = await context.store.purge({ bodies, filter: { ...filter, ...(before == null ? {} : { before }) } })
-    removed += slice.removed
-    before = slice.before
-    if (before === null || signal.aborted) break
-    if (performance.now() - shownAt < shownEveryMs) continue
+  for await (const progress of context.runtime.cluster?.purge(question) ?? purgeHere(context, question)) {
+    const over = progress.done || signal.aborted
+    if (!over && performance.now() - shownAt < shownEveryMs) continue
     shownAt = performance.now()
-    const time = idTime(before)
-    yield { done: false, removed, time: time === null ? null : new Date(time).toISOString() }
+    const { done, removed, before, missing } = progress
+    const time = before === null ? null : idTime(before)
+    yield { done, removed, time: over || time === null ? null : new Date(time).toISOString(), missing }
+    if (over) return
   }
-  yield { done: before === null, removed, time: null }
+}
+
+async function* purgeHere({ store }: AdminContext, { bodies, filter }: PurgeQuestion): AsyncGenerator<PurgeProgress> {
+  let removed = 0
+  for (let asked = filter; ; ) {
+    const slice = await store.purge({ bodies, filter: asked })
+    removed += slice.removed
+    yield { done: slice.before === null, removed, before: slice.before, missing: [] }
+    if (slice.before === null) return
+    asked = { ...filter, before: slice.before }
+  }
 }
 
 async function readPurged(

@@ -1,0 +1,131 @@
+import type pg from 'pg'
+import { idTime } from '../../core/ids.ts'
+import type { PurgeQuestion, PurgeSlice } from '../../store/api.ts'
+import { idAt } from '../../store/records/id-time.ts'
+import { addFull, SqlCondition } from '../readings/condition.ts'
+import { channel } from '../schema/configuration.ts'
+import type { Self } from '../self.ts'
+import { removeRecords } from './write-records.ts'
+
+/** What nodes are notified with. */
+export const purgeWord = 'purge'
+/** In one transaction, which nobody ships beside. */
+const sliceRecords = 1000
+const hourMs = 3_600_000
+const awayAfter = '10 seconds'
+
+/** One that all nodes are to do. */
+export interface Purge {
+  number: number
+  question: PurgeQuestion
+}
+
+export interface PurgeQuestions {
+  /** From now on every node that is there, or comes back, deletes its part. Returns the number to ask by. */
+  purge: { input: PurgeQuestion; output: number }
+  /** Deletes some of what PostgreSQL has, of all nodes and newest first, until `before` is null. */
+  'purge-slice': { input: PurgeQuestion; output: PurgeSlice }
+  /** How much the nodes have deleted by themselves, and which have not yet; `isAway`: it was not heard of for a while. */
+  purged: { input: { number: number }; output: { removed: number; missing: { name: string; isAway: boolean }[] } }
+}
+
+type PurgeAnswerers = {
+  [Name in keyof PurgeQuestions]: (
+    client: pg.Client,
+    input: PurgeQuestions[Name]['input'],
+  ) => Promise<PurgeQuestions[Name]['output']>
+}
+
+export const purgeAnswerers: PurgeAnswerers = {
+  async purge(client, question) {
+    const { rows } = await client.query<{ number: string }>(
+      'with asked as (insert into spgw.purges (question) values ($1) returning number) ' +
+        'select number, pg_notify($2, $3) from asked',
+      [JSON.stringify(question), channel, purgeWord],
+    )
+    return Number(rows[0]?.number)
+  },
+
+  'purge-slice': (client, { filter }) => purgeShared(client, filter),
+
+  async purged(client, { number }) {
+    const { rows } = await client.query<{ name: string; isAway: boolean; removed: string | null }>(
+      `select m.name, coalesce(m.beat < now() - interval '${awayAfter}', true) as "isAway", d.removed
+       from spgw.members m left join spgw.purged d on d.member = m.id and d.number = $1 order by m.name`,
+      [number],
+    )
+    return {
+      removed: rows.reduce((sum, { removed }) => sum + Number(removed ?? 0), 0),
+      missing: rows.filter(({ removed }) => removed === null).map(({ name, isAway }) => ({ name, isAway })),
+    }
+  },
+}
+
+/** Of what PostgreSQL has, the newest that is left: at most an hour of it, so that no statement takes long. */
+export async function purgeShared(client: pg.Client, filter: PurgeQuestion['filter']): Promise<PurgeSlice> {
+  const newest = new SqlCondition()
+  addFull(newest, {
+    limit: 1,
+    ...(filter.until && { until: filter.until }),
+    ...(filter.before && { before: filter.before }),
+  })
+  const { rows } = await client.query<{ id: string }>(
+    `select id from spgw.records where ${newest.text} order by id desc limit 1`,
+    newest.values,
+  )
+  const from = rows[0] === undefined ? null : idAt(Math.floor((idTime(rows[0].id) ?? 0) / hourMs) * hourMs)
+  if (from === null) return { removed: 0, before: null }
+  const condition = new SqlCondition()
+  addFull(condition, filter)
+  condition.add(`id >= ${condition.value(from)}`)
+  const { rows: found } = await client.query<{ id: string }>(
+    `select id from spgw.records where ${condition.text} order by id desc limit ${sliceRecords}`,
+    condition.values,
+  )
+  const ids = found.map(({ id }) => id)
+  if (ids.length > 0) await removeAlone(client, ids)
+  return { removed: ids.length, before: ids.length < sliceRecords ? from : (ids.at(-1) ?? from) }
+}
+
+export async function purgeAllShared(client: pg.Client, filter: PurgeQuestion['filter']): Promise<void> {
+  for (let slice: PurgeSlice = await purgeShared(client, filter); slice.before !== null; )
+    slice = await purgeShared(client, { ...filter, before: slice.before })
+}
+
+/** Sums are read before they are written, so whoever ships waits: the lock conflicts with inserting, and with no reading. */
+async function removeAlone(client: pg.Client, ids: readonly string[]): Promise<void> {
+  await client.query('begin; lock table only spgw.records in exclusive mode')
+  try {
+    await removeRecords(client, ids)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
+
+/** What this node has not deleted its part of: not what was purged before it was a member. */
+export async function readPurges(client: pg.Client, { member }: Self): Promise<Purge[]> {
+  const { rows } = await client.query<{ number: string; question: PurgeQuestion }>(
+    `select p.number, p.question from spgw.purges p join spgw.members m on m.id = $1 and p.time >= m.joined
+     where not exists (select from spgw.purged d where d.number = p.number and d.member = $1) order by p.number`,
+    [member],
+  )
+  return rows.map(({ number, question }) => ({ number: Number(number), question }))
+}
+
+export async function markPurged(client: pg.Client, { member }: Self, number: number, removed: number): Promise<void> {
+  await client.query(
+    'insert into spgw.purged (number, member, removed) values ($1, $2, $3) on conflict (number, member) do nothing',
+    [number, member, removed],
+  )
+}
+
+/** Once every member has done its part, nobody asks for it for long. */
+export async function forgetPurges(client: pg.Client): Promise<void> {
+  await client.query(
+    `delete from spgw.purges p where p.time < now() - interval '1 day' and not exists (
+       select from spgw.members m where m.joined <= p.time and not exists (
+         select from spgw.purged d where d.number = p.number and d.member = m.id))`,
+  )
+}
