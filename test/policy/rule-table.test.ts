@@ -17,7 +17,7 @@ import {
 import { ruleFields, ruleSpecs, rulesIn } from '../../src/manifest/policy-rules.ts'
 import { admitCall, compilePolicies, effectivePolicy, maxBody } from '../../src/policy/admit.ts'
 import { type RuleCheck, ruleChecks } from '../../src/policy/checks.ts'
-import { attachCounters, createCounterMemory } from '../../src/policy/counters.ts'
+import { attachCounters, createCounterMemory, requestsInFlight } from '../../src/policy/counters.ts'
 import { findStrictest } from '../../src/policy/effective.ts'
 import { makeConfiguration, makeKey, makePolicy } from '../support/snapshot.ts'
 
@@ -97,7 +97,9 @@ describe('a rule that is added to the table', () => {
       admitCall({ lane: 'openai', model: 'gpt-4o', bytes, bodyLimit: 5000 }, effective, counters)
     expect(maxBody(effective, 5000)).toBe(64)
     expect(admit(64)).toMatchObject({ fault: null, signals: [{ text: 'The upload is within the policy p1.' }] })
-    expect(admit(65)).toMatchObject({ fault: { code: 'request_too_large' }, hold: null })
+    expect(admit(65)).toMatchObject({ fault: { code: 'request_too_large' } })
+    // Only what is admitted counts as in flight.
+    expect(counters.read(requestsInFlight)).toBe(1)
     expect(admit(65).fault?.message).toContain('64B that the policy p1 allows')
   })
 
