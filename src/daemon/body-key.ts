@@ -25,13 +25,17 @@ export async function bodyKeyFor(
   const known = stored === null ? null : openKey(keyring, id, stored)
   if (known !== null) return { id, key: known }
   const key = mintBodyKey()
+  const sealed = keyring.seal(Buffer.from(key).toString('base64'), bodyKeyIdentity(id))
   try {
-    await bodies.setKey(id, keyring.seal(Buffer.from(key).toString('base64'), bodyKeyIdentity(id)))
+    const standing = await bodies.setKey(id, sealed, stored)
+    if (standing === sealed) return { id, key }
+    // Another node was first. What two keys of one id had sealed would open with one of them only.
+    const first = openKey(keyring, id, standing)
+    return first === null ? now : { id, key: first }
   } catch (error) {
     if (error instanceof StoreConflict) return now
     throw error
   }
-  return { id, key }
 }
 
 /** What does not open is replaced: nothing that it sealed opens either. */

@@ -208,7 +208,18 @@ it('a key that is made while the machine key is rotated is refused, and the one 
   const { parts } = await startTestGateway()
   const { store, keyring } = parts
   const now = { id: 'older', key: new Uint8Array(32) }
-  const stale = { bodies: { ...store.bodies, setKey: (id: string) => store.bodies.setKey(id, 'spgw1:other:x:y') } }
+  const stale = {
+    bodies: { ...store.bodies, setKey: (id: string) => store.bodies.setKey(id, 'spgw1:other:x:y', null) },
+  }
   await store.seal.setWitness(keyring.seal('spgw', 'witness'))
   expect(await bodyKeyFor(stale, keyring, wanted, now)).toBe(now)
+})
+
+it('a key that another node makes in the meantime is the one of both', async () => {
+  const { parts } = await startTestGateway()
+  const { store, keyring } = parts
+  const first = await bodyKeyFor(store, keyring, wanted, null)
+  const unaware = { bodies: { ...store.bodies, key: async () => null } }
+  expect(await bodyKeyFor(unaware, keyring, wanted, null)).toEqual(first)
+  expect(await bodyKeyFor(store, keyring, wanted, null)).toEqual(first)
 })

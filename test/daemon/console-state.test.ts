@@ -75,6 +75,7 @@ it('says what is degraded and how often, and what the store said last', () => {
       { part: 'valkey', degraded: false, times: 0 },
       { part: 'outbox', degraded: false, times: 0 },
       { part: 'records', degraded: false, times: 0 },
+      { part: 'isolated', degraded: false, times: 0 },
     ],
     databaseBytes: 10,
     journalBytes: 20,

@@ -11,9 +11,12 @@ export function bodiesTable(db: Database): Tables['bodies'] {
       return rows.map(toBody)
     },
     key: (id) => readNamed(db, bodyKeyIdentity(id)),
-    async setKey(id, sealed) {
+    async setKey(id, sealed, replaced) {
+      const standing = await readNamed(db, bodyKeyIdentity(id))
+      if (standing !== null && standing !== replaced) return standing
       await refuseStaleSeal(db, [sealed], [])
       await writeNamed(db, bodyKeyIdentity(id), sealed)
+      return sealed
     },
   }
 }

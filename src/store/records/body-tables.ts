@@ -6,8 +6,11 @@ export interface BodyTables {
     find(id: string): StoredBody[]
     /** The sealed key of bodies of that id; null: there is none. */
     key(id: string): string | null
-    /** In place of one that stands under that id. Throws `StoreConflict` for a value that an older machine key sealed. */
-    setKey(id: string, sealed: string): void
+    /**
+     * In place of `replaced` (null: of none). Returns what stands under that id then: another one, where another node has set
+     * it in the meantime. Throws `StoreConflict` for a value that an older machine key sealed.
+     */
+    setKey(id: string, sealed: string, replaced: string | null): string
   }
 }
 
