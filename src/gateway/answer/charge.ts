@@ -20,7 +20,8 @@ export function estimateHold({ arrival, body, inspection, match, outputCap }: Ca
   if (!match.endpoint.usesTokens) return null
   const heldFor = arrival.limits?.hold?.heldFor ?? null
   const output = heldFor?.output ?? outputCap ?? inspection.outputLimit ?? 0
-  return estimatedTokens(heldFor?.input ?? estimateInput(body.bytes), output)
+  const input = heldFor?.input ?? estimateInput(body.bytes)
+  return { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' }
 }
 
 function estimateInput(body: Buffer): number {

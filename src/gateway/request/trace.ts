@@ -103,6 +103,29 @@ export class Trace {
     return Math.round((moment - this.started) * 1000) / 1000
   }
 
+  beginAttempt(provider: string, upstreamModel: string): AttemptRecord {
+    const before = this.attempts.at(-1)
+    // Neither waited nor fell back: another credential of the same provider.
+    if (before?.outcome === 'passed') before.outcome = 'retry'
+    const startedMs = this.elapsed()
+    const attempt: AttemptRecord = {
+      provider,
+      upstream_model: upstreamModel,
+      status: null,
+      outcome: 'started',
+      started_ms: startedMs,
+      connected_ms: null,
+      first_byte_ms: null,
+      ended_ms: null,
+      message: null,
+      cost: null,
+    }
+    this.attempts.push(attempt)
+    this.cutTokens = null
+    this.mark('attempt', startedMs)
+    return attempt
+  }
+
   recordTimes(
     attempt: AttemptRecord,
     { connected, firstByte }: { connected: number | null; firstByte: number | null },

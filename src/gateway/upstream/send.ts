@@ -7,12 +7,12 @@ import { openFramer } from '../../lanes/framer.ts'
 import type { Transport } from '../../providers/contract.ts'
 import { type Attempted, type AttemptPorts, attempt, type Failure, type Sent } from '../../routing/attempt.ts'
 import { skippedSignal } from '../../routing/candidates.ts'
-import type { CallEntry } from '../../routing/health.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { chargeCutAttempt, chargeEarlier } from '../answer/charge.ts'
 import { startKeepAlive } from '../answer/keep-alive.ts'
 import type { Call } from '../request/call.ts'
+import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import type { Gated } from './answer-consumer.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
@@ -20,7 +20,6 @@ import { type Answer, crowded, evaluate, type GatedAttempt, notReady, untranslat
 import type { AbortWatch, Hedge } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
 import { type Leg, type LegTarget, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
-import { pickCredential, type Tried, triedAt } from './pick-credential.ts'
 import { translateFor } from './translate-for.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
@@ -158,7 +157,10 @@ async function sendTo(
     const first = endAttempt(started, await started.upstream.gate)
     const finished = translation === null ? first : finishTranslated(call, target, first, watch)
     const outcome = finished instanceof Promise ? await finished : finished
-    return conclude(call, outcome, entry)
+    const sent = applyEvaluation(outcome.leg, entry, evaluate(outcome), outcome.attempt)
+    noteOutcome(outcome, sent)
+    if (sent.kind === 'failed') accounts?.ended(outcome.attempt)
+    return sent.kind === 'failed' && call.body.upload?.spent ? stopAttempts(call, sent.failure) : sent
   } catch (error) {
     // A fault of the gateway's own says nothing about the provider: without this, a probe would keep all others away.
     gateway.health.abandon(entry)
@@ -172,14 +174,6 @@ function mayReplayReasoning({ match, body, lane }: Call): boolean | Promise<bool
   const { bytes } = body
   const start = lane.name === 'gemini' ? encodedSealedStart : sealedStart
   return bytes.length < slicedBytes ? bytes.includes(start) : includesInSlices(bytes, start)
-}
-
-/** What came of an attempt, with what it means for the provider's health. */
-function conclude(call: Call, outcome: GatedAttempt, entry: CallEntry): Sent<Answer> {
-  const sent = applyEvaluation(outcome.leg, entry, evaluate(outcome), outcome.attempt)
-  noteOutcome(outcome, sent)
-  if (sent.kind === 'failed') call.arrival.accounts?.ended(outcome.attempt)
-  return sent.kind === 'failed' && call.body.upload?.spent ? stopAttempts(call, sent.failure) : sent
 }
 
 /** A translated answer that its provider has refused to give, or paused in, is asked for once more; nearly none is. */
@@ -259,7 +253,8 @@ interface StartedAttempt {
 }
 
 function startAttempt(call: Call, target: LegTarget, watch: AbortWatch): StartedAttempt {
-  const attempt = recordAttempt(call, target.candidate)
+  const { provider, upstreamModel } = target.candidate
+  const attempt = call.trace.beginAttempt(provider.name, upstreamModel)
   watch.began?.(attempt)
   const leg = makeLeg(call, target)
   const reasoning = leg.translation === null ? strippedBy(leg) : leg.translation.reasoning
@@ -342,25 +337,46 @@ export async function sendForRest(
   }
 }
 
-function recordAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {
-  const before = trace.attempts.at(-1)
-  // Neither waited nor fell back: another credential of the same provider.
-  if (before?.outcome === 'passed') before.outcome = 'retry'
-  const startedMs = trace.elapsed()
-  const attempt: AttemptRecord = {
-    provider: candidate.provider.name,
-    upstream_model: candidate.upstreamModel,
-    status: null,
-    outcome: 'started',
-    started_ms: startedMs,
-    connected_ms: null,
-    first_byte_ms: null,
-    ended_ms: null,
-    message: null,
-    cost: null,
-  }
-  trace.attempts.push(attempt)
-  trace.cutTokens = null
-  trace.mark('attempt', startedMs)
-  return attempt
+/** A credential of a target that this request has been sent with. */
+interface Tried {
+  candidate: Candidate
+  index: number
+}
+
+const noneTried: readonly number[] = []
+
+function triedAt(tried: readonly Tried[], candidate: Candidate): readonly number[] {
+  if (tried.length === 0) return noneTried
+  return tried.filter((each) => each.candidate === candidate).map(({ index }) => index)
+}
+
+type Picked = Pick<LegTarget, 'credentialIndex' | 'credential'>
+
+function pickCredential(
+  call: Call,
+  provider: LiveProvider,
+  candidate: Candidate,
+  tried: readonly number[],
+): Picked | null {
+  const index = pickIndex(call, provider, candidate, tried)
+  if (index === null) return null
+  return { credentialIndex: index, credential: call.clientSecret?.secret ?? provider.credentials[index] ?? null }
+}
+
+function pickIndex(
+  { gateway, trace }: Call,
+  provider: LiveProvider,
+  { credentialId, watched, preferredCredential: preferred }: Candidate,
+  tried: readonly number[],
+): number | null {
+  const { slot, credentials } = provider.row
+  const count = provider.credentials.length
+  if (count === 0) return 0
+  if (preferred !== undefined && !tried.includes(preferred) && gateway.health.isUsable(watched, preferred, Date.now()))
+    return preferred
+  if (credentialId === undefined) return gateway.health.pickCredential(slot, count, Date.now(), watched, tried)
+  const index = credentials.findIndex(({ id }) => id === credentialId)
+  // A retry has already waited for the cooldown that the attempt before it caused.
+  const first = trace.attempts.length === 0
+  return index < 0 || (first && gateway.health.isCoolingDown(slot, index, Date.now())) ? null : index
 }

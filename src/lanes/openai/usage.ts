@@ -65,10 +65,13 @@ export function readUsage(value: unknown): TokenUsage | null {
  * audio, too. Source: wire/streaming.md, section 5.
  */
 export function readUsageDetail(value: unknown, tier: unknown, searches: number | null = null): UsageDetail | null {
+  // Most answers say no more.
+  if ((value ?? tier ?? searches ?? null) === null) return null
   const usage = asObject(value) ?? {}
   // Chat, Responses, Realtime.
   const input = asObject(usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details)
   const output = asObject(usage.completion_tokens_details ?? usage.output_tokens_details ?? usage.output_token_details)
+  if (input === null && output === null && (tier ?? searches ?? null) === null && usage.type !== 'duration') return null
   return usageDetail({
     audio_input: input?.audio_tokens,
     audio_output: output?.audio_tokens,
