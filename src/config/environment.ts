@@ -31,7 +31,7 @@ export function findUnknownVariables(environment: ProcessEnvironment): SettingPr
   const known = [...settingOfVariable.keys(), ...otherVariables]
   return Object.keys(environment)
     .filter((variable) => sections.some((section) => variable.startsWith(section)) && !known.includes(variable))
-    .filter((variable) => !isServiceLink(variable))
+    .filter((variable) => !isServiceLink(variable, environment[variable] ?? ''))
     .map((variable) => {
       const near = closestName(variable, known)
       return { place: variable, message: `unknown setting${near ? `; did you mean ${near}?` : ''}` }
@@ -39,6 +39,8 @@ export function findUnknownVariables(environment: ProcessEnvironment): SettingPr
 }
 
 /** Kubernetes puts such variables into every container for a service that happens to be named spgw-gateway. */
-function isServiceLink(variable: string): boolean {
-  return /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_\d+_(TCP|UDP)(_[A-Z]+)?)?$/.test(variable)
+function isServiceLink(variable: string, value: string): boolean {
+  if (/_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_[A-Z]+)?$/.test(variable)) return true
+  // Of this one the name alone could be a setting's: `SPGW_GATEWAY_PORT=8080` is somebody's wish for another port.
+  return variable.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value)
 }

@@ -39,9 +39,9 @@ export const sizeOrAuto = form('auto or a size, like 500MB or 2GiB', (value): nu
   value === 'auto' ? value : positive(parseSize(text(value) ?? '')),
 )
 
-/** Every so often, or at a time of each day. */
 /** One that may be none at all. */
 export const pause = form('a duration, like 0s, 250ms or 5s', (value) => parseDuration(text(value) ?? ''))
+/** Every so often, or at a time of each day. */
 export const schedule = form('a duration of at least 1m, like 6h, or a time of day (UTC), like 03:30', readSchedule)
 
 function readSchedule(value: unknown): BackupSchedule | null {
@@ -71,16 +71,20 @@ export const workers = form('auto or a number from 1 to 256', (value): number | 
 /** Without a trailing slash. */
 export const url = form('an http or https URL without a query, like https://gateway.example.com', (value) => {
   const parsed = URL.parse(text(value) ?? '')
-  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash || parsed.username) return null
+  if (!parsed || !isPlainAddress(parsed)) return null
   return parsed.href.replace(/\/+$/, '')
 })
 
 /** As it is written: whether there is a slash at its end is part of an issuer's name. */
 export const issuer = form('an https URL, like https://login.example.com/realms/main', (value) => {
   const parsed = URL.parse(text(value) ?? '')
-  const good = parsed && /^https?:$/.test(parsed.protocol) && !parsed.search && !parsed.hash && !parsed.username
-  return good ? text(value) : null
+  return parsed && isPlainAddress(parsed) ? text(value) : null
 })
+
+/** Shown to people and sent to browsers, so it says nothing of who asks. */
+function isPlainAddress({ protocol, search, hash, username, password }: URL): boolean {
+  return /^https?:$/.test(protocol) && [search, hash, username, password].every((part) => part === '')
+}
 
 export const origins = list('origins, like https://app.example.com, or *', (item) => {
   return item === '*' || (URL.canParse(item) && new URL(item).origin === item) ? item : null
@@ -117,17 +121,23 @@ type GivenRole = { role: 'viewer' | 'admin' | 'owner'; project: string | null }
  * `value=ROLE,other=ROLE@PROJECT`.
  */
 export const roles = form('roles by value, like admins: owner or team-a: viewer@team-a', (value) => {
-  const pairs = typeof value === 'string' ? splitPairs(value) : Object.entries(value ?? {})
-  const read = pairs.map(([name, given]): [string, GivenRole[] | null] => [name, readRoles(given)])
-  const good = read.flatMap(([name, given]) => (given === null ? [] : [[name, given] as const]))
-  return good.length === read.length && !Array.isArray(value) ? Object.fromEntries(good) : null
+  // At the last equals sign: names in directories have some, roles none.
+  const read = pairsOf(value, (pair) => pair.lastIndexOf('='))?.map(
+    ([name, given]) => [name, readRoles(given)] as const,
+  )
+  const good = read?.flatMap(([name, given]) => (given === null ? [] : [[name, given] as const]))
+  return good !== undefined && good.length === read?.length ? Object.fromEntries(good) : null
 })
 
-function splitPairs(value: string): [string, string][] {
-  return value.split(',').map((pair) => {
-    const at = pair.lastIndexOf('=')
-    return [pair.slice(0, at).trim(), pair.slice(at + 1)]
+/** The members of a mapping, or of its text `name=value,other=value`; null: it is neither. */
+function pairsOf(value: unknown, findSign: (pair: string) => number): [string, unknown][] | null {
+  if (typeof value !== 'string')
+    return typeof (value ?? {}) === 'object' && !Array.isArray(value) ? Object.entries(value ?? {}) : null
+  const pairs = value.split(',').map((pair): [string, string] => {
+    const at = findSign(pair)
+    return at < 0 ? ['', pair] : [pair.slice(0, at).trim(), pair.slice(at + 1)]
   })
+  return pairs.every(([name]) => name !== '') ? pairs : null
 }
 
 function readRoles(value: unknown): GivenRole[] | null {
@@ -144,35 +154,42 @@ const headerValue = /^[\x20-\x7e]+$/
 
 /** A mapping of names to values; in an environment variable `name=value,other=value`. */
 export const headers = form('headers by name, like x-team: platform', (value) => {
-  const pairs = typeof value === 'string' ? splitHeaders(value) : Object.entries(value ?? {})
-  const read = pairs.map(([name, given]): [string, string | null] => [name.toLowerCase(), text(given)])
-  const good = read.flatMap(([name, given]) =>
+  // At the first equals sign: credentials end in some.
+  const read = pairsOf(value, (pair) => pair.indexOf('='))?.map(
+    ([name, given]) => [name.toLowerCase(), text(given)] as const,
+  )
+  const good = read?.flatMap(([name, given]) =>
     given !== null && headerName.test(name) && headerValue.test(given) ? [[name, given] as const] : [],
   )
-  return good.length === read.length && !Array.isArray(value) ? Object.fromEntries(good) : null
+  return good !== undefined && good.length === read?.length ? Object.fromEntries(good) : null
 })
 
-/** At the first equals sign: credentials end in some. */
-function splitHeaders(value: string): [string, string][] {
-  return value.split(',').map((pair) => {
-    const at = pair.indexOf('=')
-    return [pair.slice(0, at).trim(), pair.slice(at + 1)]
-  })
-}
+/** `USER@/DATABASE`: a socket's address has no host, which URLs need after a user. */
+const beforeNoHost = /^(\w+:\/\/[^/@]+@)(?=\/)/
 
 /** Without a password: that is another setting, so that this one can be shown. */
 export const postgresUrl = form('a URL without a password, like postgres://spgw@db.example.com:5432/spgw', (value) => {
-  const parsed = URL.parse(text(value) ?? '')
+  const given = text(value) ?? ''
+  const parsed = URL.parse(given.replace(beforeNoHost, '$1socket'))
   if (!parsed || !/^postgres(ql)?:$/.test(parsed.protocol) || parsed.password || parsed.hash || !parsed.username)
     return null
   const socket = parsed.searchParams.get('host')
-  const database = decodeURIComponent(parsed.pathname.slice(1))
-  const host = parsed.hostname.replace(/^\[|\]$/g, '')
-  const others = [...parsed.searchParams.keys()].some((name) => name !== 'host')
-  if (database === '' || others || (socket === null ? host === '' : !socket.startsWith('/') || host !== '')) return null
-  const user = decodeURIComponent(parsed.username)
-  return { host: socket ?? decodeURIComponent(host), port: Number(parsed.port || 5432), user, database }
+  if ((socket !== null) !== beforeNoHost.test(given) || socket?.startsWith('/') === false) return null
+  if ([...parsed.searchParams.keys()].some((name) => name !== 'host')) return null
+  const [user, database] = [decode(parsed.username), decode(parsed.pathname.slice(1))]
+  const host = socket ?? decode(parsed.hostname.replace(/^\[|\]$/g, ''))
+  if (user === null || !database || !host) return null
+  return { host, port: Number(parsed.port || 5432), user, database }
 })
+
+/** null: a percent sign stands for no character there. */
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
 
 /** The same of Valkey or Redis, whose default user has no name. */
 export const valkeyUrl = form('a URL without a password, like valkey://spgw@cache.example.com:6379', (value) => {
@@ -181,12 +198,10 @@ export const valkeyUrl = form('a URL without a password, like valkey://spgw@cach
     return null
   const [, database = '0'] = /^\/?(\d{1,3})?$/.exec(parsed.pathname) ?? []
   if (parsed.hostname === '' || !/^\/?\d{0,3}$/.test(parsed.pathname)) return null
-  return {
-    host: decodeURIComponent(parsed.hostname.replace(/^\[|\]$/g, '')),
-    port: Number(parsed.port || 6379),
-    user: parsed.username === '' ? null : decodeURIComponent(parsed.username),
-    database: Number(database),
-  }
+  const user = decode(parsed.username)
+  const host = decode(parsed.hostname.replace(/^\[|\]$/g, ''))
+  if (user === null || host === null) return null
+  return { host, port: Number(parsed.port || 6379), user: user || null, database: Number(database) }
 })
 
 export const path = form('a path', text)

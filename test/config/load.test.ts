@@ -100,9 +100,13 @@ describe('refusals', () => {
     const links = {
       SPGW_GATEWAY_SERVICE_HOST: '10.0.0.1',
       SPGW_GATEWAY_PORT_8787_TCP_ADDR: '10.0.0.1',
+      SPGW_GATEWAY_PORT: 'tcp://10.0.0.1:8787',
       SPGW_PORT: 'tcp://a',
     }
     expect(problems('', { environment: links })).toEqual([])
+    expect(problems('', { environment: { SPGW_GATEWAY_PORT: '8080' } })[0]).toMatch(
+      /^SPGW_GATEWAY_PORT: unknown setting/,
+    )
   })
 
   it('refuses what is no YAML, with its line', () => {
