@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import {
   type PriceVariant,
-  priceVariants,
+  ratePaths,
   type TokenRateName,
   tokenRateNames,
   type UnitRateName,
@@ -58,17 +58,6 @@ const titles: Record<TokenRateName, string> = {
   image_output: 'image output tokens',
 }
 const variantTitles = { batch: 'in batches', flex: 'in the flex tier', priority: 'in the priority tier' } as const
-
-const flagOf = (name: string) => name.replaceAll('_', '-')
-const fieldOf = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-
-/** By the field of the input, the way to the rate in a price: `batchInput` → ['batch', 'input']. */
-export const ratePaths: Readonly<Record<string, readonly string[]>> = Object.fromEntries([
-  ...tokenRateNames.map((name) => [fieldOf(flagOf(name)), [name]]),
-  ...priceVariants.flatMap((tier) => tokenRateNames.map((name) => [fieldOf(`${tier}-${flagOf(name)}`), [tier, name]])),
-  ...tokenRateNames.map((name) => [fieldOf(`long-context-${flagOf(name)}`), ['long_context', name]]),
-  ...unitRateNames.map((name) => [fieldOf(flagOf(name)), [name]]),
-])
 
 function describeRate([first = '', second = first]: readonly string[]): string {
   if (first === 'per_character') return 'USD per character'

@@ -3,11 +3,12 @@ import {
   fillPrice,
   type ModelPrice,
   priceVariants,
+  ratePaths,
   type TokenRates,
   tokenRateNames,
 } from '../../../core/model-price.ts'
 import type { givenPrice } from '../../contract/prices/price-fields.ts'
-import { highestRate, ratePaths } from '../../contract/prices/price-fields.ts'
+import { highestRate } from '../../contract/prices/price-fields.ts'
 import { invalid } from '../fault.ts'
 
 /** Prices of one import. More is a mistake, and would stop the gateway's control plane for a while. */

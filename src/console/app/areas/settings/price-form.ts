@@ -1,27 +1,19 @@
 import type { AdminClient } from '../../../../admin/client-link.ts'
-import { priceVariants, tokenRateNames, unitRateNames } from '../../../../core/model-price.ts'
+import { valueAt } from '../../../../admin/contract/show-value.ts'
+import { ratePaths } from '../../../../core/model-price.ts'
 
 export type Price = Awaited<ReturnType<AdminClient['prices']['show']>>
 
 /** The fields of `prices set` that would write this price: setting a price writes the whole of it. */
 export function fieldsOfPrice(price: Price): Record<string, unknown> {
-  const fields: Record<string, unknown> = { model: price.model }
-  const put = (name: string, value: unknown) => {
-    if (value !== null && value !== undefined) fields[camel(name)] = value
+  const rates = Object.entries(ratePaths).map(([field, path]) => [field, valueAt(price, path.join('.'))])
+  const fields = {
+    ...{ model: price.model, provider: price.provider, maxOutput: price.max_output },
+    ...Object.fromEntries(rates),
+    longContextOver: price.long_context?.over,
+    perImage: price.per_image && Object.entries(price.per_image).map(([size, usd]) => `${size}=${usd}`),
   }
-  put('provider', price.provider)
-  for (const name of [...tokenRateNames, ...unitRateNames]) put(name, price[name])
-  for (const variant of priceVariants)
-    for (const name of tokenRateNames) put(`${variant}_${name}`, price[variant]?.[name])
-  for (const name of tokenRateNames) put(`long_context_${name}`, price.long_context?.[name])
-  put('long_context_over', price.long_context?.over)
-  put('max_output', price.max_output)
-  put('per_image', price.per_image && Object.entries(price.per_image).map(([size, usd]) => `${size}=${usd}`))
-  return fields
-}
-
-function camel(name: string): string {
-  return name.replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 }
 
 /** What is known of it, without what it does not have. */
