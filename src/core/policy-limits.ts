@@ -88,6 +88,11 @@ export function nameCounter(policyId: string, placeId: string, kind: LimitKind, 
   return [policyId, placeId, kind, period ?? 'minute'].join(' ')
 }
 
+/** Where a counter's limit is attached: an id, `workspace`, or `account`; '' where it is no counter's name. */
+export function placeOfCounter(counter: string): string {
+  return counter.split(' ')[1] ?? ''
+}
+
 /** Null: it is no counter's name. */
 export function kindOfCounter(counter: string): LimitKind | null {
   const [, , kind = ''] = counter.split(' ')

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Limit } from '../core/policy-limits.ts'
+import { type Limit, placeOfCounter } from '../core/policy-limits.ts'
 import { accountLimits } from '../policy/limits/account-limits.ts'
 import { placeLimits } from '../policy/limits/place-limits.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/configuration/snapshot.ts'
@@ -28,7 +28,9 @@ function addedByPolicies(before: Published, after: Published): Limit[] {
     const places = { ...after.configuration, keys }
     const known = new Set(old === undefined || same ? [] : countersOf(old, before))
     const placed = placeLimits(policy, places, Number.POSITIVE_INFINITY).map(({ limit }) => limit)
-    return placed.filter(({ counter }) => !known.has(counter) && (!same || isOfKey(counter, keys)))
+    return placed.filter(
+      ({ counter }) => !known.has(counter) && (!same || keys.some(({ id }) => id === placeOfCounter(counter))),
+    )
   })
 }
 
@@ -48,8 +50,6 @@ function movedKeys(before: Published, { keys }: Published): readonly SnapshotKey
   const policies = new Map(before.keys.map(({ id, policyId }) => [id, policyId]))
   return keys.filter(({ id, policyId }) => policyId !== null && policies.has(id) && policies.get(id) !== policyId)
 }
-
-const isOfKey = (counter: string, keys: readonly SnapshotKey[]) => keys.some(({ id }) => counter.split(' ')[1] === id)
 
 function addedToAccounts(before: Published, after: Published): Limit[] {
   return after.configuration.providers.flatMap((provider) => {

@@ -1,5 +1,5 @@
 import type { BookedAmount } from '../core/journal-format.ts'
-import type { Limit } from '../core/policy-limits.ts'
+import { type Limit, placeOfCounter } from '../core/policy-limits.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { type BudgetPeriod, findPeriod } from '../policy/limits/periods.ts'
 import type { RecordFilter, StoreClient, UsageRow } from '../store/api.ts'
@@ -62,7 +62,7 @@ function filterOf(
   { start }: BudgetPeriod,
 ): RecordFilter {
   const filter = { limit: 1, since: new Date(start).toISOString() }
-  const id = placeOf(counter)
+  const id = placeOfCounter(counter)
   if (scope.startsWith('project:')) return { ...filter, projects: [id] }
   if (scope.startsWith('provider:')) return { ...filter, provider: scope.slice('provider:'.length) }
   const environment = environments.find((each) => each.id === id)
@@ -71,9 +71,7 @@ function filterOf(
     : { ...filter, projects: [environment.projectId], environment: environment.name }
 }
 
-const placeOf = (counter: string): string => counter.split(' ')[1] ?? ''
-
 function sumOf({ counter, scope, kind }: Limit, rows: readonly UsageRow[]): number {
-  const own = scope.startsWith('key:') ? rows.filter(({ id }) => id === placeOf(counter)) : rows
+  const own = scope.startsWith('key:') ? rows.filter(({ id }) => id === placeOfCounter(counter)) : rows
   return own.reduce((sum, { whole }) => sum + (kind === 'usd' ? Math.round((whole.usd ?? 0) * 1e9) : whole.tokens), 0)
 }

@@ -130,7 +130,8 @@ function addressOf(value: unknown, vendor: Vendor): string | null {
 function hostOf(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null
   if (url === null) return address.replace(/[${}]/g, '')
-  return /^[\d.]+$|^localhost$/.test(url.hostname) ? `server-${url.port || '80'}` : url.hostname
+  if (!/^[\d.]+$|^\[|^localhost$/.test(url.hostname)) return url.hostname
+  return `server-${url.port || (url.protocol === 'https:' ? '443' : '80')}`
 }
 
 /** A key that stands in the file is not copied into another one. */

@@ -11,7 +11,7 @@ import { type Leg, notePatch } from '../upstream/leg.ts'
 import { type AnswerEvent, readAnswerEvent, type StreamedPiece } from './answer-event.ts'
 import { type CallContent, failedRule } from './call-content.ts'
 import { type FoundTexts, findTexts } from './content-texts.ts'
-import { mayHold } from './may-hold.ts'
+import { mayMatch } from './may-match.ts'
 import { RepeatedEvent } from './repeated-event.ts'
 import { pushPieces, type ScanSteps, StreamWork, scanSliced, scanWhole, WorkTurn } from './scan-sliced.ts'
 
@@ -85,7 +85,7 @@ export class ContentStage implements AnswerStage {
   }
 
   whole(body: Buffer): Buffer | Promise<Buffer | Fault> {
-    if (this.#context.restorer === null && !mayHold(body, 'answer', this.#content.rules)) return body
+    if (this.#context.restorer === null && !mayMatch(body, 'answer', this.#content.rules)) return body
     return this.#whole(body)
   }
 

@@ -7,7 +7,7 @@ import type { Call } from '../request/call.ts'
 import { CallContent, failedRule } from './call-content.ts'
 import { findTexts } from './content-texts.ts'
 import { joinParts } from './join-parts.ts'
-import { mayHold } from './may-hold.ts'
+import { mayMatch } from './may-match.ts'
 import { scanSliced, WorkTurn } from './scan-sliced.ts'
 
 /** Applies the content rules to what is about to be sent. A fault: it must not be. What is redacted is sent so by every attempt. */
@@ -21,7 +21,7 @@ export async function inspectPrompt(call: Call, policies: readonly ContentPolicy
     content.noteUnseen('prompt', 'forms and files go up while they arrive')
     return null
   }
-  if (body.bytes.length === 0 || !mayHold(body.bytes, 'prompt', content.rules)) return null
+  if (body.bytes.length === 0 || !mayMatch(body.bytes, 'prompt', content.rules)) return null
   try {
     return await inspectBody(call, content)
   } catch (error) {

@@ -35,7 +35,7 @@ function joinParts(written: string): string {
  * Whether content rules may have to do anything with a JSON document: one look at its bytes, and most documents need no other. False is
  * certain: nothing would be found in its texts, and it holds nothing that rules cannot look at.
  */
-export function mayHold(bytes: Buffer, side: ContentSide, { inJson }: ReadyRules): boolean {
+export function mayMatch(bytes: Buffer, side: ContentSide, { inJson }: ReadyRules): boolean {
   const form = inJson[side]
   if (form === null || bytes.length > longest) return true
   const written = bytes.toString('latin1')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ContentRule } from '../../../src/core/content-rules.ts'
 import { readNodes } from '../../../src/core/json-nodes.ts'
 import { findTexts } from '../../../src/gateway/content/content-texts.ts'
-import { mayHold } from '../../../src/gateway/content/may-hold.ts'
+import { mayMatch } from '../../../src/gateway/content/may-match.ts'
 import { ArgumentsScan } from '../../../src/policy/content/arguments-scan.ts'
 import { readyRules } from '../../../src/policy/content/compile.ts'
 import { Placeholders } from '../../../src/policy/content/placeholders.ts'
@@ -96,7 +96,7 @@ describe('one look at the bytes of a document', () => {
         fc.constantFrom('prompt' as const, 'answer' as const),
         (value, write, side) => {
           const bytes = Buffer.from(write(value))
-          const may = mayHold(bytes, side, rules)
+          const may = mayMatch(bytes, side, rules)
           sure[may ? 'no' : 'yes']++
           if (lookAtAll(bytes, side)) expect(may, bytes.toString()).toBe(true)
         },
@@ -113,18 +113,18 @@ describe('one look at the bytes of a document', () => {
       temperature: 0.2,
       messages: [{ role: 'user', content: 'Give a basic example of a task.' }],
     }
-    expect(mayHold(Buffer.from(JSON.stringify(chat)), 'prompt', rules)).toBe(false)
+    expect(mayMatch(Buffer.from(JSON.stringify(chat)), 'prompt', rules)).toBe(false)
     const answer = { choices: [{ message: { content: 'Here.' }, logprobs: null, finish_reason: 'stop' }], usage: {} }
-    expect(mayHold(Buffer.from(JSON.stringify(answer)), 'answer', rules)).toBe(false)
+    expect(mayMatch(Buffer.from(JSON.stringify(answer)), 'answer', rules)).toBe(false)
   })
 
   it('is not enough where a rule has a pattern, or personal data is looked for', async () => {
     const others = await readyRules([{ policy: 'p', rules: [rule('email-addresses')] }], null)
-    expect(mayHold(Buffer.from('{}'), 'prompt', others)).toBe(true)
+    expect(mayMatch(Buffer.from('{}'), 'prompt', others)).toBe(true)
   })
 
   it('is not enough for what is in another encoding', () => {
-    expect(mayHold(Buffer.from('{"content":"sk-proj-Abc123Def456Ghi789"}', 'utf16le'), 'prompt', rules)).toBe(true)
+    expect(mayMatch(Buffer.from('{"content":"sk-proj-Abc123Def456Ghi789"}', 'utf16le'), 'prompt', rules)).toBe(true)
   })
 
   it('sees what is spread over text parts, wherever it is cut, and is enough for parts that hold nothing', () => {
@@ -138,7 +138,7 @@ describe('one look at the bytes of a document', () => {
       )
     for (const secret of secrets)
       for (let at = 1; at < secret.length; at++)
-        expect(mayHold(prompt(`a ${secret.slice(0, at)}`, `${secret.slice(at)} b`), 'prompt', rules)).toBe(true)
-    expect(mayHold(prompt('a "task"\n', 'and {"text": "another"}', 'risk'), 'prompt', rules)).toBe(false)
+        expect(mayMatch(prompt(`a ${secret.slice(0, at)}`, `${secret.slice(at)} b`), 'prompt', rules)).toBe(true)
+    expect(mayMatch(prompt('a "task"\n', 'and {"text": "another"}', 'risk'), 'prompt', rules)).toBe(false)
   })
 })
