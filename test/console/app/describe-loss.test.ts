@@ -8,7 +8,11 @@ const target = (provider: string, priority = 0, weight = 1): Target =>
 
 describe('what a route loses with a provider', () => {
   it.each([
-    ['the first by priority, wherever it stands', [target('b', 1), target('a', 0)], 'its first target; requests go to b'],
+    [
+      'the first by priority, wherever it stands',
+      [target('b', 1), target('a', 0)],
+      'its first target; requests go to b',
+    ],
     ['one behind it', [target('a', 1), target('b', 0)], 'target 2 of 2, a fallback'],
     ['all that it has', [target('a'), target('a', 1)], 'its only targets: requests are rejected with'],
     ['all that gets requests', [target('a'), target('b', 1, 0)], 'its only targets: requests are rejected with'],

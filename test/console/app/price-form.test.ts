@@ -2,7 +2,13 @@ import { expect, it } from 'vitest'
 import { priceShape } from '../../../src/admin/contract/prices/price-fields.ts'
 import { readPrice } from '../../../src/admin/handlers/prices/read-price.ts'
 import { fieldsOfPrice } from '../../../src/console/app/areas/settings/price-form.ts'
-import { fillPrice, priceVariants, type TokenRates, tokenRateNames, unitRateNames } from '../../../src/core/model-price.ts'
+import {
+  fillPrice,
+  priceVariants,
+  type TokenRates,
+  tokenRateNames,
+  unitRateNames,
+} from '../../../src/core/model-price.ts'
 
 /** Setting a price writes the whole of it: a rate that the form forgets is gone. */
 it('a price that is edited and not changed stays as it is, to its last rate', () => {

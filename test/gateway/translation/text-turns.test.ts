@@ -56,11 +56,10 @@ describe('the name of a turn of text', () => {
 
   it('says all that stood before it, and where', () => {
     const name = nameOfAnswer(chat(1), 'yes')
-    const [first, ...others] = chat(1)
+    const [, ...others] = chat(1)
     expect(nameOfAnswer([{ role: 'system', content: 'Be long.' }, ...others], 'yes')).not.toBe(name)
     expect(nameOfAnswer(chat(1), 'no')).not.toBe(name)
     expect(nameOfAnswer(chat(1), 'yes', 'other')).not.toBe(name)
-    expect(first).toBeDefined()
   })
 
   it('is made of the last ones, and their first one moves in steps', () => {
