@@ -83,7 +83,7 @@ export const issuer = form('an https URL, like https://login.example.com/realms/
 
 /** Shown to people and sent to browsers, so it says nothing of who asks. */
 function isPlainAddress({ protocol, search, hash, username, password }: URL): boolean {
-  return /^https?:$/.test(protocol) && [search, hash, username, password].every((part) => part === '')
+  return /^https?:$/.test(protocol) && search + hash + username + password === ''
 }
 
 export const origins = list('origins, like https://app.example.com, or *', (item) => {
@@ -120,24 +120,31 @@ type GivenRole = { role: 'viewer' | 'admin' | 'owner'; project: string | null }
  * A mapping of values to roles, each `ROLE` or `ROLE@PROJECT`, several with blanks between; in an environment variable
  * `value=ROLE,other=ROLE@PROJECT`.
  */
-export const roles = form('roles by value, like admins: owner or team-a: viewer@team-a', (value) => {
-  // At the last equals sign: names in directories have some, roles none.
-  const read = pairsOf(value, (pair) => pair.lastIndexOf('='))?.map(
-    ([name, given]) => [name, readRoles(given)] as const,
-  )
-  const good = read?.flatMap(([name, given]) => (given === null ? [] : [[name, given] as const]))
-  return good !== undefined && good.length === read?.length ? Object.fromEntries(good) : null
-})
+export const roles = form('roles by value, like admins: owner or team-a: viewer@team-a', (value) =>
+  // Names in directories have equals signs, roles none.
+  readMapping(value, 'lastIndexOf', (name, given) => {
+    const read = readRoles(given)
+    return read && [name, read]
+  }),
+)
 
-/** The members of a mapping, or of its text `name=value,other=value`; null: it is neither. */
-function pairsOf(value: unknown, findSign: (pair: string) => number): [string, unknown][] | null {
-  if (typeof value !== 'string')
-    return typeof (value ?? {}) === 'object' && !Array.isArray(value) ? Object.entries(value ?? {}) : null
-  const pairs = value.split(',').map((pair): [string, string] => {
-    const at = findSign(pair)
-    return at < 0 ? ['', pair] : [pair.slice(0, at).trim(), pair.slice(at + 1)]
-  })
-  return pairs.every(([name]) => name !== '') ? pairs : null
+/** A mapping, or its text `name=value,other=value`, whose values begin behind an equals sign; null: it is neither. */
+function readMapping<Value>(
+  value: unknown,
+  sign: 'indexOf' | 'lastIndexOf',
+  read: (name: string, given: unknown) => [string, Value] | null,
+): Record<string, Value> | null {
+  const isText = typeof value === 'string'
+  if (!isText && (typeof (value ?? {}) !== 'object' || Array.isArray(value))) return null
+  const pairs: [string, unknown][] = isText
+    ? value.split(',').map((pair) => {
+        const at = pair[sign]('=')
+        return [pair.slice(0, Math.max(0, at)).trim(), pair.slice(at + 1)]
+      })
+    : Object.entries(value ?? {})
+  const found = pairs.map(([name, given]) => name && read(name, given))
+  const good = found.filter((pair) => pair !== '' && pair !== null)
+  return good.length === found.length ? Object.fromEntries(good) : null
 }
 
 function readRoles(value: unknown): GivenRole[] | null {
@@ -153,55 +160,50 @@ const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 const headerValue = /^[\x20-\x7e]+$/
 
 /** A mapping of names to values; in an environment variable `name=value,other=value`. */
-export const headers = form('headers by name, like x-team: platform', (value) => {
+export const headers = form('headers by name, like x-team: platform', (value) =>
   // At the first equals sign: credentials end in some.
-  const read = pairsOf(value, (pair) => pair.indexOf('='))?.map(
-    ([name, given]) => [name.toLowerCase(), text(given)] as const,
-  )
-  const good = read?.flatMap(([name, given]) =>
-    given !== null && headerName.test(name) && headerValue.test(given) ? [[name, given] as const] : [],
-  )
-  return good !== undefined && good.length === read?.length ? Object.fromEntries(good) : null
-})
+  readMapping(value, 'indexOf', (given, content): [string, string] | null => {
+    const [name, header] = [given.toLowerCase(), text(content)]
+    return header !== null && headerName.test(name) && headerValue.test(header) ? [name, header] : null
+  }),
+)
 
-/** `USER@/DATABASE`: a socket's address has no host, which URLs need after a user. */
-const beforeNoHost = /^(\w+:\/\/[^/@]+@)(?=\/)/
-
-/** Without a password: that is another setting, so that this one can be shown. */
-export const postgresUrl = form('a URL without a password, like postgres://spgw@db.example.com:5432/spgw', (value) => {
-  const given = text(value) ?? ''
-  const parsed = URL.parse(given.replace(beforeNoHost, '$1socket'))
-  if (!parsed || !/^postgres(ql)?:$/.test(parsed.protocol) || parsed.password || parsed.hash || !parsed.username)
-    return null
-  const socket = parsed.searchParams.get('host')
-  if ((socket !== null) !== beforeNoHost.test(given) || socket?.startsWith('/') === false) return null
-  if ([...parsed.searchParams.keys()].some((name) => name !== 'host')) return null
-  const [user, database] = [decode(parsed.username), decode(parsed.pathname.slice(1))]
-  const host = socket ?? decode(parsed.hostname.replace(/^\[|\]$/g, ''))
-  if (user === null || !database || !host) return null
-  return { host, port: Number(parsed.port || 5432), user, database }
-})
-
-/** null: a percent sign stands for no character there. */
-function decode(text: string): string | null {
+/** Where a server is and who calls, without a password: that is another setting, so that this one can be shown. */
+function readServer(address: string, protocols: RegExp, usualPort: number) {
+  const parsed = URL.parse(address)
+  if (!parsed || !protocols.test(parsed.protocol) || parsed.password || parsed.hash) return null
+  const { username, hostname, pathname, port, searchParams: query } = parsed
   try {
-    return decodeURIComponent(text)
+    const parts = [username, hostname.replace(/^\[|\]$/g, ''), pathname.slice(1)].map((part) =>
+      decodeURIComponent(part),
+    )
+    const [user = '', host = '', path = ''] = parts
+    return { user, host, path, port: Number(port || usualPort), query }
   } catch {
+    // A percent sign that stands for no character.
     return null
   }
 }
 
+/** `USER@/DATABASE`: a socket's address has no host, which URLs need after a user. */
+const beforeNoHost = /^(\w+:\/\/[^/@]+@)(?=\/)/
+
+export const postgresUrl = form('a URL without a password, like postgres://spgw@db.example.com:5432/spgw', (value) => {
+  const given = text(value) ?? ''
+  const server = readServer(given.replace(beforeNoHost, '$1socket'), /^postgres(ql)?:$/, 5432)
+  if (!server?.user || !server.path || [...server.query.keys()].some((name) => name !== 'host')) return null
+  const { user, path: database, port, query } = server
+  const socket = query.get('host')
+  if ((socket !== null) !== beforeNoHost.test(given) || socket?.startsWith('/') === false) return null
+  return { host: socket ?? server.host, port, user, database }
+})
+
 /** The same of Valkey or Redis, whose default user has no name. */
 export const valkeyUrl = form('a URL without a password, like valkey://spgw@cache.example.com:6379', (value) => {
-  const parsed = URL.parse(text(value) ?? '')
-  if (!parsed || !/^(valkey|redis):$/.test(parsed.protocol) || parsed.password || parsed.hash || parsed.search)
-    return null
-  const [, database = '0'] = /^\/?(\d{1,3})?$/.exec(parsed.pathname) ?? []
-  if (parsed.hostname === '' || !/^\/?\d{0,3}$/.test(parsed.pathname)) return null
-  const user = decode(parsed.username)
-  const host = decode(parsed.hostname.replace(/^\[|\]$/g, ''))
-  if (user === null || host === null) return null
-  return { host, port: Number(parsed.port || 6379), user: user || null, database: Number(database) }
+  const server = readServer(text(value) ?? '', /^(valkey|redis):$/, 6379)
+  if (!server?.host || server.query.size > 0 || !/^\d{0,3}$/.test(server.path)) return null
+  const { user, host, port, path } = server
+  return { host, port, user: user || null, database: Number(path) }
 })
 
 export const path = form('a path', text)
