@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import {
   type PriceVariant,
-  ratePaths,
   type TokenRateName,
   tokenRateNames,
   type UnitRateName,
   unitRateNames,
 } from '../../../core/model-price.ts'
+import { ratePaths } from '../../../core/rate-paths.ts'
 import { field } from '../operation.ts'
 
 /** USD. More than this per million is a mistake by a factor of a million, unless `--force` says otherwise. */

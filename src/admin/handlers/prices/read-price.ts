@@ -3,10 +3,10 @@ import {
   fillPrice,
   type ModelPrice,
   priceVariants,
-  ratePaths,
   type TokenRates,
   tokenRateNames,
 } from '../../../core/model-price.ts'
+import { ratePaths } from '../../../core/rate-paths.ts'
 import type { givenPrice } from '../../contract/prices/price-fields.ts'
 import { highestRate } from '../../contract/prices/price-fields.ts'
 import { invalid } from '../fault.ts'
