@@ -33,8 +33,7 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     // Most tests wait for something most of the time; left alone, vitest runs one file after the other on two cores.
-    // Three at once took longer than two, and two tests failed for it.
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: [
       { test: { name: 'rules', include: ['test/rules/**/*.test.ts'], ...patience } },
       {
