@@ -208,6 +208,8 @@ export class ClusterNode {
   async confirm(subject: string): Promise<Reach> {
     const announced = this.#revocations.find(subject)
     const begun = performance.now()
+    // One that joined since the last beat admits keys as well.
+    await Promise.race([this.listMembers(), wait(confirmMs)])
     const until = confirmMs + (announced !== null && announced.since > begun - confirmMs ? announced.since : begun)
     const has = (member: ClusterPeer) => {
       if (this.#isOwn(member) || announced?.has.has(member.id)) return true

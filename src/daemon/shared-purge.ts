@@ -30,7 +30,7 @@ export async function* purgeNodes(link: ClusterLink, question: PurgeQuestion): A
     const missing = purged.missing.map(({ name }) => name)
     if (missing.length < left) until = performance.now() + stallMs
     left = missing.length
-    const progress = { removed: question.bodies ? purged.removed : removed, before: null, missing }
+    const progress = { removed: removed + purged.removed, before: null, missing }
     const done = purged.missing.every(({ isAway }) => isAway) || performance.now() > until
     yield { done, ...progress }
     if (done) return

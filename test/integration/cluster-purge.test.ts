@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ClusterNode, TestCluster } from '../support/cluster.ts'
+import { TestCluster } from '../support/cluster.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 
@@ -31,11 +31,7 @@ describe.skipIf(postgresPrograms === null)(`deleting records of two nodes (${nee
     await upstream?.close()
   })
 
-  function node(name: string): ClusterNode {
-    const found = cluster.nodes.find((each) => each.name === name)
-    if (found === undefined) throw new Error(`there is no node ${name}`)
-    return found
-  }
+  const node = (name: string) => cluster.node(name)
 
   async function ask(name: string, user: string): Promise<string> {
     const response = await fetch(`${node(name).gateway.baseUrl}/v1/chat/completions`, {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ClusterNode, TestCluster } from '../support/cluster.ts'
+import { TestCluster } from '../support/cluster.ts'
 import { listAllRequests } from '../support/gateway.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
@@ -46,11 +46,7 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     keeper?.server.close()
   })
 
-  function node(name: string): ClusterNode {
-    const found = cluster.nodes.find((each) => each.name === name)
-    if (found === undefined) throw new Error(`there is no node ${name}`)
-    return found
-  }
+  const node = (name: string) => cluster.node(name)
 
   /** Id of the request; null: it failed. */
   async function ask(name: string): Promise<string | null> {

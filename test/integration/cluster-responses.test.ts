@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ClusterNode, TestCluster } from '../support/cluster.ts'
+import { TestCluster } from '../support/cluster.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 
 /** A provider of another format, without state: it answers with a number of its own. */
@@ -52,11 +52,7 @@ describe.skipIf(postgresPrograms === null)(`responses that two nodes keep (${nee
     provider.close()
   })
 
-  function node(name: string): ClusterNode {
-    const found = cluster.nodes.find((each) => each.name === name)
-    if (found === undefined) throw new Error(`there is no node ${name}`)
-    return found
-  }
+  const node = (name: string) => cluster.node(name)
 
   const on = (name: string, apiKey = key) =>
     new OpenAI({ apiKey, baseURL: `${node(name).gateway.baseUrl}/v1`, maxRetries: 0 }).responses

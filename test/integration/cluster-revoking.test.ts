@@ -15,17 +15,15 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
       redis = await RedisServer.start()
       cluster = await TestCluster.start(names, { valkeyPort: redis.port })
       await subscribed(3)
+      // Every node has heard of the last that joined.
+      await cluster.converge()
     })
     afterAll(async () => {
       await cluster?.stop()
       await redis?.remove()
     })
 
-    function node(name: string): ClusterNode {
-      const found = cluster.nodes.find((each) => each.name === name)
-      if (found === undefined) throw new Error(`there is no node ${name}`)
-      return found
-    }
+    const node = (name: string) => cluster.node(name)
 
     /** Resolves when so many nodes listen. */
     async function subscribed(count: number): Promise<void> {

@@ -23,11 +23,7 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     await upstream?.close()
   })
 
-  function node(name: string): ClusterNode {
-    const found = cluster.nodes.find((each) => each.name === name)
-    if (found === undefined) throw new Error(`there is no node ${name}`)
-    return found
-  }
+  const node = (name: string) => cluster.node(name)
 
   async function ask(name: string, key: string): Promise<number> {
     const response = await fetch(`${node(name).gateway.baseUrl}/v1/chat/completions`, {

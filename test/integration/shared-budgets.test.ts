@@ -32,11 +32,7 @@ describe.skipIf(postgresPrograms === null)(`budgets of three nodes (${needsPostg
     await provider?.close()
   })
 
-  function node(name: string): ClusterNode {
-    const found = cluster.nodes.find((each) => each.name === name)
-    if (found === undefined) throw new Error(`there is no node ${name}`)
-    return found
-  }
+  const node = (name: string) => cluster.node(name)
 
   const names = ['gw-a', 'gw-b', 'gw-c']
 

@@ -66,6 +66,12 @@ export class TestCluster {
     return node
   }
 
+  node(name: string): ClusterNode {
+    const found = this.nodes.find((each) => each.name === name)
+    if (found === undefined) throw new Error(`there is no node ${name}`)
+    return found
+  }
+
   /** One that is not a member of anything yet, and has reached PostgreSQL. */
   async addAlone(name: string): Promise<ClusterNode> {
     const proxy = await FaultProxy.start(this.postgres.port)

@@ -22,16 +22,15 @@ export class OwnPurges {
   #waiting: Purge[] = []
   /** How far the first of them is here. */
   #before: string | null = null
-  #removed = 0
+  #bodies = 0
 
   constructor(connection: OwnConnection) {
     this.#connection = connection
   }
 
-  /** There is a new one, or this node is another. */
+  /** There is a new one: asked for as soon as those that are known are done. */
   ask(): void {
     this.#askedAt = Number.NEGATIVE_INFINITY
-    this.#begin([])
   }
 
   /** Call when what was journaled before is shipped. True: there is more to do. */
@@ -46,13 +45,13 @@ export class OwnPurges {
     const { number, question } = purge
     const filter = this.#before === null ? question.filter : { ...question.filter, before: this.#before }
     const slice = await outbox.ask('purge', { ...question, filter })
-    this.#removed += slice.removed
+    if (question.bodies) this.#bodies += slice.removed
     this.#before = slice.before
     if (slice.before !== null) return true
     await this.#connection.use(async (client) => {
       // The slices of whoever asked may have gone by before this node had shipped.
-      if (!question.bodies) await purgeAllShared(client, { ...question.filter, node: name })
-      await markPurged(client, self, number, this.#removed)
+      const removed = question.bodies ? this.#bodies : await purgeAllShared(client, { ...question.filter, node: name })
+      await markPurged(client, self, number, removed)
     })
     this.#begin(this.#waiting.slice(1))
     return this.#waiting.length > 0
@@ -61,6 +60,6 @@ export class OwnPurges {
   #begin(waiting: Purge[]): void {
     this.#waiting = waiting
     this.#before = null
-    this.#removed = 0
+    this.#bodies = 0
   }
 }

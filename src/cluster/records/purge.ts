@@ -25,7 +25,7 @@ export interface PurgeQuestions {
   purge: { input: PurgeQuestion; output: number }
   /** Deletes some of what PostgreSQL has, of all nodes and newest first, until `before` is null. */
   'purge-slice': { input: PurgeQuestion; output: PurgeSlice }
-  /** How much the nodes have deleted by themselves, and which have not yet; `isAway`: it was not heard of for a while. */
+  /** How many bodies, or records in PostgreSQL, the nodes have deleted by themselves, and which have not yet; `isAway`: it was not heard of for a while. */
   purged: { input: { number: number }; output: { removed: number; missing: { name: string; isAway: boolean }[] } }
 }
 
@@ -51,7 +51,8 @@ export const purgeAnswerers: PurgeAnswerers = {
   async purged(client, { number }) {
     const { rows } = await client.query<{ name: string; isAway: boolean; removed: string | null }>(
       `select m.name, coalesce(m.beat < now() - interval '${awayAfter}', true) as "isAway", d.removed
-       from spgw.members m left join spgw.purged d on d.member = m.id and d.number = $1 order by m.name`,
+       from spgw.purges p join spgw.members m on m.joined <= p.time
+       left join spgw.purged d on d.member = m.id and d.number = p.number where p.number = $1 order by m.name`,
       [number],
     )
     return {
@@ -83,21 +84,28 @@ export async function purgeShared(client: pg.Client, filter: PurgeQuestion['filt
     condition.values,
   )
   const ids = found.map(({ id }) => id)
-  if (ids.length > 0) await removeAlone(client, ids)
-  return { removed: ids.length, before: ids.length < sliceRecords ? from : (ids.at(-1) ?? from) }
+  const removed = ids.length === 0 ? 0 : await removeAlone(client, ids)
+  return { removed, before: ids.length < sliceRecords ? from : (ids.at(-1) ?? from) }
 }
 
-export async function purgeAllShared(client: pg.Client, filter: PurgeQuestion['filter']): Promise<void> {
-  for (let slice: PurgeSlice = await purgeShared(client, filter); slice.before !== null; )
-    slice = await purgeShared(client, { ...filter, before: slice.before })
+/** All slices; returns how many records went. */
+export async function purgeAllShared(client: pg.Client, filter: PurgeQuestion['filter']): Promise<number> {
+  let removed = 0
+  for (let asked = filter; ; ) {
+    const slice = await purgeShared(client, asked)
+    removed += slice.removed
+    if (slice.before === null) return removed
+    asked = { ...filter, before: slice.before }
+  }
 }
 
 /** Sums are read before they are written, so whoever ships waits: the lock conflicts with inserting, and with no reading. */
-async function removeAlone(client: pg.Client, ids: readonly string[]): Promise<void> {
+async function removeAlone(client: pg.Client, ids: readonly string[]): Promise<number> {
   await client.query('begin; lock table only spgw.records in exclusive mode')
   try {
-    await removeRecords(client, ids)
+    const removed = await removeRecords(client, ids)
     await client.query('commit')
+    return removed
   } catch (error) {
     await client.query('rollback')
     throw error

@@ -65,7 +65,7 @@ export class Shipper {
   #lookedAt = Number.NEGATIVE_INFINITY
   #waiting: PromiseWithResolvers<string | null>[] = []
   readonly #forgotten = new ForgottenFeed()
-  readonly #purges: OwnPurges
+  #purges: OwnPurges
 
   constructor(options: ShipperOptions) {
     this.#options = options
@@ -85,7 +85,8 @@ export class Shipper {
   be(self: Self | null): void {
     this.#self = self
     this.#reached = null
-    this.purge()
+    this.#purges = new OwnPurges(this.#connection)
+    this.#repeater.wake()
   }
 
   /** Something was purged on a node, and of this one's is to go as well. */

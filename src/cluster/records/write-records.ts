@@ -29,21 +29,26 @@ export async function replaceRecords(client: pg.Client, node: string, rows: read
   await client.query('delete from spgw.record_sums where requests = 0 and node = $1', [node])
 }
 
-/** Records of any nodes, and what they are in the sums, in the transaction that is open. Nobody may ship meanwhile. */
-export async function removeRecords(client: pg.Client, ids: readonly string[]): Promise<void> {
+/**
+ * Records of any nodes, and what they are in the sums, in the transaction that is open. Nobody may ship meanwhile. Returns how
+ * many were still there.
+ */
+export async function removeRecords(client: pg.Client, ids: readonly string[]): Promise<number> {
   const sums = new LabelSums()
-  await takeOut(client, ids, sums)
+  const removed = await takeOut(client, ids, sums)
   await writeSums(client, sums.take())
   await client.query('delete from spgw.record_sums where requests = 0')
+  return removed
 }
 
-async function takeOut(client: pg.Client, ids: readonly string[], sums: LabelSums): Promise<void> {
+async function takeOut(client: pg.Client, ids: readonly string[], sums: LabelSums): Promise<number> {
   const { rows } = await client.query<(string | number | null)[]>({
     text: `delete from spgw.records where id = any ($1) returning node, ${shippedColumns.map(readColumn).join(', ')}`,
     values: [ids],
     rowMode: 'array',
   })
   for (const [of, ...row] of rows) sums.add(String(of), row, -1)
+  return rows.length
 }
 
 /** As a number and not as text: none of them is beyond what a number holds. */
