@@ -27,6 +27,16 @@ export const leaveOutUndiciLog: Plugin = {
   },
 }
 
+/** undici carries its parser twice. The second (72 KB) is for processors without SSE 4.1, of before 2008, and for RISC-V. */
+export const leaveOutSecondParser: Plugin = {
+  name: 'leave-out-second-parser',
+  setup(build) {
+    build.onLoad({ filter: /undici\/lib\/llhttp\/llhttp-wasm\.js$/ }, () => ({
+      contents: "throw new Error('this build has only the parser that uses SIMD: unset UNDICI_NO_WASM_SIMD')",
+    }))
+  },
+}
+
 /** Of the tables that come with undici's parser (12 KB, made anew in every thread) its client uses two. */
 export const leaveOutParserTables: Plugin = {
   name: 'leave-out-parser-tables',
