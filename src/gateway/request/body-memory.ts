@@ -8,7 +8,7 @@ export const smallestBody = 128 * 1024
 /** At most so many pieces are leased at once; a further body takes memory of its own. */
 const mostPieces = 8
 /** So many free pieces are kept for later bodies, and for so long. */
-const keptPieces = 4
+const keptPieces = mostPieces
 const keptMs = 5_000
 
 /**
