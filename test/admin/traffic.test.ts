@@ -120,7 +120,7 @@ describe('routes', () => {
     })
     await client.providers.activate({ name: 'claude' })
     expect(await client.routes.explain({ model: 'opus', lane: 'openai' })).toMatchObject({
-      taken: [{ provider: 'claude', reason: expect.stringContaining('translated chat → messages') }],
+      taken: [{ provider: 'claude', reason: expect.stringContaining('translated from chat to messages') }],
       error: null,
     })
     expect(await client.routes.explain({ model: 'gpt-9' })).toMatchObject({

@@ -11,8 +11,11 @@ export const explanation = {
   },
   taken: [
     target('openai', 'gpt-4o', 'active and ready'),
-    { ...target('anthropic', 'claude', 'ready, translated chat → messages'), losses: ['seed', 'messages[0].name'] },
-    { ...target('gemini', 'gemini-3-pro', 'ready, translated chat → generate'), losses: [] },
+    {
+      ...target('anthropic', 'claude', 'ready, translated from chat to messages'),
+      losses: ['seed', 'messages[0].name'],
+    },
+    { ...target('gemini', 'gemini-3-pro', 'ready, translated from chat to generate'), losses: [] },
   ],
   skipped: [target('azure', 'gpt4o-eu', 'failing since 14:02 (credential rejected)')],
   policy_signals: [{ rule: 'models', verdict: 'pass', text: 'every model is allowed' }],

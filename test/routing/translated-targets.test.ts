@@ -81,7 +81,7 @@ describe('the format in which a target is asked', () => {
 
   it('stands in the reason of the target that is taken', () => {
     const { signals } = ask(makeTarget('claude'), 'openai', 'chat')
-    expect(signals.map(({ text }) => text)).toContain('claude (m): ready, translated chat → messages.')
+    expect(signals.map(({ text }) => text)).toContain('claude (m): ready, translated from chat to messages.')
   })
 
   it('is no matter of calls that have none', () => {
