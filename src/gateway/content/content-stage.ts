@@ -60,7 +60,26 @@ export class ContentStage implements AnswerStage {
   }
 
   event(event: StreamEvent, pass: Buffer | null): StagePass {
-    return this.#run(this.#event(event, pass))
+    const repeated = pass === event.bytes && event.part === 'whole' ? this.#repeated.read(event) : null
+    const open = repeated === null ? undefined : this.#openTexts.get(repeated.textId)
+    if (repeated === null || open === undefined || open.waiting !== null || !this.#work.allows(repeated.text.length))
+      return this.#run(this.#event(event, pass))
+    try {
+      return this.#flow(event, repeated, open)
+    } catch (error) {
+      return failedRule('answer', error)
+    }
+  }
+
+  /** Nearly every event of a stream: one like the one before, with a short piece of a text that flows. */
+  #flow(event: StreamEvent, piece: StreamedPiece, open: OpenText): Buffer | Fault {
+    open.piece = piece
+    open.event = event
+    this.#at = piece.path
+    const text = this.#work.do(() => open.scan.push(piece.text))
+    if (this.#context.refused !== null) return this.#context.refused
+    if (text === piece.text) return event.bytes
+    return withData(event, this.#patched(event.data, [{ span: piece.node, text: JSON.stringify(text) }]))
   }
 
   /** Where a stream has no end mark, its texts end with it. */
@@ -163,7 +182,11 @@ export class ContentStage implements AnswerStage {
 
   #openTextOf(piece: StreamedPiece, event: StreamEvent): OpenText {
     const known = this.#openTexts.get(piece.textId)
-    if (known !== undefined) return Object.assign(known, { piece, event })
+    if (known !== undefined) {
+      known.piece = piece
+      known.event = event
+      return known
+    }
     if (this.#openTexts.size >= mostOpenTexts) throw new Error('the answer has too many texts at once')
     const scan = piece.isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
     const open: OpenText = { piece, event, scan, waiting: this.#mayBlock && piece.isTool ? '' : null }

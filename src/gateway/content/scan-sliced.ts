@@ -71,11 +71,21 @@ export class StreamWork {
     this.#isOver = isOver
   }
 
+  /** A text of so many characters may be looked through at once, by `do`. */
+  allows(length: number): boolean {
+    return length <= pieceLength && this.#worked <= turnMs
+  }
+
+  do<Result>(work: () => Result): Result {
+    const began = performance.now()
+    const result = work()
+    this.#worked += performance.now() - began
+    return result
+  }
+
   run<Result>(steps: ScanSteps<Result>): Result | null | Promise<Result | null> {
     while (this.#worked <= turnMs) {
-      const began = performance.now()
-      const { done, value } = steps.next()
-      this.#worked += performance.now() - began
+      const { done, value } = this.do(() => steps.next())
       if (done === true) return value
     }
     return this.#later(steps)

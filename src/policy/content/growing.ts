@@ -68,6 +68,7 @@ function growingPrivateKey(text: string): number {
 
 /** Where the private key begins whose end has not come. */
 function openPrivateKey(text: string): number | null {
+  if (!text.includes(pemBeginning)) return null
   const last = detectors['private-keys'](text).at(-1)
   if (last === undefined || last.end < text.length) return null
   return endOfPrivateKey(text.slice(last.start)) === null ? last.start : null

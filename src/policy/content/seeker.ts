@@ -3,7 +3,7 @@ import type { Detection } from '../detectors/detector.ts'
 /** Finds something in a text that may go on. */
 export interface Seeker {
   /** As a `Detector`. */
-  find(text: string): Detection[]
+  find(text: string, from?: number): Detection[]
   /**
    * From where the end of the text could still grow into a detection, or into a longer or another one; the text's length: nowhere.
    * What lies before it is settled, whatever comes.
@@ -27,9 +27,9 @@ export function joinSeekers(seekers: readonly Seeker[]): Seeker {
   const [only] = seekers
   if (seekers.length === 1 && only !== undefined) return only
   return {
-    find(text) {
+    find(text, from) {
       const found: Detection[] = []
-      for (const seeker of seekers) for (const detection of seeker.find(text)) found.push(detection)
+      for (const seeker of seekers) for (const detection of seeker.find(text, from)) found.push(detection)
       return found
     },
     growingFrom(text) {

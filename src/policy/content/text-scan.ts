@@ -96,13 +96,14 @@ export class TextScan {
   #look(isEnd: boolean): string {
     const text = this.#before + this.#held
     const base = this.#before.length
-    const places = this.#find(text, base)
+    const plain = plainText(text)
+    const places = this.#find(text, base, plain)
     if (isEnd && places.length === 0) return this.#passRest()
-    const limit = this.#settledTo(text, base, places, isEnd)
-    const settled = places.filter(({ end }) => end <= limit)
+    const limit = isEnd ? text.length : this.#settledTo(text, base, places, plain)
+    const settled = places.length === 0 ? places : places.filter(({ end }) => end <= limit)
     for (const { by, note } of settled) if (by !== null) this.#report(by, note)
     if (this.#blocked) return ''
-    const out = this.#write(text, base, limit, settled)
+    const out = settled.length === 0 ? this.#written(text, base, base, limit) : this.#write(text, base, limit, settled)
     this.#before = text.slice(Math.max(0, limit - contextLength), limit)
     this.#held = text.slice(limit)
     if (this.#escaped) this.#units.splice(0, limit - base)
@@ -117,12 +118,11 @@ export class TextScan {
     return rest
   }
 
-  #find(text: string, base: number): Place[] {
+  #find(text: string, base: number, plain: PlainText | null): Place[] {
     const { rules, restorer } = this.#context
     const places: Place[] = []
-    const plain = plainText(text)
     for (const by of rules)
-      for (const { start, end, note } of findEach(by, text, plain))
+      for (const { start, end, note } of findEach(by, text, base, plain))
         if (start >= base) places.push({ start, end, note, by })
     for (const { start, end, note } of restorer?.find(text) ?? [])
       if (start >= base) places.push({ start, end, note, by: null })
@@ -130,11 +130,9 @@ export class TextScan {
   }
 
   /** Up to where nothing that comes can change what was found; no place is cut by it. */
-  #settledTo(text: string, base: number, places: readonly Place[], isEnd: boolean): number {
-    if (isEnd) return text.length
+  #settledTo(text: string, base: number, places: readonly Place[], plain: PlainText | null): number {
     const { rules, restorer } = this.#context
     let limit = restorer?.growingFrom(text) ?? text.length
-    const plain = plainText(text)
     if (plain !== null) limit = Math.min(limit, plain.openFrom)
     for (const { seeker } of rules) {
       limit = Math.min(limit, seeker.growingFrom(text))
@@ -173,7 +171,8 @@ export class TextScan {
   /** What is held is longer than any match: it is settled as if the text ended here. */
   #cut(): string {
     const text = this.#before + this.#held
-    const last = this.#find(text, this.#before.length).find(({ end, by }) => end === text.length && by?.seeker.rest)
+    const places = this.#find(text, this.#before.length, plainText(text))
+    const last = places.find(({ end, by }) => end === text.length && by?.seeker.rest)
     const out = this.#look(true)
     this.#dropping = last?.by?.rule.action === 'redact' ? (last.by.seeker.rest ?? null) : null
     this.#lookAgainAt = 0
@@ -191,8 +190,8 @@ export class TextScan {
 }
 
 /** As it is written, and as a model reads it; what was found both ways stands once. */
-function findEach({ seeker }: ReadyRule, text: string, plain: PlainText | null): readonly Detection[] {
-  const written = seeker.find(text)
+function findEach({ seeker }: ReadyRule, text: string, from: number, plain: PlainText | null): readonly Detection[] {
+  const written = seeker.find(text, from)
   if (plain === null) return written
   const hidden = seeker.find(plain.text).map((one) => placeIn(plain, one))
   return [...written.filter((one) => !hidden.some((other) => isWithin(one, other))), ...hidden]

@@ -28,7 +28,7 @@ const riffKinds: readonly [mark: string, type: string][] = [
 
 /** Images, sound and other files written as text; what is smaller than 1 KB is left. */
 export const blobs: Detector = (text) =>
-  findForm(text, runForm, '', ({ index, 0: run }) => {
+  findForm(text, 0, runForm, '', ({ index, 0: run }) => {
     if (run.length < smallestBlob) return null
     const [start, end] = [startOf(text, index), index + run.length]
     return { start, end, note: describe(text.slice(start, end)) }

@@ -8,10 +8,10 @@ export interface Detection {
 }
 
 /**
- * Finds what it recognises by form alone. The same text always gives the same detections, in order and without overlap, in
+ * Finds what it recognises by form alone. `from`: what begins before it is not asked for, and need not be found. The same text always gives the same detections, in order and without overlap, in
  * time proportional to the length of the text, even if the text is hostile.
  */
-export type Detector = (text: string) => Detection[]
+export type Detector = (text: string, from?: number) => Detection[]
 
 /** The detections of several detectors. Of two that overlap, the one that begins first stays; if they begin together, the longer. */
 export function findAll(text: string, detectors: readonly Detector[]): Detection[] {
@@ -28,9 +28,10 @@ export function findAll(text: string, detectors: readonly Detector[]): Detection
   return apart
 }
 
-/** The matches of a form, which must have the flag `g`. `accept` may reject a match, or take a part of it. */
+/** The matches of a form, which must have the flag `g`, from a place on. `accept` may reject a match, or take a part of it. */
 export function findForm(
   text: string,
+  from: number,
   form: RegExp,
   note: string,
   accept: (match: RegExpExecArray) => (Omit<Detection, 'note'> & Partial<Detection>) | null = ({
@@ -43,7 +44,7 @@ export function findForm(
 ): Detection[] {
   const found: Detection[] = []
   // Not `matchAll`, which copies the form each time: that took longer than to look through a short text.
-  form.lastIndex = 0
+  form.lastIndex = from
   for (let match = form.exec(text); match !== null; match = form.exec(text)) {
     const place = accept(match)
     if (place !== null) found.push({ note, ...place })

@@ -24,7 +24,7 @@ export const emailAddresses: Detector = (text) => {
 /** E.164: a plus sign and 8 to 15 digits, with the usual separators between them. */
 const phoneForm = /(?<![\p{L}\p{N}+])\+[1-9](?:[ .()/-]{0,2}\d){7,14}(?!\d)/gu
 
-export const phoneNumbers: Detector = (text) => findForm(text, phoneForm, 'phone number')
+export const phoneNumbers: Detector = (text, from = 0) => findForm(text, from, phoneForm, 'phone number')
 
 /** No card number begins with 0, 1, 7, 8 or 9; times in milliseconds begin with 1. */
 const cardForm = /(?<!\d)(?<!\d[.,])[2-6](?:[ -]?\d){12,}/g
@@ -89,8 +89,8 @@ const accountLengths = new Map(
 
 export const accountCountries: ReadonlySet<string> = new Set(accountLengths.keys())
 
-export const accountNumbers: Detector = (text) =>
-  findForm(text, accountForm, 'IBAN', ({ index }) => {
+export const accountNumbers: Detector = (text, from = 0) =>
+  findForm(text, from, accountForm, 'IBAN', ({ index }) => {
     const length = accountLengths.get(text.slice(index, index + 2).toUpperCase())
     const end = length === undefined ? null : readGroups(text, index, length)
     if (end === null) return null

@@ -30,26 +30,35 @@ export const secretsInJson: Readonly<Partial<Record<string, string>>> = {
   'private-keys': pemBeginning,
 }
 
-export const gatewayKeys: Detector = (text) => findForm(text, gatewayKeyForm, 'gateway key')
+export const gatewayKeys: Detector = (text, from = 0) => findForm(text, from, gatewayKeyForm, 'gateway key')
 
 /** A word that only begins like a key has no digit. */
-export const providerKeys: Detector = (text) =>
-  findForm(text, providerKeyForm, 'provider key', ({ index, 0: found }) =>
+export const providerKeys: Detector = (text, from = 0) =>
+  findForm(text, from, providerKeyForm, 'provider key', ({ index, 0: found }) =>
     /\d/.test(found) ? { start: index, end: index + found.length } : null,
   )
 
-export const bearerTokens: Detector = (text) => [
-  ...findForm(text, bearerForm, 'token', ({ index, 0: { length }, 1: token = '' }) => ({
-    start: index + length - token.length,
-    end: index + length,
-  })),
-  ...findForm(text, signedTokenForm, 'token'),
+/** The word and what may stand between it and its token. */
+const longestBearer = 'bearer'.length + 8
+
+export const bearerTokens: Detector = (text, from = 0) => [
+  ...findForm(
+    text,
+    Math.max(0, from - longestBearer),
+    bearerForm,
+    'token',
+    ({ index, 0: { length }, 1: token = '' }) => ({
+      start: index + length - token.length,
+      end: index + length,
+    }),
+  ),
+  ...findForm(text, from, signedTokenForm, 'token'),
 ]
 
 /** Up to its end line, or to the end of the text if there is none. */
-export const privateKeys: Detector = (text) => {
+export const privateKeys: Detector = (text, from = 0) => {
   let behind = 0
-  return findForm(text, pemBegin, 'private key', ({ index }) => {
+  return findForm(text, from, pemBegin, 'private key', ({ index }) => {
     if (index < behind) return null
     const end = text.indexOf(pemEnd, index)
     const line = end < 0 ? -1 : text.indexOf('-----', end + pemEnd.length)
