@@ -166,7 +166,7 @@ export interface Endpoint {
    */
   createdObjects(match: Match, inspection: Inspection, answer: unknown): readonly CreatedObject[]
   /**
-   * The call makes a batch: what its requests ask for, those in the body and those in its files. `inputs`: of the files.
+   * One call that asks models many times (a batch): what it asks for, in the body and in its files. `inputs`: of the files.
    */
   batchAsks?(inspection: Inspection, body: Buffer, inputs: readonly BatchAsk[]): readonly BatchAsk[]
   /**

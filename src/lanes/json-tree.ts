@@ -105,6 +105,11 @@ export class JsonText {
     return this.#start === this.#end
   }
 
+  /** With its quotes. */
+  get span(): { start: number; end: number } {
+    return { start: this.#start - 1, end: this.#end + 1 }
+  }
+
   /** As the id of an object. One that is too long is cut and marked, so that it is looked up, and is no object's. */
   readId(): string {
     return this.read() ?? `${this.#bytes.toString('latin1', this.#start, this.#start + idBytes)}…`

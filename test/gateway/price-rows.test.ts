@@ -182,6 +182,8 @@ describe('every row of the lanes that is answered', () => {
         "openai moderations",
         "openai responses",
         "openai responses.input_tokens",
+        "openai evals.create",
+        "openai evals.runs.create",
         "openai assistants.create",
         "openai assistants.update",
         "openai threads.run",

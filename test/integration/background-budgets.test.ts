@@ -150,16 +150,114 @@ describe('the run of a thread', () => {
 })
 
 describe('the run of an eval', () => {
-  it('has no model when it is made, and is booked what it shows at its end', async () => {
-    await ask('POST', '/evals', shows({ id: 'eval_1', object: 'eval' }), {
-      data_source_config: {},
-      testing_criteria: [],
-    })
-    const shown = (more: object) => shows({ id: 'evalrun_1', object: 'eval.run', eval_id: 'eval_1', ...more })
-    await ask('POST', '/evals/eval_1/runs', shown({ status: 'queued' }), { data_source: { type: 'jsonl' } })
-    const used = { model_name: 'gpt-a', invocation_count: 1, prompt_tokens: 9, completion_tokens: 3, cached_tokens: 0 }
+  const shown = (more: object) => shows({ id: 'evalrun_1', object: 'eval.run', eval_id: 'eval_1', ...more })
+  const used = { model_name: 'gpt-a', invocation_count: 2, prompt_tokens: 9, completion_tokens: 3, cached_tokens: 0 }
+  const content = [{ item: { q: 'one' } }, { item: { q: 'two' } }]
+  const runOf = (model: string, sampling: object) => ({
+    data_source: {
+      type: 'completions',
+      model,
+      source: { type: 'file_content', content },
+      input_messages: { type: 'template', template: [{ role: 'user', content: '{{item.q}}' }] },
+      sampling_params: sampling,
+    },
+  })
+
+  beforeAll(async () => {
+    const made = { data_source_config: {}, testing_criteria: [{ type: 'score_model', model: 'gpt-a' }] }
+    expect((await ask('POST', '/evals', shows({ id: 'eval_1', object: 'eval' }), made)).status).toBe(200)
+  })
+
+  it('holds what its items may come to until its end is shown, and is booked what it used', async () => {
+    const body = runOf('gpt-a', { max_completion_tokens: 50 })
+    const template = JSON.stringify(body).length - JSON.stringify(content).length
+    const items = content.reduce((sum, item) => sum + JSON.stringify(item).length, 0)
+    await ask('POST', '/evals/eval_1/runs', shown({ status: 'queued' }), body)
+    const hold = Math.ceil((items + 2 * template) / 4) * 2000 + 2 * 50 * 10_000
+    await comesTo({ used: spent, held: hold })
+    await ask('GET', '/evals/eval_1/runs/evalrun_1', shown({ status: 'in_progress' }))
+    await comesTo({ used: spent, held: hold })
     await ask('GET', '/evals/eval_1/runs/evalrun_1', shown({ status: 'completed', per_model_usage: [used] }))
     spent += 9 * 2000 + 3 * 10_000
+    await comesTo({ used: spent, held: 0 })
+  })
+
+  it('holds nothing more where it was cancelled, and is booked what it used by then', async () => {
+    const body = runOf('gpt-a', { max_completion_tokens: 50 })
+    const shownTwo = (more: object) => shown({ id: 'evalrun_2', ...more })
+    await ask('POST', '/evals/eval_1/runs', shownTwo({ status: 'queued' }), body)
+    expect((await usage()).held).toBeGreaterThan(2 * 50 * 10_000)
+    const cancelled = shownTwo({ status: 'canceled', per_model_usage: [used] })
+    await ask('POST', '/evals/eval_1/runs/evalrun_2', cancelled)
+    spent += 9 * 2000 + 3 * 10_000
+    await comesTo({ used: spent, held: 0 })
+  })
+
+  it('is refused where its answers have no limit, or its model no price', async () => {
+    const unlimited = await ask('POST', '/evals/eval_1/runs', shown({}), runOf('gpt-a', {}))
+    expect([unlimited.status, unlimited.headers.get('x-sp-error')]).toEqual([403, 'policy_denied'])
+    expect(await unlimited.text()).toContain('max_tokens in sampling_params')
+    const unpriced = await ask('POST', '/evals/eval_1/runs', shown({}), runOf('gpt-b', { max_tokens: 5 }))
+    expect(await unpriced.text()).toContain('gpt-b has no price')
+    await comesTo({ used: spent, held: 0 })
+  })
+
+  it('may ask no model that its key may not, nor may graders', async () => {
+    const { admin } = gateway
+    await admin.policies.add({ name: 'no-b', denyModels: ['gpt-b'], attach: ['workspace'] })
+    const grader = { type: 'score_model', name: 'g', model: 'gpt-b', input: [] }
+    const calls: [string, object][] = [
+      ['/evals/eval_1/runs', runOf('gpt-b', { max_tokens: 5 })],
+      ['/evals', { data_source_config: {}, testing_criteria: [{ type: 'label_model', model: 'gpt-b' }] }],
+      ['/fine_tuning/alpha/graders/run', { grader, model_sample: 'x' }],
+      ['/fine_tuning/alpha/graders/run', { grader: { type: 'multi', graders: { one: grader } }, model_sample: 'x' }],
+      ['/fine_tuning/jobs', { model: 'gpt-a', training_file: 'f', method: { reinforcement: { grader } } }],
+    ]
+    for (const [path, body] of calls) {
+      const refused = await ask('POST', path, shown({}), body)
+      expect([path, refused.status, refused.headers.get('x-sp-error')]).toEqual([path, 403, 'policy_denied'])
+    }
+    await admin.policies.remove({ name: 'no-b' })
+  })
+
+  it('without a model of its own is booked what it shows at its end', async () => {
+    const shownThree = (more: object) => shown({ id: 'evalrun_3', ...more })
+    await ask('POST', '/evals/eval_1/runs', shownThree({ status: 'queued' }), { data_source: { type: 'jsonl' } })
+    await ask('GET', '/evals/eval_1/runs/evalrun_3', shownThree({ status: 'completed', per_model_usage: [used] }))
+    spent += 9 * 2000 + 3 * 10_000
+    await comesTo({ used: spent, held: 0 })
+  })
+})
+
+describe('a grader', () => {
+  const body = (sampling: object) => ({
+    grader: { type: 'score_model', name: 'g', model: 'gpt-a', input: [], sampling_params: sampling },
+    model_sample: 'x',
+  })
+  const graded = (usage: object) => shows({ reward: 1, metadata: {}, model_grader_token_usage_per_model: usage })
+  const last = async () => (await gateway.admin.requests.list({ limit: 1 }))[0]
+
+  it('is booked what its model used', async () => {
+    const used = { prompt_tokens: 190, completion_tokens: 34, total_tokens: 224, cached_tokens: 0 }
+    const sent = await ask(
+      'POST',
+      '/fine_tuning/alpha/graders/run',
+      graded({ 'gpt-a': used }),
+      body({ max_tokens: 90 }),
+    )
+    expect(sent.status).toBe(200)
+    spent += 190 * 2000 + 34 * 10_000
+    await comesTo({ used: spent, held: 0 })
+    expect(await last()).toMatchObject({ operation: 'graders.run', tokens: { input: 190, output: 34 } })
+  })
+
+  it('is flagged where its answer does not say it of one model', async () => {
+    const used = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+    for (const usage of [{}, { 'gpt-a': used, 'gpt-c': used }]) {
+      await ask('POST', '/fine_tuning/alpha/graders/run', graded(usage), body({ max_tokens: 90 }))
+      const record = await last()
+      expect([record?.cost, record?.policy_signals.some(({ rule }) => rule === 'unpriced')]).toEqual([null, true])
+    }
     await comesTo({ used: spent, held: 0 })
   })
 })

@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import { usageDetail } from '../../lanes/usage.ts'
 import type { BudgetNeed, Moment } from '../../policy/limits/budget-counters.ts'
@@ -17,16 +18,18 @@ interface Sum {
   output: number
 }
 
-const perBatch = { batch: true } as const
+const perBatch = usageDetail({ batch: true })
 
-/** Holds what all requests of a batch may come to, at the rates of batches. Null: it may be made. */
+/** Holds what all requests of a batch, or of the run of an eval, may come to. Null: it may be made. */
 export async function holdBatch(call: Call, { candidates }: Plan): Promise<Fault | null> {
   const hold = budgetsOf(call.arrival)
   const [target] = candidates
   if (hold === null || target === undefined) return null
-  const { batchAsks } = call.match.endpoint
+  const { batchAsks, object } = call.match.endpoint
   if (call.batchInputs === null) return onlyWarns(call) ? null : unknownFile
   const asks = batchAsks?.(call.inspection, call.body.bytes, call.batchInputs) ?? []
+  // A grader that only compares texts.
+  if (asks.length === 0 && object === null) return null
   const sum: Sum = { usd: 0n, input: 0, output: 0 }
   for (const ask of asks) {
     const wrong = add(sum, call, target, ask)
@@ -64,21 +67,24 @@ function add(sum: Sum, call: Call, target: Candidate, ask: BatchAsk): Fault | nu
   const price = isFree ? null : (found ?? unpriced?.price ?? null)
   if (!isFree && price === null && unpriced === null && countsUsd(call)) return noPrice(model)
   const most = price?.max_output ?? null
-  if (ask.unlimited > 0 && most === null && !isFree && !onlyWarns(call)) return unboundedAnswer('each request')
+  if (ask.unlimited > 0 && most === null && !isFree && !onlyWarns(call))
+    return unboundedAnswer(isBatch(call) ? 'each request' : 'sampling_params')
   const input = Math.ceil(ask.bytes / bytesPerToken)
   const output = ask.output + ask.unlimited * (most ?? 0)
   sum.input += input
   sum.output += output
-  if (price !== null) sum.usd += costOfAll(price, ask, input, output)
+  if (price !== null) sum.usd += costOfAll(price, ask, estimatedTokens(input, output), isBatch(call) ? perBatch : null)
   return null
 }
 
+/** What else is asked in one call has the usual rates. */
+const isBatch = ({ match }: Call) => match.endpoint.object?.type === 'batch'
+
 /** The longest request chooses the rates of all: what is held is rather too much than too little. */
-function costOfAll(price: ModelPrice, { longest }: BatchAsk, input: number, output: number): bigint {
+function costOfAll(price: ModelPrice, { longest }: BatchAsk, tokens: TokenUsage, detail: UsageDetail | null): bigint {
   const over = price.long_context?.over ?? Number.POSITIVE_INFINITY
   const isLong = longest / bytesPerToken > over
-  const tokens = estimatedTokens(input, output)
-  return costOf({ tokens, detail: usageDetail(perBatch) }, isLong ? price : { ...price, long_context: null }) ?? 0n
+  return costOf({ tokens, detail }, isLong ? price : { ...price, long_context: null }) ?? 0n
 }
 
 /** The names in files are the provider's already. */

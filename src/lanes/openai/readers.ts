@@ -7,7 +7,7 @@ import { type AnswerShape, WholeReader } from '../whole-reader.ts'
 import { MediaReader } from './media-reader.ts'
 import { ResponsesReader } from './responses-reader.ts'
 import { ThreadsReader } from './threads-reader.ts'
-import { readUsage, readUsageDetail } from './usage.ts'
+import { readGraderUsage, readUsage, readUsageDetail } from './usage.ts'
 
 const shape: AnswerShape = {
   model: 'model',
@@ -37,6 +37,17 @@ export function readAny(): AnswerReader {
 
 export function readCounted(): AnswerReader {
   return new WholeReader(countedShape)
+}
+
+const gradedShape: AnswerShape = {
+  ...shape,
+  usage: 'model_grader_token_usage_per_model',
+  readUsage: readGraderUsage,
+  readDetail: () => null,
+}
+
+export function readGraded(): AnswerReader {
+  return new WholeReader(gradedShape)
 }
 
 /** Images as JSON. */

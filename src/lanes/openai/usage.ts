@@ -99,6 +99,15 @@ export function readSearches({ tool_usage, output }: JsonObject): number | null 
   return calls.length === 0 ? null : searches.length
 }
 
+/**
+ * Of the one model that a grader asked. Of several nothing: they have different prices, and an answer has one. Source: the vendor's
+ * reference of `POST /fine_tuning/alpha/graders/run`.
+ */
+export function readGraderUsage(value: unknown): TokenUsage | null {
+  const [used, ...others] = Object.values(asObject(value) ?? {})
+  return others.length > 0 ? null : readChatUsage(used)
+}
+
 /** A line of a batch's output: `{custom_id, response: {status_code, body}, error}`. Source: wire/lanes.md, section 1.3. */
 export function readResult(line: Buffer): ResultUsage | null {
   const body = asObject(asObject(parseObject(line)?.response)?.body)

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../contract.ts'
 import { creates, deletes, json, lists, uses } from '../../endpoint-row.ts'
-import { inspectJson, runLimits } from '../inspection.ts'
+import { runLimits } from '../inspection.ts'
 import { rejectWideSource } from '../objects/batch-call.ts'
 import { createdThread } from '../objects/created-objects.ts'
 import {
@@ -12,11 +12,13 @@ import {
   startedEvalRun,
   startedThreadRun,
 } from '../objects/ended.ts'
-import { readRun, readThreadAndRun } from '../readers.ts'
+import { askedByEvalRun, askedByGrader, inspectNested, places } from '../objects/nested-models.ts'
+import { readGraded, readRun, readThreadAndRun } from '../readers.ts'
 import { row } from './row.ts'
 
 const thread = uses('thread')
 const ended = { reportsUsage: 'end', endedWork: endedThreadRun } as const
+const endedRun = { reportsUsage: 'end', endedWork: endedEvalRun } as const
 
 /** Assistants: the vendor's former way to keep state, which its SDKs still have. Source: wire/lanes.md, section 1.3. */
 export const assistants: readonly Endpoint[] = [
@@ -91,6 +93,7 @@ export const training: readonly Endpoint[] = [
     model: 'body',
     requestForms: json,
     object: creates('fine_tuning_job'),
+    inspect: inspectNested(places.tuning),
   }),
   row('fine_tuning.list', 'GET /fine_tuning/jobs', { object: lists('fine_tuning_job') }),
   row('fine_tuning.get', 'GET /fine_tuning/jobs/{object}', { object: uses('fine_tuning_job') }),
@@ -99,19 +102,35 @@ export const training: readonly Endpoint[] = [
   row('fine_tuning.resume', 'POST /fine_tuning/jobs/{object}/resume', { object: uses('fine_tuning_job') }),
   row('fine_tuning.events', 'GET /fine_tuning/jobs/{object}/events', { object: uses('fine_tuning_job') }),
   row('fine_tuning.checkpoints', 'GET /fine_tuning/jobs/{object}/checkpoints', { object: uses('fine_tuning_job') }),
-  row('graders.run', 'POST /fine_tuning/alpha/graders/run', { billed: true, requestForms: json }),
+  row('graders.run', 'POST /fine_tuning/alpha/graders/run', {
+    billed: true,
+    model: 'body-optional',
+    requestForms: json,
+    inspect: inspectNested(places.grader),
+    batchAsks: askedByGrader,
+    reader: readGraded,
+  }),
   row('graders.validate', 'POST /fine_tuning/alpha/graders/validate', { requestForms: json }),
   row('models.delete', 'DELETE /models/{object}', { object: deletes('tuned_model') }),
 
-  row('evals.create', 'POST /evals', { requestForms: json, object: creates('eval') }),
+  row('evals.create', 'POST /evals', {
+    billed: false,
+    model: 'body-optional',
+    requestForms: json,
+    object: creates('eval'),
+    inspect: inspectNested(places.criteria),
+  }),
   row('evals.list', 'GET /evals', { object: lists('eval') }),
   row('evals.get', 'GET /evals/{object}', { object: uses('eval') }),
   row('evals.update', 'POST /evals/{object}', { requestForms: json, object: uses('eval') }),
   row('evals.delete', 'DELETE /evals/{object}', { object: deletes('eval') }),
   row('evals.runs.create', 'POST /evals/{object}/runs', {
+    billed: false,
+    model: 'body-optional',
     requestForms: json,
     object: uses('eval'),
-    inspect: inspectJson({ validate: rejectWideSource }),
+    inspect: inspectNested(places.run, { validate: rejectWideSource }),
+    batchAsks: askedByEvalRun,
     startedWork: startedEvalRun,
   }),
   row('evals.runs.list', 'GET /evals/{object}/runs', {
@@ -119,14 +138,10 @@ export const training: readonly Endpoint[] = [
     reportsUsage: 'end',
     endedWork: endedEvalRuns,
   }),
-  row('evals.runs.get', 'GET /evals/{object}/runs/{run}', {
-    object: uses('eval'),
-    reportsUsage: 'end',
-    endedWork: endedEvalRun,
-  }),
+  row('evals.runs.get', 'GET /evals/{object}/runs/{run}', { object: uses('eval'), ...endedRun }),
   // The current SDK cancels below `/cancel`, the one before it with a bare POST.
-  row('evals.runs.cancel', 'POST /evals/{object}/runs/{run}/cancel', { object: uses('eval') }),
-  row('evals.runs.cancel', 'POST /evals/{object}/runs/{run}', { object: uses('eval') }),
+  row('evals.runs.cancel', 'POST /evals/{object}/runs/{run}/cancel', { object: uses('eval'), ...endedRun }),
+  row('evals.runs.cancel', 'POST /evals/{object}/runs/{run}', { object: uses('eval'), ...endedRun }),
   row('evals.runs.delete', 'DELETE /evals/{object}/runs/{run}', { object: uses('eval') }),
   row('evals.runs.items', 'GET /evals/{object}/runs/{run}/output_items', { object: uses('eval') }),
   row('evals.runs.item', 'GET /evals/{object}/runs/{run}/output_items/{item}', { object: uses('eval') }),

@@ -1,0 +1,149 @@
+import { type Fault, fault } from '../../../core/errors.ts'
+import { type Span, scanElements, scanObject, shortValue } from '../../../core/json-scan.ts'
+import { isCount, readValue } from '../../../core/json-value.ts'
+import type { BatchAsk } from '../../../core/stored-object.ts'
+import type { Endpoint, Inspection, NamedModel } from '../../contract.ts'
+import { JsonMembers, JsonText, type JsonValue, readTree, tooManyValues } from '../../json-tree.ts'
+import { isFault, isLongName, longModel } from '../../request-body.ts'
+import { type BodyRules, inspectJson } from '../inspection.ts'
+
+/** Names of members from the top of a body down. `*`: any member. A list stands for each of its elements. */
+type MemberPath = readonly string[]
+
+/** A grader that asks a model, and one that is made of others. */
+const graderAt = (...place: MemberPath): readonly MemberPath[] => [
+  [...place, 'model'],
+  [...place, 'graders', 'model'],
+  [...place, 'graders', '*', 'model'],
+]
+
+/** Where calls name models below the top of their bodies. Source: the vendor's SDK, `evals`, `graders`, `fine-tuning`. */
+export const places = {
+  criteria: graderAt('testing_criteria'),
+  grader: graderAt('grader'),
+  tuning: graderAt('method', 'reinforcement', 'grader'),
+  run: [['data_source', 'model']],
+} as const
+
+/** Routes and policies are asked for each. */
+const mostModels = 50
+
+/** As `inspectJson`, with the models that stand at these places: the key must be allowed each of them. */
+export function inspectNested(where: readonly MemberPath[], rules: BodyRules = {}): Endpoint['inspect'] {
+  const inspect = inspectJson(rules)
+  return (match, query, body) => {
+    const found = inspect(match, query, body)
+    if (isFault(found) || body.length === 0) return found
+    const named = readNested(body, where, found)
+    if (isFault(named)) return named
+    const [first, ...additionalModels] = named
+    const plain = first === undefined ? found : { ...found, model: first.name, modelSpans: first.spans }
+    return additionalModels.length === 0 ? plain : { ...plain, additionalModels }
+  }
+}
+
+function readNested(
+  body: Buffer,
+  where: readonly MemberPath[],
+  { model, modelSpans }: Inspection,
+): readonly NamedModel[] | Fault {
+  const tree = readTree(body)
+  if (tree === null) return tooManyValues
+  const models = new Map<string, NamedModel>()
+  if (model !== null) models.set(model, { name: model, spans: [...modelSpans] })
+  for (const place of where) {
+    const texts: JsonText[] = []
+    const odd = collect(tree.root, place, texts)
+    if (odd !== null) return odd
+    for (const { span } of texts) {
+      if (isLongName(span)) return longModel
+      const name = readValue(body, span)
+      if (typeof name !== 'string' || name === '') continue
+      models.getOrInsertComputed(name, () => ({ name, spans: [] })).spans.push(span)
+      if (models.size > mostModels) return tooManyModels
+    }
+  }
+  return [...models.values()]
+}
+
+const tooManyModels = fault('invalid_request', `The body names more than ${mostModels} models; name fewer at a time.`, {
+  param: 'model',
+})
+
+/** What is checked here must be what the provider reads, so a name in other letters is none of the lane's. */
+function collect(value: JsonValue, [step, ...rest]: MemberPath, texts: JsonText[]): Fault | null {
+  if (value instanceof JsonText) {
+    if (step === undefined) texts.push(value)
+    return null
+  }
+  const inside =
+    value instanceof JsonMembers
+      ? value.entries.filter(({ name }) => step === '*' || name === step)
+      : (value ?? []).map((element) => ({ name: '', written: '', value: element }))
+  for (const { name, written, value: each } of inside) {
+    if (value instanceof JsonMembers && step !== '*' && written !== name) return misspelled(written, name)
+    const place = value instanceof JsonMembers ? rest : [...(step === undefined ? [] : [step]), ...rest]
+    const odd = collect(each, place, texts)
+    if (odd !== null) return odd
+  }
+  return null
+}
+
+function misspelled(written: string, meant: string): Fault {
+  const message = `\`${written}\` must be written \`${meant}\`: servers disagree whether it is the same.`
+  return fault('invalid_request', message, { param: meant })
+}
+
+const modelsOf = ({ model, additionalModels = [] }: Inspection): string[] => [
+  ...(model === null ? [] : [model]),
+  ...additionalModels.map(({ name }) => name),
+]
+
+const samplingLimits = ['max_completion_tokens', 'max_completions_tokens', 'max_output_tokens', 'max_tokens']
+
+/**
+ * The model is asked once for each item, with the same template around it. How many items a file has is not known here: it counts as
+ * one. What the graders of the eval ask stands in the eval alone.
+ */
+export function askedByEvalRun(inspection: Inspection, body: Buffer): readonly BatchAsk[] {
+  const contents = spansAt(body, 'data_source', 'source', 'content')
+  const items = contents.flatMap((content) => scanElements(body, content) ?? [content])
+  const lines = Math.max(1, items.length)
+  const template = body.length - contents.reduce((sum, { start, end }) => sum + end - start, 0)
+  const bytes = items.reduce((sum, { start, end }) => sum + end - start, lines * template)
+  const longest = items.reduce((most, { start, end }) => Math.max(most, end - start), 0) + template
+  const limit = limitAt(body, 'data_source')
+  return modelsOf(inspection).map((model) => askOf({ model, lines, bytes, longest }, limit))
+}
+
+/** One answer of each of its models. */
+export function askedByGrader(inspection: Inspection, body: Buffer): readonly BatchAsk[] {
+  const limit = limitAt(body, 'grader')
+  const { length } = body
+  return modelsOf(inspection).map((model) => askOf({ model, lines: 1, bytes: length, longest: length }, limit))
+}
+
+function askOf(ask: Pick<BatchAsk, 'model' | 'lines' | 'bytes' | 'longest'>, limit: number | null): BatchAsk {
+  const { lines } = ask
+  return limit === null ? { ...ask, output: 0, unlimited: lines } : { ...ask, output: limit * lines, unlimited: 0 }
+}
+
+/** The largest that is set for each answer; null: none is, or one that is no count. */
+function limitAt(body: Buffer, holder: string): number | null {
+  const values = samplingLimits
+    .flatMap((name) => spansAt(body, holder, 'sampling_params', name))
+    .map((span) => readValue(body, span, shortValue))
+    .filter((value) => value !== null)
+  return values.length > 0 && values.every(isCount) ? Math.max(...values) : null
+}
+
+function spansAt(body: Buffer, ...path: MemberPath): readonly Span[] {
+  return path.reduce<readonly Span[]>(
+    (within, name) =>
+      within.flatMap((span) => {
+        const scan = scanObject(body, [name], span)
+        return scan.ok ? scan.members : []
+      }),
+    [{ start: 0, end: body.length }],
+  )
+}
