@@ -24,13 +24,17 @@ export class BudgetLoad {
   readonly #keys: BudgetKeys
   readonly #random: Random
   readonly #clients: Promise<void>[]
-  /** When the last byte of a request's answer came, by the request's id; nothing of those whose client left. Milliseconds. */
+  /**
+   * When the last byte of a call's answer came, or its connection broke, by the call's tag; nothing of those whose client left.
+   * Milliseconds.
+   */
   readonly lastBytes = new Map<string, number>()
   /** Calls that have ended. */
   ended = 0
   #over = false
   #pause: PromiseWithResolvers<void> | null = null
   #open = 0
+  #calls = 0
 
   constructor(baseUrl: string, keys: BudgetKeys, random: Random, clients: number) {
     this.#baseUrl = baseUrl
@@ -86,19 +90,35 @@ export class BudgetLoad {
     })
     const leaves = random.chance(0.15)
     const key = random.chance(0.3) ? this.#keys.limited : this.#keys.spender
+    const tag = String(this.#calls++)
     return new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', [tagHeader]: `call=${tag}` }
       const sent = httpRequest(this.#baseUrl + path, { method: 'POST', headers })
-      sent.once('error', reject)
+      let hasLeft = false
+      const end = () => {
+        if (!hasLeft) this.lastBytes.set(tag, Date.now())
+      }
+      const fail = (error: unknown) => {
+        end()
+        reject(error)
+      }
+      // A gateway that was killed may answer what is still written with a second error, and each needs a listener.
+      sent.on('error', fail)
       sent.once('response', (response) => {
         response.resume()
-        response.once('end', () => this.lastBytes.set(String(response.headers['x-sp-request-id']), Date.now()))
-        response.once('error', reject)
+        response.once('end', end)
+        response.on('error', fail)
         // A refusal that waiting may cure is waited for, so that clients do not ask at full speed.
         response.once('close', () => void wait(response.statusCode === 429 ? 30 : 0).then(resolve))
-        if (leaves) void wait(random.between(0, 40)).then(() => sent.destroy())
+        if (leaves)
+          void wait(random.between(0, 40)).then(() => {
+            hasLeft = !response.complete
+            sent.destroy()
+          })
       })
       sent.end(body)
     })
   }
 }
+
+const tagHeader = 'x-sp-tag'

@@ -41,7 +41,10 @@ interface MinuteLimits {
 export class LimitOracle {
   readonly #bounds: OracleBounds
   readonly #limited: MinuteLimits
-  /** When clients had the last bytes of their answers, by the id of the request. */
+  /**
+   * When clients had the last bytes of their answers, by the id of the request; or lost their connections, to a gateway or a thread that
+   * had written the end of a request and died before it let go of what that held.
+   */
   readonly #lastBytes: ReadonlyMap<string, number>
   readonly #problems: string[] = []
 

@@ -90,7 +90,7 @@ class BudgetRun {
   readonly #random: Random
   #keys: BudgetKeys = { spender: '', limited: '' }
   #limit = 0
-  /** Of the clients of the last gateway. */
+  /** Of the clients of the last gateway, by the tags of their calls. */
   #lastBytes: ReadonlyMap<string, number> = new Map()
   #deadThreads = 0
   #records: RequestRecord[] = []
@@ -217,7 +217,11 @@ class BudgetRun {
   #askOracle(): void {
     const earlier = new Set(this.#earlier.map(({ id }) => id))
     const records = this.#records.filter(({ id }) => !earlier.has(id))
-    const oracle = new LimitOracle(bounds, limited, this.#lastBytes)
+    const seen = records.flatMap(({ id, tags }) => {
+      const at = this.#lastBytes.get(tags?.call ?? '')
+      return at === undefined ? [] : [[id, at] as const]
+    })
+    const oracle = new LimitOracle(bounds, limited, new Map(seen))
     for (const problem of oracle.check(records, sumCosts(this.#earlier) / nanoPerUsd)) {
       if (!this.#refusals.has(problem)) this.problems.push(problem)
       this.#refusals.add(problem)

@@ -62,7 +62,7 @@ export class Load {
       headers: Object.fromEntries([...call.headers, ['content-length', String(call.bodyBytes)]]),
       agent: this.#agent,
     })
-    outgoing.once('error', () => done.resolve(call.id !== null))
+    outgoing.on('error', () => done.resolve(call.id !== null))
     outgoing.once('response', (response) => {
       this.#hasBegun()
       read(call, response, () => done.resolve(true))
