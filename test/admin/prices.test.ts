@@ -25,11 +25,13 @@ describe('prices', () => {
       batchInput: 0.5,
       longContextOver: 200_000,
       longContextInput: 2,
+      batchLongContextInput: 1,
+      batchLongContextCacheWrite1h: 3,
     })
     expect(set).toMatchObject({
       input: 1,
       cache_read: null,
-      batch: { input: 0.5 },
+      batch: { input: 0.5, long_context: { input: 1, cache_write_1h: 3 } },
       long_context: { over: 200_000, input: 2 },
       source: 'set',
       provider: null,
@@ -56,6 +58,10 @@ describe('prices', () => {
     expect(await client.prices.set({ ...dear, force: true })).toMatchObject({ input: 2_500_000 })
     expect(await refusal(client.prices.set({ model: 'm' }))).toMatchObject({ code: 'invalid' })
     expect(await refusal(client.prices.set({ model: 'm', longContextInput: 3 }))).toMatchObject({ code: 'invalid' })
+    const tierAlone = { model: 'm', input: 1, batchLongContextInput: 3 }
+    expect(await refusal(client.prices.set(tierAlone))).toMatchObject({ code: 'invalid' })
+    const dearTier = { ...tierAlone, longContextOver: 9, batchLongContextInput: 2_500_000 }
+    expect(await refusal(client.prices.set(dearTier))).toMatchObject({ hint: expect.stringContaining('--force') })
     expect(await refusal(client.prices.set({ model: 'm', perImage: ['big=cheap'] }))).toMatchObject({ code: 'invalid' })
   })
 

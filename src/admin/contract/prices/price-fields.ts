@@ -59,25 +59,30 @@ const titles: Record<TokenRateName, string> = {
 }
 const variantTitles = { batch: 'in batches', flex: 'in the flex tier', priority: 'in the priority tier' } as const
 
-function describeRate([first = '', second = first]: readonly string[]): string {
+function describeRate(path: readonly string[]): string {
+  const [first = ''] = path
   if (first === 'per_character') return 'USD per character'
   if (first === 'per_second') return 'USD per second of audio'
   if (first === 'per_search') return 'USD per web search'
-  const title = titles[second as TokenRateName]
-  const where =
-    first === second ? '' : first === 'long_context' ? ' above the limit' : ` ${variantTitles[first as 'batch']}`
-  return `USD per million ${title}${where}`
+  const title = titles[path.at(-1) as TokenRateName]
+  const tier = first in variantTitles ? ` ${variantTitles[first as 'batch']}` : ''
+  const where = path.includes('long_context') ? ' above the limit' : ''
+  return `USD per million ${title}${tier}${where}`
 }
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name
 type RateField = Camel<
-  TokenRateName | UnitRateName | `${PriceVariant}_${TokenRateName}` | `long_context_${TokenRateName}`
+  TokenRateName | UnitRateName | `${PriceVariant | 'long_context' | `${PriceVariant}_long_context`}_${TokenRateName}`
 >
 
 const rates = Object.fromEntries(
-  Object.entries(ratePaths).map(([name, path]) => [name, field(rate.optional(), { description: describeRate(path) })]),
+  Object.entries(ratePaths).map(([name, path]) => {
+    // Of `cacheWrite1h` the usual form would be `--cache-write1h`.
+    const flag = `--${path.join('-').replaceAll('_', '-')}`
+    return [name, field(rate.optional(), { description: describeRate(path), flag })]
+  }),
 ) as Record<RateField, z.ZodOptional<z.ZodNumber>>
 
 export const rateFields = {

@@ -19,12 +19,9 @@ type GivenPrice = Record<string, unknown> & { model: string; force: boolean }
 /** The price that the fields of `prices set` describe. */
 export function readPrice(input: GivenPrice, provider: string | null, version: string): ModelPrice {
   const price = fillPrice({ model: input.model, provider, source: 'set', version })
-  for (const [name, [first = '', second]] of Object.entries(ratePaths)) {
+  for (const [name, path] of Object.entries(ratePaths)) {
     const rate = input[name]
-    if (typeof rate !== 'number') continue
-    const table: Record<string, unknown> = { ...(price[first as 'batch'] ?? {}) }
-    if (second !== undefined) table[second] = rate
-    Object.assign(price, { [first]: second === undefined ? rate : table })
+    if (typeof rate === 'number') setRate(price, path, rate)
   }
   addLongContext(price, input.longContextOver)
   price.per_image = readImages(input.perImage)
@@ -38,9 +35,18 @@ export function readPrice(input: GivenPrice, provider: string | null, version: s
   return price
 }
 
+function setRate(table: object, [first = '', ...rest]: readonly string[], rate: number): void {
+  if (rest.length === 0) return void Object.assign(table, { [first]: rate })
+  const inside: unknown = Reflect.get(table, first)
+  const own: object = typeof inside === 'object' && inside !== null ? inside : {}
+  setRate(own, rest, rate)
+  Object.assign(table, { [first]: own })
+}
+
 function addLongContext(price: ModelPrice, over: unknown): void {
   const rates: Partial<TokenRates> = { ...price.long_context }
-  const hasRates = Object.keys(rates).length > 0
+  const ofTiers = priceVariants.some((name) => price[name]?.long_context !== undefined)
+  const hasRates = Object.keys(rates).length > 0 || ofTiers
   if (hasRates !== (typeof over === 'number'))
     throw invalid(
       'Long-context rates and their limit belong together.',
@@ -65,7 +71,8 @@ function readImages(given: unknown): Record<string, number> | null {
 /** Rates per million that are mistyped by a factor of a million. */
 export function refuseDear(price: ModelPrice, force: boolean): void {
   if (force) return
-  const tables = [price, ...priceVariants.map((name) => price[name]), price.long_context]
+  const variants = priceVariants.map((name) => price[name])
+  const tables = [price, ...variants, price.long_context, ...variants.map((variant) => variant?.long_context)]
   for (const table of tables) {
     for (const name of tokenRateNames) {
       const rate = table?.[name] ?? 0
