@@ -118,13 +118,13 @@ function Both({ event: { before, after, difference, text } }: { event: ComparedE
   return (
     <div className="stack">
       <p className="breakable">{escapeControls(text)}</p>
-      <table className="table">
+      <table className="table replay-table">
         <thead>
           <tr>
             <th scope="col">Field</th>
             <th scope="col">Original</th>
             <th scope="col">Replay</th>
-            <th scope="col">Difference</th>
+            <th scope="col">Change</th>
           </tr>
         </thead>
         <tbody>
