@@ -290,12 +290,16 @@ describe.each([false, true])('an answer in parts (streamed: %s)', (stream) => {
   })
 })
 
-it('is asked for its rest by each of two that are hedged', async () => {
+it('is neither hedged nor sent to a shadow target, since its tools would run twice', async () => {
   provider.pauses = 2
-  await gateway.addRoute('hedged', ['searcher:claude-sonnet-4-5'], { hedgeAfter: '50ms', hedgeShare: 100 })
+  const options = { hedgeAfter: '50ms', hedgeShare: 100, shadow: 'searcher:claude-sonnet-4-5' }
+  await gateway.addRoute('twice', ['searcher:claude-sonnet-4-5'], options)
   const body = { messages: [{ role: 'user' as const, content: 'search' }], web_search_options: {} }
-  const { choices } = await openai.chat.completions.create({ ...body, model: 'hedged' })
+  const { choices } = await openai.chat.completions.create({ ...body, model: 'twice' })
   expect(choices[0]?.message.content).toBe('part 0, part 1, done')
-  const { tokens } = await record()
+  const { id, attempts, tokens } = await record()
+  expect(attempts.length).toBe(1)
   expect(tokens).toMatchObject({ input: 600, output: 30 })
+  expect(provider.asked.length).toBe(3)
+  expect((await gateway.admin.requests.list({})).filter(({ shadow_of }) => shadow_of === id)).toEqual([])
 })
