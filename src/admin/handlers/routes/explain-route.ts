@@ -34,11 +34,11 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const verdict = checkPolicy(context, snapshotKey, lane, question)
   const route = planned.route
   const [text = null] = Object.values(input.body ?? {})
-  const translation = await explainTranslation(planned, context.kinds, { ...question, text })
   const policy =
     snapshotKey === null
       ? null
       : effectivePolicy(compilePolicies(context.runtime.snapshot().configuration), snapshotKey)
+  const translation = await explainTranslation(context, planned, { ...question, text, policy })
   const accounts = refusedByAccounts(context, planned, { ...question, text, policy })
   const unasked = findUnasked(planned, translation, accounts)
   return {

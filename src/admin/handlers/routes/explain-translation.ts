@@ -1,8 +1,12 @@
 import { isFormatName } from '../../../core/format.ts'
+import { type EffectivePolicy, outputCap } from '../../../policy/admit.ts'
+import { PriceBook } from '../../../policy/prices/find-price.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
+import { vendorOf } from '../../../providers/vendor.ts'
 import type { Candidate, Plan } from '../../../routing/plan.ts'
 import type { TranslationTarget } from '../../../translate/codec.ts'
 import type { Conversation } from '../../../translate/conversation.ts'
+import type { AdminContext } from '../context.ts'
 
 /** What of a plan the body of its request decides: at each target what would be lost, or why it cannot be asked. */
 export interface ExplainedTranslation {
@@ -18,13 +22,17 @@ interface KnownRequest {
   text: string | null
   operation: string | null
   streamed: boolean
+  /** null: the client sets none. */
+  outputLimit: number | null
+  /** Of the key; null: none is asked for. */
+  policy: EffectivePolicy | null
 }
 
 /** Writes the request for each target that is asked in another format, as the data plane would, and sends nothing. */
 export async function explainTranslation(
+  { kinds, runtime }: Pick<AdminContext, 'kinds' | 'runtime'>,
   { candidates, route }: Plan,
-  kinds: readonly ProviderKind[],
-  { text, operation, streamed }: KnownRequest,
+  { text, operation, streamed, outputLimit, policy }: KnownRequest,
 ): Promise<ExplainedTranslation> {
   const foreign = candidates.filter(({ translated }) => translated !== null)
   if (text === null || foreign.length === 0) return nothing
@@ -36,11 +44,13 @@ export async function explainTranslation(
   const { writeFor } = await import('../../../translate/write-for.ts')
   const document = readDocument(Buffer.from(text), operation)
   const read = 'code' in document ? document : codecs[operation].readRequest(document.value, { streamed, carriers })
+  const prices = new PriceBook(runtime.prices())
+  const cap = outputCap(policy?.output ?? null, outputLimit)
   const losses = new Map<Candidate, readonly string[]>()
   const refused = new Map<Candidate, string>()
   for (const candidate of foreign) {
     const to = candidate.translated?.to ?? operation
-    const target = { ...targetOf(candidate, kinds), format: to, streamed }
+    const target = { ...targetOf(candidate, kinds, prices), format: to, streamed, outputCap: cap }
     const destination = { providerId: candidate.provider.id, strict: route?.strict === true, target }
     const whole = 'code' in read || route?.fetchMedia !== true ? read : await asFetched(read, target, candidate)
     const kept = !('code' in whole) && route?.keepResponsesMs != null && whole.settings.store !== false
@@ -85,12 +95,13 @@ async function explainEmbeddings(
 /** What a client carries opens on the data plane alone. */
 const carriers = { seal: () => null, open: () => null }
 
-function targetOf({ provider, upstreamModel }: Candidate, kinds: readonly ProviderKind[]) {
+function targetOf({ provider, upstreamModel: model }: Candidate, kinds: readonly ProviderKind[], prices: PriceBook) {
   const kind = kinds.find((each) => each.kind === provider.kind)
+  const vendor = kind === undefined ? null : vendorOf(kind, provider.settings)
+  const listed = provider.models.find(({ name }) => name === model)?.outputTokens ?? null
   return {
-    model: upstreamModel,
-    maxOutput: provider.models.find(({ name }) => name === upstreamModel)?.outputTokens ?? null,
-    outputCap: null,
+    model,
+    maxOutput: listed ?? prices.find({ provider: provider.name, vendor, model })?.max_output ?? null,
     compatible: provider.kind === 'openai-compatible',
     logprobs: kind?.givesLogprobs?.(provider.settings) !== false,
     streamOptions: kind?.unsupported(provider).includes('stream_options') !== true,
