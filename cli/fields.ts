@@ -103,10 +103,10 @@ function choicesOf(schema: z.ZodType): readonly string[] | null {
   return null
 }
 
-/** `firstByteMs` → `first-byte-ms` */
+/** `firstByteMs` → `first-byte-ms`, `cacheWrite1h` → `cache-write-1h` */
 function kebabCase(name: string): string {
   return name
-    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replace(/([a-z0-9])([A-Z])|([a-z])([0-9])/g, '$1$3-$2$4')
     .replace(/_/g, '-')
     .toLowerCase()
 }

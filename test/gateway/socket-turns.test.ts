@@ -16,6 +16,7 @@ const budget: Limit = {
   counter: 'pol_team workspace usd day',
   ...{ policy: 'team', scope: 'workspace', kind: 'usd', period: 'day', limit: 0, warns: false, perUser: false },
 }
+const held = (plane: DataPlane) => plane.entries().filter((entry) => entry.kind === 'held')
 const use = (plane: DataPlane) => plane.limits.budgetUse(budget, { timeZone: 'UTC', now: Date.now() })
 
 describe('a WebSocket', () => {
@@ -74,13 +75,45 @@ describe('a WebSocket', () => {
     client.send(turn)
     const refused = await client.nextJson()
     expect(refused).toMatchObject({ type: 'error', error: { code: 'budget_exceeded' } })
-    // What the turns before came to is used, although the connection still holds it.
+    // What the turns before came to is used, also where it is not written yet.
     expect(refused).toMatchObject({
       error: { message: expect.stringMatching(/need 0\.00\d+ USD, and 0\.01152 are used/) },
     })
     client.socket.close(1000)
     await plane.record(client.requestId)
     await expect.poll(() => use(plane)).toMatchObject({ used: 11_520_000, held: 0 })
+  })
+
+  it('has used what its turns came to once they have ended, and holds nothing between them', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 0.1 })
+    const opening = use(plane)
+    expect(opening).toMatchObject({ used: 0, holders: 1 })
+    const turns: [output: number, used: number][] = [
+      [30, 320_000],
+      // More than was held for it.
+      [2000, 20_340_000],
+    ]
+    for (const [output, used] of turns) {
+      client.send(turn)
+      await far.next()
+      expect(use(plane)).toMatchObject({ holders: 1 })
+      expect(use(plane).held).toBeGreaterThan(10_000_000)
+      for (const frame of [created, done(output)]) far.send(frame)
+      for (const _frame of [1, 2]) await client.next()
+      await expect.poll(() => use(plane)).toMatchObject({ used, held: 0 })
+      const [, , amount] = held(plane).at(-1)?.hold[0] ?? []
+      expect(amount).toBe(used)
+    }
+    client.send(turn)
+    await far.next()
+    // Should the process die now, this is what the store books: what was used, and what the turn may come to.
+    expect(held(plane).at(-1)?.hold[0]?.[2]).toBe(use(plane).used + use(plane).held)
+    client.socket.close(1000)
+    const record = await plane.record(client.requestId)
+    await expect.poll(() => use(plane)).toMatchObject({ used: 20_340_000, held: 0, holders: 0 })
+    expect(record.cost?.usd).toBe(0.02034)
+    // The second turn was held as 20 bytes and 1024 tokens.
+    expect(record.estimate_error).toBeGreaterThan(0.009)
   })
 
   it('is closed where its provider begins by itself what the limits do not allow', async () => {

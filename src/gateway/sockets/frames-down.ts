@@ -11,6 +11,7 @@ import type { Call } from '../request/call.ts'
 import { correctTurns } from '../request/take-limits.ts'
 import type { RequestEnd } from '../request/trace.ts'
 import { admitTurn } from './admit-turn.ts'
+import { bookTurns } from './hold-turn.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
 /** The connection. */
@@ -77,7 +78,7 @@ export class FramesDown {
     const isBusy = this.#reader.busy()
     if (this.#reader.turn !== null) chargeTurn(this.#call, this.#reader.turn)
     if (this.#asked && (error !== null || isBusy)) this.#asked = false
-    if (before && !isBusy) correctTurns(this.#call.arrival, this.#reader.usage())
+    if (before && !isBusy) this.#endTurn()
     if (error !== null) this.#recordError(error)
     for (const object of seen) this.#remember(object)
     const provider = this.#provider
@@ -96,6 +97,12 @@ export class FramesDown {
     if (this.#admitted === 0) return admitTurn(this.#call, provider, this.used(), 0)
     this.#admitted--
     return null
+  }
+
+  #endTurn(): void {
+    const used = this.#reader.usage()
+    correctTurns(this.#call.arrival, used)
+    if (used !== null) void bookTurns(this.#call, used, () => this.busy())
   }
 
   /** Before the client can name it. */

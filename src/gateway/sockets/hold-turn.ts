@@ -6,6 +6,7 @@ import { increment, needOf, smallestIncrement } from '../../policy/limits/expect
 import type { Call } from '../request/call.ts'
 import {
   budgetsOf,
+  excessOf,
   holdFirst,
   journalHeld,
   nanoOf,
@@ -32,18 +33,36 @@ export function holdTurn(call: Call, used: TokenUsage | null, bytes: number, tar
     const raised = raise(call, hold, { usd: before.usd + turn.usd, tokens: before.tokens + turn.tokens })
     if (!('why' in raised)) {
       const tokens = { input: (used?.input ?? 0) + input, output: (used?.output ?? 0) + output }
-      if (raised.more || isFirst) void journalHeld(call, hold, tokens)
+      void journalHeld(call, hold, tokens)
+      // Another turn has begun (`bookTurns`).
+      if (call.openHold !== null) call.openHold = { ...call.openHold }
       return null
     }
     if (output / 2 >= smallestIncrement) continue
-    return refuse(call, afterTurns(raised, before), null)
+    const booked = hold.budgets.find(({ limit }) => limit === raised.limit)?.booked ?? 0n
+    return refuse(call, afterTurns(raised, before, booked), null)
   }
 }
 
-/** What the turns before have used is still held, and comes back to nobody. */
-function afterTurns(refusal: BudgetRefusal, before: BudgetNeed): BudgetRefusal {
+/**
+ * A turn has ended. What all came to is used from here on, unless the next has begun when that is written: should the thread die
+ * before, the counter has what was held, which is more. `isBusy`: whether one runs.
+ */
+export async function bookTurns(call: Call, used: TokenUsage, isBusy: () => boolean): Promise<void> {
+  const { arrival, trace, openHold, gateway } = call
+  const hold = budgetsOf(arrival)
+  if (hold === null || hold.budgets.length === 0) return
+  const actual = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: tokensOf(used) }
+  await journalHeld(call, hold, used, actual)
+  if (call.openHold !== openHold || isBusy()) return
+  for (const each of hold.budgets) each.exceeded = excessOf(each, amountOf(each.limit, actual))
+  gateway.limits.bookTurns(hold, actual)
+}
+
+/** What turns before have used and was not booked yet is still held, and comes back to nobody. */
+function afterTurns(refusal: BudgetRefusal, before: BudgetNeed, booked: bigint): BudgetRefusal {
   const { limit, need, use } = refusal
-  const used = amountOf(limit, before)
+  const used = amountOf(limit, before) - booked
   return {
     ...refusal,
     need: need - used,

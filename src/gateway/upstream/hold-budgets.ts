@@ -6,6 +6,7 @@ import { fillPrice } from '../../core/model-price.ts'
 import { usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 import {
+  type BudgetHold,
   type BudgetNeed,
   type BudgetRefusal,
   bookedOf,
@@ -235,9 +236,15 @@ function askLater({ gateway }: Call, refusal: BudgetRefusal | null): void {
   if (refusal !== null && refusal.want !== null) void gateway.limits.askAllowance(refusal.want)
 }
 
-export function journalHeld(call: Call, { budgets }: LimitHold, { input, output }: { input: number; output: number }) {
+/** `actual`: what it came to, where nothing more is held. */
+export function journalHeld(
+  call: Call,
+  { budgets }: LimitHold,
+  { input, output }: { input: number; output: number },
+  actual: BudgetNeed | null = null,
+) {
   const tokens = estimatedTokens(input, output)
-  const hold = [...bookedOf(budgets, null), ...(call.arrival.accounts?.held() ?? [])]
+  const hold = [...bookedOf(budgets, actual), ...(call.arrival.accounts?.held() ?? [])]
   return call.gateway.journal.append({ kind: 'held', id: call.id, hold, tokens })
 }
 
@@ -266,14 +273,21 @@ export function settleBudgets(arrival: Arrival, record: RequestRecord): readonly
     usd: nanoOf(cost?.usd ?? 0),
     tokens: tokensOf(tokens),
   }
-  const held = hold.budgets.find(({ limit }) => limit.kind === 'usd')?.held
+  const held = hold.budgets.find(({ limit }) => limit.kind === 'usd')
   if (keepForWork(arrival, record)) {
     hold.actual = 'kept'
     return []
   }
-  if (held !== undefined && actual.usd > held) record.estimate_error = usdOfNano(actual.usd - held)
+  const error = held === undefined ? 0n : excessOf(held, actual.usd)
+  if (error > 0n) record.estimate_error = usdOfNano(error)
   hold.actual = actual
   return bookedOf(hold.budgets, actual)
+}
+
+/** By how much it came to more than was held. `total`: with what was booked before. */
+export function excessOf({ held, booked, exceeded = 0n }: BudgetHold, total: bigint): bigint {
+  const excess = total - booked - held
+  return excess > 0n ? exceeded + excess : exceeded
 }
 
 /** Work that goes on behind its call holds what the call held, until it is known what it used. */

@@ -41,6 +41,10 @@ export interface BudgetHold {
   period: BudgetPeriod
   half: number
   held: bigint
+  /** What it came to until now, which is used and no longer held. */
+  booked: bigint
+  /** By how much that was more than what was held. */
+  exceeded?: bigint
   /** The limit when it was taken, with what was granted on top of it. */
   most: number
   entry: number
@@ -75,6 +79,7 @@ export interface Moment {
 }
 
 const tries = 3
+const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
 /** Times that room may come back just after there was none. */
 const looks = 100
 /** For so long a request waits for what its node was not given yet. */
@@ -113,7 +118,7 @@ export class BudgetCounters {
     for (let attempt = 1; ; attempt++) {
       const refusal = this.#holdAll(limits, user, need, moment, holds)
       if (refusal === null) return null
-      this.settle(holds, { usd: 0n, tokens: 0 })
+      this.settle(holds)
       if (refusal.why !== 'held' || attempt === tries) return refusal
     }
   }
@@ -122,7 +127,7 @@ export class BudgetCounters {
   raise(holds: readonly BudgetHold[], need: BudgetNeed, now: number): RaisedBudgets | BudgetRefusal {
     const raised: { hold: BudgetHold; more: bigint }[] = []
     for (const hold of holds) {
-      const more = amountOf(hold.limit, need) - hold.held
+      const more = amountOf(hold.limit, need) - hold.booked - hold.held
       if (more <= 0n) continue
       const most = limitAt(hold.limit, now)
       const use = this.#take({ ...hold, most }, more)
@@ -140,12 +145,16 @@ export class BudgetCounters {
     return { more: raised.length > 0 }
   }
 
-  /** Books what it came to, and releases what was held. */
-  settle(holds: BudgetHold[], actual: BudgetNeed): void {
-    for (const { limit, period, half, held, entry } of holds.splice(0)) {
-      this.#ledger.close(entry)
-      settlePeriod(this.#rows.words, { half, period: period.number, held, actual: amountOf(limit, actual) })
+  /** Books what it came to until now, and releases what was held. `stays`: a connection that may hold again. */
+  settle(holds: BudgetHold[], actual: BudgetNeed = nothing, stays = false): void {
+    for (const hold of holds) {
+      const { half, held, booked } = hold
+      hold.booked = amountOf(hold.limit, actual)
+      hold.held = 0n
+      this.#ledger.change(hold.entry, 0n)
+      settlePeriod(this.#rows.words, half, hold.period.number, held, hold.booked - booked, stays ? 0n : -1n)
     }
+    if (!stays) this.keep(holds)
   }
 
   /** A batch goes on holding it, whatever becomes of this thread. */
@@ -159,10 +168,9 @@ export class BudgetCounters {
     if (!this.#rows.seeded) return
     for (const { counter, period, held, actual } of settled) {
       const row = this.#rows.find(counter)
-      if (row === null) continue
       const { number } = readPeriodName(period)
-      const place = { half: halfOf(row, number), period: number }
-      settlePeriod(this.#rows.words, { ...place, held: BigInt(held), actual: BigInt(actual) })
+      if (row === null) continue
+      settlePeriod(this.#rows.words, halfOf(row, number), number, BigInt(held), BigInt(actual))
     }
   }
 
@@ -228,8 +236,8 @@ export class BudgetCounters {
 
   use(limit: Limit, user: string | null, moment: Moment): PeriodUse & { resetsAt: number } {
     const period = this.#period(limit, moment)
-    const { counter, perUser } = limit
-    const row = perUser ? this.#rows.findForUser(counter, user ?? '') : this.#rows.find(counter)
+    const { counter } = limit
+    const row = limit.perUser ? this.#rows.findForUser(counter, user ?? '') : this.#rows.find(counter)
     const use = row === null ? { used: 0, held: 0, holders: 0 } : this.#read(halfOf(row, period.number), period.number)
     return { ...use, resetsAt: period.end }
   }
@@ -254,8 +262,7 @@ export class BudgetCounters {
       const row = this.#row(limit, user)
       const half = row === null ? null : openPeriod(this.#rows.words, row.row, period.number, this.#claimer)
       if (row === null || half === null) return closed()
-      const { counter } = row
-      const place: HoldPlace = { limit, counter, half, period, most }
+      const place: HoldPlace = { limit, counter: row.counter, half, period, most }
       const use = this.#take(place, amount)
       if (use !== null) return this.#refuse(place, amount, use, amount)
       const entry = this.#ledger.open(-half, amount)
@@ -264,7 +271,7 @@ export class BudgetCounters {
         return closed()
       }
       countHold(this.#rows.words, half, 1n)
-      holds.push({ limit, counter, period, half, held: amount, most, entry })
+      holds.push({ ...place, held: amount, booked: 0n, entry })
     }
     return null
   }
@@ -342,9 +349,9 @@ export function amountOf({ kind }: Limit, { usd, tokens }: BudgetNeed): bigint {
   return kind === 'usd' ? usd : BigInt(Math.ceil(tokens))
 }
 
-/** For the journal: what is held, or what it came to. */
+/** For the journal: what is held with what was booked before, or what it came to. */
 export function bookedOf(holds: readonly BudgetHold[], actual: BudgetNeed | null): BookedAmount[] {
-  return holds.map(({ limit, counter, period, held }) => {
-    return [counter, period.name, Number(actual === null ? held : amountOf(limit, actual))]
+  return holds.map(({ limit, counter, period, held, booked }) => {
+    return [counter, period.name, Number(actual === null ? held + booked : amountOf(limit, actual))]
   })
 }

@@ -171,7 +171,7 @@ export class LimitCounters {
   /** Takes nothing of what was asked for: it was not sent. */
   cancel(hold: LimitHold): void {
     this.#undo(hold, 0)
-    this.#budgets.settle(hold.budgets, { usd: 0n, tokens: 0 })
+    this.#budgets.settle(hold.budgets)
   }
 
   /** At the end, once. */
@@ -179,7 +179,7 @@ export class LimitCounters {
     for (const { row, entry } of hold.taken) if (entry !== null) this.#release(row, entry)
     hold.taken.length = 0
     if (hold.actual === 'kept') this.#budgets.keep(hold.budgets)
-    else this.#budgets.settle(hold.budgets, hold.actual ?? { usd: 0n, tokens: 0 })
+    else this.#budgets.settle(hold.budgets, hold.actual ?? undefined)
   }
 
   /** Gives back what a dead thread holds; what it booked in windows stays. */
@@ -211,6 +211,11 @@ export class LimitCounters {
   /** Holds more where the request may come to more than was thought. `now`: what is granted by then counts. */
   raiseBudgets(hold: LimitHold, need: BudgetNeed, now: number): RaisedBudgets | BudgetRefusal {
     return this.#budgets.raise(hold.budgets, need, now)
+  }
+
+  /** What turns of a connection came to is used from here on, while the connection stays. */
+  bookTurns(hold: LimitHold, actual: BudgetNeed): void {
+    this.#budgets.settle(hold.budgets, actual, true)
   }
 
   /** Where a budget's counter counts a period, by their names. */

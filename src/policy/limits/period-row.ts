@@ -71,19 +71,26 @@ export function takePeriod(words: BigInt64Array, half: number, amount: bigint, l
   }
 }
 
-export function countHold(words: BigInt64Array, half: number, change: 1n | -1n): void {
+export function countHold(words: BigInt64Array, half: number, change: 1n | 0n | -1n): void {
   Atomics.add(words, half + holds, change)
 }
 
-/** Replaces what was held by what it came to. Nothing where the row has gone on to another period: nobody compares with that one. */
+/**
+ * Replaces what was held by what it came to. Nothing where the row has gone on to another period: nobody compares with that one. `holders`:
+ * by how much these change; a connection that stays counts until it ends.
+ */
 export function settlePeriod(
   words: BigInt64Array,
-  { half, period, held, actual }: { half: number; period: number; held: bigint; actual: bigint },
+  half: number,
+  period: number,
+  held: bigint,
+  actual: bigint,
+  holders: 0n | -1n = -1n,
 ): void {
   if (Atomics.load(words, half) !== BigInt(period)) return
   Atomics.add(words, half + settled, actual)
   Atomics.add(words, half + used, actual - held)
-  countHold(words, half, -1n)
+  countHold(words, half, holders)
 }
 
 /** What a dead thread held is spent: its requests are charged their holds. */

@@ -60,6 +60,30 @@ describe('a budget', () => {
     expect(one.holdBudgets(second, need(1), later)).toMatchObject({ why: 'spent', most: 100, use: { used: 120 } })
   })
 
+  it('has what turns of a connection came to as used, and may hold more for the next; also where the thread dies between them', () => {
+    const { one, other, moment } = make()
+    const use = () => one.budgetUse(limits[0]!, moment)
+    const connection = open(one, limits)
+    expect(one.holdBudgets(connection, need(40), moment)).toBeNull()
+    one.bookTurns(connection, need(10))
+    expect(use()).toMatchObject({ used: 10, held: 0, holders: 1 })
+    expect(one.raiseBudgets(connection, need(101), noon)).toMatchObject({ why: 'spent', need: 91n, use: { used: 10 } })
+    expect(one.raiseBudgets(connection, need(40), noon)).toEqual({ more: true })
+    expect(use()).toMatchObject({ used: 10, held: 30, holders: 1 })
+    // More than was held.
+    one.bookTurns(connection, need(50))
+    one.bookTurns(connection, need(50))
+    expect(use()).toMatchObject({ used: 50, held: 0, holders: 1 })
+    const last = open(other, limits)
+    expect(other.holdBudgets(last, need(50), moment)).toBeNull()
+    other.bookTurns(last, need(20))
+    other.reverseThread(1)
+    expect(use()).toMatchObject({ used: 70, held: 0, holders: 1 })
+    connection.actual = need(55)
+    one.release(connection)
+    expect(use()).toMatchObject({ used: 75, held: 0, holders: 0 })
+  })
+
   it('lets nothing pass before it is known what was spent, and counts that', () => {
     const { one, other, moment } = make(false)
     const hold = open(one, limits)

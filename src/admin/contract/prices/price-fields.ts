@@ -66,8 +66,7 @@ function describeRate(path: readonly string[]): string {
   if (first === 'per_search') return 'USD per web search'
   const title = titles[path.at(-1) as TokenRateName]
   const tier = first in variantTitles ? ` ${variantTitles[first as 'batch']}` : ''
-  const where = path.includes('long_context') ? ' above the limit' : ''
-  return `USD per million ${title}${tier}${where}`
+  return `USD per million ${title}${tier}${path.includes('long_context') ? ' above the limit' : ''}`
 }
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -78,11 +77,7 @@ type RateField = Camel<
 >
 
 const rates = Object.fromEntries(
-  Object.entries(ratePaths).map(([name, path]) => {
-    // Of `cacheWrite1h` the usual form would be `--cache-write1h`.
-    const flag = `--${path.join('-').replaceAll('_', '-')}`
-    return [name, field(rate.optional(), { description: describeRate(path), flag })]
-  }),
+  Object.entries(ratePaths).map(([name, path]) => [name, field(rate.optional(), { description: describeRate(path) })]),
 ) as Record<RateField, z.ZodOptional<z.ZodNumber>>
 
 export const rateFields = {

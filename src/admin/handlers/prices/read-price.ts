@@ -18,10 +18,10 @@ type GivenPrice = Record<string, unknown> & { model: string; force: boolean }
 
 /** The price that the fields of `prices set` describe. */
 export function readPrice(input: GivenPrice, provider: string | null, version: string): ModelPrice {
-  const price = fillPrice({ model: input.model, provider, source: 'set', version })
+  let price = fillPrice({ model: input.model, provider, source: 'set', version })
   for (const [name, path] of Object.entries(ratePaths)) {
     const rate = input[name]
-    if (typeof rate === 'number') setRate(price, path, rate)
+    if (typeof rate === 'number') price = withRate(price, path, rate) as ModelPrice
   }
   addLongContext(price, input.longContextOver)
   price.per_image = readImages(input.perImage)
@@ -35,18 +35,13 @@ export function readPrice(input: GivenPrice, provider: string | null, version: s
   return price
 }
 
-function setRate(table: object, [first = '', ...rest]: readonly string[], rate: number): void {
-  if (rest.length === 0) return void Object.assign(table, { [first]: rate })
-  const inside: unknown = Reflect.get(table, first)
-  const own: object = typeof inside === 'object' && inside !== null ? inside : {}
-  setRate(own, rest, rate)
-  Object.assign(table, { [first]: own })
+function withRate(table: object, [first = '', ...rest]: readonly string[], rate: number): object {
+  return { ...table, [first]: rest.length === 0 ? rate : withRate({ ...Reflect.get(table, first) }, rest, rate) }
 }
 
 function addLongContext(price: ModelPrice, over: unknown): void {
   const rates: Partial<TokenRates> = { ...price.long_context }
-  const ofTiers = priceVariants.some((name) => price[name]?.long_context !== undefined)
-  const hasRates = Object.keys(rates).length > 0 || ofTiers
+  const hasRates = Object.keys(rates).length > 0 || priceVariants.some((name) => price[name]?.long_context)
   if (hasRates !== (typeof over === 'number'))
     throw invalid(
       'Long-context rates and their limit belong together.',
