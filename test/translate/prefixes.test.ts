@@ -1,11 +1,13 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { FormatName } from '../../src/core/format.ts'
 import { asArray, asObject, type JsonObject } from '../../src/core/json-value.ts'
 import { type RequestOptions, translateRequest } from '../support/translate/stage.ts'
 
 /** `SPGW_TRANSLATE_RUNS=100000` for as many conversations. */
 const numRuns = Number(process.env.SPGW_TRANSLATE_RUNS ?? 200)
+// Many conversations take as long as they take.
+vi.setConfig({ testTimeout: 180_000 + numRuns * 100 })
 
 const words = fc
   .oneof(fc.string({ maxLength: 12 }), fc.constantFrom('', ' ', '\ud83d', 'Ünïcödé', '"\\'))
