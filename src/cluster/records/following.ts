@@ -9,9 +9,11 @@ const noticeEveryMs = 2000
 const followedMs = 7000
 /** A notification holds 8,000 bytes, and an id has 30. */
 export const idsAtOnce = 200
+/** What could not be read waits for the next time, so many ids at most. */
+const mostMissed = 10_000
 
 export interface FollowingParts {
-  postgres: Postgres
+  postgres: Pick<Postgres, 'ask'>
   /** What records call this node. */
   node: string
   read(ids: readonly string[]): Promise<RequestRecord[]>
@@ -23,6 +25,8 @@ export class Following {
   readonly #parts: FollowingParts
   #asking: NodeJS.Timeout | null = null
   #followedUntil = Number.NEGATIVE_INFINITY
+  /** Records that have ended and could not be read yet. */
+  #missed: string[] = []
 
   constructor(parts: FollowingParts) {
     this.#parts = parts
@@ -36,8 +40,12 @@ export class Following {
   follow(wanted: boolean): void {
     if (this.#asking !== null) clearInterval(this.#asking)
     this.#asking = null
+    this.#missed = []
     if (!wanted) return
-    this.#asking = setInterval(() => this.#ask(), noticeEveryMs)
+    this.#asking = setInterval(() => {
+      this.#ask()
+      this.#readMissed()
+    }, noticeEveryMs)
     this.#ask()
   }
 
@@ -56,8 +64,17 @@ export class Following {
 
   async #read(ids: readonly string[]): Promise<void> {
     const { read, onRecords } = this.#parts
-    const records = await read(ids).catch(() => [])
-    if (records.length > 0) onRecords(records)
+    const records = await read(ids).catch(() => null)
+    if (this.#asking === null) return
+    if (records === null) this.#missed = [...this.#missed, ...ids].slice(-mostMissed)
+    else if (records.length > 0) onRecords(records)
+  }
+
+  /** PostgreSQL may have been away. */
+  #readMissed(): void {
+    const missed = this.#missed
+    this.#missed = []
+    for (let from = 0; from < missed.length; from += idsAtOnce) void this.#read(missed.slice(from, from + idsAtOnce))
   }
 
   #ask(): void {
