@@ -164,7 +164,7 @@ export const requests = {
         ...requestFilters,
         ...requestWindow,
         by: field(waysToGroup.default('total'), {
-          description: `How to group the totals, by one or two (key,model): ${statsWays.join(', ')}`,
+          description: `How to group the totals, by one or two (key,model): ${statsWays.join(', ')}; days are those of UTC`,
           label: 'Group by',
         }),
       }),
