@@ -29,6 +29,8 @@ export class BudgetLoad {
    * Milliseconds.
    */
   readonly lastBytes = new Map<string, number>()
+  /** Calls without an answer, by their tags: the gateway may have died before it wrote of them. Milliseconds. */
+  readonly unanswered = new Map<string, { from: number; until: number }>()
   /** Calls that have ended. */
   ended = 0
   #over = false
@@ -94,12 +96,14 @@ export class BudgetLoad {
     return new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', [tagHeader]: `call=${tag}` }
       const sent = httpRequest(this.#baseUrl + path, { method: 'POST', headers })
+      const from = Date.now()
       let hasLeft = false
       const end = () => {
         if (!hasLeft) this.lastBytes.set(tag, Date.now())
       }
       const fail = (error: unknown) => {
         end()
+        this.unanswered.set(tag, { from, until: Date.now() })
         reject(error)
       }
       // A gateway that was killed may answer what is still written with a second error, and each needs a listener.

@@ -30,6 +30,12 @@ export interface OracleBounds {
   usdPerToken: Readonly<Record<string, number>>
 }
 
+/** Milliseconds. */
+interface Span {
+  from: number
+  until: number
+}
+
 /** Of one key. */
 interface MinuteLimits {
   name: string
@@ -46,9 +52,17 @@ export class LimitOracle {
    * had written the end of a request and died before it let go of what that held.
    */
   readonly #lastBytes: ReadonlyMap<string, number>
+  readonly #lost: readonly Span[]
   readonly #problems: string[] = []
 
-  constructor(bounds: OracleBounds, limited: MinuteLimits, lastBytes: ReadonlyMap<string, number>) {
+  /** `lost`: calls that a gateway had taken and not written of when it was killed. What they held nobody knows. */
+  constructor(
+    bounds: OracleBounds,
+    limited: MinuteLimits,
+    lastBytes: ReadonlyMap<string, number>,
+    lost: readonly Span[] = [],
+  ) {
+    this.#lost = lost
     this.#bounds = bounds
     this.#limited = limited
     this.#lastBytes = lastBytes
@@ -85,7 +99,7 @@ export class LimitOracle {
       const over = use.end !== null && use.end < from - slackMs
       return sum + (over ? use.spent : Math.max(use.spent, use.heldUsd))
     }, before)
-    if (accounted + asked <= limit)
+    if (accounted + asked <= limit && !this.#hasLost({ from, until }))
       this.#problems.push(`${id} was refused ${asked} USD of ${limit}, and all others come to ${accounted}`)
   }
 
@@ -103,8 +117,12 @@ export class LimitOracle {
       data.kind === 'tokens'
         ? near.reduce((sum, use) => sum + Math.max(use.tokens, use.held), 0)
         : near.filter((use) => use.end === null || use.end + lagNear(use.end, uses) >= from - slackMs).length
-    if (accounted + asked <= limit)
+    if (accounted + asked <= limit && !this.#hasLost({ from, until }))
       this.#problems.push(`${id} was refused ${asked} ${data.kind} of ${limit}, and all others come to ${accounted}`)
+  }
+
+  #hasLost({ from, until }: Span): boolean {
+    return this.#lost.some((call) => call.from <= until + slackMs && call.until >= from - slackMs)
   }
 
   /** What had settled before a request was admitted, and was admitted within a minute, kept to the limit. */

@@ -91,7 +91,7 @@ class BudgetRun {
   #keys: BudgetKeys = { spender: '', limited: '' }
   #limit = 0
   /** Of the clients of the last gateway, by the tags of their calls. */
-  #lastBytes: ReadonlyMap<string, number> = new Map()
+  #seen: Pick<BudgetLoad, 'lastBytes' | 'unanswered'> = { lastBytes: new Map(), unanswered: new Map() }
   #deadThreads = 0
   #records: RequestRecord[] = []
   /** Of gateways before the one whose records are looked at. */
@@ -137,7 +137,7 @@ class BudgetRun {
       await admin.policies.edit({ name: policy, budgetUsdMonth: this.#limit / nanoPerUsd })
     })
     const load = new BudgetLoad(baseUrl, this.#keys, this.#random, this.#options.clients)
-    this.#lastBytes = load.lastBytes
+    this.#seen = load
     await wait(this.#random.between(100, longestRunMs))
     while (load.ended < fewestCalls || (death !== undefined && deadThreadsOf(gateway) === 0)) await wait(20)
     if (death !== undefined) {
@@ -218,10 +218,12 @@ class BudgetRun {
     const earlier = new Set(this.#earlier.map(({ id }) => id))
     const records = this.#records.filter(({ id }) => !earlier.has(id))
     const seen = records.flatMap(({ id, tags }) => {
-      const at = this.#lastBytes.get(tags?.call ?? '')
+      const at = this.#seen.lastBytes.get(tags?.call ?? '')
       return at === undefined ? [] : [[id, at] as const]
     })
-    const oracle = new LimitOracle(bounds, limited, new Map(seen))
+    const known = new Set(records.map(({ tags }) => tags?.call))
+    const lost = [...this.#seen.unanswered].filter(([tag]) => !known.has(tag)).map(([, span]) => span)
+    const oracle = new LimitOracle(bounds, limited, new Map(seen), lost)
     for (const problem of oracle.check(records, sumCosts(this.#earlier) / nanoPerUsd)) {
       if (!this.#refusals.has(problem)) this.problems.push(problem)
       this.#refusals.add(problem)

@@ -44,3 +44,11 @@ it('takes one whose client left to wait as long as others at that time, and no l
   expect(check(records, { req_a: 1300 })).toEqual([])
   expect(check(records, { req_a: 450 })).toHaveLength(1)
 })
+
+it('judges no refusal beside calls that a killed gateway had taken and not written of', () => {
+  const lost = (from: number, until: number) => [{ from: start + from, until: start + until }]
+  const judge = (calls: { from: number; until: number }[]) =>
+    new LimitOracle(bounds, limited, new Map(), calls).check([ran('req_a', 0, 100), refused(2000)], 0)
+  expect(judge(lost(1990, 2010))).toEqual([])
+  expect(judge(lost(100, 1000))).toHaveLength(1)
+})
