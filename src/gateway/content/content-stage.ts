@@ -60,10 +60,10 @@ export class ContentStage implements AnswerStage {
   }
 
   event(event: StreamEvent, pass: Buffer | null): StagePass {
-    const repeated = pass === event.bytes && event.part === 'whole' ? this.#repeated.read(event) : null
-    const open = repeated === null ? undefined : this.#openTexts.get(repeated.textId)
-    if (repeated === null || open === undefined || open.waiting !== null || !this.#work.allows(repeated.text.length))
-      return this.#run(this.#event(event, pass))
+    const repeated = pass === event.bytes && event.part === 'whole' ? this.#repeated.read(event) : undefined
+    const open = repeated == null ? undefined : this.#openTexts.get(repeated.textId)
+    if (repeated == null || open === undefined || open.waiting !== null || !this.#work.allows(repeated.text.length))
+      return this.#run(this.#event(event, pass, repeated))
     try {
       return this.#flow(event, repeated, open)
     } catch (error) {
@@ -119,13 +119,14 @@ export class ContentStage implements AnswerStage {
     }
   }
 
-  *#event(event: StreamEvent, pass: Buffer | null): ScanSteps<Passed> {
+  /** `read`: the piece of an event like the one before, as `RepeatedEvent` says; undefined: nobody has asked yet. */
+  *#event(event: StreamEvent, pass: Buffer | null, read: StreamedPiece | null | undefined): ScanSteps<Passed> {
     if (event.part !== 'whole' && event.part !== 'cut') return tooLarge
     // What the gateway asked for itself is hidden, and has no text.
     if (pass === null) return null
     const passed = pass === event.bytes ? event : frameAgain(event, pass)
     const { data } = passed
-    const repeated = this.#repeated.read(passed)
+    const repeated = read === undefined ? this.#repeated.read(passed) : read
     if (repeated !== null)
       return yield* this.#write(passed, pass, { pieces: [repeated], ends: null, unseen: false }, [])
     const root = data.length === 0 ? null : readNodes(data)

@@ -5,10 +5,8 @@ import type { BorrowedBody } from '../../providers/contract.ts'
 const pieceBytes = 8 * 1024 * 1024
 /** Smaller bodies cost less than keeping account of them. */
 export const smallestBody = 128 * 1024
-/** At most so many pieces are leased at once; a further body takes memory of its own. */
+/** At most so many pieces are leased at once; a further body takes memory of its own. All are kept for later bodies, for so long. */
 const mostPieces = 8
-/** So many free pieces are kept for later bodies, and for so long. */
-const keptPieces = mostPieces
 const keptMs = 5_000
 
 /**
@@ -33,7 +31,7 @@ export class BodyMemory {
   release(piece: Buffer | null): void {
     this.#out--
     if (poison !== null) piece?.fill(poison)
-    if (piece === null || this.#free.length === keptPieces) return
+    if (piece === null || this.#free.length === mostPieces) return
     this.#free.push(piece)
     this.#timer ??= setTimeout(() => this.#forget(), keptMs).unref()
   }

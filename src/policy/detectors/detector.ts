@@ -8,8 +8,8 @@ export interface Detection {
 }
 
 /**
- * Finds what it recognises by form alone. `from`: what begins before it is not asked for, and need not be found. The same text always gives the same detections, in order and without overlap, in
- * time proportional to the length of the text, even if the text is hostile.
+ * Finds what it recognises by form alone. The same text always gives the same detections, in order and without overlap, in
+ * time proportional to the length of the text, even if the text is hostile. `from`: what begins before it need not be found.
  */
 export type Detector = (text: string, from?: number) => Detection[]
 

@@ -38,20 +38,12 @@ export const providerKeys: Detector = (text, from = 0) =>
     /\d/.test(found) ? { start: index, end: index + found.length } : null,
   )
 
-/** The word and what may stand between it and its token. */
-const longestBearer = 'bearer'.length + 8
-
+/** A token may end in the word that begins the next, which is none then: whoever looks must have seen the one before. */
 export const bearerTokens: Detector = (text, from = 0) => [
-  ...findForm(
-    text,
-    Math.max(0, from - longestBearer),
-    bearerForm,
-    'token',
-    ({ index, 0: { length }, 1: token = '' }) => ({
-      start: index + length - token.length,
-      end: index + length,
-    }),
-  ),
+  ...findForm(text, 0, bearerForm, 'token', ({ index, 0: { length }, 1: token = '' }) => ({
+    start: index + length - token.length,
+    end: index + length,
+  })),
   ...findForm(text, from, signedTokenForm, 'token'),
 ]
 

@@ -76,8 +76,9 @@ export function countHold(words: BigInt64Array, half: number, change: 1n | 0n | 
 }
 
 /**
- * Replaces what was held by what it came to. Nothing where the row has gone on to another period: nobody compares with that one. `holders`:
- * by how much these change; a connection that stays counts until it ends.
+ * Replaces what was held by what it came to. Nothing where the row has gone on to another period: nobody compares with that one. A
+ * request from two periods before that ends just while the half is opened is counted in the new one. `holders`: by how much these change; a
+ * connection that stays counts until it ends.
  */
 export function settlePeriod(
   words: BigInt64Array,

@@ -62,6 +62,14 @@ describe('a text that comes in pieces', () => {
     expect(await run(all, [...text])).toBe(whole)
   })
 
+  it('sees no token behind a token that ends in the word for one, wherever it is cut', async () => {
+    const text = 'Bearer abcdef1234567890/Bearer abcdef1234567890xyz and that is all.'
+    const whole = await run(all, [text])
+    expect(whole).toBe('Bearer [TOKEN_1] abcdef1234567890xyz and that is all.')
+    for (let at = 0; at <= text.length; at++) expect(await run(all, [text.slice(0, at), text.slice(at)])).toBe(whole)
+    expect(await run(all, [...text])).toBe(whole)
+  })
+
   it.each([
     ['characters that nobody sees', [...key].join('\u200b')],
     ['a soft hyphen', `${key.slice(0, 9)}\u00ad${key.slice(9)}`],

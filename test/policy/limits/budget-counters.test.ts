@@ -239,6 +239,8 @@ describe('a budget', () => {
       rounds: 2000,
       noon,
       day,
+      threads: 4,
+      ended: new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT),
     })
     for (const [index, period] of [noon, noon + day, noon + 2 * day].entries()) {
       const total = threads.reduce((sum, { spent }) => sum + (spent[index] ?? 0), 0)
