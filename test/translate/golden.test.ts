@@ -7,6 +7,7 @@ import { blankSettings, type Conversation } from '../../src/translate/conversati
 import { parseLossless } from '../../src/translate/json.ts'
 import { type GoldenCase, parseGolden, sameJson, showJson, writeGolden } from '../support/translate/golden-case.ts'
 import { checkStream } from '../support/translate/grammar.ts'
+import { translatePaused } from '../support/translate/paused.ts'
 import {
   blankConversation,
   codecOf,
@@ -57,7 +58,12 @@ function runGolden(golden: GoldenCase): Map<string, string> {
   const request = golden.sections.get('request in')
   const conversation = request === undefined ? readAnswerOnly(golden) : readRequest(golden, request, found)
   const answer = golden.sections.get('answer in')
-  if (answer !== undefined) found.set('answer out', translateAnswer(golden, answer, conversation))
+  const rest = golden.sections.get('rest in')
+  if (answer !== undefined && rest !== undefined) {
+    const context = writeContext({ conversation })
+    const { asked, text } = translatePaused(golden, { request: found.get('request out') ?? '', answer, rest }, context)
+    found.set('rest asked', asked).set('answer out', text)
+  } else if (answer !== undefined) found.set('answer out', translateAnswer(golden, answer, conversation))
   const error = golden.sections.get('error in')
   if (error !== undefined) found.set('error out', translateError(codecOf(golden.from), codecOf(golden.to), error))
   return found
@@ -81,7 +87,8 @@ function readRequest(
     ...(settings.has('streamed') ? { streamed: isYes('streamed') } : {}),
   }
   const { body, losses, refused, conversation } = translateRequest(from, to, text, options)
-  if (body !== null && (sections.has('request out') || !sections.has('answer in'))) found.set('request out', body)
+  const isShown = sections.has('request out') || sections.has('rest in') || !sections.has('answer in')
+  if (body !== null && isShown) found.set('request out', body)
   if (refused !== null) found.set('refused', `${refused.param}\n${refused.message}`)
   else if (losses.length > 0) found.set('losses', losses.join('\n'))
   return conversation

@@ -1,3 +1,4 @@
+import { usesHostedTools } from '../../lanes/hosted-tools.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
 
@@ -15,7 +16,7 @@ export function isCacheable(call: Call, route: SnapshotRoute): boolean {
   if (call.createsObjects || inspection.stores || call.pin !== null || call.clientSecret !== null) return false
   if (policy.capture?.mode === 'none' || call.gateway.model.configuration.bodyKey === null) return false
   if (isNoStore(call.header('cache-control'))) return false
-  return isPlain(parse(body.bytes), inspection.streamed)
+  return !usesHostedTools(call.lane.name, body.bytes) && isPlain(parse(body.bytes), inspection.streamed)
 }
 
 /** One model, in JSON, for an answer in JSON or events. */
@@ -40,33 +41,13 @@ function parse(bytes: Buffer): RequestMembers | null {
   }
 }
 
-/** Members with which the provider searches, runs code, calls other servers, or goes on behind the call. */
-const hostedMembers = [
-  'web_search_options',
-  'mcp_servers',
-  'container',
-  'background',
-  'cachedContent',
-  'cached_content',
-]
-/** Tools that the client itself runs. */
-const ownTools = ['function', 'custom']
-const ownGeminiTools = ['functionDeclarations', 'function_declarations']
+/** Members by which the provider goes on behind the call, or reads what is stored there. */
+const storedMembers = ['background', 'cachedContent', 'cached_content']
 
 function isPlain(body: RequestMembers | null, streamed: boolean): boolean {
-  if (body === null) return false
-  if (hostedMembers.some((name) => isSet(body[name]))) return false
-  if (Array.isArray(body.tools) && !body.tools.every(isOwnTool)) return false
+  if (body === null || storedMembers.some((name) => isSet(body[name]))) return false
   // Choices of a stream come mixed, in an order that no later answer has.
   return !(streamed && choicesOf(body) > 1)
-}
-
-function isOwnTool(tool: unknown): boolean {
-  if (!isObject(tool)) return false
-  if (tool.type !== undefined) return ownTools.includes(String(tool.type))
-  const names = Object.keys(tool)
-  // Anthropic's own tools have a type; those of clients have a schema.
-  return 'input_schema' in tool || (names.length > 0 && names.every((name) => ownGeminiTools.includes(name)))
 }
 
 function choicesOf(body: RequestMembers): number {

@@ -103,7 +103,7 @@ interface ChoiceWriting {
 }
 
 function writeChoice(
-  { toolChoice, parallelCalls }: Conversation,
+  { tools: declarations, toolChoice, parallelCalls }: Conversation,
   { declared, tools, thinking: { thinking }, facts }: ChoiceWriting,
   ledger: Ledger,
 ): JsonObject {
@@ -112,15 +112,14 @@ function writeChoice(
   if (toolChoice === null) return parallelCalls === false ? { tool_choice: { type: 'auto', ...single } } : {}
   const { mode, names, path } = toolChoice
   if (mode === 'none') return { tool_choice: { type: 'none' } }
-  // A choice of some tools cannot be said, and leaving tools out would spoil the cache.
-  if (mode === 'some') ledger.lose(path)
   const forced = mode === 'any' || toolChoice.required
+  const [only = null] = forced && names.length === 1 ? names : []
+  // A choice of some of the tools cannot be said, and leaving the others out would spoil the cache.
+  if (mode === 'some' && only === null && !declarations.every(({ name }) => names.includes(name))) ledger.lose(path)
   const forbidden = !facts.forcedCalls || thinking?.type === 'enabled'
   if (forced && forbidden) ledger.lose(path)
   if (!forced || forbidden) return { tool_choice: { type: 'auto', ...single } }
-  const [name] = names
-  const choice =
-    mode === 'any' && name !== undefined ? { type: 'tool', name: toolNameFor('messages', name) } : { type: 'any' }
+  const choice = only === null ? { type: 'any' } : { type: 'tool', name: toolNameFor('messages', only) }
   return { tool_choice: { ...choice, ...single } }
 }
 

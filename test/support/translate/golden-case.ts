@@ -16,6 +16,8 @@ export const sectionNames = [
   'losses',
   'refused',
   'answer in',
+  'rest asked',
+  'rest in',
   'answer out',
   'error in',
   'error out',

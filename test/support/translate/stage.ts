@@ -146,7 +146,7 @@ export function translateEvents(
 }
 
 /** As the readers of the lanes keep it. */
-class UsageSoFar {
+export class UsageSoFar {
   readonly #format: FormatName
   readonly #messages = new MessageUsage()
   #usage: ReplyUsage | null = null
