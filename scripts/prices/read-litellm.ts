@@ -70,6 +70,7 @@ export function readLitellmEntry(key: string, entry: LitellmEntry, version: stri
     per_search: searchRate(entry),
     per_image: imageRate(entry),
     long_context: longContext(entry, ''),
+    max_input: numberOf(entry.max_input_tokens) || null,
     max_output: numberOf(entry.max_output_tokens) || null,
   })
   // A write costs at least what is written: less is the price of storing it, or means that it is not charged apart.

@@ -42,7 +42,8 @@ export interface ModelPrice extends TokenRates, Record<UnitRateName, number | nu
   priority: VariantRates | null
   /** Holds for every token of a request whose whole input is above `over` tokens. */
   long_context: ({ over: number } & Partial<TokenRates>) | null
-  /** The most tokens that the model writes. */
+  /** The most tokens that the model reads, and that it writes. */
+  max_input: number | null
   max_output: number | null
 }
 
@@ -73,5 +74,6 @@ const blank: Omit<ModelPrice, 'model' | 'source' | 'version'> = {
   flex: null,
   priority: null,
   long_context: null,
+  max_input: null,
   max_output: null,
 }

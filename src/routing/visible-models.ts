@@ -1,4 +1,5 @@
 import type { LaneName } from '../core/lane.ts'
+import type { ModelPrice } from '../core/model-price.ts'
 import { captureStar, fillStar, isExact, matchesPattern } from '../core/pattern.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { type Kinds, upstreamName } from './candidates.ts'
@@ -18,8 +19,8 @@ export interface ModelsQuery extends KeyScope {
   kinds: Kinds
   /** Whether the key's policies let it see a model of that name; unset: all. */
   maySee?(model: string): boolean
-  /** A model's largest answer, where the provider's own list does not say it; unset: nobody knows. */
-  maxOutput?(provider: SnapshotProvider, model: string): number | null
+  /** What a model reads and writes at most, where the provider's own list does not say it; unset: nobody knows. */
+  priceOf?(provider: SnapshotProvider, model: string): Pick<ModelPrice, 'max_input' | 'max_output'> | null
 }
 
 /** The models that some enabled route with an active provider serves on the lane, by name. Source: contract.md rule 6. */
@@ -80,12 +81,13 @@ function describe(query: ModelsQuery, route: CompiledRoute, name: string): Visib
   const { provider, upstream } = target
   const wanted = upstreamName(route.pattern, upstream, name)
   const known = provider.models.find((model) => model.name === wanted)
+  const price = query.priceOf?.(provider, wanted)
   return {
     name,
     routeId: route.route.id,
     providerKind: provider.kind,
-    contextTokens: known?.contextTokens ?? null,
-    outputTokens: known?.outputTokens ?? query.maxOutput?.(provider, wanted) ?? null,
+    contextTokens: known?.contextTokens ?? price?.max_input ?? null,
+    outputTokens: known?.outputTokens ?? price?.max_output ?? null,
   }
 }
 

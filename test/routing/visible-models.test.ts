@@ -109,7 +109,7 @@ describe('visibleModels', () => {
   })
 })
 
-describe('what a model can answer', () => {
+describe('what a model reads and writes at most', () => {
   it('is as its provider lists it, else as the query knows it of the model that is asked', () => {
     const scope = { projectId: 'prj_a', environmentId: 'env_a1' }
     const routes = [
@@ -117,11 +117,12 @@ describe('what a model can answer', () => {
       makeRoute('yours', [makeTarget('vendor:openai/gpt-5')]),
     ]
     const compiled = compileRoutes(makeConfiguration({ providers: [one, vendor], routes }))
-    const maxOutput = ({ name }: SnapshotProvider, model: string) => (model === 'openai/gpt-5' ? name.length : null)
-    const found = visibleModels({ lane: 'openai', kinds, ...scope, maxOutput }, compiled)
-    expect(found.map(({ name, outputTokens }) => [name, outputTokens])).toEqual([
-      ['mine', 16_384],
-      ['yours', 6],
+    const priceOf = ({ name }: SnapshotProvider, model: string) =>
+      model === 'openai/gpt-5' ? { max_input: 272_000, max_output: name.length } : { max_input: 9, max_output: 9 }
+    const found = visibleModels({ lane: 'openai', kinds, ...scope, priceOf }, compiled)
+    expect(found.map(({ name, contextTokens, outputTokens }) => [name, contextTokens, outputTokens])).toEqual([
+      ['mine', 128_000, 16_384],
+      ['yours', 272_000, 6],
     ])
   })
 })

@@ -5,7 +5,7 @@ import { mayUseModel } from '../../policy/admit.ts'
 import { findVisibleModel, type ModelsQuery, type VisibleModel, visibleModels } from '../../routing/plan.ts'
 import type { SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
-import { pricedOutput } from '../upstream/priced-output.ts'
+import { listedPrice } from '../upstream/listed-price.ts'
 import { answerOwn } from './answer-own.ts'
 import { reject } from './respond.ts'
 
@@ -26,11 +26,11 @@ export async function answerModels(call: Call): Promise<void> {
 function queryFor({ gateway, key, lane, policy }: Call): ModelsQuery {
   const { projectId, environmentId } = key
   const maySee = (model: string) => mayUseModel(policy, model)
-  const maxOutput = ({ id }: SnapshotProvider, model: string) => {
+  const priceOf = ({ id }: SnapshotProvider, model: string) => {
     const provider = gateway.model.configuration.providers.get(id)
-    return provider === undefined ? null : pricedOutput(gateway, provider, model)
+    return provider === undefined ? null : listedPrice(gateway, provider, model)
   }
-  return { lane: lane.name, projectId, environmentId, kinds: gateway.kinds, maySee, maxOutput }
+  return { lane: lane.name, projectId, environmentId, kinds: gateway.kinds, maySee, priceOf }
 }
 
 function toListed({ name, providerKind, contextTokens, outputTokens, routeId }: VisibleModel): ListedModel {

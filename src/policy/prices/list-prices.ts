@@ -23,7 +23,8 @@ export async function listPrices(
     const provider = providerId === null ? null : names.get(providerId)
     return provider === undefined ? [] : [{ ...price, provider }]
   })
-  return [...table, ...own]
+  // A price that an older gateway stored says nothing of what came later.
+  return [...table, ...own].map(fillPrice)
 }
 
 /** Kept out of what a process loads at its start: 270 kB that only the main thread of a gateway needs, once. */

@@ -21,7 +21,7 @@ it('a price that is edited and not changed stays as it is, to its last rate', ()
     ...Object.fromEntries(priceVariants.map((variant) => [variant, { ...rates(), long_context: rates() }])),
     long_context: { over: 200_000, ...rates() },
     per_image: { '*': 0.04, '1024x1024/high': 0.167 },
-    max_output: 64_000,
+    ...{ max_input: 200_000, max_output: 64_000 },
   })
   const { provider, ...fields } = fieldsOfPrice(priceShape.parse(price))
   expect(provider).toBe('azure-eu')

@@ -38,6 +38,7 @@ export const priceShape = z.object({
   flex: variant,
   priority: variant,
   long_context: someRates.extend({ over: z.number().int().nonnegative() }).nullable(),
+  max_input: z.number().int().positive().nullable(),
   max_output: z.number().int().positive().nullable(),
 })
 
@@ -88,6 +89,7 @@ export const rateFields = {
   perImage: field(z.array(z.string().min(1)).optional(), {
     description: 'USD per image: USD, or SIZE[/QUALITY]=USD',
   }),
+  maxInput: field(z.number().int().positive().optional(), { description: 'The most tokens that the model reads' }),
   maxOutput: field(z.number().int().positive().optional(), { description: 'The most tokens that the model writes' }),
   force: field(z.boolean().default(false), {
     description: `Accept a rate above $${highestRate.toLocaleString('en-US')} per million`,

@@ -32,8 +32,8 @@ export async function listKeyModels(context: AdminContext, input: ModelsInput) {
     environmentId: key.environmentId,
     kinds: indexKinds(context.kinds),
     maySee: (model: string) => mayUseModel(policy, model),
-    maxOutput: ({ id, name }: SnapshotProvider, model: string) =>
-      book.find({ provider: name, vendor: vendors.get(id) ?? null, model })?.max_output ?? null,
+    priceOf: ({ id, name }: SnapshotProvider, model: string) =>
+      book.find({ provider: name, vendor: vendors.get(id) ?? null, model }),
   }
   return visibleModels(query, compileRoutes(configuration)).map(
     ({ name, providerKind, contextTokens, outputTokens }) => ({

@@ -25,6 +25,7 @@ export function readPrice(input: GivenPrice, provider: string | null, version: s
   }
   addLongContext(price, input.longContextOver)
   price.per_image = readImages(input.perImage)
+  price.max_input = typeof input.maxInput === 'number' ? input.maxInput : null
   price.max_output = typeof input.maxOutput === 'number' ? input.maxOutput : null
   if (price.per_image === null && Object.keys(ratePaths).every((name) => input[name] === undefined))
     throw invalid(

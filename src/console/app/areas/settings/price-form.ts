@@ -8,7 +8,8 @@ export type Price = Awaited<ReturnType<AdminClient['prices']['show']>>
 export function fieldsOfPrice(price: Price): Record<string, unknown> {
   const rates = Object.entries(ratePaths).map(([field, path]) => [field, valueAt(price, path.join('.'))])
   const fields = {
-    ...{ model: price.model, provider: price.provider, maxOutput: price.max_output },
+    ...{ model: price.model, provider: price.provider },
+    ...{ maxInput: price.max_input, maxOutput: price.max_output },
     ...Object.fromEntries(rates),
     longContextOver: price.long_context?.over,
     perImage: price.per_image && Object.entries(price.per_image).map(([size, usd]) => `${size}=${usd}`),
