@@ -48,8 +48,7 @@ export class Backups {
   /** Refuses at once what cannot be done; the rest happens as the events are asked for. */
   async take(options: BackupOptions): Promise<AsyncIterable<BackupEvent>> {
     const target = await this.#prepareSeal(options)
-    if (this.#running) throw await refused('Another backup is in progress.', 'Wait until it is finished.')
-    this.#running = true
+    if (this.#running) throw await anotherRuns()
     return this.#events(options, target)
   }
 
@@ -69,6 +68,9 @@ export class Backups {
   }
 
   async *#events(options: BackupOptions, seal: BackupSeal | null): AsyncGenerator<BackupEvent> {
+    // Not before somebody asks for the first event: who never does would keep all others from theirs.
+    if (this.#running) throw await anotherRuns()
+    this.#running = true
     const copyPath = join(this.#directory, `${randomUUID()}.db`)
     try {
       makeDirectory(this.#directory)
@@ -179,6 +181,10 @@ async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer)
   return hash.digest('hex')
+}
+
+function anotherRuns(): Promise<Error> {
+  return refused('Another backup is in progress.', 'Wait until it is finished.')
 }
 
 /** What makes an operation's error is loaded by whoever has one. */

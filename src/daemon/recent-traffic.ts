@@ -19,7 +19,7 @@ export class TrafficWindow {
   /** What ended before the window is not of this moment, such as what a start finds in an old journal. */
   add({ seconds }: TrafficTally, now = Date.now()): void {
     const current = Math.floor(now / 1000)
-    this.#forgetBefore(current - this.#windowSeconds)
+    this.#forgetOthers(current)
     for (const tally of seconds) {
       if (tally.second <= current - this.#windowSeconds || tally.second > current + aheadSeconds) continue
       const found = this.#seconds.get(tally.second)
@@ -43,7 +43,7 @@ export class TrafficWindow {
   }
 
   count(now = Date.now()): { requests: number; errors: number; failures: number } {
-    this.#forgetBefore(Math.floor(now / 1000) - this.#windowSeconds)
+    this.#forgetOthers(Math.floor(now / 1000))
     const sum = { requests: 0, errors: 0, failures: 0 }
     for (const { requests, errors, failures } of [...this.#seconds.values()].flat()) {
       sum.requests += requests
@@ -53,8 +53,10 @@ export class TrafficWindow {
     return sum
   }
 
-  #forgetBefore(second: number): void {
-    for (const each of this.#seconds.keys()) if (each <= second) this.#seconds.delete(each)
+  /** Also what is ahead of the window, after the clock was set back: it would count until its second comes again. */
+  #forgetOthers(current: number): void {
+    for (const each of this.#seconds.keys())
+      if (each <= current - this.#windowSeconds || each > current + aheadSeconds) this.#seconds.delete(each)
   }
 }
 

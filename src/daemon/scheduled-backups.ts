@@ -32,7 +32,9 @@ export class ScheduledBackups {
   #timer: NodeJS.Timeout | null = null
   #running: Promise<void> | null = null
   #notBefore = 0
-  readonly #startedAt: number
+  /** How often the settings have changed. */
+  #changes = 0
+  #startedAt: number
 
   constructor(options: ScheduledBackupsOptions) {
     this.#options = options
@@ -41,6 +43,7 @@ export class ScheduledBackups {
 
   change(settings: Settings['backup']): void {
     this.#settings = settings
+    this.#changes++
     this.#notBefore = 0
     if (settings === null) {
       this.#options.onDegraded(null)
@@ -62,10 +65,11 @@ export class ScheduledBackups {
   async look(): Promise<void> {
     const settings = this.#settings
     if (this.#running !== null) return this.#running
-    if (settings === null || this.#now() < this.#notBefore) return
+    if (settings === null || this.#isPausing()) return
+    const changes = this.#changes
     this.#running = this.#makeIfDue(settings).then(
       () => this.#options.onDegraded(null),
-      (error: unknown) => this.#fail(error),
+      (error: unknown) => this.#fail(error, changes),
     )
     await this.#running
     this.#running = null
@@ -73,9 +77,12 @@ export class ScheduledBackups {
 
   async #makeIfDue({ schedule, keep, directory }: NonNullable<Settings['backup']>): Promise<void> {
     makeDirectory(directory)
-    const names = (await readdir(directory)).filter((name) => nameForm.test(name)).sort()
-    const newest = timeOfName(names.at(-1))
-    if (this.#now() < nextTime(schedule, newest, this.#startedAt)) return
+    const found = (await readdir(directory)).filter((name) => nameForm.test(name)).sort()
+    // Of a clock that was ahead: until its time comes, it neither keeps the next from being made nor is one of those kept.
+    const names = found.filter((name) => (timeOfName(name) ?? 0) <= this.#now())
+    // The gateway may have started while the clock was ahead, too.
+    this.#startedAt = Math.min(this.#startedAt, this.#now())
+    if (this.#now() < nextTime(schedule, timeOfName(names.at(-1)), this.#startedAt)) return
     const name = `spgw-${nameTime(this.#now())}.backup`
     const bytes = await this.#write(directory, name)
     this.#options.log.info('backup made', { file: join(directory, name), bytes })
@@ -96,8 +103,16 @@ export class ScheduledBackups {
     }
   }
 
-  #fail(error: unknown): void {
+  /** After a failure. A clock that was set back makes no pause longer. */
+  #isPausing(): boolean {
+    const left = this.#notBefore - this.#now()
+    return left > 0 && left <= retryMs
+  }
+
+  #fail(error: unknown, changes: number): void {
     const reason = error instanceof Error ? error.message : String(error)
+    // Of settings that no longer hold, such as a directory that was corrected meanwhile.
+    if (changes !== this.#changes) return this.#options.log.warn('a scheduled backup failed', { reason })
     this.#notBefore = this.#now() + retryMs
     this.#options.log.error('the scheduled backup failed; it is tried again in 10 min', { reason })
     this.#options.onDegraded(`the last scheduled backup failed: ${reason}`)

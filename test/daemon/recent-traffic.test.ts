@@ -71,6 +71,15 @@ describe('the traffic of the last minute', () => {
     })
   })
 
+  it('forgets what a clock that was ahead left behind, once it was set back', () => {
+    const window = new TrafficWindow(start - 3_600_000)
+    window.add(tallyOf(at(3600), at(3601)), start + 3_602_000)
+    window.add(tallyOf(at(1)), start + 2000)
+    expect(window.count(start + 2000).requests).toBe(1)
+    window.add(tallyOf(at(3600)), start + 3_602_000)
+    expect(window.count(start + 2000)).toEqual({ requests: 0, errors: 0, failures: 0 })
+  })
+
   it('is of the time since the start while that is shorter', () => {
     const window = new TrafficWindow(start)
     window.add(tallyOf(at(1), at(2)), start + 4000)

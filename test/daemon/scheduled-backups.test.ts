@@ -81,4 +81,68 @@ describe('scheduled backups', () => {
     expect(nextTime({ everyMs: hour }, null, start)).toBe(start)
     expect(nextTime({ everyMs: hour }, start - 1, start)).toBe(start - 1 + hour)
   })
+
+  it('are made after a clock that was ahead was set back, and the one from ahead stays', async () => {
+    const { directory, state, open, files } = setUp()
+    const backups = open()
+    state.now = Date.UTC(2036, 0, 1)
+    backups.change({ schedule: { everyMs: hour }, keep: 2, directory })
+    await backups.look()
+    for (const passed of [0, 1, 2]) {
+      state.now = start + passed * hour
+      await backups.look()
+    }
+    await backups.stop()
+    const made = ['spgw-20260301T130000Z.backup', 'spgw-20260301T140000Z.backup']
+    expect(files()).toEqual([...made, 'spgw-20360101T000000Z.backup'])
+  })
+
+  it('are made at their time of day by a gateway that started while the clock was ahead', async () => {
+    const { directory, state, open, files } = setUp()
+    state.now = Date.UTC(2036, 0, 1)
+    const backups = open()
+    state.now = start
+    backups.change({ schedule: { minuteOfDay: 12 * 60 + 30 }, keep: null, directory })
+    await backups.look()
+    expect(files()).toEqual([])
+    state.now = start + hour
+    await backups.look()
+    await backups.stop()
+    expect(files()).toEqual(['spgw-20260301T130000Z.backup'])
+  })
+
+  it('are tried again soon after a failure, also where the clock was set back meanwhile', async () => {
+    const { directory, state, open } = setUp()
+    const backups = open()
+    state.next = () => Promise.reject(new Error('no space left'))
+    backups.change({ schedule: { everyMs: hour }, keep: null, directory })
+    await backups.look()
+    expect(state.taken).toBe(1)
+    state.now += 9 * 60_000
+    await backups.look()
+    expect(state.taken).toBe(1)
+    state.now -= 24 * hour
+    await backups.look()
+    expect(state.taken).toBe(2)
+    await backups.stop()
+  })
+
+  it('that fail after they were switched off, or sent elsewhere, say so to nobody who looks', async () => {
+    const { directory, state, open, files } = setUp()
+    const backups = open()
+    for (const after of [null, { schedule: { everyMs: hour }, keep: null, directory }]) {
+      const late = Promise.withResolvers<void>()
+      state.next = () => late.promise.then(() => Promise.reject(new Error('no space left')))
+      backups.change({ schedule: { everyMs: hour }, keep: null, directory: join(directory, 'missing') })
+      const failed = backups.look()
+      backups.change(after)
+      late.resolve()
+      await failed
+      expect(state.degraded).toBeNull()
+    }
+    state.next = () => Promise.resolve(events('whole'))
+    await backups.look()
+    await backups.stop()
+    expect(files()).toEqual(['missing', 'spgw-20260301T120000Z.backup'])
+  })
 })

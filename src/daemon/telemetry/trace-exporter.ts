@@ -24,6 +24,7 @@ export interface TraceExporterOptions {
   provider(name: string): SpanProvider | null
   version: string
   log: Log
+  /** For pauses alone, so by a clock that nobody sets. */
   now?(): number
   random?(): number
 }
@@ -180,7 +181,7 @@ export class TraceExporter {
   }
 
   #now(): number {
-    return this.#options.now?.() ?? Date.now()
+    return this.#options.now?.() ?? performance.now()
   }
 }
 

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { TelemetrySettings } from '../../../src/config/settings.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { TraceExporter } from '../../../src/daemon/telemetry/trace-exporter.ts'
@@ -135,4 +135,27 @@ it('exports nothing any more when it is switched off, and keeps nothing for it',
   expect(exporter.state()).toBeNull()
   expect(traces.rows).toEqual([])
   expect(wanted).toEqual([true, false])
+})
+
+it('pauses no longer where the clock is set back', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: 1_764_000_000_000 })
+  onTestFinished(() => void vi.useRealTimers())
+  const traces = new WaitingTraces()
+  const [transport, say] = [vi.fn(() => Promise.reject(new Error('no route to the collector'))), () => {}]
+  const exporter = new TraceExporter({
+    store: { traces, keepTraces() {} },
+    transport,
+    provider: () => null,
+    version: '1.0.0',
+    log: { debug: say, info: say, warn: say, error: say },
+  })
+  exporter.change({ endpoint: 'http://127.0.0.1:4318', headers: {} })
+  onTestFinished(() => exporter.change(null))
+  traces.add(1)
+  await exporter.look()
+  expect(transport).toHaveBeenCalledTimes(1)
+  vi.advanceTimersByTime(2000)
+  vi.setSystemTime(1_763_000_000_000)
+  await exporter.look()
+  expect(transport).toHaveBeenCalledTimes(2)
 })
