@@ -9,6 +9,8 @@ export const cloudParams = [
   ...['vertex_project', 'vertex_ai_project', 'vertex_location', 'vertex_ai_location', 'vertex_credentials'],
 ]
 
+export const azureKeyVariable = 'AZURE_API_KEY'
+
 type ReadCloudModel = (model: string, params: Tree, at: Path, source: Source) => Omit<CloudModel, 'kind'>
 
 const readers: Readonly<Record<string, ReadCloudModel>> = {
@@ -29,15 +31,21 @@ export function readCloudModel(
   return read === undefined ? null : { kind, ...read(model, params, at, source) }
 }
 
+export function hasPrincipal({ client_secret, tenant_id }: Tree): boolean {
+  return textOf(client_secret) !== null || textOf(tenant_id) !== null
+}
+
 function readAzure(model: string, params: Tree, at: Path, source: Source): Omit<CloudModel, 'kind'> {
   const address = given(params.api_base ?? params.base_url)
-  const hasPrincipal = textOf(params.client_secret) !== null || textOf(params.tenant_id) !== null
+  const isJson = hasPrincipal(params)
   return {
     model: model.replace(/^(o_series|gpt5_series|responses)\//, ''),
     address: address === null ? null : rootOf(address),
     settings: textsIn({ api_version: given(params.api_version) }),
-    variable: hasPrincipal ? 'AZURE_CREDENTIAL' : keyVariable(params, 'AZURE_API_KEY', at, source),
-    isJson: hasPrincipal,
+    variable: isJson
+      ? source.variableFor('AZURE_CREDENTIAL', identityOf(params, ['tenant_id', 'client_id', 'client_secret']))
+      : keyVariable(params, azureKeyVariable, at, source),
+    isJson,
   }
 }
 
@@ -62,7 +70,7 @@ function keyVariable({ api_key: key }: Tree, usual: string, at: Path, source: So
 }
 
 /** `converse/`, `invoke/` and a region may stand before the model. */
-function readBedrock(text: string, params: Tree): Omit<CloudModel, 'kind'> {
+function readBedrock(text: string, params: Tree, _at: Path, source: Source): Omit<CloudModel, 'kind'> {
   const [, placed, model = ''] =
     /^(?:(?:converse|invoke|converse_like)\/)?(?:([a-z]{2}(?:-[a-z]+)+-\d)\/)?(.*)$/.exec(text) ?? []
   const account = variableIn(params.aws_access_key_id)?.replace(/_?ACCESS_KEY_ID$/, '')
@@ -70,21 +78,36 @@ function readBedrock(text: string, params: Tree): Omit<CloudModel, 'kind'> {
     model,
     address: null,
     settings: { region: given(params.aws_region_name) ?? placed ?? readValue('os.environ/AWS_REGION') },
-    variable: account === undefined || account === 'AWS' ? 'BEDROCK_CREDENTIAL' : `${account}_CREDENTIAL`,
+    variable:
+      account === undefined || account === 'AWS'
+        ? source.variableFor(
+            'BEDROCK_CREDENTIAL',
+            // What the SDK of AWS takes from its usual variables is the same as where nothing is said.
+            account === 'AWS' ? identityOf({}, []) : identityOf(params, ['aws_access_key_id', 'aws_secret_access_key']),
+          )
+        : `${account}_CREDENTIAL`,
     isJson: true,
   }
 }
 
-function readVertex(model: string, params: Tree): Omit<CloudModel, 'kind'> {
+function readVertex(model: string, params: Tree, _at: Path, source: Source): Omit<CloudModel, 'kind'> {
   const location = given(params.vertex_location ?? params.vertex_ai_location) ?? 'us-central1'
   const project = given(params.vertex_project ?? params.vertex_ai_project)
   return {
     model,
     address: null,
     settings: textsIn({ location, project }),
-    variable: variableIn(params.vertex_credentials) ?? 'VERTEX_CREDENTIAL',
+    variable:
+      variableIn(params.vertex_credentials) ??
+      source.variableFor('VERTEX_CREDENTIAL', identityOf(params, ['vertex_credentials'])),
     isJson: true,
   }
+}
+
+/** What the file says of a credential: the same for all that say nothing. */
+function identityOf(params: Tree, names: readonly string[]): string {
+  const said = names.flatMap((name) => params[name] ?? [])
+  return said.length === 0 ? '' : JSON.stringify(said)
 }
 
 function given(value: unknown): string | null {

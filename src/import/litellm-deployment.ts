@@ -1,15 +1,17 @@
 import { convertCloud, type WantedProvider } from './cloud.ts'
-import { type ConvertedProvider, variableOf } from './converted.ts'
-import { cloudParams, readCloudModel, withCredential } from './litellm-cloud.ts'
+import { type ConvertedProvider, mostRetries, variableOf } from './converted.ts'
+import { azureKeyVariable, cloudParams, hasPrincipal, readCloudModel, withCredential } from './litellm-cloud.ts'
 import type { ProviderPool } from './pool.ts'
 import {
+  countOf,
   isTree,
   isVariable,
   listOf,
-  numberOf,
   type Path,
   readValue,
+  type Setting,
   type Source,
+  settingIn,
   type Tree,
   textOf,
   timeoutOf,
@@ -68,12 +70,38 @@ export function convertDeployment(
     group,
     provider: pool.add(provider.wanted, provider.content),
     upstreamModel: upstreamModel === group ? null : upstreamModel,
-    weight: numberOf(params.weight),
-    order: numberOf(params.order),
-    timeoutMs: timeoutOf(params.timeout ?? params.request_timeout, 1000, [...at, 'timeout'], source),
-    streamTimeoutMs: timeoutOf(params.stream_timeout, 1000, [...at, 'stream_timeout'], source),
-    retries: numberOf(params.num_retries ?? params.max_retries),
+    weight: countOf(settingIn(params, at, 'weight'), source),
+    order: countOf(settingIn(params, at, 'order'), source),
+    timeoutMs: timeoutOf(settingIn(params, at, 'timeout', 'request_timeout'), 1000, source),
+    streamTimeoutMs: timeoutOf(settingIn(params, at, 'stream_timeout'), 1000, source),
+    retries: retriesOf(settingIn(params, at, 'num_retries', 'max_retries'), source),
   }
+}
+
+/** Of a route, or of all. More than a route can have are reported. */
+export function retriesOf(setting: Setting, source: Source): number | null {
+  const retries = countOf(setting, source)
+  if (retries !== null && retries > mostRetries)
+    source.skip(
+      setting.path,
+      `${retries} retries`,
+      `a route has at most ${mostRetries}`,
+      'Nothing to do, or add targets.',
+    )
+  return retries
+}
+
+/** The variable from which an entry without a key of its own has it: no key in clear text may get that name. */
+export function ambientVariable(entry: unknown, credentials: readonly unknown[], vendors: Vendors): string | null {
+  const own = isTree(entry) && isTree(entry.litellm_params) ? entry.litellm_params : {}
+  const params = withCredential(own, credentials)
+  const model = textOf(params.model)
+  if (model === null || textOf(params.api_key) !== null) return null
+  const named = nameVendor(model, params, vendors)
+  const vendor = named === null ? null : vendors.find(named.vendor)
+  if (vendor === null || isOtherServer(vendor, addressOf(params.api_base ?? params.base_url, vendor))) return null
+  if (vendor.kind.kind !== 'azure-openai') return vendor.keyVariable
+  return hasPrincipal(params) ? null : azureKeyVariable
 }
 
 function nameVendor(model: string, params: Tree, vendors: Vendors): { vendor: string; model: string } | null {
@@ -93,8 +121,7 @@ function nameVendor(model: string, params: Tree, vendors: Vendors): { vendor: st
 
 function convertProvider(name: string, vendor: Vendor, params: Tree, at: Path, source: Source): WantedProvider | null {
   const base = addressOf(params.api_base ?? params.base_url, vendor)
-  const isOther =
-    vendor.kind.kind === 'openai' && base !== null && !base.includes('api.openai.com') && !isVariable(base)
+  const isOther = isOtherServer(vendor, base)
   const kind = isOther ? 'openai-compatible' : vendor.kind.kind
   if (vendor.needsAddress && base === null) {
     source.skip(at, `a provider ${name}`, 'it has no api_base', 'Add the provider by hand, with its --base-url.')
@@ -114,6 +141,10 @@ function convertProvider(name: string, vendor: Vendor, params: Tree, at: Path, s
   if (Object.keys(headers).length > 0) content.headers = headers
   if (Object.keys(settings).length > 0) content.settings = settings
   return { wanted, content }
+}
+
+function isOtherServer({ kind }: Vendor, base: string | null): boolean {
+  return kind.kind === 'openai' && base !== null && !base.includes('api.openai.com') && !isVariable(base)
 }
 
 /** As the vendor's own SDK would be given it: with `/v1` for servers of OpenAI's kind, the origin alone for the others. */
@@ -158,22 +189,44 @@ function credentialOf(
   return `\${${variable}}`
 }
 
+/** The gateway sets them itself. */
 const secretHeaders = /^(authorization|proxy-authorization|x-api-key|api-key|x-goog-api-key|cookie)$/i
+
+/** Of other names, whatever could be a secret goes into a variable. */
+const mayBeSecret = /auth|key|token|secret|cookie|passw|credential/i
+const secretForm = /^(bearer|basic)\s|^sk-/i
 
 function headersOf(params: Tree, at: Path, source: Source): Record<string, string> {
   const headers: Record<string, string> = {}
-  const given = isTree(params.extra_headers) ? params.extra_headers : isTree(params.headers) ? params.headers : {}
-  for (const [name, value] of Object.entries(given)) {
-    if (secretHeaders.test(name))
-      source.skip(
-        [...at, 'extra_headers', name],
-        `header ${name}`,
-        'it carries a credential',
-        'Give it as the credential of the provider.',
-      )
-    else if (typeof value === 'string') headers[name] = readValue(value)
+  for (const member of ['headers', 'extra_headers']) {
+    const given = params[member]
+    const path = [...at, member]
+    if (given !== undefined && !isTree(given))
+      source.skip(path, member, 'it does not name headers with their values', 'Add them by hand.')
+    for (const [name, value] of isTree(given) ? Object.entries(given) : []) {
+      const text = headerOf(name, value, [...path, name], source)
+      if (text !== null) headers[name] = text
+    }
   }
   return headers
+}
+
+function headerOf(name: string, value: unknown, path: Path, source: Source): string | null {
+  const what = `header ${name}`
+  if (secretHeaders.test(name)) {
+    source.skip(path, what, 'it carries a credential', 'Give it as the credential of the provider.')
+    return null
+  }
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value !== 'string') {
+    source.skip(path, what, 'it is no text', 'Add it by hand.')
+    return null
+  }
+  const read = readValue(value)
+  if (read !== value || !(mayBeSecret.test(name) || secretForm.test(value))) return read
+  const variable = source.variableFor(variableOf(name), value)
+  source.skip(path, what, 'secrets are not copied into files', `Put its value into the variable ${variable}.`)
+  return `\${${variable}}`
 }
 
 const carried = new Set([
@@ -220,21 +273,24 @@ function skipInfo(info: Tree, path: Path, source: Source): void {
 }
 
 /** `[{ a: [b, c] }]` */
-export function readFallbacks(value: unknown, source: Source): Map<string, string[]> {
+export function readFallbacks({ value, path }: Setting, source: Source): Map<string, string[]> {
   const fallbacks = new Map<string, string[]>()
   const skip = (place: number, what: string) =>
-    source.skip(
-      ['router_settings', 'fallbacks', place],
-      what,
-      'it is no model with a list of others',
-      'Add the targets by hand.',
-    )
+    source.skip([...path, place], what, 'it is no model with a list of others', 'Add the targets by hand.')
   for (const [place, one] of listOf(value).entries()) {
     if (!isTree(one)) skip(place, 'a fallback')
     for (const [name, list] of isTree(one) ? Object.entries(one) : []) {
       const names = listOf(list).flatMap((other) => textOf(other) ?? [])
       if (!Array.isArray(list) || names.length < list.length) skip(place, `a fallback of ${name}`)
-      fallbacks.set(name, names)
+      // The first that names a model holds, there as here.
+      if (fallbacks.has(name))
+        source.skip(
+          [...path, place],
+          `another list of fallbacks of ${name}`,
+          'the first counts',
+          'Nothing to do, or add the targets by hand.',
+        )
+      else fallbacks.set(name, names)
     }
   }
   return fallbacks

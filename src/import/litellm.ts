@@ -1,9 +1,9 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './converted.ts'
-import { convertDeployment, type Deployment, readFallbacks } from './litellm-deployment.ts'
+import { ambientVariable, convertDeployment, type Deployment, readFallbacks, retriesOf } from './litellm-deployment.ts'
 import { ProviderPool } from './pool.ts'
-import { isTree, listOf, mergeAnchors, numberOf, Source, type Tree, textOf, timeoutOf } from './source.ts'
+import { isTree, listOf, mergeAnchors, type Path, Source, settingIn, type Tree, textOf, timeoutOf } from './source.ts'
 import { keepUsableRoutes } from './usable-routes.ts'
 import type { Vendors } from './vendors.ts'
 
@@ -13,8 +13,13 @@ export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted
   const pool = new ProviderPool()
   // What looks like a variable of ours is none in that file; its own are `os.environ/NAME`.
   const tree = escapeVariables(mergeAnchors(file.tree))
-  const deployments = listOf(tree.model_list).flatMap(
-    (entry, place) => convertDeployment(entry, ['model_list', place], listOf(tree.credential_list), pool, source) ?? [],
+  const [entries, credentials] = [listOf(tree.model_list), listOf(tree.credential_list)]
+  for (const entry of entries) {
+    const variable = ambientVariable(entry, credentials, source.vendors)
+    if (variable !== null) source.reserve(variable)
+  }
+  const deployments = entries.flatMap(
+    (entry, place) => convertDeployment(entry, ['model_list', place], credentials, pool, source) ?? [],
   )
   const settings = readSettings(tree, source)
   const groups = Map.groupBy(deployments, ({ group }) => group)
@@ -31,13 +36,6 @@ export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted
     )
   }
   const routes = [...groups].map(([group, members]) => convertGroup(group, members, groups, settings, source))
-  if (settings.retries !== null && settings.retries > mostRetries)
-    source.skip(
-      ['router_settings', 'num_retries'],
-      `${settings.retries} retries`,
-      `a route has at most ${mostRetries}`,
-      'Nothing to do, or add targets.',
-    )
   skipSections(tree, source)
   return { providers: pool.usable(source), routes: keepUsableRoutes(routes, source), left: source.left }
 }
@@ -48,6 +46,7 @@ interface RouterSettings {
   timeoutMs: number | null
   streamTimeoutMs: number | null
   fallbacks: Map<string, string[]>
+  fallbacksPath: Path
   defaultFallbacks: string[]
   aliases: Record<string, string>
 }
@@ -72,16 +71,21 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
       'there is no such strategy here',
       'Traffic is spread by weight. To change it: spgw routes edit --strategy',
     )
+  // Either section may say it; the router's own goes first.
+  const either = (name: string, inModule = name) => {
+    const own = settingIn(router, ['router_settings'], name)
+    return own.value === undefined ? settingIn(module, ['litellm_settings'], inModule) : own
+  }
+  const fallbacks = either('fallbacks')
   const aliases = isTree(router.model_group_alias) ? router.model_group_alias : {}
   return {
     strategy,
-    retries: numberOf(router.num_retries ?? module.num_retries),
-    timeoutMs: timeoutOf(router.timeout ?? module.request_timeout, 1000, ['router_settings', 'timeout'], source),
-    streamTimeoutMs: timeoutOf(router.stream_timeout, 1000, ['router_settings', 'stream_timeout'], source),
-    fallbacks: readFallbacks(router.fallbacks ?? module.fallbacks, source),
-    defaultFallbacks: listOf(router.default_fallbacks ?? module.default_fallbacks).flatMap(
-      (name) => textOf(name) ?? [],
-    ),
+    retries: retriesOf(either('num_retries'), source),
+    timeoutMs: timeoutOf(either('timeout', 'request_timeout'), 1000, source),
+    streamTimeoutMs: timeoutOf(settingIn(router, ['router_settings'], 'stream_timeout'), 1000, source),
+    fallbacks: readFallbacks(fallbacks, source),
+    fallbacksPath: fallbacks.path,
+    defaultFallbacks: listOf(either('default_fallbacks').value).flatMap((name) => textOf(name) ?? []),
     aliases: Object.fromEntries(
       Object.entries(aliases).flatMap(([alias, group]) => {
         const name = textOf(isTree(group) ? group.model : group)
@@ -116,7 +120,7 @@ function convertGroup(
     const others = groups.get(backup)
     if (others === undefined) {
       source.skip(
-        ['router_settings', 'fallbacks'],
+        settings.fallbacksPath,
         `fallback of ${group} to ${backup}`,
         'no model of that name was converted',
         'Add the target by hand.',
@@ -240,6 +244,8 @@ function skipSections(tree: Tree, source: Source): void {
   for (const [section, value] of Object.entries(tree)) {
     // What begins with x- is there to be merged into other places.
     if (section === 'model_list' || section === 'credential_list' || section.startsWith('x-')) continue
+    // A section with nothing in it, or nothing but comments.
+    if (isTree(value) && Object.keys(value).length === 0) continue
     const settings = isTree(value) && section.endsWith('_settings') ? Object.keys(value) : []
     const whole = settings.length === 0 || Object.hasOwn(explanations, section)
     if (whole) source.skip([section], section, ...explain(section))

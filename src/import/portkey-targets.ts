@@ -2,7 +2,7 @@ import type { ProviderKind } from '../providers/contract.ts'
 import { type CloudModel, convertCloud, type WantedProvider } from './cloud.ts'
 import { variableOf } from './converted.ts'
 import type { ProviderPool } from './pool.ts'
-import { isTree, listOf, numberOf, type Path, type Source, type Tree, textOf, textsIn } from './source.ts'
+import { countOf, isTree, listOf, type Path, type Source, settingIn, type Tree, textOf, textsIn } from './source.ts'
 import { explainAbsence, type Vendor, type Vendors } from './vendors.ts'
 
 /** A target without targets of its own. */
@@ -19,13 +19,31 @@ export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, sourc
   const inner = listOf(tree.targets)
   if (inner.length === 0) return convertLeaf(tree, path, pool, source)
   const mode = isTree(tree.strategy) ? textOf(tree.strategy.mode) : null
-  const groups = inner.flatMap((target, place) => {
+  if (mode !== null && !['fallback', 'loadbalance', 'single'].includes(mode))
+    source.skip(
+      [...path, 'strategy', 'mode'],
+      `the strategy ${mode}`,
+      'there is no such strategy here',
+      'The targets are tried in their order. Check it.',
+    )
+  // Of several targets, the first is the one that is used.
+  if (mode === 'single' && inner.length > 1)
+    source.skip(
+      [...path, 'targets', 1],
+      'targets after the first',
+      'the strategy single uses the first alone',
+      'Add them by hand, if they are to be fallbacks.',
+    )
+  const groups = (mode === 'single' ? inner.slice(0, 1) : inner).flatMap((target, place) => {
     const at = [...path, 'targets', place]
-    if (isTree(target)) return [{ target, leaves: convertInner(tree, target, at, pool, source) }]
+    if (isTree(target)) return [{ target, at, leaves: convertInner(tree, target, at, pool, source) }]
     source.skip(at, 'a target', 'it is no object', 'Add the target by hand.')
     return []
   })
-  if (mode === 'loadbalance') return groups.flatMap(({ target, leaves }) => share(leaves, numberOf(target.weight) ?? 1))
+  if (mode === 'loadbalance')
+    return groups.flatMap(({ target, leaves, at }) =>
+      share(leaves, countOf(settingIn(target, at, 'weight'), source) ?? 1),
+    )
   // In an order: each group comes after all of the one before.
   let next = 0
   return groups.flatMap(({ leaves }) => {
@@ -100,7 +118,7 @@ function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source)
     source.skip(path, `a target at ${named.vendor}`, reason, 'Add a provider that serves it, and the target.')
     return []
   }
-  const cloud = readCloudTarget(vendor.kind, named.name, model, tree)
+  const cloud = readCloudTarget(vendor.kind, named.name, model, tree, source)
   const wanted =
     cloud === null ? convertVendor(named.name, vendor, tree, path, source) : convertCloud(cloud, path, source)
   if (wanted === null) return []
@@ -124,7 +142,7 @@ function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source)
   // A cloud's own name says less than what the file calls it.
   const provider = pool.add(cloud === null || named.name === named.vendor ? wanted.wanted : named.name, wanted.content)
   const upstreamModel = cloud === null ? model : cloud.model
-  return [{ provider, upstreamModel, weight: numberOf(tree.weight) ?? 1, priority: 0 }]
+  return [{ provider, upstreamModel, weight: countOf(settingIn(tree, path, 'weight'), source) ?? 1, priority: 0 }]
 }
 
 function convertVendor(name: string, vendor: Vendor, tree: Tree, path: Path, source: Source): WantedProvider {
@@ -188,8 +206,7 @@ function vendorInName(slug: string, vendors: Vendors): string | null {
 /** Portkey keeps credentials itself, or has them in clear text: neither is copied. */
 function credentialOf(tree: Tree, name: string, path: Path, source: Source): string {
   const key = textOf(tree.api_key)
-  const wanted = `${variableOf(name)}_API_KEY`
-  const variable = key === null ? wanted : source.variableFor(wanted, key)
+  const variable = keyVariable(tree, name, source)
   if (key !== null)
     source.skip(
       [...path, 'api_key'],
@@ -207,17 +224,39 @@ function credentialOf(tree: Tree, name: string, path: Path, source: Source): str
   return `\${${variable}}`
 }
 
+/** What has no key in the file is told apart by its name, which may differ in what a variable cannot have. */
+function keyVariable(tree: Tree, name: string, source: Source): string {
+  return source.variableFor(`${variableOf(name)}_API_KEY`, textOf(tree.api_key) ?? `the key of ${name}`)
+}
+
 /** Portkey's targets in clouds (portkey.ai/docs/integrations/llms: the gateway's header names without their prefix); null: the kind is none. */
-function readCloudTarget(kind: ProviderKind, name: string, model: string | null, tree: Tree): CloudModel | null {
-  const credential = { variable: `${variableOf(name)}_CREDENTIAL`, isJson: true }
+function readCloudTarget(
+  kind: ProviderKind,
+  name: string,
+  model: string | null,
+  tree: Tree,
+  source: Source,
+): CloudModel | null {
+  const said = cloudSecrets.flatMap((member) => tree[member] ?? [])
+  const variableOfParts = () =>
+    source.variableFor(`${variableOf(name)}_CREDENTIAL`, JSON.stringify(said.length === 0 ? name : said))
   switch (kind.kind) {
-    case 'azure-openai':
-      return { kind, ...readAzure(tree, model), variable: `${variableOf(name)}_API_KEY` }
+    case 'azure-openai': {
+      const azure = readAzure(tree, model)
+      return { kind, ...azure, variable: azure.isJson ? variableOfParts() : keyVariable(tree, name, source) }
+    }
     case 'bedrock':
-      return { kind, model, address: null, settings: textsIn({ region: textOf(tree.aws_region) }), ...credential }
+      return {
+        kind,
+        model,
+        address: null,
+        settings: textsIn({ region: textOf(tree.aws_region) }),
+        variable: variableOfParts(),
+        isJson: true,
+      }
     case 'vertex': {
       const settings = textsIn({ location: textOf(tree.vertex_region), project: textOf(tree.vertex_project_id) })
-      return { kind, model, address: null, settings, ...credential }
+      return { kind, model, address: null, settings, variable: variableOfParts(), isJson: true }
     }
     default:
       return null
@@ -233,6 +272,11 @@ function readAzure(tree: Tree, model: string | null) {
     isJson: textOf(tree.azure_entra_client_secret) !== null,
   }
 }
+
+const cloudSecrets = [
+  ...['azure_entra_tenant_id', 'azure_entra_client_id', 'azure_entra_client_secret'],
+  ...['aws_access_key_id', 'aws_secret_access_key', 'vertex_service_account_json'],
+]
 
 /** Members of a target that state the place and the credential of a cloud. */
 export const cloudMembers = [

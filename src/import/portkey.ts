@@ -3,7 +3,7 @@ import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'
 import { ProviderPool } from './pool.ts'
 import { cloudMembers, convertTargets, type TargetLeaf } from './portkey-targets.ts'
-import { isTree, listOf, numberOf, type Path, Source, type Tree, textOf, timeoutOf } from './source.ts'
+import { countOf, isTree, listOf, type Path, Source, settingIn, type Tree, textOf, timeoutOf } from './source.ts'
 import { keepUsableRoutes } from './usable-routes.ts'
 import type { Vendors } from './vendors.ts'
 
@@ -110,11 +110,14 @@ function makeRoute(
     ...(isOrdered ? {} : { priority }),
   }))
   const route: ConvertedRoute = { model, ...(isOrdered ? {} : { strategy: 'weighted' as const }), targets }
-  const retry = numberOf(isTree(tree.retry) ? (tree.retry.attempts ?? tree.retry.count) : tree.retry)
+  const retries = isTree(tree.retry)
+    ? settingIn(tree.retry, [...path, 'retry'], 'attempts', 'count')
+    : settingIn(tree, path, 'retry')
+  const retry = countOf(retries, source)
   if (retry !== null) route.retries = Math.min(mostRetries, Math.max(0, Math.round(retry)))
   const statuses = isTree(tree.strategy) ? statusesIn(tree.strategy.on_status_codes) : []
   if (statuses.length > 0) route.fallback_on = statuses
-  const timeout = timeoutOf(tree.request_timeout, 1, [...path, 'request_timeout'], source)
+  const timeout = timeoutOf(settingIn(tree, path, 'request_timeout'), 1, source)
   if (timeout !== null) route.timeouts = { total: durationOf(timeout) }
   return route
 }

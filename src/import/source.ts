@@ -9,20 +9,31 @@ export class Source {
   readonly vendors: Vendors
   readonly #file: SettingsFile
   readonly #skipped = new Set<string>()
-  /** By variable, the keys in clear text that stand for it. They are compared, and never written. */
-  readonly #secrets = new Map<string, string[]>()
+  /** The variable of each credential, by what was wanted and what the file says of it. That is compared, and never written. */
+  readonly #variables = new Map<string, string>()
+  readonly #taken = new Set<string>()
 
   constructor(file: SettingsFile, vendors = new Vendors()) {
     this.#file = file
     this.vendors = vendors
+    for (const [, name = ''] of JSON.stringify(file.tree).matchAll(/os\.environ\/(\w+)/g)) this.reserve(name)
   }
 
-  /** The variable for a key that the file has in clear text: two keys do not share one. */
+  /** A variable that stands for a credential of the other program's already. */
+  reserve(variable: string): void {
+    this.#taken.add(variable)
+  }
+
+  /** The variable for a credential that is not copied: two credentials do not share one. */
   variableFor(wanted: string, secret: string): string {
-    const seen = this.#secrets.get(wanted) ?? []
-    if (!seen.includes(secret)) this.#secrets.set(wanted, [...seen, secret])
-    const place = (this.#secrets.get(wanted) ?? []).indexOf(secret)
-    return place === 0 ? wanted : `${wanted}_${place + 1}`
+    const key = JSON.stringify([wanted, secret])
+    const known = this.#variables.get(key)
+    if (known !== undefined) return known
+    let variable = wanted
+    for (let number = 2; this.#taken.has(variable); number++) variable = `${wanted}_${number}`
+    this.#taken.add(variable)
+    this.#variables.set(key, variable)
+    return variable
   }
 
   /** Reports what holds for several places at the first of them. */
@@ -58,6 +69,17 @@ export function isVariable(text: string): boolean {
   return text.startsWith('${')
 }
 
+export interface Setting {
+  value: unknown
+  path: Path
+}
+
+/** The first of these names that the file sets. */
+export function settingIn(tree: Tree, path: Path, ...names: [string, ...string[]]): Setting {
+  const name = names.find((each) => tree[each] !== undefined) ?? names[0]
+  return { value: tree[name], path: [...path, name] }
+}
+
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
@@ -81,9 +103,17 @@ export function textsIn(texts: Readonly<Record<string, string | null>>): Record<
   return Object.fromEntries(Object.entries(texts).flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
 }
 
-/** A time limit in milliseconds, from a number of `unit` milliseconds; one that no route can have is reported and left out. */
-export function timeoutOf(value: unknown, unit: number, path: Path, source: Source): number | null {
+/** A number. What stands in its place and is none, such as the name of a variable, is reported and left out. */
+export function countOf({ value, path }: Setting, source: Source): number | null {
   const number = numberOf(value)
+  if (number === null && value !== undefined && value !== null && value !== '')
+    source.skip(path, String(path.at(-1)), 'it is no number in the file', 'Set it by hand, if you need it.')
+  return number
+}
+
+/** A time limit in milliseconds, from a number of `unit` milliseconds; one that no route can have is reported and left out. */
+export function timeoutOf({ value, path }: Setting, unit: number, source: Source): number | null {
+  const number = countOf({ value, path }, source)
   if (number === null) return null
   const milliseconds = Math.round(number * unit)
   if (milliseconds > 0 && parseDuration(`${milliseconds}ms`) !== null) return milliseconds

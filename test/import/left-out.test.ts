@@ -65,6 +65,56 @@ describe('what a route cannot have is left out and reported', () => {
     expect(converted.left.length).toBe(2)
   })
 
+  it.each([
+    ['weight', 'os.environ/WEIGHT'],
+    ['order', 'first'],
+    ['timeout', 'os.environ/TIMEOUT'],
+    ['request_timeout', {}],
+    ['stream_timeout', true],
+    ['num_retries', 'many'],
+    ['max_retries', []],
+  ])('%s of a model that is no number but %j', (name, value) => {
+    const converted = litellm({ model_list: [entry('gpt', { [name]: value })] })
+    expect(converted.routes).toEqual([{ model: 'gpt', targets: [{ provider: 'openai', upstream_model: 'gpt-4o' }] }])
+    expect(reasons(converted)).toEqual([`${name}: it is no number in the file`])
+  })
+
+  it('numbers of Portkey that are none', () => {
+    const target = { provider: 'openai', weight: 'w', override_params: { model: 'm' } }
+    const strategy = { mode: 'loadbalance' }
+    const converted = portkey({ strategy, targets: [target], retry: { attempts: 'x' }, request_timeout: 'y' })
+    const words = ['weight', 'attempts', 'request_timeout']
+    expect(reasons(converted)).toEqual(words.map((word) => `${word}: it is no number in the file`))
+  })
+
+  it('retries of one model beyond what a route can have', () => {
+    const converted = litellm({ model_list: [entry('gpt', { num_retries: 99 })] })
+    expect(converted.routes[0]?.retries).toBe(10)
+    expect(reasons(converted)).toEqual(['99 retries: a route has at most 10'])
+  })
+
+  it('a second list of fallbacks of the same model, of which LiteLLM takes the first', () => {
+    const model_list = ['a', 'b', 'c'].map((name) => entry(name, { model: `openai/${name}` }))
+    const converted = litellm({ model_list, router_settings: { fallbacks: [{ a: ['b'] }, { a: ['c'] }] } })
+    expect(converted.routes[0]?.targets.map(({ upstream_model }) => upstream_model)).toEqual([undefined, 'b'])
+    expect(reasons(converted)).toEqual(['another list of fallbacks of a: the first counts'])
+  })
+
+  it('targets that Portkey would never have called', () => {
+    const targets = ['a', 'b'].map((model) => ({ provider: 'openai', override_params: { model } }))
+    const converted = portkey({ strategy: { mode: 'single' }, targets })
+    expect(converted.routes[0]?.targets).toEqual([{ provider: 'openai', upstream_model: 'a' }])
+    expect(reasons(converted)).toEqual(['targets after the first: the strategy single uses the first alone'])
+    expect(reasons(portkey({ strategy: { mode: 'single' }, targets: targets.slice(0, 1) }))).toEqual([])
+  })
+
+  it.each(['conditional', 'roundrobin'])('a strategy %s within a group', (mode) => {
+    const targets = ['a', 'b'].map((model) => ({ provider: 'openai', override_params: { model } }))
+    const converted = portkey({ strategy: { mode: 'fallback' }, targets: [{ strategy: { mode }, targets }] })
+    expect(converted.routes[0]?.targets).toHaveLength(2)
+    expect(reasons(converted)).toEqual([`the strategy ${mode}: there is no such strategy here`])
+  })
+
   it('nothing of it twice, however many routes share the setting', () => {
     const converted = litellm({
       model_list: ['a', 'b', 'c'].map((name) => entry(name, {})),
@@ -184,5 +234,32 @@ describe('a base URL that is none', () => {
       expect(reasons(converted).join()).toContain(reason)
       expect(JSON.stringify(converted)).not.toContain('secret')
     }
+  })
+})
+
+describe('what is reported', () => {
+  const model = 'model_list:\n  - { model_name: a, litellm_params: { model: openai/a } }\n'
+  const read = (rest: string) => convertLitellm(parseSettingsFile(model + rest, 'source')).left
+
+  it.each([
+    ['num_retries: 99', '99 retries'],
+    ['request_timeout: -1', 'a time limit of -1'],
+    ['fallbacks: [{ a: 3 }]', 'a fallback of a'],
+    ['fallbacks: [{ a: [nobody] }]', 'fallback of a to nobody'],
+    ['num_retries: os.environ/RETRIES', 'num_retries'],
+  ])('stands at its own line, whichever section says it: %s', (line, what) => {
+    for (const section of ['litellm_settings', 'router_settings']) {
+      const own = section === 'router_settings' ? line.replace('request_timeout', 'timeout') : line
+      const [left, ...more] = read(`${section}:\n  ${own}\n`)
+      expect([left?.what, left?.place.split(':')[1], more]).toEqual([what, '4', []])
+    }
+  })
+
+  it.each([
+    'litellm_settings: {}\n',
+    'router_settings:\n  # routing_strategy: simple-shuffle\n',
+    'general_settings:\n  master_key:\n',
+  ])('is no section that says nothing: %j', (rest) => {
+    expect(read(rest)).toEqual([])
   })
 })
