@@ -18,14 +18,12 @@ export class TrafficWindow {
 
   /** What ended before the window is not of this moment, such as what a start finds in an old journal. */
   add({ seconds }: TrafficTally, now = Date.now()): void {
-    const current = Math.floor(now / 1000)
-    this.#forgetOthers(current)
     for (const tally of seconds) {
-      if (tally.second <= current - this.#windowSeconds || tally.second > current + aheadSeconds) continue
       const found = this.#seconds.get(tally.second)
       if (found === undefined) this.#seconds.set(tally.second, [tally])
       else found.push(tally)
     }
+    this.#forgetOthers(now)
   }
 
   read(now = Date.now()): RecentTraffic {
@@ -43,7 +41,7 @@ export class TrafficWindow {
   }
 
   count(now = Date.now()): { requests: number; errors: number; failures: number } {
-    this.#forgetOthers(Math.floor(now / 1000))
+    this.#forgetOthers(now)
     const sum = { requests: 0, errors: 0, failures: 0 }
     for (const { requests, errors, failures } of [...this.#seconds.values()].flat()) {
       sum.requests += requests
@@ -54,7 +52,8 @@ export class TrafficWindow {
   }
 
   /** Also what is ahead of the window, after the clock was set back: it would count until its second comes again. */
-  #forgetOthers(current: number): void {
+  #forgetOthers(now: number): void {
+    const current = Math.floor(now / 1000)
     for (const each of this.#seconds.keys())
       if (each <= current - this.#windowSeconds || each > current + aheadSeconds) this.#seconds.delete(each)
   }
