@@ -70,6 +70,10 @@ export interface BatchHeldEntry {
   hold: readonly BookedAmount[]
   /** What it may come to. */
   tokens: TokenUsage
+  /** Of a later step of work that was made before, which is held besides: what that step sent. `tokens` are of all steps. */
+  step?: { input: number }
+  /** The client limits the output of all steps together, which the first one holds. */
+  limited?: true
 }
 
 /** Of a budget: what was held, and what it came to. */

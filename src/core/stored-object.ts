@@ -135,7 +135,13 @@ export interface HeldInput {
 }
 
 /** What a data-plane thread asks the store's thread, over a port of its own. */
-export type ObjectQuestion = FindQuestion | PlacesQuestion | InputQuestion | TakeInputQuestion | ReasoningQuestion
+export type ObjectQuestion =
+  | FindQuestion
+  | PlacesQuestion
+  | InputQuestion
+  | TakeInputQuestion
+  | ReasoningQuestion
+  | WorkQuestion
 
 /** The one message that is no question: what was seen of a file so far, after the provider has taken it so far. */
 export interface HoldInput {
@@ -160,6 +166,14 @@ export interface ReasoningQuestion {
   names: readonly string[]
   /** Where nodes share it: what one of them has kept a moment ago is waited for. */
   isNeeded: boolean
+}
+
+/** What work holds that goes on behind the call that made it, and that a later call goes on with. */
+export interface WorkQuestion {
+  id: number
+  kind: 'work'
+  scope: Asker
+  work: ObjectPlace & { batchId: string }
 }
 
 /** An upload goes on at that byte: what was held of it, which is then held no more. */
@@ -199,6 +213,8 @@ export type ObjectReply =
   | { id: number; kind: 'found'; objects: StoredObject[] }
   | { id: number; kind: 'places'; places: CountedPlace[] }
   | { id: number; kind: 'input'; input: BatchInput | null; adopted: boolean }
+  /** JSON of a `BatchHeldEntry`; null: it holds nothing that is known here. */
+  | { id: number; kind: 'work'; held: string | null }
   /** null: nobody knows all that came before. */
   | { id: number; kind: 'held'; held: HeldInput | null }
   /** By name. `certain`: nobody has what is not among it. */

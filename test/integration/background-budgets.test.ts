@@ -263,6 +263,48 @@ describe('a grader', () => {
 })
 
 describe('what goes on with a run', () => {
+  const outputs = (text: string) => ({ tool_outputs: [{ tool_call_id: 'call_1', output: text }] })
+
+  it('holds for each step what the model reads again, until the end of the run is shown', async () => {
+    const path = await makeThread('thread_6')
+    const shown = (more: object) => shownRun({ id: 'run_6', ...more })
+    await ask('POST', path, shown({ status: 'queued' }), run)
+    let step = inputOf(run)
+    let held = step + 100 * 10_000
+    for (const [count, streamed] of [false, true, false].entries()) {
+      const body = { ...outputs('x'.repeat(400 * count)), ...(streamed ? { stream: true } : {}) }
+      const waits = { id: 'run_6', object: 'thread.run', model: 'gpt-a', status: 'requires_action', usage: null }
+      const events = `event: thread.run.requires_action\ndata: ${JSON.stringify(waits)}\n\nevent: done\ndata: [DONE]\n\n`
+      const reply = streamed ? { type: 'text/event-stream', body: events } : shown({ status: 'queued' })
+      const sent = await ask('POST', `${path}/run_6/submit_tool_outputs`, reply, body)
+      expect([sent.status, await sent.text()]).toEqual([200, expect.any(String)])
+      step += inputOf(body)
+      held += step
+      await comesTo({ used: spent, held })
+    }
+    const most = (spent + held + step) / nano
+    await gateway.admin.policies.edit({ name: policy, budgetUsdMonth: most })
+    const refused = await ask('POST', `${path}/run_6/submit_tool_outputs`, shown({}), outputs(''))
+    expect([refused.status, refused.headers.get('x-sp-error')]).toEqual([429, 'rate_limited'])
+    await gateway.admin.policies.edit({ name: policy, budgetUsdMonth: 1 })
+    await ask('GET', `${path}/run_6`, shown({ status: 'completed', usage: runUsage }))
+    spent += runCost
+    await comesTo({ used: spent, held: 0 })
+  })
+
+  it('of a model that has no price any more is refused, as its run would be', async () => {
+    const path = await makeThread('thread_7')
+    const shown = (more: object) => shownRun({ id: 'run_7', ...more })
+    await gateway.admin.prices.set({ model: 'gpt-z', input: 2, output: 10 })
+    await gateway.addRoute('gpt-z', ['openai'])
+    await ask('POST', path, shown({ status: 'queued', model: 'gpt-z' }), { ...run, model: 'gpt-z' })
+    await gateway.admin.prices.remove({ model: 'gpt-z' })
+    const refused = await ask('POST', `${path}/run_7/submit_tool_outputs`, shown({}), outputs(''))
+    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('gpt-z has no price')])
+    await ask('POST', `${path}/run_7/cancel`, shown({ status: 'cancelled' }))
+    await comesTo({ used: spent, held: 0 })
+  })
+
   it('goes up only while the budget has any room', async () => {
     const path = await makeThread('thread_5')
     await ask('POST', path, shownRun({ id: 'run_5', status: 'queued' }), run)
@@ -287,6 +329,16 @@ describe('what was made before there was a budget', () => {
     const path = await makeThread('thread_4')
     await ask('POST', path, shownRun({ id: 'run_4', status: 'queued' }), run)
     await gateway.admin.policies.add({ name: policy, budgetUsdMonth: 1, attach: ['workspace'] })
+    // Its model is known nowhere: its step counts as of the dearest, is not held behind its end, and says so.
+    const waits = shownRun({ id: 'run_4', status: 'queued' })
+    const step = await ask('POST', `${path}/run_4/submit_tool_outputs`, waits, { tool_outputs: [] })
+    expect(step.status).toBe(200)
+    await comesTo({ used: spent, held: 0 })
+    const [record] = await gateway.admin.requests.list({ limit: 1 })
+    expect(record?.policy_signals.find(({ rule }) => rule === 'unpriced')).toMatchObject({
+      verdict: 'flag',
+      text: expect.stringContaining('Which model run_4 asks is not known here: this call counts as of gpt-a'),
+    })
     await ask('GET', `${path}/run_4`, shownRun({ id: 'run_4', status: 'completed', usage: runUsage }))
     spent += runCost
     await comesTo({ used: spent, held: 0 })

@@ -287,6 +287,8 @@ function attachIndex(worker: Worker, providerId: string | null, input: BatchInpu
       const asked = place.providerId === null ? [] : Object.entries(JSON.parse(names ?? '{}'))
       const objects = asked.flatMap(([type, ids]) => ids.map((id) => ({ type, id, ...scope, ...place })))
       if (kind === 'input') return port.postMessage({ id, kind, input, adopted: false })
+      const held = { model: 'openai-model', owner: scope, tokens: { input: 10, output: 20 } }
+      if (kind === 'work') return port.postMessage({ id, kind, held: JSON.stringify(held) })
       port.postMessage(kind === 'find' ? { id, kind: 'found', objects } : { id, kind, places: [{ ...place, count: 1 }] })
     })`,
     {

@@ -4,10 +4,12 @@ import type { ObjectName } from '../../core/stored-object.ts'
 import type { Reference } from '../../lanes/contract.ts'
 import { reject, rejectWith } from '../answer/respond.ts'
 import type { Call } from '../request/call.ts'
+import { goesOn } from '../upstream/hold-budgets.ts'
 import { resultsOf } from './batch-results.ts'
 import { findOwner, type Ownership } from './find-owner.ts'
 import { ObjectNotes } from './object-notes.ts'
 
+const earlierWork = loadOnce(() => import('./earlier-work.ts'))
 const keptResponses = loadOnce(() => import('../responses/take-kept.ts'))
 
 /**
@@ -28,6 +30,7 @@ export async function checkObjects(call: Call): Promise<boolean> {
     call.arrival.objects ??= new ObjectNotes()
     call.arrival.objects.named = names
     call.arrival.objects.results = resultsOf(call, found.object)
+    if (goesOn(call)) call.arrival.objects.earlier = await (await earlierWork()).findEarlierWork(call, found.pin)
     return true
   }
   const kept = isPerhapsKept(found, names) ? await takeKept(call, names) : null

@@ -6,6 +6,7 @@ import type { StartedWork } from '../../lanes/earlier-work.ts'
 import type { Call } from '../request/call.ts'
 import { type Answer, credentialIdOf } from '../upstream/evaluate.ts'
 import { findHeader } from '../upstream/headers.ts'
+import { goesOn } from '../upstream/hold-budgets.ts'
 import type { Leg } from '../upstream/leg.ts'
 import { type BatchResults, listedResults } from './batch-results.ts'
 import { ObjectNotes } from './object-notes.ts'
@@ -30,7 +31,10 @@ export function recordObjects({ leg }: Answer, body: Buffer): void {
 }
 
 function recordStarted(leg: Leg, work: StartedWork | null): void {
-  if (work !== null) notesOf(leg.call).started = { work, owner: ownerAt(leg) }
+  if (work === null) return
+  // The step of a run is held until the run's end only where this node knows of the run: else nobody might ever end it.
+  if (goesOn(leg.call) && leg.call.arrival.objects?.earlier?.held == null) return
+  notesOf(leg.call).started = { work, owner: ownerAt(leg) }
 }
 
 function batchIn({ batchAsks }: Endpoint, created: readonly CreatedObject[]): StartedWork | null {
@@ -87,8 +91,7 @@ export class StreamedObjects {
     call.arrival.objects?.results?.takeShown(seen)
     if (seen.counted !== undefined) resultsHere(this.#leg).takeCounted(seen.counted)
     const { startedWork } = call.match.endpoint
-    // The run that goes on was made by an earlier call, which holds.
-    if (seen.unfinished !== undefined && startedWork !== undefined && call.match.endpoint.model !== 'none')
+    if (seen.unfinished !== undefined && startedWork !== undefined)
       recordStarted(this.#leg, { type: 'thread_run', id: seen.unfinished })
   }
 

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { CacheReply } from '../../core/cached-answer.ts'
+import type { BatchHeldEntry } from '../../core/journal-format.ts'
 import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
 import type {
   Asker,
@@ -93,6 +94,16 @@ export class ObjectIndex {
     const { providerId, credentialId } = place
     const reply = await this.#ask({ kind: 'input', fileId, place: { providerId, credentialId }, scope })
     return reply.kind === 'input' ? reply : failure(reply)
+  }
+
+  /** What work of the asker's scope holds that a call goes on with; null: nobody knows here. */
+  async work(workId: string, place: ObjectPlace, scope: Asker): Promise<BatchHeldEntry | null> {
+    const { providerId, credentialId } = place
+    const reply = await this.#ask({ kind: 'work', work: { batchId: workId, providerId, credentialId }, scope })
+    if (reply.kind !== 'work' || reply.held === null) return null
+    const held = JSON.parse(reply.held) as BatchHeldEntry
+    const { projectId, environmentId } = held.owner
+    return projectId === scope.projectId && environmentId === scope.environmentId ? held : null
   }
 
   /** What was seen of a file before that byte; null where nobody knows. */

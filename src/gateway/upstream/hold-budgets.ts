@@ -96,8 +96,9 @@ function concludeFirst(
   refusal: BudgetRefusal | null,
 ): Fault | null {
   if (refusal !== null) return refuse(call, refusal, fitting(refusal, expected))
-  hold.heldFor = { input: expected.input, output: expected.output, target }
-  if (expected.grows) call.openHold = { held: expected.output, price: expected.price, input: expected.input }
+  const { input, output, grows, price } = expected
+  hold.heldFor = { input, output, target, limited: (call.outputCap ?? call.inspection.outputLimit) !== null }
+  if (grows) call.openHold = { held: output, price, input }
   warn(call, hold)
   return null
 }
@@ -294,15 +295,17 @@ export function excessOf({ held, booked, exceeded = 0n }: BudgetHold, total: big
 function keepForWork({ gateway, objects, limits }: Arrival, record: RequestRecord): boolean {
   const { budgets = [], heldFor = null } = limits?.hold ?? {}
   const { lane, provider, model, upstream_model: upstream, id: requestId, time } = record
-  const started = objects?.started ?? null
+  const { started = null, earlier = null } = objects ?? {}
   if (started === null || lane === null || record.tokens !== null) return false
   const { type, id: batchId } = started.work
-  const { input, output } = heldFor ?? { input: 0, output: 0 }
+  const { input, output, limited = false } = heldFor ?? { input: 0, output: 0 }
   void gateway.journal.append({
-    ...{ kind: 'batch-held', type, requestId, time, batchId, lane, provider, model: upstream || model },
+    ...(earlier?.held ? { ...earlier.held, step: { input } } : { model: upstream || model }),
+    ...{ kind: 'batch-held', type, requestId, time, batchId, lane, provider },
     owner: started.owner,
     hold: bookedOf(budgets, null),
-    tokens: estimatedTokens(input, output),
+    tokens: estimatedTokens(input + (earlier?.held?.tokens.input ?? 0), output + (earlier?.held?.tokens.output ?? 0)),
+    ...(limited ? { limited: true } : {}),
   })
   return true
 }
@@ -317,24 +320,32 @@ export function budgetsOf({ limits }: Arrival): LimitHold | null {
 export function expectTarget(call: Call, { provider, upstreamModel }: Priced, forAccount = false): Expected | Fault {
   const { gateway, inspection, match, body, outputCap } = call
   const live = gateway.model.configuration.providers.get(provider.id)
-  const found = live === undefined ? null : gateway.model.priceOf(live, upstreamModel)
+  const { usesTokens, outputLimits } = match.endpoint
+  // A later step of a run cannot name the model: it is the run's, where that is known.
+  const isLater = goesOn(call)
+  const earlier = isLater ? (call.arrival.objects?.earlier ?? null) : null
+  const model = earlier?.model ?? upstreamModel
+  const found = live === undefined ? null : gateway.model.priceOf(live, model)
   const isFree = found === null && (live === undefined || live.kind.transport !== null)
   // What a policy says of models without a price holds here too: a rate, or that they may be used uncounted.
   const { unpriced } = call.arrival
   const price = isFree ? null : priceForTier(found ?? unpriced?.price ?? null, body.bytes)
-  const { usesTokens, outputLimits, startedWork } = match.endpoint
-  // A later step of a run, and the run of an eval, cannot name the model: what they use is booked when it is known.
-  const isLater = startedWork !== undefined && match.endpoint.model === 'none'
-  if (!isFree && !isLater && price === null && unpriced === null && usesTokens && countsUsd(call))
-    return noPrice(upstreamModel)
-  const input = usesTokens ? Math.ceil(body.bytes.length / bytesPerToken) : 0
+  const isUnknown = isLater && earlier === null
+  if (!isFree && !isUnknown && price === null && unpriced === null && usesTokens && countsUsd(call))
+    return noPrice(model)
+  const input = usesTokens ? Math.ceil(body.bytes.length / bytesPerToken) + (earlier?.input ?? 0) : 0
   if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
   if (outputLimits === undefined && !isLater) return { price, input, output: 0, grows: false }
   const { streamed, answers } = inspection
-  const size = { outputLimit: outputCap ?? inspection.outputLimit, streamed, answers }
+  const size = { outputLimit: outputCap ?? inspection.outputLimit ?? earlier?.output ?? null, streamed, answers }
   const expected = expectAnswer(price, isFree || isLater || (!forAccount && onlyWarns(call)), size)
-  return expected === null ? unboundedAnswer() : { price: isLater ? (price ?? shownLater) : price, input, ...expected }
+  if (expected === null) return unboundedAnswer()
+  return { price: isUnknown ? (price ?? shownLater) : price, input, ...expected }
 }
+
+/** A later step of a run. */
+export const goesOn = ({ match: { endpoint } }: Call): boolean =>
+  endpoint.startedWork !== undefined && endpoint.model === 'none'
 
 /** What its end will show: until then it needs room, however little. */
 const shownLater = fillPrice({ model: '', source: 'set', version: '' })

@@ -170,7 +170,8 @@ export class BudgetCounters {
       const row = this.#rows.find(counter)
       const { number } = readPeriodName(period)
       if (row === null) continue
-      settlePeriod(this.#rows.words, halfOf(row, number), number, BigInt(held), BigInt(actual))
+      // Where nothing was held, nobody held it.
+      settlePeriod(this.#rows.words, halfOf(row, number), number, BigInt(held), BigInt(actual), held === 0 ? 0n : -1n)
     }
   }
 

@@ -60,7 +60,7 @@ export interface LimitHold {
   user: string | null
   taken: Taken[]
   /** For which target budgets hold how many tokens; null until the plan is known. */
-  heldFor: { input: number; output: number; target: object } | null
+  heldFor: { input: number; output: number; target: object; limited?: boolean } | null
   /** Of budgets; empty until the plan is known. */
   budgets: BudgetHold[]
   /** What it came to, once it is journaled; `kept`: it made a batch, which holds it from here on. */

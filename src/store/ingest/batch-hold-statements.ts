@@ -20,6 +20,7 @@ export interface BatchActual {
 export class BatchHoldStatements {
   readonly #open: Statement<string[]>
   readonly #end: Statement<string[]>
+  readonly #find: Statement<string[], { held_json: string }>
   readonly #close: Statement<string[], { held_json: string }>
   readonly #due: Statement<string[], { held_json: string }>
 
@@ -32,6 +33,7 @@ export class BatchHoldStatements {
        on conflict do nothing`,
     )
     this.#end = sqlite.prepare(`update batch_holds set ended_at = ? where ${place} and ended_at is null`)
+    this.#find = sqlite.prepare(`select held_json from batch_holds where ${place}`)
     this.#close = sqlite.prepare(`delete from batch_holds where ${place} returning held_json`)
     this.#due = sqlite.prepare(
       `select held_json from batch_holds where ended_at < ? or (ended_at is null and created_at < ?) limit 100`,
@@ -40,8 +42,22 @@ export class BatchHoldStatements {
 
   /** False: it is known already, or what it used is, and it holds nothing more. */
   open(entry: BatchHeldEntry): boolean {
-    const place = valuesOf({ ...entry.owner, batchId: entry.batchId })
-    return this.#open.run(...place, entry.time, writeJson(entry), ...place).changes > 0
+    const place = valuesOf({ ...entry.owner, ...entry })
+    // A later step knows of all those before it, and holds besides.
+    const before = entry.step ? this.#take(place) : []
+    const held = { ...entry, hold: [...before, ...entry.hold] }
+    return this.#open.run(...place, entry.time, writeJson(held), ...place).changes > 0
+  }
+
+  /** JSON of its entry; null: it holds nothing here. */
+  find(place: HeldBatch): string | null {
+    return this.#find.get(...valuesOf(place))?.held_json ?? null
+  }
+
+  /** It holds it no more. */
+  #take(place: string[]): BatchHeldEntry['hold'] {
+    const row = this.#close.get(...place)
+    return row === undefined ? [] : readJson<BatchHeldEntry>(row.held_json).hold
   }
 
   /** It has ended; its results are still to be read. */
@@ -51,12 +67,12 @@ export class BatchHoldStatements {
 
   /** It holds nothing more. `counters`: what counts it where it held nothing there, made before the budget or by an older gateway. */
   settle(place: HeldBatch, actual: BatchActual, counters: NonNullable<BatchUsageEntry['counters']>): SettledHold[] {
-    const row = this.#close.get(...valuesOf(place))
-    const held = row === undefined ? [] : readJson<BatchHeldEntry>(row.held_json).hold
-    const others = counters.filter(([counter]) => !held.some(([known]) => known === counter))
-    return [...held, ...others].map(([counter, period, amount = 0]) => {
-      const isUsd = kindOfCounter(counter) === 'usd'
-      return { counter, period, held: amount, actual: isUsd ? actual.usd : actual.tokens }
+    const held = this.#take(valuesOf(place))
+    return [...held, ...counters].map(([counter, period, amount = 0], place, all) => {
+      // Steps hold of the same budgets, and are counted by the same: what all of them came to counts once.
+      const isLater = all.findIndex(([other]) => other === counter) < place
+      const sum = kindOfCounter(counter) === 'usd' ? actual.usd : actual.tokens
+      return { counter, period, held: amount, actual: isLater ? 0 : sum }
     })
   }
 

@@ -30,10 +30,11 @@ export async function chargeUnread(connection: Connection, now: number, audience
 
 function charge(hot: HotStatements, held: BatchHeldEntry, time: string, stored: Stored): void {
   const inUsd = held.hold.find(([counter]) => kindOfCounter(counter) === 'usd')
-  const usd = inUsd?.[2] ?? 0
+  // Each step of it has held of the same budgets.
+  const usd = held.hold.reduce((sum, [counter, , amount]) => sum + (counter === inUsd?.[0] ? amount : 0), 0)
   const record = hot.batches.charge(held, { time, usd: inUsd === undefined ? null : usdOfNano(BigInt(usd)) })
   if (record !== null) storeMade(hot, record, 'unread', stored)
   const { input, output } = held.tokens
   const actual = { usd, tokens: input + output }
-  settleBatch(hot, { ...held.owner, batchId: held.batchId }, { actual, counters: [] }, stored)
+  settleBatch(hot, { ...held.owner, ...held }, { actual, counters: [] }, stored)
 }

@@ -73,6 +73,11 @@ export class ObjectLookup {
         return { id, kind: 'held', held: this.#uploads.take(question.session, question.offset) }
       }
       if (question.kind === 'input') return { id, kind: 'input', ...(await this.#input(question)) }
+      if (question.kind === 'work') {
+        // As it stands with all that is journaled by now.
+        await this.#ingest()
+        return { id, kind: 'work', held: await this.#connection.readHot((hot) => hot.holds.find(question.work)) }
+      }
       return { id, kind: 'places', places: await this.#places(question) }
     } catch (error) {
       return { id, kind: 'failed', reason: error instanceof Error ? error.message : String(error) }

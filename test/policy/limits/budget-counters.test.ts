@@ -84,6 +84,25 @@ describe('a budget', () => {
     expect(use()).toMatchObject({ used: 75, held: 0, holders: 0 })
   })
 
+  it('counts each hold of work behind its call until that ends, and nobody as holding what held nothing', () => {
+    const { one, moment } = make()
+    const use = () => one.budgetUse(limits[0]!, moment)
+    for (const amount of [40, 20]) {
+      const hold = open(one, limits)
+      expect(one.holdBudgets(hold, need(amount), moment)).toBeNull()
+      hold.actual = 'kept'
+      one.release(hold)
+    }
+    expect(use()).toMatchObject({ used: 0, held: 60, holders: 2 })
+    const settled = { counter: limits[0]!.counter, period: '2026-11-23' }
+    one.settleKept([
+      { ...settled, held: 40, actual: 10 },
+      { ...settled, held: 20, actual: 0 },
+      { ...settled, held: 0, actual: 5 },
+    ])
+    expect(use()).toMatchObject({ used: 15, held: 0, holders: 0 })
+  })
+
   it('lets nothing pass before it is known what was spent, and counts that', () => {
     const { one, other, moment } = make(false)
     const hold = open(one, limits)

@@ -71,6 +71,31 @@ it('is replaced by what the results came to, once', async () => {
   })
 })
 
+it('is held for each later step besides, and replaced once', async () => {
+  const step = (input: number, period: string): BatchHeldEntry => ({
+    ...{ ...held('run_1'), requestId: 'req_2', step: { input }, hold: [[counter, period, 70]] },
+  })
+  expect(await ingest(held('run_1'), step(900, '2026-11'), step(950, '2026-12'))).toEqual({
+    used: [],
+    held: [500, 70].map((amount) => [counter, '2026-11', amount]),
+  })
+  const place = { batchId: 'run_1', ...owner }
+  const found = await store.connection.readHot((hot) => hot.holds.find(place))
+  expect(JSON.parse(found ?? '')).toMatchObject({ requestId: 'req_2', step: { input: 950 } })
+  await store.close()
+  const sums = [sum(120e-9)]
+  // What is told of a step after the end holds nothing.
+  const all = [held('run_1'), step(900, '2026-11'), used('run_1', { sums }), step(950, '2026-11')]
+  expect(await ingest(...all)).toEqual({ used: [[counter, '2026-11', 120]], held: [] })
+  await store.close()
+  await ingest(held('run_1'), step(900, '2026-11'))
+  const charged = await charge('2026-12-26T00:00:00.000Z')
+  expect(charged.map(({ held, actual }) => [held, actual])).toEqual([
+    [500, 570],
+    [70, 0],
+  ])
+})
+
 it('is let go where the batch has used nothing, and kept where its results are still to be read', async () => {
   expect(await ingest(held('batch_1'), used('batch_1'))).toEqual({ used: [], held: [] })
   await store.close()

@@ -8,7 +8,6 @@ import {
   endedEvalRuns,
   endedThreadRun,
   endedThreadRuns,
-  startedBefore,
   startedEvalRun,
   startedThreadRun,
 } from '../objects/ended.ts'
@@ -81,7 +80,7 @@ export const assistants: readonly Endpoint[] = [
     stream: 'sse',
     object: thread,
     reader: readRun,
-    startedWork: startedBefore,
+    startedWork: startedThreadRun,
   }),
   row('threads.runs.steps', 'GET /threads/{object}/runs/{run}/steps', { object: thread }),
   row('threads.runs.step', 'GET /threads/{object}/runs/{run}/steps/{step}', { object: thread }),

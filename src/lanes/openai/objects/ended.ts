@@ -17,11 +17,6 @@ export function startedEvalRun(answer: unknown): StartedWork | null {
   return readStarted('eval_run', answer)
 }
 
-/** What it goes on with has held since it was made. */
-export function startedBefore(): null {
-  return null
-}
-
 function readStarted(type: BackgroundWork, answer: unknown): StartedWork | null {
   const work = asObject(answer)
   const id = asText(work?.id)
