@@ -64,19 +64,22 @@ export function currentText(field: Field, subject: unknown): string {
 
 function write(field: Field, value: unknown): string {
   if (value === null || value === undefined) return ''
-  if (field.shape === 'pairs' && typeof value === 'object') return Array.isArray(value) ? '' : writePairs(value)
+  if (field.shape === 'pairs' && typeof value === 'object')
+    return Array.isArray(value) ? '' : joinItems(field, writePairs(value))
   if (field.shape === 'list' && Array.isArray(value))
-    return value.map((item, index) => writeItem(field, item, index)).join(separatorOf(field))
+    return joinItems(
+      field,
+      value.map((item, index) => writeItem(field, item, index)),
+    )
   if (field.shape === 'boolean') return typeof value === 'boolean' ? String(value) : ''
   if (typeof value === 'boolean' && field.choices?.includes('on')) return value ? 'on' : 'off'
   return typeof value === 'object' ? '' : String(value)
 }
 
-function writePairs(value: object): string {
+function writePairs(value: object): string[] {
   return Object.entries(value)
     .filter(([, member]) => member !== null)
     .map(([name, member]) => `${name}=${String(member)}`)
-    .join(', ')
 }
 
 /** A target with all that it would lose if it were left out; their order alone is their priority. */
@@ -93,8 +96,19 @@ function writeItem({ syntax }: Field, item: unknown, index: number): string {
 }
 
 /** A target has commas of its own. */
-export function separatorOf({ syntax }: Field): string {
-  return syntax === 'target' ? ' ' : ', '
+function joinItems({ syntax }: Field, items: readonly string[]): string {
+  return syntax === 'target' ? items.join(' ') : items.map(quoteItem).join(', ')
+}
+
+/** What would be read as several, such as the pattern `\d{2,4}`, stands in quotes. */
+function quoteItem(item: string): string {
+  return /[,"]|^\s|\s$/.test(item) ? `"${item.replaceAll('"', '""')}"` : item
+}
+
+/** Separated by commas; an item in quotes may have them, and has quotes twice. */
+function splitItems(text: string): string[] {
+  const items = text.matchAll(/\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))(?:,|$)/g)
+  return [...items].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim()).filter(Boolean)
 }
 
 /** The text of a form's line in the type of the input; undefined: not given. Throws what the command line throws. */
@@ -102,9 +116,9 @@ export function readText(field: Field, text: string, before: string): unknown {
   const given = text.trim()
   if (field.shape === 'boolean') return given === '' ? undefined : given === 'true'
   if (given === '') return before === '' ? undefined : emptied(field, before)
-  if (field.syntax === 'files') return given.split(/\s*,\s*/)
+  if (field.syntax === 'files') return splitItems(given)
   if (field.shape === 'list' || field.shape === 'pairs') {
-    const parts = given.split(field.syntax === 'target' ? /\s+/ : /\s*,\s*/).filter((part) => part !== '')
+    const parts = field.syntax === 'target' ? given.split(/\s+/) : splitItems(given)
     return withRemoved(field, readValue(field, parts), before)
   }
   return readValue(field, given)
@@ -121,9 +135,7 @@ function emptied(field: Field, before: string): unknown {
 /** An empty value removes a pair (contract.md): one that is gone from the text is removed so. */
 function withRemoved(field: Field, value: unknown, before: string): unknown {
   if (field.shape !== 'pairs' || typeof value !== 'object' || value === null) return value
-  const names = before
-    .split(/\s*,\s*/)
-    .flatMap((part) => (part.includes('=') ? [part.slice(0, part.indexOf('='))] : []))
+  const names = splitItems(before).flatMap((part) => (part.includes('=') ? [part.slice(0, part.indexOf('='))] : []))
   return { ...Object.fromEntries(names.map((name) => [name, ''])), ...value }
 }
 

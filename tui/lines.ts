@@ -15,9 +15,8 @@ export function wrap(text: string, width: number): string[] {
   for (const word of escapeControls(text).split(' ')) {
     if (line !== '' && textWidth(line) + 1 + textWidth(word) > width) flush()
     let rest = line === '' ? word : `${line} ${word}`
-    while (textWidth(rest) > width) {
-      const head = takeCells(rest, width)
-      if (head === '') break
+    // Measured a line at a time: a page of Chinese is one word.
+    for (let head = takeCells(rest, width); head !== '' && head !== rest; head = takeCells(rest, width)) {
       lines.push(head)
       rest = rest.slice(head.length)
     }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { catalog } from '../../cli/catalog.ts'
 import { currentText, readText } from '../../tui/form-fields.ts'
@@ -206,6 +207,52 @@ describe('a field', () => {
     ['keys.revoke', 'closeStreams', 'true', true],
   ])('%s %s reads %s', (operation, name, text, value) => {
     expect(readText(field(operation, name), text, '')).toEqual(value)
+  })
+
+  it('of several texts gives back those that it shows, whatever is in them', () => {
+    const item = fc.string({
+      minLength: 1,
+      maxLength: 8,
+      unit: fc.constantFrom('a', ',', '"', ' ', '=', '\\', '{', '漢'),
+    })
+    const patterns = field('policies.edit', 'denyPatterns')
+    const headers = field('providers.edit', 'headers')
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 1, maxLength: 4 }), (items) => {
+        fc.pre(items.every((one) => one.trim() !== ''))
+        const shown = currentText(patterns, { deny_patterns: items })
+        expect(readText(patterns, shown, '')).toEqual(items)
+        const pairs = Object.fromEntries(items.map((value, place) => [`x-${place}`, value]))
+        expect(readText(headers, currentText(headers, { headers: pairs }), '')).toEqual(pairs)
+      }),
+    )
+  })
+
+  it('of several texts changes one of them, and leaves those with commas whole', async () => {
+    const headers = { accept: 'text/html, application/json', 'x-team': 'search' }
+    driven = drive({ 'providers.list': [{ ...provider, headers }], 'providers.edit': provider })
+    await driven.press('2')
+    await driven.see('openai')
+    await driven.press('e')
+    await driven.see('"accept=text/html, application/json", x-team=search')
+    while (!/▸ Headers/.test(driven.text())) await driven.press('down')
+    await driven.press('=2', 'ctrl-s')
+    await driven.see('Done: providers edit openai')
+    expect(inputOf('providers.edit')).toEqual({
+      name: provider.id,
+      headers: { accept: 'text/html, application/json', 'x-team': 'search2' },
+    })
+  })
+
+  it.each([
+    ['a, b ,, c', ['a', 'b', 'c']],
+    ['"a,b", c', ['a,b', 'c']],
+    ['"say ""yes""",b', ['say "yes"', 'b']],
+    ['"a, b', ['"a', 'b']],
+    ['a "b" c, d', ['a "b" c', 'd']],
+    ['"a" b, c', ['"a" b', 'c']],
+  ])('of several texts reads %s', (text, items) => {
+    expect(readText(field('policies.edit', 'denyPatterns'), text, '')).toEqual(items)
   })
 
   it('that is emptied is taken off, in the words of the contract', () => {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import stringWidth from 'string-width'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { prepareWidths } from '../../cli/print/text-width.ts'
 import { clip, pad, toAscii } from '../../tui/clip.ts'
 import { editLine, lineOf, windowOf } from '../../tui/line-editor.ts'
@@ -70,6 +70,21 @@ describe('text', () => {
         expect(stringWidth(before + under + after)).toBeLessThanOrEqual(Math.max(width, stringWidth(under)))
       }),
     )
+  })
+})
+
+describe('long text', () => {
+  it('is measured as often as it is long, also without a blank', () => {
+    // What is measured is first asked whether it is plain.
+    const asked = vi.spyOn(RegExp.prototype, 'test')
+    const cost = (characters: number) => {
+      asked.mockClear()
+      expect(wrap('漢'.repeat(characters), 80)).toHaveLength(characters / 40)
+      return asked.mock.calls.reduce((sum, [text]) => sum + text.length, 0)
+    }
+    const [short, long] = [cost(400), cost(4000)]
+    asked.mockRestore()
+    expect(long).toBeLessThan(short * 12)
   })
 })
 

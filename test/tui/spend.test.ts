@@ -73,6 +73,18 @@ describe('spend', () => {
     expect(await driven.see('openai')).not.toContain('without a price')
   })
 
+  it('stays with the row that was chosen when the order changes', async () => {
+    let web = 5
+    driven = drive({ ...answers, 'requests.stats': () => [stats('web', web), stats('search', 15)] })
+    await driven.press('$', 'down')
+    expect(await driven.see('▸ web')).toMatch(/search[\s\S]*▸ web/)
+    web = 50
+    await driven.press('r')
+    expect(await driven.see('$50.00')).toMatch(/▸ web[\s\S]*search/)
+    await driven.press('enter')
+    await driven.see('project web')
+  })
+
   it('opens nothing of what has no key, since no filter finds it', async () => {
     driven = drive(answers)
     await driven.press('$', 'b', 'G', 'enter')

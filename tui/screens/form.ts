@@ -291,13 +291,15 @@ function secretText(line: EditedLine, selected: boolean, theme: TextTheme): stri
   return selected ? text + theme.cursor(' ') : text === '' ? theme.paint('quiet', '–') : text
 }
 
+const severalWritten = 'Separate several with commas; put in quotes what has one itself'
+
 function formOf(field: Field): string {
   if (field.secret) return 'Hidden while you type'
   if (field.shape === 'boolean') return 'Space toggles it'
-  if (field.syntax === 'files') return 'Separate several with commas'
-  if (field.shape === 'pairs') return 'NAME=VALUE, separated by commas'
+  if (field.syntax === 'files') return severalWritten
+  if (field.shape === 'pairs') return 'NAME=VALUE, separated by commas; in quotes what has a comma: "a=1,2"'
   if (field.syntax === 'target') return 'PROVIDER[:MODEL][,weight=N][,priority=N][,format=F], separated by spaces'
-  if (field.shape === 'list') return 'Separate several with commas'
+  if (field.shape === 'list') return severalWritten
   if (field.syntax === 'duration') return 'For example 250ms, 5s or 30m'
   if (field.syntax === 'size') return 'For example 64KB or 100MB'
   return ''

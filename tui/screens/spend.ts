@@ -104,7 +104,11 @@ export class SpendScreen implements Screen {
   #take(): void {
     const data: readonly unknown[] = Array.isArray(this.#stats?.data) ? this.#stats.data : []
     const whole = data.reduce<number>((sum, row) => sum + (numberAt(row, 'usd') ?? 0), 0)
+    const selected = this.#rows[this.#selection.index]
     this.#rows = data.map((row) => toRow(row, whole)).toSorted(dearestFirst)
+    // Whoever presses a key means the row that he saw, wherever it stands now.
+    const index = this.#rows.findIndex(({ id, group }) => id === selected?.id && group === selected.group)
+    if (index >= 0) this.#selection = { ...this.#selection, index }
     this.#layout = new TableLayout(columnsFor(this.#way))
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { deriveContract } from '../../../scripts/derive-contract.ts'
-import { inputOf, missingFields, valuesOf } from '../../../src/console/app/parts/form-values.ts'
+import { inputOf, problemsOf, valuesOf } from '../../../src/console/app/parts/form-values.ts'
 
 const fieldsOf = (name: string) => deriveContract().find((operation) => operation.name === name)?.fields ?? []
 
@@ -19,8 +19,8 @@ describe('a form from nothing', () => {
   })
 
   it('says what is missing before it asks', () => {
-    expect(missingFields(fields, valuesOf(fields))).toEqual({ model: 'Required' })
-    expect(missingFields(fields, { ...valuesOf(fields), model: 'a' })).toEqual({})
+    expect(problemsOf(fields, valuesOf(fields), null)).toEqual({ model: 'Required' })
+    expect(problemsOf(fields, { ...valuesOf(fields), model: 'a' }, null)).toEqual({})
   })
 
   it('leaves a secret as it was typed', () => {
@@ -59,5 +59,25 @@ describe('a form of what stands', () => {
       attach: [],
       clear: ['rpm', 'on-budget', 'max-body'],
     })
+  })
+})
+
+describe('a number', () => {
+  const fields = fieldsOf('providers.edit').filter(({ name }) => name !== 'name')
+  const before = valuesOf(fields, { rpm: 500 })
+  const problems = (rpm: string) => problemsOf(fields, { ...before, rpm }, before)
+
+  it.each(['1,000', '1 000', '12k', '1e999', '--', 'Infinity'])('that is none clears no limit: %s', (text) => {
+    expect(problems(text)).toEqual({ rpm: expect.stringContaining('number') })
+    expect(problemsOf(fieldsOf('providers.add'), { rpm: text }, null)).toHaveProperty('rpm')
+  })
+
+  it.each([
+    ['1000', 1000],
+    [' 2.5 ', 2.5],
+    ['', null],
+  ])('is sent as it was written: %j', (text, rpm) => {
+    expect(problems(text)).toEqual({})
+    expect(inputOf(fields, { ...before, rpm: text }, before)).toEqual({ rpm })
   })
 })

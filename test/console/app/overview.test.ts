@@ -40,6 +40,11 @@ describe('what needs attention', () => {
     expect(listed({ providers: [half] })[0]).toMatch(/^warning half: 4 of 10 attempts failed/)
   })
 
+  it('warns of a provider that recovers and that nobody has called since', () => {
+    const recovering = provider('openai', { state: 'recovering' })
+    expect(listed({ providers: [recovering] })).toEqual(['warning openai: recovering → /providers/$name'])
+  })
+
   it('names a budget from 80% on', () => {
     const budget = {
       policy: 'team',

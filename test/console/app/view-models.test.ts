@@ -5,7 +5,13 @@ import { checkSteps, suggestedBaseUrl } from '../../../src/console/app/areas/pro
 import { healthSpans, readyShare } from '../../../src/console/app/areas/providers/health-strip.ts'
 import { readBody } from '../../../src/console/app/areas/routing/explain-body.ts'
 import { drawLines, expectedShares, pictureHeight } from '../../../src/console/app/areas/routing/route-picture.ts'
-import { moveRow, newRow, rowsOf, writeRows } from '../../../src/console/app/areas/routing/target-rows.ts'
+import {
+  moveRow,
+  newRow,
+  problemsOfRows,
+  rowsOf,
+  writeRows,
+} from '../../../src/console/app/areas/routing/target-rows.ts'
 import { trafficOf } from '../../../src/console/app/areas/routing/target-traffic.ts'
 import { projectsOfPolicy } from '../../../src/console/app/areas/settings/policy-fields.ts'
 import { describeTimeRange } from '../../../src/console/app/areas/time-range.ts'
@@ -33,12 +39,38 @@ describe('differences of two answers', () => {
     expect(findDifferences(of('a'), of('a'))).toEqual([])
   })
 
+  it('are seen in each of several items of one name', () => {
+    const of = (first: number, second: number) => ({
+      targets: [
+        { provider: 'openai', upstream_model: 'a', weight: first },
+        { provider: 'openai', upstream_model: 'b', weight: second },
+      ],
+    })
+    expect(findDifferences(of(1, 1), of(5, 1))).toEqual([{ path: 'targets[openai].weight', before: '1', after: '5' }])
+    expect(findDifferences(of(1, 1), of(1, 5))).toEqual([{ path: 'targets[openai 2].weight', before: '1', after: '5' }])
+    expect(pathInWords('targets[openai 2].weight')).toBe('Targets openai 2, weight')
+  })
+
   it('have places that a person can read', () => {
     expect(pathInWords('timeouts.total_ms')).toBe('Timeouts, total')
     expect(pathInWords('base_url')).toBe('Base URL')
     expect(pathInWords('id')).toBe('ID')
     expect(pathInWords('credentials[cre_01m7zj73cmyxbve5d6deqfyj36].last_four')).toBe('Credentials …fyj36, last four')
     expect(pathInWords('targets[openai].weight')).toBe('Targets openai, weight')
+  })
+})
+
+describe('the targets of a route that is written', () => {
+  it('need a provider, and a weight that is a number', () => {
+    const row = { ...newRow('openai'), weight: '2' }
+    expect(problemsOfRows([newRow()])).toHaveProperty('targets')
+    expect(problemsOfRows([])).toHaveProperty('targets')
+    expect(problemsOfRows([row, newRow()])).toEqual({})
+    for (const weight of ['2,5', 'two', 'Infinity'])
+      expect(problemsOfRows([row, { ...row, weight }])).toEqual({
+        targets: 'A weight must be a number, like 2 or 0.5.',
+      })
+    for (const weight of ['', ' 0.5 ', '0']) expect(problemsOfRows([{ ...row, weight }])).toEqual({})
   })
 })
 

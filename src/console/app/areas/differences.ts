@@ -39,7 +39,14 @@ function withUnit(value: number, path: string): string {
 function flattenList(items: unknown[], path: string, leaveOut: readonly string[]): [string, string][] {
   if (items.length === 0) return []
   if (items.every((item) => typeof item !== 'object' || item === null)) return [[path, items.map(String).join(', ')]]
-  return items.flatMap((item, index) => flatten(item, `${path}[${nameOf(item) ?? index + 1}]`, leaveOut))
+  const seen = new Map<string, number>()
+  return items.flatMap((item, index) => {
+    const name = nameOf(item) ?? String(index + 1)
+    const times = (seen.get(name) ?? 0) + 1
+    seen.set(name, times)
+    // A route may have two targets at one provider.
+    return flatten(item, `${path}[${times === 1 ? name : `${name} ${times}`}]`, leaveOut)
+  })
 }
 
 function nameOf(item: unknown): string | null {

@@ -90,10 +90,25 @@ function readPairs(value: FormValue, was: FormValue | undefined): Record<string,
   return Object.keys(given).length === 0 ? undefined : given
 }
 
-/** What is missing before anything is sent, by field. */
-export function missingFields(fields: readonly DerivedField[], values: FormValues): Record<string, string> {
-  const missing = fields.filter(({ name, required }) => required && isBlank(values[name]))
-  return Object.fromEntries(missing.map(({ name }) => [name, 'Required']))
+/**
+ * What is wrong before anything is sent, by field. A number that is none would be sent as null, which clears a limit. In a
+ * form of what stands (`before`) nothing is missing.
+ */
+export function problemsOf(
+  fields: readonly DerivedField[],
+  values: FormValues,
+  before: FormValues | null,
+): Record<string, string> {
+  const missing = before === null ? fields.filter(({ name, required }) => required && isBlank(values[name])) : []
+  const wrong = fields.filter(({ name, shape }) => shape === 'number' && !isNumber(values[name]))
+  return Object.fromEntries([
+    ...missing.map(({ name }) => [name, 'Required']),
+    ...wrong.map(({ name }) => [name, 'Must be a number, like 1000 or 0.5']),
+  ])
+}
+
+function isNumber(value: FormValue | undefined): boolean {
+  return isBlank(value) || Number.isFinite(Number(value))
 }
 
 function isBlank(value: FormValue | undefined): boolean {

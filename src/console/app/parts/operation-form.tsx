@@ -5,7 +5,7 @@ import { operationNamed } from '../contract/operations.ts'
 import { Button } from './button.tsx'
 import { FaultView } from './fault-notice.tsx'
 import { type FieldChoice, FormField } from './form-field.tsx'
-import { clearName, type FormValues, inputOf, missingFields, valuesOf } from './form-values.ts'
+import { clearName, type FormValues, inputOf, problemsOf, valuesOf } from './form-values.ts'
 import { useOperation } from './operation-call.ts'
 
 export interface OperationFormProps {
@@ -46,7 +46,7 @@ export function OperationForm(props: OperationFormProps) {
   const errors = { ...fault?.fields, ...missing }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const blank = before === null ? missingFields(fields, values) : {}
+    const blank = problemsOf(fields, values, before)
     setMissing(blank)
     if (Object.keys(blank).length > 0) return
     const answer = await call({ ...fixed, ...inputOf(fields, values, before) })

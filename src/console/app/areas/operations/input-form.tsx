@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import type { Fault } from '../../client/fault.ts'
 import type { DerivedOperation } from '../../contract/derived.ts'
-import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/form-values.ts'
+import { type FormValues, inputOf, problemsOf, valuesOf } from '../../parts/form-values.ts'
 import { FormFault, FormField } from '../../parts/index.ts'
 
 export interface InputFormProps {
@@ -21,7 +21,7 @@ export function InputForm({ operation, preset, fault, children, onInput }: Input
   const [missing, setMissing] = useState<Record<string, string>>({})
   const errors = { ...fault?.fields, ...missing }
   const submit = () => {
-    const blank = missingFields(fields, values)
+    const blank = problemsOf(fields, values, null)
     setMissing(blank)
     if (Object.keys(blank).length === 0) onInput(inputOf(fields, values, null))
   }

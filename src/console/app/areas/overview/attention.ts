@@ -52,7 +52,7 @@ function ofProvider({ name, active, state, state_reason: reason, last_hour: hour
   const counted = `${hour.failed.toLocaleString('en-US')} of ${hour.tried.toLocaleString('en-US')} attempts failed in the last hour`
   if (state === 'failing' || state === 'recovering' || failsOften(hour)) {
     const said = [hour.failed > 0 ? counted : state, reason].filter((word) => word !== null)
-    const tone = state === 'failing' || hour.failed === hour.tried ? 'bad' : 'warning'
+    const tone = state === 'failing' || (hour.tried > 0 && hour.failed === hour.tried) ? 'bad' : 'warning'
     return [{ key: `provider ${name}`, tone, subject: name, text: said.join('. '), ...place }]
   }
   return targets

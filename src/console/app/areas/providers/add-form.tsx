@@ -5,7 +5,7 @@ import { orpc } from '../../client/admin.ts'
 import type { Fault } from '../../client/fault.ts'
 import { operationNamed } from '../../contract/operations.ts'
 import { FormField } from '../../parts/form-field.tsx'
-import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/form-values.ts'
+import { type FormValues, inputOf, problemsOf, valuesOf } from '../../parts/form-values.ts'
 import { Button, FormFault, toast, useOperation } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider, ProviderKind } from '../outputs.ts'
@@ -81,7 +81,7 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
   const set = (field: string, value: FormValues[string]) => setValues((all) => ({ ...all, [field]: value }))
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const blank = { ...missingFields(fields, values), ...missingByKind(choice, values) }
+    const blank = { ...problemsOf(fields, values, null), ...missingByKind(choice, values) }
     setMissing(blank)
     if (Object.keys(blank).length > 0) return
     const fixed = { kind: kind.kind, ...(preset === null ? {} : { preset: preset.name }) }

@@ -1,13 +1,13 @@
 import { type FormEvent, useState } from 'react'
 import { operationNamed } from '../../contract/operations.ts'
 import { FormField } from '../../parts/form-field.tsx'
-import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/form-values.ts'
+import { type FormValues, inputOf, problemsOf, valuesOf } from '../../parts/form-values.ts'
 import { Button, FormFault, useOperation } from '../../parts/index.ts'
 import type { Provider, Route } from '../outputs.ts'
 import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
 import { durationText } from '../units.ts'
 import { TargetEditor } from './target-editor.tsx'
-import { newRow, rowsOf, type TargetRow, writeRows } from './target-rows.ts'
+import { newRow, problemsOfRows, rowsOf, type TargetRow, writeRows } from './target-rows.ts'
 
 export interface RouteFormProps {
   providers: readonly Provider[]
@@ -52,10 +52,7 @@ export function RouteForm({ providers, route, provider, defaultScope, onDone, on
   const errors = { ...fault?.fields, ...missing }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const blank = {
-      ...(before === null ? missingFields(fields, values) : {}),
-      ...(writeRows(rows).length === 0 ? { targets: 'Select a provider for at least one target.' } : {}),
-    }
+    const blank = { ...problemsOf(fields, values, before), ...problemsOfRows(rows) }
     setMissing(blank)
     if (Object.keys(blank).length > 0) return
     const fixed = route === null ? scopeInput(scope) : referenceTo(route)

@@ -54,7 +54,14 @@ export function writeRows(rows: readonly TargetRow[]): string[] {
     )
 }
 
+/** What is wrong before anything is sent; a weight that is no number would be taken for none. */
+export function problemsOfRows(rows: readonly TargetRow[]): { targets?: string } {
+  if (rows.every(({ provider }) => provider === '')) return { targets: 'Select a provider for at least one target.' }
+  const isWrong = rows.some(({ weight }) => weight.trim() !== '' && readNumber(weight) === null)
+  return isWrong ? { targets: 'A weight must be a number, like 2 or 0.5.' } : {}
+}
+
 function readNumber(text: string): number | null {
   const number = Number(text.trim())
-  return text.trim() === '' || Number.isNaN(number) ? null : number
+  return text.trim() === '' || !Number.isFinite(number) ? null : number
 }
