@@ -307,8 +307,8 @@ export interface LaneObjects {
 }
 
 export interface Reference extends ObjectName {
-  /** The file is a batch's input: its lines are requests. */
-  input?: true
+  /** The file is a batch's input: its lines are requests. `items`: models are asked for each of its lines, or those that it names. */
+  input?: true | 'items'
 }
 
 export interface ObjectPage {

@@ -117,7 +117,7 @@ export class SharedObjects {
   async #input({ fileId, providerId, credentialId }: Extract<ObjectsAsked, { act: 'input' }>) {
     const [row] = await this.#rows<{ key_id: string | null; input_json: string | null }>(
       `select key_id, input_json from spgw.objects
-       where type = 'file' and id = $1 and provider_id = $2 and credential_id = $3`,
+       where type in ('file', 'eval') and id = $1 and provider_id = $2 and credential_id = $3`,
       [fileId, providerId, credentialId ?? ''],
     )
     const text = row?.input_json ?? null

@@ -1,7 +1,8 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { LaneName } from '../../core/lane.ts'
 import { quote } from '../../core/quote.ts'
-import type { BatchInput, ObjectName } from '../../core/stored-object.ts'
+import type { BatchAsk, BatchInput, ObjectName } from '../../core/stored-object.ts'
+import type { Reference } from '../../lanes/contract.ts'
 import { checkCall } from '../../policy/admit.ts'
 import type { Call } from '../request/call.ts'
 import { planModel } from '../upstream/plan-call.ts'
@@ -16,7 +17,7 @@ type Owned = Extract<Ownership, { kind: 'owned' }>
 export async function checkInputs(
   call: Call,
   names: readonly ObjectName[],
-  files: readonly ObjectName[],
+  files: readonly Reference[],
   owned: Owned,
 ): Promise<Ownership> {
   const referred: ObjectName[] = []
@@ -24,6 +25,11 @@ export async function checkInputs(
     const known = await call.gateway.objects.input(file.id, owned.pin, scopeOf(call.key))
     if ('failed' in known) return refused(indexFault(call, known.failed))
     const { input, adopted } = known
+    if (file.input === 'items') {
+      const denied = addItems(call, file, input)
+      if (denied !== null) return refused(denied)
+      continue
+    }
     call.batchInputs = input?.asks === undefined ? null : [...(call.batchInputs ?? []), ...input.asks]
     const wrong = input === null ? checkUnknown(call, file, adopted) : checkLines(call, file, input)
     if (wrong !== null) return refused(wrong)
@@ -35,6 +41,42 @@ export async function checkInputs(
 function refused(reason: Fault): Ownership {
   return { kind: 'refused', fault: reason }
 }
+
+/** What the run of an eval asks for besides its body: for each line of a file, and what the graders of the eval ask of each. */
+function addItems(call: Call, { type, id }: Reference, input: BatchInput | null): Fault | null {
+  const what = describeObject({ type, id })
+  if (input?.asks === undefined) {
+    note(
+      call,
+      type === 'file'
+        ? `How many items the ${what} has ${countsAsOne}`
+        : `What the graders of the ${what} ${heldForNothing}`,
+    )
+    return null
+  }
+  const { gateway, lane, policy, pin } = call
+  const asks: BatchAsk[] = []
+  for (const ask of input.asks) {
+    const { model } = ask
+    if (model === null) {
+      asks.push(ask)
+      continue
+    }
+    const { bodyLimit } = gateway.settings
+    const verdict = checkCall({ lane: lane.name, model, bytes: 0, bodyLimit }, policy)
+    if (verdict.fault !== null) {
+      call.trace.policySignals.push(...verdict.signals)
+      return verdict.fault
+    }
+    asks.push({ ...ask, model: planModel(call, model, pin).candidates[0]?.upstreamModel ?? model })
+  }
+  call.batchInputs = [...(call.batchInputs ?? []), ...asks]
+  return null
+}
+
+const countsAsOne = 'is not known here: for budgets it counts as one.'
+const heldForNothing =
+  'ask is not known here: budgets hold nothing for them, and count it when the end of the run is shown.'
 
 /** How to upload what a batch shall be made of, in the words of the lane's documentation. */
 const readable: Partial<Record<LaneName, string>> = {

@@ -57,8 +57,11 @@ function namedObjects({ match, inspection, body }: Call): readonly Reference[] |
       ? endpoint.references(inspection.query, inspection.mayRefer ? body.bytes : noBody)
       : endpoint.formReferences(upload.fields)
   if ('code' in inside) return inside
-  const { object } = endpoint
-  if (match.object !== null && object !== null) return [{ type: object.type, id: match.object }, ...inside]
+  const { object, batchAsks } = endpoint
+  if (match.object !== null && object !== null) {
+    const named = { type: object.type, id: match.object }
+    return [batchAsks === undefined ? named : { ...named, input: 'items' }, ...inside]
+  }
   return inside.length === 0 ? none : inside
 }
 
@@ -80,7 +83,8 @@ async function takeKept(call: Call, names: readonly ObjectName[]) {
 /** With what the files refer to that are given to be carried out. */
 async function findAll(call: Call, names: readonly Reference[]): Promise<Ownership> {
   const found = await findOwner(call, names)
-  const inputs = names.filter(({ input }) => input === true)
+  const asksMany = call.match.endpoint.batchAsks !== undefined
+  const inputs = names.filter(({ input }) => input === true || (input === 'items' && asksMany))
   if (inputs.length === 0 || found.kind !== 'owned') return found
   call.pin = found.pin
   const { checkInputs } = await import('./check-inputs.ts')

@@ -71,6 +71,13 @@ class FileInput implements InputWatch {
   }
 }
 
+/** A line of a file for evals: what is asked of it stands in the run. */
+const readItem: LineReader = (line) => ({
+  models: [],
+  objects: [],
+  ask: { model: null, bytes: line.length, output: 0 },
+})
+
 /** In any other, parsers may read another name. */
 const plainName = /^[\w.[\]-]+$/
 
@@ -78,6 +85,7 @@ const plainName = /^[\w.[\]-]+$/
 class FormInput implements InputWatch, PartSink {
   readonly #form: FormScanner
   readonly #scan: InputScan
+  readonly #items = new InputScan(readItem)
   #files = 0
   #inFile = false
   #whole = false
@@ -107,22 +115,31 @@ class FormInput implements InputWatch, PartSink {
   }
 
   bytes(chunk: Buffer): void {
-    if (this.#inFile && this.#mayBeInput()) this.#scan.add(chunk)
+    if (!this.#inFile) return
+    if (this.#mayBe(isForBatches)) this.#scan.add(chunk)
+    if (this.#mayBe(isForEvals)) this.#items.add(chunk)
   }
 
   taken(): BatchInput | null {
     const { wrong, fields } = this.#form
     if (!this.#whole || wrong !== null || this.#files === 0) return null
-    return fields.some(isForBatches) ? this.#scan.end() : null
+    if (fields.some(isForBatches)) return this.#scan.end()
+    const items = fields.some(isForEvals) ? this.#items.end() : null
+    return items === null ? null : { ...items, unread: items.unread ?? 'it was uploaded for evals' }
   }
 
-  #mayBeInput(): boolean {
+  #mayBe(isFor: typeof isForBatches): boolean {
     const { fields } = this.#form
-    return fields.length === 0 || fields.some(isForBatches)
+    return fields.length === 0 || fields.some(isFor)
   }
 }
 
 /** Vendors of the same format have words of their own that begin so. */
 function isForBatches({ value }: { value: string }): boolean {
   return value.startsWith('batch')
+}
+
+/** Of no batch: its lines are counted, for the runs that name it. */
+function isForEvals({ value }: { value: string }): boolean {
+  return value === 'evals'
 }

@@ -33,31 +33,25 @@ export class ObjectStatements {
        set batch_id = excluded.batch_id where objects.batch_id is null and excluded.batch_id is not null
        and objects.project_id = excluded.project_id and objects.environment_id = excluded.environment_id`,
     )
-    this.#forget = sqlite.prepare(
-      `delete from objects where type = ? and id = ? and provider_id = ? and credential_id = ?
-       and project_id = ? and environment_id = ?`,
-    )
-    this.#forgetOlder = sqlite.prepare(
-      `delete from objects where type = ? and id = ? and provider_id = ? and credential_id = ?
-       and project_id = ? and environment_id = ? and created_at <= ?`,
-    )
+    const forget = `delete from objects where type = ? and id = ? and provider_id = ? and credential_id = ?
+       and project_id = ? and environment_id = ?`
+    this.#forget = sqlite.prepare(forget)
+    this.#forgetOlder = sqlite.prepare(`${forget} and created_at <= ?`)
     // The names lead, whatever the planner thinks of them.
     this.#find = sqlite.prepare(
-      `select objects.* from json_each(?) as types cross join json_each(types.value) as ids cross join objects
-       where objects.type = types.key and objects.id = ids.value`,
+      `select o.* from json_each(?) types cross join json_each(types.value) ids cross join objects o
+       where o.type = types.key and o.id = ids.value`,
     )
-    // Of the call that made the file, and of no other that is told of it.
+    // Of the call that made the file or the eval, and of no other that is told of it.
     this.#addInput = sqlite.prepare(
-      `insert into batch_inputs (file_id, provider_id, credential_id, input_json)
-       select id, provider_id, credential_id, ? from objects
-       where type = 'file' and id = ? and provider_id = ? and credential_id = ? and request_id = ?
+      `insert into batch_inputs select id, provider_id, credential_id, ? from objects
+       where type in ('file', 'eval') and id = ? and provider_id = ? and credential_id = ? and request_id = ?
        on conflict do nothing`,
     )
     this.#input = sqlite.prepare(
-      `select objects.key_id, batch_inputs.input_json from objects
-       left join batch_inputs on batch_inputs.file_id = objects.id
-       and batch_inputs.provider_id = objects.provider_id and batch_inputs.credential_id = objects.credential_id
-       where objects.type = 'file' and objects.id = ? and objects.provider_id = ? and objects.credential_id = ?`,
+      `select o.key_id, b.input_json from objects o left join batch_inputs b on b.file_id = o.id
+       and b.provider_id = o.provider_id and b.credential_id = o.credential_id
+       where o.type in ('file', 'eval') and o.id = ? and o.provider_id = ? and o.credential_id = ?`,
     )
     this.#places = sqlite.prepare(
       `select provider_id, credential_id, count(*) as count from objects

@@ -19,7 +19,7 @@ export function readObjectHistory(sqlite: Database, from: string): { changes: Sh
 function readObjects(sqlite: Database, key: readonly string[]): ReturnType<typeof readObjectHistory> {
   const rows = sqlite
     .prepare<(string | number)[], ObjectRow & { input_json: string | null }>(
-      `select o.*, b.input_json from objects o left join batch_inputs b on o.type = 'file' and b.file_id = o.id
+      `select o.*, b.input_json from objects o left join batch_inputs b on o.type in ('file', 'eval') and b.file_id = o.id
        and b.provider_id = o.provider_id and b.credential_id = o.credential_id
        where (o.type, o.id, o.provider_id, o.credential_id) > (?, ?, ?, ?)
        order by o.type, o.id, o.provider_id, o.credential_id limit ?`,

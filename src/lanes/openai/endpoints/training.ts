@@ -2,7 +2,7 @@ import type { Endpoint } from '../../contract.ts'
 import { creates, deletes, json, lists, uses } from '../../endpoint-row.ts'
 import { runLimits } from '../inspection.ts'
 import { rejectWideSource } from '../objects/batch-call.ts'
-import { createdThread } from '../objects/created-objects.ts'
+import { createdEval, createdThread } from '../objects/created-objects.ts'
 import {
   endedEvalRun,
   endedEvalRuns,
@@ -11,7 +11,7 @@ import {
   startedEvalRun,
   startedThreadRun,
 } from '../objects/ended.ts'
-import { askedByEvalRun, askedByGrader, inspectNested, places } from '../objects/nested-models.ts'
+import { askedByEvalRun, askedByGrader, inspectCriteria, inspectNested, places } from '../objects/nested-models.ts'
 import { readGraded, readRun, readThreadAndRun } from '../readers.ts'
 import { row } from './row.ts'
 
@@ -117,7 +117,8 @@ export const training: readonly Endpoint[] = [
     model: 'body-optional',
     requestForms: json,
     object: creates('eval'),
-    inspect: inspectNested(places.criteria),
+    inspect: inspectCriteria,
+    createdObjects: createdEval,
   }),
   row('evals.list', 'GET /evals', { object: lists('eval') }),
   row('evals.get', 'GET /evals/{object}', { object: uses('eval') }),

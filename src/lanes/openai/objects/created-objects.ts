@@ -38,6 +38,14 @@ export function createdThread(...answered: AnsweredObjects): readonly CreatedObj
   return readAnswer(answered, false, ({ id, thread_id }) => thread_id ?? id)
 }
 
+/** With what its graders ask, which the calls that make runs of it do not say. */
+export function createdEval(...answered: AnsweredObjects): readonly CreatedObject[] {
+  const [, { asks = [] }] = answered
+  const models = asks.flatMap(({ model }) => model ?? [])
+  const input = { lines: 0, models, objects: [], unread: null, asks: [...asks] }
+  return createdObjects(...answered).map((each) => (each.type === 'eval' ? { ...each, input } : each))
+}
+
 function ownId({ id }: JsonObject): unknown {
   return id
 }

@@ -1,7 +1,8 @@
 import { type Fault, fault } from '../../../core/errors.ts'
+import { bytesPerToken } from '../../../core/estimated-tokens.ts'
 import { type Span, scanElements, scanObject, shortValue } from '../../../core/json-scan.ts'
 import { isCount, readValue } from '../../../core/json-value.ts'
-import type { BatchAsk } from '../../../core/stored-object.ts'
+import { addBatchAsk, type BatchAsk } from '../../../core/stored-object.ts'
 import type { Endpoint, Inspection, NamedModel } from '../../contract.ts'
 import { JsonMembers, JsonText, type JsonValue, readTree, tooManyValues } from '../../json-tree.ts'
 import { isFault, isLongName, longModel } from '../../request-body.ts'
@@ -102,18 +103,59 @@ const modelsOf = ({ model, additionalModels = [] }: Inspection): string[] => [
 const samplingLimits = ['max_completion_tokens', 'max_completions_tokens', 'max_output_tokens', 'max_tokens']
 
 /**
- * The model is asked once for each item, with the same template around it. How many items a file has is not known here: it counts as
- * one. What the graders of the eval ask stands in the eval alone.
+ * The model is asked once for each item, with the same template around it, and each grader of the eval once for each answer. A file whose
+ * items nobody has counted is one. `inputs`: of files without a model, of graders with theirs.
  */
-export function askedByEvalRun(inspection: Inspection, body: Buffer): readonly BatchAsk[] {
+export function askedByEvalRun(inspection: Inspection, body: Buffer, inputs: readonly BatchAsk[]): readonly BatchAsk[] {
   const contents = spansAt(body, 'data_source', 'source', 'content')
   const items = contents.flatMap((content) => scanElements(body, content) ?? [content])
-  const lines = Math.max(1, items.length)
+  const files = inputs.filter(({ model }) => model === null)
+  const lines = Math.max(
+    1,
+    files.reduce((sum, file) => sum + file.lines, items.length),
+  )
+  const bytes = items.reduce(
+    (sum, { start, end }) => sum + end - start,
+    files.reduce((sum, file) => sum + file.bytes, 0),
+  )
+  const longest = Math.max(0, ...files.map((file) => file.longest), ...items.map(({ start, end }) => end - start))
   const template = body.length - contents.reduce((sum, { start, end }) => sum + end - start, 0)
-  const bytes = items.reduce((sum, { start, end }) => sum + end - start, lines * template)
-  const longest = items.reduce((most, { start, end }) => Math.max(most, end - start), 0) + template
   const limit = limitAt(body, 'data_source')
-  return modelsOf(inspection).map((model) => askOf({ model, lines, bytes, longest }, limit))
+  const own = { lines, bytes: bytes + lines * template, longest: longest + template }
+  const answer = (limit ?? 0) * bytesPerToken
+  return [
+    ...modelsOf(inspection).map((model) => askOf({ model, ...own }, limit)),
+    ...inputs
+      .filter(({ model }) => model !== null)
+      .map((grader) => ({
+        ...{ model: grader.model, lines: lines * grader.lines, output: lines * grader.output, unlimited: 0 },
+        bytes: lines * grader.bytes + (bytes + lines * answer) * grader.lines,
+        longest: grader.longest + longest + answer,
+      })),
+  ]
+}
+
+/** A grader answers with a score or a label: one that sets no limit is held for so many tokens. */
+const gradeTokens = 1024
+
+/** What the graders of an eval ask of each item of a run, which names none of them. */
+export const inspectCriteria: Endpoint['inspect'] = (match, query, body) => {
+  const found = inspectNested(places.criteria)(match, query, body)
+  if (isFault(found)) return found
+  const asks = new Map<string | null, BatchAsk>()
+  const criteria = spansAt(body, 'testing_criteria')
+  for (const span of criteria.flatMap((list) => scanElements(body, list) ?? [])) {
+    const bytes = span.end - span.start
+    const output = limitIn(body, spansWithin(body, [span], ['sampling_params'])) ?? gradeTokens
+    for (const named of spansWithin(body, [span], ['model'])) {
+      const model = readValue(body, named)
+      if (typeof model === 'string') addBatchAsk(asks, { model, bytes, output })
+    }
+  }
+  // Of one that is made of others, the whole stands for each.
+  const bytes = criteria.reduce((sum, { start, end }) => sum + end - start, 0)
+  for (const model of modelsOf(found)) if (!asks.has(model)) addBatchAsk(asks, { model, bytes, output: gradeTokens })
+  return { ...found, asks: [...asks.values()] }
 }
 
 /** One answer of each of its models. */
@@ -130,20 +172,28 @@ function askOf(ask: Pick<BatchAsk, 'model' | 'lines' | 'bytes' | 'longest'>, lim
 
 /** The largest that is set for each answer; null: none is, or one that is no count. */
 function limitAt(body: Buffer, holder: string): number | null {
+  return limitIn(body, spansAt(body, holder, 'sampling_params'))
+}
+
+function limitIn(body: Buffer, sampling: readonly Span[]): number | null {
   const values = samplingLimits
-    .flatMap((name) => spansAt(body, holder, 'sampling_params', name))
+    .flatMap((name) => spansWithin(body, sampling, [name]))
     .map((span) => readValue(body, span, shortValue))
     .filter((value) => value !== null)
   return values.length > 0 && values.every(isCount) ? Math.max(...values) : null
 }
 
 function spansAt(body: Buffer, ...path: MemberPath): readonly Span[] {
+  return spansWithin(body, [{ start: 0, end: body.length }], path)
+}
+
+function spansWithin(body: Buffer, spans: readonly Span[], path: MemberPath): readonly Span[] {
   return path.reduce<readonly Span[]>(
     (within, name) =>
       within.flatMap((span) => {
         const scan = scanObject(body, [name], span)
         return scan.ok ? scan.members : []
       }),
-    [{ start: 0, end: body.length }],
+    spans,
   )
 }

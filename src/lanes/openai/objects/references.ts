@@ -83,7 +83,7 @@ function referencesIn(body: Buffer, withAudio: boolean): readonly Reference[] | 
   const found = new Map<string, Reference>()
   for (const name of collect(tree.root, withAudio)) {
     const key = `${name.type}\n${name.id}`
-    if (name.input === true || !found.has(key)) found.set(key, name)
+    if (name.input !== undefined || !found.has(key)) found.set(key, name)
   }
   return tree.texts.left < 0 ? tooManyValues : [...found.values()]
 }
@@ -113,7 +113,8 @@ function* collect(root: JsonValue, withAudio: boolean): Generator<Reference> {
         for (const { value: each } of member.entries) waiting.push(each)
       else waiting.push(member)
     }
-    if (value.texts('type').includes('file_id')) for (const id of value.texts('id')) yield { type: 'file', id }
+    if (value.texts('type').includes('file_id'))
+      for (const id of value.texts('id')) yield { type: 'file', id, input: 'items' }
   }
 }
 
