@@ -109,8 +109,10 @@ export class ReadinessKeeper {
     const kind = provider === null ? null : findKind(provider.kind)
     if (provider === null || kind === null || kind.check === null || provider.readiness.state === 'failing') return
     const result = await this.#checkAny(provider, kind, this.#ports.keyring)
-    if (result.ok) return this.#setReady(provider, result.models)
-    if (result.reason === 'credential_rejected') return this.#setFailing(provider, result.message, result.reason)
+    const now = await this.#readAgain(provider)
+    if (now === null || now.readiness.state === 'failing') return
+    if (result.ok) return this.#setReady(now, result.models)
+    if (result.reason === 'credential_rejected') return this.#setFailing(now, result.message, result.reason)
     this.#ports.log.warn('calls to a provider fail, and so does its check', {
       provider: provider.name,
       reason: result.message,
@@ -129,13 +131,21 @@ export class ReadinessKeeper {
     const index = opened.findIndex(({ id }) => id === credentialId)
     if (credentialId !== null && index < 0) return
     const result = await this.check(kind, targetOf(provider), opened[index]?.credential ?? null)
+    const now = await this.#readAgain(provider)
+    if (now === null || now.readiness.state === 'failing') return
     if (result.ok) {
       log.info('a call was rejected with a credential that passes its check', { provider: provider.name })
-      return this.#setReady(provider, result.models)
+      return this.#setReady(now, result.models)
     }
     if (result.reason !== 'credential_rejected') return this.#ports.pause(providerId)
     if (opened.length > 1 && !coolDown(providerId, index, Date.now() + longestIntervalMs)) return
-    await this.#setFailing(provider, reason ?? result.message, 'credential_rejected')
+    await this.#setFailing(now, reason ?? result.message, 'credential_rejected')
+  }
+
+  /** After a check; null: what was found is of an address or credential that it no longer has, and says nothing of these. */
+  async #readAgain({ id, revision }: Provider): Promise<Provider | null> {
+    const now = await this.#ports.store.providers.find(id)
+    return now?.revision.number === revision.number ? now : null
   }
 
   /** Where nothing was known; what is known stays. */
@@ -201,13 +211,15 @@ export class ReadinessKeeper {
     const kind = provider === null ? null : findKind(provider.kind)
     if (provider === null || kind === null) return
     const result = await this.#checkAny(provider, kind, keyring)
+    const now = await this.#readAgain(provider)
+    if (now === null) return this.#schedule(providerId, firstIntervalMs)
     if (!result.ok) {
-      if (provider.readiness.state !== 'failing') await this.#setFailing(provider, result.message, result.reason)
+      if (now.readiness.state !== 'failing') await this.#setFailing(now, result.message, result.reason)
       else this.#schedule(providerId, Math.min(longestIntervalMs, (before ?? firstIntervalMs / 2) * 2))
       return
     }
     markReady(providerId)
-    if (provider.readiness.state === 'ready') return
+    if (now.readiness.state === 'ready') return
     log.info('provider is ready again', { provider: provider.name })
     await store.providers.setReadiness(
       providerId,

@@ -14,7 +14,6 @@ import { parseSealed } from '../sealing/seal-format.ts'
 import { followBackup } from '../store/backup/backup-client.ts'
 import { type Backup, BackupRefused } from '../store/backup/backup-file.ts'
 import type { BackupContents } from '../store/backup/backup-protocol.ts'
-import { proofIdentity } from './backup.ts'
 import {
   commitRestore,
   finishRestore,
@@ -27,6 +26,7 @@ import { giveToOwner } from './give-to-owner.ts'
 import { makeDirectory } from './make-directory.ts'
 import { extractNativeBinding } from './native-binding.ts'
 import { databaseFile } from './places.ts'
+import { proofIdentity } from './take-backup.ts'
 import { startThread } from './threads.ts'
 
 export interface RestoreOptions {

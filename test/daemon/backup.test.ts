@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { type BackupSources, Backups } from '../../src/daemon/backup.ts'
+import { Backups } from '../../src/daemon/backup.ts'
+import type { BackupSources } from '../../src/daemon/take-backup.ts'
 
 const options = { credentials: true, records: true }
 

@@ -198,3 +198,45 @@ it('checks nothing any more once it is stopped', async () => {
   await minutes(30)
   expect(checks()).toBe(1)
 })
+
+it.each<[string, State, TrafficEvent, CheckResult]>([
+  ['a rejected credential', 'ready', suspect, rejected],
+  ['failing calls', 'ready', failing, rejected],
+  ['failing calls, answered well', 'unchecked', failing, good],
+])(
+  'says nothing of a provider that was changed while its check was under way: %s',
+  async (_what, before, event, result) => {
+    const slow = Promise.withResolvers<CheckResult>()
+    const { keeper, provider, seen } = stage(before, [slow.promise])
+    const handled = keeper.onTraffic(event)
+    await vi.advanceTimersByTimeAsync(0)
+    provider.revision = { ...provider.revision, number: 2 }
+    slow.resolve(result)
+    await handled
+    expect([provider.readiness.state, seen.paused]).toEqual([before, 0])
+  },
+)
+
+it('checks again what was changed while it was checked after a failure', async () => {
+  const slow = Promise.withResolvers<CheckResult>()
+  const { keeper, provider, seen, checks } = stage('failing', [slow.promise, good])
+  await keeper.start()
+  await vi.advanceTimersByTimeAsync(0)
+  provider.revision = { ...provider.revision, number: 2 }
+  slow.resolve(good)
+  await vi.advanceTimersByTimeAsync(0)
+  expect([provider.readiness.state, seen.markedReady]).toEqual(['failing', 0])
+  await minutes(1)
+  expect([provider.readiness.state, checks()]).toEqual(['ready', 2])
+})
+
+it('leaves a provider failing whose account was used up while a check passed', async () => {
+  const slow = Promise.withResolvers<CheckResult>()
+  const { keeper, provider } = stage('unchecked', [slow.promise])
+  const verified = keeper.onTraffic(failing)
+  await vi.advanceTimersByTimeAsync(0)
+  await keeper.onTraffic({ type: 'quota-exhausted', providerId: 'prv_1', credentialId: null, reason: 'no credit' })
+  slow.resolve(good)
+  await verified
+  expect(provider.readiness).toMatchObject({ state: 'failing', code: 'quota_exhausted' })
+})

@@ -72,6 +72,8 @@ export async function verifyBackup(path: string, progress: (done: number, total:
 
 async function readHead(path: string): Promise<Backup> {
   await using file = await open(path)
+  if ((await file.stat()).isDirectory())
+    throw new BackupRefused(`${path} is a directory.`, 'Give a file written by spgw backup.')
   const { buffer, bytesRead } = await file.read(Buffer.alloc(largestHead), 0, largestHead, 0)
   const [first = '', json = ''] = buffer.subarray(0, bytesRead).toString('utf8').split('\n', 2)
   const [, format, sum] = firstLine.exec(first) ?? []
