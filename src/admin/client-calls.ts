@@ -120,8 +120,14 @@ function addressOf(destination: Destination, path: string): RequestOptions & { s
 
 const dialFailures = ['ENOENT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']
 
+/** The call was never sent, so it may be sent again. */
 function isDialFailure(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && dialFailures.includes(String(error.code))
+  return error instanceof Error && 'code' in error && dialFailures.includes(String(error.code)) && !isUnderWay(error)
+}
+
+/** The connection stood, and the call may have arrived. */
+function isUnderWay(error: Error): boolean {
+  return 'syscall' in error && ['read', 'write'].includes(String(error.syscall))
 }
 
 function notRunning({ destination, startHint }: CallerOptions, cause: unknown): GatewayNotRunning {
@@ -154,7 +160,8 @@ const cutOff = ['ECONNRESET', 'EPIPE']
 
 function asLost(error: unknown, hint = 'Check that it is running: spgw status'): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return cutOff.includes(code) ? new AnswerLost(error, hint) : error
+  const isLost = cutOff.includes(code) || (error instanceof Error && isUnderWay(error))
+  return isLost ? new AnswerLost(error, hint) : error
 }
 
 async function read(answer: IncomingMessage, lose: Lose): Promise<unknown> {
@@ -205,6 +212,8 @@ async function* readEvents(answer: IncomingMessage, framer: StreamFramer, lose: 
         if (read !== null) yield read.value
       }
     }
+    // A proxy that ends a connection may do so as if all had been said.
+    throw Object.assign(new Error('the stream ended early'), { code: 'ECONNRESET' })
   } catch (error) {
     throw lose(error)
   }
