@@ -156,6 +156,12 @@ describe('captured bodies', () => {
     ],
     ['before the end', { state: 'admitted', policy_signals: [signal('full')] }, /still in progress/, /finished/],
     ['after their time', { policy_signals: [signal('full')] }, /have been deleted/, /records\.bodies_retention/],
+    [
+      'on a node that did not answer',
+      { node: 'gw-2', policy_signals: [signal('full')] },
+      /^The bodies are not on this node\. Only node gw-2/,
+      /another node, ask it/,
+    ],
     ['where they were lost', { policy_signals: [signal('full'), lost] }, /^The bodies were not kept: x/, /spgw status/],
   ])('say why they are not there %s', (_, change, reason, hint) => {
     const told = whyNoBodies(sampleRecord(change))

@@ -1,7 +1,7 @@
 import type { RequestRecord } from '../../../core/record.ts'
 
 /** Why a record has no bodies, in a sentence, and what to do about it. Told from the record alone. */
-export function whyNoBodies(record: Pick<RequestRecord, 'state' | 'key' | 'policy_signals'>): {
+export function whyNoBodies(record: Pick<RequestRecord, 'state' | 'node' | 'key' | 'policy_signals'>): {
   reason: string
   hint: string
 } {
@@ -19,8 +19,11 @@ export function whyNoBodies(record: Pick<RequestRecord, 'state' | 'key' | 'polic
     return { reason: policy.text, hint: `To capture them: spgw policies edit ${policy.data.policy} --capture full` }
   if (record.state === 'admitted')
     return { reason: 'The request is still in progress.', hint: 'Its bodies are available when it has finished.' }
-  return {
-    reason: 'The bodies have been deleted.',
-    hint: 'They are kept for as long as records.bodies_retention says, 7 days by default.',
-  }
+  const kept = 'kept for as long as records.bodies_retention says, 7 days by default.'
+  if (record.node !== null)
+    return {
+      reason: `The bodies are not on this node. Only node ${record.node}, which answered the request, ever had them.`,
+      hint: `If that is another node, ask it: there they are ${kept}`,
+    }
+  return { reason: 'The bodies have been deleted.', hint: `They are ${kept}` }
 }
