@@ -89,6 +89,20 @@ export const leaveOutSqliteTables: Plugin = {
   },
 }
 
+/** Kysely's builders of what SQLite lacks (`merge`), and of paths into JSON, which the store has none of: 8 KB of text. */
+export const leaveOutBuilders: Plugin = {
+  name: 'leave-out-builders',
+  setup(build) {
+    const left = "{ constructor() { throw new Error('left out of the bundle') } }"
+    build.onLoad({ filter: /kysely\/dist\/query-builder\/merge-query-builder\.js$/ }, () => ({
+      contents: `export class MergeQueryBuilder ${left}`,
+    }))
+    build.onLoad({ filter: /kysely\/dist\/query-builder\/json-path-builder\.js$/ }, () => ({
+      contents: `export class JSONPathBuilder ${left}`,
+    }))
+  },
+}
+
 /**
  * Only a tenth of the packages that sign calls is used. esbuild can leave out the rest only from ES modules, but prefers the
  * CommonJS form when it bundles for Node.

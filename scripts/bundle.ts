@@ -6,6 +6,7 @@ import { bundleConsole } from './bundle-console.ts'
 import {
   deriveCatalog,
   keepSmallZodApart,
+  leaveOutBuilders,
   leaveOutFetch,
   leaveOutHttp2,
   leaveOutInkDevtools,
@@ -125,6 +126,7 @@ function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
     plugins: [
       deriveCatalog,
       leaveOutHttp2,
+      leaveOutBuilders,
       leaveOutParserTables,
       leaveOutPrograms,
       leaveOutSecondParser,

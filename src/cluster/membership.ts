@@ -155,6 +155,8 @@ export class Membership {
         )
       await node.catchUp()
       await this.#parts.releaseBudgets()
+      // What waits to be counted by one of the nodes is counted while others may have done so.
+      await node.link.ask('ship', null)
       const records = await this.#takeRecords()
       await this.#takeObjects()
       const spent = await node.link.ask('spent-by-others', node.self)

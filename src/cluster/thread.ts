@@ -10,6 +10,7 @@ import { Postgres } from './postgres.ts'
 import type { ClusterMessage, ClusterRequest, ClusterThreadData, LimitsStart, OutboxReport } from './protocol.ts'
 import { answerers } from './questions.ts'
 import { Readings } from './readings/readings.ts'
+import { countedWord } from './records/claim-usage.ts'
 import { Following } from './records/following.ts'
 import { purgeWord } from './records/purge.ts'
 import { Shipper } from './records/shipper.ts'
@@ -85,6 +86,7 @@ class ClusterThread {
     if (this.#nodes.hear(payload) || this.#following?.hear(payload)) return
     const [word, period = '', ...counter] = payload.split(' ')
     if (word === purgeWord) this.#shipper?.purge()
+    else if (word === countedWord) this.#shipper?.counted()
     else if (word === recallWord) this.#post({ kind: 'recall', period, counter: counter.join(' ') })
     else void this.#poll()
   }

@@ -19,9 +19,16 @@ export async function removeOldObjects(client: pg.Client, before: number): Promi
          select name from spgw.reasoning where expires_at < $1 limit ${rowsAtOnce})`,
       Date.now(),
     ],
+    [
+      `delete from spgw.counted where (id, provider_id, credential_id) in (
+         select id, provider_id, credential_id from spgw.counted
+         where type in ('response', 'interaction') and time < $1::timestamptz limit ${rowsAtOnce})`,
+      Number.isFinite(before) ? new Date(before).toISOString() : '-infinity',
+    ],
   ]
   for (const [text, value] of steps) {
     for (let removed = rowsAtOnce; removed === rowsAtOnce; ) removed = (await client.query(text, [value])).rowCount ?? 0
   }
+  await client.query('delete from spgw.held where member not in (select id from spgw.members)')
   await client.query(`delete from spgw.forgotten where time < now() - interval '${forgottenDays} days'`)
 }

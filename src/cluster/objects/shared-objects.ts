@@ -6,6 +6,7 @@ import type { ObjectsAsked, SharedChange, SharedPage } from '../../store/replica
 import type { ObjectRow } from '../../store/schema.ts'
 import { OwnConnection } from '../own-connection.ts'
 import type { PostgresAddress } from '../protocol.ts'
+import { readCountedBehind } from '../records/claim-usage.ts'
 import type { Gathered } from './gathering.ts'
 import { columns } from './write-changes.ts'
 
@@ -62,6 +63,7 @@ export class SharedObjects {
   /** What there is behind that key (`objectHistoryStart` at first), for a node that goes on alone; null: nothing more. */
   async readBehind(from: string): Promise<SharedPage | null> {
     const [table, ...key] = JSON.parse(from) as string[]
+    if (table === 'counted') return await this.#connection.use((client) => readCountedBehind(client, key))
     if (table !== 'objects') return await this.#readReasoningBehind(key)
     const rows = await this.#rows<ObjectRow & { input_json: string | null }>(
       `select ${columns} from spgw.objects where (type, id, provider_id, credential_id) > ($1, $2, $3, $4)
@@ -130,7 +132,7 @@ export class SharedObjects {
       [...key],
     )
     const last = rows.at(-1)
-    if (last === undefined) return null
+    if (last === undefined) return await this.#connection.use((client) => readCountedBehind(client, ['', '', '']))
     const changes = rows.map(({ name, expires_at, sealed }): SharedChange => {
       return { kind: 'reasoning', name, expiresAt: Number(expires_at), sealed }
     })

@@ -1,21 +1,31 @@
 import type pg from 'pg'
+import type { HeldBatch } from '../../store/ingest/batch-hold-statements.ts'
 import { toObjectRow } from '../../store/objects/object-rows.ts'
 import { forgottenReasoning } from '../../store/reasoning/reasoning-statements.ts'
 import {
   type ForgottenObject,
   reasoningType,
   type SharedChange,
+  type SharedCount,
   type SharedReasoning,
 } from '../../store/replica/shared-change.ts'
+import { addCounted, addHeld } from '../records/claim-usage.ts'
+import type { Self } from '../self.ts'
 
 type MadeObject = Extract<SharedChange, { kind: 'made' }>
 
 /** What a node has stored, in its order, in the transaction that is open. Whatever is there already changes nothing. */
-export async function writeChanges(client: pg.Client, changes: readonly SharedChange[]): Promise<void> {
+export async function writeChanges(
+  client: pg.Client,
+  { member }: Self,
+  changes: readonly SharedChange[],
+): Promise<void> {
   for (const run of runsOf(changes)) {
     // Of one kind each: a run is made of its first.
     if (run[0]?.kind === 'made') await addObjects(client, run as MadeObject[])
     else if (run[0]?.kind === 'forgotten') await forgetObjects(client, run as ForgottenObject[])
+    else if (run[0]?.kind === 'held') await addHeld(client, member, run as HeldBatch[])
+    else if (run[0]?.kind === 'counted') await addCounted(client, member, run as SharedCount[])
     else await addReasoning(client, run as SharedReasoning[])
   }
 }

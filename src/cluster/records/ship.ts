@@ -42,17 +42,17 @@ export async function shipBatch(client: pg.Client, node: ShippingNode, batch: Ou
     async ({ rows, changes }) => {
       if (rows.length > 0) await addRecords(client, node.name, rows)
       if (node.isFollowed && !batch.isHistory) await notifyEnded(client, node.name, rows)
-      await writeChanges(client, changes)
+      await writeChanges(client, node.self, changes)
       return []
     },
     async ({ rows, changes }) => {
       await replaceRecords(client, node.name, rows)
-      await writeChanges(client, changes)
+      await writeChanges(client, node.self, changes)
       return []
     },
     async ({ rows, changes }) => {
       const refused = await each(client, rows, (row) => replaceRecords(client, node.name, [row]))
-      return [...refused, ...(await each(client, changes, (change) => writeChanges(client, [change])))]
+      return [...refused, ...(await each(client, changes, (change) => writeChanges(client, node.self, [change])))]
     },
   ]
   for (const write of ways) {

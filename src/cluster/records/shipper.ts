@@ -20,6 +20,7 @@ import { keepDays } from './days.ts'
 import { OutboxClient } from './outbox-client.ts'
 import { OwnPurges } from './own-purges.ts'
 import { readWatermark, type ShippingNode, shipBatch } from './ship.ts'
+import { UsageClaims } from './usage-claims.ts'
 
 const everyMs = 250
 const statementMs = 10_000
@@ -66,6 +67,7 @@ export class Shipper {
   #waiting: PromiseWithResolvers<string | null>[] = []
   readonly #forgotten = new ForgottenFeed()
   #purges: OwnPurges
+  #claims: UsageClaims
 
   constructor(options: ShipperOptions) {
     this.#options = options
@@ -78,6 +80,7 @@ export class Shipper {
       },
     })
     this.#purges = new OwnPurges(this.#connection)
+    this.#claims = new UsageClaims(this.#connection)
     this.#repeater = new Repeater(everyMs, () => this.#turn())
   }
 
@@ -86,12 +89,19 @@ export class Shipper {
     this.#self = self
     this.#reached = null
     this.#purges = new OwnPurges(this.#connection)
+    this.#claims = new UsageClaims(this.#connection)
     this.#repeater.wake()
   }
 
   /** Something was purged on a node, and of this one's is to go as well. */
   purge(): void {
     this.#purges.ask()
+    this.#repeater.wake()
+  }
+
+  /** What background work used was counted on a node. */
+  counted(): void {
+    this.#claims.check()
     this.#repeater.wake()
   }
 
@@ -149,6 +159,8 @@ export class Shipper {
     if (waiting.length > 0) await outbox.ask('ingest', null)
     let after = await this.#resume(node, outbox)
     if (after === null) return 'PostgreSQL has no tables of records yet'
+    // Before anything is shipped: what this node counts goes with it.
+    let trouble = await this.#claims.settle(self, outbox, waiting.length > 0)
     while (this.#self === self) {
       const batch = await outbox.ask('read', { after, most: batchRecords, mostBytes: batchBytes })
       if (batch === null) {
@@ -157,10 +169,11 @@ export class Shipper {
         await this.#forget(outbox)
         await this.#settle(outbox)
         await this.#purge(node, outbox)
-        return null
+        return trouble
       }
       if (batch.isHistory) {
         this.#release(waiting, null)
+        trouble = await this.#claims.settle(self, outbox, false)
         await this.#purge(node, outbox)
       }
       after = await this.#ship(node, batch, outbox)

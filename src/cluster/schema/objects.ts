@@ -23,5 +23,15 @@ create table spgw.forgotten (
   until text not null);
 create index forgotten_time on spgw.forgotten (time);
 `,
+    // Which node counts what background work used, and holds budget for it; `usage`: what it came to, once that node's records have it.
+    `
+create table spgw.counted (
+  id text not null, provider_id text not null, credential_id text not null, type text not null, member text not null,
+  holder text, usage jsonb, time timestamptz not null default now(), primary key (id, provider_id, credential_id));
+create index counted_age on spgw.counted (time) where type in ('response', 'interaction');
+create table spgw.held (
+  id text not null, provider_id text not null, credential_id text not null, member text not null,
+  primary key (id, provider_id, credential_id));
+`,
   ],
 }

@@ -83,6 +83,7 @@ async function leave(
   await db.deleteFrom('replica_pending').execute()
   await db.deleteFrom('outbox').execute()
   await db.deleteFrom('outbox_state').execute()
+  await db.deleteFrom('waiting_usage').execute()
   await db.deleteFrom('records').where('state', '=', 'admitted').execute()
   // What has been revoked since must not come back to life.
   await db.deleteFrom('sessions').execute()

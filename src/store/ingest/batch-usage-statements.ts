@@ -4,11 +4,11 @@ import type { BackgroundWork, BatchHeldEntry, BatchSum, BatchUsageEntry } from '
 import { roundUsd } from '../../core/money.ts'
 import type { Cost, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { blankRecord } from '../records/blank-record.ts'
+import type { MakerAmounts } from '../replica/usage-claim.ts'
 
 type UsageValues = (string | null)[]
 type UsageNames = { project: string | null; environment: string | null; key: string | null }
 const noNames: UsageNames = { project: null, environment: null, key: null }
-type Amounts = Record<(typeof amounts)[number], number | null>
 
 const amounts = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
 
@@ -17,7 +17,7 @@ export class BatchUsageStatements {
   readonly #mark: Statement<UsageValues>
   readonly #owner: Statement<UsageValues, { project_id: string; environment_id: string; key_id: string | null }>
   readonly #names: Statement<UsageValues, UsageNames>
-  readonly #maker: Statement<UsageValues, Amounts & { state: string; usd: number | null }>
+  readonly #maker: Statement<UsageValues, MakerAmounts & { state: string }>
 
   constructor(sqlite: Database) {
     this.#mark = sqlite.prepare(
@@ -35,10 +35,13 @@ export class BatchUsageStatements {
     )
   }
 
-  /** The records that are to be stored in the same transaction; null where the batch has been counted, or cannot be yet. */
-  count(entry: BatchUsageEntry): RequestRecord[] | null {
+  /**
+   * The records that are to be stored in the same transaction; null where the batch has been counted, or cannot be yet. `known`: what
+   * stands on the record of the request that made it, where that is another node's.
+   */
+  count(entry: BatchUsageEntry, known: MakerAmounts | null = null): RequestRecord[] | null {
     const { batchId, owner, requestId, time, type = 'batch' } = entry
-    const sums = this.#remaining(entry)
+    const sums = this.#remaining(entry, known)
     const place = [batchId, owner.providerId, owner.credentialId ?? '']
     if (sums === null || this.#mark.run(...place, requestId, time, type).changes === 0) return null
     // Whoever asked first how the batch stands has its file; the batch itself is whose key made it.
@@ -81,10 +84,11 @@ export class BatchUsageStatements {
    * What is not on the record of the request that made it: the answer's own end, or an estimate where its stream was cut. Null while that
    * one goes on or is gone, since nobody knows then.
    */
-  #remaining({ type = 'batch', madeBy = null, sums }: BatchUsageEntry): BatchSum[] | null {
+  #remaining({ type = 'batch', madeBy = null, sums }: BatchUsageEntry, known: MakerAmounts | null): BatchSum[] | null {
     if (type !== 'response' && type !== 'interaction') return sums
-    const maker = madeBy === null ? undefined : this.#maker.get(madeBy)
-    if (maker === undefined || maker.state === 'admitted') return null
+    const made = madeBy === null ? undefined : this.#maker.get(madeBy)
+    const maker = made?.state === 'admitted' ? null : (made ?? known)
+    if (maker === null) return null
     const left = sums.map((sum) => ({
       ...sum,
       tokens: subtract(sum.tokens, maker),
@@ -94,7 +98,7 @@ export class BatchUsageStatements {
   }
 }
 
-function subtract(tokens: TokenUsage, counted: Amounts): TokenUsage {
+function subtract(tokens: TokenUsage, counted: MakerAmounts): TokenUsage {
   const left = amounts.map((name) => [name, Math.max(0, tokens[name] - (counted[name] ?? 0))])
   return { ...tokens, ...Object.fromEntries(left) }
 }

@@ -3,6 +3,7 @@ import type { BatchUsageEntry, SettledHold } from '../../core/journal-format.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { sharedChanges } from '../objects/object-statements.ts'
 import { type RecordHead, readHead, readTime } from '../records/record-head.ts'
+import { isClaimable } from '../replica/usage-claim.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { writeJson } from '../sqlite/json-column.ts'
 import { isUnhealthy } from '../store-error.ts'
@@ -141,6 +142,8 @@ function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, s
   const { batchId, time, counters = [] } = entry
   const place = { ...entry.owner, batchId }
   if (entry.unread === true) return hot.holds.end(place, time)
+  // Where nodes share it, one of them counts it: which is asked for later.
+  if (hot.outbox?.claims.note(entry) === true) return
   const records = hot.batches.count(entry)
   if (records === null) return
   for (const record of records) storeMade(hot, record, owner, stored)
@@ -168,7 +171,7 @@ export function settleBatch(
   stored.settledHolds.push(...settled)
 }
 
-function sumOf(records: readonly RequestRecord[]): BatchActual {
+export function sumOf(records: readonly RequestRecord[]): BatchActual {
   const sum = { usd: 0, tokens: 0 }
   for (const { cost, tokens } of records) {
     sum.usd += Math.round((cost?.usd ?? 0) * nanoPerUsd)
@@ -184,7 +187,12 @@ function storeBatchHeld(hot: HotStatements, found: FoundEntry, stored: Stored): 
   const entry = parseEntry(found)
   if (entry?.kind !== 'batch-held') throw new Error('what this batch holds in the journal cannot be read')
   hot.spend.drop(entry.requestId)
-  if (hot.holds.open(entry)) return
+  if (hot.holds.open(entry)) {
+    const { batchId, owner } = entry
+    const { providerId, credentialId } = owner
+    if (isClaimable(batchId)) hot.outbox?.change({ kind: 'held', batchId, providerId, credentialId })
+    return
+  }
   // Another thread's journal told of its end first.
   const released = entry.hold.map(([counter, period, held]) => ({ counter, period, held, actual: 0 }))
   stored.settledHolds.push(...released)

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BatchHeldEntry } from '../../core/journal-format.ts'
 import { usdOfNano } from '../../core/money.ts'
 import { kindOfCounter } from '../../core/policy-limits.ts'
+import type { CountedUsage } from '../replica/usage-claim.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { type Audience, notify } from './ingest.ts'
@@ -19,7 +20,9 @@ export async function chargeUnread(connection: Connection, now: number, audience
   for (;;) {
     const stored = await connection.writeHot((hot) => {
       const stored = new Stored(audience)
-      for (const held of hot.holds.due(due)) charge(hot, held, at(now), stored)
+      // Another node may have counted it, and this one not have heard of it.
+      for (const held of hot.holds.due(due))
+        if (hot.outbox?.claims.note(held) !== true) charge(hot, held, at(now), stored)
       return stored
     })
     notify(audience, stored)
@@ -28,13 +31,15 @@ export async function chargeUnread(connection: Connection, now: number, audience
   }
 }
 
-function charge(hot: HotStatements, held: BatchHeldEntry, time: string, stored: Stored): void {
+/** A batch whose results nobody has read is charged what it held. */
+export function charge(hot: HotStatements, held: BatchHeldEntry, time: string, stored: Stored): CountedUsage {
   const inUsd = held.hold.find(([counter]) => kindOfCounter(counter) === 'usd')
   // Each step of it has held of the same budgets.
   const usd = held.hold.reduce((sum, [counter, , amount]) => sum + (counter === inUsd?.[0] ? amount : 0), 0)
   const record = hot.batches.charge(held, { time, usd: inUsd === undefined ? null : usdOfNano(BigInt(usd)) })
   if (record !== null) storeMade(hot, record, 'unread', stored)
   const { input, output } = held.tokens
-  const actual = { usd, tokens: input + output }
+  const actual = record === null ? { usd: 0, tokens: 0 } : { usd, tokens: input + output }
   settleBatch(hot, { ...held.owner, ...held }, { actual, counters: [] }, stored)
+  return { ...actual, counters: [] }
 }

@@ -1,19 +1,25 @@
 import type { Database } from 'better-sqlite3'
+import type { BackgroundWork } from '../../core/journal-format.ts'
 import type { BatchInput } from '../../core/stored-object.ts'
 import { toStoredObject } from '../objects/object-rows.ts'
 import type { ObjectRow } from '../schema.ts'
 import type { SharedChange } from './shared-change.ts'
+import { isClaimable, placeOf, type WorkRow } from './usage-claim.ts'
 
 const rowsAtOnce = 1000
 
 /** Where it begins: the least key of all. */
 export const objectHistoryStart = JSON.stringify(['objects', '', '', '', ''])
 const reasoningStart = JSON.stringify(['reasoning', ''])
+const countedStart = JSON.stringify(['counted', '', '', ''])
+const heldStart = JSON.stringify(['held', '', '', ''])
 
 /** The next of what stood here before it was shared, and where to go on behind it; null: there is no more. */
 export function readObjectHistory(sqlite: Database, from: string): { changes: SharedChange[]; next: string | null } {
   const [table, ...key] = JSON.parse(from) as string[]
-  return table === 'objects' ? readObjects(sqlite, key) : readReasoning(sqlite, key)
+  if (table === 'objects') return readObjects(sqlite, key)
+  if (table === 'reasoning') return readReasoning(sqlite, key)
+  return table === 'counted' ? readCounted(sqlite, key) : readHeld(sqlite, key)
 }
 
 function readObjects(sqlite: Database, key: readonly string[]): ReturnType<typeof readObjectHistory> {
@@ -44,5 +50,38 @@ function readReasoning(sqlite: Database, key: readonly string[]): ReturnType<typ
   const changes = rows.map(({ name, expires_at, sealed }): SharedChange => {
     return { kind: 'reasoning', name, expiresAt: expires_at, sealed }
   })
-  return { changes, next: last === undefined ? null : JSON.stringify(['reasoning', last.name]) }
+  return { changes, next: last === undefined ? countedStart : JSON.stringify(['reasoning', last.name]) }
+}
+
+/** What was counted before it was shared: nobody counts it again. */
+function readCounted(sqlite: Database, key: readonly string[]): ReturnType<typeof readObjectHistory> {
+  const rows = sqlite
+    .prepare<(string | number)[], WorkRow & { type: BackgroundWork }>(
+      `select id, provider_id, credential_id, type from counted_batches
+       where (id, provider_id, credential_id) > (?, ?, ?) order by id, provider_id, credential_id limit ?`,
+    )
+    .all(...key, rowsAtOnce)
+  const changes = rows.flatMap((row): SharedChange[] => {
+    const usage = { usd: 0, tokens: 0, counters: [] }
+    return isClaimable(row.id) ? [{ kind: 'counted', ...placeOf(row), type: row.type, usage }] : []
+  })
+  return { changes, next: rows.length === 0 ? heldStart : keyOf('counted', rows.at(-1)) }
+}
+
+function readHeld(sqlite: Database, key: readonly string[]): ReturnType<typeof readObjectHistory> {
+  const rows = sqlite
+    .prepare<(string | number)[], WorkRow>(
+      `select batch_id as id, provider_id, credential_id from batch_holds
+       where (batch_id, provider_id, credential_id) > (?, ?, ?)
+       order by batch_id, provider_id, credential_id limit ?`,
+    )
+    .all(...key, rowsAtOnce)
+  const changes = rows.flatMap((row): SharedChange[] => {
+    return isClaimable(row.id) ? [{ kind: 'held', ...placeOf(row) }] : []
+  })
+  return { changes, next: keyOf('held', rows.at(-1)) }
+}
+
+function keyOf(table: string, last: WorkRow | undefined): string | null {
+  return last === undefined ? null : JSON.stringify([table, last.id, last.provider_id, last.credential_id])
 }

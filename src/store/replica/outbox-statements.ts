@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { ClaimStatements } from './claim-statements.ts'
 import { objectHistoryStart, readObjectHistory } from './object-history.ts'
 import { behindIds } from './outbox-rows.ts'
 import { type OutboxBatch, type OutboxMark, type OutboxState, type ShippedRow, shippedColumns } from './outbox-types.ts'
@@ -19,6 +20,7 @@ const keptMs = 15 * 60_000
 
 /** Notes in the transaction that stores a record that it is to be shipped; only on a node that shares its records. */
 export class OutboxStatements {
+  readonly claims: ClaimStatements
   readonly #added = new Set<string>()
   #changes: SharedChange[] = []
   readonly #insert: Statement<[string, number, string, string, string | null]>
@@ -29,6 +31,7 @@ export class OutboxStatements {
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite
+    this.claims = new ClaimStatements(sqlite)
     this.#insert = sqlite.prepare(
       'insert into outbox (least, records, ids_json, time, changes_json) values (?, ?, ?, ?, ?)',
     )

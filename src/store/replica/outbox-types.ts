@@ -1,5 +1,7 @@
+import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
 import type { PurgeQuestion, PurgeSlice } from '../records/record-tables.ts'
 import type { ForgottenObject, SharedChange } from './shared-change.ts'
+import type { ClaimAnswer, ClaimPage, CountedHold } from './usage-claim.ts'
 
 /** A record as it is shipped to PostgreSQL, in the order of `shippedColumns`. */
 export type ShippedRow = (string | number | null)[]
@@ -50,6 +52,13 @@ export interface OutboxQuestions {
   state: { input: { after: number | null }; output: OutboxState }
   /** What others have forgotten is forgotten here. */
   forget: { input: ForgottenObject[]; output: undefined }
+  /** What background work used, and no node is known to count: behind that number. */
+  claims: { input: { after: number }; output: ClaimPage }
+  claimed: { input: ClaimAnswer[]; output: undefined }
+  /** What holds budget here for background work, behind that one; null: from the beginning. */
+  holds: { input: HeldBatch | null; output: HeldBatch[] }
+  /** Of these it is counted what they came to: they hold nothing more. */
+  release: { input: CountedHold[]; output: undefined }
   /** Deletes some of what this node has stored, as a purge on any node asks. */
   purge: { input: PurgeQuestion; output: PurgeSlice }
   /** What PostgreSQL refuses, each as JSON: kept as a file. */

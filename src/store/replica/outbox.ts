@@ -1,10 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
+import { type Audience, notify } from '../ingest/ingest.ts'
 import { setAsideFolder } from '../ingest/segment-files.ts'
+import { bookClaims, countWaiting, releaseHolds } from '../ingest/shared-usage.ts'
+import { Stored } from '../ingest/store-batch.ts'
 import type { PurgeQuestion, PurgeSlice } from '../records/record-tables.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
+import { ClaimStatements } from './claim-statements.ts'
 import { objectHistoryStart } from './object-history.ts'
 import { OtherNodes } from './other-nodes.ts'
 import { OutboxStatements } from './outbox-statements.ts'
@@ -16,6 +20,8 @@ export interface OutboxWork {
   /** Brings in all that is journaled by the time it is called. */
   ingest(): Promise<unknown>
   purge(question: PurgeQuestion): Promise<PurgeSlice>
+  /** Who is told of what is counted here after all. */
+  readonly audience: Audience
 }
 
 /** What a node that shares its records has still to ship, as the cluster's thread asks for it. */
@@ -34,7 +40,7 @@ export class Outbox {
 
   /** As which member; null: from now on nothing is shipped. What was stored before comes as well, after all that is new. */
   async begin(member: string | null): Promise<void> {
-    await this.#connection.writeHot((hot) => {
+    await this.#store((hot, stored) => {
       const { sqlite } = this.#connection
       const known = sqlite.prepare('select member from outbox_state').pluck().get() ?? null
       if (known !== member) sqlite.exec('delete from outbox; delete from outbox_state')
@@ -45,6 +51,7 @@ export class Outbox {
           )
           .run(member, objectHistoryStart)
       hot.outbox = member === null ? null : new OutboxStatements(sqlite)
+      if (member === null) countWaiting(hot, new ClaimStatements(sqlite), new Date().toISOString(), stored)
     })
     this.#isShared = member !== null
   }
@@ -80,6 +87,10 @@ export class Outbox {
     if (act === 'resume') return await this.#connection.writeHot((hot) => outboxOf(hot).resume(input))
     if (act === 'shipped') return await this.#connection.writeHot((hot) => outboxOf(hot).settle(input))
     if (act === 'state') return await this.#connection.readHot((hot) => outboxOf(hot).state(input.after))
+    if (act === 'claims') return await this.#connection.readHot((hot) => outboxOf(hot).claims.list(input.after))
+    if (act === 'claimed') return await this.#store((hot, stored) => bookClaims(hot, input, Date.now(), stored))
+    if (act === 'holds') return await this.#connection.readHot((hot) => outboxOf(hot).claims.listHolds(input))
+    if (act === 'release') return await this.#store((hot, stored) => releaseHolds(hot, input, stored))
     if (act === 'set-aside') return this.#setAside(input)
     if (act === 'forget')
       return await this.#connection.writeHot((hot) => {
@@ -99,6 +110,17 @@ export class Outbox {
     if (!(await this.#connection.writeHot((hot) => outboxOf(hot).addHistory()))) return null
     const history = await read()
     return history && { ...history, isHistory: true }
+  }
+
+  /** What it comes to is told when it is committed. */
+  async #store(run: (hot: HotStatements, stored: Stored) => void): Promise<undefined> {
+    const { audience } = this.#work
+    const stored = await this.#connection.writeHot((hot) => {
+      const begun = new Stored(audience)
+      run(hot, begun)
+      return begun
+    })
+    notify(audience, stored)
   }
 
   #setAside({ sequence, records }: { sequence: number; records: string[] }): null {

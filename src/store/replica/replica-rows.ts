@@ -7,6 +7,7 @@ export interface ReplicaTables {
   outbox: OutboxRow
   /** One row, where records are shared. */
   outbox_state: OutboxStateRow
+  waiting_usage: WaitingUsageRow
 }
 
 /** `schema`: of the database when it was brought there. */
@@ -42,6 +43,17 @@ interface OutboxRow {
   time: string
   /** What was stored besides: `SharedChange[]`. */
   changes_json: Generated<string | null>
+}
+
+/** What background work used, until it is known which node counts it; `kind` is that of the journal's entry. */
+interface WaitingUsageRow {
+  number: Generated<number>
+  batch_id: string
+  provider_id: string
+  credential_id: string
+  noted_at: string
+  kind: string
+  entry_json: string
 }
 
 interface OutboxStateRow {

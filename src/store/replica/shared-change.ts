@@ -1,16 +1,28 @@
+import type { BackgroundWork } from '../../core/journal-format.ts'
 import type { BatchInput, ObjectName, ObjectPlace, ObjectScope, StoredObject } from '../../core/stored-object.ts'
+import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
+import type { CountedUsage } from './usage-claim.ts'
 
 /** What a node has stored besides records, as the others get to know it. Made twice it is made once. */
 export type SharedChange =
   | { kind: 'made'; object: StoredObject; input: BatchInput | null }
   | ({ kind: 'forgotten' } & ForgottenObject)
   | SharedReasoning
+  /** A batch, or other background work, holds budget on this node until it is counted. */
+  | ({ kind: 'held' } & HeldBatch)
+  | ({ kind: 'counted' } & SharedCount)
 
 /** In the order of `readObjectHistory`. */
 export interface SharedPage {
   changes: SharedChange[]
   /** The key of the last of them. */
   last: string
+}
+
+/** What some background work used is on records of this node. */
+export interface SharedCount extends HeldBatch {
+  type: BackgroundWork
+  usage: CountedUsage
 }
 
 export interface SharedReasoning {

@@ -29,9 +29,17 @@ export function takeOverObjects(sqlite: Database, changes: readonly SharedChange
   )
   const addInput = sqlite.prepare('insert or ignore into batch_inputs values (?, ?, ?, ?)')
   const addReasoning = sqlite.prepare('insert or ignore into reasoning (name, expires_at, sealed) values (?, ?, ?)')
+  // As if it had been counted here, so that nobody counts it again.
+  const addCounted = sqlite.prepare(
+    `insert or ignore into counted_batches (id, provider_id, credential_id, request_id, counted_at, type)
+     values (?, ?, ?, '', ?, ?)`,
+  )
   for (const change of changes) {
     if (change.kind === 'reasoning') addReasoning.run(change.name, change.expiresAt, change.sealed)
-    else if (change.kind === 'made') {
+    else if (change.kind === 'counted') {
+      const { batchId, providerId, credentialId, type } = change
+      addCounted.run(batchId, providerId, credentialId ?? '', new Date().toISOString(), type)
+    } else if (change.kind === 'made') {
       const row = toObjectRow(change.object)
       addObject.run(row)
       if (change.input !== null) addInput.run(row.id, row.provider_id, row.credential_id, JSON.stringify(change.input))

@@ -20,6 +20,7 @@ async function openOutbox() {
   const outbox = new Outbox(connection, journalDirectory, {
     ingest: async () => {},
     purge: (question) => purge(connection, question),
+    audience: { ended: null, admitted: false, traffic: null, holds: null, traces: false },
   })
   const write = <Output>(run: (statements: OutboxStatements) => Output) =>
     connection.writeHot((hot) => {
