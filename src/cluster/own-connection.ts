@@ -19,6 +19,7 @@ export class OwnConnection {
   readonly #options: OwnConnectionOptions
   #open: OpenConnection | null = null
   #queue: Promise<unknown> = Promise.resolve()
+  #waiting = 0
   #closed = false
 
   constructor(options: OwnConnectionOptions) {
@@ -27,9 +28,15 @@ export class OwnConnection {
 
   /** One at a time. Throws `PostgresAway`, or what PostgreSQL refuses it with. */
   async use<Output>(run: (client: pg.Client) => Promise<Output>): Promise<Output> {
-    const turn = this.#queue.then(() => this.#use(run))
+    this.#waiting++
+    const turn = this.#queue.then(() => this.#use(run)).finally(() => this.#waiting--)
     this.#queue = turn.catch(() => {})
     return await turn
+  }
+
+  /** How many uses have not ended. */
+  get waiting(): number {
+    return this.#waiting
   }
 
   async close(): Promise<void> {

@@ -18,6 +18,8 @@ import type { RecordReading } from './reading.ts'
 
 /** Whoever asks for more at once is told so by PostgreSQL. */
 const statementMs = 30_000
+/** What somebody looks at must not wait for the long reading of another, which goes on also when nobody waits for it any more. */
+const readingsAtOnce = 3
 /** One transaction of SQLite. */
 const othersAtOnce = 500
 
@@ -29,12 +31,13 @@ interface StoredRow {
   last_time: string | null
 }
 
-/** What nodes read of the records of all, over a connection that nothing else waits for. */
+/** What nodes read of the records of all, over connections that nothing else waits for. */
 export class Readings {
-  readonly #connection: OwnConnection
+  /** Each opened when those before it are in use. */
+  readonly #connections: readonly OwnConnection[]
 
   constructor(address: PostgresAddress) {
-    this.#connection = new OwnConnection({ address, statementMs })
+    this.#connections = Array.from({ length: readingsAtOnce }, () => new OwnConnection({ address, statementMs }))
   }
 
   async answer(reading: RecordReading): Promise<unknown> {
@@ -77,11 +80,12 @@ export class Readings {
   }
 
   async close(): Promise<void> {
-    await this.#connection.close()
+    await Promise.all(this.#connections.map((connection) => connection.close()))
   }
 
   readonly #ask: AskPostgres = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => {
-    const { rows } = await this.#connection.use((client) => client.query<Row>(text, values))
+    const idlest = this.#connections.reduce((best, each) => (each.waiting < best.waiting ? each : best))
+    const { rows } = await idlest.use((client) => client.query<Row>(text, values))
     return rows
   }
 

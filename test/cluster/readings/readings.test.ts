@@ -1,0 +1,35 @@
+import { on, once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { Readings } from '../../../src/cluster/readings/readings.ts'
+
+/** Takes connections as PostgreSQL does, and never answers. */
+const silent = createServer()
+const sockets = new Set<Socket>()
+silent.on('connection', (socket) => void sockets.add(socket.on('error', () => {})))
+afterEach(() => {
+  for (const socket of sockets) socket.destroy()
+  silent.close()
+})
+
+it('goes on beside a long one, over a few connections at most', async () => {
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const place = silent.address()
+  const port = typeof place === 'object' && place !== null ? place.port : 0
+  const readings = new Readings({
+    ...{ host: '127.0.0.1', port, user: 'spgw', password: null, database: 'spgw', authority: null, plain: true },
+  })
+  const opened = on(silent, 'connection')
+  const read = () => readings.answer({ method: 'get', input: ['req_1'] }).catch(() => null)
+  const first = read()
+  await opened.next()
+  // Nobody waits for the first any more, and it takes as long as it takes.
+  const others = [read(), read(), read(), read()]
+  await opened.next()
+  await opened.next()
+  expect(sockets.size).toBe(3)
+  for (const socket of sockets) socket.destroy()
+  silent.close()
+  await Promise.all([first, ...others, readings.close()])
+})
