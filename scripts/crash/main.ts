@@ -8,11 +8,21 @@ import { measureRevoking } from './revoking.ts'
 import { type CrashResult, runCrashes } from './run.ts'
 import { renderCases, simulateCases, simulateHostile } from './shared-budgets/table.ts'
 
-/**
- * `npm run crash -- --kills 1000 --seed 7`, `npm run crash -- budgets --kills 5 --clients 200`, `npm run crash -- cluster --runs
- * 10000`, `npm run crash -- limits --runs 20`, `npm run crash -- nodes [ROW …]`, and `npm run crash -- revoking --runs 100`:
- * docs/reliability.md says what they prove.
- */
+const help = `npm run crash [-- SUBJECT] [flags]
+
+Kills the packaged gateway again and again while requests run, and checks what it left. docs/reliability.md says what each proves.
+
+  npm run crash                     every id that a client saw stands exactly once (--kills 100, --seed N)
+  npm run crash -- budgets          budgets and limits to the nano-dollar (--kills 5, --clients 200, --seed N)
+  npm run crash -- nodes [ROW …]    three nodes, PostgreSQL and Valkey: the fault table (--clients 4, --times N, --seed N)
+  npm run crash -- cluster          shared budgets in simulated time (--runs 10000, --seed 1)
+  npm run crash -- limits           shared limits in simulated time (--runs 20, --seed 1)
+  npm run crash -- revoking         how fast all nodes refuse a revoked key (--runs 100)
+
+  --executable FILE   this one, instead of packaging the tree
+  --other FILE        an older one, for the row of mixed versions
+`
+
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -24,8 +34,13 @@ async function main(): Promise<number> {
       runs: { type: 'string' },
       times: { type: 'string' },
       other: { type: 'string' },
+      help: { type: 'boolean', default: false },
     },
   })
+  if (values.help) {
+    process.stdout.write(help)
+    return 0
+  }
   const [subject, ...more] = positionals
   if (subject === 'nodes') return await breakNodes(more, values)
   if (subject === 'cluster') return simulateCluster(Number(values.runs ?? 10_000), Number(values.seed ?? 1))

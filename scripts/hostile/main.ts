@@ -5,15 +5,29 @@ import { renderTable } from '../bench/report.ts'
 import { limitMs, type Result, runHostile } from './run.ts'
 import { threadNames } from './turns.ts'
 
-/** `npm run hostile [-- --only PATTERN] [--sample] [--write]`: docs/reliability.md says what it proves. */
+const help = `npm run hostile [-- --only PATTERN] [--sample] [--write]
+
+Sends inputs that are made to be dear to every parser of a running gateway, and measures the longest turn of each of its threads.
+docs/reliability.md says what it proves.
+
+  --only PATTERN   only inputs whose area or name matches: --only 'multipart|patterns'
+  --sample         few of each area
+  --write          put the result into docs/reliability.md
+`
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       only: { type: 'string' },
       sample: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
     },
   })
+  if (values.help) {
+    process.stdout.write(help)
+    return 0
+  }
   const begun = performance.now()
   const results = await runHostile({
     sample: values.sample,
