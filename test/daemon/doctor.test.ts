@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +16,7 @@ import Sqlite from 'better-sqlite3'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '../../src/config/load.ts'
 import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import { remedyFor } from '../../src/daemon/doctor/key-and-database.ts'
 import { checkMachine } from '../../src/daemon/doctor/machine.ts'
 import { initialise } from '../../src/daemon/init.ts'
 import { startMockCollector } from '../support/mock-collector.ts'
@@ -20,8 +31,12 @@ beforeEach(async () => {
   await initialise(loadSettings({ environment, flags: { dataDir: directory } }), null, false)
 })
 
-async function examine(more: Record<string, string> = {}, now = Date.now()): Promise<Diagnostic[]> {
-  const place = { dataDirectory: directory, file: null, processId: null }
+async function examine(
+  more: Record<string, string> = {},
+  now = Date.now(),
+  file: string | null = null,
+): Promise<Diagnostic[]> {
+  const place = { dataDirectory: directory, file, processId: null }
   return checkMachine({ ...place, environment: { ...environment, ...more }, now })
 }
 
@@ -117,6 +132,38 @@ describe('what doctor sees of a machine', () => {
     expect(await complaints()).toEqual([expect.stringMatching(/^problem database: .*cannot be read/)])
     rmSync(path)
     expect(await complaints()).toEqual([expect.stringMatching(/^problem database: there is none/)])
+  })
+
+  it('has a remedy that fits: a backup takes away what came since', () => {
+    for (const [code, words] of [
+      ['SQLITE_BUSY', 'End the other program'],
+      ['SQLITE_BUSY_SNAPSHOT', 'End the other program'],
+      ['SQLITE_CANTOPEN', 'Let the user'],
+      ['SQLITE_PERM', 'Let the user'],
+      ['SQLITE_CORRUPT', 'Restore a backup'],
+      ['SQLITE_NOTADB', 'Restore a backup'],
+      ['EIO', 'Restore a backup'],
+    ] as const)
+      expect(remedyFor(Object.assign(new Error('no'), { code })), code).toContain(words)
+  })
+
+  it('is a data directory that is not there, is a file, or is behind something closed', async () => {
+    const parent = directory
+    writeFileSync(join(parent, 'file'), '')
+    writeFileSync(join(parent, 'settings.yaml'), 'log: { level: info }')
+    symlinkSync('loop', join(parent, 'loop'))
+    for (const [name, words] of [
+      ['none', 'not found at'],
+      ['file', 'is not a directory'],
+      ['file/below', 'not found at'],
+      ['loop/below', 'cannot be read: ELOOP'],
+    ] as const) {
+      directory = join(parent, name)
+      // Its settings stand elsewhere, or it would be they that cannot be read.
+      const found = await examine({}, Date.now(), join(parent, 'settings.yaml'))
+      const bad = found.filter(({ state }) => state !== 'ok')
+      expect(bad.map(({ check, message }) => `${check}: ${message}`)).toEqual([expect.stringContaining(words)])
+    }
   })
 
   it('is an audit log that somebody has changed', async () => {

@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatBytes } from '../../admin/contract/show-value.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
@@ -15,7 +15,15 @@ const clockSlackMs = 5 * 60_000
 const earliest = Date.parse('2026-01-01')
 
 export function checkDirectory(directory: string, now: number): Diagnostic[] {
-  const there = statSync(directory, { throwIfNoEntry: false })
+  const there = look(directory)
+  if (there instanceof Error)
+    return [
+      problem(
+        'data directory',
+        `${directory} cannot be read: ${there.message}`,
+        'Run the check as the user that owns the data or as root: sudo spgw doctor.',
+      ),
+    ]
   if (there === undefined) {
     return [
       problem(
@@ -40,6 +48,15 @@ export function checkDirectory(directory: string, now: number): Diagnostic[] {
     ...checkSpace(directory),
     checkClock(directory, now),
   ]
+}
+
+/** undefined: there is none; an error: nobody knows, such as behind a directory that is closed to this user. */
+function look(directory: string): Stats | Error | undefined {
+  try {
+    return statSync(directory, { throwIfNoEntry: false })
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
 }
 
 function checkAccess(directory: string, mode: number, owner: number): Diagnostic {

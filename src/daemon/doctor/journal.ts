@@ -43,6 +43,7 @@ function list(directory: string): string[] | Error | null {
     return readdirSync(directory)
   } catch (error) {
     const fault = error instanceof Error ? error : new Error(String(error))
-    return 'code' in fault && fault.code === 'ENOENT' ? null : fault
+    // What has no directory for it has none itself.
+    return 'code' in fault && ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(String(fault.code)) ? null : fault
   }
 }

@@ -23,7 +23,8 @@ export async function checkKeyAndDatabase(
   const { dataDirectory, machineKeyFile: explicitPath } = settings
   const path = join(dataDirectory, databaseFile)
   if (!existsSync(path)) {
-    if (!existsSync(dataDirectory)) return []
+    // Or a file has its name; that it is no directory has been said.
+    if (!existsSync(`${dataDirectory}/.`)) return []
     return [problem('database', `there is none in ${dataDirectory}`, 'Create one: spgw init, or spgw serve.')]
   }
   const { key, diagnostic } = checkKey(() => loadMachineKey({ explicitPath, credentialsDirectory, dataDirectory }))
@@ -56,8 +57,17 @@ async function readDatabase(path: string, nativeBinding: string | undefined): Pr
     return await checkDatabase({ path, ...(nativeBinding === undefined ? {} : { nativeBinding }) })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return problem('database', `${path} cannot be read: ${message}`, restore)
+    return problem('database', `${path} cannot be read: ${message}`, remedyFor(error))
   }
+}
+
+/** Only what is damaged is worth a backup: it takes away what came since. */
+export function remedyFor(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return 'End the other program that has it open, then check again.'
+  if (/^SQLITE_(CANTOPEN|PERM|READONLY|AUTH)/.test(code))
+    return 'Let the user of spgw read and write it; as that user or as root, check again: sudo spgw doctor.'
+  return restore
 }
 
 /** The addon goes where the gateway would put it; where that cannot be written, into a place of its own for the moment. */
