@@ -20,6 +20,8 @@ interface LiveCall {
 const maxPerHolder = 48
 /** For changes that nobody reports here. */
 const recheckEveryMs = 30_000
+/** How long the store may take to say what is still permitted. */
+const recheckMs = 1000
 /** How long an aborted call may take to send its last event. */
 const abortGraceMs = 1000
 
@@ -40,12 +42,19 @@ export class LiveCalls {
 
   /** Ends calls that are no longer permitted. If the store does not respond, calls go on until they expire. */
   async recheck(): Promise<void> {
+    // Whoever does not know by then may never, and nothing goes on for longer than was permitted.
+    const limit = setTimeout(() => this.#endExpired(), recheckMs).unref()
     await Promise.all(
       [...this.#calls].map(async (call) => {
         call.until = await call.holder.recheck().catch(() => call.until)
-        if (call.until <= Date.now()) abortCall(call)
       }),
     )
+    clearTimeout(limit)
+    this.#endExpired()
+  }
+
+  #endExpired(): void {
+    for (const call of this.#calls) if (call.until <= Date.now()) abortCall(call)
     this.#schedule()
   }
 
