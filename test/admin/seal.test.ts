@@ -47,6 +47,20 @@ describe('seal rotate', () => {
     expect((await client.seal.status({})).broken).toEqual([`totp:${other.id}`])
   })
 
+  it.each([
+    [[], 'End the cluster here with spgw cluster dissolve'],
+    [['gw-b', 'gw-c'], 'On each other node (gw-b, gw-c): spgw cluster leave. Then end the cluster here with'],
+  ])('is refused in a cluster, and says how to end it where the other nodes are %j', async (names, hint) => {
+    const gateway = await start()
+    const before = await gateway.client.seal.status({})
+    const others = () => names.map((name) => ({ name, condition: null }))
+    Object.assign(gateway.parts.runtime, { cluster: { cluster: () => 'clu_1', others, refresh: async () => {} } })
+    const refused = await refusal(gateway.client.seal.rotate({}))
+    expect(refused.hint).toContain(hint)
+    Object.assign(gateway.parts.runtime, { cluster: null })
+    expect(await gateway.client.seal.status({})).toEqual(before)
+  })
+
   it('leaves what opened with no key as it was, and names it', async () => {
     const gateway = await start()
     const [value] = await gateway.store.seal.sealed()

@@ -16,11 +16,15 @@ import { refused } from '../fault.ts'
  */
 export async function rotateSeal(context: AdminContext): Promise<void> {
   const { keyring, store, runtime } = context
-  if (typeof runtime.cluster?.cluster() === 'string')
+  if (typeof runtime.cluster?.cluster() === 'string') {
+    const others = runtime.cluster.others().map(({ name }) => name)
+    const first =
+      others.length === 0 ? 'End' : `On each other node (${others.join(', ')}): spgw cluster leave. Then end`
     throw refused(
-      'The nodes of a cluster have one machine key, which cannot be replaced while there are several.',
-      'Take the other nodes out with spgw cluster leave, then this one; rotate, and found the cluster again.',
+      'The machine key of a cluster is that of all its nodes, and cannot be replaced while there is the cluster.',
+      `${first} the cluster here with spgw cluster dissolve, rotate, and found it again with spgw cluster init.`,
     )
+  }
   const old = keyring.describe()
   if (old.replaces !== null)
     throw refused(
