@@ -127,6 +127,26 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect(JSON.parse(stdout)).toHaveLength(Number(query("select count(*) from spgw.records where node = 'gw-a'")))
   })
 
+  it('computes the cost of its own records again, and names the nodes that have others', async () => {
+    const { prices } = node('gw-a').gateway.admin
+    await prices.set({ model: 'gpt-4o-mini', input: 1000, output: 1000 })
+    await cluster.converge()
+    const cost = () => query('select node, min(usd) >= 0.001 from spgw.records where input > 0 group by 1 order by 1')
+    for (const [name, elsewhere, expected] of [
+      ['gw-a', ['gw-b'], 'gw-a|t\ngw-b|f'],
+      ['gw-b', ['gw-a'], 'gw-a|t\ngw-b|t'],
+    ] as const) {
+      const own = Number(query(`select count(*) from spgw.records where node = '${name}'`))
+      let last: unknown
+      for await (const each of await node(name).gateway.admin.cost.recompute({ since: '1d' })) last = each
+      expect(last).toMatchObject({ done: true, checked: own, elsewhere })
+      await expect.poll(cost).toBe(expected)
+      await expectAll()
+    }
+    await prices.remove({ model: 'gpt-4o-mini' })
+    await cluster.converge()
+  })
+
   it('shows requests as they end on all nodes, each once, whichever node is asked', async () => {
     const { admin } = node('gw-b').gateway
     const stop = new AbortController()

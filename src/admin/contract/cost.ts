@@ -13,6 +13,8 @@ const recomputed = z.object({
   unpriced: z.number(),
   before_usd: z.number(),
   after_usd: z.number(),
+  /** Other nodes of the cluster, whose records keep their cost: each recomputes its own. */
+  elsewhere: z.array(z.string()),
 })
 export type Recomputed = z.infer<typeof recomputed>
 
@@ -43,7 +45,7 @@ export const cost = {
       as: 'live',
       columns: [
         { field: 'time', title: 'BACK TO', format: 'time' },
-        { field: 'checked', title: 'CHECKED', format: 'number' },
+        { field: 'checked', title: 'CHECKED', format: 'number', also: { field: 'elsewhere', join: ', not those of ' } },
         { field: 'changed', title: 'CHANGED', format: 'number' },
         { field: 'unpriced', title: 'UNPRICED', format: 'number' },
         { field: 'before_usd', title: 'BEFORE', format: 'money' },

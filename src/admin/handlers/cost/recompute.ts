@@ -23,7 +23,7 @@ interface RecomputeInput {
   provider?: string | undefined
 }
 
-/** Newest first. Running it again changes nothing, as long as no price has changed. */
+/** Newest first. Running it again changes nothing, as long as no price has changed. A node of a cluster does its own records. */
 export async function* recomputeCost(
   context: AdminContext,
   { since, provider }: RecomputeInput,
@@ -33,10 +33,13 @@ export async function* recomputeCost(
   await runtime.ingest()
   const start = readMoment(since, 'back')
   const named = provider === undefined ? {} : { provider: (await findProvider(context, provider)).name }
-  const filter = { since: start, until: new Date().toISOString(), ...named }
+  const cluster = runtime.cluster?.cluster() == null ? null : runtime.cluster
+  const mine = cluster?.records === 'shared' ? { node: cluster.name } : {}
+  const filter = { since: start, until: new Date().toISOString(), ...named, ...mine }
   const pricer = await openPricer(context)
   const sum: Recomputed = {
     ...{ done: false, time: null, checked: 0, changed: 0, unpriced: 0, before_usd: 0, after_usd: 0 },
+    elsewhere: (cluster?.others() ?? []).map(({ name }) => name),
   }
   let before: string | undefined
   for (let more = true; more && !signal.aborted; ) {
