@@ -8,6 +8,8 @@ import type { Source } from './source.ts'
 export class ProviderPool {
   readonly #byContent = new Map<string, ConvertedProvider>()
   readonly #names = new Set<string>()
+  /** Of a name that is taken, the first number that may be free. */
+  readonly #numbers = new Map<string, number>()
 
   /** A base URL that is none becomes a variable: without one the credential would go to the vendor's own server. */
   usable(source: Source): ConvertedProvider[] {
@@ -29,10 +31,12 @@ export class ProviderPool {
     if (known !== undefined) return known.name
     const slug = slugOf(wanted)
     let name = slug
-    for (let number = 2; this.#names.has(name); number++) {
+    let number = this.#numbers.get(slug) ?? 2
+    for (; this.#names.has(name); number++) {
       const ending = `-${number}`
       name = slug.slice(0, longestSlug - ending.length) + ending
     }
+    this.#numbers.set(slug, number)
     this.#names.add(name)
     this.#byContent.set(key, { name, ...content })
     return name

@@ -9,9 +9,12 @@ export class Source {
   readonly vendors: Vendors
   readonly #file: SettingsFile
   readonly #skipped = new Set<string>()
+  readonly #skippedOnce = new Set<string>()
   /** The variable of each credential, by what was wanted and what the file says of it. That is compared, and never written. */
   readonly #variables = new Map<string, string>()
   readonly #taken = new Set<string>()
+  /** Of a variable that is taken, the first number that may be free. */
+  readonly #numbers = new Map<string, number>()
 
   constructor(file: SettingsFile, vendors = new Vendors()) {
     this.#file = file
@@ -30,7 +33,9 @@ export class Source {
     const known = this.#variables.get(key)
     if (known !== undefined) return known
     let variable = wanted
-    for (let number = 2; this.#taken.has(variable); number++) variable = `${wanted}_${number}`
+    let number = this.#numbers.get(wanted) ?? 2
+    for (; this.#taken.has(variable); number++) variable = `${wanted}_${number}`
+    this.#numbers.set(wanted, number)
     this.#taken.add(variable)
     this.#variables.set(key, variable)
     return variable
@@ -38,7 +43,10 @@ export class Source {
 
   /** Reports what holds for several places at the first of them. */
   skipOnce(path: Path, what: string, reason: string, advice: string): void {
-    if (!this.left.some((one) => one.what === what && one.advice === advice)) this.skip(path, what, reason, advice)
+    const key = JSON.stringify([what, advice])
+    if (this.#skippedOnce.has(key)) return
+    this.#skippedOnce.add(key)
+    this.skip(path, what, reason, advice)
   }
 
   skip(path: Path, what: string, reason: string, advice: string): void {

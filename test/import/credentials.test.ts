@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parseSettingsFile } from '../../src/config/settings-file.ts'
 import { type Converted, writeConverted } from '../../src/import/converted.ts'
 import { convertLitellm } from '../../src/import/litellm.ts'
@@ -139,6 +139,21 @@ describe('two accounts of Portkey keep two credentials', () => {
     expect(writeConverted(converted, 'source')).not.toContain('canary')
     const named = converted.left.flatMap(({ advice }) => /variable (\w+)/.exec(advice)?.[1] ?? [])
     expect(wanted).toEqual(expect.arrayContaining(named))
+  })
+})
+
+describe('a file of many accounts', () => {
+  it('takes a time that grows with it', () => {
+    const asked = vi.spyOn(Set.prototype, 'has')
+    const cost = (count: number) => {
+      asked.mockClear()
+      const keys = Array.from({ length: count }, (_, place) => ({ model: 'openai/a', api_key: secret(place) }))
+      expect(new Set(variables(litellm(...keys))).size).toBe(count)
+      return asked.mock.calls.length
+    }
+    const [some, many] = [cost(100), cost(400)]
+    asked.mockRestore()
+    expect(many).toBeLessThan(some * 6)
   })
 })
 
