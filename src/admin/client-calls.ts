@@ -118,7 +118,11 @@ function addressOf(destination: Destination, path: string): RequestOptions & { s
   }
 }
 
-const dialFailures = ['ENOENT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']
+const dialFailures = [
+  ...['ENOENT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
+  // Of a path at which no socket can be: below a file, or longer than one may be.
+  ...['ENOTDIR', 'EINVAL'],
+]
 
 /** The call was never sent, so it may be sent again. */
 function isDialFailure(error: unknown): boolean {

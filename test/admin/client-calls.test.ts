@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -165,10 +166,20 @@ describe('an address', () => {
     expect(seen).toEqual(['/spgw/api/keys/list', 'Bearer sp_api_x', 'tui'])
   })
 
-  it('where nobody listens is said, with what to do', async () => {
-    const path = join(temporaryDirectory(), 'none.sock')
+  it.each([
+    ['where nothing is', 'none.sock'],
+    ['below a file', 'file/admin.sock'],
+    ['too long for a socket', `${'d'.repeat(120)}.sock`],
+  ])('where nobody listens is said, with what to do: %s', async (_what, name) => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, 'file'), '')
+    const path = join(directory, name)
     const options = { destination: { kind: 'socket', path }, version: '1', surface: 'cli', waitMs: 0 } as const
     const call = openCaller({ ...options, startHint: 'Start it.' }).call(['status'], {})
-    await expect(call).rejects.toMatchObject({ name: 'GatewayNotRunning', hint: 'Start it.' })
+    await expect(call).rejects.toMatchObject({
+      name: 'GatewayNotRunning',
+      message: `No gateway is running at ${path}.`,
+      hint: 'Start it.',
+    })
   })
 })
