@@ -3,9 +3,19 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContentRule } from '../../../src/core/content-rules.ts'
 import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
+import {
+  call,
+  chatOf,
+  fragments,
+  gemini,
+  message,
+  messages,
+  openai,
+  texts,
+  usage,
+} from '../../support/shows/lane-streams.ts'
+import { type Answer, cuts, json } from '../../support/shows/streams.ts'
 import { makePolicy } from '../../support/snapshot.ts'
-import { call, chatOf, fragments, gemini, message, messages, openai, texts, usage } from './lane-streams.ts'
-import { type Answer, cuts, json } from './streams.ts'
 
 const key = 'sk-proj-Abc123Def456Ghi789'
 const mail = 'jane@example.com'
