@@ -22,7 +22,7 @@ export interface Dispatcher {
 
 /** The one way in to the operations, for every surface. */
 export function createDispatcher(parts: AdminParts): Dispatcher {
-  const handler = new OpenAPIHandler(router)
+  const handler = new OpenAPIHandler(router, { clientInterceptors: [async ({ next }) => withEnd(await next())] })
   return {
     async dispatch(request, response, caller, closing) {
       const body = await readOperationBody(request).catch((error: unknown) => {
@@ -41,6 +41,25 @@ export function createDispatcher(parts: AdminParts): Dispatcher {
       return (await handler.handle(Object.assign(request, { body }), response, { prefix: '/api', context })).matched
     },
   }
+}
+
+/** The end of a stream is an event only where it has a value, and without one it looks as if it had been cut off. */
+function withEnd(output: unknown): unknown {
+  if (!isStream(output)) return output
+  return {
+    async next() {
+      const { done, value } = await output.next()
+      return done === true ? { done, value: null } : { done: false, value }
+    },
+    return: async () => await output.return?.(),
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+function isStream(output: unknown): output is AsyncIterator<unknown> {
+  return typeof output === 'object' && output !== null && Symbol.asyncIterator in output && 'next' in output
 }
 
 function refuseBody(response: ServerResponse, { status, message, hint }: BadBody): true {

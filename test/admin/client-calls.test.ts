@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type CallerOptions, type ClientCaller, openCaller } from '../../src/admin/client-calls.ts'
 import { temporaryDirectory } from '../store/support.ts'
+import { startTestGateway } from './gateway.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -47,6 +48,13 @@ describe('a stream', () => {
     )
     expect(await all(await caller.call(['requests', 'tail'], {}))).toEqual([1, { a: 2 }])
     expect(calls).toEqual(['POST /api/requests/tail'])
+  })
+
+  it('of a gateway ends with saying so', async () => {
+    const { socketPath: path } = await startTestGateway()
+    const { caller } = await open(events(), { destination: { kind: 'socket', path } })
+    const rows = await all(await caller.call(['cost', 'recompute'], { since: '1d' }))
+    expect(rows).toMatchObject([{ done: true, checked: 0 }])
   })
 
   it('that ends without saying so was cut off, however politely: what came is not all', async () => {
