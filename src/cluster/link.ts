@@ -44,6 +44,7 @@ export interface LinkEvents {
 }
 
 const pauseMs = 500
+const ended = 'the cluster thread has ended'
 
 /** The cluster's thread as the main thread sees it; one that dies is started again. */
 export class ClusterLink {
@@ -51,10 +52,12 @@ export class ClusterLink {
   readonly #events: LinkEvents
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   #worker: ClusterWorker
+  /** Between the end of a thread and the start of the next there is none. */
+  #isThere = false
   #self: Self | null = null
   #limits: LimitsStart | null = null
   #lastId = 0
-  #reason = 'the cluster thread has ended'
+  #reason = ended
   #closing = false
   readonly #ended = Promise.withResolvers<void>()
 
@@ -69,6 +72,8 @@ export class ClusterLink {
     name: Name,
     input: Questions[Name]['input'],
   ): Promise<Questions[Name]['output']> {
+    // Nobody would ever answer.
+    if (!this.#isThere) throw new StoreReadOnly(this.#reason)
     const id = ++this.#lastId
     const pending = Promise.withResolvers<unknown>()
     this.#pending.set(id, pending)
@@ -120,6 +125,8 @@ export class ClusterLink {
 
   #begin(): ClusterWorker {
     const worker = this.#start()
+    this.#isThere = true
+    this.#reason = ended
     worker.on('message', (message) => this.#receive(message))
     worker.on('error', (error) => {
       this.#reason = `the cluster thread crashed: ${error instanceof Error ? error.message : error}`
@@ -151,6 +158,7 @@ export class ClusterLink {
   }
 
   #end(): void {
+    this.#isThere = false
     for (const pending of this.#pending.values()) pending.reject(new StoreReadOnly(this.#reason))
     this.#pending.clear()
     if (this.#closing) return this.#ended.resolve()
