@@ -74,7 +74,8 @@ async function finishOidc(call: AuthCall): Promise<AuthAnswer> {
   const forget = writeCookie(cookieName(call.source.host, oidcCookie), '', 0, 'Lax')
   try {
     const provider = await providerOf(call)
-    const query = call.url.split('?', 2)[1] ?? ''
+    // What the provider sends may hold a question mark, which a query need not escape (RFC 3986, 3.4).
+    const [, query = ''] = /\?(.*)$/s.exec(call.url) ?? []
     const begun = await provider.finish(call.cookie(oidcCookie) ?? '', query, call.source)
     return { begun, cookies: [forget], location: '/' }
   } catch (error) {

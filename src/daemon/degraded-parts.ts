@@ -58,7 +58,9 @@ export class DegradedParts {
     const degradation = this.#degraded.get(part)
     if (degradation === undefined || !degradation.reasons.delete(source) || degradation.reasons.size > 0) return
     this.#degraded.delete(part)
-    this.#log.info('no longer degraded', { part, seconds: Math.round((Date.now() - degradation.since) / 1000) })
+    // The clock may have been set back meanwhile.
+    const seconds = Math.max(0, Math.round((Date.now() - degradation.since) / 1000))
+    this.#log.info('no longer degraded', { part, seconds })
   }
 }
 

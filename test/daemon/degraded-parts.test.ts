@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { DegradedPart } from '../../src/core/degraded.ts'
 import { DegradedParts } from '../../src/daemon/degraded-parts.ts'
 import { createLog } from '../../src/daemon/log.ts'
 
 function watchParts() {
-  const lines: { level: string; message: string; reason?: string; part: string }[] = []
+  const lines: { level: string; message: string; reason?: string; part: string; seconds?: number }[] = []
   const changes: DegradedPart[][] = []
   const log = createLog({ level: 'info', format: 'json' }, (line) => lines.push(JSON.parse(line)))
   const parts = new DegradedParts(log, (list) => changes.push(list))
@@ -54,6 +54,16 @@ describe('a part of the gateway', () => {
     expect(parts.entered().get('store')).toBe(2)
     expect(parts.entered().get('journal')).toBe(0)
     expect(changes).toHaveLength(4)
+  })
+
+  it('was degraded for no less than no time, also where the clock was set back meanwhile', () => {
+    vi.useFakeTimers({ now: 2_000_000_000_000 })
+    const { parts, lines } = watchParts()
+    parts.report('store', 'store', 'locked')
+    vi.setSystemTime(1_999_999_000_000)
+    parts.report('store', 'store', null)
+    vi.useRealTimers()
+    expect(lines.at(-1)).toMatchObject({ message: 'no longer degraded', seconds: 0 })
   })
 
   it('is no news while nothing changes', () => {

@@ -64,6 +64,14 @@ describe('an identity provider', () => {
     expect(await store.operators.find('anna')).toMatchObject({ oidcIssuer: provider.issuer, oidcSubject: 'anna' })
   })
 
+  it('may send a question mark in its answer', async () => {
+    const { provider, begin, comeBack, callback, sessionOf } = await openWithProvider()
+    provider.groups.anna = ['platform']
+    const { to, cookie } = await begin()
+    const back = await passProvider(to, 'anna', callback)
+    expect(sessionOf(await comeBack(back.replace('?', '?session_state=a?b&'), cookie))).toBeDefined()
+  })
+
   it('decides at each sign-in what its people may do', async () => {
     const { provider, signIn, sessionOf, store } = await openWithProvider()
     provider.groups.anna = ['team']
