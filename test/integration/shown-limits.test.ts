@@ -78,8 +78,11 @@ let byBatches: number[] = []
 async function expectNothingHeld(mayMake: boolean): Promise<void> {
   if (byBatches.length === 0) byBatches = (await held()).map(() => 0)
   await gateway.admin.requests.list({ limit: 1 })
-  if (mayMake) await expect.poll(async () => (await held())[0]).toBe(0)
-  else await expect.poll(async () => (await held()).every((amount, at) => amount <= (byBatches[at] ?? 0))).toBe(true)
+  const isDone = async () => {
+    const now = await held()
+    return mayMake ? now[0] === 0 : now.every((amount, at) => amount <= (byBatches[at] ?? 0))
+  }
+  await expect.poll(isDone, { interval: 5 }).toBe(true)
   byBatches = await held()
 }
 
