@@ -33,7 +33,7 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     // Most tests wait for something most of the time; left alone, vitest runs one file after the other on two cores.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       { test: { name: 'rules', include: ['test/rules/**/*.test.ts'], ...patience } },
       {

@@ -20,6 +20,8 @@ interface Use {
 
 /** By so much a moment on a record may lie beside the one at which another thread saw its effect. */
 const slackMs = 400
+/** A record's time is read from one clock and its moments from another, and a busy machine may stop a thread between the two. */
+const clocksMs = 50
 const minuteMs = 58_000
 const bytesPerToken = 4
 
@@ -139,13 +141,11 @@ export class LimitOracle {
 
   #checkAtOnce(uses: readonly Use[]): void {
     const steps = uses.flatMap(({ admitted, end }) => {
-      const isKnown = admitted !== null && end !== null
-      return isKnown
-        ? [
-            { at: admitted, step: 1 },
-            { at: end, step: -1 },
-          ]
-        : []
+      if (admitted === null || end === null || admitted + clocksMs >= end) return []
+      return [
+        { at: admitted + clocksMs, step: 1 },
+        { at: end, step: -1 },
+      ]
     })
     let open = 0
     for (const { step } of steps.sort((one, other) => one.at - other.at || one.step - other.step)) {

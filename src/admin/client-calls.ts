@@ -46,7 +46,7 @@ export function openCaller(options: CallerOptions): ClientCaller {
         if (typeof version === 'string') options.onVersion?.(version)
         const degraded = answer.headers['x-spgw-degraded']
         if (typeof degraded === 'string') options.onDegraded?.(degraded.split(',').map(readDegraded))
-        return await read(answer, lose)
+        return await read(answer, lose, version === options.version)
       } catch (error) {
         throw lose(error)
       }
@@ -168,12 +168,13 @@ function asLost(error: unknown, hint = 'Check that it is running: spgw status'):
   return isLost ? new AnswerLost(error, hint) : error
 }
 
-async function read(answer: IncomingMessage, lose: Lose): Promise<unknown> {
+/** `saysDone`: the gateway is of this version, and so ends each stream with an event. */
+async function read(answer: IncomingMessage, lose: Lose, saysDone: boolean): Promise<unknown> {
   const isStream = answer.headers['content-type']?.startsWith('text/event-stream') === true
   const status = answer.statusCode ?? 0
   if (isStream && status < 300) {
     const { SseFramer } = await import('../core/sse.ts')
-    return readEvents(answer, new SseFramer(), lose)
+    return readEvents(answer, { framer: new SseFramer(), lose, saysDone })
   }
   const chunks: Buffer[] = []
   for await (const chunk of answer) chunks.push(chunk as Buffer)
@@ -207,7 +208,10 @@ function failureOf(body: unknown, status: number): OperationFailed {
   })
 }
 
-async function* readEvents(answer: IncomingMessage, framer: StreamFramer, lose: Lose): AsyncGenerator<unknown> {
+async function* readEvents(
+  answer: IncomingMessage,
+  { framer, lose, saysDone }: { framer: StreamFramer; lose: Lose; saysDone: boolean },
+): AsyncGenerator<unknown> {
   try {
     for await (const chunk of answer) {
       for (const event of framer.push(chunk as Buffer)) {
@@ -217,7 +221,7 @@ async function* readEvents(answer: IncomingMessage, framer: StreamFramer, lose: 
       }
     }
     // A proxy that ends a connection may do so as if all had been said.
-    throw Object.assign(new Error('the stream ended early'), { code: 'ECONNRESET' })
+    if (saysDone) throw Object.assign(new Error('the stream ended early'), { code: 'ECONNRESET' })
   } catch (error) {
     throw lose(error)
   }

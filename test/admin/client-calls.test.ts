@@ -31,6 +31,7 @@ async function open(
 const events =
   (...lines: string[]): Answer =>
   (_request, response) => {
+    if (!response.hasHeader('x-spgw-version')) response.setHeader('x-spgw-version', '1')
     response.setHeader('content-type', 'text/event-stream')
     response.end(lines.map((line) => `${line}\n\n`).join(''))
   }
@@ -52,7 +53,7 @@ describe('a stream', () => {
 
   it('of a gateway ends with saying so', async () => {
     const { socketPath: path } = await startTestGateway()
-    const { caller } = await open(events(), { destination: { kind: 'socket', path } })
+    const { caller } = await open(events(), { destination: { kind: 'socket', path }, version: '1.2.3' })
     const rows = await all(await caller.call(['cost', 'recompute'], { since: '1d' }))
     expect(rows).toMatchObject([{ done: true, checked: 0 }])
   })
@@ -65,6 +66,14 @@ describe('a stream', () => {
     }
     await expect(read()).rejects.toMatchObject({ name: 'AnswerLost', hint: 'Look at requests.' })
     expect(seen).toEqual([1])
+  })
+
+  it('of a gateway of another version may end without saying so, as before it did', async () => {
+    const { caller } = await open((request, response) => {
+      response.setHeader('x-spgw-version', '0')
+      events('data: 1')(request, response)
+    })
+    expect(await all(await caller.call(['requests', 'export'], {}))).toEqual([1])
   })
 
   it('that is left early is no loss', async () => {

@@ -52,3 +52,8 @@ it('judges no refusal beside calls that a killed gateway had taken and not writt
   expect(judge(lost(1990, 2010))).toEqual([])
   expect(judge(lost(100, 1000))).toHaveLength(1)
 })
+
+it('finds more at once than may be, and takes ends and beginnings for one after the other that are as near as clocks lie', () => {
+  expect(check([ran('req_a', 0, 1000), ran('req_b', 0, 1000), ran('req_c', 900, 2000)])).toHaveLength(1)
+  expect(check([ran('req_a', 0, 1000), ran('req_b', 0, 1000), ran('req_c', 980, 2000)])).toEqual([])
+})
