@@ -7,6 +7,7 @@ import { fillPrice } from '../../src/core/model-price.ts'
 import type { Limit, LimitKind } from '../../src/core/policy-limits.ts'
 import type { Endpoint } from '../../src/lanes/contract.ts'
 import { lanes } from '../../src/lanes/index.ts'
+import { findPeriod } from '../../src/policy/limits/periods.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import {
   callRow,
@@ -83,8 +84,11 @@ async function expectNothingHeld(made: readonly BookedAmount[] = batches): Promi
   expect(plane.limits.used(limit('concurrency', null))).toBe(0)
   for (const kind of ['usd', 'tokens'] as const)
     for (const period of ['day', 'month'] as const) {
-      const use = plane.limits.budgetUse(limit(kind, period), { timeZone: 'UTC', now: Date.now() })
-      const own = made.filter(([counter]) => counter === limit(kind, period).counter)
+      const now = Date.now()
+      const use = plane.limits.budgetUse(limit(kind, period), { timeZone: 'UTC', now })
+      // The day may have ended since a batch was made.
+      const { name } = findPeriod(period, 'UTC', now)
+      const own = made.filter(([counter, held]) => counter === limit(kind, period).counter && held === name)
       expect({ kind, period, held: use.held, holders: use.holders }).toEqual({
         ...{ kind, period, held: own.reduce((sum, [, , amount]) => sum + amount, 0), holders: own.length },
       })
