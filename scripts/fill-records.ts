@@ -1,6 +1,5 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { loadSettings } from '../src/config/load.ts'
 import { formatSegmentName } from '../src/core/journal-format.ts'
 import { layFoundation } from '../src/daemon/foundation.ts'
@@ -9,13 +8,19 @@ import { inventRecord, type KeyIds } from './fill/invent-record.ts'
 import { findKeyIds, makeResources } from './fill/make-resources.ts'
 import { inventMoments } from './fill/moments.ts'
 import { Random } from './fill/random.ts'
+import { readFlags } from './read-flags.ts'
 
-/**
- * Fills a data directory that no gateway uses with invented records, in the way that the gateway's own come in: through
- * the journal. `node scripts/fill-records.ts --data-dir DIR [--records 100000] [--days 7] [--resources]`.
- * `--resources` also makes the providers, routes and keys that the records name.
- */
-const { values } = parseArgs({
+const help = `node scripts/fill-records.ts --data-dir DIR [--records N] [--days N] [--seed N] [--resources]
+
+Fills a data directory that no gateway uses with invented records, in the way that the gateway's own come in: through the
+journal.
+
+  --records N   as many (100000)
+  --days N      of as many days (7)
+  --seed N      others, of the same kind (1)
+  --resources   also make the providers, routes and keys that the records name
+`
+const { values } = readFlags(help, {
   options: {
     'data-dir': { type: 'string' },
     records: { type: 'string', default: '100000' },

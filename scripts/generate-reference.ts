@@ -4,8 +4,14 @@ import { join } from 'node:path'
 import { providerKinds } from '../src/providers/index.ts'
 import { writeKindSettings } from './kind-settings.ts'
 import { laneReference } from './lane-reference.ts'
+import { readFlags } from './read-flags.ts'
 import { referencePages } from './reference.ts'
 
+const help = `npm run reference
+
+Writes the pages that are made from the sources: docs/reference, docs/lanes.md, and the settings of the provider kinds for forms.
+`
+readFlags(help, {})
 const kindSettings = join(import.meta.dirname, '../src/admin/contract/providers/kind-settings.json')
 const settings = writeKindSettings(providerKinds)
 if ((await readFile(kindSettings, 'utf8')) === settings) await writePages()

@@ -4,9 +4,10 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { addonName, type BundleOptions, bundle, hostPlatform, licensesName } from './bundle.ts'
 import { platformNode } from './platform-node.ts'
+import { readFlags } from './read-flags.ts'
 import { NotStrippable, stripElf } from './strip-elf.ts'
 import { thinPackager } from './thin-packager.ts'
 
@@ -153,7 +154,13 @@ async function exists(path: string): Promise<boolean> {
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { platform: { type: 'string', default: hostPlatform() } } })
+  const help = `npm run package [-- --platform PLATFORM]
+
+Puts the gateway into one executable: dist/spgw, or dist/spgw-PLATFORM where that is not this machine's.
+
+  --platform PLATFORM   linux-x64, linux-arm64 or darwin-x64
+`
+  const { values } = readFlags(help, { options: { platform: { type: 'string', default: hostPlatform() } } })
   const { platform } = values
   const report = (step: string): void => void process.stderr.write(`${step}\n`)
   const path = join(root, platform === hostPlatform() ? 'dist/spgw' : `dist/spgw-${platform}`)

@@ -2,19 +2,28 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { type Browser, openBrowser, openPage, type Page, sameSession, signIn, themes } from '../test/support/browser.ts'
 import { startGateway, type TestGateway } from '../test/support/gateway.ts'
 import { everyPage, type Places } from './pictures/places.ts'
 import { addViewer, makeHistory, shrunk } from './pictures/stories.ts'
+import { readFlags } from './read-flags.ts'
 
-/**
- * Pictures of every page of the console, to be looked at: `npm run pictures -- --to DIR [--only NAME] [--state STATE]
- * [--theme dark] [--width 390] [--records 100000]`. Each page empty, with a few things, with that many records, and as a
- * viewer of one project sees it; in both themes and in two widths. `--readme` makes those of `docs/images` instead, from
- * requests that the demo provider answered. Needs `dist/spgw` (`npm run package`) and Debian's chromium.
- */
-const { values } = parseArgs({
+const help = `npm run pictures [-- FLAGS]
+
+Makes pictures of every page of the console, to be looked at: each page empty, with a few things, with many records, and as a
+viewer of one project sees it; in both themes and in two widths. Needs dist/spgw (npm run package) and Debian's chromium.
+
+  --to DIR        put them there (a new directory, whose name is printed)
+  --only NAME     only pages whose name contains this
+  --state STATE   only this one: empty, few, full, viewer
+  --theme THEME   only this one: light, dark
+  --width N       only this one: 390, 1440; a few pages, light, also in 360 and 2560
+  --records N     as many in the state full (100000)
+  --requests N    as many in the state few (40)
+  --readme        make those of docs/images instead, from requests that the demo provider answered
+`
+const { values } = readFlags(help, {
   options: {
     to: { type: 'string' },
     only: { type: 'string' },

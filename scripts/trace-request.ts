@@ -1,14 +1,23 @@
+import { readFlags } from './read-flags.ts'
 import { traceRequest } from './trace/trace.ts'
 
-/** `--list` prints every call in order, `--json` all as JSON. What is counted is explained at `traceRequest`. */
+const help = `npm run trace [-- --list | --json]
+
+Prints the files that one chat request enters, and counts files, jumps between them, calls and functions.
+
+  --list   every call in order instead of the files
+  --json   all of it as JSON
+`
+const { values } = readFlags(help, {
+  options: { list: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+})
 const trace = await traceRequest()
-const words = process.argv.slice(2)
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const distinct = new Set(trace.calls.map(({ file, line, name }) => `${file}:${line}:${name}`)).size
-if (words.includes('--json')) {
+if (values.json) {
   print(JSON.stringify({ ...trace, functions: distinct }, null, 2))
 } else {
-  if (words.includes('--list')) {
+  if (values.list) {
     for (const { file, line, name } of trace.calls) print(`${file}:${line}  ${name}`)
   } else {
     for (const file of trace.files.toSorted()) print(file)

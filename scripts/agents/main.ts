@@ -1,20 +1,25 @@
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { FormatName } from '../../src/core/format.ts'
 import { packageExecutable } from '../package.ts'
+import { readFlags } from '../read-flags.ts'
 import { type Agent, agents } from './agents.ts'
 import { install } from './install.ts'
 import { type Outcome, runAgent } from './run.ts'
 import { type Upstream, upstreams } from './upstreams.ts'
 
-/*
- * `npm run agents [-- --on FORMAT|own] [--verbose] [NAME…]`: real clients in their current versions, with the settings that
- * `connect --write` made, through the packaged gateway: a question to the demo provider in their own format, and a file that
- * models of other vendors edit with the client's tools. Installs what is missing below `.build/clients`, which takes
- * gigabytes and the network: so it is no part of `npm test`.
- */
+const help = `npm run agents [-- --on FORMAT] [--verbose] [--directory DIR] [NAME…]
 
-const { values, positionals } = parseArgs({
+Runs real clients in their current versions, with the settings that \`connect --write\` made, through the packaged gateway: a
+question to the demo provider in their own format, and a file that models of other vendors edit with the client's tools.
+Installs what is missing, which takes gigabytes and the network: so it is no part of \`npm test\`.
+
+  NAME              only these: ${Object.keys(agents).join(', ')}
+  --on FORMAT       only at models of this format; own: only the question in their own format
+  --verbose         what each client printed, also where it passed
+  --directory DIR   install there (.build/clients)
+`
+
+const { values, positionals } = readFlags(help, {
   options: { on: { type: 'string' }, verbose: { type: 'boolean' }, directory: { type: 'string' } },
   allowPositionals: true,
 })
@@ -53,11 +58,15 @@ async function runAll(name: string, agent: Agent): Promise<boolean> {
   return all
 }
 
+const unknown = positionals.filter((name) => agents[name] === undefined)
+if (unknown.length > 0) {
+  process.stderr.write(`No client is called ${unknown.join(' or ')}.\n\n${help}`)
+  process.exit(2)
+}
 process.env.SPGW_TEST_EXECUTABLE ??= await packageExecutable()
 let all = true
-for (const name of positionals.length === 0 ? Object.keys(agents) : positionals) {
-  const agent = agents[name]
-  if (agent === undefined) throw new Error(`${name} is none of ${Object.keys(agents).join(', ')}.`)
+for (const [name, agent] of Object.entries(agents)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue
   // One that cannot be installed today says nothing about the others.
   const passed = await runAll(name, agent).catch((error: Error) => {
     process.stdout.write(`FAIL  ${name}: ${error.message}\n`)

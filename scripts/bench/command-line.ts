@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readFlags } from '../read-flags.ts'
 import { loads } from './loads.ts'
 
 export interface Order {
@@ -46,7 +46,7 @@ const forms: Record<Form, { rounds: number; seconds: number; warmUpSeconds: numb
 
 /** What the bench is asked for; ends the process where that is unclear. */
 export function readOrder(): Order {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readFlags(usage, {
     allowPositionals: true,
     options: {
       rounds: { type: 'string' },
@@ -56,14 +56,13 @@ export function readOrder(): Order {
       beside: { type: 'string' },
       continue: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
     },
   })
   const [form = 'full', ...named] = positionals
   const takesLoads = form === 'cpu' || form === 'profile'
-  if (values.help || !isForm(form) || named.some((each) => !takesLoads || !(each in loads))) {
+  if (!isForm(form) || named.some((each) => !takesLoads || !(each in loads))) {
     process.stderr.write(usage)
-    process.exit(values.help ? 0 : 2)
+    process.exit(2)
   }
   return {
     form,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { readFlags } from '../read-flags.ts'
 import { type Exchange, readExchanges } from './cassettes.ts'
 import { type Replayed, replay } from './replay.ts'
 import { TranslationCheck } from './translated.ts'
@@ -9,6 +10,15 @@ import { findNative } from './vendors.ts'
 
 /** Public archives with recorded traffic of real providers (MIT). They are read and never become part of this project. */
 const archives = ['langchain-anthropic==1.7.10', 'langchain-openai==1.7.4']
+
+const help = `npm run check:recorded [-- FOLDER…]
+
+Reads recorded exchanges of real providers as the gateway would, puts each into the other formats, and lists what went wrong.
+scripts/check-recorded/README.md says what that means.
+
+  FOLDER   with VCR cassettes (*.yaml, *.yaml.gz); without one, public archives are downloaded with pip:
+           ${archives.join(', ')}
+`
 
 interface Counts {
   whole: number
@@ -74,7 +84,7 @@ function download(folder: string): void {
   for (const file of fs.readdirSync(folder)) execFileSync('tar', ['xzf', file], { cwd: folder })
 }
 
-const given = process.argv.slice(2)
+const { positionals: given } = readFlags(help, { allowPositionals: true })
 const temporary = given.length === 0 ? fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-recorded-')) : null
 try {
   if (temporary !== null) download(temporary)

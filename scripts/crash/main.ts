@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { bundle } from '../bundle.ts'
 import { packageExecutable } from '../package.ts'
+import { readFlags } from '../read-flags.ts'
 import { runBudgetCrashes } from './budgets.ts'
 import { runLimits } from './limits.ts'
 import { measureRevoking } from './revoking.ts'
@@ -24,7 +24,7 @@ Kills the packaged gateway again and again while requests run, and checks what i
 `
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readFlags(help, {
     allowPositionals: true,
     options: {
       kills: { type: 'string' },
@@ -34,13 +34,8 @@ async function main(): Promise<number> {
       runs: { type: 'string' },
       times: { type: 'string' },
       other: { type: 'string' },
-      help: { type: 'boolean', default: false },
     },
   })
-  if (values.help) {
-    process.stdout.write(help)
-    return 0
-  }
   const [subject, ...more] = positionals
   if (subject === 'nodes') return await breakNodes(more, values)
   if (subject === 'cluster') return simulateCluster(Number(values.runs ?? 10_000), Number(values.seed ?? 1))

@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util'
 import { writeDocument } from '../bench/document.ts'
 import { describeMachine } from '../bench/machine.ts'
 import { renderTable } from '../bench/report.ts'
+import { readFlags } from '../read-flags.ts'
 import { limitMs, type Result, runHostile } from './run.ts'
 import { threadNames } from './turns.ts'
 
@@ -16,18 +16,13 @@ docs/reliability.md says what it proves.
 `
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags(help, {
     options: {
       only: { type: 'string' },
       sample: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
     },
   })
-  if (values.help) {
-    process.stdout.write(help)
-    return 0
-  }
   const begun = performance.now()
   const results = await runHostile({
     sample: values.sample,

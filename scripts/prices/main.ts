@@ -3,28 +3,27 @@ import { dirname, join } from 'node:path'
 import type { ModelPrice } from '../../src/core/model-price.ts'
 import { identity } from '../../src/policy/prices/find-price.ts'
 import { listPrices } from '../../src/policy/prices/list-prices.ts'
+import { readFlags } from '../read-flags.ts'
 import { compareWithGenaiPrices, differencesPage } from './compare.ts'
 import { type LitellmEntry, readLitellmEntry } from './read-litellm.ts'
 
-/**
- * Writes the price table that ships (`src/policy/prices/table.json`) from LiteLLM's price file, which its Python wheel
- * contains as `litellm/model_prices_and_context_window_backup.json` (MIT):
- *
- *     npm run prices -- FILE DATE
- *
- * DATE (YYYY-MM-DD) is the day on which the file was published: the version that records show. To compare the table with
- * the other maintained source, after `npm pack @pydantic/genai-prices` outside of this repository:
- *
- *     npm run prices -- --check package/dist/index.js
- *
- * That writes `docs/price-check.md`.
- */
+const help = `npm run prices -- FILE YYYY-MM-DD
+npm run prices -- --check MODULE
+
+Writes the price table that ships (src/policy/prices/table.json) from LiteLLM's price file.
+
+  FILE YYYY-MM-DD   the file, which LiteLLM's Python wheel contains as litellm/model_prices_and_context_window_backup.json
+                    (MIT), and the day on which it was published: the version that records show
+  --check MODULE    write docs/price-check.md instead: how the table differs from the other maintained source, which is
+                    package/dist/index.js after \`npm pack @pydantic/genai-prices\` outside of this repository
+`
 const root = join(import.meta.dirname, '../..')
-const [first, second] = process.argv.slice(2)
-if (first === '--check' && second !== undefined) await checkTable(second)
-else if (first !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(second ?? '')) writeTable(first, second ?? '')
+const { values, positionals } = readFlags(help, { options: { check: { type: 'string' } }, allowPositionals: true })
+const [file, date = ''] = positionals
+if (values.check !== undefined) await checkTable(values.check)
+else if (file !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(date)) writeTable(file, date)
 else {
-  process.stderr.write('Usage: npm run prices -- FILE YYYY-MM-DD\n       npm run prices -- --check MODULE\n')
+  process.stderr.write(help)
   process.exit(2)
 }
 

@@ -4,11 +4,12 @@ import { createReadStream } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import packageDescription from '../../package.json' with { type: 'json' }
 import type { Notice } from '../../src/daemon/licenses-command.ts'
 import { bundle, hostPlatform, licensesName } from '../bundle.ts'
 import { packageExecutable } from '../package.ts'
+import { readFlags } from '../read-flags.ts'
 import { collectDebianFiles } from './debian-files.ts'
 import { writeDebianPackage } from './debian-package.ts'
 import { writeImage } from './image.ts'
@@ -17,11 +18,15 @@ import { writeProvenance } from './provenance.ts'
 import { writeSbom } from './sbom.ts'
 import { type TarEntry, withDirectories, writeTar } from './tar.ts'
 
-/*
- * `npm run release [-- --directory DIR] [--platform linux-arm64]`: what is handed out of this commit, in `dist/release`: the
- * executable, packages for npm and Debian, an OCI image, an SBOM, provenance and SHA256SUMS. Needs Debian or Ubuntu, and
- * nothing of Docker's. An image holds libraries of this machine, so none is made for another platform.
- */
+const help = `npm run release [-- --directory DIR] [--platform PLATFORM]
+
+Makes what is handed out of this commit: the executable, packages for npm and Debian, an OCI image, an SBOM, provenance and
+SHA256SUMS. Needs Debian or Ubuntu, and nothing of Docker's. An image holds libraries of this machine, so none is made for
+another platform. SOURCE_DATE_EPOCH gives all files another time than the commit's.
+
+  --directory DIR       put it there (dist/release); what is there is deleted
+  --platform PLATFORM   linux-x64 or linux-arm64 (this machine's)
+`
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -103,7 +108,7 @@ async function hashFile(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-const { values } = parseArgs({
+const { values } = readFlags(help, {
   options: {
     directory: { type: 'string', default: join(root, 'dist/release') },
     platform: { type: 'string', default: hostPlatform() },

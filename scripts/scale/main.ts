@@ -1,44 +1,34 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { loadSettings } from '../../src/config/load.ts'
 import { formatBytes } from '../../src/core/format-bytes.ts'
 import { layFoundation } from '../../src/daemon/foundation.ts'
 import type { StoreClient } from '../../src/store/api.ts'
 import { databaseBytes } from '../../src/store/sqlite/database-bytes.ts'
+import { readFlags } from '../read-flags.ts'
 import { fillStore } from './fill.ts'
 import { type Reading, readAll } from './readings.ts'
 import { measureRetention } from './traffic.ts'
 
-/**
- * Requests at scale: fills a store with 10 million records of 90 days, or 2 million where the disk has under 40 GB, and prints what
- * lists, statistics and retention take, against the targets. `--records N` fills with so many, `--data-dir DIR` keeps them (and
- * measures those that are there), `--without-traffic` leaves retention out.
- */
 const help = `npm run scale -- [--records N] [--days N] [--data-dir DIR] [--without-traffic]
 
 Fills a store with 10 million records of 90 days (2 million where the disk has under 40 GB) and prints what lists, statistics and
-retention take. 10 million take about 22 GB below .build, which are deleted afterwards.
+retention take, against the targets. 10 million take about 22 GB below .build, which are deleted afterwards.
 
   --records N         as many records
   --days N            of as many days (90)
   --data-dir DIR      keep them there, or measure those that are there
   --without-traffic   leave retention under traffic out
 `
-const { values } = parseArgs({
+const { values } = readFlags(help, {
   options: {
     records: { type: 'string' },
     days: { type: 'string', default: '90' },
     'data-dir': { type: 'string' },
     'without-traffic': { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   },
 })
-if (values.help) {
-  process.stdout.write(help)
-  process.exit()
-}
 const scratch = join(import.meta.dirname, '../../.build/scale')
 const days = Number(values.days)
 const enoughBytes = 40e9

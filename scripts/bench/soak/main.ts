@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { bundle } from '../../bundle.ts'
 import { packageExecutable } from '../../package.ts'
+import { readFlags } from '../../read-flags.ts'
 import { endChildrenWithUs, untilQuiet } from '../children.ts'
 import { newAgent } from '../client.ts'
 import { writeDocument } from '../document.ts'
@@ -27,8 +27,12 @@ const retention = '5m'
 /** What a client's connection, a cache or a heap needs to be given back. */
 const restMs = 20_000
 
-const usage = `npm run soak                     30 minutes of mixed load, and what grows under it
-  --minutes N        length of the load
+const help = `npm run soak [-- FLAGS]
+
+Puts one gateway under mixed load for a while, with an operator who changes things meanwhile, and prints what grew under it.
+Needs a C compiler.
+
+  --minutes N        length of the load (30)
   --threads N        data-plane threads (1)
   --executable FILE  soak this one instead of packaging the tree
   --heap             soak the bundle instead, under Node, and look at the heap of each thread after full collections
@@ -36,20 +40,15 @@ const usage = `npm run soak                     30 minutes of mixed load, and wh
 `
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags(help, {
     options: {
       minutes: { type: 'string', default: '30' },
       threads: { type: 'string', default: '1' },
       executable: { type: 'string' },
       heap: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
     },
   })
-  if (values.help) {
-    process.stderr.write(usage)
-    return 0
-  }
   endChildrenWithUs()
   const machine = readMachine()
   await mkdir(place, { recursive: true })
