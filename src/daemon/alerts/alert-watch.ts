@@ -97,7 +97,8 @@ export class AlertWatch {
       const deliveries = messages.map((message) => makeDelivery(id, message, now))
       await store.alerts.raise(id, { time: this.#iso(), crossed, ended, deliveries })
     }
-    if (now - this.#forgotAt > forgetEveryMs) {
+    // Of a clock that was ahead and was set back, the last time lies in the future.
+    if (Math.abs(now - this.#forgotAt) > forgetEveryMs) {
       this.#forgotAt = now
       const kept = conditions.flatMap(({ crossing, includes }) => [crossing, ...includes])
       await store.alerts.forget(new Date(now - keepMs).toISOString(), kept)
