@@ -13,6 +13,7 @@ import type { WithoutServer } from './limits/windows.ts'
 import type { SeenMark } from './lost-changes.ts'
 import type { RecordReading } from './readings/reading.ts'
 import type { PurgeQuestions } from './records/purge.ts'
+import type { RepriceQuestions } from './records/reprice.ts'
 import type { Self } from './self.ts'
 
 /** Where PostgreSQL is, as the thread is told; the password crosses threads in clear text, and nothing else. */
@@ -102,7 +103,7 @@ export interface ServerFacts {
 }
 
 /** What the thread answers, by what it is asked. */
-export interface Questions extends BudgetQuestions, PurgeQuestions {
+export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuestions {
   /** The cluster that is there; null: none. */
   find: { input: null; output: { cluster: string; sequence: number; members: ClusterPeer[] } | null }
   /** The server itself, for whoever looks after it. */

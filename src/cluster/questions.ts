@@ -4,10 +4,12 @@ import { createBudgets } from './budget-schema.ts'
 import type { SeenMark } from './lost-changes.ts'
 import type { ClusterPeer, ClusterQuestion, JoinRequest, PartQuestion, Questions, ServerFacts } from './protocol.ts'
 import { purgeAnswerers } from './records/purge.ts'
+import { repriceAnswerers } from './records/reprice.ts'
 import { channel, createSchema, schemaLevel } from './schema/configuration.ts'
 import { objectsPart } from './schema/objects.ts'
 import { raisePart } from './schema/parts.ts'
 import { recordsPart } from './schema/records.ts'
+import { repricesPart } from './schema/reprices.ts'
 
 type Answerers = {
   [Name in Exclude<ClusterQuestion, PartQuestion>]: (
@@ -64,7 +66,7 @@ export const answerers: Answerers = {
       await client.query(createSchema)
       await client.query(createBudgets)
       // Nodes that may only read and write rows find all that they may come to need.
-      for (const part of [recordsPart, objectsPart]) await raisePart(client, part)
+      for (const part of [recordsPart, objectsPart, repricesPart]) await raisePart(client, part)
       for (let at = 0; at < rows.length; at += rowsAtOnce)
         await client.query(
           `insert into spgw.rows (name, key, row, sequence)
@@ -197,6 +199,7 @@ export const answerers: Answerers = {
 
   ...budgetAnswerers,
   ...purgeAnswerers,
+  ...repriceAnswerers,
 
   async invite(client, { invite, minutes }) {
     await client.query('delete from spgw.invites where expires < now()')

@@ -13,6 +13,7 @@ import { Readings } from './readings/readings.ts'
 import { countedWord } from './records/claim-usage.ts'
 import { Following } from './records/following.ts'
 import { purgeWord } from './records/purge.ts'
+import { repriceWord } from './records/reprice.ts'
 import { Shipper } from './records/shipper.ts'
 import type { Self } from './self.ts'
 
@@ -86,6 +87,7 @@ class ClusterThread {
     if (this.#nodes.hear(payload) || this.#following?.hear(payload)) return
     const [word, period = '', ...counter] = payload.split(' ')
     if (word === purgeWord) this.#shipper?.purge()
+    else if (word === repriceWord) this.#shipper?.reprice()
     else if (word === countedWord) this.#shipper?.counted()
     else if (word === recallWord) this.#post({ kind: 'recall', period, counter: counter.join(' ') })
     else void this.#poll()

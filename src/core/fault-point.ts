@@ -53,6 +53,7 @@ export const faultPoints = [
   'apply.before-commit',
   'ship.before-commit',
   'ship.after-commit',
+  'reprice.stored',
   'dissolve.page-taken',
   'join.key-written',
   'join.after-commit',

@@ -44,6 +44,7 @@ export function clusterFace({
     name,
     outbox: () => records?.report ?? null,
     purge: (question) => records?.purge(question) ?? null,
+    costs: () => records?.costs() ?? null,
     async status() {
       const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
       return {

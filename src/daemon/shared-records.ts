@@ -1,10 +1,11 @@
 import { MessageChannel } from 'node:worker_threads'
-import type { PurgeProgress } from '../admin/handlers/context.ts'
+import type { PurgeProgress, SharedCosts } from '../admin/handlers/context.ts'
 import type { ClusterLink } from '../cluster/link.ts'
 import type { OutboxReport, RecordsPlace } from '../cluster/protocol.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { PurgeQuestion, StoreClient } from '../store/api.ts'
 import { RecordReader } from './read-records.ts'
+import { sharedCosts } from './shared-costs.ts'
 import { purgeNodes } from './shared-purge.ts'
 
 /** Older than any batch takes, and any standby to take over. */
@@ -69,6 +70,11 @@ export class SharedRecords {
   /** Null: this gateway is alone with its records. */
   purge(question: PurgeQuestion): AsyncGenerator<PurgeProgress> | null {
     return this.#link === null ? null : purgeNodes(this.#link, question)
+  }
+
+  /** Null: this gateway is alone with its records. */
+  costs(): SharedCosts | null {
+    return this.#link === null ? null : sharedCosts(this.#link)
   }
 
   /** Records of all nodes as they end, and of this one also as they begin. The result ends it. */

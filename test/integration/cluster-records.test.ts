@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { TestCluster } from '../support/cluster.ts'
 import { listAllRequests } from '../support/gateway.ts'
@@ -127,23 +129,55 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect(JSON.parse(stdout)).toHaveLength(Number(query("select count(*) from spgw.records where node = 'gw-a'")))
   })
 
-  it('computes the cost of its own records again, and names the nodes that have others', async () => {
-    const { prices } = node('gw-a').gateway.admin
-    await prices.set({ model: 'gpt-4o-mini', input: 1000, output: 1000 })
-    await cluster.converge()
-    const cost = () => query('select node, min(usd) >= 0.001 from spgw.records where input > 0 group by 1 order by 1')
-    for (const [name, elsewhere, expected] of [
-      ['gw-a', ['gw-b'], 'gw-a|t\ngw-b|f'],
-      ['gw-b', ['gw-a'], 'gw-a|t\ngw-b|t'],
-    ] as const) {
-      const own = Number(query(`select count(*) from spgw.records where node = '${name}'`))
+  it('computes the cost of the records of all nodes again, through any, also where one dies or is away', async () => {
+    const { admin } = node('gw-a').gateway
+    const recompute = async (price: number) => {
+      await admin.prices.set({ model: 'gpt-4o-mini', input: price, output: price })
       let last: unknown
-      for await (const each of await node(name).gateway.admin.cost.recompute({ since: '1d' })) last = each
-      expect(last).toMatchObject({ done: true, checked: own, elsewhere })
-      await expect.poll(cost).toBe(expected)
-      await expectAll()
+      for await (const each of await admin.cost.recompute({ since: '1d' })) last = each
+      return last
     }
-    await prices.remove({ model: 'gpt-4o-mini' })
+    const least = () =>
+      query('select node, round(min(usd) * 1000) from spgw.records where input > 0 group by 1 order by 1')
+    const [checked, used] = query('select count(*), count(*) filter (where input > 0) from spgw.records')
+      .split('|')
+      .map(Number)
+    const everything = { done: true, checked, changed: used, elsewhere: [] }
+    expect(await recompute(1000)).toMatchObject({ ...everything, missing: [] })
+    const each = Number(least().split('\n')[0]?.split('|')[1])
+    expect(each).toBeGreaterThan(0)
+    expect(least()).toBe(`gw-a|${each}\ngw-b|${each}`)
+    await expectAll()
+    // Whoever is killed when its own database has it does it once more, and whoever is away when it is back.
+    await node('gw-b').gateway.stop()
+    await node('gw-b').restart('reprice.stored')
+    expect(await recompute(2000)).toMatchObject({ ...everything, missing: ['gw-b'] })
+    expect(await node('gw-b').gateway.ended).toBeNull()
+    expect(await recompute(3000)).toMatchObject({ ...everything, missing: ['gw-b'] })
+    expect(least()).toBe(`gw-a|${each * 3}\ngw-b|${each * 3}`)
+    await expectAll()
+    await node('gw-b').restart()
+    await expect.poll(() => query('select count(*) from spgw.reprices')).toBe('0')
+    const own = (name: string) => {
+      const sqlite = new Sqlite(join(node(name).dataDirectory, 'spgw.db'), { readonly: true })
+      const records = sqlite.prepare<[], [string, number]>('select id, usd from records where input > 0 order by id')
+      const rows = records.raw().all()
+      sqlite.close()
+      return rows.map((row) => row.join('|')).join('\n')
+    }
+    const shared = (name: string) =>
+      query(`select id, usd from spgw.records where input > 0 and node = '${name}' order by id`)
+    // What the killed one had done already is shipped first.
+    await expect.poll(least).toBe(`gw-a|${each * 3}\ngw-b|${each * 3}`)
+    for (const name of nodes) expect(own(name)).toBe(shared(name))
+    await expectAll()
+    await node('gw-a').gateway.admin.prices.remove({ model: 'gpt-4o-mini' })
+    await cluster.converge()
+    // Nothing is computed of one node's records as if they were those of all.
+    for (const { proxy } of cluster.nodes) proxy.become('cut')
+    const { code, stderr } = await node('gw-a').gateway.spgw(['cost', 'recompute', '--since', '1d'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('PostgreSQL')])
+    for (const { proxy } of cluster.nodes) proxy.become('pass')
     await cluster.converge()
   })
 

@@ -13,8 +13,10 @@ const recomputed = z.object({
   unpriced: z.number(),
   before_usd: z.number(),
   after_usd: z.number(),
-  /** Other nodes of the cluster, whose records keep their cost: each recomputes its own. */
+  /** Where nodes share no records, the other nodes, whose records keep their cost: each recomputes its own. */
   elsewhere: z.array(z.string()),
+  /** Nodes that have the new cost not in their own databases yet: those that are away put it there when they are back. */
+  missing: z.array(z.string()),
 })
 export type Recomputed = z.infer<typeof recomputed>
 
@@ -46,7 +48,7 @@ export const cost = {
       columns: [
         { field: 'time', title: 'BACK TO', format: 'time' },
         { field: 'checked', title: 'CHECKED', format: 'number', also: { field: 'elsewhere', join: ', not those of ' } },
-        { field: 'changed', title: 'CHANGED', format: 'number' },
+        { field: 'changed', title: 'CHANGED', format: 'number', also: { field: 'missing', join: ', not yet on ' } },
         { field: 'unpriced', title: 'UNPRICED', format: 'number' },
         { field: 'before_usd', title: 'BEFORE', format: 'money' },
         { field: 'after_usd', title: 'AFTER', format: 'money' },

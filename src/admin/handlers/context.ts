@@ -12,7 +12,7 @@ import type { ConversationKeys, Remembered } from '../../routing/affinity.ts'
 import type { HealthTarget, HealthView } from '../../routing/health.ts'
 import type { LatencyFigure } from '../../routing/latency-figures.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
-import type { PurgeQuestion, StoreClient, StoreHealth } from '../../store/api.ts'
+import type { PurgeQuestion, RecordCost, RecordFilter, StoreClient, StoreHealth } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { BackupEvent } from '../contract/backup.ts'
 import type { RoleGrant } from '../contract/operators/roles.ts'
@@ -164,6 +164,8 @@ export interface ClusterFace {
   outbox(): { depth: number; since: string | null; history: boolean; trouble: string | null } | null
   /** Deletes records or bodies of all nodes; null: this node is alone with its records. */
   purge(question: PurgeQuestion): AsyncGenerator<PurgeProgress> | null
+  /** What the records of all nodes cost; null: this node is alone with its records. */
+  costs(): SharedCosts | null
   status(): Promise<{
     cluster: string | null
     node: string
@@ -198,6 +200,15 @@ export interface ClusterFace {
   refresh(): Promise<void>
   /** Waits up to two seconds for every node to know that the key of this id is revoked; null: there are no others. */
   confirm(keyId: string): Promise<{ reached: string[]; missing: { name: string; heardAt: string | null }[] } | null>
+}
+
+/** Each throws `StoreReadOnly` where PostgreSQL was not reached: it is asked, and never a node instead. */
+export interface SharedCosts {
+  list(filter: RecordFilter): Promise<RequestRecord[]>
+  /** For all nodes; returns how many there were. */
+  reprice(costs: RecordCost[]): Promise<number>
+  /** Waits for the nodes that are there to do the same in their own databases. Names those that have not yet; the last are away. */
+  settle(): AsyncGenerator<string[]>
 }
 
 export interface PurgeProgress {

@@ -3,6 +3,7 @@ import { idTime } from '../../core/ids.ts'
 import { idAt } from '../../store/records/id-time.ts'
 import { removeOldObjects } from '../objects/keep-objects.ts'
 import { forgetPurges } from './purge.ts'
+import { forgetReprices } from './reprice.ts'
 
 const dayMs = 86_400_000
 /** Made so many days ahead, so that no batch waits for it. */
@@ -44,6 +45,7 @@ export async function keepDays(client: pg.Client): Promise<void> {
       await client.query('delete from spgw.record_sums where start < $1', [dateOf(Math.floor(before / dayMs))])
     await removeOldObjects(client, before)
     await forgetPurges(client)
+    await forgetReprices(client)
   } finally {
     await client.query("select pg_advisory_unlock(hashtext('spgw.days'))")
   }

@@ -100,8 +100,10 @@ export async function purgeAllShared(client: pg.Client, filter: PurgeQuestion['f
 }
 
 /** Sums are read before they are written, so whoever ships waits: the lock conflicts with inserting, and with no reading. */
+export const lockRecords = 'lock table only spgw.records in exclusive mode'
+
 async function removeAlone(client: pg.Client, ids: readonly string[]): Promise<number> {
-  await client.query('begin; lock table only spgw.records in exclusive mode')
+  await client.query(`begin; ${lockRecords}`)
   try {
     const removed = await removeRecords(client, ids)
     await client.query('commit')

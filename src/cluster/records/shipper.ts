@@ -15,10 +15,12 @@ import { Repeater } from '../repeater.ts'
 import { objectsPart } from '../schema/objects.ts'
 import { ensurePart } from '../schema/parts.ts'
 import { recordsPart } from '../schema/records.ts'
+import { repricesPart } from '../schema/reprices.ts'
 import type { Self } from '../self.ts'
 import { keepDays } from './days.ts'
 import { OutboxClient } from './outbox-client.ts'
 import { OwnPurges } from './own-purges.ts'
+import { OwnReprices } from './own-reprices.ts'
 import { readWatermark, type ShippingNode, shipBatch } from './ship.ts'
 import { UsageClaims } from './usage-claims.ts'
 
@@ -67,6 +69,7 @@ export class Shipper {
   #waiting: PromiseWithResolvers<string | null>[] = []
   readonly #forgotten = new ForgottenFeed()
   #purges: OwnPurges
+  #reprices: OwnReprices
   #claims: UsageClaims
 
   constructor(options: ShipperOptions) {
@@ -80,6 +83,7 @@ export class Shipper {
       },
     })
     this.#purges = new OwnPurges(this.#connection)
+    this.#reprices = new OwnReprices(this.#connection)
     this.#claims = new UsageClaims(this.#connection)
     this.#repeater = new Repeater(everyMs, () => this.#turn())
   }
@@ -89,6 +93,7 @@ export class Shipper {
     this.#self = self
     this.#reached = null
     this.#purges = new OwnPurges(this.#connection)
+    this.#reprices = new OwnReprices(this.#connection)
     this.#claims = new UsageClaims(this.#connection)
     this.#repeater.wake()
   }
@@ -96,6 +101,12 @@ export class Shipper {
   /** Something was purged on a node, and of this one's is to go as well. */
   purge(): void {
     this.#purges.ask()
+    this.#repeater.wake()
+  }
+
+  /** Records were given another cost on a node, perhaps some of this one. */
+  reprice(): void {
+    this.#reprices.ask()
     this.#repeater.wake()
   }
 
@@ -168,13 +179,13 @@ export class Shipper {
         this.#release(waiting, null)
         await this.#forget(outbox)
         await this.#settle(outbox)
-        await this.#purge(node, outbox)
+        await this.#followOthers(node, outbox)
         return trouble
       }
       if (batch.isHistory) {
         this.#release(waiting, null)
         trouble = await this.#claims.settle(self, outbox, false)
-        await this.#purge(node, outbox)
+        await this.#followOthers(node, outbox)
       }
       after = await this.#ship(node, batch, outbox)
       if (after === null) return 'PostgreSQL takes nothing of this run of the node'
@@ -188,9 +199,8 @@ export class Shipper {
   async #resume(node: ShippingNode, outbox: OutboxClient): Promise<number | null> {
     const mark = await this.#connection.use(async (client) => {
       if (this.#reached !== null) return this.#reached
-      return (await ensurePart(client, recordsPart)) && (await ensurePart(client, objectsPart))
-        ? await readWatermark(client, node)
-        : null
+      for (const part of [recordsPart, objectsPart, repricesPart]) if (!(await ensurePart(client, part))) return null
+      return await readWatermark(client, node)
     })
     if (mark === null) return null
     this.#reached = typeof mark === 'number' ? mark : await outbox.ask('resume', mark)
@@ -245,9 +255,11 @@ export class Shipper {
     if (forgotten.length > 0) await outbox.ask('forget', forgotten)
   }
 
-  /** More of it in the next turn, which comes at once. */
-  async #purge(node: ShippingNode, outbox: OutboxClient): Promise<void> {
-    if (await this.#purges.doSlice(node, outbox)) this.#repeater.wake()
+  /** What was purged or repriced on any node; more of it in the next turn, which comes at once. */
+  async #followOthers(node: ShippingNode, outbox: OutboxClient): Promise<void> {
+    const purges = await this.#purges.doSlice(node, outbox)
+    const reprices = await this.#reprices.doSome(node.self, outbox)
+    if (purges || reprices) this.#repeater.wake()
   }
 
   /** Who was released before is not again. */

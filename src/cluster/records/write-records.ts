@@ -64,7 +64,7 @@ async function copy(client: pg.Client, node: string, rows: readonly ShippedRow[]
 }
 
 /** No two nodes have a row of sums in common, so that what is read here is what is written to. */
-async function writeSums(client: pg.Client, changes: readonly LabelledChange[]): Promise<void> {
+export async function writeSums(client: pg.Client, changes: readonly LabelledChange[]): Promise<void> {
   if (changes.length === 0) return
   const keys = [
     changes.map(({ change: { key } }) => key[0]),

@@ -2,6 +2,7 @@ import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { idTime } from '../../core/ids.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { blankRecord } from './blank-record.ts'
+import type { RecordCost } from './record-tables.ts'
 
 /**
  * The record that a `record_json` holds. One that cannot be read says so and spoils no list. Versions before 2026-11-23 wrote gateway
@@ -35,6 +36,16 @@ export function withRepeats(
     ...record,
     policy_signals: [...record.policy_signals, { rule: 'repeated', verdict: 'note', text: sentence, data }],
   }
+}
+
+/** The text of a record with another cost. What had no price before has one now, so that it says so no more. */
+export function repricedText(text: string, { id, cost, attempt }: RecordCost): string {
+  const record = readRecord(text, id)
+  record.cost = cost
+  const last = record.attempts.at(-1)
+  if (last !== undefined) last.cost = attempt
+  record.policy_signals = record.policy_signals.filter(({ rule }) => rule !== 'unpriced')
+  return JSON.stringify(record)
 }
 
 /** Earlier versions wrote attempts and usage without them. */

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
 import { addToOutbox } from '../replica/outbox-rows.ts'
 import type { Database, RecordRow } from '../schema.ts'
-import { writeJson } from '../sqlite/json-column.ts'
-import { countedTags, readRecord } from './record-json.ts'
+import { countedTags, repricedText } from './record-json.ts'
 import { nanoOfUsd, spansOf } from './record-sum-keys.ts'
 import type { RecordCost } from './record-tables.ts'
 
-/** What had no price before has one now, so that it says so no more. Sums change with it. */
+/** Puts another cost on records, and on the sums with them. */
 export async function repriceRecords(db: Database, costs: readonly RecordCost[]): Promise<number> {
   const byId = new Map(costs.map((each) => [each.id, each]))
   const rows = await db
@@ -20,12 +19,7 @@ export async function repriceRecords(db: Database, costs: readonly RecordCost[])
     const { id, record_json } = row
     const found = byId.get(id)
     if (found === undefined) continue
-    const record = readRecord(record_json, id)
-    record.cost = found.cost
-    const last = record.attempts.at(-1)
-    if (last !== undefined) last.cost = found.attempt
-    record.policy_signals = record.policy_signals.filter(({ rule }) => rule !== 'unpriced')
-    const change = { usd: found.cost.usd, record_json: writeJson(record) }
+    const change = { usd: found.cost.usd, record_json: repricedText(record_json, found) }
     await db.updateTable('records').set(change).where('id', '=', id).execute()
     sums.add(row, found.cost.usd)
   }

@@ -1,5 +1,5 @@
 import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
-import type { PurgeQuestion, PurgeSlice } from '../records/record-tables.ts'
+import type { PurgeQuestion, PurgeSlice, RecordCost } from '../records/record-tables.ts'
 import type { ForgottenObject, SharedChange } from './shared-change.ts'
 import type { ClaimAnswer, ClaimPage, CountedHold } from './usage-claim.ts'
 
@@ -61,6 +61,8 @@ export interface OutboxQuestions {
   release: { input: CountedHold[]; output: undefined }
   /** Deletes some of what this node has stored, as a purge on any node asks. */
   purge: { input: PurgeQuestion; output: PurgeSlice }
+  /** Puts another cost on what this node has of these, as a node has found it; returns how many there were. */
+  reprice: { input: RecordCost[]; output: number }
   /** What PostgreSQL refuses, each as JSON: kept as a file. */
   'set-aside': { input: { sequence: number; records: string[] }; output: null }
 }

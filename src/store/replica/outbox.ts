@@ -6,6 +6,7 @@ import { setAsideFolder } from '../ingest/segment-files.ts'
 import { bookClaims, countWaiting, releaseHolds } from '../ingest/shared-usage.ts'
 import { Stored } from '../ingest/store-batch.ts'
 import type { PurgeQuestion, PurgeSlice } from '../records/record-tables.ts'
+import { repriceRecords } from '../records/reprice.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { ClaimStatements } from './claim-statements.ts'
@@ -84,6 +85,7 @@ export class Outbox {
     const { act, input } = question
     if (act === 'ingest') return void (await this.#work.ingest())
     if (act === 'purge') return await this.#work.purge(input)
+    if (act === 'reprice') return await this.#connection.write((db) => repriceRecords(db, input))
     if (act === 'resume') return await this.#connection.writeHot((hot) => outboxOf(hot).resume(input))
     if (act === 'shipped') return await this.#connection.writeHot((hot) => outboxOf(hot).settle(input))
     if (act === 'state') return await this.#connection.readHot((hot) => outboxOf(hot).state(input.after))

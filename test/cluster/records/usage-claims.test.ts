@@ -1,27 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { MessageChannel } from 'node:worker_threads'
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OutboxClient } from '../../../src/cluster/records/outbox-client.ts'
-import { readWatermark, type ShippingNode, shipBatch } from '../../../src/cluster/records/ship.ts'
-import { UsageClaims } from '../../../src/cluster/records/usage-claims.ts'
 import { createSchema } from '../../../src/cluster/schema/configuration.ts'
 import { objectsPart } from '../../../src/cluster/schema/objects.ts'
 import { ensurePart } from '../../../src/cluster/schema/parts.ts'
 import { recordsPart } from '../../../src/cluster/schema/records.ts'
 import { newId } from '../../../src/core/ids.ts'
-import type { BatchHeldEntry, BatchUsageEntry, JournalEntry, SettledHold } from '../../../src/core/journal-format.ts'
-import type { Audience } from '../../../src/store/ingest/ingest.ts'
-import { chargeUnread } from '../../../src/store/ingest/unread-batches.ts'
-import { purge } from '../../../src/store/records/purge.ts'
-import { Outbox } from '../../../src/store/replica/outbox.ts'
-import { openStore } from '../../../src/store/sqlite/open.ts'
-import { ingestJournal, storePaths } from '../../store/support.ts'
-import { JournalWriter } from '../../support/journal-writer.ts'
+import type { BatchHeldEntry, BatchUsageEntry } from '../../../src/core/journal-format.ts'
 import { needsPostgres, PostgresServer, postgresPrograms } from '../../support/postgres-server.ts'
+import { RecordNode, type StepFault } from '../../support/record-node.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 
 const time = '2026-11-23T10:00:00.000Z'
@@ -41,112 +28,16 @@ const usedEntry = (batchId: string, more: Partial<BatchUsageEntry> = {}): BatchU
   return { ...{ ...made, kind: 'batch-usage', batchId, sums, counters: [[counter, period]] }, ...more }
 }
 
-type Fault = 'none' | 'cut' | 'lost'
-
-/** The database of a node, and what its cluster's thread does of it. */
-class Node {
-  readonly #client: pg.Client
-  readonly #node: ShippingNode
-  readonly #directory = mkdtempSync(join(tmpdir(), 'spgw-usage-'))
-  readonly #paths = storePaths(this.#directory)
-  readonly told: SettledHold[] = []
-  readonly #audience: Audience = {
-    ...{ ended: null, admitted: false, traffic: null, traces: false },
-    holds: (settled) => void this.told.push(...settled),
-  }
-  #claims!: UsageClaims
-  #fault: Fault = 'none'
-  #segments = 0
-  #work!: Outbox
-  #outbox!: OutboxClient
-  #store!: Awaited<ReturnType<typeof openStore>>
-
-  constructor(client: pg.Client, name: string) {
-    this.#client = client
-    const self = { cluster: 'clu_1', member: `nod_${name}`, incarnation: 'one' }
-    this.#node = { self, name, keepMs: 1e12, isFollowed: false }
-  }
-
-  async open(): Promise<void> {
-    const { databasePath: path, journalDirectory } = this.#paths
-    this.#store = await openStore({ path })
-    const { connection } = this.#store
-    const work = { audience: this.#audience, ingest: async () => {}, purge: purge.bind(null, connection) }
-    this.#work = new Outbox(connection, journalDirectory, work)
-    const { self, name } = this.#node
-    await this.#work.begin(self.member)
-    const { port1, port2 } = new MessageChannel()
-    this.#work.serve(port1)
-    this.#outbox = new OutboxClient(port2, async ({ question }) => ({ question, output: null }))
-    this.restart()
-    await this.#client.query('insert into spgw.members (id, name, incarnation) values ($1, $2, $3)', [
-      ...[self.member, name, self.incarnation],
-    ])
-  }
-
-  async close(): Promise<void> {
-    this.#outbox.close()
-    await this.#store.close()
-    rmSync(this.#directory, { recursive: true, force: true })
-  }
-
-  async ingest(...entries: JournalEntry[]): Promise<void> {
-    const { journalDirectory } = this.#paths
-    const sequence = ++this.#segments
-    new JournalWriter(journalDirectory, { boot: 'live', thread: 0, sequence }).write(...entries)
-    const writers = { boot: 'live', running: [], next: sequence + 1 }
-    const onHolds = (settled: SettledHold[]) => void this.told.push(...settled)
-    await ingestJournal({ connection: this.#store.connection, journalDirectory, writers, onHolds })
-  }
-
-  /** `lost`: PostgreSQL does it, and nobody hears of that. */
-  async claim(fault: Fault = 'none'): Promise<void> {
-    this.#fault = fault
-    await this.#claims.settle(this.#node.self, this.#outbox, true)
-  }
-
-  async ship(): Promise<boolean> {
-    const { sequence: after } = await readWatermark(this.#client, this.#node)
-    const batch = await this.#outbox.ask('read', { after, most: 1000, mostBytes: 1e6 })
-    if (batch !== null) await shipBatch(this.#client, this.#node, batch)
-    return batch !== null
-  }
-
-  async charge(): Promise<void> {
-    await chargeUnread(this.#store.connection, Date.parse('2027-03-01T00:00:00.000Z'), this.#audience)
-  }
-
-  async share(wanted: boolean): Promise<void> {
-    await this.#work.begin(wanted ? this.#node.self.member : null)
-  }
-
-  /** Nothing of what the thread remembers is left. */
-  restart(): void {
-    this.#claims = new UsageClaims({ use: (run) => this.#use(() => run(this.#client)) })
-  }
-
-  rows(text: string): unknown[] {
-    return this.#store.connection.sqlite.prepare(text).pluck().all()
-  }
-
-  async #use<Output>(run: () => Promise<Output>): Promise<Output> {
-    if (this.#fault === 'cut') throw new Error('cut off')
-    const output = await run()
-    if (this.#fault === 'lost') throw new Error('lost')
-    return output
-  }
-}
-
 const step = fc.oneof(
   fc.constantFrom('hold', 'charge'),
   fc.record({ node: fc.nat(1), act: fc.constantFrom('read', 'ship', 'restart', 'claim') }),
-  fc.record({ node: fc.nat(1), act: fc.constant('claim'), fault: fc.constantFrom<Fault>('cut', 'lost') }),
+  fc.record({ node: fc.nat(1), act: fc.constant('claim'), fault: fc.constantFrom<StepFault>('cut', 'lost') }),
 )
 
 describe.skipIf(postgresPrograms === null)(`what background work used (${needsPostgres})`, () => {
   let server: PostgresServer
   let client: pg.Client
-  let nodes: [Node, Node]
+  let nodes: [RecordNode, RecordNode]
   let works = 0
   beforeAll(async () => {
     server = await PostgresServer.start()
@@ -154,7 +45,7 @@ describe.skipIf(postgresPrograms === null)(`what background work used (${needsPo
     await client.connect()
     await client.query(createSchema)
     for (const part of [recordsPart, objectsPart]) await ensurePart(client, part)
-    nodes = [new Node(client, 'a'), new Node(client, 'b')]
+    nodes = [new RecordNode(client, 'a'), new RecordNode(client, 'b')]
     for (const node of nodes) await node.open()
   })
   afterAll(async () => {

@@ -8,7 +8,7 @@ import { listPrices } from '../../../policy/prices/list-prices.ts'
 import type { RecordCost } from '../../../store/api.ts'
 import type { Recomputed } from '../../contract/cost.ts'
 import { audited } from '../audited.ts'
-import type { AdminContext } from '../context.ts'
+import type { AdminContext, SharedCosts } from '../context.ts'
 import { findProvider } from '../find.ts'
 import { readMoment } from '../moments.ts'
 import { vendorOf } from '../prices/vendor-of.ts'
@@ -23,7 +23,10 @@ interface RecomputeInput {
   provider?: string | undefined
 }
 
-/** Newest first. Running it again changes nothing, as long as no price has changed. A node of a cluster does its own records. */
+/**
+ * Newest first. Running it again changes nothing, as long as no price has changed. Where nodes share their records, those of all;
+ * else a node does its own.
+ */
 export async function* recomputeCost(
   context: AdminContext,
   { since, provider }: RecomputeInput,
@@ -34,22 +37,24 @@ export async function* recomputeCost(
   const start = readMoment(since, 'back')
   const named = provider === undefined ? {} : { provider: (await findProvider(context, provider)).name }
   const cluster = runtime.cluster?.cluster() == null ? null : runtime.cluster
-  const mine = cluster?.records === 'shared' ? { node: cluster.name } : {}
-  const filter = { since: start, until: new Date().toISOString(), ...named, ...mine }
+  const shared = cluster?.costs() ?? null
+  const records: Pick<SharedCosts, 'list' | 'reprice'> = shared ?? store.records
+  const filter = { since: start, until: new Date().toISOString(), ...named }
   const pricer = await openPricer(context)
   const sum: Recomputed = {
     ...{ done: false, time: null, checked: 0, changed: 0, unpriced: 0, before_usd: 0, after_usd: 0 },
-    elsewhere: (cluster?.others() ?? []).map(({ name }) => name),
+    elsewhere: shared === null ? (cluster?.others() ?? []).map(({ name }) => name) : [],
+    missing: [],
   }
   let before: string | undefined
   for (let more = true; more && !signal.aborted; ) {
-    const page = await store.records.list({
+    const page = await records.list({
       ...filter,
       ...(before === undefined ? {} : { before }),
       limit: pageRecords,
     })
     const changes = page.map((record) => repriceRecord(record, pricer, sum)).filter((change) => change !== null)
-    if (changes.length > 0) await store.records.reprice(changes)
+    if (changes.length > 0) await records.reprice(changes)
     sum.changed += changes.length
     const shownBefore = Math.floor(sum.checked / shownEvery)
     sum.checked += page.length
@@ -61,6 +66,11 @@ export async function* recomputeCost(
   const after = { since: start, ...named, checked: sum.checked, changed: sum.changed, usd: sum.after_usd }
   const resource = { kind: 'cost', id: start, name: start }
   await audited(context, { operation: 'cost.recompute', resource, before: { usd: sum.before_usd }, after }).audit.note()
+  if (shared !== null && !signal.aborted)
+    for await (const missing of shared.settle()) {
+      sum.missing = missing
+      if (signal.aborted) break
+    }
   yield { ...sum, done: true }
 }
 

@@ -1,0 +1,122 @@
+import type pg from 'pg'
+import type { RecordCost } from '../../store/api.ts'
+import { repricedText } from '../../store/records/record-json.ts'
+import { type ShippedRow, shippedColumns } from '../../store/replica/outbox-types.ts'
+import { channel } from '../schema/configuration.ts'
+import type { Self } from '../self.ts'
+import { LabelSums } from './label-sums.ts'
+import { lockRecords } from './purge.ts'
+import { readColumn, writeSums } from './write-records.ts'
+
+/** What nodes are notified with. */
+export const repriceWord = 'reprice'
+const awayAfter = '10 seconds'
+/** Asked for at once; each is what one page of records has changed. */
+const rowsAtOnce = 20
+
+export interface RepriceQuestions {
+  /** Puts another cost on these in PostgreSQL, whosever they are, and in their nodes' own databases soon. Returns how many there were. */
+  reprice: { input: RecordCost[]; output: number }
+  /** What members have still to change in their own databases; `isAway`: it was not heard of for a while. */
+  repriced: { input: null; output: { name: string; isAway: boolean; left: number }[] }
+}
+
+type RepriceAnswerers = {
+  [Name in keyof RepriceQuestions]: (
+    client: pg.Client,
+    input: RepriceQuestions[Name]['input'],
+  ) => Promise<RepriceQuestions[Name]['output']>
+}
+
+export const repriceAnswerers: RepriceAnswerers = {
+  async reprice(client, costs) {
+    await client.query(`begin; ${lockRecords}`)
+    try {
+      const repriced = await repriceShared(client, costs)
+      await client.query('select pg_notify($1, $2)', [channel, repriceWord])
+      await client.query('commit')
+      return repriced
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    }
+  },
+
+  async repriced(client) {
+    const { rows } = await client.query<{ name: string; isAway: boolean; left: number }>(
+      `select m.name, coalesce(m.beat < now() - interval '${awayAfter}', true) as "isAway", count(*)::int as left
+       from spgw.reprices r join spgw.members m on m.id = r.member group by m.id order by m.name`,
+    )
+    return rows
+  },
+}
+
+/**
+ * The records and their sums, and what their nodes are to do, in the transaction that is open, which nobody ships beside. Done
+ * here for all: a node keeps its records for another time than PostgreSQL, and may be gone for good.
+ */
+async function repriceShared(client: pg.Client, costs: readonly RecordCost[]): Promise<number> {
+  const byId = new Map(costs.map((cost) => [cost.id, cost]))
+  const { rows } = await client.query<(string | number | null)[]>({
+    text: `select node, ${shippedColumns.map(readColumn).join(', ')} from spgw.records where id = any ($1)`,
+    values: [[...byId.keys()]],
+    rowMode: 'array',
+  })
+  const sums = new LabelSums()
+  const changed: { id: string; usd: number; text: string }[] = []
+  const ofNodes = new Map<string, RecordCost[]>()
+  for (const [node, ...row] of rows) {
+    const cost = byId.get(String(row[0]))
+    if (cost === undefined) continue
+    const { id } = cost
+    const { usd } = cost.cost
+    sums.add(String(node), row, -1)
+    sums.add(String(node), withUsd(row, usd), 1)
+    changed.push({ id, usd, text: repricedText(String(row[textPlace]), cost) })
+    const ofNode = ofNodes.get(String(node)) ?? []
+    ofNodes.set(String(node), ofNode)
+    ofNode.push(cost)
+  }
+  await client.query(
+    `update spgw.records set usd = ($2::float8[])[array_position($1::text[], id)],
+       record_json = ($3::text[])[array_position($1::text[], id)] where id = any ($1)`,
+    [changed.map(({ id }) => id), changed.map(({ usd }) => usd), changed.map(({ text }) => text)],
+  )
+  await writeSums(client, sums.take())
+  // A node that was given another name has records under the one before: so what nobody is called is asked of everybody.
+  await client.query(
+    `insert into spgw.reprices (member, costs)
+     select m.id, c.costs::jsonb from unnest($1::text[], $2::text[]) as c(node, costs) join spgw.members m
+       on m.name = c.node or not exists (select from spgw.members o where o.name = c.node)`,
+    [[...ofNodes.keys()], [...ofNodes.values()].map((each) => JSON.stringify(each))],
+  )
+  return changed.length
+}
+
+const textPlace = shippedColumns.indexOf('record_json')
+const usdPlace = shippedColumns.indexOf('usd')
+
+function withUsd(row: ShippedRow, usd: number): ShippedRow {
+  return row.with(usdPlace, usd)
+}
+
+/** What this node has still to change in its own database, in the order in which PostgreSQL's records were changed. */
+export async function readReprices(
+  client: pg.Client,
+  { member }: Self,
+): Promise<{ number: string; costs: RecordCost[] }[]> {
+  const { rows } = await client.query<{ number: string; costs: RecordCost[] }>(
+    'select number, costs from spgw.reprices where member = $1 order by number limit $2',
+    [member, rowsAtOnce],
+  )
+  return rows
+}
+
+export async function removeReprice(client: pg.Client, number: string): Promise<void> {
+  await client.query('delete from spgw.reprices where number = $1', [number])
+}
+
+/** Nobody is left to do it. */
+export async function forgetReprices(client: pg.Client): Promise<void> {
+  await client.query('delete from spgw.reprices where member not in (select id from spgw.members)')
+}
