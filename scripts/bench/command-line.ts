@@ -23,7 +23,7 @@ npm run bench -- cpu [LOAD…]     the gateway and nginx in turns, and what each
 npm run bench -- profile [LOAD…] the functions on which the gateway's threads spend their time
 npm run bench -- bodies          what the gateway grows by while files of gigabytes, and many at once, pass; under two minutes
 npm run bench -- sockets         what the gateway holds for a thousand silent WebSockets; under a minute
-npm run bench -- nodes           one, two and three nodes of a cluster, and one gateway alone; two minutes
+npm run bench -- nodes           a gateway alone and nodes of a cluster: what a request costs, and how much more nodes answer; four minutes
   LOAD               ${Object.keys(loads).join(', ')}; small where none is named
   --rounds N         rounds
   --seconds N        length of one load
@@ -41,7 +41,7 @@ const forms: Record<Form, { rounds: number; seconds: number; warmUpSeconds: numb
   profile: { rounds: 1, seconds: 6, warmUpSeconds: 5 },
   bodies: { rounds: 1, seconds: 0, warmUpSeconds: 0 },
   sockets: { rounds: 1, seconds: 0, warmUpSeconds: 0 },
-  nodes: { rounds: 3, seconds: 4, warmUpSeconds: 4 },
+  nodes: { rounds: 5, seconds: 5, warmUpSeconds: 15 },
 }
 
 /** What the bench is asked for; ends the process where that is unclear. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClusterNode, TestCluster } from '../../test/support/cluster.ts'
@@ -7,6 +8,7 @@ import { packageExecutable } from '../package.ts'
 import { smallCall } from './calls.ts'
 import { cpuMicros, untilQuiet } from './children.ts'
 import type { Order } from './command-line.ts'
+import { CoreShares } from './core-share.ts'
 import { drive } from './load.ts'
 import type { Machine } from './machine.ts'
 import { type Mock, startMock } from './mock.ts'
@@ -17,6 +19,8 @@ import { type Bench, directTarget, type Target } from './target.ts'
 
 const names = ['gw-a', 'gw-b', 'gw-c'] as const
 const connections = 16
+/** Of a core, for each node where their growth is measured. */
+const share = 0.25
 /** A node says each half second that it is there. */
 const restTicks = 6
 const quietMs = 60_000
@@ -29,8 +33,9 @@ interface NodesTrial {
 }
 
 /**
- * One, two and three nodes under as much load each as they answer, and a gateway that is alone, in turns. The nodes, the load and both
- * servers share the machine's cores: what a request costs, and by how much more is answered, tells something; rates do not.
+ * What a request costs a gateway that is alone and a node of a cluster, in turns on a core of their own; and how much more two and
+ * three nodes answer than one, where each gets no more than a part of that core. The load, both servers and the proxies to them have
+ * the other cores.
  */
 export async function measureNodes(order: Order, machine: Machine, place: string, directory: string): Promise<string> {
   process.env.SPGW_TEST_EXECUTABLE = resolve(
@@ -43,29 +48,42 @@ export async function measureNodes(order: Order, machine: Machine, place: string
   const redis = await RedisServer.start()
   const cluster = await TestCluster.start(names, { valkeyPort: redis.port, records: 'shared' })
   const alone = await startGateway({ config: 'gateway:\n  workers: 1\n' })
+  const shares = new CoreShares()
   try {
-    const single = [await furnish(alone, mock)]
+    for (const { processId } of [alone, ...cluster.nodes.map(({ gateway }) => gateway)])
+      moveToMeasured(machine, processId)
+    const single = await furnish(alone, mock)
     const [first] = cluster.nodes
     if (first === undefined) throw new Error('there is no node')
     const { key } = await furnish(first.gateway, mock)
     await cluster.converge()
     const members = cluster.nodes.map(({ gateway }) => toTarget(gateway, key))
-    const sets = [single, ...members.map((_, index) => members.slice(0, index + 1))]
-    const trials = sets.map((): NodesTrial[] => [])
-    for (const set of sets) await playAll(run, set, order.warmUpSeconds)
-    for (let round = 0; round < order.rounds; round++)
-      for (const [index, set] of sets.entries()) {
-        process.stderr.write(
-          `round ${round + 1} of ${order.rounds}: ${index === 0 ? 'alone' : `${index} of a cluster`}\n`,
-        )
-        trials[index]?.push(await measureOnce(run, set, index === 0 ? null : cluster))
-      }
-    return render(trials)
+    for (const target of [single, ...members]) await playAll(run, [target], order.warmUpSeconds)
+    const costs: NodesTrial[][] = []
+    for (let round = 0; round < order.rounds; round++) {
+      process.stderr.write(`cost, round ${round + 1} of ${order.rounds}\n`)
+      costs.push([await measureOnce(run, [single], null), await measureOnce(run, members.slice(0, 1), cluster)])
+    }
+    const isHeld = members.map(({ pid }) => shares.hold(pid, share)).every(Boolean)
+    const growth: NodesTrial[][] = []
+    for (let round = 0; isHeld && round < order.rounds; round++) {
+      process.stderr.write(`growth, round ${round + 1} of ${order.rounds}\n`)
+      const trials: NodesTrial[] = []
+      for (const index of members.keys()) trials.push(await measureOnce(run, members.slice(0, index + 1), cluster))
+      growth.push(trials)
+    }
+    return `${renderCosts(costs)}\n\n${isHeld ? renderGrowth(growth) : 'Only root can hold nodes to a part of a core: no growth was measured.'}`
   } finally {
     await alone.stop()
     await cluster.stop()
     await redis.remove()
+    shares.remove()
   }
+}
+
+/** What this process starts begins on the cores of the load. */
+function moveToMeasured({ cores }: Machine, pid: number): void {
+  if (cores !== null) execFileSync('taskset', ['-a', '-p', '-c', cores.measured, String(pid)], { stdio: 'ignore' })
 }
 
 type Keyed = Target & { key: string }
@@ -116,19 +134,28 @@ async function shipped({ gateway }: ClusterNode): Promise<void> {
   throw new Error('a node does not get its records to PostgreSQL')
 }
 
-function render(trials: readonly NodesTrial[][]): string {
-  const of = (index: number, read: (trial: NodesTrial) => number) => median((trials[index] ?? []).map(read))
-  const [cpu, rate] = [({ cpuMicrosEach }: NodesTrial) => cpuMicrosEach, ({ perSecond }: NodesTrial) => perSecond]
-  const rows = trials.map((_, index) => [
-    index === 0 ? 'alone' : `${index} of a cluster`,
-    of(index, rate).toFixed(0),
-    (of(index, rate) / of(1, rate)).toFixed(2),
-    of(index, cpu).toFixed(0),
-    (of(index, cpu) / of(0, cpu)).toFixed(2),
-    index === 0 ? '–' : of(index, ({ recordsPerSecond }) => recordsPerSecond).toFixed(0),
-  ])
+function renderCosts(rounds: readonly NodesTrial[][]): string {
+  const of = (index: number) => median(rounds.map((trials) => trials[index]?.cpuMicrosEach ?? Number.NaN))
+  // Within a round: from one to the next the machine changes more than the cluster costs.
+  const ratio = median(rounds.map(([alone, node]) => (node?.cpuMicrosEach ?? 0) / (alone?.cpuMicrosEach ?? 0)))
   return renderTable(
-    ['nodes', 'requests/s', '÷ one node', 'CPU µs a request', '÷ alone', 'records/s into PostgreSQL'],
-    rows,
+    ['gateway', 'CPU µs a request', '÷ alone'],
+    [
+      ['alone', of(0).toFixed(0), '1.00'],
+      ['a node of three', of(1).toFixed(0), ratio.toFixed(2)],
+    ],
   )
+}
+
+function renderGrowth(rounds: readonly NodesTrial[][]): string {
+  const of = (index: number, read: (trial: NodesTrial) => number) =>
+    median(rounds.flatMap((trials) => trials.slice(index, index + 1).map(read)))
+  const rate = ({ perSecond }: NodesTrial) => perSecond
+  const rows = names.map((_, index) => [
+    `${index + 1}`,
+    of(index, rate).toFixed(0),
+    (of(index, rate) / of(0, rate)).toFixed(2),
+    of(index, ({ recordsPerSecond }) => recordsPerSecond).toFixed(0),
+  ])
+  return renderTable([`nodes of ${share} cores each`, 'requests/s', '÷ one node', 'records/s into PostgreSQL'], rows)
 }

@@ -6,7 +6,7 @@ import { faultPoints } from '../../src/core/fault-point.ts'
 import { testBundle } from '../support/bundle-once.ts'
 import { executable } from '../support/executable.ts'
 
-/** A rotation of the machine key is killed at one point by chance: test/integration/rotate-crash.test.ts takes all of them. */
+/** A rotation of the machine key is killed at one point by chance: test/integration/rotate-crash.test.ts takes half of them. */
 const rotation = passedPoints.filter((point) => point.startsWith('seal-rotate.'))
 const others = passedPoints.filter((point) => !rotation.includes(point))
 const seed = Date.now() % 1_000_000

@@ -81,6 +81,7 @@ async function collect(
 ): Promise<RawAnswer> {
   response.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
+    if (waiting.length === 0) return
     const sofar = Buffer.concat(chunks)
     for (const entry of waiting) if (sofar.includes(entry.text)) entry.resolve()
   })
