@@ -162,7 +162,11 @@ function checkProvider(provider: unknown): Diagnostic[] {
     const said = `${name} is recovering: ${valueAt(provider, 'state_reason')}${describeFailed(provider)}`
     return [warning('providers', said, seen)]
   }
-  return [...checkAttempts(provider, name, seen), ...checkTargets(provider, name, seen)]
+  return [
+    ...checkAttempts(provider, name, seen),
+    ...checkTargets(provider, name, seen),
+    ...checkOthers(provider, name, seen),
+  ]
 }
 
 /** `; 36 of 36 attempts failed in the last hour` */
@@ -192,6 +196,15 @@ function checkTargets(provider: unknown, name: string, remedy: string): Diagnost
       const [model, state] = [valueAt(target, 'upstream_model'), valueAt(target, 'state')]
       return warning('providers', `${name}/${model} is ${state}: ${valueAt(target, 'state_reason')}`, remedy)
     })
+}
+
+/** Calls that name no model. */
+function checkOthers(provider: unknown, name: string, remedy: string): Diagnostic[] {
+  const state = valueAt(provider, 'calls_without_model.state')
+  if (state !== 'failing' && state !== 'recovering') return []
+  const said = (field: string) => String(valueAt(provider, `calls_without_model.${field}`))
+  const message = `calls of ${name} without a model (${said('concerns')}) are ${state}: ${said('state_reason')}`
+  return [warning('providers', message, remedy)]
 }
 
 function checkRoutes(routes: readonly unknown[], providers: readonly unknown[]): Diagnostic[] {

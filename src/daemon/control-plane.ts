@@ -391,8 +391,6 @@ export class ControlPlane {
   }
 
   #watch(slot: number, model: string): void {
-    // A call that names no model is no target.
-    if (model === '') return
     const known = this.#watched.get(slot)
     if (known === undefined) this.#watched.set(slot, new Set([model]))
     else known.add(model)

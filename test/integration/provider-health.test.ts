@@ -154,6 +154,35 @@ it('one overloaded model is failing, and neither its provider nor the route of a
   expect(explained.skipped[0]?.reason).toContain('overloaded (529)')
 })
 
+it('calls that name no model have a state of their own, and say what they are', async () => {
+  const name = await addProvider()
+  expect((await call(`${name}-good`)).status).toBe(200)
+  expect(await show(name)).toMatchObject({ targets: [{ upstream_model: 'good' }], calls_without_model: null })
+  act = (path) => (path === '/v1/models' ? listed : path === '/v1/files' ? { status: 500 } : fine)
+  const upload = async (key = '') => {
+    const form = new FormData()
+    form.set('purpose', 'user_data')
+    form.set('file', new Blob(['one']), 'one.txt')
+    const headers = { authorization: `Bearer ${key}`, 'x-sp-provider': name }
+    return (await fetch(`${gateway.baseUrl}/v1/files`, { method: 'POST', headers, body: form })).status
+  }
+  for (const key of keys) for (let count = 0; count < 2; count++) await upload(key)
+  expect(await upload(keys[0])).toBe(503)
+  expect(await show(name)).toMatchObject({
+    state: 'ready',
+    targets: [{ upstream_model: 'good', state: 'ready' }],
+    calls_without_model: {
+      concerns: expect.stringContaining('files'),
+      state: 'failing',
+      state_reason: expect.stringContaining('500'),
+    },
+  })
+  const { stdout } = await gateway.spgw(['providers', 'show', name])
+  expect(stdout).toMatch(/Calls without a model +failing \(files, .*\): \d calls in a row failed: it answers 500/)
+  expect((await gateway.spgw(['doctor'])).stdout).toContain(`calls of ${name} without a model (files, `)
+  expect((await call(`${name}-good`)).status).toBe(200)
+})
+
 it('a provider that was never checked is ready with its first answer', async () => {
   const name = await addProvider(['good'], true)
   expect((await show(name)).state).toBe('unchecked')

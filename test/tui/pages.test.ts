@@ -245,6 +245,16 @@ describe('a page', () => {
     expect(driven.text(60, 60).replace(/[│\s]+/g, ' ')).toContain('which is api.example.com')
   })
 
+  it('says what fails without naming a model', async () => {
+    const others = { concerns: 'files, batches', ...found('failing', 'it answers 500') }
+    driven = drive({ ...answers, 'providers.show': { ...dead, calls_without_model: others } })
+    await driven.press('2')
+    await driven.see('dead')
+    await driven.press('enter')
+    const shown = (await driven.see('Calls without a model')).replace(/[│\s]+/g, ' ')
+    expect(shown).toMatch(/files, batches ▲ failing since .* ago it answers 500/)
+  })
+
   it('keeps the names of others from moving the cursor', async () => {
     const evil = '\u001b[2J\u202e'
     driven = drive({

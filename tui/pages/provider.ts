@@ -23,6 +23,7 @@ const drawnAbove = [
   'revision',
   'routes',
   'targets',
+  'calls_without_model',
   'last_hour',
   'rpm',
   'tpm',
@@ -56,6 +57,7 @@ export const providerPage: RecordPage = {
         theme,
       ),
       ...section('Models in use', targetLines(provider, width - 2, theme), theme),
+      ...section('Calls without a model', otherLines(provider, width - 2, theme), theme),
       ...section('Used by routes', routeLines(provider, answers.get('routes.list'), width - 2), theme),
       ...section('State changes', historyLines(answers.get('providers.history'), width - 2, theme), theme),
       ...section(
@@ -79,6 +81,17 @@ function targetLines(provider: unknown, width: number, theme: TextTheme): string
     const isOwn = reason !== null && reason !== reasonOf(provider)
     return [line, ...(isOwn ? wrap(reason, width - 2).map((part) => `  ${part}`) : [])]
   })
+}
+
+/** Files, batches and the like have a state of their own. */
+function otherLines(provider: unknown, width: number, theme: TextTheme): string[] {
+  const others = valueAt(provider, 'calls_without_model')
+  const concerns = textAt(others, 'concerns')
+  if (concerns === null) return []
+  const reason = reasonOf(others)
+  const isOwn = reason !== null && reason !== reasonOf(provider)
+  const line = `${escapeControls(concerns)}  ${describeState(others, theme)}`
+  return [line, ...(isOwn ? wrap(reason, width - 2).map((part) => `  ${part}`) : [])]
 }
 
 /** `smart  default/production  target 1 of 2` */

@@ -6,6 +6,7 @@ export const fieldTitles: Readonly<Record<string, string>> = {
   budget_tokens_month: 'Tokens a month',
   budget_usd_day: 'USD a day',
   budget_usd_month: 'USD a month',
+  calls_without_model: 'Calls without a model',
   concurrency: 'Requests at once',
   grace_ends_at: 'Old secret ends',
   held_by: 'Used by',

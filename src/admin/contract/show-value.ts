@@ -119,12 +119,27 @@ function formatObject(value: object, view: Clock): string {
   if (typeof code === 'string' && typeof message === 'string') return escapeControls(`${code}: ${message}`)
   if (isAttempts(value)) return formatAttempts(value, view)
   if (isLimitUsage(value)) return `${escapeControls(nameScope(value.scope))}: ${formatLimitUsage(value)}`
+  if (isConcerned(value)) {
+    const reason = value.state_reason === null ? '' : `: ${value.state_reason}`
+    return escapeControls(`${value.state} (${value.concerns})${reason}`)
+  }
   // Names that somebody chose, as those of tags, stand as they were written.
   if (members.every(([, member]) => typeof member === 'string'))
     return members
       .map(([name, member]) => `${escapeControls(name)}=${formatValue(member, guessFormat(name), view)}`)
       .join(', ')
   return members.map(([name, member]) => formatMember(name, member, view)).join(', ')
+}
+
+/** The state of something that has no name of its own. */
+interface ShownConcern {
+  concerns: string
+  state: string
+  state_reason: string | null
+}
+
+function isConcerned(value: object): value is ShownConcern {
+  return 'concerns' in value && 'state' in value && 'state_reason' in value
 }
 
 interface ShownAttempts {

@@ -11,6 +11,8 @@ export interface LiveStates {
   target(id: string, upstreamModel: string): ShownState
   /** Models that calls have gone to, behind patterns too. */
   models(id: string): string[]
+  /** Of calls that name no model; null: none has gone there. */
+  withoutModel(id: string): ShownState | null
 }
 
 export function readStates({ runtime }: { runtime: Pick<Runtime, 'snapshot' | 'health' | 'targets'> }): LiveStates {
@@ -25,15 +27,17 @@ export function readStates({ runtime }: { runtime: Pick<Runtime, 'snapshot' | 'h
     const row = rows.get(id)
     return row === undefined ? [] : runtime.targets(row.slot)
   }
+  const target = (id: string, upstreamModel: string): ShownState => {
+    const row = rows.get(id)
+    if (row === undefined) return { state: 'unchecked', reason: null, since: null }
+    const live = targetsOf(id).find(({ model }) => model === upstreamModel)?.health
+    return showTargetState(provider(id, row.readiness), live ?? { state: 'ready' })
+  }
   return {
     provider,
-    target(id, upstreamModel) {
-      const row = rows.get(id)
-      if (row === undefined) return { state: 'unchecked', reason: null, since: null }
-      const live = targetsOf(id).find(({ model }) => model === upstreamModel)?.health
-      return showTargetState(provider(id, row.readiness), live ?? { state: 'ready' })
-    },
-    models: (id) => targetsOf(id).map(({ model }) => model),
+    target,
+    models: (id) => targetsOf(id).flatMap(({ model }) => (model === '' ? [] : [model])),
+    withoutModel: (id) => (targetsOf(id).some(({ model }) => model === '') ? target(id, '') : null),
   }
 }
 
@@ -44,6 +48,12 @@ export function watchedModel({ model }: Pick<Route, 'model'>, upstreamModel: str
 
 export function showState({ state, reason, since }: ShownState) {
   return { state, state_reason: reason, state_since: since }
+}
+
+/** Calls that name no model have a state of their own, as each target has. */
+export function showWithoutModel({ id }: { id: string }, states: LiveStates) {
+  const state = states.withoutModel(id)
+  return state && { concerns: 'files, batches, lists, stored responses', ...showState(state) }
 }
 
 /** The targets of a provider: those of routes, and what calls have gone to besides. */

@@ -15,6 +15,7 @@ const provider = (name: string, change: Record<string, unknown> = {}) =>
     state_reason: null,
     last_hour: { tried: 0, failed: 0 },
     targets: [],
+    calls_without_model: null,
     ...change,
   }) as unknown as Provider
 const listed = (input: Partial<AttentionInput>) =>
@@ -82,6 +83,15 @@ describe('what needs attention', () => {
       'warning openai/gpt-4o: failing: overloaded → /providers/$name',
     ])
     expect(listed({ routes: [{ ...route, enabled: false }] })).toEqual([])
+  })
+
+  it('says what of a provider that is well fails without naming a model', () => {
+    const failing = { concerns: 'files', state: 'failing', state_reason: 'it answers 500' }
+    expect(listed({ providers: [provider('openai', { calls_without_model: failing })] })).toEqual([
+      'warning openai, calls without a model (files): failing: it answers 500 → /providers/$name',
+    ])
+    const ready = { ...failing, state: 'ready', state_reason: null }
+    expect(listed({ providers: [provider('openai', { calls_without_model: ready })] })).toEqual([])
   })
 
   it('does not call a pattern down while models behind it are answered', () => {

@@ -53,6 +53,8 @@ export const providerShape = z.object({
   routes: z.number(),
   /** What calls go to, each with a state of its own: one target's trouble never makes the provider failing. */
   targets: z.array(z.object({ provider: z.string(), upstream_model: z.string(), ...stateFields })),
+  /** Calls that name no model (`concerns` says which) have a state of their own as well; null: none has gone there lately. */
+  calls_without_model: z.object({ concerns: z.string(), ...stateFields }).nullable(),
   /** Counts attempts, not requests; `requests` and `errors` are other names of `tried` and `failed`. */
   last_hour: z.object({
     requests: z.number(),

@@ -1,6 +1,6 @@
 import type { AttemptSums, Provider, ProviderRevision, Route, SealedCredential } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
-import { type LiveStates, readStates, showState, showTargets } from '../live-states.ts'
+import { type LiveStates, readStates, showState, showTargets, showWithoutModel } from '../live-states.ts'
 import { showTimeouts } from '../moments.ts'
 import { loadNames, type NamesById } from '../names.ts'
 import { type AccountUsage, showAccountUsage, showLimits } from './account-usage.ts'
@@ -53,6 +53,7 @@ export function showProvider(provider: Provider, usage: Usage) {
     ...showState(usage.states.provider(provider.id, provider.readiness)),
     state_code: provider.readiness.code ?? null,
     targets: showTargets(provider, routes, usage.states),
+    calls_without_model: showWithoutModel(provider, usage.states),
     projects: provider.projects?.map(usage.names.project) ?? null,
     tags: provider.tags,
     models: provider.models.map(({ name, contextTokens, outputTokens }) => ({

@@ -46,7 +46,15 @@ export function listAttention({ providers, routes, keys, errors, budgets, models
   ].sort((left, right) => Number(left.tone !== 'bad') - Number(right.tone !== 'bad'))
 }
 
-function ofProvider({ name, active, state, state_reason: reason, last_hour: hour, targets }: Provider): Attention[] {
+function ofProvider({
+  name,
+  active,
+  state,
+  state_reason: reason,
+  last_hour: hour,
+  targets,
+  calls_without_model: others,
+}: Provider): Attention[] {
   if (!active) return []
   const place = { to: '/providers/$name', params: { name }, search: {} } as const
   const counted = `${hour.failed.toLocaleString('en-US')} of ${hour.tried.toLocaleString('en-US')} attempts failed in the last hour`
@@ -55,13 +63,17 @@ function ofProvider({ name, active, state, state_reason: reason, last_hour: hour
     const tone = state === 'failing' || (hour.tried > 0 && hour.failed === hour.tried) ? 'bad' : 'warning'
     return [{ key: `provider ${name}`, tone, subject: name, text: said.join('. '), ...place }]
   }
-  return targets
-    .filter((target) => target.state === 'failing')
-    .map((target) => ({
-      key: `target ${name} ${target.upstream_model}`,
+  const parts = [
+    ...targets.map((target) => ({ ...target, part: `${name}/${target.upstream_model}` })),
+    ...(others === null ? [] : [{ ...others, part: `${name}, calls without a model (${others.concerns})` }]),
+  ]
+  return parts
+    .filter((each) => each.state === 'failing')
+    .map(({ part, state_reason }) => ({
+      key: `target ${part}`,
       tone: 'warning' as const,
-      subject: `${name}/${target.upstream_model}`,
-      text: ['failing', target.state_reason].filter((word) => word !== null).join(': '),
+      subject: part,
+      text: ['failing', state_reason].filter((word) => word !== null).join(': '),
       ...place,
     }))
 }

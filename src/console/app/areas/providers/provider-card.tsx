@@ -78,8 +78,9 @@ export function ProviderCard({ provider, kindTitle, traffic = quietHour, routes 
 }
 
 /** One model may fail at a provider that is well otherwise. */
-function FailingTargets({ provider: { active, targets } }: { provider: Provider }) {
+function FailingTargets({ provider: { active, targets, calls_without_model: others } }: { provider: Provider }) {
   const failing = targets.filter(({ state }) => state === 'failing').map((target) => target.upstream_model)
+  if (others?.state === 'failing') failing.push(others.concerns)
   if (!active || failing.length === 0) return null
   return (
     <p className="provider-reason small truncate">

@@ -14,7 +14,7 @@ const windows = [
 ] as const
 
 export function ProviderHealth({ provider }: { provider: Provider }) {
-  const { state, state_reason: reason, state_since, active, targets } = provider
+  const { state, state_reason: reason, state_since, active, targets, calls_without_model: others } = provider
   return (
     <Section title="Health">
       <RecordView
@@ -33,6 +33,14 @@ export function ProviderHealth({ provider }: { provider: Provider }) {
           },
           ...(reason === null ? [] : [{ label: 'Reason', value: <UntrustedText text={reason} /> }]),
           ...(targets.length === 0 ? [] : [{ label: 'Targets', value: <TargetStates targets={targets} /> }]),
+          ...(others === null
+            ? []
+            : [
+                {
+                  label: 'Calls without a model',
+                  value: <TargetStates targets={[{ ...others, upstream_model: others.concerns }]} />,
+                },
+              ]),
         ]}
       />
       {provider.base_url === null ? null : <HealthOverTime name={provider.name} />}
@@ -41,7 +49,7 @@ export function ProviderHealth({ provider }: { provider: Provider }) {
 }
 
 /** Each model that is called there has a state of its own. */
-function TargetStates({ targets }: { targets: Provider['targets'] }) {
+function TargetStates({ targets }: { targets: Omit<Provider['targets'][number], 'provider'>[] }) {
   return (
     <ul className="stack-tight">
       {targets.map(({ upstream_model: model, state, state_reason: reason }) => (
