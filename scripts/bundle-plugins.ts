@@ -89,7 +89,7 @@ export const leaveOutSqliteTables: Plugin = {
   },
 }
 
-/** Kysely's builders of what SQLite lacks (`merge`), and of paths into JSON, which the store has none of: 8 KB of text. */
+/** Kysely's builders of what SQLite lacks (`merge`, schemas with names), and of paths into JSON, which the store has none of: 12 KB of text. */
 export const leaveOutBuilders: Plugin = {
   name: 'leave-out-builders',
   setup(build) {
@@ -99,6 +99,9 @@ export const leaveOutBuilders: Plugin = {
     }))
     build.onLoad({ filter: /kysely\/dist\/query-builder\/json-path-builder\.js$/ }, () => ({
       contents: `export class JSONPathBuilder ${left}`,
+    }))
+    build.onLoad({ filter: /kysely\/dist\/plugin\/with-schema\/with-schema-plugin\.js$/ }, () => ({
+      contents: `export class WithSchemaPlugin ${left}`,
     }))
   },
 }

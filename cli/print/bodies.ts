@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { bodiesShape, type bodyShape } from '../../src/admin/contract/requests/bodies.ts'
 import { whyNoBodies } from '../../src/admin/contract/requests/why-no-bodies.ts'
 import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
+import { missingBodies } from '../../src/core/capture.ts'
 import { indentJson } from '../../src/core/indent-json.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { View } from './view.ts'
@@ -13,7 +14,8 @@ export function renderBodies(output: unknown, record: RequestRecord, view: View)
   const found = valueAt(output, 'bodies')
   if (found === undefined) return []
   if (found === null) {
-    const { reason, hint } = whyNoBodies(record)
+    const missing = valueAt(output, 'bodies_missing')
+    const { reason, hint } = whyNoBodies(record, missingBodies.find((each) => each === missing) ?? null)
     return [`${view.paint('strong', 'Bodies')}\n  ${escapeControls(reason)}\n  ${escapeControls(hint)}\n`]
   }
   const { request, answer } = bodiesShape.parse(found)

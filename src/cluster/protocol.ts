@@ -4,6 +4,7 @@ import type { RequestRecord } from '../core/record.ts'
 import type { StoredObject } from '../core/stored-object.ts'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
+import type { FoundBodies } from '../store/api.ts'
 import type { ObjectFilter } from '../store/objects/object-tables.ts'
 import type { OutboxState } from '../store/replica/outbox-types.ts'
 import type { ForeignRecord, RowChange, SharedRow } from '../store/replica/replica-types.ts'
@@ -48,6 +49,8 @@ export interface RecordsPlace {
   node: string
   /** How long they are kept, in milliseconds. */
   keepMs: number
+  /** The same of captured bodies. */
+  keepBodiesMs: number
 }
 
 /** What waits to be shipped; `trouble` says why, where it is not by chance. */
@@ -147,6 +150,8 @@ export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuest
   'read-others': { input: { node: string; after: string }; output: { records: ForeignRecord[]; last: string } | null }
   /** What all nodes have stored besides records, behind that key; null: there is nothing more. */
   'read-objects': { input: { after: string }; output: SharedPage | null }
+  /** What was captured of a request of any node. */
+  bodies: { input: { id: string }; output: FoundBodies }
   /** Of the records of all nodes. */
   read: { input: RecordReading; output: unknown }
   /** What lies at providers and is somebody's, of all nodes. */
@@ -154,7 +159,7 @@ export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuest
 }
 
 /** What parts of the thread answer that have a connection of their own. */
-export type PartQuestion = 'limits-server' | 'ship' | 'read' | 'read-others' | 'read-objects' | 'objects'
+export type PartQuestion = 'limits-server' | 'ship' | 'read' | 'bodies' | 'read-others' | 'read-objects' | 'objects'
 
 export type ClusterQuestion = keyof Questions
 type AskedQuestion = {

@@ -71,7 +71,7 @@ class ClusterThread {
       records === undefined || objects === null
         ? null
         : new Shipper({
-            ...{ address, name: records.node, keepMs: records.keepMs, report },
+            ...{ address, name: records.node, keepMs: records.keepMs, keepBodiesMs: records.keepBodiesMs, report },
             ask: (asked) => objects.answer(asked),
             isFollowed: () => following?.isFollowed === true,
           })
@@ -150,6 +150,7 @@ class ClusterThread {
     if (name === 'read-others') return (await this.#readings?.readOthers(input)) ?? null
     if (name === 'read-objects') return (await this.#objects?.readBehind(input.after)) ?? null
     if (name === 'objects') return await this.#objects?.list(input)
+    if (name === 'bodies') return await this.#readings?.findBodies(input.id)
     if (name === 'read') return await this.#readings?.answer(input)
     // The name and its input come together: the type of a request says so.
     const answerer = answerers[name] as (client: never, input: never) => Promise<unknown>

@@ -13,6 +13,13 @@ export interface BodyHead {
   headers: Record<string, string>
 }
 
+/**
+ * In a cluster, why what was captured may be on another node only: `unshipped`, it has not brought it to PostgreSQL yet;
+ * `unreachable`, PostgreSQL is away.
+ */
+export const missingBodies = ['unshipped', 'unreachable'] as const
+export type MissingBodies = (typeof missingBodies)[number]
+
 /** The clear text of a sealed body: `content` is null where only type and size were kept. */
 export interface CapturedBody {
   /** null of an answer. */

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { ClusterFace, Runtime } from '../admin/handlers/context.ts'
 import { Membership } from '../cluster/membership.ts'
 import { ClusterNode, notYet } from '../cluster/node.ts'
-import type { LimitsStart, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
+import type { LimitsStart, PostgresAddress, RecordsPlace, ValkeyAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { NodeCondition } from '../core/node-condition.ts'
@@ -49,8 +49,8 @@ export interface StartedPlane {
 export interface ClusterOptions {
   settings: ClusterSettings
   foundation: Foundation
-  /** How long records are kept, in milliseconds. */
-  keepMs: number
+  /** How long records, and captured bodies, are kept, in milliseconds. */
+  keeps: Pick<RecordsPlace, 'keepMs' | 'keepBodiesMs'>
   dataDirectory: string
   version: string
   demo: boolean
@@ -69,7 +69,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   let describing: NodeJS.Timeout | undefined
   const limits = openLimits(settings, (start) => node.link.shareLimits(start))
   const shared = settings.records === 'shared'
-  const records = shared ? new SharedRecords({ node: name, keepMs: options.keepMs }, store) : null
+  const records = shared ? new SharedRecords({ node: name, ...options.keeps }, store) : null
   const troubles = new ClusterTroubles(settings, records, () => node.state !== null)
   const node = new ClusterNode({
     ...{ store, keyring, version, log },

@@ -1,7 +1,7 @@
 import type { ClusterLink } from '../cluster/link.ts'
 import type { RecordReading } from '../cluster/readings/reading.ts'
 import type { RequestRecord } from '../core/record.ts'
-import type { FoundRecords, RecordFilter, StoreClient } from '../store/api.ts'
+import type { FoundBodies, FoundRecords, RecordFilter, StoreClient } from '../store/api.ts'
 import type { ObjectFilter } from '../store/objects/object-tables.ts'
 import type { SharedRead } from '../store/replica/replica-types.ts'
 import { StoreReadOnly, StoreStopped } from '../store/store-error.ts'
@@ -42,6 +42,8 @@ export class RecordReader {
 
   async #read({ table, method, input }: Omit<Parameters<SharedRead>[0], 'signal'>, own: () => Promise<unknown>) {
     if (table === 'objects') return await this.#readObjects(input[0] as ObjectFilter, own)
+    // Their keys are configuration, and here.
+    if (table === 'bodies') return method === 'find' ? await this.#findBodies(String(input[0]), own) : await own()
     if (method === 'get') return await this.#get(String(input[0]), own)
     // Every other reading begins with a filter.
     const filter = input[0] as RecordFilter
@@ -69,6 +71,20 @@ export class RecordReader {
       if (!(error instanceof StoreReadOnly)) throw error
       this.#parts.onApart(error.message)
       return await own()
+    }
+  }
+
+  /** Here first, as records are. */
+  async #findBodies(id: string, own: () => Promise<unknown>): Promise<FoundBodies> {
+    // What the database answers is said by the store's tables.
+    const known = (await own()) as FoundBodies
+    if (known.bodies.length > 0) return known
+    try {
+      return await this.#parts.link.ask('bodies', { id })
+    } catch (error) {
+      if (!(error instanceof StoreReadOnly)) throw error
+      this.#parts.onApart(error.message)
+      return { bodies: [], missing: 'unreachable' }
     }
   }
 

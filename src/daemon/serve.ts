@@ -13,7 +13,7 @@ import type { StoreClient } from '../store/api.ts'
 import { StoreDegraded, StoreRefused } from '../store/store-error.ts'
 import { AlertWatch } from './alerts/alert-watch.ts'
 import { announceCertificates, type Certificates, openForThreads, readCertificates } from './certificates.ts'
-import type { ClusterPart } from './cluster.ts'
+import type { ClusterOptions, ClusterPart } from './cluster.ts'
 import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
 import { writeDemoCall } from './demo-call.ts'
@@ -169,7 +169,7 @@ async function takeCluster(
   const cluster = await openCluster({
     settings: settings.cluster,
     foundation,
-    keepMs: settings.records.retentionMs,
+    keeps: keepsOf(settings.records),
     dataDirectory: settings.dataDirectory,
     version,
     demo,
@@ -177,6 +177,11 @@ async function takeCluster(
   })
   begun.defer(() => cluster.stop())
   return cluster
+}
+
+/** Bodies are never kept for longer than their records. */
+function keepsOf({ retentionMs, bodiesRetentionMs }: Settings['records']): ClusterOptions['keeps'] {
+  return { keepMs: retentionMs, keepBodiesMs: Math.min(bodiesRetentionMs, retentionMs) }
 }
 
 /** It would go its own way from here on, and nobody would know. */

@@ -16,8 +16,8 @@ export async function* purgeNodes(link: ClusterLink, question: PurgeQuestion): A
   const number = await link.ask('purge', question)
   let removed = 0
   let { filter } = question
-  while (!question.bodies) {
-    const { before, removed: some } = await link.ask('purge-slice', { bodies: false, filter })
+  for (;;) {
+    const { before, removed: some } = await link.ask('purge-slice', { ...question, filter })
     removed += some
     if (before === null) break
     filter = { ...filter, before }

@@ -41,7 +41,9 @@ export class SharedRecords {
     const { depth, since, trouble } = report
     if (since === null || now - Date.parse(since) < oldMs) return null
     const reason = trouble === null ? 'more comes in than PostgreSQL takes' : trouble
-    return `${depth} records wait for PostgreSQL, the oldest since ${since}: ${reason}`
+    // Bodies stand in the outbox before their records.
+    const what = depth === 0 ? 'captured bodies' : `${depth} records`
+    return `${what} wait for PostgreSQL, the oldest since ${since}: ${reason}`
   }
 
   /** Why nobody knows what the cluster lacks; null: it is known. A thread that is stuck says nothing of itself. */

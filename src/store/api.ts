@@ -24,7 +24,7 @@ import type { TraceTables } from './traces/trace-tables.ts'
 
 export type { Alert, AlertDelivery } from './alerts/alert-tables.ts'
 export type { AuditEvent, AuditLine } from './operators/audit-tables.ts'
-export type { StoredBody } from './records/body-tables.ts'
+export type { FoundBodies, StoredBody } from './records/body-tables.ts'
 export type {
   AttemptPoint,
   AttemptQuestion,

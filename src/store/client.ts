@@ -75,6 +75,11 @@ function clientOf(calls: Calls, upgrade: SchemaUpgrade | null): StoreClient {
 /** What changes the configuration without an audit line of its own. */
 const unaudited = new Set(['providers.setReadiness', 'configuration.write'])
 
+/** What nodes read of each other, where they share their records. */
+function isSharedReading(table: string): table is Parameters<SharedRead>[0]['table'] {
+  return table === 'records' || table === 'objects' || table === 'bodies'
+}
+
 type TableCalls = Pick<Calls, 'ask' | 'changes' | 'writer' | 'reader'>
 
 function proxyTables(calls: TableCalls, audit: AuditLine | null, signal: AbortSignal | null = null): Tables {
@@ -85,7 +90,7 @@ function proxyTables(calls: TableCalls, audit: AuditLine | null, signal: AbortSi
       async (...input: unknown[]) => {
         const { ask, changes, writer, reader } = calls
         const alone = () => ask((id) => ({ kind: 'table', id, table, method, input, audit }))
-        if (reader !== null && (table === 'records' || table === 'objects') && access !== 'write')
+        if (reader !== null && isSharedReading(table) && access !== 'write')
           return await reader({ table, method, input, signal }, alone)
         const shared = writer !== null && access === 'write'
         const output = shared ? await writer({ table, method, input, audit }) : await alone()

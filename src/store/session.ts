@@ -91,8 +91,8 @@ export class StoreSession {
   }
 
   /** What becomes free goes back to the file system soon. */
-  async purge(question: PurgeQuestion): Promise<PurgeSlice> {
-    const slice = await purge(this.#store.connection, question)
+  async purge(question: PurgeQuestion, countBelow?: string): Promise<PurgeSlice> {
+    const slice = await purge(this.#store.connection, question, countBelow)
     if (slice.before === null) this.#upkeep.soon()
     return slice
   }

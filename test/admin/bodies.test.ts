@@ -3,6 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import type { RoleGrant } from '../../src/admin/contract/operators/roles.ts'
 import { whyNoBodies } from '../../src/admin/contract/requests/why-no-bodies.ts'
+import type { MissingBodies } from '../../src/core/capture.ts'
 import type { RequestRecord, Signal } from '../../src/core/record.ts'
 import { bodyKeyFor } from '../../src/daemon/body-key.ts'
 import type { BodyKey } from '../../src/sealing/body-seal.ts'
@@ -113,7 +114,8 @@ describe('captured bodies', () => {
       expect(await gateway.client.requests.show({ id, bodies: true })).toMatchObject({
         bodies: { request: { content: said } },
       })
-    expect(await gateway.store.bodies.find(before.id)).toMatchObject([{ keyId: first.id }, { keyId: first.id }])
+    const { bodies } = await gateway.store.bodies.find(before.id)
+    expect(bodies).toMatchObject([{ keyId: first.id }, { keyId: first.id }])
   })
 
   it('are the same key until it is rotated, and none where no policy wants any', async () => {
@@ -146,7 +148,7 @@ describe('captured bodies', () => {
     database.close()
   })
 
-  it.each<[string, Partial<RequestRecord>, RegExp, RegExp]>([
+  it.each<[string, Partial<RequestRecord>, RegExp, RegExp, MissingBodies?]>([
     ['without a policy', {}, /^No policy captured/, /--capture full --attach key:ci$/],
     [
       'where one keeps none',
@@ -157,14 +159,22 @@ describe('captured bodies', () => {
     ['before the end', { state: 'admitted', policy_signals: [signal('full')] }, /still in progress/, /finished/],
     ['after their time', { policy_signals: [signal('full')] }, /have been deleted/, /records\.bodies_retention/],
     [
-      'on a node that did not answer',
+      'before another node has brought them',
       { node: 'gw-2', policy_signals: [signal('full')] },
-      /^The bodies are not on this node\. Only node gw-2/,
-      /another node, ask it/,
+      /not in PostgreSQL yet\. Only node gw-2/,
+      /^Ask that node, or try again later/,
+      'unshipped',
+    ],
+    [
+      'while PostgreSQL is away',
+      { node: 'gw-2', policy_signals: [signal('full')] },
+      /^The bodies are not on this node, and PostgreSQL cannot be reached/,
+      /ask node gw-2/,
+      'unreachable',
     ],
     ['where they were lost', { policy_signals: [signal('full'), lost] }, /^The bodies were not kept: x/, /spgw status/],
-  ])('say why they are not there %s', (_, change, reason, hint) => {
-    const told = whyNoBodies(sampleRecord(change))
+  ])('say why they are not there %s', (_, change, reason, hint, missing) => {
+    const told = whyNoBodies(sampleRecord(change), missing ?? null)
     expect(told.reason).toMatch(reason)
     expect(told.hint).toMatch(hint)
   })

@@ -4,7 +4,7 @@ import { startTestStore, storePaths, temporaryDirectory } from '../store/support
 
 it('says of a node what the cluster lacks of it, and where nobody knows that', async () => {
   const store = await startTestStore(storePaths(temporaryDirectory()))
-  const records = new SharedRecords({ node: 'gw-a', keepMs: 1000 }, store)
+  const records = new SharedRecords({ node: 'gw-a', keepMs: 1000, keepBodiesMs: 1000 }, store)
   const now = Date.parse('2026-11-27T14:02:00.000Z')
   expect(records.findSilence(performance.now() + 3_600_000)).toBeNull()
   const waiting = { depth: 3, since: '2026-11-27T14:00:00.000Z', history: false, trouble: 'no route to host' }

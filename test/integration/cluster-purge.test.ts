@@ -1,4 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { shipBatch } from '../../src/cluster/records/ship.ts'
+import { newId } from '../../src/core/ids.ts'
 import { TestCluster } from '../support/cluster.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
@@ -11,7 +16,7 @@ interface Purged {
   missing: string[]
 }
 
-describe.skipIf(postgresPrograms === null)(`deleting records of two nodes (${needsPostgres})`, () => {
+describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and deleting it (${needsPostgres})`, () => {
   let cluster: TestCluster
   let upstream: MockProvider
   let key: string
@@ -86,16 +91,121 @@ describe.skipIf(postgresPrograms === null)(`deleting records of two nodes (${nee
     await cluster.converge()
   })
 
-  it('deletes captured bodies wherever they are', async () => {
+  const captured = () => query('select node, count(*) from spgw.bodies group by 1 order by 1').split('\n')
+  const show = async (name: string, id: string) =>
+    await node(name)
+      .gateway.admin.requests.show({ id, bodies: true })
+      .catch(() => null)
+
+  it('shows on any node what another has captured, with a line in the audit log, and sends it again', async () => {
+    const id = await ask('gw-a', 'eve')
+    const mine = await show('gw-a', id)
+    expect(mine?.bodies).toMatchObject({ request: { content: expect.stringContaining('hello') } })
+    await expect.poll(() => show('gw-b', id)).toEqual(mine)
+    const { admin, spgw } = node('gw-b').gateway
+    const [line] = await admin.audit.list({ operation: 'requests.show', limit: 1 })
+    expect(line).toMatchObject({ resource: { id }, after: { bodies: 'full' } })
+    const { stdout } = await spgw(['requests', 'show', id, '--bodies'])
+    expect(stdout).toContain('hello')
+    const events: unknown[] = []
+    for await (const event of await admin.requests.replay({ id })) events.push(event)
+    expect(events.at(-1)).toMatchObject({ kind: 'compared', before: { request_id: id }, after: { status: 200 } })
+  })
+
+  it('says why there are none, where there may be some', async () => {
+    const id = await ask('gw-a', 'fay')
+    await expect.poll(async () => (await show('gw-b', id))?.bodies).toBeTruthy()
+    const said = async () => (await node('gw-b').gateway.spgw(['requests', 'show', id, '--bodies'])).stdout
+    // Its node keeps them no longer than that, whatever PostgreSQL has.
+    query("update spgw.shipped set keep_bodies_ms = 0 where node = 'gw-a'")
+    expect(await said()).toContain('have been deleted')
+    query("update spgw.shipped set keep_bodies_ms = 600000 where node = 'gw-a'")
+    query(`delete from spgw.bodies where id = '${id}'`)
+    expect(await said()).toContain('have been deleted')
+    expect(await show('gw-a', id)).toMatchObject({ bodies: { capture: 'full' } })
+    // As of a version that ships none.
+    query("update spgw.shipped set bodies_from = null where node = 'gw-a'")
+    expect(await show('gw-b', id)).toMatchObject({ bodies: null, bodies_missing: 'unshipped' })
+    expect(await said()).toContain('Only node gw-a, which answered the request, may have them')
+    const replay = await node('gw-b').gateway.spgw(['requests', 'replay', id])
+    expect([replay.code, replay.stderr]).toEqual([5, expect.stringContaining('Only node gw-a')])
+    query("update spgw.shipped set bodies_from = '' where node = 'gw-a'")
+    // A record that the node still has, and no body.
+    const own = await ask('gw-b', 'gus')
+    await purge('gw-b', { until: '0s', user: 'gus', bodies: true })
+    node('gw-b').proxy.become('cut')
+    expect(await show('gw-b', own)).toMatchObject({ bodies: null, bodies_missing: 'unreachable' })
+    expect((await node('gw-b').gateway.spgw(['requests', 'show', own, '--bodies'])).stdout).toContain(
+      'and PostgreSQL cannot be reached',
+    )
+    node('gw-b').proxy.become('pass')
+    await cluster.converge()
+  })
+
+  it('brings each once, whatever is killed, and on a member of an earlier version those from before', async () => {
+    const { gateway, restart, dataDirectory } = node('gw-b')
+    await gateway.kill('SIGTERM')
+    await restart('ship.before-commit:3')
+    let dead = false
+    void node('gw-b').gateway.ended.then(() => {
+      dead = true
+    })
+    while (!dead) await ask('gw-b', 'hal').catch(() => null)
+    const sqlite = new Sqlite(join(dataDirectory, 'spgw.db'))
+    sqlite.exec("update outbox_state set body_history = '~'")
+    sqlite.close()
+    query("delete from spgw.bodies where node = 'gw-b'")
+    query("update spgw.shipped set bodies_from = null where node = 'gw-b'")
+    await restart()
+    const each = `select count(*), count(distinct b.id) * 2 = count(*) from spgw.records r join spgw.bodies b using (id, node)
+      where r.node = 'gw-b'`
+    const here = () => {
+      const own = new Sqlite(join(dataDirectory, 'spgw.db'), { readonly: true })
+      const count = own.prepare('select count(*) from bodies').pluck().get()
+      own.close()
+      return `${count}|t`
+    }
+    await expect.poll(() => query("select bodies_from = '' from spgw.shipped where node = 'gw-b'")).toBe('t')
+    await expect.poll(() => query(each) === here()).toBe(true)
+  })
+
+  it('sets aside what PostgreSQL refuses of a batch, and ships the rest', async () => {
+    const client = new pg.Client({ host: '127.0.0.1', port: cluster.postgres.port, user: 'spgw', database: 'postgres' })
+    await client.connect()
+    onTestFinished(() => client.end())
+    query("insert into spgw.members (id, name, incarnation) values ('nod_x', 'gw-x', 'one')")
+    query("insert into spgw.shipped (member, node) values ('nod_x', 'gw-x')")
+    const body = (type: string) => ({
+      ...{ id: newId('req'), part: 'request', mode: 'full', type, bytes: 3, truncated: 0, masked: 0, key_id: 'k' },
+      sealed: new Uint8Array([1, 2, 3]),
+    })
+    const [good, bad] = [body('text/plain'), body('a\0b')]
+    const self = { cluster: 'c', member: 'nod_x', incarnation: 'one' }
+    const shipping = { self, name: 'gw-x', keepMs: 1, keepBodiesMs: 1, isFollowed: false }
+    const batch = { after: 0, sequence: 1, mark: 'm', rows: [], changes: [], bodies: [good, bad], isHistory: false }
+    expect(await shipBatch(client, shipping, batch)).toEqual({ kind: 'shipped', refused: [bad] })
+    expect(query("select id, encode(sealed, 'hex') from spgw.bodies where node = 'gw-x'")).toBe(`${good.id}|010203`)
+    query("delete from spgw.bodies where node = 'gw-x'; delete from spgw.members where id = 'nod_x'")
+  })
+
+  it('deletes captured bodies wherever they are, and counts each once', async () => {
     const id = await ask('gw-b', 'carl')
-    await expect.poll(async () => JSON.parse(await known('gw-b', id)).bodies).not.toBeNull()
-    expect(await purge('gw-a', { until: '0s', bodies: true })).toMatchObject({ done: true, missing: [] })
-    expect(JSON.parse(await known('gw-b', id)).bodies).toBeNull()
+    await expect.poll(async () => JSON.parse(await known('gw-a', id)).bodies).not.toBeNull()
+    await expect.poll(() => query(`select count(*) from spgw.bodies where id = '${id}'`)).toBe('2')
+    expect(await purge('gw-a', { until: '0s', user: 'carl', bodies: true })).toMatchObject({ done: true, removed: 2 })
+    for (const name of ['gw-a', 'gw-b']) expect(JSON.parse(await known(name, id)).bodies).toBeNull()
+    const other = await ask('gw-a', 'ida')
+    await expect.poll(() => query(`select count(*) from spgw.bodies where id = '${other}'`)).toBe('2')
+    expect(await purge('gw-b', { until: '0s', user: 'ida' })).toMatchObject({ done: true, removed: 1, missing: [] })
+    expect(query(`select count(*) from spgw.bodies where id = '${other}'`)).toBe('0')
+    expect(await purge('gw-b', { until: '0s', bodies: true })).toMatchObject({ done: true, missing: [] })
+    expect(captured()).toEqual([''])
   })
 
   it('names a node that is away, which deletes its own when it is back', async () => {
+    const before = Number(query('select count(*) from spgw.records'))
     await ask('gw-b', 'dora')
-    await shipped().toBe(4)
+    await shipped().toBe(before + 1)
     await node('gw-b').gateway.kill('SIGKILL')
     const { done, removed, missing } = await purge('gw-a', { until: '0s', user: 'dora' })
     expect({ done, removed, missing }).toEqual({ done: true, removed: 1, missing: ['gw-b'] })

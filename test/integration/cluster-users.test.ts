@@ -61,13 +61,11 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
     const { baseUrl } = upstream
     await first.gateway.admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
     await first.gateway.addRoute('gpt-4o-mini', ['up'])
-    await first.gateway.admin.policies.add({ name: 'day', budgetUsdDay: 1 })
+    await first.gateway.admin.policies.add({ name: 'day', budgetUsdDay: 1, capture: 'full' })
     const { key, id } = await first.gateway.createKey('shared', { policy: 'day' })
     await cluster.converge()
-    for (const table of query("select relname from pg_class where relname like 'records_2%' and relkind = 'r'").split(
-      '\n',
-    ))
-      query(`drop table spgw.${table}`)
+    const tables = "select relname from pg_class where relname ~ '^(records|bodies)_2' and relkind = 'r'"
+    for (const table of query(tables).split('\n')) query(`drop table spgw.${table}`)
     const ask = async (baseUrl: string) => {
       const response = await fetch(`${baseUrl}/v1/chat/completions`, {
         method: 'POST',
@@ -80,7 +78,7 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
     // Of a budget that was made just now a node may not have been given anything yet.
     for (const { gateway } of [first, second]) await expect.poll(() => ask(gateway.baseUrl)).toBe(200)
     await expect
-      .poll(() => query('select distinct node from spgw.records order by 1').split('\n'))
+      .poll(() => query('select distinct node from spgw.bodies order by 1').split('\n'))
       .toEqual(['gw-a', 'gw-b'])
     expect((await second.gateway.admin.keys.revoke({ key: id })).nodes?.missing).toEqual([])
     for (const { gateway } of [first, second])
@@ -91,13 +89,20 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
     const client = await connect('spgw_node')
     query("select spgw.make_day('2026-01-05', 'a', 'b')")
     query("select spgw.make_day(current_date - 1, 'b', 'c')")
-    await client.query('select spgw.drop_day(current_date - 1)')
+    // Records are kept for 90 days, bodies for 7.
+    query("select spgw.make_day(current_date - 10, 'c', 'd')")
+    await client.query('select spgw.drop_day(current_date - 1), spgw.drop_bodies(current_date - 1)')
     await keepDays(client)
-    const days = query("select relname from pg_class where relname like 'records_2%' and relkind = 'r'").split('\n')
-    expect(days).not.toContain('records_20260105')
-    expect(days).toContain(
-      `records_${new Date(Date.now() - 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')}`,
+    const days = query("select relname from pg_class where relname ~ '^(records|bodies)_2' and relkind = 'r'").split(
+      '\n',
     )
+    const ago = (count: number) =>
+      new Date(Date.now() - count * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')
+    for (const kind of ['records', 'bodies']) {
+      expect(days).not.toContain(`${kind}_20260105`)
+      expect(days).toContain(`${kind}_${ago(1)}`)
+    }
+    expect(days.filter((day) => day.endsWith(ago(10)))).toEqual([`records_${ago(10)}`])
   })
 
   it.each([

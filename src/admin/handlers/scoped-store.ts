@@ -286,7 +286,8 @@ function scopeAudit(read: Tables, write: Tables, scope: GrantScope): TablePart<'
 function scopeBodies(read: Tables, scope: GrantScope): TablePart<'bodies'> {
   const records = scopeRecords(read, scope)
   return {
-    find: async (id) => ((await records.get?.(id)) == null ? [] : await read.bodies.find(id)),
+    find: async (id) =>
+      (await records.get?.(id)) == null ? { bodies: [], missing: null } : await read.bodies.find(id),
     key: read.bodies.key,
   }
 }

@@ -13,6 +13,7 @@ import { addCounted, addHeld } from '../records/claim-usage.ts'
 import type { Self } from '../self.ts'
 
 type MadeObject = Extract<SharedChange, { kind: 'made' }>
+type BodiesFrom = Extract<SharedChange, { kind: 'bodies-from' }>
 
 /** What a node has stored, in its order, in the transaction that is open. Whatever is there already changes nothing. */
 export async function writeChanges(
@@ -26,6 +27,7 @@ export async function writeChanges(
     else if (run[0]?.kind === 'forgotten') await forgetObjects(client, run as ForgottenObject[])
     else if (run[0]?.kind === 'held') await addHeld(client, member, run as HeldBatch[])
     else if (run[0]?.kind === 'counted') await addCounted(client, member, run as SharedCount[])
+    else if (run[0]?.kind === 'bodies-from') await noteBodiesFrom(client, member, run as BodiesFrom[])
     else await addReasoning(client, run as SharedReasoning[])
   }
 }
@@ -38,6 +40,10 @@ export function runsOf(changes: readonly SharedChange[]): SharedChange[][] {
     else runs.push([change])
   }
   return runs
+}
+
+async function noteBodiesFrom(client: pg.Client, member: string, changes: readonly BodiesFrom[]): Promise<void> {
+  await client.query('update spgw.shipped set bodies_from = $2 where member = $1', [member, changes.at(-1)?.id])
 }
 
 /** The first owner stays, as in each node's own index (`ObjectStatements`). Sorted, so that no two nodes wait for each other. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { idTime } from '../../core/ids.ts'
 import type { RequestRecord } from '../../core/record.ts'
-import type { FoundRecords, RecordFilter } from '../../store/api.ts'
+import type { FoundBodies, FoundRecords, RecordFilter } from '../../store/api.ts'
 import { attemptSeries } from '../../store/records/attempt-series.ts'
 import { idAt } from '../../store/records/id-time.ts'
 import { recordAttempts } from '../../store/records/record-attempts.ts'
@@ -12,6 +12,7 @@ import { recordTargets } from '../../store/records/record-targets.ts'
 import { recordUsage } from '../../store/records/record-usage.ts'
 import { OwnConnection } from '../own-connection.ts'
 import type { PostgresAddress } from '../protocol.ts'
+import { findBodies } from '../records/bodies.ts'
 import { addFull, SqlCondition } from './condition.ts'
 import { type AskPostgres, PostgresSource } from './postgres-source.ts'
 import type { RecordReading } from './reading.ts'
@@ -77,6 +78,10 @@ export class Readings {
       ...{ text: JSON.stringify({ ...JSON.parse(record_json), state, node }), repeats, last_time },
     }))
     return { records, last }
+  }
+
+  async findBodies(id: string): Promise<FoundBodies> {
+    return await findBodies(this.#ask, id)
   }
 
   async close(): Promise<void> {

@@ -19,8 +19,8 @@ export function dayOf(id: string): number {
  * them in PostgreSQL has the rights of the schema's owner, which a node need not have.
  */
 export async function ensureDays(client: pg.Client, days: readonly number[]): Promise<void> {
-  const known = await listDays(client)
-  for (const day of days) if (!known.has(day)) await makeDay(client, day)
+  const { records, bodies } = await listDays(client)
+  for (const day of days) if (!records.has(day) || !bodies.has(day)) await makeDay(client, day)
 }
 
 /** Today and what is ahead; and drops what every node has kept for long enough. One node at a time, and any. */
@@ -33,13 +33,16 @@ export async function keepDays(client: pg.Client): Promise<void> {
       client,
       Array.from({ length: aheadDays + 1 }, (_, ahead) => today + ahead),
     )
-    const longest = await client.query<{ keep: string | null }>(
-      'select max(keep_ms) as keep from spgw.shipped join spgw.members on id = member',
+    const longest = await client.query<{ records: string | null; bodies: string | null }>(
+      'select max(keep_ms) as records, max(keep_bodies_ms) as bodies from spgw.shipped join spgw.members on id = member',
     )
-    const before = Date.now() - Number(longest.rows[0]?.keep ?? Number.POSITIVE_INFINITY)
-    const over = [...(await listDays(client))].filter((day) => (day + 1) * dayMs <= before)
+    const { records, bodies } = longest.rows[0] ?? {}
+    const before = Date.now() - Number(records ?? Number.POSITIVE_INFINITY)
+    const bodiesBefore = Date.now() - Number(bodies ?? Number.POSITIVE_INFINITY)
+    const days = await listDays(client)
     let dropped = 0
-    for (const day of over) if (await dropDay(client, day)) dropped++
+    for (const day of days.records) if (isOver(day, before) && (await dropDay(client, 'drop_day', day))) dropped++
+    for (const day of days.bodies) if (isOver(day, bodiesBefore)) await dropDay(client, 'drop_bodies', day)
     // Hours and days alike are named by how they begin.
     if (dropped > 0)
       await client.query('delete from spgw.record_sums where start < $1', [dateOf(Math.floor(before / dayMs))])
@@ -51,16 +54,23 @@ export async function keepDays(client: pg.Client): Promise<void> {
   }
 }
 
-async function listDays(client: pg.Client): Promise<Set<number>> {
+/** Whose tables are there. */
+async function listDays(client: pg.Client): Promise<{ records: Set<number>; bodies: Set<number> }> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = 'spgw.records'::regclass`,
+     where i.inhparent in ('spgw.records'::regclass, 'spgw.bodies'::regclass)`,
   )
-  return new Set(rows.map(({ name }) => parseDay(name)))
+  const ofKind = (kind: string) => rows.filter(({ name }) => name.startsWith(kind)).map(({ name }) => parseDay(name))
+  return { records: new Set(ofKind('records')), bodies: new Set(ofKind('bodies')) }
+}
+
+/** Nothing of that day is younger. */
+function isOver(day: number, before: number): boolean {
+  return (day + 1) * dayMs <= before
 }
 
 function parseDay(name: string): number {
-  const [, year, month, day] = /^records_(\d{4})(\d\d)(\d\d)$/.exec(name) ?? []
+  const [, year, month, day] = /_(\d{4})(\d\d)(\d\d)$/.exec(name) ?? []
   return Math.floor(Date.parse(`${year}-${month}-${day}`) / dayMs)
 }
 
@@ -70,8 +80,8 @@ async function makeDay(client: pg.Client, day: number): Promise<void> {
 }
 
 /** False: some node keeps it still. */
-async function dropDay(client: pg.Client, day: number): Promise<boolean> {
-  const { rows } = await client.query<{ done: boolean }>('select spgw.drop_day($1) as done', [dateOf(day)])
+async function dropDay(client: pg.Client, act: 'drop_day' | 'drop_bodies', day: number): Promise<boolean> {
+  const { rows } = await client.query<{ done: boolean }>(`select spgw.${act}($1) as done`, [dateOf(day)])
   return rows[0]?.done === true
 }
 

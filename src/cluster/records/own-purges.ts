@@ -33,28 +33,33 @@ export class OwnPurges {
     this.#askedAt = Number.NEGATIVE_INFINITY
   }
 
-  /** Call when what was journaled before is shipped. True: there is more to do. */
-  async doSlice({ self, name }: PurgingNode, outbox: OutboxClient): Promise<boolean> {
+  /** Call when what was journaled before is shipped. `done`: something; what was read of the outbox before is old. */
+  async doSlice({ self, name }: PurgingNode, outbox: OutboxClient): Promise<{ done: boolean; more: boolean }> {
     const now = performance.now()
     if (this.#waiting.length === 0 && now - this.#askedAt > askEveryMs) {
       this.#askedAt = now
       this.#begin(await this.#connection.use((client) => readPurges(client, self)))
     }
     const [purge] = this.#waiting
-    if (purge === undefined) return false
+    if (purge === undefined) return { done: false, more: false }
     const { number, question } = purge
     const filter = this.#before === null ? question.filter : { ...question.filter, before: this.#before }
     const slice = await outbox.ask('purge', { ...question, filter })
     if (question.bodies) this.#bodies += slice.removed
     this.#before = slice.before
-    if (slice.before !== null) return true
+    if (slice.before !== null) return { done: true, more: true }
     await this.#connection.use(async (client) => {
       // The slices of whoever asked may have gone by before this node had shipped.
-      const removed = question.bodies ? this.#bodies : await purgeAllShared(client, { ...question.filter, node: name })
-      await markPurged(client, self, number, removed)
+      const { bodies } = question
+      // Bodies of all: whoever asks may be of a version that leaves them there.
+      const rest = await purgeAllShared(
+        client,
+        bodies ? question : { bodies, filter: { ...question.filter, node: name } },
+      )
+      await markPurged(client, self, number, this.#bodies + rest)
     })
     this.#begin(this.#waiting.slice(1))
-    return this.#waiting.length > 0
+    return { done: true, more: this.#waiting.length > 0 }
   }
 
   #begin(waiting: Purge[]): void {

@@ -5,12 +5,15 @@ import { idAt } from '../../store/records/id-time.ts'
 import { addFull, SqlCondition } from '../readings/condition.ts'
 import { channel } from '../schema/configuration.ts'
 import type { Self } from '../self.ts'
+import { listWithBodies, purgeSharedBodies, removeBodies } from './bodies.ts'
 import { removeRecords } from './write-records.ts'
 
 /** What nodes are notified with. */
 export const purgeWord = 'purge'
 /** In one transaction, which nobody ships beside. */
 const sliceRecords = 1000
+/** Of so many of them bodies go: of each there may be two MiB. */
+const sliceBodies = 100
 const hourMs = 3_600_000
 const awayAfter = '10 seconds'
 
@@ -23,9 +26,9 @@ export interface Purge {
 export interface PurgeQuestions {
   /** From now on every node that is there, or comes back, deletes its part. Returns the number to ask by. */
   purge: { input: PurgeQuestion; output: number }
-  /** Deletes some of what PostgreSQL has, of all nodes and newest first, until `before` is null. */
+  /** Deletes some of what PostgreSQL has of records, or bodies, of all nodes and newest first, until `before` is null. */
   'purge-slice': { input: PurgeQuestion; output: PurgeSlice }
-  /** How many bodies, or records in PostgreSQL, the nodes have deleted by themselves, and which have not yet; `isAway`: it was not heard of for a while. */
+  /** How many of them the nodes have deleted by themselves, and which have not yet; `isAway`: it was not heard of for a while. */
   purged: { input: { number: number }; output: { removed: number; missing: { name: string; isAway: boolean }[] } }
 }
 
@@ -46,7 +49,7 @@ export const purgeAnswerers: PurgeAnswerers = {
     return Number(rows[0]?.number)
   },
 
-  'purge-slice': (client, { filter }) => purgeShared(client, filter),
+  'purge-slice': (client, question) => purgeShared(client, question),
 
   async purged(client, { number }) {
     const { rows } = await client.query<{ name: string; isAway: boolean; removed: string | null }>(
@@ -63,7 +66,8 @@ export const purgeAnswerers: PurgeAnswerers = {
 }
 
 /** Of what PostgreSQL has, the newest that is left: at most an hour of it, so that no statement takes long. */
-export async function purgeShared(client: pg.Client, filter: PurgeQuestion['filter']): Promise<PurgeSlice> {
+export async function purgeShared(client: pg.Client, { bodies, filter }: PurgeQuestion): Promise<PurgeSlice> {
+  if (bodies) return await purgeSharedBodies(client, filter)
   const newest = new SqlCondition()
   addFull(newest, {
     limit: 1,
@@ -83,19 +87,25 @@ export async function purgeShared(client: pg.Client, filter: PurgeQuestion['filt
     `select id from spgw.records where ${condition.text} order by id desc limit ${sliceRecords}`,
     condition.values,
   )
-  const ids = found.map(({ id }) => id)
+  const all = found.map(({ id }) => id)
+  // First, and while others ship: whoever is killed in between leaves records that are found again.
+  const captured = await listWithBodies(client, all)
+  const last = captured[sliceBodies - 1]
+  const ids = last === undefined ? all : all.filter((id) => id >= last)
+  await removeBodies(client, captured.slice(0, sliceBodies))
   const removed = ids.length === 0 ? 0 : await removeAlone(client, ids)
-  return { removed, before: ids.length < sliceRecords ? from : (ids.at(-1) ?? from) }
+  const isWhole = ids.length === all.length && all.length < sliceRecords
+  return { removed, before: isWhole ? from : (ids.at(-1) ?? from) }
 }
 
-/** All slices; returns how many records went. */
-export async function purgeAllShared(client: pg.Client, filter: PurgeQuestion['filter']): Promise<number> {
+/** All slices; returns how many went. */
+export async function purgeAllShared(client: pg.Client, question: PurgeQuestion): Promise<number> {
   let removed = 0
-  for (let asked = filter; ; ) {
-    const slice = await purgeShared(client, asked)
+  for (let { filter } = question; ; ) {
+    const slice = await purgeShared(client, { ...question, filter })
     removed += slice.removed
     if (slice.before === null) return removed
-    asked = { ...filter, before: slice.before }
+    filter = { ...filter, before: slice.before }
   }
 }
 

@@ -2,9 +2,11 @@ import pg from 'pg'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { OutboxBatch, OutboxMark, ShippedRow } from '../../store/replica/outbox-types.ts'
 import type { SharedChange } from '../../store/replica/shared-change.ts'
+import type { BodyRow } from '../../store/schema.ts'
 import { writeChanges } from '../objects/write-changes.ts'
 import { channel } from '../schema/configuration.ts'
 import type { Self } from '../self.ts'
+import { addBodies } from './bodies.ts'
 import { dayOf, ensureDays } from './days.ts'
 import { endedWord, idsAtOnce } from './following.ts'
 import { addRecords, replaceRecords } from './write-records.ts'
@@ -15,19 +17,26 @@ export interface ShippingNode {
   name: string
   /** How long it keeps records, in milliseconds. */
   keepMs: number
+  /** The same of captured bodies. */
+  keepBodiesMs: number
   /** Somebody follows requests: which come is said with them. */
   isFollowed: boolean
 }
 
-/** Whether it is there now, and what of it PostgreSQL refuses; `moved`: the watermark is not where the batch begins. */
-export type Shipped = { kind: 'shipped'; refused: (ShippedRow | SharedChange)[] } | { kind: 'moved' }
+/** What PostgreSQL may refuse by itself. */
+export type Refusable = ShippedRow | SharedChange | BodyRow
 
-/** How far PostgreSQL is with this node's records; what the member has never shipped begins at nothing. */
-export async function readWatermark(client: pg.Client, { self, name, keepMs }: ShippingNode): Promise<OutboxMark> {
+/** Whether it is there now, and what of it PostgreSQL refuses; `moved`: the watermark is not where the batch begins. */
+export type Shipped = { kind: 'shipped'; refused: Refusable[] } | { kind: 'moved' }
+
+/** How far PostgreSQL is with this node's records; a member that has never shipped begins at nothing, with all of its bodies. */
+export async function readWatermark(client: pg.Client, node: ShippingNode): Promise<OutboxMark> {
+  const { self, name, keepMs, keepBodiesMs } = node
   const { rows } = await client.query<{ sequence: string; mark: string }>(
-    `insert into spgw.shipped (member, node, keep_ms) values ($1, $2, $3)
-     on conflict (member) do update set node = excluded.node, keep_ms = excluded.keep_ms returning sequence, mark`,
-    [self.member, name, keepMs],
+    `insert into spgw.shipped (member, node, keep_ms, keep_bodies_ms, bodies_from) values ($1, $2, $3, $4, '')
+     on conflict (member) do update set node = excluded.node, keep_ms = excluded.keep_ms,
+       keep_bodies_ms = excluded.keep_bodies_ms returning sequence, mark`,
+    [self.member, name, keepMs, keepBodiesMs],
   )
   return { sequence: Number(rows[0]?.sequence ?? 0), mark: rows[0]?.mark ?? '' }
 }
@@ -37,23 +46,27 @@ export async function readWatermark(client: pg.Client, { self, name, keepMs }: S
  * it is on PostgreSQL's disk: a crash of it takes both, and the node ships the batch again.
  */
 export async function shipBatch(client: pg.Client, node: ShippingNode, batch: OutboxBatch): Promise<Shipped> {
-  await ensureDays(client, [...new Set(batch.rows.map(([id]) => dayOf(String(id))))])
+  const ids = [...batch.rows.map(([id]) => String(id)), ...batch.bodies.map(({ id }) => id)]
+  await ensureDays(client, [...new Set(ids.map(dayOf))])
   const ways: WriteBatch[] = [
-    async ({ rows, changes }) => {
+    async ({ rows, changes, bodies }) => {
+      await addBodies(client, node.name, bodies)
       if (rows.length > 0) await addRecords(client, node.name, rows)
       if (node.isFollowed && !batch.isHistory) await notifyEnded(client, node.name, rows)
       await writeChanges(client, node.self, changes)
       return []
     },
-    async ({ rows, changes }) => {
+    async ({ rows, changes, bodies }) => {
+      await addBodies(client, node.name, bodies)
       await replaceRecords(client, node.name, rows)
       await writeChanges(client, node.self, changes)
       return []
     },
-    async ({ rows, changes }) => {
-      const refused = await each(client, rows, (row) => replaceRecords(client, node.name, [row]))
-      return [...refused, ...(await each(client, changes, (change) => writeChanges(client, node.self, [change])))]
-    },
+    async ({ rows, changes, bodies }) => [
+      ...(await each(client, bodies, (body) => addBodies(client, node.name, [body]))),
+      ...(await each(client, rows, (row) => replaceRecords(client, node.name, [row]))),
+      ...(await each(client, changes, (change) => writeChanges(client, node.self, [change]))),
+    ],
   ]
   for (const write of ways) {
     const shipped = await tryToShip(client, node, batch, write)
@@ -70,7 +83,7 @@ async function notifyEnded(client: pg.Client, node: string, rows: readonly Shipp
   }
 }
 
-type WriteBatch = (batch: OutboxBatch) => Promise<(ShippedRow | SharedChange)[]>
+type WriteBatch = (batch: OutboxBatch) => Promise<Refusable[]>
 
 /** Null: what PostgreSQL refuses is in the records. */
 async function tryToShip(

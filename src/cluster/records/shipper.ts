@@ -21,7 +21,7 @@ import { keepDays } from './days.ts'
 import { OutboxClient } from './outbox-client.ts'
 import { OwnPurges } from './own-purges.ts'
 import { OwnReprices } from './own-reprices.ts'
-import { readWatermark, type ShippingNode, shipBatch } from './ship.ts'
+import { type Refusable, readWatermark, type ShippingNode, shipBatch } from './ship.ts'
 import { UsageClaims } from './usage-claims.ts'
 
 const everyMs = 250
@@ -44,6 +44,7 @@ export interface ShipperOptions {
   name: string
   /** How long records are kept, in milliseconds. */
   keepMs: number
+  keepBodiesMs: number
   report(report: OutboxReport): void
   /** Whether somebody follows requests as they end. */
   isFollowed(): boolean
@@ -165,8 +166,8 @@ export class Shipper {
 
   /** Returns what keeps it from going on; null: nothing does. */
   async #shipAll(self: Self, outbox: OutboxClient, waiting: FlushTurns): Promise<string | null> {
-    const { name, keepMs } = this.#options
-    const node: ShippingNode = { self, name, keepMs, isFollowed: false }
+    const { name, keepMs, keepBodiesMs } = this.#options
+    const node: ShippingNode = { self, name, keepMs, keepBodiesMs, isFollowed: false }
     if (waiting.length > 0) await outbox.ask('ingest', null)
     let after = await this.#resume(node, outbox)
     if (after === null) return 'PostgreSQL has no tables of records yet'
@@ -185,7 +186,8 @@ export class Shipper {
       if (batch.isHistory) {
         this.#release(waiting, null)
         trouble = await this.#claims.settle(self, outbox, false)
-        await this.#followOthers(node, outbox)
+        // What was deleted or changed meanwhile must not come from the batch as it was.
+        if (await this.#followOthers(node, outbox)) continue
       }
       after = await this.#ship(node, batch, outbox)
       if (after === null) return 'PostgreSQL takes nothing of this run of the node'
@@ -216,8 +218,8 @@ export class Shipper {
     // Another run of this member, or a PostgreSQL that is elsewhere: asked anew in the next turn.
     if (shipped.kind === 'moved') this.#reached = null
     if (shipped.kind === 'moved' || this.#reached === null) return null
-    const refused = shipped.refused.map((row) => (Array.isArray(row) ? String(row[textColumn]) : JSON.stringify(row)))
-    if (refused.length > 0) await outbox.ask('set-aside', { sequence, records: refused })
+    const records = shipped.refused.map(textOf)
+    if (records.length > 0) await outbox.ask('set-aside', { sequence, records })
     this.#reached = sequence
     this.#unsettled = { sequence, mark }
     await this.#settle(outbox)
@@ -255,11 +257,12 @@ export class Shipper {
     if (forgotten.length > 0) await outbox.ask('forget', forgotten)
   }
 
-  /** What was purged or repriced on any node; more of it in the next turn, which comes at once. */
-  async #followOthers(node: ShippingNode, outbox: OutboxClient): Promise<void> {
+  /** What was purged or repriced on any node; more of it in the next turn, which comes at once. Returns whether something was. */
+  async #followOthers(node: ShippingNode, outbox: OutboxClient): Promise<boolean> {
     const purges = await this.#purges.doSlice(node, outbox)
     const reprices = await this.#reprices.doSome(node.self, outbox)
-    if (purges || reprices) this.#repeater.wake()
+    if (purges.more || reprices) this.#repeater.wake()
+    return purges.done || reprices
   }
 
   /** Who was released before is not again. */
@@ -270,6 +273,14 @@ export class Shipper {
 
 const textColumn = shippedColumns.indexOf('record_json')
 const modelColumn = shippedColumns.indexOf('model')
+
+/** As a line of a file. */
+function textOf(row: Refusable): string {
+  if (Array.isArray(row)) return String(row[textColumn])
+  return JSON.stringify(
+    'sealed' in row && 'part' in row ? { ...row, sealed: Buffer.from(row.sealed).toString('base64') } : row,
+  )
+}
 
 /** Versions before 2026-11-23 stored gateway keys that clients had put into texts. */
 function maskRow(row: ShippedRow): ShippedRow {

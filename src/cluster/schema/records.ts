@@ -14,7 +14,7 @@ const labels = `lane text, project text, environment text, key_id text, key_name
 /**
  * Records of all nodes, partitioned by the day in their ids: what is too old goes by dropping a table. No two nodes ever write
  * the same row, and no statement waits for another node's. Times are RFC 3339 and sort as text. `shipped` says how far each
- * member's outbox is, in the transaction that brings its records.
+ * member's outbox is, in the transaction that brings its records. Captured bodies stand beside them, sealed as in SQLite.
  */
 export const recordsPart: SchemaPart = {
   name: 'records',
@@ -74,6 +74,50 @@ create table spgw.purges (
 create table spgw.purged (
   number bigint not null references spgw.purges on delete cascade, member text not null, removed bigint not null,
   primary key (number, member));
+`,
+    // Sealed bodies become no smaller. `bodies_from`: from that id on a member has brought those of all its records; null: it brings none.
+    `
+create table spgw.bodies (
+  node text not null, id text collate "C" not null, part text not null, mode text not null, type text,
+  bytes bigint not null, truncated smallint not null, masked smallint not null, key_id text not null,
+  sealed bytea not null, primary key (id, part)) partition by range (id);
+alter table spgw.bodies alter column sealed set storage external;
+alter table spgw.shipped add column keep_bodies_ms bigint, add column bodies_from text collate "C";
+
+create or replace function spgw.make_day(day date, first text, past text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare kind text; name text;
+begin
+  perform pg_advisory_xact_lock(hashtext('spgw.records'));
+  foreach kind in array array['bodies', 'records'] loop
+    name := kind || '_' || to_char(day, 'YYYYMMDD');
+    continue when to_regclass('spgw.' || name) is not null;
+    execute format('create table spgw.%I (like spgw.%I including all)', name, kind);
+    execute format('alter table spgw.%I attach partition spgw.%I for values from (%L) to (%L)', kind, name, first, past);
+  end loop;
+end $$;
+
+create or replace function spgw.drop_day(day date) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare longest bigint := (select max(s.keep_ms) from spgw.shipped s join spgw.members m on m.id = s.member);
+begin
+  -- By this clock, whatever that of the node says.
+  if longest is null or (day + 1)::timestamp at time zone 'utc' > now() - longest * interval '1 millisecond'
+  then return false; end if;
+  execute format('drop table if exists spgw.%I', 'bodies_' || to_char(day, 'YYYYMMDD'));
+  execute format('drop table if exists spgw.%I', 'records_' || to_char(day, 'YYYYMMDD'));
+  return true;
+end $$;
+
+create function spgw.drop_bodies(day date) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare longest bigint := (select max(s.keep_bodies_ms) from spgw.shipped s join spgw.members m on m.id = s.member);
+begin
+  if longest is null or (day + 1)::timestamp at time zone 'utc' > now() - longest * interval '1 millisecond'
+  then return false; end if;
+  execute format('drop table if exists spgw.%I', 'bodies_' || to_char(day, 'YYYYMMDD'));
+  return true;
+end $$;
 `,
   ],
 }

@@ -201,7 +201,8 @@ function storeBatchHeld(hot: HotStatements, found: FoundEntry, stored: Stored): 
 function storeBody(hot: HotStatements, found: FoundEntry): void {
   const entry = parseEntry(found)
   if (entry?.kind !== 'body') throw new Error('this body in the journal cannot be read')
-  hot.bodies.store(entry)
+  const bytes = hot.bodies.store(entry)
+  if (bytes !== null) hot.outbox?.body({ id: entry.id, part: entry.part, bytes })
 }
 
 function storeReasoning(hot: HotStatements, found: FoundEntry): void {

@@ -8,7 +8,7 @@ export function bodiesTable(db: Database): Tables['bodies'] {
   return {
     async find(id) {
       const rows = await db.selectFrom('bodies').selectAll().where('id', '=', id).orderBy('part', 'desc').execute()
-      return rows.map(toBody)
+      return { bodies: rows.map(toBody), missing: null }
     },
     key: (id) => readNamed(db, bodyKeyIdentity(id)),
     async setKey(id, sealed, replaced) {
@@ -22,7 +22,7 @@ export function bodiesTable(db: Database): Tables['bodies'] {
 }
 
 /** The gateway's own entries are the only source of the two words. */
-function toBody({ part, mode, type, bytes, truncated, masked, key_id, sealed }: BodyRow): StoredBody {
+export function toBody({ part, mode, type, bytes, truncated, masked, key_id, sealed }: BodyRow): StoredBody {
   return {
     part: part === 'request' ? 'request' : 'answer',
     mode: mode === 'full' ? 'full' : 'redacted',

@@ -13,8 +13,10 @@ export class BodyStatements {
     )
   }
 
-  store({ id, part, mode, type, bytes, truncated, masked, key, sealed }: BodyEntry): void {
+  /** What it takes; null: it was there already. */
+  store({ id, part, mode, type, bytes, truncated, masked, key, sealed }: BodyEntry): number | null {
     const content = Buffer.from(sealed, 'base64')
-    this.#add.run(id, part, mode, type, bytes, Number(truncated), Number(masked), key, content)
+    const row = [id, part, mode, type, bytes, Number(truncated), Number(masked), key, content]
+    return this.#add.run(...row).changes === 0 ? null : content.length
   }
 }

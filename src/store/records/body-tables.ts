@@ -1,9 +1,8 @@
-import type { BodyNote, BodyPart } from '../../core/capture.ts'
+import type { BodyNote, BodyPart, MissingBodies } from '../../core/capture.ts'
 
 export interface BodyTables {
   bodies: {
-    /** What was kept of a request, sealed; empty: nothing was, or not any more. */
-    find(id: string): StoredBody[]
+    find(id: string): FoundBodies
     /** The sealed key of bodies of that id; null: there is none. */
     key(id: string): string | null
     /**
@@ -12,6 +11,13 @@ export interface BodyTables {
      */
     setKey(id: string, sealed: string, replaced: string | null): string
   }
+}
+
+export interface FoundBodies {
+  /** What was kept of a request, sealed; empty: nothing was, or not any more. */
+  bodies: StoredBody[]
+  /** Why there may be some nevertheless; null: there are none. */
+  missing: MissingBodies | null
 }
 
 export interface StoredBody extends BodyNote {

@@ -1,4 +1,5 @@
 import type { PurgeQuestion, PurgeSlice, RecordFilter } from '../api.ts'
+import { behindIds } from '../replica/outbox-rows.ts'
 import type { Database } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { idAt, idSlackMs } from './id-time.ts'
@@ -13,10 +14,17 @@ const pageBodies = 50
 /** After so long whoever asked is told how far it came, and asks for the next slice. */
 const sliceMs = 100
 
-/** Removes some of what the filter lets through, newest first, until `before` is null. What is under way stays. */
-export async function purge(connection: Connection, question: PurgeQuestion): Promise<PurgeSlice> {
+/**
+ * Removes some of what the filter lets through, newest first, until `before` is null. What is under way stays. `countBelow`: only
+ * bodies of ids below that are counted.
+ */
+export async function purge(
+  connection: Connection,
+  question: PurgeQuestion,
+  countBelow = behindIds,
+): Promise<PurgeSlice> {
   return question.bodies
-    ? await purgeBodies(connection, question.filter)
+    ? await purgeBodies(connection, question.filter, countBelow)
     : await purgeRecords(connection, question.filter)
 }
 
@@ -42,7 +50,7 @@ async function purgeRecords(connection: Connection, filter: RecordFilter): Promi
 }
 
 /** By what was captured, which is far less than what was asked. */
-async function purgeBodies(connection: Connection, filter: RecordFilter): Promise<PurgeSlice> {
+async function purgeBodies(connection: Connection, filter: RecordFilter, countBelow: string): Promise<PurgeSlice> {
   const begun = performance.now()
   let removed = 0
   let before = filter.before ?? (filter.until === undefined ? null : idAt(Date.parse(filter.until) + idSlackMs))
@@ -53,7 +61,11 @@ async function purgeBodies(connection: Connection, filter: RecordFilter): Promis
     const labels = await chooseLabels(connection.db, filter)
     const among = connection.db.selectFrom('records').where('id', 'in', captured)
     const ids = (await selectFiltered(among, filter, labels).select('id').execute()).map(({ id }) => id)
-    if (ids.length > 0) removed += (await connection.writeHot((hot) => hot.removal.removeBodies(ids))).bodies
+    if (ids.length > 0)
+      removed += await connection.writeHot((hot) => {
+        hot.removal.removeBodies(ids.filter((id) => id >= countBelow))
+        return hot.removal.removeBodies(ids.filter((id) => id < countBelow)).bodies
+      })
     before = oldest
     if (performance.now() - begun > sliceMs) return { removed, before }
   }

@@ -1,6 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3'
+import type { BodyRow } from '../schema.ts'
 import { ClaimStatements } from './claim-statements.ts'
 import { objectHistoryStart, readObjectHistory } from './object-history.ts'
+import { type NotedBody, noteBodies, OutboxBodies } from './outbox-bodies.ts'
 import { behindIds } from './outbox-rows.ts'
 import { type OutboxBatch, type OutboxMark, type OutboxState, type ShippedRow, shippedColumns } from './outbox-types.ts'
 import type { SharedChange } from './shared-change.ts'
@@ -9,6 +11,7 @@ interface WaitingRow extends OutboxMark {
   records: number
   ids_json: string
   changes_json: string | null
+  bodies_json: string | null
 }
 
 /** So many batches are looked at for one that is shipped. */
@@ -23,7 +26,9 @@ export class OutboxStatements {
   readonly claims: ClaimStatements
   readonly #added = new Set<string>()
   #changes: SharedChange[] = []
-  readonly #insert: Statement<[string, number, string, string, string | null]>
+  #noted: NotedBody[] = []
+  readonly #bodies: OutboxBodies
+  readonly #insert: Statement<[string, number, string, string, string | null, string | null]>
   readonly #waiting: Statement<[number, number], WaitingRow>
   readonly #rows: Statement<[string], ShippedRow>
   readonly #depth: Statement<[number], { depth: number | null; since: string | null }>
@@ -32,11 +37,13 @@ export class OutboxStatements {
   constructor(sqlite: Database) {
     this.#sqlite = sqlite
     this.claims = new ClaimStatements(sqlite)
+    this.#bodies = new OutboxBodies(sqlite)
     this.#insert = sqlite.prepare(
-      'insert into outbox (least, records, ids_json, time, changes_json) values (?, ?, ?, ?, ?)',
+      'insert into outbox (least, records, ids_json, time, changes_json, bodies_json) values (?, ?, ?, ?, ?, ?)',
     )
     this.#waiting = sqlite.prepare(
-      'select sequence, mark, records, ids_json, changes_json from outbox where sequence > ? order by sequence limit ?',
+      `select sequence, mark, records, ids_json, changes_json, bodies_json from outbox where sequence > ?
+       order by sequence limit ?`,
     )
     this.#rows = sqlite
       .prepare<[string], ShippedRow>(
@@ -58,10 +65,14 @@ export class OutboxStatements {
     this.#changes.push(change)
   }
 
+  body(body: NotedBody): void {
+    this.#noted.push(body)
+  }
+
   /** Before the transaction ends. */
   flush(): void {
-    if (this.#added.size + this.#changes.length === 0) return
-    this.#put([...this.#added], this.#changes)
+    if (this.#added.size + this.#changes.length + this.#noted.length === 0) return
+    this.#put([...this.#added], this.#changes, this.#noted)
     this.forget()
   }
 
@@ -69,16 +80,21 @@ export class OutboxStatements {
   forget(): void {
     this.#added.clear()
     this.#changes = []
+    this.#noted = []
   }
 
-  /** At least one batch, and no more records than that; null: nothing waits. Bytes are those of the records' texts. */
+  /** At least one batch, and no more records than that; null: nothing waits. Bytes are those of texts and bodies. */
   read({ after, most, mostBytes }: { after: number; most: number; mostBytes: number }): OutboxBatch | null {
     const ids = new Set<string>()
     const rows: ShippedRow[] = []
     const changes: SharedChange[] = []
+    const bodies: BodyRow[] = []
     let reached: OutboxMark | null = null
     let bytes = 0
-    for (const { sequence, mark, records, ids_json, changes_json } of this.#waiting.all(after, rowsAtOnce)) {
+    for (const { sequence, mark, records, ids_json, changes_json, bodies_json } of this.#waiting.all(
+      after,
+      rowsAtOnce,
+    )) {
       if (reached !== null && (ids.size + records > most || bytes > mostBytes)) break
       // One that was noted twice is read once, as it is now.
       const wanted = (JSON.parse(ids_json) as string[]).filter((id) => !ids.has(id))
@@ -89,23 +105,28 @@ export class OutboxStatements {
       }
       if (changes_json !== null) changes.push(...(JSON.parse(changes_json) as SharedChange[]))
       bytes += changes_json?.length ?? 0
+      for (const body of bodies_json === null ? [] : this.#bodies.read(bodies_json)) {
+        bodies.push(body)
+        bytes += body.sealed.length
+      }
       reached = { sequence, mark }
     }
-    return reached === null ? null : { after, ...reached, rows, changes, isHistory: false }
+    return reached === null ? null : { after, ...reached, rows, changes, bodies, isHistory: false }
   }
 
   /** Notes the next of what was stored before records were shared, newest first. False: there is nothing more. */
   addHistory(): boolean {
     const from = this.#value<string | null>('select history from outbox_state')
     if (from === null) return false
-    const ids = this.#sqlite
+    const records = this.#sqlite
       .prepare<[string, number], string>(
         "select id from records where id < ? and state <> 'admitted' order by id desc limit ?",
       )
       .pluck()
       .all(from, historyRecords)
+    const { ids, bodies } = this.#bodies.pageOf(records)
     this.#sqlite.prepare('update outbox_state set history = ?').run(ids.at(-1) ?? null)
-    if (ids.length > 0) this.#put(ids, [])
+    if (ids.length > 0) this.#put(ids, [], bodies)
     return ids.length > 0
   }
 
@@ -117,6 +138,22 @@ export class OutboxStatements {
     this.#sqlite.prepare('update outbox_state set object_history = ?').run(next)
     if (changes.length > 0) this.#put([], changes)
     return changes.length > 0 || this.addObjectHistory()
+  }
+
+  /** The bodies of records that an earlier version has shipped without them; others come with their records. */
+  addBodyHistory(): boolean {
+    const from = this.#value<string | null>('select body_history from outbox_state')
+    if (from === null) return false
+    const { ids, bodies } = this.#bodies.pageOf(this.#bodies.listBefore(from))
+    const last = ids.at(-1) ?? null
+    this.#sqlite.prepare('update outbox_state set body_history = ?').run(last)
+    this.#put([], [{ kind: 'bodies-from', id: last ?? '' }], bodies)
+    return true
+  }
+
+  /** Below it there are bodies that were not even noted to be shipped. */
+  get unnoted(): string {
+    return this.#value<string>("select max(coalesce(history, ''), coalesce(body_history, '')) from outbox_state")
   }
 
   /**
@@ -138,7 +175,7 @@ export class OutboxStatements {
     // Of what is no longer noted nobody knows whether PostgreSQL still has it.
     const heard = this.#value<number>('select sequence from outbox_state')
     if (sequence < heard) {
-      this.#sqlite.exec("update outbox_state set history = '~'")
+      this.#sqlite.exec("update outbox_state set history = '~', body_history = '~'")
       this.#sqlite.prepare('update outbox_state set object_history = ?').run(objectHistoryStart)
     }
     this.settle({ sequence, mark })
@@ -159,10 +196,15 @@ export class OutboxStatements {
     return { depth: depth ?? 0, since, history }
   }
 
-  #put(ids: readonly string[], changes: readonly SharedChange[]): void {
+  /** Bodies that are too many for one row come in rows before it: in PostgreSQL no record is without them. */
+  #put(ids: readonly string[], changes: readonly SharedChange[], bodies: readonly NotedBody[] = []): void {
     const [least = behindIds] = ids.toSorted()
+    const time = new Date().toISOString()
+    const pages = noteBodies(bodies)
+    const last = pages.pop() ?? null
+    for (const page of pages) this.#insert.run(behindIds, 0, '[]', time, null, page)
     const changesText = changes.length === 0 ? null : JSON.stringify(changes)
-    this.#insert.run(least, ids.length, JSON.stringify(ids), new Date().toISOString(), changesText)
+    this.#insert.run(least, ids.length, JSON.stringify(ids), time, changesText, last)
   }
 
   #value<Value>(text: string): Value {

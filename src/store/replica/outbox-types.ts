@@ -1,5 +1,6 @@
 import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
 import type { PurgeQuestion, PurgeSlice, RecordCost } from '../records/record-tables.ts'
+import type { BodyRow } from '../schema.ts'
 import type { ForgottenObject, SharedChange } from './shared-change.ts'
 import type { ClaimAnswer, ClaimPage, CountedHold } from './usage-claim.ts'
 
@@ -23,6 +24,8 @@ export interface OutboxMark {
 export interface OutboxBatch extends OutboxMark {
   /** In the order in which they were stored. */
   changes: SharedChange[]
+  /** Captured, as they are sealed here; of a request they never come later than its record. */
+  bodies: BodyRow[]
   /** Only what was stored before it was shared follows. */
   isHistory: boolean
   /** The mark that PostgreSQL is to be at. */
@@ -31,7 +34,7 @@ export interface OutboxBatch extends OutboxMark {
 }
 
 export interface OutboxState {
-  /** Records that PostgreSQL was not heard to have. */
+  /** Records that PostgreSQL was not heard to have. Bodies, which come with them, are not counted. */
   depth: number
   /** RFC 3339: since when the oldest of them waits; null: none does. */
   since: string | null
@@ -59,7 +62,7 @@ export interface OutboxQuestions {
   holds: { input: HeldBatch | null; output: HeldBatch[] }
   /** Of these it is counted what they came to: they hold nothing more. */
   release: { input: CountedHold[]; output: undefined }
-  /** Deletes some of what this node has stored, as a purge on any node asks. */
+  /** Deletes some of what this node has stored, as a purge on any node asks. Of bodies it counts what PostgreSQL has not. */
   purge: { input: PurgeQuestion; output: PurgeSlice }
   /** Puts another cost on what this node has of these, as a node has found it; returns how many there were. */
   reprice: { input: RecordCost[]; output: number }

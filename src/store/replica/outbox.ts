@@ -20,7 +20,8 @@ import { type ObjectsReply, reasoningType } from './shared-change.ts'
 export interface OutboxWork {
   /** Brings in all that is journaled by the time it is called. */
   ingest(): Promise<unknown>
-  purge(question: PurgeQuestion): Promise<PurgeSlice>
+  /** `countBelow`: of bodies only those of ids below that are counted. */
+  purge(question: PurgeQuestion, countBelow: string): Promise<PurgeSlice>
   /** Who is told of what is counted here after all. */
   readonly audience: Audience
 }
@@ -84,7 +85,7 @@ export class Outbox {
   async #answer(question: OutboxQuestion): Promise<unknown> {
     const { act, input } = question
     if (act === 'ingest') return void (await this.#work.ingest())
-    if (act === 'purge') return await this.#work.purge(input)
+    if (act === 'purge') return await this.#purge(input)
     if (act === 'reprice') return await this.#connection.write((db) => repriceRecords(db, input))
     if (act === 'resume') return await this.#connection.writeHot((hot) => outboxOf(hot).resume(input))
     if (act === 'shipped') return await this.#connection.writeHot((hot) => outboxOf(hot).settle(input))
@@ -103,13 +104,18 @@ export class Outbox {
     return await this.#read(input)
   }
 
-  /** What is new first; then the objects that stood here before, of which others may be asked any moment; then the records. */
+  async #purge(question: PurgeQuestion): Promise<PurgeSlice> {
+    return await this.#work.purge(question, await this.#connection.readHot((hot) => outboxOf(hot).unnoted))
+  }
+
+  /** What is new first; then the objects that stood here before, of which others may be asked any moment; then the rest. */
   async #read(input: OutboxQuestions['read']['input']): Promise<OutboxBatch | null> {
     const read = () => this.#connection.readHot((hot) => outboxOf(hot).read(input))
     const found = await read()
     if (found !== null) return found
     if (await this.#connection.writeHot((hot) => outboxOf(hot).addObjectHistory())) return await read()
-    if (!(await this.#connection.writeHot((hot) => outboxOf(hot).addHistory()))) return null
+    const more = (hot: HotStatements) => outboxOf(hot).addBodyHistory() || outboxOf(hot).addHistory()
+    if (!(await this.#connection.writeHot(more))) return null
     const history = await read()
     return history && { ...history, isHistory: true }
   }

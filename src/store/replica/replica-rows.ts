@@ -43,6 +43,8 @@ interface OutboxRow {
   time: string
   /** What was stored besides: `SharedChange[]`. */
   changes_json: Generated<string | null>
+  /** Captured bodies, of these or of later records: `[id, part][]`. */
+  bodies_json: Generated<string | null>
 }
 
 /** What background work used, until it is known which node counts it; `kind` is that of the journal's entry. */
@@ -62,6 +64,8 @@ interface OutboxStateRow {
   history: string | null
   /** The same of objects and reasoning: behind this key (`readObjectHistory`). */
   object_history: Generated<string | null>
+  /** The same of bodies of records that were shipped without them. */
+  body_history: Generated<string | null>
   /** How far PostgreSQL was heard to be. */
   sequence: number
   mark: string

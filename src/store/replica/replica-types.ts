@@ -48,9 +48,9 @@ export interface SharedCall {
   audit: AuditLine | null
 }
 
-/** A reading of records or objects. `own` is what this node's database says. */
+/** A reading of records, objects or bodies. `own` is what this node's database says. */
 export type SharedRead = (
-  call: { table: 'records' | 'objects'; method: string; input: unknown[]; signal: AbortSignal | null },
+  call: { table: 'records' | 'objects' | 'bodies'; method: string; input: unknown[]; signal: AbortSignal | null },
   own: () => Promise<unknown>,
 ) => Promise<unknown>
 

@@ -11,6 +11,8 @@ export type SharedChange =
   /** A batch, or other background work, holds budget on this node until it is counted. */
   | ({ kind: 'held' } & HeldBatch)
   | ({ kind: 'counted' } & SharedCount)
+  /** Of its requests from that id on this node has shipped what bodies it has; none but its own are before its records. */
+  | { kind: 'bodies-from'; id: string }
 
 /** In the order of `readObjectHistory`. */
 export interface SharedPage {

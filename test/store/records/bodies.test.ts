@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import type { BodyEntry, JournalEntry } from '../../../src/core/journal-format.ts'
 import { mintBodyKey } from '../../../src/sealing/body-seal.ts'
+import type { FoundBodies } from '../../../src/store/api.ts'
 import { removeOld } from '../../../src/store/records/retention.ts'
 import { openStore } from '../../../src/store/sqlite/open.ts'
 import { callTable } from '../../../src/store/tables.ts'
@@ -22,11 +23,10 @@ async function open(...entries: JournalEntry[]) {
   const { journalDirectory } = paths
   const writer = new JournalWriter(journalDirectory, { boot: 'live', thread: 0, sequence: 0 }, 8 * 1024 * 1024)
   writer.write(...entries)
-  const find = async (id: string) =>
-    (await callTable(connection, { table: 'bodies', method: 'find', input: [id], audit: null })) as {
-      part: string
-      bytes: number
-    }[]
+  const find = async (id: string) => {
+    const found = await callTable(connection, { table: 'bodies', method: 'find', input: [id], audit: null })
+    return (found as FoundBodies).bodies
+  }
   const ingest = () => ingestJournal({ connection, journalDirectory, writers: dead })
   return { connection, journalDirectory, find, ingest }
 }

@@ -1,5 +1,6 @@
 import { eventIterator } from '@orpc/contract'
 import { z } from 'zod'
+import { missingBodies } from '../../../core/capture.ts'
 import { momentText, reference } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 import { bodiesShape } from './bodies.ts'
@@ -106,6 +107,8 @@ export const requests = {
       recordShape.extend({
         /** Only where they were asked for; null: none were kept, or not any more. */
         bodies: bodiesShape.nullable().optional(),
+        /** In a cluster, why `bodies` is null although another node may have them. */
+        bodies_missing: z.enum(missingBodies).optional(),
       }),
     ),
   tail: operation({

@@ -1,10 +1,11 @@
+import type { MissingBodies } from '../../../core/capture.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 
-/** Why a record has no bodies, in a sentence, and what to do about it. Told from the record alone. */
-export function whyNoBodies(record: Pick<RequestRecord, 'state' | 'node' | 'key' | 'policy_signals'>): {
-  reason: string
-  hint: string
-} {
+/** Why a record has no bodies, in a sentence, and what to do about it. `missing`: as reading them said. */
+export function whyNoBodies(
+  record: Pick<RequestRecord, 'state' | 'node' | 'key' | 'policy_signals'>,
+  missing: MissingBodies | null,
+): { reason: string; hint: string } {
   const said = record.policy_signals.filter(({ rule }) => rule === 'capture')
   const lost = said.find(({ data }) => data === undefined)
   const policy = said.find(({ data }) => data !== undefined)
@@ -20,10 +21,16 @@ export function whyNoBodies(record: Pick<RequestRecord, 'state' | 'node' | 'key'
   if (record.state === 'admitted')
     return { reason: 'The request is still in progress.', hint: 'Its bodies are available when it has finished.' }
   const kept = 'kept for as long as records.bodies_retention says, 7 days by default.'
-  if (record.node !== null)
+  const node = `node ${record.node}, which answered the request`
+  if (missing === 'unshipped')
     return {
-      reason: `The bodies are not on this node. Only node ${record.node}, which answered the request, ever had them.`,
-      hint: `If that is another node, ask it: there they are ${kept}`,
+      reason: `The bodies are not in PostgreSQL yet. Only ${node}, may have them.`,
+      hint: `Ask that node, or try again later. They are ${kept}`,
+    }
+  if (missing === 'unreachable')
+    return {
+      reason: 'The bodies are not on this node, and PostgreSQL cannot be reached.',
+      hint: `Until it can be reached, ask ${node}: there they are ${kept}`,
     }
   return { reason: 'The bodies have been deleted.', hint: `They are ${kept}` }
 }

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
-import type { CapturedBody } from '../../../core/capture.ts'
+import type { CapturedBody, MissingBodies } from '../../../core/capture.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 import { bodyKeyIdentity, openBody } from '../../../sealing/body-seal.ts'
 import type { StoredBody } from '../../../store/api.ts'
@@ -15,15 +15,21 @@ const decompress = promisify(zstdDecompress)
 /** A body of a MiB as JSON, with every character escaped, and its head. */
 const largestClear = 8 * 1024 * 1024
 
-/** Of whoever sees records, only admins see what was said in them. Each reading leaves a line; null: there is nothing to read. */
-export async function readBodies(context: AdminContext, record: RequestRecord): Promise<Bodies | null> {
+export interface OpenedBodies {
+  /** null: there is nothing to read. */
+  bodies: Bodies | null
+  missing: MissingBodies | null
+}
+
+/** Of whoever sees records, only admins see what was said in them. Each reading leaves a line. */
+export async function readBodies(context: AdminContext, record: RequestRecord): Promise<OpenedBodies> {
   await requireAdmin(context, record)
-  const bodies = await openBodies(context, record.id)
-  if (bodies === null) return null
+  const opened = await openBodies(context, record.id)
+  if (opened.bodies === null) return opened
   const resource = { kind: 'request', id: record.id, name: record.id }
-  const after = { bodies: bodies.capture, project: record.project }
+  const after = { bodies: opened.bodies.capture, project: record.project }
   await audited(context, { operation: 'requests.show', resource, before: null, after }).audit.note()
-  return bodies
+  return opened
 }
 
 export async function requireAdmin({ caller, store }: AdminContext, record: RequestRecord): Promise<void> {
@@ -35,10 +41,10 @@ export async function requireAdmin({ caller, store }: AdminContext, record: Requ
 }
 
 /** What was kept of a request, in clear. Whoever calls this has seen to it that the caller may read it. */
-export async function openBodies(context: AdminContext, id: string): Promise<Bodies | null> {
-  const stored = await context.store.bodies.find(id)
+export async function openBodies(context: AdminContext, id: string): Promise<OpenedBodies> {
+  const { bodies: stored, missing } = await context.store.bodies.find(id)
   const [first] = stored
-  if (first === undefined) return null
+  if (first === undefined) return { bodies: null, missing }
   const bodies: Bodies = { capture: first.mode, request: null, answer: null }
   for (const body of stored) {
     const { head, content } = await openStored(context, id, body)
@@ -47,7 +53,7 @@ export async function openBodies(context: AdminContext, id: string): Promise<Bod
     if (body.part === 'answer') bodies.answer = shown
     else if (head !== null) bodies.request = { ...shown, ...head }
   }
-  return bodies
+  return { bodies, missing: null }
 }
 
 async function openStored(context: AdminContext, id: string, body: StoredBody): Promise<CapturedBody> {

@@ -1,3 +1,4 @@
+import type { MissingBodies } from '../../../core/capture.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
@@ -65,9 +66,9 @@ async function readReplay(context: AdminContext, input: ReplayInput): Promise<Re
   if (record === null)
     throw notFound('request', input.id, 'The header x-sp-request-id has the id. List them: spgw requests list')
   await requireAdmin(context, record)
-  const bodies = await openBodies(context, record.id)
+  const { bodies, missing } = await openBodies(context, record.id)
   const { lane } = record
-  if (bodies === null || bodies.request === null || lane === null) throw notKept(record)
+  if (bodies === null || bodies.request === null || lane === null) throw notKept(record, missing)
   const { request } = bodies
   if (request.method !== 'POST')
     throw refuse(
@@ -84,8 +85,8 @@ async function readReplay(context: AdminContext, input: ReplayInput): Promise<Re
   return { record: { ...record, lane }, bodies, path, body, headers: request.headers }
 }
 
-function notKept(record: RequestRecord): Error {
-  const { reason, hint } = whyNoBodies(record)
+function notKept(record: RequestRecord, missing: MissingBodies | null): Error {
+  const { reason, hint } = whyNoBodies(record, missing)
   return refused(`${record.id} cannot be sent again. ${reason}`, hint)
 }
 

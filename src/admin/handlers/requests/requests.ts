@@ -43,7 +43,8 @@ export const requests = {
     }
     if (!input.bodies) return record
     const { readBodies } = await import('./open-bodies.ts')
-    return { ...record, bodies: await readBodies(context, record) }
+    const { bodies, missing } = await readBodies(context, record)
+    return { ...record, bodies, ...(missing !== null && { bodies_missing: missing }) }
   }),
   tail: operations.requests.tail.handler(({ context, input, signal }) => followRequests(context, input, signal)),
   stats: operations.requests.stats.handler(async ({ context, input, signal }) => {

@@ -30,6 +30,7 @@ import { up as sharedObjects } from './0028-shared-objects.ts'
 import { up as tagSums } from './0029-tag-sums.ts'
 import { up as evalInputs } from './0030-eval-inputs.ts'
 import { up as sharedUsage } from './0031-shared-usage.ts'
+import { up as sharedBodies } from './0032-shared-bodies.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -64,4 +65,5 @@ export const migrations: Record<string, Migration> = {
   '0029-tag-sums': { up: tagSums },
   '0030-eval-inputs': { up: evalInputs },
   '0031-shared-usage': { up: sharedUsage },
+  '0032-shared-bodies': { up: sharedBodies },
 }

@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Eye } from 'lucide-react'
 import { whyNoBodies } from '../../../../admin/contract/requests/why-no-bodies.ts'
 import { escapeControls, formatValue } from '../../../../admin/contract/show-value.ts'
+import type { MissingBodies } from '../../../../core/capture.ts'
 import { indentJson } from '../../../../core/indent-json.ts'
 import { orpc } from '../../client/admin.ts'
 import type { RequestRow } from '../../live/status-output.ts'
 import { Button, Code, Command, QueryFault } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
-import type { RequestBodies } from '../outputs.ts'
+import type { RequestBodies, ShownRequest } from '../outputs.ts'
 
 /** The captured bodies, for admins and on request only. */
 export function RecordBodies({ record }: { record: RequestRow }) {
@@ -16,7 +17,7 @@ export function RecordBodies({ record }: { record: RequestRow }) {
     <section className="card" aria-label="Bodies">
       <h2 className="card-head">Bodies</h2>
       <QueryFault of={shown} />
-      <Kept record={record} bodies={shown.data?.bodies} busy={shown.isFetching} onShow={() => void shown.refetch()} />
+      <Kept record={record} shown={shown.data} busy={shown.isFetching} onShow={() => void shown.refetch()} />
     </section>
   )
 }
@@ -24,15 +25,17 @@ export function RecordBodies({ record }: { record: RequestRow }) {
 interface KeptProps {
   record: RequestRow
   /** undefined: not requested yet. */
-  bodies: RequestBodies | null | undefined
+  shown: Pick<ShownRequest, 'bodies' | 'bodies_missing'> | undefined
   busy: boolean
   onShow(): void
 }
 
-function Kept({ record, bodies, busy, onShow }: KeptProps) {
+function Kept({ record, shown, busy, onShow }: KeptProps) {
+  const { bodies, bodies_missing: missing = null } = shown ?? {}
   // Whoever may send it again may read it: the role is the same.
   const may = useMay('requests.replay', record.project)
-  if (bodies === null || (bodies === undefined && !isCaptured(record))) return <NotKept record={record} />
+  if (bodies === null || (bodies === undefined && !isCaptured(record)))
+    return <NotKept record={record} missing={missing} />
   if (bodies === undefined)
     return may ? (
       <div className="row">
@@ -65,8 +68,8 @@ function isCaptured({ state, policy_signals }: RequestRow): boolean {
   return kept && state !== 'admitted' && said.every(({ data }) => data !== undefined)
 }
 
-function NotKept({ record }: { record: RequestRow }) {
-  const { reason, hint } = whyNoBodies(record)
+function NotKept({ record, missing }: { record: RequestRow; missing: MissingBodies | null }) {
+  const { reason, hint } = whyNoBodies(record, missing)
   // What is to be typed is to be copied.
   const [, words = hint, command = null] = /^(.*:) (spgw .*)$/.exec(hint) ?? []
   return (

@@ -1,0 +1,117 @@
+import pg from 'pg'
+import { idTime } from '../../core/ids.ts'
+import type { FoundBodies, PurgeQuestion, PurgeSlice } from '../../store/api.ts'
+import { toBody } from '../../store/records/bodies.ts'
+import { idAt, idSlackMs } from '../../store/records/id-time.ts'
+import type { BodyRow } from '../../store/schema.ts'
+import { addFull, SqlCondition } from '../readings/condition.ts'
+import type { AskPostgres } from '../readings/postgres-source.ts'
+
+const columns = [
+  ...(['id', 'part', 'mode', 'type', 'bytes', 'truncated', 'masked', 'key_id', 'sealed'] as const),
+] satisfies (keyof BodyRow)[]
+/** One statement takes 65,535 values. */
+const rowsAtOnce = 1000
+/** Deleted in one statement: each request may have two MiB. */
+const idsAtOnce = 50
+const hourMs = 3_600_000
+
+/** Captured bodies of a node, in the transaction that is open. What is there already is the same. */
+export async function addBodies(client: pg.Client, node: string, bodies: readonly BodyRow[]): Promise<void> {
+  for (let at = 0; at < bodies.length; at += rowsAtOnce) {
+    const values: unknown[] = []
+    const rows = bodies.slice(at, at + rowsAtOnce).map((body) => {
+      const row = [node, ...columns.map((name) => body[name])]
+      return `(${row.map((value) => `$${values.push(value)}`).join(', ')})`
+    })
+    await client.query(
+      `insert into spgw.bodies (node, ${columns.join(', ')}) values ${rows.join(', ')} on conflict do nothing`,
+      values,
+    )
+  }
+}
+
+/** Returns how many there were. In one order for everybody, so that no two nodes wait for each other. */
+export async function removeBodies(client: pg.Client, ids: readonly string[]): Promise<number> {
+  let removed = 0
+  for (let at = 0; at < ids.length; at += idsAtOnce) {
+    const { rowCount } = await client.query(
+      `with those as (select id, part from spgw.bodies where id = any ($1) order by id, part for update)
+       delete from spgw.bodies b using those t where b.id = t.id and b.part = t.part and b.id = any ($1)`,
+      [ids.slice(at, at + idsAtOnce)],
+    )
+    removed += rowCount ?? 0
+  }
+  return removed
+}
+
+/** Of these, which have bodies: the newest first. */
+export async function listWithBodies(client: pg.Client, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    'select distinct id from spgw.bodies where id = any ($1) order by id desc',
+    [ids],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Of the bodies that PostgreSQL has, the newest that are left: at most those of an hour. */
+export async function purgeSharedBodies(client: pg.Client, filter: PurgeQuestion['filter']): Promise<PurgeSlice> {
+  const { until, before = until === undefined ? '~' : idAt(Date.parse(until) + idSlackMs) } = filter
+  const { rows } = await client.query<{ id: string }>(
+    'select id from spgw.bodies where id < $1 order by id desc limit 1',
+    [before],
+  )
+  const from = rows[0] === undefined ? null : idAt(Math.floor((idTime(rows[0].id) ?? 0) / hourMs) * hourMs)
+  if (from === null) return { removed: 0, before: null }
+  const condition = new SqlCondition()
+  addFull(condition, { ...filter, before })
+  condition.add(`id >= ${condition.value(from)}`)
+  condition.add('exists (select from spgw.bodies b where b.id = records.id)')
+  const { rows: found } = await client.query<{ id: string }>(
+    `select id from spgw.records where ${condition.text} order by id desc limit ${idsAtOnce}`,
+    condition.values,
+  )
+  const ids = found.map(({ id }) => id)
+  return { removed: await removeBodies(client, ids), before: ids.length < idsAtOnce ? from : (ids.at(-1) ?? from) }
+}
+
+interface FoundRow extends BodyRow {
+  node: string
+  now: number
+  bodies_from: string | null
+  keep: number | null
+}
+
+/**
+ * What PostgreSQL has of a request whose record is there. Days go whole, and only when no node keeps them any more: what is too
+ * old for the node that brought it is not read before.
+ */
+export async function findBodies(ask: AskPostgres, id: string): Promise<FoundBodies> {
+  const rows = await readFound(ask, id)
+  const [first] = rows ?? []
+  if (rows !== null && first === undefined) return { bodies: [], missing: null }
+  const { now = 0, keep = null, bodies_from = null } = first ?? {}
+  if (keep !== null && (idTime(id) ?? 0) < now - keep) return { bodies: [], missing: null }
+  const bodies = (rows ?? []).filter(({ part }) => part !== null).map(toBody)
+  const isComplete = bodies.length > 0 || (bodies_from !== null && id >= bodies_from)
+  return { bodies, missing: isComplete ? null : 'unshipped' }
+}
+
+/** Null: no node has made the table yet. */
+async function readFound(ask: AskPostgres, id: string): Promise<FoundRow[] | null> {
+  try {
+    return await ask<FoundRow>(
+      `select r.node, (extract(epoch from now()) * 1000)::float8 as now, s.bodies_from,
+         coalesce(s.keep_bodies_ms, (select max(keep_bodies_ms) from spgw.shipped))::float8 as keep,
+         b.part, b.mode, b.type, b.bytes::float8 as bytes, b.truncated, b.masked, b.key_id, b.sealed
+       from spgw.records r left join spgw.bodies b on b.id = r.id and b.id = $1
+       left join lateral (
+         select bodies_from, keep_bodies_ms from spgw.shipped where node = r.node order by time desc limit 1) s on true
+       where r.id = $1 order by b.part desc`,
+      [id],
+    )
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && /^42(P01|703)$/.test(error.code ?? '')) return null
+    throw error
+  }
+}
