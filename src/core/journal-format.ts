@@ -49,7 +49,8 @@ export interface ObjectsEntry {
   time: string
   owner: ObjectOwner
   made: CreatedObject[]
-  forgotten: ObjectName[]
+  /** `createdAt`: RFC 3339, as the index has it; absent: by a gateway that did not know. */
+  forgotten: (ObjectName & { createdAt?: string })[]
 }
 
 /** What a batch, or other work behind its call, holds of budgets from that call's end until it is known what it used. */

@@ -235,6 +235,17 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect((await call('gw-b', 'DELETE', `/${made.id}`)).status).toBe(200)
     // The node that made it forgets it within a moment.
     await expect.poll(async () => (await call('gw-a', 'GET', `/${made.id}`)).status).toBe(404)
+    // Also what was made by a node whose clock is ahead.
+    const early = await call('gw-a', 'POST', '')
+    expect((await call('gw-b', 'GET', `/${early.id}`)).status).toBe(200)
+    const ahead = `update objects set created_at = '${new Date(Date.now() + 3_600_000).toISOString()}' where id = '${early.id}'`
+    query(ahead.replace('objects', 'spgw.objects'))
+    const sqlite = new Sqlite(join(node('gw-a').dataDirectory, 'spgw.db'), { timeout: 5000 })
+    expect(sqlite.prepare(ahead).run().changes).toBe(1)
+    sqlite.close()
+    expect((await call('gw-b', 'DELETE', `/${early.id}`)).status).toBe(200)
+    await expect.poll(async () => (await call('gw-a', 'GET', `/${early.id}`)).status).toBe(404)
+    expect(query(`select count(*) from spgw.objects where id = '${early.id}'`)).toBe('0')
     const adopt = ['objects', 'adopt', 'resp_adopted', '--type', 'response', '--provider', 'kept']
     await spgw([...adopt, '--project', 'default', '--environment', 'production'])
     expect((await call('gw-a', 'GET', '/resp_adopted')).status).toBe(200)

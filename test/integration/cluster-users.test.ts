@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { answerers } from '../../src/cluster/questions.ts'
 import { keepDays } from '../../src/cluster/records/days.ts'
 import { recordsPart } from '../../src/cluster/schema/records.ts'
@@ -92,7 +92,17 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
     // Records are kept for 90 days, bodies for 7.
     query("select spgw.make_day(current_date - 10, 'c', 'd')")
     await client.query('select spgw.drop_day(current_date - 1), spgw.drop_bodies(current_date - 1)')
+    query(`insert into spgw.objects (type, id, provider_id, credential_id, project_id, environment_id, created_at)
+      values ('response', 'resp_1', 'prv_1', '', 'prj_1', 'env_1', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MSZ'))`)
+    const kept = () =>
+      query("select (select count(*) from spgw.record_sums) || ' ' || (select count(*) from spgw.objects)")
+    const before = kept()
+    // Also by a node whose clock is years ahead.
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3 * 365 * 86_400_000)
     await keepDays(client)
+    clock.mockRestore()
+    expect(kept()).toBe(before)
+    expect(before).toMatch(/^[1-9]\d* 1$/)
     const days = query("select relname from pg_class where relname ~ '^(records|bodies)_2' and relkind = 'r'").split(
       '\n',
     )

@@ -5,7 +5,10 @@ const rowsAtOnce = 5000
 const forgottenDays = 30
 
 /** What is over goes: answers at providers as old as the records that are dropped, reasoning by its own time. */
-export async function removeOldObjects(client: pg.Client, before: number): Promise<void> {
+export async function removeOldObjects(
+  client: pg.Client,
+  { before, now }: { before: number; now: number },
+): Promise<void> {
   const steps: [text: string, value: unknown][] = [
     [
       `delete from spgw.objects where (type, id, provider_id, credential_id) in (
@@ -17,7 +20,7 @@ export async function removeOldObjects(client: pg.Client, before: number): Promi
     [
       `delete from spgw.reasoning where name in (
          select name from spgw.reasoning where expires_at < $1 limit ${rowsAtOnce})`,
-      Date.now(),
+      Math.floor(now),
     ],
     [
       `delete from spgw.counted where (id, provider_id, credential_id) in (

@@ -28,17 +28,19 @@ export async function keepDays(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock(hashtext('spgw.days')) as mine")
   if (rows[0]?.mine !== true) return
   try {
-    const today = Math.floor(Date.now() / dayMs)
+    // By PostgreSQL's clock: that of one node must not remove what all have.
+    const longest = await client.query<{ now: number; records: string | null; bodies: string | null }>(
+      `select (extract(epoch from now()) * 1000)::float8 as now, max(keep_ms) as records, max(keep_bodies_ms) as bodies
+       from spgw.shipped join spgw.members on id = member`,
+    )
+    const [{ now, records, bodies } = { now: Date.now(), records: null, bodies: null }] = longest.rows
+    const today = Math.floor(now / dayMs)
     await ensureDays(
       client,
       Array.from({ length: aheadDays + 1 }, (_, ahead) => today + ahead),
     )
-    const longest = await client.query<{ records: string | null; bodies: string | null }>(
-      'select max(keep_ms) as records, max(keep_bodies_ms) as bodies from spgw.shipped join spgw.members on id = member',
-    )
-    const { records, bodies } = longest.rows[0] ?? {}
-    const before = Date.now() - Number(records ?? Number.POSITIVE_INFINITY)
-    const bodiesBefore = Date.now() - Number(bodies ?? Number.POSITIVE_INFINITY)
+    const before = now - Number(records ?? Number.POSITIVE_INFINITY)
+    const bodiesBefore = now - Number(bodies ?? Number.POSITIVE_INFINITY)
     const days = await listDays(client)
     let dropped = 0
     for (const day of days.records) if (isOver(day, before) && (await dropDay(client, 'drop_day', day))) dropped++
@@ -46,7 +48,7 @@ export async function keepDays(client: pg.Client): Promise<void> {
     // Hours and days alike are named by how they begin.
     if (dropped > 0)
       await client.query('delete from spgw.record_sums where start < $1', [dateOf(Math.floor(before / dayMs))])
-    await removeOldObjects(client, before)
+    await removeOldObjects(client, { before, now })
     await forgetPurges(client)
     await forgetReprices(client)
   } finally {

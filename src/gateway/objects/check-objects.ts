@@ -29,6 +29,7 @@ export async function checkObjects(call: Call): Promise<boolean> {
     call.pin = found.pin
     call.arrival.objects ??= new ObjectNotes()
     call.arrival.objects.named = names
+    call.arrival.objects.madeAt = found.object.createdAt
     call.arrival.objects.results = resultsOf(call, found.object)
     if (goesOn(call)) call.arrival.objects.earlier = await (await earlierWork()).findEarlierWork(call, found.pin)
     return true

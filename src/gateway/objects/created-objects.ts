@@ -56,8 +56,10 @@ const objectUnread =
 function recordForgotten(leg: Leg): void {
   const { object, endpoint } = leg.match
   if (endpoint.object === null || object === null) return
-  const forgotten = [{ type: endpoint.object.type, id: object }]
-  notesOf(leg.call).entry = objectsEntry(leg, { made: [], forgotten })
+  const notes = notesOf(leg.call)
+  const name = { type: endpoint.object.type, id: object }
+  const forgotten = [notes.madeAt === null ? name : { ...name, createdAt: notes.madeAt }]
+  notes.entry = objectsEntry(leg, { made: [], forgotten })
 }
 
 /**

@@ -22,6 +22,8 @@ export interface EarlierWork {
 export class ObjectNotes {
   /** What the call names; all of it is the caller's. */
   named: readonly ObjectName[] = []
+  /** RFC 3339: when the first of them was made, by the clock of whoever made it. */
+  madeAt: string | null = null
   /** What it created or deleted. */
   entry: ObjectsEntry | null = null
   /** Work that goes on behind the call, and whose it is. */

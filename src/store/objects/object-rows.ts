@@ -31,3 +31,9 @@ export function toObjectRow(object: StoredObject): ObjectRow {
     batch_id: object.batchId,
   }
 }
+
+/** What is deleted was made before, though the clock of the node that made it may be ahead of this one's. */
+export function forgottenUntil(createdAt?: string): string {
+  const now = new Date().toISOString()
+  return createdAt !== undefined && createdAt > now ? createdAt : now
+}

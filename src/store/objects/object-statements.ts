@@ -10,7 +10,7 @@ import type {
 } from '../../core/stored-object.ts'
 import type { ForgottenObject, SharedChange } from '../replica/shared-change.ts'
 import type { ObjectRow } from '../schema.ts'
-import { toStoredObject } from './object-rows.ts'
+import { forgottenUntil, toStoredObject } from './object-rows.ts'
 
 type ObjectValues = (string | null)[]
 
@@ -101,10 +101,9 @@ export function sharedChanges({ owner, made, forgotten, requestId, time }: Objec
     ...made.map(({ type, id, batchId = null, input = null }): SharedChange => {
       return { kind: 'made', object: { ...owner, type, id, requestId, createdAt: time, batchId }, input }
     }),
-    // Made before the request that deletes it has ended, whatever that one's clock says.
-    ...forgotten.map(({ type, id }): SharedChange => {
+    ...forgotten.map(({ type, id, createdAt }): SharedChange => {
       const { providerId, credentialId, projectId, environmentId } = owner
-      const until = new Date(Date.now()).toISOString()
+      const until = forgottenUntil(createdAt)
       return { kind: 'forgotten', type, id, providerId, credentialId, projectId, environmentId, until }
     }),
   ]

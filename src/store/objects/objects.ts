@@ -2,7 +2,7 @@ import type { Tables } from '../api.ts'
 import { addToOutbox } from '../replica/outbox-rows.ts'
 import type { Database } from '../schema.ts'
 import { StoreConflict } from '../store-error.ts'
-import { toObjectRow, toStoredObject } from './object-rows.ts'
+import { forgottenUntil, toObjectRow, toStoredObject } from './object-rows.ts'
 import type { ObjectFilter } from './object-tables.ts'
 
 export function objectsTable(db: Database): Tables['objects'] {
@@ -31,7 +31,7 @@ export function objectsTable(db: Database): Tables['objects'] {
         .where('provider_id', '=', provider_id)
         .where('credential_id', '=', credential_id)
         .execute()
-      await addToOutbox(db, [], [{ kind: 'forgotten', ...object, until: new Date().toISOString() }])
+      await addToOutbox(db, [], [{ kind: 'forgotten', ...object, until: forgottenUntil(object.createdAt) }])
     },
   }
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import type { RequestRecord } from '../../../src/core/record.ts'
 import type { StoredObject } from '../../../src/core/stored-object.ts'
+import { sharedChanges } from '../../../src/store/objects/object-statements.ts'
 import { objectsTable } from '../../../src/store/objects/objects.ts'
 import { purge } from '../../../src/store/records/purge.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
@@ -177,6 +178,25 @@ it('ships what objects and reasoning stood there before, then the records; and w
   await connection.write((db) => objects(db).insert(object))
   const all = await read(history?.sequence ?? 0)
   expect(all?.changes).toMatchObject([{ kind: 'forgotten', id: 'file-1' }, { kind: 'made' }])
+})
+
+it('says of what was deleted that it was made before, though by a clock that is ahead', async () => {
+  const { connection, outbox, read } = await openOutbox()
+  await outbox.begin('nod_1')
+  const { type, id, requestId: _, createdAt: __, batchId: ___, ...owner } = object
+  const ahead = new Date(Date.now() + 3_600_000).toISOString()
+  const long = '2026-01-01T00:00:00.000Z'
+  const changes = [ahead, long, undefined].flatMap((createdAt) =>
+    sharedChanges({
+      ...{ kind: 'objects', requestId: 'req_1', time: long, owner: { ...owner, keyId: 'key_1' }, made: [] },
+      forgotten: [createdAt === undefined ? { type, id } : { type, id, createdAt }],
+    }),
+  )
+  await connection.write((db) => objectsTable(db).remove({ ...object, createdAt: ahead }))
+  const all = [...changes, ...((await read(0))?.changes ?? [])]
+  const untils = all.map((change) => (change.kind === 'forgotten' ? change.until : ''))
+  expect(untils.map((until) => until === ahead)).toEqual([true, false, false, true])
+  for (const until of untils) expect(Date.parse(until)).toBeGreaterThan(Date.now() - 60_000)
 })
 
 it('forgets what others have forgotten, and not what was made later', async () => {
