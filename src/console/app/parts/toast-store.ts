@@ -18,6 +18,7 @@ export interface Toast {
 const shownMs = 6000
 /** Somebody reads first what can be undone. */
 const shownWithActionMs = 15_000
+const mostShown = 4
 let toasts: readonly Toast[] = []
 let last = 0
 const listeners = new Set<() => void>()
@@ -30,7 +31,8 @@ function set(next: readonly Toast[]): void {
 /** Says something in the corner. What went wrong stays until it is closed. */
 export function toast(said: Omit<Toast, 'id'>): void {
   const id = ++last
-  set([...toasts.slice(-3), { ...said, id }])
+  const leaving = toasts.length < mostShown ? undefined : (toasts.find(({ tone }) => tone !== 'bad') ?? toasts[0])
+  set([...toasts.filter((one) => one !== leaving), { ...said, id }])
   if (said.tone !== 'bad') setTimeout(() => closeToast(id), said.action === undefined ? shownMs : shownWithActionMs)
 }
 
