@@ -23,10 +23,12 @@ export class AddressSet {
 /**
  * The client's address, where `forwarded` is the `x-forwarded-for` that came from `remote`. Each proxy adds on the right
  * whom it saw, so the first address from there that is no trusted proxy is the client; what stands left of it, the
- * client may have made up.
+ * client may have made up. So may all that stands left of a proxy that hides whom it saw: then nobody is known but `remote`.
  */
 export function clientBehind(proxies: AddressSet, remote: string, forwarded: string): string {
   if (!proxies.has(remote)) return remote
-  const chain = forwarded.split(',').map((each) => each.trim())
-  return chain.findLast((address) => isIP(address) !== 0 && !proxies.has(address)) ?? remote
+  // Some write the port as well.
+  const chain = forwarded.split(',').map((each) => each.trim().replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2'))
+  const client = chain.findLast((address) => !proxies.has(address)) ?? ''
+  return isIP(client) === 0 ? remote : client
 }

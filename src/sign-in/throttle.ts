@@ -65,7 +65,10 @@ class Attempts {
 
   wait(key: string, now: number): number {
     const found = this.#kept.get(key)
-    return found === undefined ? 0 : Math.max(0, found.last + this.#pauseAfter(found.count) - now)
+    if (found === undefined) return 0
+    // Where the clock was set back, its step is no part of the pause.
+    found.last = Math.min(found.last, now)
+    return Math.max(0, found.last + this.#pauseAfter(found.count) - now)
   }
 
   count(key: string, now: number): void {
