@@ -62,7 +62,12 @@ describe('what is said in the corner', () => {
     toastFault(new TypeError('Failed to fetch'))
     vi.advanceTimersByTime(60_000)
     expect(readToasts()).toMatchObject([
-      { tone: 'bad', code: 'unreachable', title: 'The gateway is not responding.', text: expect.stringContaining('spgw status') },
+      {
+        tone: 'bad',
+        code: 'unreachable',
+        title: 'The gateway is not responding.',
+        text: expect.stringContaining('spgw status'),
+      },
     ])
   })
 })
