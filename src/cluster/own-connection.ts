@@ -69,6 +69,8 @@ export class OwnConnection {
     const open: OpenConnection = { client: await openClient(address, statementMs, lost.reject), lost: lost.promise }
     try {
       await Promise.race([onOpen?.(open.client), lost.promise])
+      // Closed while it was opened: nobody else would end it.
+      if (this.#closed) throw new PostgresAway('the connection is closed')
     } catch (error) {
       void end(open)
       throw error

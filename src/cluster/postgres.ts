@@ -34,14 +34,17 @@ export class Postgres {
     for (let tries = 0; !this.#closed; tries++) {
       try {
         const { lost } = await this.#connect()
+        // Closed while they were made: only this can end them.
+        if (this.#closed) continue
         tries = 0
         this.#events.onLink(null)
         this.#linked.resolve()
         this.#events.onLink(describeLoss(await lost))
       } catch (error) {
         this.#events.onLink(describeLoss(error))
+      } finally {
+        await this.#drop()
       }
-      await this.#drop()
       if (!this.#closed) await wait(pausesMs[tries] ?? longestPauseMs)
     }
   }

@@ -31,14 +31,14 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const after = () => lines.map((line) => line.after)
+const details = () => lines.map((line) => line.after)
 
 describe('failed sign-ins', () => {
   it('are one line at once, and one a minute later for all that followed', () => {
     for (let time = 0; time < 5; time++) failures.note(anna, 'password', `203.0.113.${time}`)
-    expect(after()).toEqual([{ method: 'password', address: '203.0.113.0' }])
+    expect(details()).toEqual([{ method: 'password', address: '203.0.113.0' }])
     vi.advanceTimersByTime(60_000)
-    expect(after().slice(1)).toEqual([
+    expect(details().slice(1)).toEqual([
       { failures: 4, addresses: ['203.0.113.1', '203.0.113.2', '203.0.113.3', '203.0.113.4'] },
     ])
   })
@@ -47,7 +47,7 @@ describe('failed sign-ins', () => {
     failures.note(anna, 'password', '203.0.113.1')
     vi.advanceTimersByTime(60_000)
     failures.note(anna, 'passkey', '203.0.113.2')
-    expect(after()).toEqual([
+    expect(details()).toEqual([
       { method: 'password', address: '203.0.113.1' },
       { method: 'passkey', address: '203.0.113.2' },
     ])
@@ -56,7 +56,7 @@ describe('failed sign-ins', () => {
   it('name ten addresses at most, each once, and count all', () => {
     for (let time = 0; time < 1001; time++) failures.note(null, 'password', `203.0.113.${time % 40}`)
     vi.advanceTimersByTime(60_000)
-    const [, rest] = after() as { failures: number; addresses: string[] }[]
+    const [, rest] = details() as { failures: number; addresses: string[] }[]
     expect(rest?.failures).toBe(1000)
     expect(new Set(rest?.addresses).size).toBe(10)
   })
@@ -74,7 +74,7 @@ describe('failed sign-ins', () => {
     failures.close()
     vi.advanceTimersByTime(120_000)
     failures.close()
-    expect(after().slice(1)).toEqual([{ failures: 2, addresses: ['203.0.113.1'] }])
+    expect(details().slice(1)).toEqual([{ failures: 2, addresses: ['203.0.113.1'] }])
   })
 
   it('are counted on where the store cannot be written', async () => {

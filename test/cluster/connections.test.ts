@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PostgresAway } from '../../src/cluster/connect.ts'
+import { OwnConnection } from '../../src/cluster/own-connection.ts'
+import { Postgres } from '../../src/cluster/postgres.ts'
+import { MockPostgres, Refused } from '../support/mock-postgres.ts'
+
+let server: MockPostgres
+const closers: (() => Promise<void>)[] = []
+
+beforeEach(async () => {
+  server = await MockPostgres.start((text) => (text.includes('pg_listening_channels') ? [{ name: 'spgw' }] : []))
+})
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+  await server.close()
+})
+
+/** What was said of the link and heard over it, and what waits for it. */
+function openPostgres() {
+  const links: (string | null)[] = []
+  const heard: string[] = []
+  let wake = () => {}
+  const postgres = new Postgres(server.address, {
+    onLink(trouble) {
+      links.push(trouble)
+      wake()
+    },
+    onNotify(payload) {
+      heard.push(payload)
+      wake()
+    },
+  })
+  const running = postgres.run()
+  closers.push(async () => {
+    await postgres.close()
+    await running
+  })
+  const until = async (holds: () => boolean) => {
+    while (!holds()) {
+      const next = Promise.withResolvers<void>()
+      wake = next.resolve
+      await next.promise
+    }
+  }
+  return { postgres, running, links, heard, until }
+}
+
+describe('the two connections of a node', () => {
+  it('say when they are there, are asked one after the other, and hear what is notified', async () => {
+    const { postgres, links, heard, until } = openPostgres()
+    await until(() => links.length === 1)
+    expect(links).toEqual([null])
+    let running = 0
+    const ask = (name: string) =>
+      postgres.ask(async (client) => {
+        expect(++running).toBe(1)
+        await client.query('select $1', [name])
+        running--
+        return name
+      })
+    expect(await Promise.all([ask('a'), ask('b'), ask('c')])).toEqual(['a', 'b', 'c'])
+    server.notify('head 7')
+    await until(() => heard.length > 0)
+    // The one for questions does not listen, whoever notifies it.
+    expect(heard).toEqual(['head 7'])
+  })
+
+  it('are made again after a loss, which is said with its reason', async () => {
+    const { postgres, links, until } = openPostgres()
+    await until(() => links.length === 1)
+    server.cut()
+    await until(() => links.length === 3)
+    expect(links).toEqual([null, expect.stringMatching(/./), null])
+    expect(await postgres.ask(async (client) => (await client.query('select 1')).rows)).toEqual([])
+  })
+
+  it('are none behind a pooler that does not keep LISTEN', async () => {
+    server.answer = () => []
+    const { links, until } = openPostgres()
+    await until(() => links.length === 1)
+    expect(links[0]).toContain('past the pooler')
+  })
+
+  it('tell a refusal, which keeps them, from a server that goes down, which does not', async () => {
+    const { postgres, links, until } = openPostgres()
+    await until(() => links.length === 1)
+    server.answer = () => {
+      throw new Refused('23505', 'duplicate key')
+    }
+    await expect(postgres.ask((client) => client.query('insert'))).rejects.toThrow('duplicate key')
+    expect(links).toEqual([null])
+    server.answer = (text) => {
+      if (text === 'select 1') throw new Refused('57P01', 'terminating connection due to administrator command')
+      return [{ name: 'spgw' }]
+    }
+    await expect(postgres.ask((client) => client.query('select 1'))).rejects.toBeInstanceOf(PostgresAway)
+    await until(() => links.length === 3)
+    expect(links[1]).toContain('administrator')
+  })
+
+  it('are asked nothing while they are not there', async () => {
+    const { postgres, links, until } = openPostgres()
+    await until(() => links.length === 1)
+    await postgres.close()
+    await expect(postgres.ask(async () => 1)).rejects.toBeInstanceOf(PostgresAway)
+  })
+
+  it('end also where they are closed while they are being made', async () => {
+    const gate = Promise.withResolvers<void>()
+    server.gate = gate.promise
+    const { postgres, running } = openPostgres()
+    await server.until(() => server.sessions.size === 1)
+    await postgres.close()
+    gate.resolve()
+    await running
+    await server.until(() => server.sessions.size === 0)
+  })
+})
+
+function openOwn(onOpen?: () => Promise<void>): OwnConnection {
+  const connection = new OwnConnection({
+    ...{ address: server.address, statementMs: 5000 },
+    ...(onOpen === undefined ? {} : { onOpen }),
+  })
+  closers.push(() => connection.close())
+  return connection
+}
+
+describe('a connection that one part has for itself', () => {
+  it('is opened when it is first used, and used by one at a time', async () => {
+    const connection = openOwn()
+    expect(server.sessions.size).toBe(0)
+    const uses = [1, 2, 3].map((each) =>
+      connection.use(async (client) => {
+        await client.query('select')
+        return each
+      }),
+    )
+    expect(connection.waiting).toBe(3)
+    expect(await Promise.all(uses)).toEqual([1, 2, 3])
+    expect([connection.waiting, server.sessions.size]).toEqual([0, 1])
+  })
+
+  it('is opened again after a loss, by the next that uses it', async () => {
+    let opened = 0
+    const connection = openOwn(async () => void opened++)
+    const use = () => connection.use(async (client) => (await client.query('select')).rows)
+    await use()
+    server.answer = () => {
+      server.cut()
+      return []
+    }
+    await expect(use()).rejects.toBeInstanceOf(PostgresAway)
+    server.answer = () => [{ one: '1' }]
+    expect(await use()).toEqual([{ one: '1' }])
+    expect(opened).toBe(2)
+  })
+
+  it('is not lost over what PostgreSQL refuses', async () => {
+    const connection = openOwn()
+    server.answer = () => {
+      throw new Refused('42P01', 'relation does not exist')
+    }
+    for (let time = 0; time < 2; time++)
+      await expect(connection.use((client) => client.query('select'))).rejects.toMatchObject({ code: '42P01' })
+    expect(server.sessions.size).toBe(1)
+  })
+
+  it('whose beginning fails is none, and the next use begins anew', async () => {
+    let fails = true
+    const connection = openOwn(async () => {
+      if (fails) throw new Refused('42501', 'permission denied')
+    })
+    const use = () => connection.use(async () => 'used')
+    await expect(use()).rejects.toThrow('permission denied')
+    fails = false
+    expect(await use()).toBe('used')
+    await server.until(() => server.sessions.size === 1)
+  })
+
+  it('does not stay where it is closed while it is being opened', async () => {
+    const gate = Promise.withResolvers<void>()
+    server.gate = gate.promise
+    const connection = openOwn()
+    const used = connection.use(async () => 'used')
+    await server.until(() => server.sessions.size === 1)
+    await connection.close()
+    gate.resolve()
+    await expect(used).rejects.toBeInstanceOf(PostgresAway)
+    await server.until(() => server.sessions.size === 0)
+  })
+
+  it('is not used any more once it was closed', async () => {
+    const connection = openOwn()
+    await connection.use(async () => null)
+    await connection.close()
+    await expect(connection.use(async () => null)).rejects.toThrow('the connection is closed')
+    await server.until(() => server.sessions.size === 0)
+  })
+})
