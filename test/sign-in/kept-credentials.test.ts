@@ -235,7 +235,7 @@ it.each([
   ['abcdeabcdeab', null],
   ['correct horse battery', null],
   ['шесть слов по-русски', null],
-  ['x'.repeat(252) + 'abcd', null],
+  [`${'x'.repeat(252)}abcd`, null],
 ])('the password %j is refused: %s', (password, reason) => {
   if (reason === null) expect(() => refuseWeak(password)).not.toThrow()
   else expect(() => refuseWeak(password)).toThrow(reason)

@@ -93,6 +93,8 @@ class MockSession {
   constructor(socket: Socket, mock: MockPostgres) {
     this.#socket = socket
     this.#mock = mock
+    // An answer is several small messages.
+    socket.setNoDelay()
     socket.on('data', (chunk: Buffer) => this.#read(chunk))
   }
 

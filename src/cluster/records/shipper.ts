@@ -134,6 +134,8 @@ export class Shipper {
   }
 
   async close(): Promise<void> {
+    // What is left may be a lot, and is shipped by the next run.
+    this.#self = null
     await this.#repeater.close()
     await this.#connection.close()
     this.#outbox?.close()
@@ -193,6 +195,8 @@ export class Shipper {
       if (after === null) return 'PostgreSQL takes nothing of this run of the node'
       // Whatever is behind for long comes in many batches.
       this.#options.report({ ...this.#state, trouble: null })
+      // Who began to wait meanwhile waits for no history: the next turn comes at once.
+      if (batch.isHistory && this.#waiting.length > 0) return trouble
     }
     return null
   }
