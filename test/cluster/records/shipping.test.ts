@@ -46,7 +46,8 @@ class Tables {
       return [{ sequence: String(this.sequence), mark: `mark ${this.sequence}` }]
     if (text.startsWith('update spgw.shipped')) return this.#move(Number(values[1]), Number(values[2]))
     if (text.includes('insert into spgw.held')) return this.#write(values)
-    if (text.includes('from spgw.purges p join')) return this.purges.map(({ number, question }) => ({ number, question }))
+    if (text.includes('from spgw.purges p join'))
+      return this.purges.map(({ number, question }) => ({ number, question }))
     if (text.startsWith('insert into spgw.purged')) {
       this.purged.push(values)
       this.purges = this.purges.filter(({ number }) => String(number) !== values[0])
