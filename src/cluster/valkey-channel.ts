@@ -1,6 +1,6 @@
 import type { Redis } from 'iovalkey'
 import type { ValkeyAddress } from './protocol.ts'
-import { openRedis, Script, type Valkey } from './valkey.ts'
+import { noAnswer, openRedis, Script, serverClosed, type Valkey } from './valkey.ts'
 
 /** Half-open connections are noticed by then: a ping is answered within the time of any call. */
 const pingMs = 300
@@ -39,7 +39,8 @@ export class ValkeyChannel {
   readonly #redis: Redis
   readonly #pinging: NodeJS.Timeout
   #known = new Set<string>()
-  #lastError = 'it does not answer'
+  #lastError = noAnswer
+  #closed = false
 
   private constructor(redis: Redis, parts: ChannelParts) {
     this.#redis = redis
@@ -48,10 +49,14 @@ export class ValkeyChannel {
       this.#lastError = error.message
     })
     redis.on('ready', () => void this.#listen())
-    redis.on('close', () => parts.onTrouble(this.#lastError))
+    redis.on('close', () => this.#lose(this.#lastError))
     redis.on('message', (_channel, text) => this.#hear([text]))
     this.#pinging = setInterval(() => {
-      if (redis.status === 'ready') void redis.ping().catch(() => redis.disconnect(true))
+      if (redis.status !== 'ready') return
+      redis.ping().catch(() => {
+        this.#lastError = noAnswer
+        redis.disconnect(true)
+      })
     }, pingMs)
   }
 
@@ -65,6 +70,7 @@ export class ValkeyChannel {
   }
 
   close(): void {
+    this.#closed = true
     clearInterval(this.#pinging)
     this.#redis.disconnect()
   }
@@ -80,12 +86,18 @@ export class ValkeyChannel {
       await this.#redis.subscribe(this.#key)
       const texts = await valkey.evaluate(readKept, [this.#key], '')
       if (Array.isArray(texts)) this.#hear(texts.map(String))
-      onTrouble(null)
+      this.#lastError = serverClosed
+      if (!this.#closed) onTrouble(null)
     } catch (error) {
+      if (this.#closed) return
       this.#lastError = error instanceof Error ? error.message : String(error)
-      onTrouble(this.#lastError)
+      this.#lose(this.#lastError)
       this.#redis.disconnect(true)
     }
+  }
+
+  #lose(reason: string): void {
+    if (!this.#closed) this.#parts.onTrouble(reason)
   }
 
   #hear(texts: readonly string[]): void {

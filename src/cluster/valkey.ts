@@ -6,6 +6,9 @@ const connectMs = 3000
 /** A call that takes longer is given up, and the next one says the whole again. */
 const answerMs = 250
 const longestPauseMs = 1500
+export const noAnswer = 'it does not answer'
+/** Why a good connection ended, where nothing else is known. */
+export const serverClosed = 'it closed the connection'
 
 /** Valkey or Redis, over one connection that is made again for as long as it is not closed. */
 export class Valkey {
@@ -16,7 +19,7 @@ export class Valkey {
   #product: string | null = null
   #closed = false
   #isRefused = false
-  #lastError = 'it does not answer'
+  #lastError = noAnswer
 
   private constructor(redis: Redis, onTrouble: (reason: string | null) => void) {
     this.#redis = redis
@@ -85,6 +88,7 @@ export class Valkey {
       this.#product = valkey === undefined ? `${name} ${version}` : `valkey ${valkey}`
       if (run === undefined) throw new Error('it does not name its run_id')
       this.#run = run
+      this.#lastError = serverClosed
       this.#onTrouble(null)
     } catch (error) {
       this.#lastError = error instanceof Error ? error.message : String(error)

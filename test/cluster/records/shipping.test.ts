@@ -11,7 +11,7 @@ const self = { cluster: 'clu_1', member: 'nod_1', incarnation: 'one' }
 /** A batch whose one change is a hold of that name: what PostgreSQL has of it is told by the name alone. */
 function batchOf(sequence: number, isHistory = false): OutboxBatch {
   const held = { kind: 'held', batchId: `batch_${sequence}`, providerId: 'prv_1', credentialId: null } as const
-  return { sequence, mark: `mark ${sequence}`, after: sequence - 1, isHistory, changes: [held], rows: [] }
+  return { sequence, mark: `mark ${sequence}`, after: sequence - 1, isHistory, changes: [held], rows: [], bodies: [] }
 }
 
 type Fault = 'cut before commit' | 'cut after commit' | 'cut while it writes' | 'moved' | 'no room' | 'deadlock'
@@ -148,7 +148,7 @@ function begin(): void {
   port = port2
   port2.on('message', (question: OutboxQuestion) => store.answer(port2, question))
   shipper = new Shipper({
-    ...{ address: server.address, name: 'gw-a', keepMs: 1000 },
+    ...{ address: server.address, name: 'gw-a', keepMs: 1000, keepBodiesMs: 1000 },
     report(report) {
       reports.push(report)
       // At once, and not after a pause.
