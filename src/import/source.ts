@@ -95,7 +95,8 @@ export function listOf(value: unknown): unknown[] {
 /** With what `<<` names put in its place, as Python's YAML does. */
 export function mergeAnchors(tree: Tree): Tree {
   const { '<<': merged, ...own } = tree
-  const below = (Array.isArray(merged) ? merged.toReversed() : [merged]).filter(isTree)
+  // What an anchor names in turn is part of it.
+  const below = (Array.isArray(merged) ? merged.toReversed() : [merged]).filter(isTree).map(mergeAnchors)
   const all: Tree = Object.assign({}, ...below, own)
   const mergeIn = (value: unknown): unknown =>
     Array.isArray(value) ? value.map(mergeIn) : isTree(value) ? mergeAnchors(value) : value
