@@ -1,5 +1,6 @@
 import { isFormatName } from '../core/format.ts'
 import { laneNames } from '../core/lane.ts'
+import { parseMoment } from '../core/moment.ts'
 import { hedgeAfterForm, parseHedgeAfter, parseShadow } from '../core/route-options.ts'
 import { formatDuration, formatSize, parseDuration, parseSize } from '../core/units.ts'
 import { parseTarget, writeTarget } from '../core/written-target.ts'
@@ -111,8 +112,8 @@ export const size: Form = {
 export const moment: Form = {
   expected: 'a time such as 2027-01-31T12:00:00Z',
   read(value) {
-    const time = typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN
-    return Number.isNaN(time) ? undefined : new Date(time).toISOString()
+    const time = typeof value === 'string' ? parseMoment(value) : null
+    return time === null ? undefined : new Date(time).toISOString()
   },
   write: asItIs,
 }

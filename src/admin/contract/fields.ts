@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { laneNames } from '../../core/lane.ts'
+import { parseMoment } from '../../core/moment.ts'
 import { providerStates } from '../../core/provider-state.ts'
 import { parseDuration, parseSize } from '../../core/units.ts'
 import { field } from './operation.ts'
@@ -32,11 +33,11 @@ export const durationText = z
 export const sizeText = z
   .string()
   .refine((text) => parseSize(text) !== null, 'must be a number with its unit, such as 500B, 64KB, 100MB or 2GiB')
-/** A duration (from now: back for `since`, ahead for `expires`) or an RFC 3339 time. */
+/** A duration (from now: back for `since`, ahead for `expires`), a day or an RFC 3339 time. */
 export const momentText = z
   .string()
   .refine(
-    (text) => parseDuration(text) !== null || !Number.isNaN(Date.parse(text)),
+    (text) => parseDuration(text) !== null || parseMoment(text) !== null,
     'must be a duration such as 15m or 30d, or a time such as 2026-01-31T12:00:00Z',
   )
 

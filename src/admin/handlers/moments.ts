@@ -1,4 +1,5 @@
 import type { TimeLimits } from '../../core/lane.ts'
+import { parseMoment } from '../../core/moment.ts'
 import { parseDuration } from '../../core/units.ts'
 import { invalid } from './fault.ts'
 
@@ -13,7 +14,7 @@ export function readDuration(text: string): number {
 /** A duration counts from now, back or ahead; a time stands for itself. RFC 3339 UTC. */
 export function readMoment(text: string, direction: 'back' | 'ahead', now = Date.now()): string {
   const duration = parseDuration(text)
-  if (duration === null) return new Date(text).toISOString()
+  if (duration === null) return new Date(parseMoment(text) ?? Number.NaN).toISOString()
   return new Date(direction === 'back' ? now - duration : now + duration).toISOString()
 }
 
