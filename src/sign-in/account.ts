@@ -99,7 +99,8 @@ export class Account {
 }
 
 function cameByLink({ method, createdAt }: Session): boolean {
-  return method === 'link' && Date.now() - Date.parse(createdAt) < freshMs
+  // Where the clock was set back, it is fresh for no longer than that.
+  return method === 'link' && Math.abs(Date.now() - Date.parse(createdAt)) < freshMs
 }
 
 function wrongCode(): SignInRefused {

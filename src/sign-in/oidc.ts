@@ -129,9 +129,10 @@ export class Oidc {
 
   async #configure(): Promise<client.Configuration> {
     const kept = this.#configuration
-    if (kept !== null && Date.now() - kept.at < configurationMs) return await kept.read
+    const now = performance.now()
+    if (kept !== null && now - kept.at < configurationMs) return await kept.read
     const read = discover(this.#settings)
-    this.#configuration = { read, at: Date.now() }
+    this.#configuration = { read, at: now }
     return await read.catch((error: unknown) => {
       this.#configuration = null
       this.#signIn.parts.onFault(error)

@@ -1,5 +1,6 @@
 /** What waits for the second half of an exchange: a challenge, a secret not confirmed. Each is taken once, or forgotten. */
 export class PendingValues<Value> {
+  /** `until`: by a clock that nobody sets. */
   readonly #kept = new Map<string, { value: Value; until: number }>()
   readonly #lifeMs: number
   readonly #most: number
@@ -12,7 +13,7 @@ export class PendingValues<Value> {
 
   put(key: string, value: Value): void {
     this.#kept.delete(key)
-    this.#kept.set(key, { value, until: Date.now() + this.#lifeMs })
+    this.#kept.set(key, { value, until: performance.now() + this.#lifeMs })
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size <= this.#most) return
       this.#kept.delete(oldest)
@@ -22,7 +23,7 @@ export class PendingValues<Value> {
   /** Looks without taking. */
   peek(key: string): Value | null {
     const found = this.#kept.get(key)
-    return found === undefined || found.until < Date.now() ? null : found.value
+    return found === undefined || found.until < performance.now() ? null : found.value
   }
 
   take(key: string): Value | null {

@@ -1,5 +1,5 @@
 import { Secret, TOTP } from 'otpauth'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Account } from '../../src/sign-in/account.ts'
 import { mintLink } from '../../src/sign-in/links.ts'
 import { findStep } from '../../src/sign-in/totp.ts'
@@ -44,6 +44,20 @@ describe('a password', () => {
     await account.changePassword(found, null, 'a new password', place)
     expect(await signIn.find(token)).not.toBeNull()
   })
+})
+
+it('who came by a link is asked for the password after a quarter of an hour, also where the clock was set back', async () => {
+  stopClock()
+  const { account, signIn, store, who } = await signedIn()
+  const { path } = await mintLink(store, who.operator.id)
+  const { token } = await signIn.withLink(path.replace('/link/', ''), place)
+  const came = Date.now()
+  for (const minutes of [16, -16, -600]) {
+    vi.setSystemTime(came + minutes * 60_000)
+    const found = await signIn.find(token)
+    if (found === null) throw new Error('there is no session')
+    expect(await refusedWith(account.changePassword(found, null, 'a new password', place))).toBe('wrong')
+  }
 })
 
 describe('an authenticator', () => {

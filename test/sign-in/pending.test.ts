@@ -7,11 +7,12 @@ it('gives what waits once', () => {
   expect([pending.peek('a'), pending.take('a'), pending.take('a')]).toEqual(['first', 'first', null])
 })
 
-it('forgets what has waited for too long', () => {
+it('forgets what has waited for too long, also where the clock was set back meanwhile', () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const pending = new PendingValues<string>(1000)
   pending.put('a', 'first')
+  vi.setSystemTime(Date.now() - 3_600_000)
   vi.advanceTimersByTime(1001)
   expect(pending.take('a')).toBeNull()
 })

@@ -35,7 +35,8 @@ export class Upkeep {
   #retention: Retention | undefined
   #timer: NodeJS.Timeout | undefined
   #turn: Promise<void> | null = null
-  #retainedAt = Date.now()
+  /** By a clock that nobody sets. */
+  #retainedAt = performance.now()
   #closing = false
 
   constructor({ connection, audience, expire }: UpkeepParts, retention: Retention | undefined) {
@@ -53,7 +54,7 @@ export class Upkeep {
   /** How long records and bodies are kept, and how much, from now on. */
   keep(retention: Retention): void {
     this.#retention = retention
-    this.#retainedAt = 0
+    this.#retainedAt = Number.NEGATIVE_INFINITY
     this.soon()
   }
 
@@ -81,10 +82,11 @@ export class Upkeep {
   async #run(): Promise<void> {
     await this.#sum()
     const retention = this.#retention
-    if (retention !== undefined && Date.now() - this.#retainedAt >= retainEveryMs) {
-      this.#retainedAt = Date.now()
-      await chargeUnread(this.#connection, this.#retainedAt, this.#audience)
-      await removeOld(this.#connection, this.#retainedAt, retention, () => this.#closing)
+    if (retention !== undefined && performance.now() - this.#retainedAt >= retainEveryMs) {
+      this.#retainedAt = performance.now()
+      const now = Date.now()
+      await chargeUnread(this.#connection, now, this.#audience)
+      await removeOld(this.#connection, now, retention, () => this.#closing)
       await this.#expire(Date.now())
     }
     if (retention?.mostBytes != null) await keepBelow(this.#connection, retention.mostBytes, () => this.#closing)

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import type { RequestRecord } from '../../../src/core/record.ts'
 import type { RecordFilter } from '../../../src/store/api.ts'
@@ -130,5 +130,33 @@ it('what was removed goes back to the file system', async () => {
   await upkeep.close()
   await store.connection.checkpoint(0)
   expect(statSync(store.path).size).toBeLessThan(8e6)
+  await store.close()
+})
+
+it('what is too old is looked for every ten minutes, also after the clock was set back by a year', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: start })
+  onTestFinished(() => void vi.useRealTimers())
+  const store = await open()
+  const audience = { ended: null, admitted: false, traffic: null, holds: null, traces: false }
+  const looked: number[] = []
+  const expire = async (now: number) => void looked.push((now - start) / 60_000)
+  const parts = { connection: store.connection, audience, expire }
+  const upkeep = new Upkeep(parts, { recordsMs: hourMs, bodiesMs: hourMs, mostBytes: null })
+  const minutes = async (count: number) => {
+    vi.advanceTimersByTime(count * 60_000)
+    upkeep.soon()
+    await upkeep.idle()
+  }
+  for (const count of [9, 1, 9]) await minutes(count)
+  expect(looked).toEqual([10])
+  const year = 365 * 24 * 60
+  vi.setSystemTime(start - year * 60_000)
+  await minutes(1)
+  expect(looked).toEqual([10, 1 - year])
+  // At once where it is kept for another time.
+  upkeep.keep({ recordsMs: 2 * hourMs, bodiesMs: hourMs, mostBytes: null })
+  await upkeep.idle()
+  expect(looked).toHaveLength(3)
+  await upkeep.close()
   await store.close()
 })
