@@ -44,8 +44,9 @@ export class SharedBudgets {
   #isRestored = false
   /** What is here was given by nobody. */
   #wasAlone = false
-  #watchAt = 0
-  #forgetAt = Date.now() + forgetEveryMs
+  /** Both by a clock that nobody sets. */
+  #watchAt = Number.NEGATIVE_INFINITY
+  #forgetAt = performance.now() + forgetEveryMs
 
   constructor({ node, counters, memory, log, watched }: SharedBudgetsParts) {
     this.#node = node
@@ -127,8 +128,8 @@ export class SharedBudgets {
 
   #tick(): void {
     this.noteCut()
-    if (Date.now() >= this.#forgetAt) {
-      this.#forgetAt = Date.now() + forgetEveryMs
+    if (performance.now() >= this.#forgetAt) {
+      this.#forgetAt = performance.now() + forgetEveryMs
       this.#budgets.forget(Date.now() - forgetAfterMs)
     }
     this.#pump('due')
@@ -191,8 +192,8 @@ export class SharedBudgets {
 
   /** What others have spent of what this node may never be asked for. */
   async #watch(): Promise<void> {
-    if (Date.now() < this.#watchAt || this.#node.trouble !== null) return
-    this.#watchAt = Date.now() + watchMs
+    if (performance.now() < this.#watchAt || this.#node.trouble !== null) return
+    this.#watchAt = performance.now() + watchMs
     const { link, self } = this.#node
     const counters = this.#watched()
     if (counters.length === 0) return

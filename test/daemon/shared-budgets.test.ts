@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { ClusterNode } from '../../src/cluster/node.ts'
+import { SharedBudgets } from '../../src/daemon/shared-budgets.ts'
+import type { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
+import { createLimitMemory, type LimitMemory, LimitRows } from '../../src/policy/limits/limit-memory.ts'
+
+const counter = 'pol_1 workspace usd month'
+
+let asked: string[]
+let warnings: unknown[]
+/** What a question is answered with besides what stands here always. */
+let failures: Map<string, Error>
+let node: { state: object | null; trouble: string | null }
+let memory: LimitMemory
+/** By how much PostgreSQL's clock is. */
+let aheadMs: number
+let budgets: SharedBudgets
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.parse('2026-03-10T12:00:00Z') })
+  asked = []
+  warnings = []
+  aheadMs = 0
+  failures = new Map()
+  node = { state: {}, trouble: null }
+  memory = createLimitMemory(1, { budgets: true, windows: null })
+  const ask = async (name: string) => {
+    asked.push(name)
+    const failure = failures.get(name)
+    if (failure !== undefined) throw failure
+    return name === 'allow' ? { member: true, now: Date.now() + aheadMs, replies: [] } : []
+  }
+  const nothing = () => {}
+  const counters: Pick<LimitCounters, 'findPeriod'> = { findPeriod: () => null }
+  budgets = new SharedBudgets({
+    node: Object.assign(node, { self: {}, published: 0, link: { ask } }) as unknown as ClusterNode,
+    counters: counters as LimitCounters,
+    memory,
+    log: { debug: nothing, info: nothing, warn: (_, fields) => warnings.push(fields), error: nothing },
+    watched: () => [counter],
+  })
+})
+afterEach(() => {
+  budgets.stop()
+  vi.useRealTimers()
+})
+
+const times = (name: string) => asked.filter((each) => each === name).length
+const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000)
+
+describe('budgets that nodes share', () => {
+  it('are not spoken of before what earlier runs spent is counted', async () => {
+    budgets.start()
+    await seconds(10)
+    expect(asked).toEqual([])
+    new LimitRows(memory).seed()
+    await seconds(1)
+    expect(asked).toEqual(['held-budgets', 'allow', 'budget-use'])
+  })
+
+  it('are told whole once, and again when PostgreSQL was away', async () => {
+    new LimitRows(memory).seed()
+    budgets.start()
+    await seconds(20)
+    expect([times('held-budgets'), times('allow')]).toEqual([1, 1])
+    node.trouble = 'no route'
+    budgets.noteCut()
+    expect(new LimitRows(memory).cutOff).toBe(true)
+    await seconds(20)
+    expect(times('allow')).toBe(1)
+    node.trouble = null
+    budgets.met()
+    await seconds(1)
+    expect([times('held-budgets'), times('allow'), new LimitRows(memory).cutOff]).toEqual([1, 2, false])
+  })
+
+  it('are told whole until they could be, and what kept them is said', async () => {
+    failures.set('allow', new Error('deadlock detected'))
+    new LimitRows(memory).seed()
+    budgets.start()
+    await seconds(1)
+    expect(times('allow')).toBeGreaterThan(1)
+    expect(warnings[0]).toEqual({ reason: 'Error: deadlock detected' })
+    failures.clear()
+    await seconds(1)
+    const told = times('allow')
+    await seconds(10)
+    expect(times('allow')).toBe(told)
+  })
+
+  it('that people look at are read every five seconds, also where the clock was set back', async () => {
+    new LimitRows(memory).seed()
+    budgets.start()
+    await seconds(1)
+    await seconds(15)
+    expect(times('budget-use')).toBe(4)
+    vi.setSystemTime(Date.now() - 3600_000)
+    await seconds(15)
+    expect(times('budget-use')).toBe(7)
+  })
+
+  it('have the clock of PostgreSQL where that is another, and not what its answer took', async () => {
+    new LimitRows(memory).seed()
+    aheadMs = 200
+    budgets.start()
+    await seconds(1)
+    expect(new LimitRows(memory).clockAhead).toBe(0)
+    aheadMs = 90_000
+    budgets.met()
+    await seconds(1)
+    expect(new LimitRows(memory).clockAhead).toBe(90_000)
+  })
+
+  it('are nobody else’s where the node is alone', async () => {
+    node.state = null
+    node.trouble = 'no route'
+    new LimitRows(memory).seed()
+    budgets.start()
+    await seconds(20)
+    expect([asked, new LimitRows(memory).cutOff]).toEqual([[], false])
+  })
+})
