@@ -5,7 +5,7 @@ import type { AlertDeliveryRow, AlertRow, Database } from '../schema.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
 import type { Alert, AlertDelivery } from './alert-tables.ts'
 
-/** More are not sent at once; the others wait for the next look. */
+/** More are not sent at once to one receiver; the others wait for the next look. */
 const mostDue = 100
 
 export function alertsTable(db: Database): Tables['alerts'] {
@@ -99,26 +99,26 @@ function deliveryMethods(db: Database): Omit<Tables['alerts'], keyof AlertMethod
       return row === undefined ? null : toDelivery(row)
     },
     async due(time) {
-      const rows = await deliveries()
-        .innerJoin('alerts', 'alerts.id', 'alert_deliveries.alert_id')
-        .selectAll('alert_deliveries')
-        .where('alerts.active', '=', 1)
-        .where('next_at', '<=', time)
-        .orderBy('next_at')
-        .limit(mostDue)
-        .execute()
-      return rows.map(toDelivery)
+      const active = await db.selectFrom('alerts').select('id').where('active', '=', 1).execute()
+      const due: AlertDelivery[] = []
+      // Of each its own: what waits for a receiver that is down must not take the places of all others.
+      for (const { id } of active) {
+        const own = deliveries().where('alert_id', '=', id).where('next_at', '<=', time)
+        due.push(...(await own.orderBy('next_at').limit(mostDue).execute()).map(toDelivery))
+      }
+      return due
     },
     async noteTry(id, { state, tries, nextAt, endedAt, status, reason }) {
       await db
         .updateTable('alert_deliveries')
         .set({ state, tries, next_at: nextAt, ended_at: endedAt, status, reason })
         .where('id', '=', id)
+        .where('next_at', 'is not', null)
         .execute()
     },
     async retry(id, time) {
       const row = present(await deliveryWithId(id), 'delivery', id)
-      const again = { state: 'pending', next_at: time, ended_at: null }
+      const again = { state: 'pending', tries: 0, next_at: time, ended_at: null }
       await db.updateTable('alert_deliveries').set(again).where('id', '=', id).execute()
       return toDelivery({ ...row, ...again })
     },
