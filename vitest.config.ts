@@ -50,7 +50,7 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'unit-counted',
+          name: 'counted',
           include: counted,
           exclude: slow,
           env: { SPGW_TEST_COUNTED: '1' },

@@ -5,6 +5,19 @@ import type { Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
 
+/** Of its description the program reads its version, and need not carry the rest (4 KB). */
+export const keepVersionOnly: Plugin = {
+  name: 'keep-version-only',
+  setup(build) {
+    const description = join(root, 'package.json')
+    build.onLoad({ filter: /package\.json$/ }, async ({ path }) => {
+      if (path !== description) return null
+      const { version } = JSON.parse(await readFile(path, 'utf8'))
+      return { contents: JSON.stringify({ version }), loader: 'json' }
+    })
+  },
+}
+
 /** undici's pool loads its HTTP/2 client (33 KB), which `src/providers/http.ts` disables. */
 export const leaveOutHttp2: Plugin = {
   name: 'leave-out-http2',

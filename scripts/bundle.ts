@@ -6,6 +6,7 @@ import { bundleConsole } from './bundle-console.ts'
 import {
   deriveCatalog,
   keepSmallZodApart,
+  keepVersionOnly,
   leaveOutBuilders,
   leaveOutFetch,
   leaveOutHttp2,
@@ -125,6 +126,7 @@ function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
     },
     plugins: [
       deriveCatalog,
+      keepVersionOnly,
       leaveOutHttp2,
       leaveOutBuilders,
       leaveOutParserTables,
