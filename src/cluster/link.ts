@@ -8,6 +8,7 @@ import type {
   ClusterPeer,
   ClusterQuestion,
   ClusterRequest,
+  KeepTimes,
   LimitsStart,
   OutboxReport,
   Questions,
@@ -100,6 +101,11 @@ export class ClusterLink {
   /** What the others are to be shown of this node. */
   describe(condition: NodeCondition): void {
     this.#worker.postMessage({ kind: 'condition', condition })
+  }
+
+  /** A thread that is started later is started with it. */
+  keep(keeps: KeepTimes): void {
+    this.#worker.postMessage({ kind: 'keep', keeps })
   }
 
   /** Whether records of other nodes are wanted as they end. */

@@ -158,6 +158,7 @@ export class Membership {
       // What waits to be counted by one of the nodes is counted while others may have done so.
       await node.link.ask('ship', null)
       const records = await this.#takeRecords()
+      await this.#takeBodies()
       await this.#takeObjects()
       const spent = await node.link.ask('spent-by-others', node.self)
       await store.replica({ act: 'leave', spent })
@@ -194,6 +195,17 @@ export class Membership {
       if (page === null) return count
       count += await store.replica({ act: 'take-over', records: page.records })
       reachFaultPoint('dissolve.page-taken')
+      after = page.last
+    }
+  }
+
+  /** The same of what was captured of them. */
+  async #takeBodies(): Promise<void> {
+    const { node, store, name } = this.#parts
+    for (let after: readonly string[] = ['', '']; ; ) {
+      const page = await node.link.ask('read-other-bodies', { node: name, after })
+      if (page === null) return
+      await store.replica({ act: 'take-over-bodies', bodies: page.bodies })
       after = page.last
     }
   }

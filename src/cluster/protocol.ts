@@ -9,6 +9,7 @@ import type { ObjectFilter } from '../store/objects/object-tables.ts'
 import type { OutboxState } from '../store/replica/outbox-types.ts'
 import type { ForeignRecord, RowChange, SharedRow } from '../store/replica/replica-types.ts'
 import type { SharedPage } from '../store/replica/shared-change.ts'
+import type { BodyRow } from '../store/schema.ts'
 import type { BudgetQuestions } from './budget-questions.ts'
 import type { WithoutServer } from './limits/windows.ts'
 import type { SeenMark } from './lost-changes.ts'
@@ -44,10 +45,13 @@ export interface ClusterThreadData {
   records?: RecordsPlace
 }
 
-export interface RecordsPlace {
+export interface RecordsPlace extends KeepTimes {
   /** What records call this node. */
   node: string
-  /** How long they are kept, in milliseconds. */
+}
+
+export interface KeepTimes {
+  /** How long a node keeps records, in milliseconds. */
   keepMs: number
   /** The same of captured bodies. */
   keepBodiesMs: number
@@ -148,6 +152,11 @@ export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuest
   ship: { input: null; output: null }
   /** Records of nodes of other names, the oldest first behind that id; none: there are no more. */
   'read-others': { input: { node: string; after: string }; output: { records: ForeignRecord[]; last: string } | null }
+  /** The same of captured bodies, behind that id and part. */
+  'read-other-bodies': {
+    input: { node: string; after: readonly string[] }
+    output: { bodies: BodyRow[]; last: string[] } | null
+  }
   /** What all nodes have stored besides records, behind that key; null: there is nothing more. */
   'read-objects': { input: { after: string }; output: SharedPage | null }
   /** What was captured of a request of any node. */
@@ -159,7 +168,15 @@ export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuest
 }
 
 /** What parts of the thread answer that have a connection of their own. */
-export type PartQuestion = 'limits-server' | 'ship' | 'read' | 'bodies' | 'read-others' | 'read-objects' | 'objects'
+export type PartQuestion =
+  | 'limits-server'
+  | 'ship'
+  | 'read'
+  | 'bodies'
+  | 'read-other-bodies'
+  | 'read-others'
+  | 'read-objects'
+  | 'objects'
 
 export type ClusterQuestion = keyof Questions
 type AskedQuestion = {
@@ -175,6 +192,7 @@ export type ClusterRequest =
   | { kind: 'limit-wanted'; want: LimitWant }
   /** How this node is. */
   | { kind: 'condition'; condition: NodeCondition }
+  | { kind: 'keep'; keeps: KeepTimes }
   /** Whether records of other nodes are wanted as they end. */
   | { kind: 'follow'; wanted: boolean }
   /** To all nodes over Valkey. `keeps`: for those that do not listen now as well. */

@@ -71,7 +71,7 @@ class ClusterThread {
       records === undefined || objects === null
         ? null
         : new Shipper({
-            ...{ address, name: records.node, keepMs: records.keepMs, keepBodiesMs: records.keepBodiesMs, report },
+            ...{ address, name: records.node, keeps: records, report },
             ask: (asked) => objects.answer(asked),
             isFollowed: () => following?.isFollowed === true,
           })
@@ -100,6 +100,7 @@ class ClusterThread {
     } else if (request.kind === 'limits') this.#shareLimits(request.start)
     else if (request.kind === 'limit-wanted') (await this.#limits)?.want(request.want)
     else if (request.kind === 'condition') this.#conditions.set(request.condition)
+    else if (request.kind === 'keep') this.#shipper?.keep(request.keeps)
     else if (request.kind === 'follow') this.#following?.follow(request.wanted)
     else if (request.kind === 'notify') (await this.#limits)?.notify(request.text, request.keeps)
     else if (request.kind === 'ask') await this.#answer(request)
@@ -150,6 +151,7 @@ class ClusterThread {
     if (name === 'read-others') return (await this.#readings?.readOthers(input)) ?? null
     if (name === 'read-objects') return (await this.#objects?.readBehind(input.after)) ?? null
     if (name === 'objects') return await this.#objects?.list(input)
+    if (name === 'read-other-bodies') return (await this.#readings?.readOtherBodies(input)) ?? null
     if (name === 'bodies') return await this.#readings?.findBodies(input.id)
     if (name === 'read') return await this.#readings?.answer(input)
     // The name and its input come together: the type of a request says so.

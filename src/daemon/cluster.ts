@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { ClusterFace, Runtime } from '../admin/handlers/context.ts'
 import { Membership } from '../cluster/membership.ts'
 import { ClusterNode, notYet } from '../cluster/node.ts'
-import type { LimitsStart, PostgresAddress, RecordsPlace, ValkeyAddress } from '../cluster/protocol.ts'
+import type { KeepTimes, LimitsStart, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { NodeCondition } from '../core/node-condition.ts'
@@ -37,6 +37,8 @@ export interface ClusterPart {
   want(want: AllowanceWant): void
   /** The same of a limit. */
   wantLimit(want: LimitWant): void
+  /** How long records, and captured bodies, are kept from now on. */
+  keep(keeps: KeepTimes): void
   stop(): Promise<void>
 }
 
@@ -50,7 +52,7 @@ export interface ClusterOptions {
   settings: ClusterSettings
   foundation: Foundation
   /** How long records, and captured bodies, are kept, in milliseconds. */
-  keeps: Pick<RecordsPlace, 'keepMs' | 'keepBodiesMs'>
+  keeps: KeepTimes
   dataDirectory: string
   version: string
   demo: boolean
@@ -68,8 +70,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   let budgets: SharedBudgets | null = null
   let describing: NodeJS.Timeout | undefined
   const limits = openLimits(settings, (start) => node.link.shareLimits(start))
-  const shared = settings.records === 'shared'
-  const records = shared ? new SharedRecords({ node: name, ...options.keeps }, store) : null
+  const records = settings.records === 'shared' ? new SharedRecords({ node: name, ...options.keeps }, store) : null
   const troubles = new ClusterTroubles(settings, records, () => node.state !== null)
   const node = new ClusterNode({
     ...{ store, keyring, version, log },
@@ -105,6 +106,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     face: clusterFace({ settings, address, name, store, node, membership, limits, records }),
     reportValkey: (listener) => limits.listen(listener),
     wantLimit: (want) => node.link.wantLimit(want),
+    keep: (keeps) => records?.keep(keeps, node.link),
     report: (listener) =>
       troubles.listen(listener, node.state === null || node.trouble === notYet ? null : node.trouble),
     start({ counters, memory, runtime }) {

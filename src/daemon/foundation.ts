@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { KeepTimes } from '../cluster/protocol.ts'
 import type { Settings } from '../config/settings.ts'
 import { newId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
@@ -95,6 +96,12 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
 /** As the store is told. */
 export function retentionOf({ records }: Settings): Retention {
   return { recordsMs: records.retentionMs, bodiesMs: records.bodiesRetentionMs, mostBytes: records.mostBytes }
+}
+
+/** As the others of a cluster are told. Bodies are never kept for longer than their records. */
+export function keepsOf({ records }: Settings): KeepTimes {
+  const { retentionMs, bodiesRetentionMs } = records
+  return { keepMs: retentionMs, keepBodiesMs: Math.min(bodiesRetentionMs, retentionMs) }
 }
 
 function openMachineKey(sources: MachineKeySources, hasDatabase: boolean, made: string[]): MachineKey {

@@ -10,6 +10,8 @@ import {
   readCertificates,
   sameCertificate,
 } from './certificates.ts'
+import type { ClusterPart } from './cluster.ts'
+import { keepsOf } from './foundation.ts'
 import type { Log } from './log.ts'
 
 /** The parts that obey settings while they run. */
@@ -20,6 +22,7 @@ export interface Reloadable {
     reportConfiguration(reason: string | null): void
   }
   consoleListener: { change(settings: ConsoleSettings): void }
+  cluster: Pick<ClusterPart, 'keep'> | null
   log: Log
   /** Level and format of the lines that follow. */
   changeLog(settings: Settings): void
@@ -65,10 +68,11 @@ export class Reloader {
   }
 
   async #apply(settings: Settings, certificates: Certificates, renewed: boolean): Promise<void> {
-    const { control, consoleListener } = this.#parts
+    const { control, consoleListener, cluster } = this.#parts
     const certificate = renewed && certificates.gateway !== null ? openForThreads(certificates.gateway) : null
     await control.change(settings, certificate)
     consoleListener.change(consoleSettings(settings, certificates))
+    cluster?.keep(keepsOf(settings))
     this.#settings = settings
     this.#certificates = certificates
   }

@@ -13,11 +13,11 @@ import type { StoreClient } from '../store/api.ts'
 import { StoreDegraded, StoreRefused } from '../store/store-error.ts'
 import { AlertWatch } from './alerts/alert-watch.ts'
 import { announceCertificates, type Certificates, openForThreads, readCertificates } from './certificates.ts'
-import type { ClusterOptions, ClusterPart } from './cluster.ts'
+import type { ClusterPart } from './cluster.ts'
 import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
 import { writeDemoCall } from './demo-call.ts'
-import { type Foundation, layFoundation, makeRecoveryKey } from './foundation.ts'
+import { type Foundation, keepsOf, layFoundation, makeRecoveryKey } from './foundation.ts'
 import type { Log } from './log.ts'
 import { makeDirectory } from './make-directory.ts'
 import { ManifestReader } from './manifest-reader.ts'
@@ -114,7 +114,8 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   alerts.start()
   begun.defer(async () => alerts.stop())
   openListeners(options, foundation, control, admin, consoleListener, alerts)
-  const reloader = new Reloader({ control, consoleListener, log, changeLog: options.changeLog }, settings, certificates)
+  const { changeLog } = options
+  const reloader = new Reloader({ control, consoleListener, cluster, log, changeLog }, settings, certificates)
   // Last of all: a key that a refused start has made would be shown to nobody.
   const recoveryKey = foundation.fresh && wantsRecoveryKey ? await makeRecoveryKey(foundation) : null
   const leaf = certificates.gateway?.leaf ?? null
@@ -169,7 +170,7 @@ async function takeCluster(
   const cluster = await openCluster({
     settings: settings.cluster,
     foundation,
-    keeps: keepsOf(settings.records),
+    keeps: keepsOf(settings),
     dataDirectory: settings.dataDirectory,
     version,
     demo,
@@ -177,11 +178,6 @@ async function takeCluster(
   })
   begun.defer(() => cluster.stop())
   return cluster
-}
-
-/** Bodies are never kept for longer than their records. */
-function keepsOf({ retentionMs, bodiesRetentionMs }: Settings['records']): ClusterOptions['keeps'] {
-  return { keepMs: retentionMs, keepBodiesMs: Math.min(bodiesRetentionMs, retentionMs) }
 }
 
 /** It would go its own way from here on, and nobody would know. */

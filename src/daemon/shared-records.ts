@@ -1,7 +1,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { PurgeProgress, SharedCosts } from '../admin/handlers/context.ts'
 import type { ClusterLink } from '../cluster/link.ts'
-import type { OutboxReport, RecordsPlace } from '../cluster/protocol.ts'
+import type { KeepTimes, OutboxReport, RecordsPlace } from '../cluster/protocol.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { PurgeQuestion, StoreClient } from '../store/api.ts'
 import { RecordReader } from './read-records.ts'
@@ -15,7 +15,8 @@ const silentMs = 30_000
 
 /** How the store and the cluster's thread bring the records of this node to PostgreSQL, past the main thread. */
 export class SharedRecords {
-  readonly place: RecordsPlace
+  /** For each thread that starts. */
+  place: RecordsPlace
   readonly #store: StoreClient
   #report: OutboxReport | null = null
   /** When the last came, also by a clock that nobody sets; null: none has. */
@@ -67,6 +68,12 @@ export class SharedRecords {
     this.#link = link
     link?.follow(this.#followers.size > 0)
     store.readRecords(link === null ? null : new RecordReader({ link, store, node, onApart }).read)
+  }
+
+  /** How long they are kept from now on. */
+  keep(keeps: KeepTimes, link: ClusterLink): void {
+    this.place = { ...this.place, ...keeps }
+    link.keep(keeps)
   }
 
   /** Null: this gateway is alone with its records. */

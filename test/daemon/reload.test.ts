@@ -18,6 +18,8 @@ function read(yaml: string): Settings {
   return loadSettings({ file, environment: {}, flags: { dataDir: directory } })
 }
 
+const dayMs = 86_400_000
+
 /** A gateway whose parts write down what they are told, in order. */
 function stage(first: string) {
   const heard: string[] = []
@@ -38,6 +40,10 @@ function stage(first: string) {
       },
       consoleListener: {
         change: ({ metricsToken }) => void heard.push(`console: ${metricsToken === null ? 'no' : 'a'} token`),
+      },
+      cluster: {
+        keep: ({ keepMs, keepBodiesMs }) =>
+          void heard.push(`cluster: ${keepMs / dayMs} and ${keepBodiesMs / dayMs} days`),
       },
       log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
       changeLog: ({ log }) => void heard.push(`log: ${log.level}`),
@@ -62,6 +68,7 @@ it('changes every part in one order, says what it did, and what waits for a rest
     // It goes on with the workers that it was started with.
     'threads: 2000000 bytes, 1 workers',
     'console: a token',
+    'cluster: 90 and 7 days',
     'degraded: no',
     'info | configuration reloaded | gateway.body_limit, console.metrics_token | gateway.workers',
     'log: info',

@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
@@ -119,7 +120,7 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
     // Its node keeps them no longer than that, whatever PostgreSQL has.
     query("update spgw.shipped set keep_bodies_ms = 0 where node = 'gw-a'")
     expect(await said()).toContain('have been deleted')
-    query("update spgw.shipped set keep_bodies_ms = 600000 where node = 'gw-a'")
+    query("update spgw.shipped set keep_bodies_ms = 604800000 where node = 'gw-a'")
     query(`delete from spgw.bodies where id = '${id}'`)
     expect(await said()).toContain('have been deleted')
     expect(await show('gw-a', id)).toMatchObject({ bodies: { capture: 'full' } })
@@ -181,7 +182,7 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
     })
     const [good, bad] = [body('text/plain'), body('a\0b')]
     const self = { cluster: 'c', member: 'nod_x', incarnation: 'one' }
-    const shipping = { self, name: 'gw-x', keepMs: 1, keepBodiesMs: 1, isFollowed: false }
+    const shipping = { self, name: 'gw-x', keeps: { keepMs: 1, keepBodiesMs: 1 }, isFollowed: false }
     const batch = { after: 0, sequence: 1, mark: 'm', rows: [], changes: [], bodies: [good, bad], isHistory: false }
     expect(await shipBatch(client, shipping, batch)).toEqual({ kind: 'shipped', refused: [bad] })
     expect(query("select id, encode(sealed, 'hex') from spgw.bodies where node = 'gw-x'")).toBe(`${good.id}|010203`)
@@ -215,5 +216,20 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
       .toBe('2')
     expect((await users('gw-b')).filter((each) => each.includes('dora'))).toEqual([])
     expectSums()
+  })
+  it('keeps bodies for as long as settings say that were read again', async () => {
+    appendFileSync(join(node('gw-a').dataDirectory, 'config.yaml'), 'records:\n  bodies_retention: 1h\n')
+    const kept = () => query("select keep_ms, keep_bodies_ms from spgw.shipped where node = 'gw-a'")
+    expect(kept()).toBe(`${90 * 86_400_000}|${7 * 86_400_000}`)
+    node('gw-a').gateway.signal('SIGHUP')
+    await expect.poll(kept).toBe(`${90 * 86_400_000}|3600000`)
+  })
+
+  it('leaves the last node what the others have captured', async () => {
+    const id = await ask('gw-b', 'jan')
+    await expect.poll(async () => (await show('gw-a', id))?.bodies).toBeTruthy()
+    await node('gw-b').gateway.admin.cluster.leave({})
+    await node('gw-a').gateway.admin.cluster.dissolve({})
+    expect(await show('gw-a', id)).toMatchObject({ bodies: { request: { content: expect.stringContaining('hello') } } })
   })
 })

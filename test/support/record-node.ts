@@ -40,7 +40,7 @@ export class RecordNode {
   constructor(client: pg.Client, name: string) {
     this.#client = client
     const self = { cluster: 'clu_1', member: `nod_${name}`, incarnation: 'one' }
-    this.#node = { self, name, keepMs: 1e12, keepBodiesMs: 1e12, isFollowed: false }
+    this.#node = { self, name, keeps: { keepMs: 1e12, keepBodiesMs: 1e12 }, isFollowed: false }
   }
 
   async open(): Promise<void> {

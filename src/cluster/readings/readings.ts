@@ -11,8 +11,8 @@ import { recordStats } from '../../store/records/record-stats.ts'
 import { recordTargets } from '../../store/records/record-targets.ts'
 import { recordUsage } from '../../store/records/record-usage.ts'
 import { OwnConnection } from '../own-connection.ts'
-import type { PostgresAddress } from '../protocol.ts'
-import { findBodies } from '../records/bodies.ts'
+import type { PostgresAddress, Questions } from '../protocol.ts'
+import { findBodies, readOtherBodies } from '../records/bodies.ts'
 import { addFull, SqlCondition } from './condition.ts'
 import { type AskPostgres, PostgresSource } from './postgres-source.ts'
 import type { RecordReading } from './reading.ts'
@@ -78,6 +78,10 @@ export class Readings {
       ...{ text: JSON.stringify({ ...JSON.parse(record_json), state, node }), repeats, last_time },
     }))
     return { records, last }
+  }
+
+  async readOtherBodies(input: Questions['read-other-bodies']['input']) {
+    return await readOtherBodies(this.#ask, input)
   }
 
   async findBodies(id: string): Promise<FoundBodies> {

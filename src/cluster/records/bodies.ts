@@ -75,11 +75,47 @@ export async function purgeSharedBodies(client: pg.Client, filter: PurgeQuestion
   return { removed: await removeBodies(client, ids), before: ids.length < idsAtOnce ? from : (ids.at(-1) ?? from) }
 }
 
-interface FoundRow extends BodyRow {
-  node: string
+/** Of one page, for whoever goes on alone; where one is larger it comes alone. */
+const pageBytes = 4 * 1024 * 1024
+const pageRows = 200
+
+/** Bodies of nodes of other names behind that one, in their order, those that are too old for their node left out; null: no more. */
+export async function readOtherBodies(
+  ask: AskPostgres,
+  { node, after }: { node: string; after: readonly string[] },
+): Promise<{ bodies: BodyRow[]; last: string[] } | null> {
+  const rows = await readKept(
+    ask,
+    `select p.id, p.part, p.mode, p.type, p.bytes::float8 as bytes, p.truncated, p.masked, p.key_id, p.sealed, ${kept}
+     from (
+       select b.*, sum(length(sealed)) over (order by id, part) - length(sealed) as before from (
+         select * from spgw.bodies where id >= $1 and (id, part) > ($1, $2) and node <> $3
+         order by id, part limit ${pageRows}) b) p ${keptBy('p')}
+     where p.before < ${pageBytes} order by p.id, p.part`,
+    [...after, node],
+  )
+  const last = rows?.at(-1)
+  if (!rows || last === undefined) return null
+  const bodies = rows.filter((row) => !isOver(row))
+  return { bodies, last: [last.id, last.part] }
+}
+
+/** With how long the node that brought it keeps it. */
+interface KeptRow extends BodyRow {
   now: number
-  bodies_from: string | null
   keep: number | null
+  bodies_from: string | null
+}
+
+const kept = `(extract(epoch from now()) * 1000)::float8 as now, s.bodies_from,
+  coalesce(s.keep_bodies_ms, (select max(keep_bodies_ms) from spgw.shipped))::float8 as keep`
+
+/** Of a node that was one member after another, the last. */
+const keptBy = (table: string) => `left join lateral (
+  select bodies_from, keep_bodies_ms from spgw.shipped where node = ${table}.node order by time desc limit 1) s on true`
+
+function isOver({ id, now, keep }: KeptRow): boolean {
+  return keep !== null && (idTime(id) ?? 0) < now - keep
 }
 
 /**
@@ -87,29 +123,26 @@ interface FoundRow extends BodyRow {
  * old for the node that brought it is not read before.
  */
 export async function findBodies(ask: AskPostgres, id: string): Promise<FoundBodies> {
-  const rows = await readFound(ask, id)
-  const [first] = rows ?? []
-  if (rows !== null && first === undefined) return { bodies: [], missing: null }
-  const { now = 0, keep = null, bodies_from = null } = first ?? {}
-  if (keep !== null && (idTime(id) ?? 0) < now - keep) return { bodies: [], missing: null }
-  const bodies = (rows ?? []).filter(({ part }) => part !== null).map(toBody)
-  const isComplete = bodies.length > 0 || (bodies_from !== null && id >= bodies_from)
+  const rows = await readKept(
+    ask,
+    `select ${kept}, r.id, b.part, b.mode, b.type, b.bytes::float8 as bytes, b.truncated, b.masked, b.key_id, b.sealed
+     from spgw.records r left join spgw.bodies b on b.id = r.id and b.id = $1 ${keptBy('r')}
+     where r.id = $1 order by b.part desc`,
+    [id],
+  )
+  if (rows === null) return { bodies: [], missing: 'unshipped' }
+  const [first] = rows
+  if (first === undefined || isOver(first)) return { bodies: [], missing: null }
+  const bodies = rows.filter(({ part }) => part !== null).map(toBody)
+  const { bodies_from: from } = first
+  const isComplete = bodies.length > 0 || (from !== null && id >= from)
   return { bodies, missing: isComplete ? null : 'unshipped' }
 }
 
 /** Null: no node has made the table yet. */
-async function readFound(ask: AskPostgres, id: string): Promise<FoundRow[] | null> {
+async function readKept(ask: AskPostgres, text: string, values: unknown[]): Promise<KeptRow[] | null> {
   try {
-    return await ask<FoundRow>(
-      `select r.node, (extract(epoch from now()) * 1000)::float8 as now, s.bodies_from,
-         coalesce(s.keep_bodies_ms, (select max(keep_bodies_ms) from spgw.shipped))::float8 as keep,
-         b.part, b.mode, b.type, b.bytes::float8 as bytes, b.truncated, b.masked, b.key_id, b.sealed
-       from spgw.records r left join spgw.bodies b on b.id = r.id and b.id = $1
-       left join lateral (
-         select bodies_from, keep_bodies_ms from spgw.shipped where node = r.node order by time desc limit 1) s on true
-       where r.id = $1 order by b.part desc`,
-      [id],
-    )
+    return await ask<KeptRow>(text, values)
   } catch (error) {
     if (error instanceof pg.DatabaseError && /^42(P01|703)$/.test(error.code ?? '')) return null
     throw error

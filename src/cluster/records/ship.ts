@@ -4,6 +4,7 @@ import type { OutboxBatch, OutboxMark, ShippedRow } from '../../store/replica/ou
 import type { SharedChange } from '../../store/replica/shared-change.ts'
 import type { BodyRow } from '../../store/schema.ts'
 import { writeChanges } from '../objects/write-changes.ts'
+import type { KeepTimes } from '../protocol.ts'
 import { channel } from '../schema/configuration.ts'
 import type { Self } from '../self.ts'
 import { addBodies } from './bodies.ts'
@@ -15,10 +16,7 @@ export interface ShippingNode {
   self: Self
   /** As its records name it. */
   name: string
-  /** How long it keeps records, in milliseconds. */
-  keepMs: number
-  /** The same of captured bodies. */
-  keepBodiesMs: number
+  keeps: KeepTimes
   /** Somebody follows requests: which come is said with them. */
   isFollowed: boolean
 }
@@ -31,12 +29,12 @@ export type Shipped = { kind: 'shipped'; refused: Refusable[] } | { kind: 'moved
 
 /** How far PostgreSQL is with this node's records; a member that has never shipped begins at nothing, with all of its bodies. */
 export async function readWatermark(client: pg.Client, node: ShippingNode): Promise<OutboxMark> {
-  const { self, name, keepMs, keepBodiesMs } = node
+  const { self, name, keeps } = node
   const { rows } = await client.query<{ sequence: string; mark: string }>(
     `insert into spgw.shipped (member, node, keep_ms, keep_bodies_ms, bodies_from) values ($1, $2, $3, $4, '')
      on conflict (member) do update set node = excluded.node, keep_ms = excluded.keep_ms,
        keep_bodies_ms = excluded.keep_bodies_ms returning sequence, mark`,
-    [self.member, name, keepMs, keepBodiesMs],
+    [self.member, name, keeps.keepMs, keeps.keepBodiesMs],
   )
   return { sequence: Number(rows[0]?.sequence ?? 0), mark: rows[0]?.mark ?? '' }
 }

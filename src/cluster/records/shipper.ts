@@ -10,7 +10,7 @@ import {
 import type { ObjectsAsked, ObjectsQuestion, ObjectsReply } from '../../store/replica/shared-change.ts'
 import { ForgottenFeed } from '../objects/forgotten.ts'
 import { OwnConnection } from '../own-connection.ts'
-import type { OutboxReport, PostgresAddress } from '../protocol.ts'
+import type { KeepTimes, OutboxReport, PostgresAddress } from '../protocol.ts'
 import { Repeater } from '../repeater.ts'
 import { objectsPart } from '../schema/objects.ts'
 import { ensurePart } from '../schema/parts.ts'
@@ -42,9 +42,7 @@ export interface ShipperOptions {
   address: PostgresAddress
   /** Of this node, as its records name it. */
   name: string
-  /** How long records are kept, in milliseconds. */
-  keepMs: number
-  keepBodiesMs: number
+  keeps: KeepTimes
   report(report: OutboxReport): void
   /** Whether somebody follows requests as they end. */
   isFollowed(): boolean
@@ -57,6 +55,9 @@ export class Shipper {
   readonly #options: ShipperOptions
   readonly #connection: OwnConnection
   readonly #repeater: Repeater
+  #keeps: KeepTimes
+  /** What PostgreSQL has heard of that. */
+  #saidKeeps: KeepTimes | null = null
   #outbox: OutboxClient | null = null
   #self: Self | null = null
   /** The number that PostgreSQL is at; null: it was not asked, or not by this connection. */
@@ -76,6 +77,7 @@ export class Shipper {
   constructor(options: ShipperOptions) {
     this.#options = options
     const { address } = options
+    this.#keeps = options.keeps
     this.#connection = new OwnConnection({
       address,
       statementMs,
@@ -96,6 +98,12 @@ export class Shipper {
     this.#purges = new OwnPurges(this.#connection)
     this.#reprices = new OwnReprices(this.#connection)
     this.#claims = new UsageClaims(this.#connection)
+    this.#repeater.wake()
+  }
+
+  /** From now on; PostgreSQL hears of it in the next turn. */
+  keep(keeps: KeepTimes): void {
+    this.#keeps = keeps
     this.#repeater.wake()
   }
 
@@ -168,8 +176,7 @@ export class Shipper {
 
   /** Returns what keeps it from going on; null: nothing does. */
   async #shipAll(self: Self, outbox: OutboxClient, waiting: FlushTurns): Promise<string | null> {
-    const { name, keepMs, keepBodiesMs } = this.#options
-    const node: ShippingNode = { self, name, keepMs, keepBodiesMs, isFollowed: false }
+    const node: ShippingNode = { self, name: this.#options.name, keeps: this.#keeps, isFollowed: false }
     if (waiting.length > 0) await outbox.ask('ingest', null)
     let after = await this.#resume(node, outbox)
     if (after === null) return 'PostgreSQL has no tables of records yet'
@@ -204,9 +211,11 @@ export class Shipper {
   /** Where PostgreSQL is, and with that the outbox; null: the cluster's tables are not there yet. */
   async #resume(node: ShippingNode, outbox: OutboxClient): Promise<number | null> {
     const mark = await this.#connection.use(async (client) => {
-      if (this.#reached !== null) return this.#reached
+      if (this.#reached !== null && this.#saidKeeps === node.keeps) return this.#reached
       for (const part of [recordsPart, objectsPart, repricesPart]) if (!(await ensurePart(client, part))) return null
-      return await readWatermark(client, node)
+      const mark = await readWatermark(client, node)
+      this.#saidKeeps = node.keeps
+      return mark
     })
     if (mark === null) return null
     this.#reached = typeof mark === 'number' ? mark : await outbox.ask('resume', mark)

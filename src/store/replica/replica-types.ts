@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { BookedAmount } from '../../core/journal-format.ts'
 import type { AuditLine } from '../operators/audit-tables.ts'
+import type { BodyRow } from '../schema.ts'
 import type { SharedChange } from './shared-change.ts'
 
 /** How far a node of a cluster has come. */
@@ -98,6 +99,8 @@ export type ReplicaRequest =
   | { act: 'leave'; spent: BookedAmount[] }
   /** Stores records of other nodes that are not here yet. */
   | { act: 'take-over'; records: ForeignRecord[] }
+  /** The same of captured bodies, of records that are here. */
+  | { act: 'take-over-bodies'; bodies: BodyRow[] }
   /** The same of what nodes have stored besides. */
   | { act: 'take-over-objects'; changes: SharedChange[] }
   /** Every row that all nodes share. */
@@ -120,6 +123,7 @@ export interface ReplicaAnswers {
   leave: null
   /** How many were not here. */
   'take-over': number
+  'take-over-bodies': null
   'take-over-objects': null
   export: { rows: SharedRow[]; digest: string }
   rehearse: Rehearsal

@@ -53,6 +53,8 @@ export class Replica {
         return await this.#change((sqlite) => leave(sqlite, request.spent))
       case 'take-over':
         return await this.#connection.writeHot((hot) => takeOver(hot, request.records))
+      case 'take-over-bodies':
+        return await this.#connection.writeHot((hot) => hot.bodies.takeOver(request.bodies))
       case 'take-over-objects':
         return await this.#change((sqlite) => takeOverObjects(sqlite, request.changes))
       case 'export':

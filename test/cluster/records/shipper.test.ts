@@ -15,7 +15,7 @@ it('says what waits also where it has never shipped anything', async () => {
   const server = { host: '127.0.0.1', port: await freePort(), user: 'spgw', database: 'spgw' }
   const shipper = new Shipper({
     ...{ address: { ...server, password: null, authority: null, plain: true }, name: 'gw-a' },
-    ...{ keepMs: 1000, keepBodiesMs: 1000 },
+    keeps: { keepMs: 1000, keepBodiesMs: 1000 },
     report: (report) => report.trouble !== null && reported.resolve(report),
     isFollowed: () => false,
     ask: async () => null,

@@ -148,7 +148,7 @@ function begin(): void {
   port = port2
   port2.on('message', (question: OutboxQuestion) => store.answer(port2, question))
   shipper = new Shipper({
-    ...{ address: server.address, name: 'gw-a', keepMs: 1000, keepBodiesMs: 1000 },
+    ...{ address: server.address, name: 'gw-a', keeps: { keepMs: 1000, keepBodiesMs: 1000 } },
     report(report) {
       reports.push(report)
       // At once, and not after a pause.
