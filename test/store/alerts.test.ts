@@ -127,10 +127,10 @@ describe('a delivery', () => {
     expect(await alerts.delivery(sent.id)).toEqual({ ...sent, ...done })
   })
 
-  it('that is sent again is due at once, and has all its tries ahead of it', async () => {
+  it('that is sent again is due at once, and keeps count of its tries', async () => {
     const { id } = await add('one')
     const sent = await alerts.queue(delivery(id, failed))
-    const again = { state: 'pending', tries: 0, nextAt: later, endedAt: null } as const
+    const again = { state: 'pending', nextAt: later, endedAt: null } as const
     expect(await alerts.retry(sent.id, later)).toEqual({ ...sent, ...again })
     expect(await alerts.due(later)).toEqual([{ ...sent, ...again }])
     await expect(alerts.retry('msg_none', later)).rejects.toThrow(/./)

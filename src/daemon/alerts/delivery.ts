@@ -66,9 +66,9 @@ export async function send(transport: Transport, request: OutboundRequest): Prom
   return { status, reason: `it answered ${status}${redirect}` }
 }
 
-/** What a try makes of a delivery. */
+/** What a try makes of a delivery. One that is sent again after its last try has as many once more. */
 export function afterTry(tries: number, { status, reason }: DeliveryTry, now: number) {
-  const pause = pausesMs[tries]
+  const pause = pausesMs[tries % (pausesMs.length + 1)]
   const state = reason === null ? 'delivered' : pause === undefined ? 'failed' : 'pending'
   const isOver = state !== 'pending'
   return {

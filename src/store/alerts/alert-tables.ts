@@ -24,7 +24,7 @@ export interface AlertTables {
       id: string,
       tried: Pick<AlertDelivery, 'state' | 'tries' | 'nextAt' | 'endedAt' | 'status' | 'reason'>,
     ): void
-    /** Due at once, with all its tries ahead of it, as a new one. */
+    /** Due at once, with the tries that it has had. */
     retry(id: string, time: string): AlertDelivery
     /** Not audited: the log before that time, and what was reported before it and is not among `kept`. */
     forget(time: string, kept: readonly string[]): void

@@ -118,7 +118,7 @@ function deliveryMethods(db: Database): Omit<Tables['alerts'], keyof AlertMethod
     },
     async retry(id, time) {
       const row = present(await deliveryWithId(id), 'delivery', id)
-      const again = { state: 'pending', tries: 0, next_at: time, ended_at: null }
+      const again = { state: 'pending', next_at: time, ended_at: null }
       await db.updateTable('alert_deliveries').set(again).where('id', '=', id).execute()
       return toDelivery({ ...row, ...again })
     },

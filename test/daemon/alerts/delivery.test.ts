@@ -36,3 +36,10 @@ it('tries 8 times within 24 hours, each pause longer than the one before', () =>
   expect(at - now).toBeGreaterThan(20 * 3600_000)
   expect(at - now).toBeLessThan(24 * 3600_000)
 })
+
+it('tries as often again what is sent again after its last try', () => {
+  const failing = { status: 500, reason: 'it answered 500' }
+  const [first, last] = [afterTry(8, failing, now), afterTry(15, failing, now)]
+  expect(first).toMatchObject({ state: 'pending', tries: 9, nextAt: afterTry(0, failing, now).nextAt })
+  expect(last).toMatchObject({ state: 'failed', tries: 16, nextAt: null })
+})
