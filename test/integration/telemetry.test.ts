@@ -156,7 +156,10 @@ it('shows in /metrics what became of traces, and in OpenMetrics a trace for each
     const answer = await fetch(`${gateway.consoleUrl}/metrics`, { headers: { accept } })
     return await answer.text()
   }
-  expect(await metrics('text/plain')).toContain('spgw_traces_total{outcome="exported"} 1\n')
+  // The gateway counts a trace when it has the collector's answer.
+  await expect
+    .poll(() => metrics('text/plain'), { timeout: 10_000 })
+    .toContain('spgw_traces_total{outcome="exported"} 1\n')
   const shown = await metrics('application/openmetrics-text')
   expect(shown).toContain(`# {trace_id="${trace}",span_id="${spanIdOf(id, 0)}"}`)
 })
