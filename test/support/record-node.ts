@@ -94,7 +94,7 @@ export class RecordNode {
 
   async ship(): Promise<boolean> {
     const { sequence: after } = await readWatermark(this.#client, this.#node)
-    const batch = await this.#outbox.ask('read', { after, most: 1000, mostBytes: 1e6 })
+    const batch = await this.#outbox.ask('read', { after, most: 1000, mostBytes: 1e6, node: this.#node.name })
     if (batch !== null) await shipBatch(this.#client, this.#node, batch)
     return batch !== null
   }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import type { OutboxBatch, OutboxMark, ShippedRow } from '../../store/replica/outbox-types.ts'
+import type { OutboxBatch, OutboxMark, ShippedRecords } from '../../store/replica/outbox-types.ts'
 import type { SharedChange } from '../../store/replica/shared-change.ts'
 import type { BodyRow } from '../../store/schema.ts'
 import { writeChanges } from '../objects/write-changes.ts'
@@ -10,7 +10,7 @@ import type { Self } from '../self.ts'
 import { addBodies } from './bodies.ts'
 import { dayOf, ensureDays } from './days.ts'
 import { endedWord, idsAtOnce } from './following.ts'
-import { addRecords, replaceRecords } from './write-records.ts'
+import { addRecords, replaceRecords, splitRecords } from './write-records.ts'
 
 export interface ShippingNode {
   self: Self
@@ -22,7 +22,7 @@ export interface ShippingNode {
 }
 
 /** What PostgreSQL may refuse by itself. */
-export type Refusable = ShippedRow | SharedChange | BodyRow
+export type Refusable = ShippedRecords | SharedChange | BodyRow
 
 /** Whether it is there now, and what of it PostgreSQL refuses; `moved`: the watermark is not where the batch begins. */
 export type Shipped = { kind: 'shipped'; refused: Refusable[] } | { kind: 'moved' }
@@ -44,25 +44,25 @@ export async function readWatermark(client: pg.Client, node: ShippingNode): Prom
  * it is on PostgreSQL's disk: a crash of it takes both, and the node ships the batch again.
  */
 export async function shipBatch(client: pg.Client, node: ShippingNode, batch: OutboxBatch): Promise<Shipped> {
-  const ids = [...batch.rows.map(([id]) => String(id)), ...batch.bodies.map(({ id }) => id)]
+  const ids = [...batch.records.ids, ...batch.bodies.map(({ id }) => id)]
   await ensureDays(client, [...new Set(ids.map(dayOf))])
   const ways: WriteBatch[] = [
-    async ({ rows, changes, bodies }) => {
+    async ({ records, changes, bodies }) => {
       await addBodies(client, node.name, bodies)
-      if (rows.length > 0) await addRecords(client, node.name, rows)
-      if (node.isFollowed && !batch.isHistory) await notifyEnded(client, node.name, rows)
+      if (records.ids.length > 0) await addRecords(client, records)
+      if (node.isFollowed && !batch.isHistory) await notifyEnded(client, node.name, records)
       await writeChanges(client, node.self, changes)
       return []
     },
-    async ({ rows, changes, bodies }) => {
+    async ({ records, changes, bodies }) => {
       await addBodies(client, node.name, bodies)
-      await replaceRecords(client, node.name, rows)
+      await replaceRecords(client, node.name, records)
       await writeChanges(client, node.self, changes)
       return []
     },
-    async ({ rows, changes, bodies }) => [
+    async ({ records, changes, bodies }) => [
       ...(await each(client, bodies, (body) => addBodies(client, node.name, [body]))),
-      ...(await each(client, rows, (row) => replaceRecords(client, node.name, [row]))),
+      ...(await each(client, splitRecords(node.name, records), (one) => replaceRecords(client, node.name, one))),
       ...(await each(client, changes, (change) => writeChanges(client, node.self, [change]))),
     ],
   ]
@@ -74,10 +74,10 @@ export async function shipBatch(client: pg.Client, node: ShippingNode, batch: Ou
 }
 
 /** Heard when the transaction is committed. */
-async function notifyEnded(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += idsAtOnce) {
-    const ids = rows.slice(at, at + idsAtOnce).map(([id]) => String(id))
-    await client.query('select pg_notify($1, $2)', [channel, [endedWord, node, ...ids].join(' ')])
+async function notifyEnded(client: pg.Client, node: string, { ids }: ShippedRecords): Promise<void> {
+  for (let at = 0; at < ids.length; at += idsAtOnce) {
+    const some = ids.slice(at, at + idsAtOnce)
+    await client.query('select pg_notify($1, $2)', [channel, [endedWord, node, ...some].join(' ')])
   }
 }
 

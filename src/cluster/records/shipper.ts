@@ -1,10 +1,9 @@
 import type { MessagePort } from 'node:worker_threads'
-import { maskGatewayKeys } from '../../core/gateway-key.ts'
+import { readCopied } from '../../store/replica/copy-text.ts'
 import {
   type OutboxBatch,
   type OutboxMark,
   type OutboxState,
-  type ShippedRow,
   shippedColumns,
 } from '../../store/replica/outbox-types.ts'
 import type { ObjectsAsked, ObjectsQuestion, ObjectsReply } from '../../store/replica/shared-change.ts'
@@ -183,7 +182,7 @@ export class Shipper {
     // Before anything is shipped: what this node counts goes with it.
     let trouble = await this.#claims.settle(self, outbox, waiting.length > 0)
     while (this.#self === self) {
-      const batch = await outbox.ask('read', { after, most: batchRecords, mostBytes: batchBytes })
+      const batch = await outbox.ask('read', { after, most: batchRecords, mostBytes: batchBytes, node: node.name })
       if (batch === null) {
         this.#state = nothing
         this.#release(waiting, null)
@@ -224,10 +223,9 @@ export class Shipper {
   }
 
   async #ship(node: ShippingNode, batch: OutboxBatch, outbox: OutboxClient): Promise<number | null> {
-    const { sequence, mark, rows } = batch
+    const { sequence, mark } = batch
     const isFollowed = this.#options.isFollowed()
-    const masked = { ...batch, rows: rows.map(maskRow) }
-    const shipped = await this.#connection.use((client) => shipBatch(client, { ...node, isFollowed }, masked))
+    const shipped = await this.#connection.use((client) => shipBatch(client, { ...node, isFollowed }, batch))
     // Another run of this member, or a PostgreSQL that is elsewhere: asked anew in the next turn.
     if (shipped.kind === 'moved') this.#reached = null
     if (shipped.kind === 'moved' || this.#reached === null) return null
@@ -284,23 +282,13 @@ export class Shipper {
   }
 }
 
-const textColumn = shippedColumns.indexOf('record_json')
-const modelColumn = shippedColumns.indexOf('model')
+/** The node comes before them. */
+const textPlace = shippedColumns.indexOf('record_json') + 1
 
 /** As a line of a file. */
 function textOf(row: Refusable): string {
-  if (Array.isArray(row)) return String(row[textColumn])
+  if ('copied' in row) return String(readCopied(Buffer.from(row.copied).toString())[0]?.[textPlace])
   return JSON.stringify(
     'sealed' in row && 'part' in row ? { ...row, sealed: Buffer.from(row.sealed).toString('base64') } : row,
   )
-}
-
-/** Versions before 2026-11-23 stored gateway keys that clients had put into texts. */
-function maskRow(row: ShippedRow): ShippedRow {
-  const masked = [...row]
-  for (const column of [textColumn, modelColumn]) {
-    const value = row[column]
-    if (typeof value === 'string') masked[column] = maskGatewayKeys(value)
-  }
-  return masked
 }

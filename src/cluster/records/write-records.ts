@@ -1,32 +1,43 @@
 import type pg from 'pg'
 import { changeLatencies } from '../../store/records/latency-blob.ts'
 import { sumAmounts } from '../../store/records/record-sum-keys.ts'
-import { type ShippedRow, shippedColumns } from '../../store/replica/outbox-types.ts'
+import { copyLine, readCopied } from '../../store/replica/copy-text.ts'
+import { LabelSums } from '../../store/replica/label-sums.ts'
+import {
+  type LabelledChange,
+  labelColumns,
+  type ShippedRecords,
+  shippedColumns,
+} from '../../store/replica/outbox-types.ts'
 import { recordColumns } from '../schema/records.ts'
 import { copyFrom } from './copy-query.ts'
-import { copyText } from './copy-text.ts'
-import { type LabelledChange, LabelSums, labelColumns } from './label-sums.ts'
 
-/** Records of a node and their sums, in the transaction that is open. What is there already is a violation. */
-export async function addRecords(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<void> {
-  const sums = new LabelSums()
-  for (const row of rows) sums.add(node, row, 1)
-  await copy(client, node, rows)
-  await writeSums(client, sums.take())
+/** Records and their sums, in the transaction that is open. What is there already is a violation. */
+export async function addRecords(client: pg.Client, { copied, sums }: ShippedRecords): Promise<void> {
+  await copyFrom(client, `copy spgw.records (${recordColumns.join(', ')}) from stdin`, copied)
+  await writeSums(client, sums)
 }
 
-/** The same for records that may be there: what stood there goes, out of the sums as well. */
-export async function replaceRecords(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<void> {
-  const sums = new LabelSums()
-  await takeOut(
-    client,
-    rows.map(([id]) => String(id)),
-    sums,
-  )
-  for (const row of rows) sums.add(node, row, 1)
-  await copy(client, node, rows)
-  await writeSums(client, sums.take())
+/** The same for records of that node which may be there: what stood there goes, out of the sums as well. */
+export async function replaceRecords(client: pg.Client, node: string, records: ShippedRecords): Promise<void> {
+  if (records.ids.length === 0) return
+  const gone = new LabelSums()
+  await takeOut(client, records.ids, gone)
+  await writeSums(client, gone.take())
+  await addRecords(client, records)
   await client.query('delete from spgw.record_sums where requests = 0 and node = $1', [node])
+}
+
+/** Each alone. */
+export function splitRecords(node: string, { copied }: ShippedRecords): ShippedRecords[] {
+  return readCopied(Buffer.from(copied).toString()).map(([_, ...values]) => {
+    const row = values.map((value, column) =>
+      value !== null && numeric.has(shippedColumns[column] ?? '') ? Number(value) : value,
+    )
+    const sums = new LabelSums()
+    sums.add(node, row, 1)
+    return { ids: [String(row[0])], copied: Buffer.from(`${copyLine([node, ...row])}\n`), sums: sums.take() }
+  })
 }
 
 /**
@@ -53,19 +64,17 @@ async function takeOut(client: pg.Client, ids: readonly string[], sums: LabelSum
 
 /** As a number and not as text: none of them is beyond what a number holds. */
 const wide = new Set<string>(['input', 'output', 'cache_read', 'cache_write', 'reasoning', 'repeats'])
+const numeric = new Set<string>([...wide, 'shadow', 'status', 'usd', 'duration_ms', 'first_byte_ms'])
 
 export function readColumn(name: string): string {
   return wide.has(name) ? `${name}::float8 as ${name}` : name
 }
 
-async function copy(client: pg.Client, node: string, rows: readonly ShippedRow[]): Promise<void> {
-  const text = copyText(rows.map((row) => [node, ...row]))
-  await copyFrom(client, `copy spgw.records (${recordColumns.join(', ')}) from stdin`, text)
-}
-
 /** No two nodes have a row of sums in common, so that what is read here is what is written to. */
-export async function writeSums(client: pg.Client, changes: readonly LabelledChange[]): Promise<void> {
-  if (changes.length === 0) return
+export async function writeSums(client: pg.Client, unsorted: readonly LabelledChange[]): Promise<void> {
+  if (unsorted.length === 0) return
+  // In one order for everybody.
+  const changes = unsorted.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
   const keys = [
     changes.map(({ change: { key } }) => key[0]),
     changes.map(({ change: { key } }) => key[1]),
@@ -97,6 +106,11 @@ export async function writeSums(client: pg.Client, changes: readonly LabelledCha
       latencies,
     ],
   )
+}
+
+function sortKey({ node, label, change: { key } }: LabelledChange): string {
+  const [span, start, , state, status, error] = key
+  return [span, start, node, label, state, status, error].join('\n')
 }
 
 const keyNames = 'span, start, node, text, state, status, error_code'

@@ -3,8 +3,9 @@ import type { BodyRow } from '../schema.ts'
 import { ClaimStatements } from './claim-statements.ts'
 import { objectHistoryStart, readObjectHistory } from './object-history.ts'
 import { type NotedBody, noteBodies, OutboxBodies } from './outbox-bodies.ts'
+import { OutboxRecords, RecordsBatch } from './outbox-records.ts'
 import { behindIds } from './outbox-rows.ts'
-import { type OutboxBatch, type OutboxMark, type OutboxState, type ShippedRow, shippedColumns } from './outbox-types.ts'
+import type { BatchWanted, OutboxBatch, OutboxMark, OutboxState } from './outbox-types.ts'
 import type { SharedChange } from './shared-change.ts'
 
 interface WaitingRow extends OutboxMark {
@@ -30,7 +31,7 @@ export class OutboxStatements {
   readonly #bodies: OutboxBodies
   readonly #insert: Statement<[string, number, string, string, string | null, string | null]>
   readonly #waiting: Statement<[number, number], WaitingRow>
-  readonly #rows: Statement<[string], ShippedRow>
+  readonly #records: OutboxRecords
   readonly #depth: Statement<[number], { depth: number | null; since: string | null }>
   readonly #sqlite: Database
 
@@ -45,15 +46,7 @@ export class OutboxStatements {
       `select sequence, mark, records, ids_json, changes_json, bodies_json from outbox where sequence > ?
        order by sequence limit ?`,
     )
-    this.#rows = sqlite
-      .prepare<[string], ShippedRow>(
-        `select r.id, r.state, r.time, l.lane, l.project, l.environment, l.key_id, l.key_name, l.model, l.provider, l.shadow,
-           r.status, r.error_code, r.input, r.output, r.cache_read, r.cache_write, r.reasoning, r.usd,
-           r.duration_ms, r.first_byte_ms, r.attempts_json, r.record_json, s.count, s.last_time
-         from json_each(?) i join records r on r.id = i.value left join record_labels l on l.number = r.label
-         left join repeated_records s on s.id = r.id where r.state <> 'admitted'`,
-      )
-      .raw()
+    this.#records = new OutboxRecords(sqlite)
     this.#depth = sqlite.prepare('select sum(records) as depth, min(time) as since from outbox where sequence > ?')
   }
 
@@ -83,10 +76,10 @@ export class OutboxStatements {
     this.#noted = []
   }
 
-  /** At least one batch, and no more records than that; null: nothing waits. Bytes are those of texts and bodies. */
-  read({ after, most, mostBytes }: { after: number; most: number; mostBytes: number }): OutboxBatch | null {
+  /** At least one batch, and no more records than that; null: nothing waits. */
+  read({ after, most, mostBytes, node }: BatchWanted): OutboxBatch | null {
     const ids = new Set<string>()
-    const rows: ShippedRow[] = []
+    const shipped = new RecordsBatch(this.#records, node)
     const changes: SharedChange[] = []
     const bodies: BodyRow[] = []
     let reached: OutboxMark | null = null
@@ -99,10 +92,7 @@ export class OutboxStatements {
       // One that was noted twice is read once, as it is now.
       const wanted = (JSON.parse(ids_json) as string[]).filter((id) => !ids.has(id))
       for (const id of wanted) ids.add(id)
-      for (const row of this.#rows.all(JSON.stringify(wanted))) {
-        rows.push(row)
-        bytes += String(row[textColumn]).length
-      }
+      bytes += shipped.add(wanted)
       if (changes_json !== null) changes.push(...(JSON.parse(changes_json) as SharedChange[]))
       bytes += changes_json?.length ?? 0
       for (const body of bodies_json === null ? [] : this.#bodies.read(bodies_json)) {
@@ -111,7 +101,7 @@ export class OutboxStatements {
       }
       reached = { sequence, mark }
     }
-    return reached === null ? null : { after, ...reached, rows, changes, bodies, isHistory: false }
+    return reached && { after, ...reached, records: shipped.take(), changes, bodies, isHistory: false }
   }
 
   /** Notes the next of what was stored before records were shared, newest first. False: there is nothing more. */
@@ -211,5 +201,3 @@ export class OutboxStatements {
     return this.#sqlite.prepare<[], Value>(text).pluck().get() as Value
   }
 }
-
-const textColumn = shippedColumns.indexOf('record_json')

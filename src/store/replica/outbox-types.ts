@@ -1,5 +1,6 @@
 import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
 import type { PurgeQuestion, PurgeSlice, RecordCost } from '../records/record-tables.ts'
+import type { SumChange } from '../records/sum-changes.ts'
 import type { BodyRow } from '../schema.ts'
 import type { ForgottenObject, SharedChange } from './shared-change.ts'
 import type { ClaimAnswer, ClaimPage, CountedHold } from './usage-claim.ts'
@@ -7,13 +8,46 @@ import type { ClaimAnswer, ClaimPage, CountedHold } from './usage-claim.ts'
 /** A record as it is shipped to PostgreSQL, in the order of `shippedColumns`. */
 export type ShippedRow = (string | number | null)[]
 
+export const labelColumns = [
+  'lane',
+  'project',
+  'environment',
+  'key_id',
+  'key_name',
+  'model',
+  'provider',
+  'shadow',
+] as const
+export type LabelWords = (string | number | null)[]
+
 /** As SQLite has them, with what a label stands for in words, and how many refusals share the record. */
 export const shippedColumns = [
   ...(['id', 'state', 'time'] as const),
-  ...(['lane', 'project', 'environment', 'key_id', 'key_name', 'model', 'provider', 'shadow'] as const),
+  ...labelColumns,
   ...(['status', 'error_code', 'input', 'output', 'cache_read', 'cache_write', 'reasoning', 'usd'] as const),
   ...(['duration_ms', 'first_byte_ms', 'attempts_json', 'record_json', 'repeats', 'last_time'] as const),
 ] as const
+
+/** What records of one node change in its sums, with what a label stands for in words. */
+export interface LabelledChange {
+  node: string
+  /** Tells labels apart. */
+  label: string
+  values: LabelWords
+  change: SumChange
+}
+
+/**
+ * Records of one node as PostgreSQL takes them. Made in the store's thread: the rows themselves, thousands of small values, would
+ * cost more to hand over, and to collect afterwards, than all else that the cluster's thread does with them.
+ */
+export interface ShippedRecords {
+  ids: string[]
+  /** Of `COPY`'s text format: the node, then `shippedColumns`. */
+  copied: Uint8Array
+  /** What they add. */
+  sums: LabelledChange[]
+}
 
 /** A batch's number, and what tells it from another one of that number. */
 export interface OutboxMark {
@@ -30,7 +64,16 @@ export interface OutboxBatch extends OutboxMark {
   isHistory: boolean
   /** The mark that PostgreSQL is to be at. */
   after: number
-  rows: ShippedRow[]
+  records: ShippedRecords
+}
+
+export interface BatchWanted {
+  after: number
+  most: number
+  /** Of texts and bodies. */
+  mostBytes: number
+  /** As PostgreSQL's records name it. */
+  node: string
 }
 
 export interface OutboxState {
@@ -48,7 +91,7 @@ export interface OutboxQuestions {
   /** PostgreSQL has come to that mark; after which number it goes on. */
   resume: { input: OutboxMark; output: number }
   /** What follows, in so many records and bytes, but at least one batch of those that came in together. Null: nothing. */
-  read: { input: { after: number; most: number; mostBytes: number }; output: OutboxBatch | null }
+  read: { input: BatchWanted; output: OutboxBatch | null }
   /** PostgreSQL has it. */
   shipped: { input: OutboxMark; output: undefined }
   /** What waits behind that number; null: behind what PostgreSQL was last heard to have. */

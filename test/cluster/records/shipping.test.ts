@@ -8,10 +8,20 @@ import { MockPostgres, Refused } from '../../support/mock-postgres.ts'
 
 const self = { cluster: 'clu_1', member: 'nod_1', incarnation: 'one' }
 
+const noRecords = { ids: [], copied: new Uint8Array(), sums: [] }
+
 /** A batch whose one change is a hold of that name: what PostgreSQL has of it is told by the name alone. */
 function batchOf(sequence: number, isHistory = false): OutboxBatch {
   const held = { kind: 'held', batchId: `batch_${sequence}`, providerId: 'prv_1', credentialId: null } as const
-  return { sequence, mark: `mark ${sequence}`, after: sequence - 1, isHistory, changes: [held], rows: [], bodies: [] }
+  return {
+    sequence,
+    mark: `mark ${sequence}`,
+    after: sequence - 1,
+    isHistory,
+    changes: [held],
+    records: noRecords,
+    bodies: [],
+  }
 }
 
 type Fault = 'cut before commit' | 'cut after commit' | 'cut while it writes' | 'moved' | 'no room' | 'deadlock'

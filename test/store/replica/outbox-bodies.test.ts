@@ -61,7 +61,7 @@ async function openOutbox() {
     const batches: OutboxBatch[] = []
     for (;;) {
       const from = batches.at(-1)?.sequence ?? after
-      const batch = await write((each) => each.read({ after: from, most: 100, mostBytes }))
+      const batch = await write((each) => each.read({ after: from, most: 100, mostBytes, node: 'gw-1' }))
       if (batch === null) return batches
       batches.push(batch)
     }
@@ -87,10 +87,12 @@ describe('captured bodies in the outbox', () => {
       [ended, 'answer', 30],
     ])
     expect(batch?.bodies[0]).toMatchObject({ mode: 'full', key_id: 'k', bytes: 9, truncated: 0, masked: 1 })
-    expect(batch?.rows.map(([id]) => id)).toEqual([ended])
+    expect(batch?.records.ids).toEqual([ended])
     // A journal that is read twice brings nothing again.
     await connection.writeHot((hot) => capture(hot, running, 'request', 10))
-    expect(await write((each) => each.read({ after: batch?.sequence ?? 0, most: 9, mostBytes: 9 }))).toBeNull()
+    expect(
+      await write((each) => each.read({ after: batch?.sequence ?? 0, most: 9, mostBytes: 9, node: 'gw-1' })),
+    ).toBeNull()
   })
 
   it('are shipped a few at a time, none later than its record, and one that is huge alone', async () => {
@@ -108,7 +110,7 @@ describe('captured bodies in the outbox', () => {
     // Nothing is read behind what is too much already.
     const upTo = batches.findIndex(({ bodies }) => bodies.some(({ id }) => id === ids[4]))
     expect(batches[upTo]?.bodies.at(-1)?.id).toBe(ids[4])
-    expect(batches.map(({ rows }) => rows.length)).toEqual([...batches.slice(1).map(() => 0), 9])
+    expect(batches.map(({ records }) => records.ids.length)).toEqual([...batches.slice(1).map(() => 0), 9])
   })
 
   it('are not shipped once they are deleted, nor with a transaction that is undone', async () => {
@@ -142,7 +144,7 @@ describe('bodies from before they were shared', () => {
     for (let after = begun?.sequence ?? 0; await write((each) => each.addHistory()); ) {
       const batches = await readAll(after)
       after = batches.at(-1)?.sequence ?? after
-      pages.push([bodiesOf(batches).map(([id]) => id), batches.flatMap(({ rows }) => rows.map(([id]) => id))])
+      pages.push([bodiesOf(batches).map(([id]) => id), batches.flatMap(({ records }) => records.ids)])
     }
     const [oldest, older, newer, newest] = ids
     expect(pages).toEqual([
@@ -168,7 +170,7 @@ describe('bodies from before they were shared', () => {
       if (history !== true) break
       after = more.at(-1)?.sequence ?? after
       said.push(...more.flatMap(({ changes }) => changes))
-      expect(more.flatMap(({ rows }) => rows)).toEqual([])
+      expect(more.flatMap(({ records }) => records.ids)).toEqual([])
     }
     expect(said).toEqual([
       ...ids.toReversed().map((id) => ({ kind: 'bodies-from', id })),

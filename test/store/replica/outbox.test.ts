@@ -7,9 +7,10 @@ import { objectsTable } from '../../../src/store/objects/objects.ts'
 import { purge } from '../../../src/store/records/purge.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
 import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
+import { readCopied } from '../../../src/store/replica/copy-text.ts'
 import { Outbox } from '../../../src/store/replica/outbox.ts'
 import type { OutboxStatements } from '../../../src/store/replica/outbox-statements.ts'
-import { shippedColumns } from '../../../src/store/replica/outbox-types.ts'
+import { type OutboxBatch, shippedColumns } from '../../../src/store/replica/outbox-types.ts'
 import type { Database } from '../../../src/store/schema.ts'
 import { openStore } from '../../../src/store/sqlite/open.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
@@ -36,12 +37,18 @@ async function openOutbox() {
         if (head !== null) hot.writeRecord(head, 'boot-0', text)
       }
     })
-  const read = (after: number, most = 100, mostBytes = 1e6) => write((each) => each.read({ after, most, mostBytes }))
+  const read = (after: number, most = 100, mostBytes = 1e6) =>
+    write((each) => each.read({ after, most, mostBytes, node: 'gw-1' }))
   return { connection, outbox, write, store, read }
 }
 
 const ended = (id = newId('req')) => sampleRecord({ id, state: 'settled' })
-const idsOf = (batch: { rows: readonly (readonly unknown[])[] } | null) => batch?.rows.map(([id]) => id)
+const rowsOf = (batch: OutboxBatch | null): Record<string, string | null>[] =>
+  readCopied(Buffer.from(batch?.records.copied ?? []).toString()).map(([node = null, ...row]) => ({
+    node,
+    ...Object.fromEntries(shippedColumns.map((name, place) => [name, row[place] ?? null])),
+  }))
+const idsOf = (batch: OutboxBatch | null) => batch?.records.ids
 
 it('holds what has ended, batch by batch, in the transaction that stores it', async () => {
   const { connection, outbox, store, read } = await openOutbox()
@@ -58,14 +65,26 @@ it('holds what has ended, batch by batch, in the transaction that stores it', as
   await expect(undone).rejects.toThrow('undone')
   const all = await read(0)
   expect(idsOf(all)).toEqual([first.id, second.id, third.id])
-  const row = Object.fromEntries(shippedColumns.map((name, place) => [name, all?.rows[0]?.[place]]))
-  expect(row).toMatchObject({ state: 'settled', model: first.model, key_id: first.key?.id, usd: first.cost?.usd })
+  const row = rowsOf(all)[0] ?? {}
+  const usd = String(first.cost?.usd)
+  expect(row).toMatchObject({ node: 'gw-1', state: 'settled', model: first.model, key_id: first.key?.id, usd })
   expect(JSON.parse(String(row.record_json))).toMatchObject({ id: first.id })
   // A batch is never cut; at least one comes, however large.
   const begun = await read(0, 1, 1)
   expect(idsOf(begun)).toEqual([first.id])
   expect(idsOf(await read(begun?.sequence ?? 0, 1, 1))).toEqual([second.id, third.id])
   expect(await read(all?.sequence ?? 0)).toBeNull()
+})
+
+it('ships no gateway key that an earlier version has stored, neither in the record nor in what names its sums', async () => {
+  const { outbox, store, read } = await openOutbox()
+  await outbox.begin('nod_1')
+  const key = `sp_live_${'a1'.repeat(20)}`
+  await store(sampleRecord({ id: newId('req'), state: 'settled', model: key }))
+  const batch = await read(0)
+  expect(rowsOf(batch)[0]).toMatchObject({ model: 'sp_live_…' })
+  expect(Buffer.from(batch?.records.copied ?? []).toString()).not.toContain(key)
+  expect(JSON.stringify(batch?.records.sums)).not.toContain(key)
 })
 
 it('holds nothing on a gateway that ships nothing', async () => {
@@ -166,7 +185,7 @@ it('ships what objects and reasoning stood there before, then the records; and w
   while (await write((each) => each.addObjectHistory()));
   const history = await read(0)
   expect(history).toMatchObject({
-    rows: [],
+    records: { ids: [], copied: new Uint8Array(), sums: [] },
     changes: [
       { kind: 'made', object },
       { kind: 'reasoning', name: 'n', expiresAt: 9, sealed: 's' },

@@ -1,0 +1,45 @@
+export type CopiedValue = string | number | null
+
+const special = /[\\\b\f\n\r\t\v\0]/g
+const hasSpecial = /[\\\b\f\n\r\t\v\0]/
+const undone: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
+const escapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  // PostgreSQL's text has no such character.
+  '\0': '\ufffd',
+}
+
+/** A row as PostgreSQL's `COPY … FROM STDIN` reads it, in its text format, without the end of its line. */
+export function copyLine(row: readonly CopiedValue[]): string {
+  return row.map(copyValue).join('\t')
+}
+
+export function copyValue(value: CopiedValue): string {
+  if (value === null) return '\\N'
+  const text = typeof value === 'string' ? value : String(value)
+  return hasSpecial.test(text) ? text.replace(special, (character) => escapes[character] ?? character) : text
+}
+
+/** The same of JSON, in which no other character occurs that is special: many times as fast. */
+export function copyJson(text: string | null): string {
+  if (text === null) return '\\N'
+  return text.includes('\\') ? text.replaceAll('\\', '\\\\') : text
+}
+
+/** The values of such lines, numbers as texts too. */
+export function readCopied(text: string): (string | null)[][] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => line.split('\t').map((value) => (value === '\\N' ? null : readValue(value))))
+}
+
+function readValue(value: string): string {
+  return value.replace(/\\(.)/g, (_, letter: string) => undone[letter] ?? letter)
+}

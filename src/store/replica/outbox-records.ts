@@ -1,0 +1,93 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { maskGatewayKeys } from '../../core/gateway-key.ts'
+import { SumChanges } from '../records/sum-changes.ts'
+import { copyJson, copyLine, copyValue } from './copy-text.ts'
+import { nameChanges } from './label-sums.ts'
+import { type LabelWords, labelColumns, type ShippedRecords } from './outbox-types.ts'
+
+type Figure = number | null
+/** As an array: made four times as fast as an object of so many members. */
+type StoredRow = [
+  ...[id: string, state: string, time: string, label: number, status: Figure, errorCode: string | null],
+  ...[input: Figure, output: Figure, cacheRead: Figure, cacheWrite: Figure, reasoning: Figure, usd: Figure],
+  ...[durationMs: Figure, firstByteMs: Figure, attempts: string | null, record: string],
+  // Of refusals that share it.
+  ...[repeats: Figure, lastTime: string | null],
+]
+
+/** What reads records that are to be shipped. */
+export class OutboxRecords {
+  readonly rows: Statement<[string], StoredRow>
+  readonly label: Statement<[number], LabelWords>
+
+  constructor(sqlite: Database) {
+    this.rows = sqlite
+      .prepare<[string], StoredRow>(
+        `select r.id, r.state, r.time, r.label, r.status, r.error_code, r.input, r.output, r.cache_read, r.cache_write,
+           r.reasoning, r.usd, r.duration_ms, r.first_byte_ms, r.attempts_json, r.record_json, s.count, s.last_time
+         from json_each(?) i join records r on r.id = i.value left join repeated_records s on s.id = r.id
+         where r.state <> 'admitted'`,
+      )
+      .raw()
+    this.label = sqlite
+      .prepare<[number], LabelWords>(`select ${labelColumns.join(', ')} from record_labels where number = ?`)
+      .raw()
+  }
+}
+
+/** What comes together in one batch. */
+export class RecordsBatch {
+  readonly #ids: string[] = []
+  readonly #lines: string[] = []
+  readonly #sums = new SumChanges('hour')
+  readonly #labels = new Map<number, { words: LabelWords; text: string }>()
+  readonly #records: OutboxRecords
+  readonly #node: string
+
+  /** `node`: as PostgreSQL's records name it. */
+  constructor(records: OutboxRecords, node: string) {
+    this.#records = records
+    this.#node = node
+  }
+
+  /** Of these what is here; returns how long its texts are. */
+  add(ids: readonly string[]): number {
+    let length = 0
+    for (const row of this.#records.rows.all(JSON.stringify(ids))) length += this.#add(row)
+    return length
+  }
+
+  take(): ShippedRecords {
+    return {
+      ids: this.#ids,
+      copied: new TextEncoder().encode(this.#lines.join('')),
+      sums: nameChanges(this.#node, this.#sums, (number) => this.#labelOf(number).words),
+    }
+  }
+
+  /** The line in the order of `shippedColumns`, with the node before them. Ids, states and times have nothing that is special. */
+  #add([id, state, time, label, status, error_code, ...more]: StoredRow): number {
+    const [input, output, cache_read, cache_write, reasoning, usd, duration_ms, first_byte_ms, ...texts] = more
+    const [attempts, record, repeats, lastTime] = texts
+    this.#ids.push(id)
+    const tokens = { input, output, cache_read, cache_write, reasoning }
+    this.#sums.add({ id, time, state, label, status, error_code, ...tokens, usd, duration_ms, first_byte_ms }, 1)
+    const begin = `${copyValue(this.#node)}\t${id}\t${state}\t${time}\t${this.#labelOf(label).text}`
+    const counts = copyLine([status, error_code, input, output, cache_read, cache_write, reasoning, usd])
+    const times = `${duration_ms ?? '\\N'}\t${first_byte_ms ?? '\\N'}`
+    const json = `${copyJson(attempts)}\t${copyJson(maskGatewayKeys(record))}`
+    this.#lines.push(`${begin}\t${counts}\t${times}\t${json}\t${copyLine([repeats, lastTime])}\n`)
+    return record.length
+  }
+
+  /** Versions before 2026-11-23 stored gateway keys that clients had put into texts. */
+  #labelOf(number: number): { words: LabelWords; text: string } {
+    const known = this.#labels.get(number)
+    if (known !== undefined) return known
+    const stored = this.#records.label.get(number) ?? labelColumns.map(() => null)
+    const words = stored.map((word) => (typeof word === 'string' ? maskGatewayKeys(word) : word))
+    const label = { words, text: copyLine(words) }
+    this.#labels.set(number, label)
+    return label
+  }
+}
