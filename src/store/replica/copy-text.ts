@@ -11,8 +11,12 @@ const escapes: Readonly<Record<string, string>> = {
   '\r': '\\r',
   '\t': '\\t',
   '\v': '\\v',
-  // PostgreSQL's text has no such character.
-  '\0': '\ufffd',
+  '\0': copiable('\0'),
+}
+
+/** PostgreSQL's text has no NUL. */
+export function copiable(text: string): string {
+  return text.replaceAll('\0', '\ufffd')
 }
 
 /** A row as PostgreSQL's `COPY … FROM STDIN` reads it, in its text format, without the end of its line. */

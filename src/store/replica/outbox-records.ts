@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { SumChanges } from '../records/sum-changes.ts'
-import { copyJson, copyLine, copyValue } from './copy-text.ts'
+import { copiable, copyJson, copyLine, copyValue } from './copy-text.ts'
 import { nameChanges } from './label-sums.ts'
 import { type LabelWords, labelColumns, type ShippedRecords } from './outbox-types.ts'
 
@@ -35,10 +35,16 @@ export class OutboxRecords {
   }
 }
 
+const firstRoom = 64 * 1024
+/** UTF-8 has no more for one of UTF-16's. */
+const bytesOfUnit = 3
+
 /** What comes together in one batch. */
 export class RecordsBatch {
   readonly #ids: string[] = []
-  readonly #lines: string[] = []
+  /** Each line is written at once: thousands of texts that wait would be moved about by each collection of garbage. */
+  #room = Buffer.allocUnsafeSlow(firstRoom)
+  #length = 0
   readonly #sums = new SumChanges('hour')
   readonly #labels = new Map<number, { words: LabelWords; text: string }>()
   readonly #records: OutboxRecords
@@ -60,7 +66,7 @@ export class RecordsBatch {
   take(): ShippedRecords {
     return {
       ids: this.#ids,
-      copied: new TextEncoder().encode(this.#lines.join('')),
+      copied: this.#room.subarray(0, this.#length),
       sums: nameChanges(this.#node, this.#sums, (number) => this.#labelOf(number).words),
     }
   }
@@ -76,8 +82,18 @@ export class RecordsBatch {
     const counts = copyLine([status, error_code, input, output, cache_read, cache_write, reasoning, usd])
     const times = `${duration_ms ?? '\\N'}\t${first_byte_ms ?? '\\N'}`
     const json = `${copyJson(attempts)}\t${copyJson(maskGatewayKeys(record))}`
-    this.#lines.push(`${begin}\t${counts}\t${times}\t${json}\t${copyLine([repeats, lastTime])}\n`)
+    this.#write(`${begin}\t${counts}\t${times}\t${json}\t${copyLine([repeats, lastTime])}\n`)
     return record.length
+  }
+
+  #write(line: string): void {
+    const most = this.#length + line.length * bytesOfUnit
+    if (most > this.#room.length) {
+      const more = Buffer.allocUnsafeSlow(Math.max(most, this.#room.length * 2))
+      this.#room.copy(more, 0, 0, this.#length)
+      this.#room = more
+    }
+    this.#length += this.#room.write(line, this.#length)
   }
 
   /** Versions before 2026-11-23 stored gateway keys that clients had put into texts. */
@@ -85,7 +101,7 @@ export class RecordsBatch {
     const known = this.#labels.get(number)
     if (known !== undefined) return known
     const stored = this.#records.label.get(number) ?? labelColumns.map(() => null)
-    const words = stored.map((word) => (typeof word === 'string' ? maskGatewayKeys(word) : word))
+    const words = stored.map((word) => (typeof word === 'string' ? maskGatewayKeys(copiable(word)) : word))
     const label = { words, text: copyLine(words) }
     this.#labels.set(number, label)
     return label

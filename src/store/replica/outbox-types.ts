@@ -44,7 +44,7 @@ export interface LabelledChange {
 export interface ShippedRecords {
   ids: string[]
   /** Of `COPY`'s text format: the node, then `shippedColumns`. */
-  copied: Uint8Array
+  copied: Uint8Array<ArrayBuffer>
   /** What they add. */
   sums: LabelledChange[]
 }

@@ -67,7 +67,7 @@ export class Outbox {
     this.#others.attach(port)
     port.on('message', (question: OutboxQuestion | ObjectsReply) => {
       if ('question' in question) return this.#others.hear(question)
-      void this.#reply(question).then((reply) => port.postMessage(reply))
+      void this.#reply(question).then((reply) => port.postMessage(reply, listMoved(question, reply)))
     })
     // It keeps no thread alive that has nothing else to do.
     port.unref()
@@ -139,6 +139,12 @@ export class Outbox {
     })
     return null
   }
+}
+
+/** A batch's text is moved and not copied: there is much of it. */
+function listMoved({ act }: OutboxQuestion, reply: OutboxReply): ArrayBuffer[] {
+  const batch = act === 'read' && 'output' in reply ? (reply.output as OutboxBatch | null) : null
+  return batch === null ? [] : [batch.records.copied.buffer]
 }
 
 function outboxOf({ outbox }: HotStatements): OutboxStatements {
