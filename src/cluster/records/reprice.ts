@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import type { RecordCost } from '../../store/api.ts'
 import { repricedText } from '../../store/records/record-json.ts'
-import { LabelSums } from '../../store/replica/label-sums.ts'
 import { type ShippedRow, shippedColumns } from '../../store/replica/outbox-types.ts'
 import { channel } from '../schema/configuration.ts'
 import type { Self } from '../self.ts'
+import { LabelSums } from './label-sums.ts'
 import { lockRecords } from './purge.ts'
 import { readColumn, writeSums } from './write-records.ts'
 

@@ -1,5 +1,4 @@
 import type { MessagePort } from 'node:worker_threads'
-import { readCopied } from '../../store/replica/copy-text.ts'
 import {
   type OutboxBatch,
   type OutboxMark,
@@ -22,6 +21,7 @@ import { OwnPurges } from './own-purges.ts'
 import { OwnReprices } from './own-reprices.ts'
 import { type Refusable, readWatermark, type ShippingNode, shipBatch } from './ship.ts'
 import { UsageClaims } from './usage-claims.ts'
+import { readCopied } from './write-records.ts'
 
 const everyMs = 250
 const statementMs = 10_000

@@ -1,8 +1,7 @@
 import type pg from 'pg'
 import { changeLatencies } from '../../store/records/latency-blob.ts'
 import { sumAmounts } from '../../store/records/record-sum-keys.ts'
-import { copyLine, readCopied } from '../../store/replica/copy-text.ts'
-import { LabelSums } from '../../store/replica/label-sums.ts'
+import { copyLine } from '../../store/replica/copy-text.ts'
 import {
   type LabelledChange,
   labelColumns,
@@ -11,6 +10,7 @@ import {
 } from '../../store/replica/outbox-types.ts'
 import { recordColumns } from '../schema/records.ts'
 import { copyFrom } from './copy-query.ts'
+import { LabelSums } from './label-sums.ts'
 
 /** Records and their sums, in the transaction that is open. What is there already is a violation. */
 export async function addRecords(client: pg.Client, { copied, sums }: ShippedRecords): Promise<void> {
@@ -21,9 +21,9 @@ export async function addRecords(client: pg.Client, { copied, sums }: ShippedRec
 /** The same for records of that node which may be there: what stood there goes, out of the sums as well. */
 export async function replaceRecords(client: pg.Client, node: string, records: ShippedRecords): Promise<void> {
   if (records.ids.length === 0) return
-  const gone = new LabelSums()
-  await takeOut(client, records.ids, gone)
-  await writeSums(client, gone.take())
+  const before = new LabelSums()
+  await takeOut(client, records.ids, before)
+  await writeSums(client, before.take())
   await addRecords(client, records)
   await client.query('delete from spgw.record_sums where requests = 0 and node = $1', [node])
 }
@@ -119,4 +119,18 @@ const labelTypes = labelColumns.map((name) => (name === 'shadow' ? 'smallint' : 
 
 function unnested(types: readonly string[]): string {
   return `unnest(${types.map((type, place) => `$${place + 1}::${type}[]`).join(', ')})`
+}
+
+const undone: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
+
+/** The values of lines as `COPY` takes them, numbers as texts too. */
+export function readCopied(text: string): (string | null)[][] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => line.split('\t').map((value) => (value === '\\N' ? null : readValue(value))))
+}
+
+function readValue(value: string): string {
+  return value.replace(/\\(.)/g, (_, letter: string) => undone[letter] ?? letter)
 }

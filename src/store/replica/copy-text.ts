@@ -2,7 +2,6 @@ export type CopiedValue = string | number | null
 
 const special = /[\\\b\f\n\r\t\v\0]/g
 const hasSpecial = /[\\\b\f\n\r\t\v\0]/
-const undone: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
 const escapes: Readonly<Record<string, string>> = {
   '\\': '\\\\',
   '\b': '\\b',
@@ -34,16 +33,4 @@ export function copyValue(value: CopiedValue): string {
 export function copyJson(text: string | null): string {
   if (text === null) return '\\N'
   return text.includes('\\') ? text.replaceAll('\\', '\\\\') : text
-}
-
-/** The values of such lines, numbers as texts too. */
-export function readCopied(text: string): (string | null)[][] {
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => line.split('\t').map((value) => (value === '\\N' ? null : readValue(value))))
-}
-
-function readValue(value: string): string {
-  return value.replace(/\\(.)/g, (_, letter: string) => undone[letter] ?? letter)
 }

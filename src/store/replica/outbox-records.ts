@@ -2,12 +2,11 @@ import type { Database, Statement } from 'better-sqlite3'
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { SumChanges } from '../records/sum-changes.ts'
 import { copiable, copyJson, copyLine, copyValue } from './copy-text.ts'
-import { nameChanges } from './label-sums.ts'
-import { type LabelWords, labelColumns, type ShippedRecords } from './outbox-types.ts'
+import { type LabelledChange, type LabelWords, labelColumns, type ShippedRecords } from './outbox-types.ts'
 
 type Figure = number | null
 /** As an array: made four times as fast as an object of so many members. */
-type StoredRow = [
+type WaitingRecord = [
   ...[id: string, state: string, time: string, label: number, status: Figure, errorCode: string | null],
   ...[input: Figure, output: Figure, cacheRead: Figure, cacheWrite: Figure, reasoning: Figure, usd: Figure],
   ...[durationMs: Figure, firstByteMs: Figure, attempts: string | null, record: string],
@@ -17,12 +16,12 @@ type StoredRow = [
 
 /** What reads records that are to be shipped. */
 export class OutboxRecords {
-  readonly rows: Statement<[string], StoredRow>
+  readonly rows: Statement<[string], WaitingRecord>
   readonly label: Statement<[number], LabelWords>
 
   constructor(sqlite: Database) {
     this.rows = sqlite
-      .prepare<[string], StoredRow>(
+      .prepare<[string], WaitingRecord>(
         `select r.id, r.state, r.time, r.label, r.status, r.error_code, r.input, r.output, r.cache_read, r.cache_write,
            r.reasoning, r.usd, r.duration_ms, r.first_byte_ms, r.attempts_json, r.record_json, s.count, s.last_time
          from json_each(?) i join records r on r.id = i.value left join repeated_records s on s.id = r.id
@@ -72,7 +71,7 @@ export class RecordsBatch {
   }
 
   /** The line in the order of `shippedColumns`, with the node before them. Ids, states and times have nothing that is special. */
-  #add([id, state, time, label, status, error_code, ...more]: StoredRow): number {
+  #add([id, state, time, label, status, error_code, ...more]: WaitingRecord): number {
     const [input, output, cache_read, cache_write, reasoning, usd, duration_ms, first_byte_ms, ...texts] = more
     const [attempts, record, repeats, lastTime] = texts
     this.#ids.push(id)
@@ -106,4 +105,13 @@ export class RecordsBatch {
     this.#labels.set(number, label)
     return label
   }
+}
+
+/** Hours and days of one node. Weeks would not go when a day's table does. */
+export function nameChanges(node: string, sums: SumChanges, wordsOf: (label: number) => LabelWords): LabelledChange[] {
+  const ofSpans = sums.take().filter(({ key: [span] }) => span !== 'week')
+  return ofSpans.map((change) => {
+    const values = wordsOf(change.key[2])
+    return { node, label: JSON.stringify(values), values, change }
+  })
 }

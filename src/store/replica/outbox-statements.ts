@@ -33,6 +33,7 @@ export class OutboxStatements {
   readonly #waiting: Statement<[number, number], WaitingRow>
   readonly #records: OutboxRecords
   readonly #depth: Statement<[number], { depth: number | null; since: string | null }>
+  readonly #history: Statement<[], number>
   readonly #sqlite: Database
 
   constructor(sqlite: Database) {
@@ -47,6 +48,9 @@ export class OutboxStatements {
        order by sequence limit ?`,
     )
     this.#records = new OutboxRecords(sqlite)
+    this.#history = sqlite
+      .prepare<[], number>('select coalesce(history, object_history, body_history) is not null from outbox_state')
+      .pluck()
     this.#depth = sqlite.prepare('select sum(records) as depth, min(time) as since from outbox where sequence > ?')
   }
 
@@ -102,6 +106,11 @@ export class OutboxStatements {
       reached = { sequence, mark }
     }
     return reached && { after, ...reached, records: shipped.take(), changes, bodies, isHistory: false }
+  }
+
+  /** Some of what was stored before it was shared is still to be noted. Asked several times a second, mostly for nothing. */
+  get hasHistory(): boolean {
+    return this.#history.get() === 1
   }
 
   /** Notes the next of what was stored before records were shared, newest first. False: there is nothing more. */

@@ -112,7 +112,7 @@ export class Outbox {
   async #read(input: OutboxQuestions['read']['input']): Promise<OutboxBatch | null> {
     const read = () => this.#connection.readHot((hot) => outboxOf(hot).read(input))
     const found = await read()
-    if (found !== null) return found
+    if (found !== null || !(await this.#connection.readHot((hot) => outboxOf(hot).hasHistory))) return found
     if (await this.#connection.writeHot((hot) => outboxOf(hot).addObjectHistory())) return await read()
     const more = (hot: HotStatements) => outboxOf(hot).addBodyHistory() || outboxOf(hot).addHistory()
     if (!(await this.#connection.writeHot(more))) return null

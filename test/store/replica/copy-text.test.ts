@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { copyJson, copyLine, readCopied } from '../../../src/store/replica/copy-text.ts'
+import { readCopied } from '../../../src/cluster/records/write-records.ts'
+import { copyJson, copyLine } from '../../../src/store/replica/copy-text.ts'
 
 it('is read as the values that it was made of', () => {
   const value = fc.oneof(

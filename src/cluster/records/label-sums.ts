@@ -1,5 +1,12 @@
-import { SumChanges, type SummedRecord } from '../records/sum-changes.ts'
-import { type LabelledChange, type LabelWords, labelColumns, type ShippedRow, shippedColumns } from './outbox-types.ts'
+import { SumChanges, type SummedRecord } from '../../store/records/sum-changes.ts'
+import { nameChanges } from '../../store/replica/outbox-records.ts'
+import {
+  type LabelledChange,
+  type LabelWords,
+  labelColumns,
+  type ShippedRow,
+  shippedColumns,
+} from '../../store/replica/outbox-types.ts'
 
 /** Gathers what records of any nodes change in their sums. */
 export class LabelSums {
@@ -25,15 +32,6 @@ export class LabelSums {
     this.#numbers.set(text, number)
     return number
   }
-}
-
-/** Hours and days of one node. Weeks would not go when a day's table does. */
-export function nameChanges(node: string, sums: SumChanges, wordsOf: (label: number) => LabelWords): LabelledChange[] {
-  const ofSpans = sums.take().filter(({ key: [span] }) => span !== 'week')
-  return ofSpans.map((change) => {
-    const values = wordsOf(change.key[2])
-    return { node, label: JSON.stringify(values), values, change }
-  })
 }
 
 const places = new Map(shippedColumns.map((name, place) => [name, place]))
