@@ -6,6 +6,8 @@ import { makeRunDirectory } from './test/support/run-directory.ts'
 const patience = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } }
 
 process.env.TMPDIR = makeRunDirectory()
+// A server's files as they are at first (test/support/postgres-server.ts).
+process.env.SPGW_TEST_POSTGRES = join(process.env.TMPDIR, 'postgres')
 // Tests run in processes and threads of their own, each of which would compile the sources anew.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cache')
 
