@@ -8,10 +8,9 @@ import type { Field, Operation } from './operation.ts'
 export async function checkInput(operation: Operation, input: Record<string, unknown>): Promise<void> {
   const doubtful = operation.refined || operation.fields.some((field) => isDoubtful(field, input[field.name]))
   if (!doubtful) return
-  const { listOperations } = await import('../src/admin/contract/operations.ts')
-  const schema = listOperations().find(({ name }) => name === operation.name)?.input
-  const checked = await schema?.safeParseAsync(input)
-  const issue = checked?.error?.issues[0]
+  const { loadInput } = await import('../src/admin/contract/load-input.ts')
+  const checked = await (await loadInput(operation.name)).safeParseAsync(input)
+  const issue = checked.error?.issues[0]
   if (issue === undefined) return
   const field = operation.fields.find((known) => known.name === issue.path[0])
   const message = issue.message.replace(/\.$/, '')

@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
+import { loadInput } from '../../src/admin/contract/load-input.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import { listedKindSettings } from '../../src/admin/contract/providers/kind-settings.ts'
 import type { recordShape } from '../../src/admin/contract/requests/record.ts'
@@ -20,6 +21,12 @@ describe('every operation', () => {
     expect(names).toEqual(
       expect.arrayContaining(['status', 'providers.credentials.add', 'requests.tail', 'keys.revoke']),
     )
+  })
+
+  it('has the same schema where its area is loaded alone', async () => {
+    for (const { name, input } of operations) expect([name, (await loadInput(name)) === input]).toEqual([name, true])
+    for (const name of ['keys', 'keys.nothing', 'nothing', 'toString', 'status.more'])
+      await expect(loadInput(name)).rejects.toThrow(`there is no operation ${name}`)
   })
 
   it.each(operations.map((one) => [one.name, one] as const))('%s says what it is', (name, { meta, input, path }) => {

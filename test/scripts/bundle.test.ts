@@ -31,6 +31,29 @@ it('leaves nothing of the fault points in what is released', async () => {
   expect(await tracesIn(join(directory, 'released'))).toEqual([])
 })
 
+it('loads for a command the schemas of its own area alone', () => {
+  const { outputs } = metafile
+  const loaded = new Set<string>()
+  const load = (file: string) => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const { path, kind } of outputs[file]?.imports ?? []) if (kind === 'import-statement') load(path)
+  }
+  const loadEntry = (source: string) => {
+    const file = Object.keys(outputs).find((name) => outputs[name]?.entryPoint === source)
+    expect([source, file]).toEqual([source, expect.any(String)])
+    load(file ?? '')
+  }
+  loadEntry('cli/operation-bundle.ts')
+  loadEntry('src/admin/contract/load-input.ts')
+  loadEntry('src/admin/contract/keys/keys.ts')
+  const sources = [...loaded].flatMap((file) => Object.keys(outputs[file]?.inputs ?? {}))
+  const contract = sources.filter((source) => source.startsWith('src/admin/contract/'))
+  expect(contract).toContain('src/admin/contract/keys/keys.ts')
+  for (const area of ['requests/requests', 'providers/providers', 'index'])
+    expect(contract).not.toContain(`src/admin/contract/${area}.ts`)
+})
+
 it('holds the license of each package that is bundled, of Node and of SQLite', async () => {
   const notices: Notice[] = JSON.parse(await readFile(join(directory, 'released', licensesName), 'utf8'))
   const names = notices.map(({ name }) => name)
