@@ -19,6 +19,8 @@ export interface BudgetCrashOptions {
   clients: number
   /** The packaged gateway. */
   executable: string
+  /** A bundle with fault points; default: a new one. */
+  tests?: string
   onRun?(done: number, problems: number): void
 }
 
@@ -63,7 +65,7 @@ const bounds = {
  */
 export async function runBudgetCrashes(options: BudgetCrashOptions): Promise<BudgetCrashResult> {
   const directory = await mkdtemp(join(tmpdir(), 'crash-budgets-'))
-  await bundle(join(directory, 'tests'), { forTests: true })
+  if (options.tests === undefined) await bundle(join(directory, 'tests'), { forTests: true })
   const provider = await new BudgetProvider(seededRandom(options.seed)).listen()
   const run = new BudgetRun(options, provider, directory)
   try {
@@ -177,7 +179,10 @@ class BudgetRun {
   /** `death`: a fault point at which a thread dies, which only builds for tests have. */
   async #start(death?: string): Promise<{ gateway: CrashGateway; baseUrl: string }> {
     const released = { command: this.#options.executable, leading: [] }
-    const tests = { command: process.execPath, leading: [join(this.#directory, 'tests/main.js')] }
+    const tests = {
+      command: process.execPath,
+      leading: [this.#options.tests ?? join(this.#directory, 'tests/main.js')],
+    }
     const environment = {
       SPGW_GATEWAY_WORKERS: threads,
       ...(death === undefined ? {} : { SPGW_FAULT_POINT: death }),

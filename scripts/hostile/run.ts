@@ -29,17 +29,19 @@ const all: readonly HostileCase[] = [...requestCases, ...answerCases, ...message
 export interface RunOptions {
   /** The cases of the sample, or those that fit; default: all. */
   sample?: boolean
+  /** The script of a bundled gateway; default: one that is made for this. */
+  script?: string
   only?: RegExp
   onResult?(result: Result): void
 }
 
 /** Runs each case against one bundled gateway, one after the other. */
-export async function runHostile({ sample = false, only, onResult }: RunOptions): Promise<Result[]> {
+export async function runHostile({ sample = false, script, only, onResult }: RunOptions): Promise<Result[]> {
   const directory = await mkdtemp(join(tmpdir(), 'spgw-hostile-'))
   const turns = join(directory, 'turns')
   await mkdir(turns)
-  await bundle(join(directory, 'bundle'))
-  const program = { command: process.execPath, leading: [join(directory, 'bundle/main.js')] }
+  if (script === undefined) await bundle(join(directory, 'bundle'))
+  const program = { command: process.execPath, leading: [script ?? join(directory, 'bundle/main.js')] }
   const dataDirectory = join(directory, 'data')
   if (!sample) fillRecords(dataDirectory)
   const stage = new HostileStage({ program, turns, dataDirectory })

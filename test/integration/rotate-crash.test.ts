@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { FaultPoint } from '../../src/core/fault-point.ts'
 import { type GatewayOptions, startGateway, type TestGateway } from '../support/gateway.ts'
 import { laneCall } from '../support/lane-calls.ts'
@@ -22,13 +22,16 @@ const points: FaultPoint[] = [
 /** At which the new key is the right one already. */
 const committed = points.slice(points.indexOf('seal-rotate.after-commit'))
 
+/** Of a gateway that has stopped: each test begins with a copy. */
+let furnished: string
 let directory: string
 let mock: MockProvider
 let key: string
 const lane = laneCall('openai')
 
-beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'rotate-'))
+beforeAll(async () => {
+  furnished = mkdtempSync(join(tmpdir(), 'rotate-'))
+  directory = furnished
   const credential = mintCredential('openai')
   mock = await startMockProvider('openai', credential)
   await withGateway({}, async (gateway) => {
@@ -38,10 +41,15 @@ beforeEach(async () => {
     await gateway.admin.seal['recovery-key']({})
   })
 })
-afterEach(async () => {
+afterAll(async () => {
   await mock.close()
-  rmSync(directory, { recursive: true, force: true })
+  rmSync(furnished, { recursive: true, force: true })
 })
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rotate-'))
+  cpSync(furnished, directory, { recursive: true })
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 async function withGateway(
   options: Pick<GatewayOptions, 'environment'>,

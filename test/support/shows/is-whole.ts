@@ -3,7 +3,10 @@ export const isWhole = process.env.SPGW_SHOWS === 'all'
 
 const first = Math.random() < 0.5 ? 0 : 1
 
-/** Every second one, beginning by chance, so that all are seen over a few runs; all of them where the whole is shown. */
-export function half<Item>(items: readonly Item[]): Item[] {
-  return isWhole ? [...items] : items.filter((_, at) => at % 2 === first)
+/**
+ * Every second one, beginning by chance, so that all are seen over a few runs; all of them where the whole is shown. With the
+ * next `turn` it is the others.
+ */
+export function half<Item>(items: readonly Item[], turn = 0): Item[] {
+  return isWhole ? [...items] : items.filter((_, at) => (at + turn) % 2 === first)
 }
