@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { formatLimitUsage } from '../../src/admin/contract/show-limit.ts'
+import { formatOutbox } from '../../src/admin/contract/show-outbox.ts'
 import {
   absent,
   escapeControls,
@@ -32,7 +33,7 @@ export function renderStatus(output: unknown, view: View): string {
     ['disk', describeDisk(status)],
     ['records', describeRecords(status, view)],
     ...describeTraces(status),
-    ...describeCluster(status),
+    ...describeCluster(status, view),
     ...describeNodes(status, view),
     ...(status.set_aside.length === 0 ? [] : [listSetAside(status)]),
     ...describeTurns(status, view),
@@ -134,9 +135,15 @@ function describeTraces({ traces }: Partial<Status>): [string, string][] {
 }
 
 /** Where its settings name one; an older gateway does not tell. */
-function describeCluster({ cluster }: Partial<Status>): [string, string][] {
+function describeCluster({ cluster }: Partial<Status>, view: View): [string, string][] {
   if (cluster === null || cluster === undefined) return []
-  return [['cluster', cluster.id === null ? 'none yet: spgw cluster init, or spgw cluster join TOKEN' : cluster.id]]
+  if (cluster.id === null) return [['cluster', 'none yet: spgw cluster init, or spgw cluster join TOKEN']]
+  const { outbox } = cluster
+  if (outbox === null || outbox === undefined) return [['cluster', cluster.id]]
+  return [
+    ['cluster', cluster.id],
+    ['', `not shared yet: ${formatOutbox(outbox, (time) => formatValue(time, 'age', view))}`],
+  ]
 }
 
 /** Of a cluster, where there are others; an older gateway does not tell. */

@@ -39,12 +39,19 @@ export class SharedRecords {
   hear(report: OutboxReport, now: number): string | null {
     this.#report = report
     this.#heard = { time: new Date(now).toISOString(), at: performance.now() }
-    const { depth, since, trouble } = report
-    if (since === null || now - Date.parse(since) < oldMs) return null
-    const reason = trouble === null ? 'more comes in than PostgreSQL takes' : trouble
-    // Bodies stand in the outbox before their records.
-    const what = depth === 0 ? 'captured bodies' : `${depth} records`
-    return `${what} wait for PostgreSQL, the oldest since ${since}: ${reason}`
+    const { depth, since, usage, usageSince, trouble } = report
+    const isOld = (time: string | null): time is string => time !== null && now - Date.parse(time) >= oldMs
+    const ofUsage = `usage of ${usage} ${usage === 1 ? 'batch or response' : 'batches or responses'}`
+    if (isOld(since)) {
+      const reason = trouble === null ? 'more comes in than PostgreSQL takes' : trouble
+      // Bodies stand in the outbox before their records.
+      const what = depth === 0 ? 'captured bodies' : `${depth} records`
+      const more = usage === 0 ? '' : `, and the ${ofUsage}`
+      return `${what}${more} wait for PostgreSQL, the oldest since ${since}: ${reason}`
+    }
+    // Where nothing is wrong it waits for another node, or for the record of the request that began the work.
+    if (trouble === null || !isOld(usageSince)) return null
+    return `the ${ofUsage} waits to be counted, the oldest since ${usageSince}: ${trouble}`
   }
 
   /** Why nobody knows what the cluster lacks; null: it is known. A thread that is stuck says nothing of itself. */

@@ -135,7 +135,10 @@ describe('costs of the records of all nodes', () => {
 })
 
 describe('what of a cluster is degraded', () => {
-  const report: OutboxReport = { depth: 3, since: '2026-01-01T00:00:00.000Z', history: false, trouble: 'no room' }
+  const report: OutboxReport = {
+    ...{ depth: 3, since: '2026-01-01T00:00:00.000Z', history: false, trouble: 'no room' },
+    ...{ usage: 0, usageSince: null },
+  }
   const records = () => new SharedRecords({ node: 'gw-a', keepMs: 1, keepBodiesMs: 1 }, {} as StoreClient)
 
   function listen(isolationMs: number | null, own: SharedRecords | null, isMember = true) {

@@ -7,11 +7,24 @@ it('says of a node what the cluster lacks of it, and where nobody knows that', a
   const records = new SharedRecords({ node: 'gw-a', keepMs: 1000, keepBodiesMs: 1000 }, store)
   const now = Date.parse('2026-11-27T14:02:00.000Z')
   expect(records.findSilence(performance.now() + 3_600_000)).toBeNull()
-  const waiting = { depth: 3, since: '2026-11-27T14:00:00.000Z', history: false, trouble: 'no route to host' }
+  const waiting = {
+    ...{ depth: 3, since: '2026-11-27T14:00:00.000Z', history: false, trouble: 'no route to host' },
+    ...{ usage: 0, usageSince: null },
+  }
   expect(records.hear({ ...waiting, since: '2026-11-27T14:01:30.000Z' }, now)).toBeNull()
   expect(records.hear(waiting, now)).toBe(
     '3 records wait for PostgreSQL, the oldest since 2026-11-27T14:00:00.000Z: no route to host',
   )
+  const usage = { usage: 2, usageSince: '2026-11-27T13:00:00.000Z' }
+  expect(records.hear({ ...waiting, ...usage }, now)).toBe(
+    '3 records, and the usage of 2 batches or responses wait for PostgreSQL, the oldest since 2026-11-27T14:00:00.000Z: no route to host',
+  )
+  const counting = { ...waiting, ...usage, depth: 0, since: null }
+  expect(records.hear({ ...counting, usage: 1 }, now)).toBe(
+    'the usage of 1 batch or response waits to be counted, the oldest since 2026-11-27T13:00:00.000Z: no route to host',
+  )
+  // Another node is about to count it, or the request that made it has not ended.
+  expect(records.hear({ ...counting, trouble: null }, now)).toBeNull()
   expect(records.findSilence()).toBeNull()
   expect(records.findSilence(performance.now() + 31_000)).toBe(
     'what waits for PostgreSQL is not known since 2026-11-27T14:02:00.000Z: the cluster thread is stuck',

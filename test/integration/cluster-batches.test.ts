@@ -130,7 +130,10 @@ describe.skipIf(postgresPrograms === null)(`batches of two nodes (${needsPostgre
     await node('gw-b').gateway.kill('SIGKILL')
     await node('gw-b').restart()
     expect(['waiting_usage', 'batch_holds'].map((table) => countIn('gw-b', table))).toEqual([1, 1])
+    const waiting = async () => (await node('gw-b').gateway.admin.cluster.status({})).outbox?.usage
+    await expect.poll(waiting).toBe(1)
     node('gw-b').proxy.become('pass')
     await settles('msgbatch_cut')
+    await expect.poll(waiting).toBe(0)
   })
 })

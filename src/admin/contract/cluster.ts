@@ -4,7 +4,7 @@ import { type Column, field, operation } from './operation.ts'
 
 /** What a cluster does not share yet, said wherever somebody decides for one. */
 const apart =
-  'Each node, unless cluster.limits is shared, counts limits per minute for itself, and knows only the files, batches and responses made through it.'
+  'Unless cluster.limits is shared, each node counts limits per minute for itself; unless cluster.records is, it knows only the files, batches and responses made through it.'
 
 /** `shared`: records are in PostgreSQL as well; `local`: each node keeps its own. */
 export const recordsPlace = z.enum(['shared', 'local'])
@@ -14,6 +14,10 @@ export const outboxShape = z.object({
   records: z.number(),
   /** Since when the oldest of them waits; null: none does. */
   since: time.nullable(),
+  /** Batches, background responses and the like whose usage waits here to be counted by one node. */
+  usage: z.number(),
+  /** Since when the oldest of it waits; null: none does. */
+  usage_since: time.nullable(),
   /** Those from before records were shared are still to come. */
   history: z.boolean(),
   /** Why the last try failed; null: it did not. */
@@ -75,6 +79,7 @@ const columns: Column[] = [
   { field: 'budgets', title: 'Budgets' },
   { field: 'limits', title: 'Limits per minute' },
   { field: 'records', title: 'Request records' },
+  { field: 'outbox', title: 'Not shared yet' },
   { field: 'nodes', title: 'Nodes' },
 ]
 const show = { as: 'record', columns } as const

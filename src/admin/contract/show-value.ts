@@ -3,6 +3,7 @@ import { formatBytes } from '../../core/format-bytes.ts'
 import type { Column } from './operation.ts'
 import { formatAmount, formatLimitUsage, formatUsed, isLimitUsage, nameLimit, nameScope } from './show-limit.ts'
 import { formatMilliseconds, formatMoney, formatShare, groupDigits } from './show-number.ts'
+import { formatOutbox, isOutbox } from './show-outbox.ts'
 
 export { escapeControls, formatBytes, formatMilliseconds, formatMoney, formatShare, groupDigits }
 
@@ -119,6 +120,7 @@ function formatObject(value: object, view: Clock): string {
   if (typeof code === 'string' && typeof message === 'string') return escapeControls(`${code}: ${message}`)
   if (isAttempts(value)) return formatAttempts(value, view)
   if (isLimitUsage(value)) return `${escapeControls(nameScope(value.scope))}: ${formatLimitUsage(value)}`
+  if (isOutbox(value)) return escapeControls(formatOutbox(value, (time) => formatTime(time, view)))
   if (isConcerned(value)) {
     const reason = value.state_reason === null ? '' : `: ${value.state_reason}`
     return escapeControls(`${value.state} (${value.concerns})${reason}`)

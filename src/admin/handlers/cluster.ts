@@ -93,6 +93,6 @@ async function show(context: AdminContext) {
 export function showRecords({ records, outbox }: Pick<ClusterFace, 'records' | 'outbox'>) {
   const found = outbox()
   if (found === null) return { records, outbox: null }
-  const { depth, ...rest } = found
-  return { records, outbox: { records: depth, ...rest } }
+  const { depth, usageSince, ...rest } = found
+  return { records, outbox: { records: depth, ...rest, usage_since: usageSince } }
 }

@@ -14,6 +14,7 @@ import type { LatencyFigure } from '../../routing/latency-figures.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
 import type { PurgeQuestion, RecordCost, RecordFilter, StoreClient, StoreHealth } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/configuration/snapshot.ts'
+import type { OutboxState } from '../../store/replica/outbox-types.ts'
 import type { BackupEvent } from '../contract/backup.ts'
 import type { RoleGrant } from '../contract/operators/roles.ts'
 import type { GrantScope } from './scope.ts'
@@ -161,7 +162,7 @@ export interface ClusterFace {
   /** Records of all nodes as they end; null: they are not shared. */
   feed: Pick<StoreClient, 'onRecords'> | null
   /** What of them waits; null: nobody has said yet, or nothing is brought. `since`: RFC 3339, of the oldest. */
-  outbox(): { depth: number; since: string | null; history: boolean; trouble: string | null } | null
+  outbox(): (OutboxState & { trouble: string | null }) | null
   /** Deletes records or bodies of all nodes; null: this node is alone with its records. */
   purge(question: PurgeQuestion): AsyncGenerator<PurgeProgress> | null
   /** What the records of all nodes cost; null: this node is alone with its records. */

@@ -35,7 +35,7 @@ const batchBytes = 4 * 1024 * 1024
 
 type FlushTurns = readonly PromiseWithResolvers<string | null>[]
 
-const nothing: OutboxState = { depth: 0, since: null, history: false }
+const nothing: OutboxState = { depth: 0, since: null, history: false, usage: 0, usageSince: null }
 
 export interface ShipperOptions {
   address: PostgresAddress
@@ -94,6 +94,7 @@ export class Shipper {
   be(self: Self | null): void {
     this.#self = self
     this.#reached = null
+    if (self === null) this.#state = nothing
     this.#purges = new OwnPurges(this.#connection)
     this.#reprices = new OwnReprices(this.#connection)
     this.#claims = new UsageClaims(this.#connection)
@@ -160,7 +161,11 @@ export class Shipper {
       if (trouble !== null) await this.#look(outbox)
       this.#options.report({ ...this.#state, trouble })
       if (trouble !== null) this.#release(waiting, trouble)
-    } else this.#options.report({ ...this.#state, trouble: null })
+    } else {
+      // Also where PostgreSQL was not reached yet since the start.
+      if (outbox !== null) await this.#look(outbox)
+      this.#options.report({ ...this.#state, trouble: null })
+    }
     this.#release(waiting, 'it ships nothing now')
   }
 
@@ -184,7 +189,7 @@ export class Shipper {
     while (this.#self === self) {
       const batch = await outbox.ask('read', { after, most: batchRecords, mostBytes: batchBytes, node: node.name })
       if (batch === null) {
-        this.#state = nothing
+        this.#state = { ...nothing, ...this.#claims.waiting }
         this.#release(waiting, null)
         await this.#forget(outbox)
         await this.#settle(outbox)

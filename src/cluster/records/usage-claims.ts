@@ -1,4 +1,5 @@
 import type { HeldBatch } from '../../store/ingest/batch-hold-statements.ts'
+import type { WaitingUsage } from '../../store/replica/usage-claim.ts'
 import type { OwnConnection } from '../own-connection.ts'
 import type { Self } from '../self.ts'
 import { claimUsage, readCounted } from './claim-usage.ts'
@@ -15,9 +16,15 @@ export class UsageClaims {
   #after = 0
   #wanted = true
   #checkedAt = Number.NEGATIVE_INFINITY
+  #waiting: WaitingUsage = { usage: 0, usageSince: null }
 
   constructor(connection: Pick<OwnConnection, 'use'>) {
     this.#connection = connection
+  }
+
+  /** As of the last round. */
+  get waiting(): WaitingUsage {
+    return this.#waiting
   }
 
   /** Something was counted for which this node may hold budget. */
@@ -40,9 +47,12 @@ export class UsageClaims {
 
   /** True: more waits behind it. What cannot be settled yet is asked for again in a later round. */
   async #claim(self: Self, outbox: OutboxClient): Promise<boolean> {
-    const { claims, last } = await outbox.ask('claims', { after: this.#after })
-    if (claims.length > 0)
-      await outbox.ask('claimed', await this.#connection.use((client) => claimUsage(client, self, claims)))
+    const { claims, last, waiting } = await outbox.ask('claims', { after: this.#after })
+    this.#waiting = waiting
+    if (claims.length > 0) {
+      const answers = await this.#connection.use((client) => claimUsage(client, self, claims))
+      this.#waiting = await outbox.ask('claimed', answers)
+    }
     this.#after = last ?? 0
     return last !== null
   }

@@ -2,7 +2,14 @@ import type { Database, Statement } from 'better-sqlite3'
 import type { BatchHeldEntry, BatchUsageEntry } from '../../core/journal-format.ts'
 import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
 import { readJson, writeJson } from '../sqlite/json-column.ts'
-import { type ClaimPage, isClaimable, placeOf, type UsageClaim, type WorkRow } from './usage-claim.ts'
+import {
+  type ClaimPage,
+  isClaimable,
+  placeOf,
+  type UsageClaim,
+  type WaitingUsage,
+  type WorkRow,
+} from './usage-claim.ts'
 
 export type WaitingEntry = BatchUsageEntry | BatchHeldEntry
 
@@ -21,6 +28,7 @@ export class ClaimStatements {
   readonly #page: Statement<[number, number], ClaimRow>
   readonly #find: Statement<[number], ClaimRow>
   readonly #drop: Statement<[number]>
+  readonly #waiting: Statement<[], WaitingUsage>
   readonly #all: Statement<[], { entry_json: string }>
   readonly #maker: Statement<[string], { state: string }>
   readonly #holds: Statement<(string | number)[], WorkRow>
@@ -39,6 +47,7 @@ export class ClaimStatements {
     this.#page = sqlite.prepare(`select ${columns} from waiting_usage where number > ? order by number limit ?`)
     this.#find = sqlite.prepare(`select ${columns} from waiting_usage where number = ?`)
     this.#drop = sqlite.prepare('delete from waiting_usage where number = ?')
+    this.#waiting = sqlite.prepare('select count(*) as usage, min(noted_at) as usageSince from waiting_usage')
     this.#all = sqlite.prepare('delete from waiting_usage returning entry_json')
     this.#maker = sqlite.prepare('select state from records where id = ?')
     this.#holds = sqlite.prepare(
@@ -69,7 +78,12 @@ export class ClaimStatements {
       const { providerId, credentialId } = owner
       return [{ number, batchId, providerId, credentialId, type, maker: made === undefined ? maker : null }]
     })
-    return { claims, last: rows.length < claimsAtOnce ? null : (rows.at(-1)?.number ?? null) }
+    const last = rows.length < claimsAtOnce ? null : (rows.at(-1)?.number ?? null)
+    return { claims, last, waiting: this.measure() }
+  }
+
+  measure(): WaitingUsage {
+    return this.#waiting.get() ?? { usage: 0, usageSince: null }
   }
 
   find(number: number): { entry: WaitingEntry; notedAt: string } | null {

@@ -192,7 +192,7 @@ export class OutboxStatements {
     const after = from ?? this.#value<number>('select sequence from outbox_state')
     const { depth = null, since = null } = this.#depth.get(after) ?? {}
     const history = this.#value<string | null>('select history from outbox_state') !== null
-    return { depth: depth ?? 0, since, history }
+    return { depth: depth ?? 0, since, history, ...this.claims.measure() }
   }
 
   /** Bodies that are too many for one row come in rows before it: in PostgreSQL no record is without them. */

@@ -3,7 +3,7 @@ import type { PurgeQuestion, PurgeSlice, RecordCost } from '../records/record-ta
 import type { SumChange } from '../records/sum-changes.ts'
 import type { BodyRow } from '../schema.ts'
 import type { ForgottenObject, SharedChange } from './shared-change.ts'
-import type { ClaimAnswer, ClaimPage, CountedHold } from './usage-claim.ts'
+import type { ClaimAnswer, ClaimPage, CountedHold, WaitingUsage } from './usage-claim.ts'
 
 /** A record as it is shipped to PostgreSQL, in the order of `shippedColumns`. */
 export type ShippedRow = (string | number | null)[]
@@ -76,7 +76,7 @@ export interface BatchWanted {
   node: string
 }
 
-export interface OutboxState {
+export interface OutboxState extends WaitingUsage {
   /** Records that PostgreSQL was not heard to have. Bodies, which come with them, are not counted. */
   depth: number
   /** RFC 3339: since when the oldest of them waits; null: none does. */
@@ -100,7 +100,8 @@ export interface OutboxQuestions {
   forget: { input: ForgottenObject[]; output: undefined }
   /** What background work used, and no node is known to count: behind that number. */
   claims: { input: { after: number }; output: ClaimPage }
-  claimed: { input: ClaimAnswer[]; output: undefined }
+  /** What waits then. */
+  claimed: { input: ClaimAnswer[]; output: WaitingUsage }
   /** What holds budget here for background work, behind that one; null: from the beginning. */
   holds: { input: HeldBatch | null; output: HeldBatch[] }
   /** Of these it is counted what they came to: they hold nothing more. */

@@ -10,8 +10,18 @@ export interface UsageClaim extends HeldBatch {
   maker: string | null
 }
 
+/** How much of it waits to be counted. */
+export interface WaitingUsage {
+  /** Of so many batches, responses and the like. */
+  usage: number
+  /** RFC 3339: since when the oldest of it waits; null: none does. */
+  usageSince: string | null
+}
+
 export interface ClaimPage {
   claims: UsageClaim[]
+  /** In all. */
+  waiting: WaitingUsage
   /** Where the next page begins; null: there is none. */
   last: number | null
 }

@@ -5,9 +5,13 @@ import { Shipper } from '../../../src/cluster/records/shipper.ts'
 import type { OutboxQuestion } from '../../../src/store/replica/outbox-types.ts'
 import { freePort } from '../../support/postgres-server.ts'
 
-it('says what waits also where it has never shipped anything', async () => {
+const self = { cluster: 'cls_1', member: 'nod_1', incarnation: 'one' }
+
+// Started while PostgreSQL is away, a node does not know yet whether it is still a member.
+it.each([self, null])('says what waits also where it has never shipped anything: as %j', async (member) => {
   const { port1, port2 } = new MessageChannel()
-  const waiting = { depth: 3, since: '2026-11-27T14:00:00.000Z', history: false }
+  const usage = { usage: 1, usageSince: '2026-11-27T13:00:00.000Z' }
+  const waiting = { depth: 3, since: '2026-11-27T14:00:00.000Z', history: false, ...usage }
   port2.on('message', ({ id, act, input }: OutboxQuestion) => {
     port2.postMessage(act === 'state' ? { id, output: waiting } : { id, failure: `${act} ${JSON.stringify(input)}` })
   })
@@ -16,14 +20,15 @@ it('says what waits also where it has never shipped anything', async () => {
   const shipper = new Shipper({
     ...{ address: { ...server, password: null, authority: null, plain: true }, name: 'gw-a' },
     keeps: { keepMs: 1000, keepBodiesMs: 1000 },
-    report: (report) => report.trouble !== null && reported.resolve(report),
+    report: (report) => (report.trouble !== null) === (member !== null) && report.depth > 0 && reported.resolve(report),
     isFollowed: () => false,
     ask: async () => null,
   })
   try {
-    shipper.be({ cluster: 'cls_1', member: 'nod_1', incarnation: 'one' })
+    shipper.be(member)
     shipper.take(port1)
-    expect(await reported.promise).toEqual({ ...waiting, trouble: expect.stringContaining('ECONNREFUSED') })
+    const trouble = member === null ? null : expect.stringContaining('ECONNREFUSED')
+    expect(await reported.promise).toEqual({ ...waiting, trouble })
   } finally {
     await shipper.close()
     port2.close()

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { OutboxReport } from '../../../src/cluster/protocol.ts'
 import { Shipper } from '../../../src/cluster/records/shipper.ts'
 import type { OutboxBatch, OutboxMark, OutboxQuestion } from '../../../src/store/replica/outbox-types.ts'
+import type { WaitingUsage } from '../../../src/store/replica/usage-claim.ts'
 import { MockPostgres, Refused } from '../../support/mock-postgres.ts'
 
 const self = { cluster: 'clu_1', member: 'nod_1', incarnation: 'one' }
@@ -111,6 +112,8 @@ class Store {
   /** What a purge deletes, slice by slice. */
   slices: { removed: number; before: string | null }[] = []
   failure: string | null = null
+  /** What background work used, of which this node does not know yet whether it counts it. */
+  waiting: WaitingUsage = { usage: 0, usageSince: null }
 
   answer(port: MessagePort, { id, act, input }: OutboxQuestion): void {
     if (this.failure !== null && act === 'read') return port.postMessage({ id, failure: this.failure })
@@ -121,8 +124,8 @@ class Store {
   #output(act: OutboxQuestion['act'], input: unknown): unknown {
     if (act === 'resume') return (input as OutboxMark).sequence
     if (act === 'read') return this.batches.find(({ after }) => after >= (input as { after: number }).after) ?? null
-    if (act === 'state') return { depth: this.batches.length, since: null, history: false }
-    if (act === 'claims') return { claims: [], last: null }
+    if (act === 'state') return { depth: this.batches.length, since: null, history: false, ...this.waiting }
+    if (act === 'claims') return { claims: [], last: null, waiting: this.waiting }
     if (act === 'holds') return []
     return act === 'purge' ? this.slices.shift() : undefined
   }
@@ -193,6 +196,17 @@ describe('what a node has stored', () => {
     tables.hasSchema = true
     expect(await shipper.flush()).toBeNull()
     expect(tables.written).toEqual(names(1))
+  })
+
+  it('of background work waits to be counted, which is said also where no record waits', async () => {
+    store.batches = [batchOf(1)]
+    store.waiting = { usage: 2, usageSince: '2026-11-27T13:00:00.000Z' }
+    shipper.be(self)
+    expect(await shipper.flush()).toBeNull()
+    await server.until(() => reports.at(-1)?.depth === 0)
+    expect(reports.at(-1)).toMatchObject({ since: null, trouble: null, ...store.waiting })
+    store.waiting = { usage: 0, usageSince: null }
+    await server.until(() => reports.at(-1)?.usage === 0)
   })
 
   it('from before it was shared keeps nobody waiting', async () => {

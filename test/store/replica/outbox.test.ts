@@ -114,7 +114,9 @@ it('brings what was stored before, newest first, after all that is new', async (
   // `fresh` is among what was stored by now: brought twice, which replaces it.
   expect(idsOf(next)).toEqual([fresh.id, old.id, older.id])
   expect(await write((each) => [each.addHistory(), each.addHistory()])).toEqual([false, false])
-  expect(await write((each) => each.state(next?.sequence ?? 0))).toEqual({ depth: 0, since: null, history: false })
+  expect(await write((each) => each.state(next?.sequence ?? 0))).toEqual({
+    ...{ depth: 0, since: null, history: false, usage: 0, usageSince: null },
+  })
 })
 
 it('goes on where PostgreSQL is, also where it has lost the end', async () => {
