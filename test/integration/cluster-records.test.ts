@@ -150,9 +150,12 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     await expectAll()
     // Whoever is killed when its own database has it does it once more, and whoever is away when it is back.
     await node('gw-b').gateway.stop()
-    await node('gw-b').restart('reprice.stored')
-    expect(await recompute(2000)).toMatchObject({ ...everything, missing: ['gw-b'] })
-    expect(await node('gw-b').gateway.ended).toBeNull()
+    // What is released has no fault points: there it is only away.
+    if (!process.env.SPGW_TEST_EXECUTABLE) {
+      await node('gw-b').restart('reprice.stored')
+      expect(await recompute(2000)).toMatchObject({ ...everything, missing: ['gw-b'] })
+      expect(await node('gw-b').gateway.ended).toBeNull()
+    }
     expect(await recompute(3000)).toMatchObject({ ...everything, missing: ['gw-b'] })
     expect(least()).toBe(`gw-a|${each * 3}\ngw-b|${each * 3}`)
     await expectAll()
