@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { NodeCondition } from '../core/node-condition.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
-import { StoreConflict, StoreReadOnly } from '../store/store-error.ts'
+import { StoreConflict, StoreReadOnly, StoreStopped } from '../store/store-error.ts'
 import type {
   ClusterMessage,
   ClusterPeer,
@@ -68,11 +68,16 @@ export class ClusterLink {
     this.#worker = this.#begin()
   }
 
-  /** Throws `StoreReadOnly` where PostgreSQL was not reached, and `StoreConflict` with what it refuses. */
+  /**
+   * Throws `StoreReadOnly` where PostgreSQL was not reached, and `StoreConflict` with what it refuses. When the signal fires
+   * a reading is ended in PostgreSQL, and throws.
+   */
   async ask<Name extends ClusterQuestion>(
     name: Name,
     input: Questions[Name]['input'],
+    signal: AbortSignal | null = null,
   ): Promise<Questions[Name]['output']> {
+    if (signal?.aborted) throw new StoreStopped('the read was cancelled')
     // Nobody would ever answer.
     if (!this.#isThere) throw new StoreReadOnly(this.#reason)
     const id = ++this.#lastId
@@ -80,7 +85,13 @@ export class ClusterLink {
     this.#pending.set(id, pending)
     // The name and its input come together; so does what the thread answers.
     this.#worker.postMessage({ kind: 'ask', id, name, input } as ClusterRequest)
-    return (await pending.promise) as Questions[Name]['output']
+    const stop = () => this.#worker.postMessage({ kind: 'stop', id })
+    signal?.addEventListener('abort', stop)
+    try {
+      return (await pending.promise) as Questions[Name]['output']
+    } finally {
+      signal?.removeEventListener('abort', stop)
+    }
   }
 
   /** As whom the thread says every few seconds that it is there. */

@@ -9,6 +9,25 @@ export interface OwnConnectionOptions {
   statementMs: number
   /** Run on each new connection before anything else. */
   onOpen?(client: pg.Client): Promise<void>
+  /** Ends what a backend does now, over another connection. Only where uses are given up. */
+  stop?(backend: Backend): Promise<unknown>
+}
+
+/** The process of PostgreSQL behind a connection, and when it began: its number may be another's on another server. */
+export interface Backend {
+  pid: number
+  begun: string
+}
+
+const whoseBackend =
+  'select pid, extract(epoch from backend_start)::text as begun from pg_stat_activity where pid = pg_backend_pid()'
+const stopBackendText = `
+select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and extract(epoch from backend_start)::text = $2`
+/** What had not begun when it was stopped first is stopped again. */
+const stopAgainMs = 100
+
+export async function stopBackend(client: pg.Client, { pid, begun }: Backend): Promise<void> {
+  await client.query(stopBackendText, [pid, begun])
 }
 
 /**
@@ -26,10 +45,15 @@ export class OwnConnection {
     this.#options = options
   }
 
-  /** One at a time. Throws `PostgresAway`, or what PostgreSQL refuses it with. */
-  async use<Output>(run: (client: pg.Client) => Promise<Output>): Promise<Output> {
+  /**
+   * One at a time. Throws `PostgresAway`, or what PostgreSQL refuses it with. When the signal fires it is not begun, or ended
+   * in PostgreSQL.
+   */
+  async use<Output>(run: (client: pg.Client) => Promise<Output>, signal: AbortSignal | null = null): Promise<Output> {
     this.#waiting++
-    const turn = this.#queue.then(() => this.#use(run)).finally(() => this.#waiting--)
+    const turn = this.#queue
+      .then(() => (signal === null ? this.#use(run) : this.#runUntil(signal, run)))
+      .finally(() => this.#waiting--)
     this.#queue = turn.catch(() => {})
     return await turn
   }
@@ -44,6 +68,38 @@ export class OwnConnection {
     const open = this.#open
     this.#open = null
     await end(open)
+  }
+
+  async #runUntil<Output>(signal: AbortSignal, run: (client: pg.Client) => Promise<Output>): Promise<Output> {
+    let stopping: Promise<void> | null = null
+    const stop = () => {
+      stopping = this.#stop(use)
+    }
+    const use = this.#use(async (client) => {
+      if (signal.aborted) return null
+      signal.addEventListener('abort', stop)
+      return { output: await run(client) }
+    })
+    try {
+      const done = await use
+      if (done === null) throw new Error('it was given up before it began')
+      return done.output
+    } finally {
+      signal.removeEventListener('abort', stop)
+      // Else it ended what comes next on this connection.
+      await stopping
+    }
+  }
+
+  async #stop(use: Promise<unknown>): Promise<void> {
+    const backend = this.#open?.backend ?? null
+    const ended = use.then(
+      () => true,
+      () => true,
+    )
+    do {
+      if (backend !== null) await this.#options.stop?.(backend).catch(() => {})
+    } while (!(await Promise.race([ended, wait(stopAgainMs, false)])))
   }
 
   async #use<Output>(run: (client: pg.Client) => Promise<Output>): Promise<Output> {
@@ -63,12 +119,17 @@ export class OwnConnection {
   }
 
   async #connect(): Promise<OpenConnection> {
-    const { address, statementMs, onOpen } = this.#options
+    const { address, statementMs, onOpen, stop } = this.#options
     const lost = Promise.withResolvers<never>()
     lost.promise.catch(() => {})
-    const open: OpenConnection = { client: await openClient(address, statementMs, lost.reject), lost: lost.promise }
+    const client = await openClient(address, statementMs, lost.reject)
+    const open: OpenConnection = { client, lost: lost.promise, backend: null }
     try {
-      await Promise.race([onOpen?.(open.client), lost.promise])
+      await Promise.race([onOpen?.(client), lost.promise])
+      if (stop !== undefined) {
+        const { rows } = await Promise.race([client.query<Backend>(whoseBackend), lost.promise])
+        open.backend = rows[0] ?? null
+      }
       // Closed while it was opened: nobody else would end it.
       if (this.#closed) throw new PostgresAway('the connection is closed')
     } catch (error) {
@@ -86,6 +147,8 @@ export class OwnConnection {
 
 interface OpenConnection {
   client: pg.Client
+  /** null: nothing is ever stopped. */
+  backend: Backend | null
   /** Rejects with the reason when the connection is over. */
   lost: Promise<never>
 }

@@ -185,6 +185,8 @@ type AskedQuestion = {
 
 export type ClusterRequest =
   | AskedQuestion
+  /** Nobody waits for that reading any more. */
+  | { kind: 'stop'; id: number }
   /** What is to be kept up by itself; null: nothing. */
   | { kind: 'self'; self: Self | null }
   /** What this node uses of limits from now on. */

@@ -9,6 +9,7 @@ import { SharedObjects } from './objects/shared-objects.ts'
 import { Postgres } from './postgres.ts'
 import type { ClusterMessage, ClusterRequest, ClusterThreadData, LimitsStart, OutboxReport } from './protocol.ts'
 import { answerers } from './questions.ts'
+import type { RecordReading } from './readings/reading.ts'
 import { Readings } from './readings/readings.ts'
 import { countedWord } from './records/claim-usage.ts'
 import { Following } from './records/following.ts'
@@ -33,6 +34,8 @@ class ClusterThread {
   readonly #following: Following | null
   readonly #nodes: GatherNodes
   readonly #conditions = new Conditions()
+  /** Of readings that are under way. */
+  readonly #stops = new Map<number, AbortController>()
   #self: Self | null = null
   #polls = 0
   #polling: NodeJS.Timeout | null = null
@@ -55,7 +58,7 @@ class ClusterThread {
     })
     const objects = records === undefined ? null : new SharedObjects(address, () => this.#nodes.gather())
     this.#objects = objects
-    const readings = records === undefined ? null : new Readings(address)
+    const readings = records === undefined ? null : new Readings(address, this.#postgres)
     this.#readings = readings
     const following =
       records === undefined || readings === null
@@ -104,6 +107,7 @@ class ClusterThread {
     else if (request.kind === 'follow') this.#following?.follow(request.wanted)
     else if (request.kind === 'notify') (await this.#limits)?.notify(request.text, request.keeps)
     else if (request.kind === 'ask') await this.#answer(request)
+    else if (request.kind === 'stop') this.#stops.get(request.id)?.abort()
     else if (request.kind === 'outbox') this.#shipper?.take(request.port)
     else {
       if (this.#polling !== null) clearInterval(this.#polling)
@@ -142,7 +146,17 @@ class ClusterThread {
     }
   }
 
-  async #ask({ name, input }: Extract<ClusterRequest, { kind: 'ask' }>): Promise<unknown> {
+  async #read(id: number, reading: RecordReading): Promise<unknown> {
+    const stop = new AbortController()
+    this.#stops.set(id, stop)
+    try {
+      return await this.#readings?.answer(reading, stop.signal)
+    } finally {
+      this.#stops.delete(id)
+    }
+  }
+
+  async #ask({ id, name, input }: Extract<ClusterRequest, { kind: 'ask' }>): Promise<unknown> {
     if (name === 'ship') {
       await this.#shipper?.flush()
       return null
@@ -153,7 +167,7 @@ class ClusterThread {
     if (name === 'objects') return await this.#objects?.list(input)
     if (name === 'read-other-bodies') return (await this.#readings?.readOtherBodies(input)) ?? null
     if (name === 'bodies') return await this.#readings?.findBodies(input.id)
-    if (name === 'read') return await this.#readings?.answer(input)
+    if (name === 'read') return await this.#read(id, input)
     // The name and its input come together: the type of a request says so.
     const answerer = answerers[name] as (client: never, input: never) => Promise<unknown>
     return await this.#postgres.ask((client) => answerer(client as never, input as never))

@@ -28,19 +28,23 @@ export class RecordReader {
 
   /** Whoever stops reading waits for no PostgreSQL that takes its time. */
   readonly read: SharedRead = async ({ signal, ...call }, own) => {
-    if (signal === null) return await this.#read(call, own)
+    if (signal === null) return await this.#read(call, own, null)
     const stopped = Promise.withResolvers<never>()
     const stop = () => stopped.reject(new StoreStopped('the read was cancelled'))
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
     try {
-      return await Promise.race([this.#read(call, own), stopped.promise])
+      return await Promise.race([this.#read(call, own, signal), stopped.promise])
     } finally {
       signal.removeEventListener('abort', stop)
     }
   }
 
-  async #read({ table, method, input }: Omit<Parameters<SharedRead>[0], 'signal'>, own: () => Promise<unknown>) {
+  async #read(
+    { table, method, input }: Omit<Parameters<SharedRead>[0], 'signal'>,
+    own: () => Promise<unknown>,
+    signal: AbortSignal | null,
+  ) {
     if (table === 'objects') return await this.#readObjects(input[0] as ObjectFilter, own)
     // Their keys are configuration, and here.
     if (table === 'bodies') return method === 'find' ? await this.#findBodies(String(input[0]), own) : await own()
@@ -51,7 +55,7 @@ export class RecordReader {
     if (filter.state === 'admitted')
       return filter.node === undefined || filter.node === node ? this.#name(await own(), input[1]) : []
     try {
-      const found = await this.#ask(method, [await this.#resolve(filter), ...input.slice(1)])
+      const found = await this.#ask(method, [await this.#resolve(filter), ...input.slice(1)], signal)
       this.#parts.onApart(null)
       return await this.#addUnderWay(method, filter, found)
     } catch (error) {
@@ -93,7 +97,7 @@ export class RecordReader {
     const known = this.#name(await own())
     if (known !== null) return known
     try {
-      return await this.#ask('get', [id])
+      return await this.#ask('get', [id], null)
     } catch (error) {
       if (!(error instanceof StoreReadOnly)) throw error
       this.#parts.onApart(error.message)
@@ -101,10 +105,10 @@ export class RecordReader {
     }
   }
 
-  async #ask(method: string, input: unknown[]): Promise<unknown> {
+  async #ask(method: string, input: unknown[], signal: AbortSignal | null): Promise<unknown> {
     await this.#ship()
     // The method and its input come together, as the store's tables say.
-    return await this.#parts.link.ask('read', { method, input } as RecordReading)
+    return await this.#parts.link.ask('read', { method, input } as RecordReading, signal)
   }
 
   async #ship(): Promise<void> {

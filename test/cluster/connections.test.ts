@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PostgresAway } from '../../src/cluster/connect.ts'
-import { OwnConnection } from '../../src/cluster/own-connection.ts'
+import { type Backend, OwnConnection, stopBackend } from '../../src/cluster/own-connection.ts'
 import { Postgres } from '../../src/cluster/postgres.ts'
 import { MockPostgres, Refused } from '../support/mock-postgres.ts'
+import { needsPostgres, PostgresServer, postgresPrograms } from '../support/postgres-server.ts'
 
 let server: MockPostgres
 const closers: (() => Promise<void>)[] = []
@@ -196,5 +197,96 @@ describe('a connection that one part has for itself', () => {
     await connection.close()
     await expect(connection.use(async () => null)).rejects.toThrow('the connection is closed')
     await server.until(() => server.sessions.size === 0)
+  })
+})
+
+describe('what is given up', () => {
+  /** The server takes `select slow` and answers it when it is stopped for the second time. */
+  function openStoppable() {
+    const slow = Promise.withResolvers<[]>()
+    const stopped: Backend[] = []
+    server.answer = (text) => {
+      if (text.includes('pg_backend_pid()')) return [{ pid: 7, begun: '1.5' }]
+      return text === 'select slow' ? slow.promise : []
+    }
+    const connection = new OwnConnection({
+      ...{ address: server.address, statementMs: 5000 },
+      async stop(backend) {
+        stopped.push(backend)
+        // Once it had not begun.
+        if (stopped.length === 2) slow.reject(new Refused('57014', 'canceling statement due to user request'))
+      },
+    })
+    closers.push(() => connection.close())
+    return { connection, stopped }
+  }
+
+  it('is ended in PostgreSQL, however early it is stopped, and the next goes on', async () => {
+    const { connection, stopped } = openStoppable()
+    const stop = new AbortController()
+    const slow = connection.use((client) => client.query('select slow'), stop.signal)
+    const next = connection.use(async (client) => (await client.query('select 1')).rows)
+    await server.until(() => server.asked.includes('select slow'))
+    stop.abort()
+    await expect(slow).rejects.toThrow('canceling statement')
+    expect(await next).toEqual([])
+    expect(stopped).toEqual([
+      { pid: 7, begun: '1.5' },
+      { pid: 7, begun: '1.5' },
+    ])
+    expect(server.sessions.size).toBe(1)
+  })
+
+  it('is not begun where its turn has not come', async () => {
+    const { connection, stopped } = openStoppable()
+    const stop = new AbortController()
+    const first = connection.use((client) => client.query('select first'))
+    const second = connection.use((client) => client.query('select second'), stop.signal)
+    stop.abort()
+    await first
+    await expect(second).rejects.toThrow('given up')
+    expect(server.asked).not.toContain('select second')
+    expect(stopped).toEqual([])
+  })
+})
+
+describe.skipIf(postgresPrograms === null)(`a statement that is given up (${needsPostgres})`, () => {
+  it('ends in a real PostgreSQL, and nothing else does', async () => {
+    const real = await PostgresServer.start()
+    const address = { ...server.address, port: real.port, database: 'postgres' }
+    const linked = Promise.withResolvers<void>()
+    const main = new Postgres(address, {
+      onLink: (trouble) => trouble === null && linked.resolve(),
+      onNotify() {},
+    })
+    const running = main.run()
+    const open = () =>
+      new OwnConnection({
+        ...{ address, statementMs: 30_000 },
+        stop: (backend) => main.ask((client) => stopBackend(client, backend)),
+      })
+    const [one, other] = [open(), open()]
+    try {
+      await linked.promise
+      const pidOf = (connection: OwnConnection) =>
+        connection.use(async (client) => (await client.query('select pg_backend_pid() as pid')).rows[0]?.pid)
+      const pid = await pidOf(one)
+      const sleeping = "select count(*) from pg_stat_activity where state = 'active' and query like 'select pg_sleep%'"
+      const stop = new AbortController()
+      const slow = one.use((client) => client.query('select pg_sleep(25)'), stop.signal)
+      const beside = other.use((client) => client.query('select pg_sleep(2)'))
+      await expect.poll(() => real.query(sleeping).trim()).toBe('2')
+      stop.abort()
+      await expect(slow).rejects.toMatchObject({ code: '57014' })
+      expect(real.query(sleeping).trim()).toBe('1')
+      expect(await pidOf(one)).toBe(pid)
+      // A backend of that number that began at another time is somebody else's.
+      await main.ask((client) => stopBackend(client, { pid: Number(pid), begun: '1.5' }))
+      await beside
+    } finally {
+      await Promise.all([one.close(), other.close(), main.close()])
+      await running
+      await real.remove()
+    }
   })
 })

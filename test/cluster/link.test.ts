@@ -67,6 +67,20 @@ describe('a question to the cluster thread', () => {
     expect(await Promise.all([one, other])).toEqual(['first', 'second'])
   })
 
+  it('that nobody waits for any more is stopped, and not asked where that is known', async () => {
+    const { link, thread } = open()
+    const stop = new AbortController()
+    const asked = link.ask('read', { method: 'get', input: ['req_1'] }, stop.signal)
+    const id = thread().asked
+    stop.abort()
+    expect(thread().heard.at(-1)).toEqual({ kind: 'stop', id })
+    thread().say({ kind: 'failure', id, away: false, message: 'canceling statement' })
+    await expect(asked).rejects.toMatchObject({ name: 'StoreConflict' })
+    const later = link.ask('read', { method: 'get', input: ['req_1'] }, stop.signal)
+    await expect(later).rejects.toMatchObject({ name: 'StoreStopped' })
+    expect(thread().asked).toBe(id)
+  })
+
   it('that PostgreSQL refuses is told from one that did not reach it', async () => {
     const { link, thread } = open()
     for (const [away, name] of [

@@ -10,7 +10,8 @@ import { recordSeries } from '../../store/records/record-series.ts'
 import { recordStats } from '../../store/records/record-stats.ts'
 import { recordTargets } from '../../store/records/record-targets.ts'
 import { recordUsage } from '../../store/records/record-usage.ts'
-import { OwnConnection } from '../own-connection.ts'
+import { type Backend, OwnConnection, stopBackend } from '../own-connection.ts'
+import type { Postgres } from '../postgres.ts'
 import type { PostgresAddress, Questions } from '../protocol.ts'
 import { findBodies, readOtherBodies } from '../records/bodies.ts'
 import { addFull, SqlCondition } from './condition.ts'
@@ -19,7 +20,7 @@ import type { RecordReading } from './reading.ts'
 
 /** Whoever asks for more at once is told so by PostgreSQL. */
 const statementMs = 30_000
-/** What somebody looks at must not wait for the long reading of another, which goes on also when nobody waits for it any more. */
+/** What somebody looks at must not wait for the long reading of another. */
 const readingsAtOnce = 3
 /** One transaction of SQLite. */
 const othersAtOnce = 500
@@ -37,19 +38,22 @@ export class Readings {
   /** Each opened when those before it are in use. */
   readonly #connections: readonly OwnConnection[]
 
-  constructor(address: PostgresAddress) {
-    this.#connections = Array.from({ length: readingsAtOnce }, () => new OwnConnection({ address, statementMs }))
+  constructor(address: PostgresAddress, main: Pick<Postgres, 'ask'>) {
+    const stop = (backend: Backend) => main.ask((client) => stopBackend(client, backend))
+    this.#connections = Array.from({ length: readingsAtOnce }, () => new OwnConnection({ address, statementMs, stop }))
   }
 
-  async answer(reading: RecordReading): Promise<unknown> {
-    const source = new PostgresSource(this.#ask)
+  /** When the signal fires nobody waits for it any more, and it ends in PostgreSQL. */
+  async answer(reading: RecordReading, signal: AbortSignal): Promise<unknown> {
+    const ask: AskPostgres = (text, values) => this.#ask(text, values, signal)
+    const source = new PostgresSource(ask)
     switch (reading.method) {
       case 'list':
-        return (await this.#search(...reading.input)).records
+        return (await search(ask, ...reading.input)).records
       case 'search':
-        return await this.#search(reading.input[0])
+        return await search(ask, reading.input[0])
       case 'get':
-        return await this.#get(...reading.input)
+        return await get(ask, ...reading.input)
       case 'stats':
         return await recordStats(source, ...reading.input)
       case 'usage':
@@ -92,43 +96,43 @@ export class Readings {
     await Promise.all(this.#connections.map((connection) => connection.close()))
   }
 
-  readonly #ask: AskPostgres = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => {
-    const idlest = this.#connections.reduce((best, each) => (each.waiting < best.waiting ? each : best))
-    const { rows } = await idlest.use((client) => client.query<Row>(text, values))
-    return rows
-  }
-
-  async #search(filter: RecordFilter): Promise<FoundRecords> {
-    const condition = new SqlCondition()
-    addFull(condition, filter)
-    const records = await this.#read(`${condition.text} order by id desc limit ${filter.limit}`, condition.values)
-    const isWhole = records.length >= filter.limit
-    return { records, before: isWhole ? (records.at(-1)?.id ?? null) : null, searchedUntil: null }
-  }
-
   /** The oldest first. */
   async byIds(ids: readonly string[]): Promise<RequestRecord[]> {
-    return await this.#read('id = any ($1) order by id', [ids])
+    return await read((text, values) => this.#ask(text, values), 'id = any ($1) order by id', [ids])
   }
 
-  /** By its id, or of the refusal that stood for others at the moment the id was made. */
-  async #get(id: string): Promise<RequestRecord | null> {
-    const [known] = await this.#read('id = $1', [id])
-    const time = idTime(id)
-    if (known !== undefined || time === null) return known ?? null
-    const shared = 'repeats is not null and id < $1 and last_time >= $2 order by id desc limit 1'
-    const [found] = await this.#read(shared, [idAt(time + 1), new Date(time).toISOString()])
-    return found ?? null
+  readonly #ask = async <Row extends pg.QueryResultRow>(text: string, values: unknown[], signal?: AbortSignal) => {
+    const idlest = this.#connections.reduce((best, each) => (each.waiting < best.waiting ? each : best))
+    const { rows } = await idlest.use((client) => client.query<Row>(text, values), signal)
+    return rows
   }
+}
 
-  async #read(condition: string, values: unknown[]): Promise<RequestRecord[]> {
-    const rows = await this.#ask<StoredRow & pg.QueryResultRow>(
-      `select id, node, record_json, repeats::float8 as repeats, last_time from spgw.records where ${condition}`,
-      values,
-    )
-    return rows.map(({ id, node, record_json, repeats, last_time }) => {
-      const repeat = repeats === null || last_time === null ? null : { count: repeats, last_time }
-      return { ...withRepeats(record_json, id, repeat), node }
-    })
-  }
+async function search(ask: AskPostgres, filter: RecordFilter): Promise<FoundRecords> {
+  const condition = new SqlCondition()
+  addFull(condition, filter)
+  const records = await read(ask, `${condition.text} order by id desc limit ${filter.limit}`, condition.values)
+  const isWhole = records.length >= filter.limit
+  return { records, before: isWhole ? (records.at(-1)?.id ?? null) : null, searchedUntil: null }
+}
+
+/** By its id, or of the refusal that stood for others at the moment the id was made. */
+async function get(ask: AskPostgres, id: string): Promise<RequestRecord | null> {
+  const [known] = await read(ask, 'id = $1', [id])
+  const time = idTime(id)
+  if (known !== undefined || time === null) return known ?? null
+  const shared = 'repeats is not null and id < $1 and last_time >= $2 order by id desc limit 1'
+  const [found] = await read(ask, shared, [idAt(time + 1), new Date(time).toISOString()])
+  return found ?? null
+}
+
+async function read(ask: AskPostgres, condition: string, values: unknown[]): Promise<RequestRecord[]> {
+  const rows = await ask<StoredRow & pg.QueryResultRow>(
+    `select id, node, record_json, repeats::float8 as repeats, last_time from spgw.records where ${condition}`,
+    values,
+  )
+  return rows.map(({ id, node, record_json, repeats, last_time }) => {
+    const repeat = repeats === null || last_time === null ? null : { count: repeats, last_time }
+    return { ...withRepeats(record_json, id, repeat), node }
+  })
 }

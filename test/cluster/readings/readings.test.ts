@@ -17,11 +17,20 @@ it('goes on beside a long one, over a few connections at most', async () => {
   await once(silent, 'listening')
   const place = silent.address()
   const port = typeof place === 'object' && place !== null ? place.port : 0
-  const readings = new Readings({
-    ...{ host: '127.0.0.1', port, user: 'spgw', password: null, database: 'spgw', authority: null, plain: true },
-  })
+  const address = {
+    host: '127.0.0.1',
+    port,
+    user: 'spgw',
+    password: null,
+    database: 'spgw',
+    authority: null,
+    plain: true,
+  }
+  const nobody = { ask: () => Promise.reject(new Error('it is stopped by nobody')) }
+  const readings = new Readings(address, nobody)
   const opened = on(silent, 'connection')
-  const read = () => readings.answer({ method: 'get', input: ['req_1'] }).catch(() => null)
+  const { signal } = new AbortController()
+  const read = () => readings.answer({ method: 'get', input: ['req_1'] }, signal).catch(() => null)
   const first = read()
   await opened.next()
   // Nobody waits for the first any more, and it takes as long as it takes.
