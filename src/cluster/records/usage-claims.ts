@@ -49,10 +49,8 @@ export class UsageClaims {
   async #claim(self: Self, outbox: OutboxClient): Promise<boolean> {
     const { claims, last, waiting } = await outbox.ask('claims', { after: this.#after })
     this.#waiting = waiting
-    if (claims.length > 0) {
-      const answers = await this.#connection.use((client) => claimUsage(client, self, claims))
-      this.#waiting = await outbox.ask('claimed', answers)
-    }
+    if (claims.length > 0)
+      await outbox.ask('claimed', await this.#connection.use((client) => claimUsage(client, self, claims)))
     this.#after = last ?? 0
     return last !== null
   }

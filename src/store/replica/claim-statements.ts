@@ -83,7 +83,8 @@ export class ClaimStatements {
   }
 
   measure(): WaitingUsage {
-    return this.#waiting.get() ?? { usage: 0, usageSince: null }
+    // A sum is always one row.
+    return this.#waiting.get() as WaitingUsage
   }
 
   find(number: number): { entry: WaitingEntry; notedAt: string } | null {

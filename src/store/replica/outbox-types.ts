@@ -100,8 +100,7 @@ export interface OutboxQuestions {
   forget: { input: ForgottenObject[]; output: undefined }
   /** What background work used, and no node is known to count: behind that number. */
   claims: { input: { after: number }; output: ClaimPage }
-  /** What waits then. */
-  claimed: { input: ClaimAnswer[]; output: WaitingUsage }
+  claimed: { input: ClaimAnswer[]; output: undefined }
   /** What holds budget here for background work, behind that one; null: from the beginning. */
   holds: { input: HeldBatch | null; output: HeldBatch[] }
   /** Of these it is counted what they came to: they hold nothing more. */

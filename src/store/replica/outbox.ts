@@ -91,10 +91,7 @@ export class Outbox {
     if (act === 'shipped') return await this.#connection.writeHot((hot) => outboxOf(hot).settle(input))
     if (act === 'state') return await this.#connection.readHot((hot) => outboxOf(hot).state(input.after))
     if (act === 'claims') return await this.#connection.readHot((hot) => outboxOf(hot).claims.list(input.after))
-    if (act === 'claimed') {
-      await this.#store((hot, stored) => bookClaims(hot, input, Date.now(), stored))
-      return await this.#connection.readHot((hot) => outboxOf(hot).claims.measure())
-    }
+    if (act === 'claimed') return await this.#store((hot, stored) => bookClaims(hot, input, Date.now(), stored))
     if (act === 'holds') return await this.#connection.readHot((hot) => outboxOf(hot).claims.listHolds(input))
     if (act === 'release') return await this.#store((hot, stored) => releaseHolds(hot, input, stored))
     if (act === 'set-aside') return this.#setAside(input)
