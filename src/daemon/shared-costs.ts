@@ -4,7 +4,7 @@ import type { ClusterLink } from '../cluster/link.ts'
 import type { RequestRecord } from '../core/record.ts'
 
 const askEveryMs = 100
-/** Nobody waits longer for nodes that are there and get on with nothing: one of an earlier version does not know what is asked of it. */
+/** Nobody waits longer for nodes that are there and get on with nothing. */
 const stallMs = 30_000
 
 /** What the records of all nodes cost, in PostgreSQL at once; each node changes its own database, one that is away when it is back. */
@@ -26,8 +26,9 @@ export function sharedCosts(link: ClusterLink): SharedCosts {
         const left = nodes.reduce((sum, node) => sum + node.left, 0)
         if (left < least) until = performance.now() + stallMs
         least = Math.min(least, left)
-        yield nodes.map(({ name }) => name)
-        if (nodes.every(({ isAway }) => isAway) || performance.now() > until) return
+        const namesOf = (some: typeof nodes) => some.map(({ name }) => name)
+        yield { missing: namesOf(nodes), outdated: namesOf(nodes.filter(({ isOlder }) => isOlder)) }
+        if (nodes.every(({ isAway, isOlder }) => isAway || isOlder) || performance.now() > until) return
         await wait(askEveryMs)
       }
     },

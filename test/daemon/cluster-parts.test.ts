@@ -110,25 +110,29 @@ describe('costs of the records of all nodes', () => {
     expect(asked.map(([name]) => name)).toEqual(['ship', 'read', 'read'])
   })
 
+  const left = (name: string, much: number) => ({ ...node(name), isOlder: false, left: much })
+
   it('are settled when each node that is there has settled its own', async () => {
-    const { link } = linkOf({
-      repriced: [
-        [
-          { ...node('a'), left: 3 },
-          { ...node('gone', true), left: 9 },
-        ],
-        [{ ...node('gone', true), left: 9 }],
-      ],
-    })
-    expect(await collect(sharedCosts(link).settle())).toEqual([['a', 'gone'], ['gone']])
+    const gone = { ...left('gone', 9), isAway: true }
+    const { link } = linkOf({ repriced: [[left('a', 3), gone], [gone]] })
+    expect(await collect(sharedCosts(link).settle())).toEqual([
+      { missing: ['a', 'gone'], outdated: [] },
+      { missing: ['gone'], outdated: [] },
+    ])
+  })
+
+  it('are not waited for where a node knows of no such change', async () => {
+    const { link } = linkOf({ repriced: [[{ ...left('old', 3), isOlder: true }]] })
+    expect(await collect(sharedCosts(link).settle())).toEqual([{ missing: ['old'], outdated: ['old'] }])
   })
 
   it('are not waited for where nodes get on with nothing for half a minute', async () => {
-    const { link } = linkOf({ repriced: [[{ ...node('old'), left: 3 }]] })
+    const { link } = linkOf({ repriced: [[left('stuck', 3)]] })
     const settling = sharedCosts(link).settle()
-    expect((await settling.next()).value).toEqual(['old'])
+    const stuck = { missing: ['stuck'], outdated: [] }
+    expect((await settling.next()).value).toEqual(stuck)
     vi.advanceTimersByTime(29_000)
-    expect((await settling.next()).value).toEqual(['old'])
+    expect((await settling.next()).value).toEqual(stuck)
     vi.advanceTimersByTime(2000)
     expect((await settling.next()).done).toBe(true)
   })

@@ -17,6 +17,8 @@ const recomputed = z.object({
   elsewhere: z.array(z.string()),
   /** Nodes that have the new cost not in their own databases yet: those that are away put it there when they are back. */
   missing: z.array(z.string()),
+  /** Those of them that run an earlier version, and put it there once they are upgraded. */
+  outdated: z.array(z.string()),
 })
 export type Recomputed = z.infer<typeof recomputed>
 
@@ -51,7 +53,10 @@ export const cost = {
         { field: 'changed', title: 'CHANGED', format: 'number', also: { field: 'missing', join: ', not yet on ' } },
         { field: 'unpriced', title: 'UNPRICED', format: 'number' },
         { field: 'before_usd', title: 'BEFORE', format: 'money' },
-        { field: 'after_usd', title: 'AFTER', format: 'money' },
+        {
+          ...{ field: 'after_usd', title: 'AFTER', format: 'money' },
+          also: { field: 'outdated', join: '; once upgraded also on ' },
+        },
       ],
     },
     examples: ['cost recompute --since 30d', 'cost recompute --since 2026-01-01 --provider azure-eu'],

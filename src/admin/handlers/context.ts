@@ -209,7 +209,11 @@ export interface SharedCosts {
   /** For all nodes; returns how many there were. */
   reprice(costs: RecordCost[]): Promise<number>
   /** Waits for the nodes that are there to do the same in their own databases. Names those that have not yet; the last are away. */
-  settle(): AsyncGenerator<string[]>
+  settle(): AsyncGenerator<{
+    missing: string[]
+    /** Of an earlier version: they do so once they are upgraded, and are not waited for. */
+    outdated: string[]
+  }>
 }
 
 export interface PurgeProgress {

@@ -17,8 +17,18 @@ const rowsAtOnce = 20
 export interface RepriceQuestions {
   /** Puts another cost on these in PostgreSQL, whosever they are, and in their nodes' own databases soon. Returns how many there were. */
   reprice: { input: RecordCost[]; output: number }
-  /** What members have still to change in their own databases; `isAway`: it was not heard of for a while. */
-  repriced: { input: null; output: { name: string; isAway: boolean; left: number }[] }
+  /** What members have still to change in their own databases. */
+  repriced: { input: null; output: RepricingNode[] }
+}
+
+export interface RepricingNode {
+  name: string
+  /** It was not heard of for a while. */
+  isAway: boolean
+  /** It runs a version that knows of no such change, and makes it once it is upgraded. */
+  isOlder: boolean
+  /** How much there is to do. */
+  left: number
 }
 
 type RepriceAnswerers = {
@@ -43,8 +53,10 @@ export const repriceAnswerers: RepriceAnswerers = {
   },
 
   async repriced(client) {
-    const { rows } = await client.query<{ name: string; isAway: boolean; left: number }>(
-      `select m.name, coalesce(m.beat < now() - interval '${awayAfter}', true) as "isAway", count(*)::int as left
+    // The first release that does so says as well for how long it keeps bodies.
+    const { rows } = await client.query<RepricingNode>(
+      `select m.name, coalesce(m.beat < now() - interval '${awayAfter}', true) as "isAway", count(*)::int as left,
+         exists (select from spgw.shipped s where s.member = m.id and s.keep_bodies_ms is null) as "isOlder"
        from spgw.reprices r join spgw.members m on m.id = r.member group by m.id order by m.name`,
     )
     return rows

@@ -146,6 +146,19 @@ describe.skipIf(postgresPrograms === null)(`another cost of records (${needsPost
     await expectAgreement()
   })
 
+  it('is known to come late to a member of a version that brings no bodies', async () => {
+    for (const node of nodes) await answer(node)
+    await settle()
+    await client.query("update spgw.shipped set keep_bodies_ms = null where node = 'b'")
+    await client.query("insert into spgw.reprices (member, costs) select id, '[]' from spgw.members")
+    const asked = await repriceAnswerers.repriced(client, null)
+    expect(asked.map(({ name, isOlder, left }) => [name, isOlder, left])).toEqual([
+      ['a', false, 1],
+      ['b', true, 1],
+    ])
+    await client.query('delete from spgw.reprices; update spgw.shipped set keep_bodies_ms = keep_ms')
+  })
+
   it('is asked of all where nobody is called as the records say, and of nobody that is no member', async () => {
     const [node] = nodes
     await answer(node)

@@ -45,6 +45,7 @@ export async function* recomputeCost(
     ...{ done: false, time: null, checked: 0, changed: 0, unpriced: 0, before_usd: 0, after_usd: 0 },
     elsewhere: shared === null ? (cluster?.others() ?? []).map(({ name }) => name) : [],
     missing: [],
+    outdated: [],
   }
   let before: string | undefined
   for (let more = true; more && !signal.aborted; ) {
@@ -67,8 +68,8 @@ export async function* recomputeCost(
   const resource = { kind: 'cost', id: start, name: start }
   await audited(context, { operation: 'cost.recompute', resource, before: { usd: sum.before_usd }, after }).audit.note()
   if (shared !== null && !signal.aborted)
-    for await (const missing of shared.settle()) {
-      sum.missing = missing
+    for await (const left of shared.settle()) {
+      Object.assign(sum, left)
       if (signal.aborted) break
     }
   yield { ...sum, done: true }
