@@ -35,6 +35,11 @@ const inputParts = [
   'cache_creation_input_tokens',
 ]
 
+const epochDigits = /^\d{9,14}$/
+const secondsLength = 11
+const zoned = /(?:\d[Zz]|UTC|GMT|:\d\d(?:\.\d+)?[+-]\d\d:?\d\d)$/
+const isoTime = /^\d{4}-\d\d-\d\dT/
+
 export function readUsageExport(file: string, text: string): ExportedUsage[] {
   const [head = [], ...rows] = parseCsv(text)
   const names = head.map((name) => plain(name))
@@ -48,7 +53,7 @@ export function readUsageExport(file: string, text: string): ExportedUsage[] {
       `${file} has no column for ${at.day < 0 ? 'the day' : at.model < 0 ? 'the model' : 'tokens or cost'}.`,
       `Download the usage or cost of each day by model as CSV. It has: ${head.join(', ').slice(0, 200)}`,
     )
-  return rows.flatMap((row) => {
+  const read = rows.flatMap((row) => {
     const day = readDay(row[at.day] ?? '')
     // A cost export of OpenAI names `MODEL, input`.
     const model = (row[at.model] ?? '').split(', ')[0]?.trim() ?? ''
@@ -58,6 +63,10 @@ export function readUsageExport(file: string, text: string): ExportedUsage[] {
       { day, model, input, requests: count(row[at.requests]), output: count(row[at.output]), usd: count(row[at.usd]) },
     ]
   })
+  // One line without a day may be that of the totals.
+  if (read.length === 0 && rows.length > 0)
+    throw invalid(`${file} has no day that can be read, as "${rows[0]?.[at.day] ?? ''}".`, 'Write days as 2026-01-31.')
+  return read
 }
 
 function plain(name: string): string {
@@ -68,10 +77,19 @@ function find(names: readonly string[], spellings: readonly string[]): number {
   return spellings.map((each) => names.indexOf(plain(each))).find((index) => index >= 0) ?? -1
 }
 
-/** RFC 3339, a day, or seconds since the epoch. */
+/** RFC 3339, what else JavaScript reads, or seconds or milliseconds since the epoch. UTC where no zone is named, wherever this runs. */
 function readDay(text: string): string | null {
-  const moment = /^\d{9,11}$/.test(text) ? Number(text) * 1000 : Date.parse(text)
+  const moment = parseDay(text.trim())
   return Number.isNaN(moment) ? null : new Date(moment).toISOString().slice(0, 10)
+}
+
+function parseDay(text: string): number {
+  if (/^\d+$/.test(text)) {
+    if (!epochDigits.test(text)) return Number.NaN
+    return Number(text) * (text.length > secondsLength ? 1 : 1000)
+  }
+  if (zoned.test(text)) return Date.parse(text)
+  return Date.parse(isoTime.test(text) ? `${text}Z` : `${text} UTC`)
 }
 
 /** With thousands separators or a currency sign, or without. */

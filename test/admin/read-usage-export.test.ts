@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readUsageExport } from '../../src/admin/handlers/cost/read-usage-export.ts'
+
+const daysOf = (...days: string[]) =>
+  readUsageExport('usage.csv', `date,model,cost\n${days.map((day) => `"${day}",gpt,1\n`).join('')}`).map(
+    ({ day }) => day,
+  )
+
+/** However a vendor writes the 25th of November 2026 in UTC. */
+const written = [
+  '2026-11-25',
+  '2026-11-25T00:00:00',
+  '2026-11-25T23:59:59.999Z',
+  '2026-11-25t00:00:00z',
+  '2026-11-25 00:00:00',
+  '2026-11-25 00:00:00 UTC',
+  '2026-11-25 00:00:00+00:00',
+  '2026-11-24T20:00:00-05:00',
+  '2026-11-26T01:00:00+0200',
+  '11/25/2026',
+  'Nov 25, 2026',
+  ' 2026-11-25 ',
+  '1795564800',
+  '1795564800000',
+]
+
+describe('the days of a usage export', () => {
+  it.each(written)('are read from %s', (text) => {
+    expect(daysOf(text)).toEqual(['2026-11-25'])
+  })
+
+  it('are the same wherever the gateway runs', () => {
+    const source = join(import.meta.dirname, '../../src/admin/handlers/cost/read-usage-export.ts')
+    const script = `
+      const { readUsageExport } = await import(${JSON.stringify(source)})
+      const text = 'date,model,cost\\n' + ${JSON.stringify(written)}.map((day) => '"' + day + '",gpt,1\\n').join('')
+      console.log(readUsageExport('usage.csv', text).map(({ day }) => day).join(' '))`
+    const env = { ...process.env, TZ: 'Pacific/Kiritimati' }
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' })
+    expect(printed.trim()).toBe(written.map(() => '2026-11-25').join(' '))
+  })
+
+  it('are left out where a line is that of the totals, and refused where no line has one', () => {
+    expect(daysOf('2026-11-25', 'Total')).toEqual(['2026-11-25'])
+    const refused = (...days: string[]) => {
+      try {
+        return daysOf(...days)
+      } catch (error) {
+        return error
+      }
+    }
+    expect(refused('25.11.2026')).toMatchObject({
+      message: 'usage.csv has no day that can be read, as "25.11.2026".',
+      data: { hint: 'Write days as 2026-01-31.' },
+    })
+    expect(refused('20261125', '20261126')).toMatchObject({ code: 'invalid' })
+    expect(refused()).toEqual([])
+  })
+
+  it('are read of whatever a file holds, without a fault of another kind', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string(), (day, model) => {
+        const cell = (text: string) => `"${text.replaceAll('"', '""')}"`
+        try {
+          const [read] = readUsageExport('usage.csv', `date,model,cost\n${cell(day)},${cell(model)},1\n`)
+          expect(read?.day).toMatch(/^[+-]?\d{4,6}-\d\d-\d\d$/)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'invalid' })
+        }
+      }),
+    )
+  })
+})
+
+describe('the figures of a usage export', () => {
+  it.each([
+    ['1,234', 1234],
+    ['$1.50', 1.5],
+    [' 12 ', 12],
+    ['', null],
+    ['n/a', null],
+    ['-0.25', -0.25],
+  ])('read %s as %s', (text, value) => {
+    const [line] = readUsageExport('usage.csv', `date,model,cost\n2026-11-25,gpt,"${text}"\n`)
+    expect(line?.usd ?? null).toBe(value)
+  })
+})
