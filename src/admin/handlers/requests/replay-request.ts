@@ -1,4 +1,5 @@
 import type { MissingBodies } from '../../../core/capture.ts'
+import { memberOf, readNodes } from '../../../core/json-nodes.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
@@ -114,15 +115,19 @@ async function chooseReplayKey(
   return chooseKey(context, await findScope(context, { project, environment }), wanted)
 }
 
-/** In the body, or, where the lane has it there, in the path. */
-function withModel(call: { path: string; body: string }, model: string | undefined): { path: string; body: string } {
+/** In the path, where the lane has it there, or in the body, which stays as it is otherwise. */
+export function withModel(
+  call: { path: string; body: string },
+  model: string | undefined,
+): { path: string; body: string } {
   if (model === undefined) return call
   const [, before, after] = /^(.*\/models\/)[^/:]+(:.*)$/.exec(call.path) ?? []
   if (before !== undefined) return { ...call, path: `${before}${encodeURIComponent(model)}${after}` }
-  const body: unknown = JSON.parse(call.body)
-  if (typeof body !== 'object' || body === null || !('model' in body))
-    throw invalid('The request names no model, so it cannot be replaced.', 'Leave --model out.')
-  return { ...call, body: JSON.stringify({ ...body, model }) }
+  const bytes = Buffer.from(call.body)
+  const named = memberOf(readNodes(bytes), 'model')
+  if (named === null) throw invalid('The request names no model, so it cannot be replaced.', 'Leave --model out.')
+  const [head, tail] = [bytes.subarray(0, named.start), bytes.subarray(named.end)]
+  return { ...call, body: `${head}${JSON.stringify(model)}${tail}` }
 }
 
 function readAnswer({ record, bodies: { answer } }: Replay): string | null {
