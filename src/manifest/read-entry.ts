@@ -228,7 +228,7 @@ function readSoleTarget(
 
 const hashForm = /^[0-9a-f]{64}$/
 
-/** What an carries of a key, so that a wiped gateway admits it again: `sha256`, `last_four`, and `former` while a rotation's grace runs. */
+/** What an export carries of a key, so that a wiped gateway admits it again: `sha256`, `last_four`, and `former` while a rotation's grace runs. */
 function readSecrets(reader: Reader, entry: ManifestEntry, tree: Record<string, unknown>, place: SourcePosition): void {
   const { former } = tree
   if (tree.sha256 === undefined && tree.last_four === undefined && former === undefined) return
