@@ -1,11 +1,12 @@
 import type { AdminParts } from '../../admin/handlers/context.ts'
 import { newId } from '../../core/ids.ts'
+import type { TrafficTally } from '../../core/traffic-tally.ts'
 import type { Transport } from '../../providers/contract.ts'
 import type { Alert, AlertDelivery } from '../../store/api.ts'
 import type { Log } from '../log.ts'
 import { TrafficWindow } from '../recent-traffic.ts'
 import { findChanges } from './changes.ts'
-import { findAlertConditions } from './conditions.ts'
+import { type AlertCondition, crossingOf, findAlertConditions, type Observed } from './conditions.ts'
 import { afterTry, type DeliveryTry, type Receiver, send, writeRequest } from './delivery.ts'
 import { type CertificateFiles, observe } from './observe.ts'
 
@@ -32,6 +33,9 @@ export class AlertWatch {
   readonly counts = { delivered: 0, retried: 0, failed: 0 }
   readonly #options: AlertWatchOptions
   readonly #window = new TrafficWindow(0, errorSeconds)
+  /** Ids of providers that have failed, and names of those that have answered, since the gateway began. */
+  readonly #failed = new Set<string>()
+  readonly #answered = new Set<string>()
   readonly #sending = new Map<string, Promise<void>>()
   #timer: NodeJS.Timeout | null = null
   #looking: Promise<void> | null = null
@@ -44,7 +48,7 @@ export class AlertWatch {
   }
 
   start(): void {
-    this.#endTraffic = this.#options.store.onTraffic((tally) => this.#window.add(tally, this.#now()))
+    this.#endTraffic = this.#options.store.onTraffic((tally) => this.#hear(tally))
     this.#timer ??= setInterval(() => void this.look(), everyMs).unref()
   }
 
@@ -89,10 +93,11 @@ export class AlertWatch {
     const { requests, failures } = this.#window.count(now)
     const observed = await observe(runtime, settings(), { requests, failures }, now)
     const conditions = findAlertConditions(observed)
+    const unknown = this.#findUnknown(observed.providers, conditions)
     const reported = Map.groupBy(await store.alerts.crossings(), ({ alertId }) => alertId)
     for (const { id, events } of alerts) {
       const known = new Set((reported.get(id) ?? []).map(({ crossing }) => crossing))
-      const { crossed, ended, messages } = findChanges(events, conditions, known, observed)
+      const { crossed, ended, messages } = findChanges(events, conditions, known, { ...observed, unknown })
       if (crossed.length + ended.length === 0) continue
       const deliveries = messages.map((message) => makeDelivery(id, message, now))
       await store.alerts.raise(id, { time: this.#iso(), crossed, ended, deliveries })
@@ -107,6 +112,18 @@ export class AlertWatch {
     this.sendDue().catch((error: unknown) =>
       this.#options.log.warn('alerts were not sent', { reason: describe(error) }),
     )
+  }
+
+  #hear(tally: TrafficTally): void {
+    this.#window.add(tally, this.#now())
+    for (const { provider, outcome } of tally.attempts) if (outcome === 'answered') this.#answered.add(provider)
+  }
+
+  #findUnknown(providers: Observed['providers'], conditions: readonly AlertCondition[]): Set<string> {
+    const failing = new Set(conditions.map(({ crossing }) => crossing))
+    for (const { id } of providers) if (failing.has(crossingOf(id))) this.#failed.add(id)
+    const unknown = providers.filter(({ id, name }) => !this.#failed.has(id) && !this.#answered.has(name))
+    return new Set(unknown.map(({ id }) => id))
   }
 
   /** Whoever asks for one that is being tried waits for that try. */

@@ -1,5 +1,5 @@
 import type { AlertEvent, AlertMessage } from '../../core/alert.ts'
-import { type AlertCondition, lasts } from './conditions.ts'
+import { type AlertCondition, crossingOf, lasts } from './conditions.ts'
 
 export interface Changes {
   crossed: string[]
@@ -7,20 +7,31 @@ export interface Changes {
   messages: AlertMessage[]
 }
 
-/** What one alert has to report, given what it has reported before. */
+interface Look {
+  now: number
+  providers: readonly { id: string; name: string }[]
+  /** Ids of providers that have neither failed nor answered since the gateway began. */
+  unknown: ReadonlySet<string>
+}
+
+/**
+ * What one alert has to report, given what it has reported before. A provider that was reported is over only once it was seen to
+ * work: a start remembers no failed calls.
+ */
 export function findChanges(
   events: readonly AlertEvent[],
   conditions: readonly AlertCondition[],
   reported: ReadonlySet<string>,
-  { now, providers }: { now: number; providers: readonly { id: string; name: string }[] },
+  { now, providers, unknown }: Look,
 ): Changes {
   const timestamp = new Date(now).toISOString()
   const wanted = conditions.filter(({ event }) => events.includes(event))
   const fresh = wanted.filter(({ fires, crossing }) => fires && !reported.has(crossing))
   const current = new Set(conditions.map(({ crossing }) => crossing))
+  for (const id of unknown) current.add(crossingOf(id))
   const ended = [...reported].filter((crossing) => !current.has(crossing) && !lasts(crossing))
   const recovered = ended.flatMap((crossing): AlertMessage[] => {
-    const provider = providers.find(({ id }) => crossing === `provider ${id}`)
+    const provider = providers.find(({ id }) => crossing === crossingOf(id))
     if (provider === undefined || !events.includes('provider')) return []
     const text = `Provider ${provider.name} works again.`
     const data = { resource: `provider:${provider.name}`, scope: null, percent: null, text }

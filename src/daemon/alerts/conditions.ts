@@ -110,7 +110,7 @@ function findProvider({ id, name, state }: Observed['providers'][number]): Alert
     since: state.since,
   }
   const fires = state.state === 'failing'
-  return [{ event: 'provider', crossing: `provider ${id}`, includes: [], fires, type: 'provider.failing', data }]
+  return [{ event: 'provider', crossing: crossingOf(id), includes: [], fires, type: 'provider.failing', data }]
 }
 
 function findErrors({ requests, failures: errors }: Observed['traffic']): AlertCondition[] {
@@ -145,6 +145,11 @@ function findExpiry({ resource, at }: Expiry, now: number): AlertCondition[] {
   const text = `${resource.replace(':', ' ')} ${when}.`
   const data = { resource, scope: null, percent: null, text, expires_at: until, days }
   return [{ event: 'expiry', crossing, includes, fires: true, type: 'expiry.soon', data }]
+}
+
+/** Of a provider that fails. */
+export function crossingOf(providerId: string): string {
+  return `provider ${providerId}`
 }
 
 /** Thresholds of a period and of a date are reported once for ever; the others may come again once they are over. */

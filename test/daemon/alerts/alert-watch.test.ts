@@ -77,6 +77,7 @@ let live: HealthView
 let clock: { now: number }
 let warnings: string[]
 let watch: AlertWatch
+let tellTraffic: Parameters<StoreClient['onTraffic']>[0]
 
 beforeEach(() => {
   store = new Store()
@@ -95,7 +96,13 @@ function open(): AlertWatch {
     // The disk of this machine is its own.
     dataDirectory: '/nowhere',
   }
-  const client: Partial<StoreClient> = { alerts: store.tables as StoreClient['alerts'], onTraffic: () => () => {} }
+  const client: Partial<StoreClient> = {
+    alerts: store.tables as StoreClient['alerts'],
+    onTraffic: (listener) => {
+      tellTraffic = listener
+      return () => {}
+    },
+  }
   const nothing = () => {}
   const warn = (message: string, fields?: object) => warnings.push([message, ...Object.values(fields ?? {})].join(': '))
   return new AlertWatch({
@@ -165,6 +172,39 @@ describe('a look', () => {
     live = failing()
     await look()
     expect(types().slice(2)).toEqual(['alr_ops provider.failing', 'alr_late provider.failing'])
+  })
+
+  it('after a start says that a provider works again only once it has, and reports nothing that still fails twice', async () => {
+    addAlert('ops')
+    live = failing()
+    await look()
+    watch.stop()
+    watch = open()
+    watch.start()
+    live = { state: 'ready' }
+    await look()
+    live = failing()
+    await look()
+    expect(types()).toEqual(['alr_ops provider.failing'])
+    live = { state: 'ready' }
+    await look()
+    expect(types().slice(1)).toEqual(['alr_ops provider.recovered'])
+    live = failing()
+    await look()
+    watch.stop()
+    watch = open()
+    watch.start()
+    live = { state: 'ready' }
+    const answered = (outcome: 'answered' | 'failed') => {
+      const nothing = { served: [], errors: [], durations: [], firstBytes: [], seconds: [] }
+      tellTraffic({ ...nothing, attempts: [{ provider: 'openai', model: 'gpt', outcome, count: 1 }] })
+    }
+    answered('failed')
+    await look()
+    expect(types().slice(2)).toEqual(['alr_ops provider.failing'])
+    answered('answered')
+    await look()
+    expect(types().slice(3)).toEqual(['alr_ops provider.recovered'])
   })
 
   it('of a store in trouble reports it to the log, and the next one looks as if it had not been', async () => {
