@@ -6,7 +6,15 @@ import type { Alert, AlertDelivery } from '../../store/api.ts'
 import type { Log } from '../log.ts'
 import { TrafficWindow } from '../recent-traffic.ts'
 import { findChanges } from './changes.ts'
-import { type AlertCondition, crossingOf, findAlertConditions, type Observed } from './conditions.ts'
+import {
+  type AlertCondition,
+  crossingOf,
+  diskCrossing,
+  errorsCrossing,
+  findAlertConditions,
+  isTooFew,
+  type Observed,
+} from './conditions.ts'
 import { afterTry, type DeliveryTry, type Receiver, send, writeRequest } from './delivery.ts'
 import { type CertificateFiles, observe } from './observe.ts'
 
@@ -40,6 +48,7 @@ export class AlertWatch {
   #timer: NodeJS.Timeout | null = null
   #looking: Promise<void> | null = null
   #forgotAt = 0
+  #startedAt = 0
   #endTraffic: (() => void) | null = null
   #isStopped = false
 
@@ -48,6 +57,7 @@ export class AlertWatch {
   }
 
   start(): void {
+    this.#startedAt = this.#now()
     this.#endTraffic = this.#options.store.onTraffic((tally) => this.#hear(tally))
     this.#timer ??= setInterval(() => void this.look(), everyMs).unref()
   }
@@ -93,7 +103,7 @@ export class AlertWatch {
     const { requests, failures } = this.#window.count(now)
     const observed = await observe(runtime, settings(), { requests, failures }, now)
     const conditions = findAlertConditions(observed)
-    const unknown = this.#findUnknown(observed.providers, conditions)
+    const unknown = this.#findUnknown(observed, conditions)
     const reported = Map.groupBy(await store.alerts.crossings(), ({ alertId }) => alertId)
     for (const { id, events } of alerts) {
       const known = new Set((reported.get(id) ?? []).map(({ crossing }) => crossing))
@@ -119,11 +129,15 @@ export class AlertWatch {
     for (const { provider, outcome } of tally.attempts) if (outcome === 'answered') this.#answered.add(provider)
   }
 
-  #findUnknown(providers: Observed['providers'], conditions: readonly AlertCondition[]): Set<string> {
+  /** A start remembers neither failed calls nor the traffic before it. */
+  #findUnknown({ now, providers, traffic, disk }: Observed, conditions: readonly AlertCondition[]): Set<string> {
     const failing = new Set(conditions.map(({ crossing }) => crossing))
     for (const { id } of providers) if (failing.has(crossingOf(id))) this.#failed.add(id)
-    const unknown = providers.filter(({ id, name }) => !this.#failed.has(id) && !this.#answered.has(name))
-    return new Set(unknown.map(({ id }) => id))
+    const untried = providers.filter(({ id, name }) => !this.#failed.has(id) && !this.#answered.has(name))
+    const unknown = new Set(untried.map(({ id }) => crossingOf(id)))
+    if (isTooFew(traffic) && Math.abs(now - this.#startedAt) < errorSeconds * 1000) unknown.add(errorsCrossing)
+    if (disk === null) unknown.add(diskCrossing)
+    return unknown
   }
 
   /** Whoever asks for one that is being tried waits for that try. */

@@ -10,14 +10,11 @@ export interface Changes {
 interface Look {
   now: number
   providers: readonly { id: string; name: string }[]
-  /** Ids of providers that have neither failed nor answered since the gateway began. */
+  /** Crossings of which nobody can say now whether they hold: those that were reported are not over. */
   unknown: ReadonlySet<string>
 }
 
-/**
- * What one alert has to report, given what it has reported before. A provider that was reported is over only once it was seen to
- * work: a start remembers no failed calls.
- */
+/** What one alert has to report, given what it has reported before. */
 export function findChanges(
   events: readonly AlertEvent[],
   conditions: readonly AlertCondition[],
@@ -27,8 +24,7 @@ export function findChanges(
   const timestamp = new Date(now).toISOString()
   const wanted = conditions.filter(({ event }) => events.includes(event))
   const fresh = wanted.filter(({ fires, crossing }) => fires && !reported.has(crossing))
-  const current = new Set(conditions.map(({ crossing }) => crossing))
-  for (const id of unknown) current.add(crossingOf(id))
+  const current = new Set([...unknown, ...conditions.map(({ crossing }) => crossing)])
   const ended = [...reported].filter((crossing) => !current.has(crossing) && !lasts(crossing))
   const recovered = ended.flatMap((crossing): AlertMessage[] => {
     const provider = providers.find(({ id }) => crossing === crossingOf(id))

@@ -113,14 +113,20 @@ function findProvider({ id, name, state }: Observed['providers'][number]): Alert
   return [{ event: 'provider', crossing: crossingOf(id), includes: [], fires, type: 'provider.failing', data }]
 }
 
-function findErrors({ requests, failures: errors }: Observed['traffic']): AlertCondition[] {
-  const share = requests < fewestRequests ? 0 : errors / requests
+/** Of so few requests nobody can say how many fail. */
+export function isTooFew({ requests }: Observed['traffic']): boolean {
+  return requests < fewestRequests
+}
+
+function findErrors(traffic: Observed['traffic']): AlertCondition[] {
+  const { requests, failures: errors } = traffic
+  const share = isTooFew(traffic) ? 0 : errors / requests
   if (share <= errorShares[1]) return []
   const percent = Math.round(share * 100)
   const text = `${errors} of ${requests} requests of the last 5 minutes failed (${percent}%).`
   const data = { resource: 'requests', scope: 'workspace', percent, text, requests, errors }
   const fires = share > errorShares[0]
-  return [{ event: 'errors', crossing: 'errors', includes: [], fires, type: 'errors.high', data }]
+  return [{ event: 'errors', crossing: errorsCrossing, includes: [], fires, type: 'errors.high', data }]
 }
 
 function findDisk(disk: Observed['disk']): AlertCondition[] {
@@ -130,7 +136,7 @@ function findDisk(disk: Observed['disk']): AlertCondition[] {
   const percent = Math.floor(share * 100)
   const text = `The disk of the data directory has ${percent}% free.`
   const data = { resource: 'disk', scope: null, percent, text, free_bytes: disk.freeBytes }
-  return [{ event: 'disk', crossing: 'disk', includes: [], fires: share < diskShares[0], type: 'disk.low', data }]
+  return [{ event: 'disk', crossing: diskCrossing, includes: [], fires: share < diskShares[0], type: 'disk.low', data }]
 }
 
 function findExpiry({ resource, at }: Expiry, now: number): AlertCondition[] {
@@ -146,6 +152,9 @@ function findExpiry({ resource, at }: Expiry, now: number): AlertCondition[] {
   const data = { resource, scope: null, percent: null, text, expires_at: until, days }
   return [{ event: 'expiry', crossing, includes, fires: true, type: 'expiry.soon', data }]
 }
+
+export const errorsCrossing = 'errors'
+export const diskCrossing = 'disk'
 
 /** Of a provider that fails. */
 export function crossingOf(providerId: string): string {

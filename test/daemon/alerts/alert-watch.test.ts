@@ -207,6 +207,34 @@ describe('a look', () => {
     expect(types().slice(3)).toEqual(['alr_ops provider.recovered'])
   })
 
+  it('after a start reports errors that go on once, and waits to see whether they do', async () => {
+    addAlert('ops', {}, ['errors'])
+    const second = () => Math.floor(clock.now / 1000)
+    const failed = (requests: number) => {
+      const tally = { second: second(), requests, errors: requests, failures: requests, usd: null, latencies: [] }
+      const nothing = { served: [], errors: [], durations: [], firstBytes: [], attempts: [] }
+      tellTraffic({ ...nothing, seconds: [tally] })
+    }
+    const restart = () => {
+      watch.stop()
+      watch = open()
+      watch.start()
+    }
+    restart()
+    failed(30)
+    await look()
+    restart()
+    failed(10)
+    await look()
+    failed(20)
+    await look()
+    expect(types()).toEqual(['alr_ops errors.high'])
+    expect(store.crossings).toHaveLength(1)
+    clock.now += 400_000
+    await look()
+    expect(store.crossings).toEqual([])
+  })
+
   it('of a store in trouble reports it to the log, and the next one looks as if it had not been', async () => {
     addAlert('ops')
     live = failing()
