@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { formatLimitUsage } from '../../src/admin/contract/show-limit.ts'
-import { formatOutbox } from '../../src/admin/contract/show-outbox.ts'
 import {
   absent,
   escapeControls,
@@ -139,11 +138,10 @@ function describeCluster({ cluster }: Partial<Status>, view: View): [string, str
   if (cluster === null || cluster === undefined) return []
   if (cluster.id === null) return [['cluster', 'none yet: spgw cluster init, or spgw cluster join TOKEN']]
   const { outbox } = cluster
-  if (outbox === null || outbox === undefined) return [['cluster', cluster.id]]
-  return [
-    ['cluster', cluster.id],
-    ['', `not shared yet: ${formatOutbox(outbox, (time) => formatValue(time, 'age', view))}`],
-  ]
+  const waiting = outbox === null || outbox === undefined ? absent : formatValue(outbox, 'text', view)
+  // Worth a line only where something is.
+  const isAll = waiting === absent || waiting === 'nothing'
+  return [['cluster', cluster.id], ...(isAll ? [] : [['', `not shared yet: ${waiting}`] as [string, string]])]
 }
 
 /** Of a cluster, where there are others; an older gateway does not tell. */

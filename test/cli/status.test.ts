@@ -62,6 +62,15 @@ describe('status', () => {
     expect(await show({ cluster: null })).not.toContain('cluster')
   })
 
+  it('tells of what a node has not shared yet, where there is something', async () => {
+    const outbox = { records: 0, since: null, usage: 0, usage_since: null, history: false, trouble: null }
+    const showOutbox = (more: object) => show({ cluster: { id: 'clu_1', outbox: { ...outbox, ...more } } })
+    expect(await showOutbox({})).not.toContain('not shared yet')
+    expect(await showOutbox({ usage: 3, trouble: 'no room' })).toContain(
+      'cluster    clu_1\n           not shared yet: usage of 3 batches or responses: no room\n',
+    )
+  })
+
   it('says what is degraded first, and since when', async () => {
     const degraded = [{ part: 'store', since: '2026-03-01T11:50:00Z', reason: 'the disk is full\u001b[2J' }]
     const text = await show({ degraded, set_aside: ['a'], entries_lost: 2 })

@@ -7,7 +7,7 @@
  *          asks first where it is dangerous; `useOperation` calls by hand; `useMay('keys.create')` (session/) whether a
  *          operator may call an operation; `toast` and `toastFault` say how it went.
  * Values   `Time`, `Money`, `Browser`, `Duration`, `Bytes`, `Count`, `Id`, `StateBadge`, `UntrustedText` for text from outside (models,
- *          user agents, messages), `Missing`; `derivedColumn` for the contract's own columns.
+ *          user agents, messages), `Missing`; `derivedColumn` for the contract's own columns, `DerivedValue` for any value.
  * Drawing  `Sparkline`, `Chart` (loaded when the first is drawn).
  * Text     `CopyButton`, `Code`, `Snippets`, `Command`.
  *
@@ -24,7 +24,7 @@ export { Chart, ChartLegend, type ChartSeries } from './chart.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'
 export { CopyButton } from './copy-button.tsx'
 export { DataTable, type TableHandle } from './data-table.tsx'
-export { derivedColumn } from './derived-cell.tsx'
+export { DerivedValue, derivedColumn } from './derived-cell.tsx'
 export { Dialog, Drawer } from './dialog.tsx'
 export { Command, Empty } from './empty.tsx'
 export { FaultNotice } from './fault-notice.tsx'

@@ -1,7 +1,17 @@
 import { formatMilliseconds, formatMoney, formatShare, formatValue } from '../../../../admin/contract/show-value.ts'
 import { useLive } from '../../live/live.ts'
 import type { StatusOutput } from '../../live/status-output.ts'
-import { Bytes, Count, entriesOf, Missing, type RecordEntry, RecordView, StateBadge, Time } from '../../parts/index.ts'
+import {
+  Bytes,
+  Count,
+  DerivedValue,
+  entriesOf,
+  Missing,
+  type RecordEntry,
+  RecordView,
+  StateBadge,
+  Time,
+} from '../../parts/index.ts'
 import { Loading } from '../../shell/page.tsx'
 import { Section } from '../section.tsx'
 
@@ -17,6 +27,7 @@ const inWords = [
   'database_limit_bytes',
   'journal_bytes',
   'long_turns',
+  'cluster',
 ]
 
 function statusEntries({ traffic, providers, ...status }: StatusOutput): RecordEntry[] {
@@ -52,6 +63,37 @@ function statusEntries({ traffic, providers, ...status }: StatusOutput): RecordE
     { label: 'Journal entries lost', value: <Count value={status.entries_lost} /> },
     { label: 'Blocked threads', value: <BlockedThreads turns={status.long_turns} /> },
   ]
+}
+
+/** Nothing where the settings name none. */
+function clusterEntries(cluster: StatusOutput['cluster']): RecordEntry[] {
+  if (cluster === null) return []
+  const { id, budgets, limits, records, outbox, nodes } = cluster
+  const shares = `budgets ${budgets}, limits per minute ${limits}, records ${records}`
+  return [
+    { label: 'Cluster', value: id === null ? <Missing meaning="not a member yet" /> : `${id}: ${shares}` },
+    ...(outbox === null ? [] : [{ label: 'Not shared yet', value: <DerivedValue name="outbox" value={outbox} /> }]),
+    ...(nodes.length === 0 ? [] : [{ label: 'Nodes', value: <Nodes nodes={nodes} /> }]),
+  ]
+}
+
+/** This one first. */
+function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
+  return (
+    <ul className="nested">
+      {nodes.map(({ name, state, traffic, degraded }, index) => (
+        <li key={name}>
+          {index === 0 ? `${name} (this one)` : name}
+          {state === 'absent' ? ': not heard of' : traffic === null ? null : `: ${describeTraffic(traffic)}`}
+          {degraded.map(({ part, since }) => (
+            <span key={part}>
+              ; {part} degraded since <Time at={since} />
+            </span>
+          ))}
+        </li>
+      ))}
+    </ul>
+  )
 }
 
 /** In the words of `spgw status`. */
@@ -92,7 +134,11 @@ export function About() {
       ))}
       <Section title={`spgw ${status.version}`}>
         <RecordView
-          entries={[...entriesOf(status, [...inWords, 'version', 'degraded', 'set_aside']), ...statusEntries(status)]}
+          entries={[
+            ...entriesOf(status, [...inWords, 'version', 'degraded', 'set_aside']),
+            ...statusEntries(status),
+            ...clusterEntries(status.cluster),
+          ]}
         />
       </Section>
       <Section title="API">
