@@ -27,16 +27,18 @@ export function derivedColumn<Row>(column: Column): TableColumn<Row> {
   }
 }
 
-export function DerivedCell({ row, column }: { row: unknown; column: Column }) {
+/** `whole`: in a record, where a text may have several lines. */
+export function DerivedCell({ row, column, whole = false }: { row: unknown; column: Column; whole?: boolean }) {
   const value = valueAt(row, column.field)
   if (column.format === 'age' && typeof value === 'string') return <Time at={value} />
   if (column.format === 'id' && typeof value === 'string') return <Id id={value} />
-  const text = formatCell(row, column, { now: 0, utc: false })
+  const text = formatCell(row, column, { now: Date.now(), utc: true })
   if (column.format === 'state') {
     const tone = toneOfCell(row, column)
     return <StateBadge state={text} {...(tone === null ? {} : { tone })} />
   }
-  return text === absent ? <Missing /> : <bdi className="from-outside truncate">{text}</bdi>
+  if (text === absent) return <Missing />
+  return <bdi className={`from-outside ${whole ? 'breakable' : 'truncate'}`}>{text}</bdi>
 }
 
 /** Any value of a result, formatted by its field name. */

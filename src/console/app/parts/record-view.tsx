@@ -32,7 +32,10 @@ export function entriesOf(
   if (columns.length > 0)
     return columns
       .filter(({ field }) => !leaveOut.includes(field))
-      .map((column) => ({ label: sentenceCase(column.title), value: <DerivedCell row={answer} column={column} /> }))
+      .map((column) => ({
+        label: sentenceCase(column.title),
+        value: <DerivedCell row={answer} column={column} whole />,
+      }))
   return Object.entries(answer)
     .filter(([name]) => !leaveOut.includes(name))
     .map(([name, value]) => ({ label: labelOf(name), value: <DerivedValue name={name} value={value} /> }))

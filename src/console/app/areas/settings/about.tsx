@@ -77,7 +77,7 @@ function clusterEntries(cluster: StatusOutput['cluster']): RecordEntry[] {
   ]
 }
 
-/** This one first. */
+/** This one first: what of it is degraded stands above. */
 function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
   return (
     <ul className="nested">
@@ -85,7 +85,7 @@ function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
         <li key={name}>
           {index === 0 ? `${name} (this one)` : name}
           {state === 'absent' ? ': not heard of' : traffic === null ? null : `: ${describeTraffic(traffic)}`}
-          {degraded.map(({ part, since }) => (
+          {(index === 0 ? [] : degraded).map(({ part, since }) => (
             <span key={part}>
               ; {part} degraded since <Time at={since} />
             </span>
