@@ -37,7 +37,7 @@ export default defineConfig({
     // Most tests wait for something most of the time; left alone, vitest runs one file after the other on two cores.
     maxWorkers: 4,
     projects: [
-      { test: { name: 'rules', include: ['test/rules/**/*.test.ts'], ...patience } },
+      { test: { name: 'rules', include: ['test/rules/**/*.test.ts'], isolate: false, ...patience } },
       {
         test: {
           name: 'unit',

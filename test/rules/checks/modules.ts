@@ -36,7 +36,18 @@ export function readModules(...folders: string[]): Module[] {
   )
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
-    .map((path) => parseModule(path, readFileSync(join(root, path), 'utf8')))
+    .map(readModule)
+}
+
+/** Nobody changes what was parsed: one module for all rules that a process runs. */
+const read = new Map<string, Module>()
+
+function readModule(path: string): Module {
+  const known = read.get(path)
+  if (known !== undefined) return known
+  const module = parseModule(path, readFileSync(join(root, path), 'utf8'))
+  read.set(path, module)
+  return module
 }
 
 export function parseModule(path: string, text: string): Module {
