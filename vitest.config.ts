@@ -8,6 +8,8 @@ const patience = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: {
 process.env.TMPDIR = makeRunDirectory()
 // A server's files as they are at first (test/support/postgres-server.ts).
 process.env.SPGW_TEST_POSTGRES = join(process.env.TMPDIR, 'postgres')
+// And a database without anything in it (test/support/empty-database.ts).
+process.env.SPGW_TEST_DATABASE = join(process.env.TMPDIR, 'empty.db')
 // Tests run in processes and threads of their own, each of which would compile the sources anew.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cache')
 

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { passedPoints } from '../../scripts/crash/kills.ts'
 import { type CrashResult, runCrashes } from '../../scripts/crash/run.ts'
@@ -10,11 +11,11 @@ import { executable } from '../support/executable.ts'
 const rotation = passedPoints.filter((point) => point.startsWith('seal-rotate.'))
 const others = passedPoints.filter((point) => !rotation.includes(point))
 const seed = Date.now() % 1_000_000
-/** Of the others every second one, by chance: `npm run crash` takes all of them. */
+/** Of the others every third one, by chance: `npm run crash` takes all of them. */
 const points = passedPoints.filter((point) =>
-  rotation.includes(point) ? point === rotation[seed % rotation.length] : others.indexOf(point) % 2 === seed % 2,
+  rotation.includes(point) ? point === rotation[seed % rotation.length] : others.indexOf(point) % 3 === seed % 3,
 )
-const kills = 15
+const kills = 12
 
 /** The short form of `npm run crash`: what is checked, and how, stands in docs/reliability.md. */
 it(`${kills} times kill -9: every id that a client saw stands exactly once`, { timeout: 1_800_000 }, async () => {
@@ -37,4 +38,14 @@ it('hands out nothing that dies on purpose', async () => {
   expect(bytes.includes('x-sp-request-id')).toBe(true)
   for (const trace of ['SPGW_FAULT_POINT', ...faultPoints])
     expect([trace, bytes.includes(trace)]).toEqual([trace, false])
+})
+
+it('has a bundle for tests that dies wherever it is asked to', async () => {
+  const directory = dirname(testBundle)
+  const scripts = (await readdir(directory)).filter((name) => name.endsWith('.js'))
+  const texts = await Promise.all(scripts.map((name) => readFile(join(directory, name), 'utf8')))
+  const missing = ['SPGW_FAULT_POINT', 'FaultPoint', ...faultPoints].filter(
+    (trace) => !texts.some((text) => text.includes(trace)),
+  )
+  expect(missing).toEqual([])
 })

@@ -79,8 +79,3 @@ it('names no module by where the project lies, since the names of the pieces are
   const root = join(import.meta.dirname, '../..')
   expect(Object.keys(metafile.inputs).filter((input) => input.includes(root))).toEqual([])
 })
-
-it('keeps them all in a test build', async () => {
-  await bundle(join(directory, 'tests'), { forTests: true })
-  expect(await tracesIn(join(directory, 'tests'))).toEqual(traces)
-})

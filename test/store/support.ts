@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -14,6 +14,7 @@ import { Ingestion } from '../../src/store/ingest/ingest.ts'
 import type { BatchLimits } from '../../src/store/ingest/segment-reader.ts'
 import type { StoreThreadData } from '../../src/store/protocol.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
+import { placeEmptyDatabase } from '../support/empty-database.ts'
 import { threadModule } from '../support/thread-module.ts'
 
 export const now = '2026-01-02T03:04:05.000Z'
@@ -32,6 +33,7 @@ export function storePaths(directory: string, boot = 'live'): StoreThreadData {
 
 /** The real thread on real files. Closed when the test is over. */
 export async function startTestStore(data: StoreThreadData): Promise<StoreClient> {
+  if (!existsSync(data.databasePath)) await placeEmptyDatabase(data.databasePath)
   const store = await startStore(() => new Worker(threadModule('store-thread'), { workerData: data }))
   onTestFinished(() => store.close())
   return store

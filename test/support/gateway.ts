@@ -7,6 +7,8 @@ import { ORPCError } from '@orpc/client'
 import { type AdminClient, createAdminClient } from '../../src/admin/client.ts'
 import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
+import { createMachineKey } from '../../src/sealing/machine-key.ts'
+import { placeEmptyDatabase } from './empty-database.ts'
 
 export interface GatewayOptions {
   /** Text of config.yaml; the listen addresses stand on the command line and win over it. */
@@ -76,6 +78,7 @@ export function gatewayCommand(): GatewayProgram {
 
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'spgw-')))
+  if (options.dataDirectory === undefined && options.program === undefined) await furnish(dataDirectory)
   if (options.config !== undefined) await writeFile(join(dataDirectory, 'config.yaml'), options.config)
   // Ports that the system gives to the gateway itself: one that was asked for beforehand may be anybody's by then.
   const addresses = ['--listen', '127.0.0.1:0', '--console-listen', '127.0.0.1:0']
@@ -138,6 +141,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
       await remove()
     },
   }
+}
+
+/** As the first start does it, which costs more than a later one. */
+async function furnish(dataDirectory: string): Promise<void> {
+  const hasDatabase = await placeEmptyDatabase(join(dataDirectory, 'spgw.db'))
+  if (hasDatabase) createMachineKey(join(dataDirectory, 'machine.key'))
 }
 
 type Shortcuts = Pick<TestGateway, 'addRoute' | 'createKey' | 'record'>
