@@ -45,15 +45,22 @@ export function renderStatus(output: unknown, view: View): string {
   return `${[...describeHealth(status, view), ...plain].join('\n')}\n`
 }
 
-function describeHealth({ version, degraded }: Status, view: View): string[] {
+function describeHealth({ version, draining, degraded }: Status, view: View): string[] {
   const name = view.paint('strong', `spgw ${escapeControls(version)}`)
+  if (draining) {
+    const words = '▲ out of service, still serving what comes; back in: spgw cluster drain --undo'
+    return [`${name}  ${view.paint('warning', words)}`, ...describeParts(degraded, view)]
+  }
   if (degraded.length === 0) return [`${name}  ${view.paint('good', '● healthy')}`]
-  const parts = degraded.map(({ part, since, reason }) => {
+  return [`${name}  ${view.paint('warning', '▲ degraded, still serving')}`, ...describeParts(degraded, view)]
+}
+
+function describeParts(degraded: Status['degraded'], view: View): string[] {
+  return degraded.map(({ part, since, reason }) => {
     const ago = formatValue(since, 'age', view)
     const [first = '', ...more] = hangingLines(`since ${ago}: ${escapeControls(reason)}`, part.length + 4, view.width)
     return [`  ${view.paint('warning', part)}  ${first}`, ...more].join('\n')
   })
-  return [`${name}  ${view.paint('warning', '▲ degraded, still serving')}`, ...parts]
 }
 
 function describeProcess({ started_at, process_id, workers }: Status, view: View): string {

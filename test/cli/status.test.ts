@@ -80,6 +80,14 @@ describe('status', () => {
     expect(text).toMatch(/records .*, 2 lost\nset aside {2}/)
   })
 
+  it('says that a node is out of service, and how it comes back', async () => {
+    const degraded = [{ part: 'postgres', since: '2026-03-01T11:50:00Z', reason: 'not reached' }]
+    const lines = (await show({ draining: true, degraded })).split('\n')
+    expect(lines[0]).toBe('spgw 0.1.0  ▲ out of service, still serving what comes; back in: spgw cluster drain --undo')
+    expect(lines[1]).toBe('  postgres  since 10 min ago: not reached')
+    expect(await show({ draining: false })).toContain('● healthy')
+  })
+
   it('leaves out what nobody may see or nobody knows', async () => {
     const unknown = { traffic: null, in_flight: null, requests_since_start: null, database_bytes: null }
     const quiet = { requests_per_second: 0, error_share: null, duration_p95_ms: null, usd_per_hour: null }

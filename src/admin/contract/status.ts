@@ -32,6 +32,8 @@ export const statusShape = z.object({
   traffic: trafficShape.nullable(),
   /** Of policies; the 20 nearest to their end, these first. */
   budgets: z.array(periodShape),
+  /** Taken out of service by `cluster drain`: what comes is still served, and `/readyz` says 503. */
+  draining: z.boolean(),
   /** Empty is well. */
   degraded: z.array(z.object({ part: z.enum(partNames), reason: z.string(), since: time })),
   providers: z.object({

@@ -37,6 +37,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     requests_since_start: seen === null ? now.requestsSinceStart : null,
     traffic: seen === null ? showTraffic(now.traffic) : null,
     budgets: showBudgets({ runtime, scope }),
+    draining: runtime.departure.begun,
     degraded: now.degraded,
     providers: {
       ready: count('ready'),
