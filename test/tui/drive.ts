@@ -35,6 +35,9 @@ export async function* streamOf(rows: readonly unknown[], signal?: AbortSignal):
   await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
 }
 
+/** What is loaded only where it is used comes later than the next turns. */
+const mostMs = 20_000
+
 /** The whole interface without a terminal, before a gateway whose answers are given by operation; a function is asked for one. */
 export function drive(answers: Answers = {}, scope: ViewScope = everything): Driven {
   const calls: Call[] = []
@@ -73,7 +76,7 @@ export function drive(answers: Answers = {}, scope: ViewScope = everything): Dri
       }
     },
     async see(wanted) {
-      for (let turn = 0; turn < 200; turn++) {
+      for (const end = performance.now() + mostMs; performance.now() < end; ) {
         const shown = text()
         if (shown.includes(wanted)) return shown
         await settle()
@@ -81,7 +84,7 @@ export function drive(answers: Answers = {}, scope: ViewScope = everything): Dri
       throw new Error(`The screen never showed "${wanted}":\n${text()}`)
     },
     async until(isSo) {
-      for (let turn = 0; turn < 200 && !isSo(); turn++) await settle()
+      for (const end = performance.now() + mostMs; performance.now() < end && !isSo(); ) await settle()
       if (!isSo()) throw new Error(`It never came to be:\n${text()}`)
     },
     stop: () => session.stop(),

@@ -133,7 +133,9 @@ describe('the scope', () => {
     expect(form).toMatch(/Project +search/)
     expect(form).toMatch(/Environment +staging/)
     await driven.press('=ci', 'ctrl-s')
-    expect(driven.calls.findLast(({ path }) => path === 'keys.create')?.input).toMatchObject(staging)
+    const created = () => driven.calls.findLast(({ path }) => path === 'keys.create')
+    await driven.until(() => created() !== undefined)
+    expect(created()?.input).toMatchObject(staging)
   })
 
   it('is not mixed with that of the row that is acted on', async () => {
