@@ -14,10 +14,15 @@ type WaitingRecord = [
   ...[repeats: Figure, lastTime: string | null],
 ]
 
+const usualRoom = 1024 * 1024
+const mostRoom = 16 * usualRoom
+
 /** What reads records that are to be shipped. */
 export class OutboxRecords {
   readonly rows: Statement<[string], WaitingRecord>
   readonly label: Statement<[number], LabelWords>
+  /** Where a batch is written, and the next one after it: new memory would cost as much as what is written into it. */
+  room = Buffer.allocUnsafeSlow(usualRoom)
 
   constructor(sqlite: Database) {
     // What most records have not is looked up for those alone that can have it.
@@ -37,27 +42,27 @@ export class OutboxRecords {
   }
 }
 
-const firstRoom = 64 * 1024
 /** UTF-8 has no more for one of UTF-16's. */
 const bytesOfUnit = 3
 
 const figure = (value: number | null) => value ?? '\\N'
 
-/** What comes together in one batch. */
+/** What comes together in one batch. One at a time. */
 export class RecordsBatch {
   readonly #ids: string[] = []
   /** Each line is written at once: thousands of texts that wait would be moved about by each collection of garbage. */
-  #room = Buffer.allocUnsafeSlow(firstRoom)
   #length = 0
   readonly #sums = new SumChanges('hour')
   readonly #labels = new Map<number, { words: LabelWords; text: string }>()
   readonly #records: OutboxRecords
   readonly #node: string
+  readonly #begin: string
 
   /** `node`: as PostgreSQL's records name it. */
   constructor(records: OutboxRecords, node: string) {
     this.#records = records
     this.#node = node
+    this.#begin = `${copyValue(node)}\t`
   }
 
   /** Of these what is here; returns how long its texts are. */
@@ -68,9 +73,12 @@ export class RecordsBatch {
   }
 
   take(): ShippedRecords {
+    const copied = new Uint8Array(this.#records.room.subarray(0, this.#length))
+    // What a batch of large records needed is given back.
+    if (this.#records.room.length > mostRoom) this.#records.room = Buffer.allocUnsafeSlow(usualRoom)
     return {
       ids: this.#ids,
-      copied: this.#room.subarray(0, this.#length),
+      copied,
       sums: nameChanges(this.#node, this.#sums, (number) => this.#labelOf(number).words),
     }
   }
@@ -82,7 +90,7 @@ export class RecordsBatch {
     const tokens = { input, output, cache_read, cache_write, reasoning }
     this.#ids.push(id)
     this.#sums.add({ id, time, state, label, status, error_code, ...tokens, usd, duration_ms, first_byte_ms }, 1)
-    const begin = `${copyValue(this.#node)}\t${id}\t${state}\t${time}\t${this.#labelOf(label).text}`
+    const begin = `${this.#begin}${id}\t${state}\t${time}\t${this.#labelOf(label).text}`
     const outcome = `${figure(status)}\t${copyValue(error_code)}`
     const used = `${figure(input)}\t${figure(output)}\t${figure(cache_read)}\t${figure(cache_write)}\t${figure(reasoning)}`
     const figures = `${used}\t${figure(usd)}\t${figure(duration_ms)}\t${figure(first_byte_ms)}`
@@ -92,13 +100,13 @@ export class RecordsBatch {
   }
 
   #write(line: string): void {
+    const { room } = this.#records
     const most = this.#length + line.length * bytesOfUnit
-    if (most > this.#room.length) {
-      const more = Buffer.allocUnsafeSlow(Math.max(most, this.#room.length * 2))
-      this.#room.copy(more, 0, 0, this.#length)
-      this.#room = more
+    if (most > room.length) {
+      this.#records.room = Buffer.allocUnsafeSlow(Math.max(most, room.length * 2))
+      room.copy(this.#records.room, 0, 0, this.#length)
     }
-    this.#length += this.#room.write(line, this.#length)
+    this.#length += this.#records.room.write(line, this.#length)
   }
 
   /** Versions before 2026-11-23 stored gateway keys that clients had put into texts. */
