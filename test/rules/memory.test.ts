@@ -35,7 +35,7 @@ const dataPlane = {
 const store = {
   entries: ['src/store/thread.ts'],
   // Of these, 30 kB are what a node of a cluster does with rows, records and objects, and run nowhere else; 9 kB are sums by tag.
-  bytes: 504_500,
+  bytes: 506_000,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/', ...ofClusters],
 }
 const serve = {
