@@ -8,12 +8,12 @@ import { TrafficWindow } from '../recent-traffic.ts'
 import { findChanges } from './changes.ts'
 import {
   type AlertCondition,
-  crossingOf,
   diskCrossing,
   errorsCrossing,
   findAlertConditions,
   isTooFew,
   type Observed,
+  providerCrossing,
 } from './conditions.ts'
 import { afterTry, type DeliveryTry, type Receiver, send, writeRequest } from './delivery.ts'
 import { type CertificateFiles, observe } from './observe.ts'
@@ -132,9 +132,9 @@ export class AlertWatch {
   /** A start remembers neither failed calls nor the traffic before it. */
   #findUnknown({ now, providers, traffic, disk }: Observed, conditions: readonly AlertCondition[]): Set<string> {
     const failing = new Set(conditions.map(({ crossing }) => crossing))
-    for (const { id } of providers) if (failing.has(crossingOf(id))) this.#failed.add(id)
+    for (const { id } of providers) if (failing.has(providerCrossing(id))) this.#failed.add(id)
     const untried = providers.filter(({ id, name }) => !this.#failed.has(id) && !this.#answered.has(name))
-    const unknown = new Set(untried.map(({ id }) => crossingOf(id)))
+    const unknown = new Set(untried.map(({ id }) => providerCrossing(id)))
     if (isTooFew(traffic) && Math.abs(now - this.#startedAt) < errorSeconds * 1000) unknown.add(errorsCrossing)
     if (disk === null) unknown.add(diskCrossing)
     return unknown

@@ -1,5 +1,5 @@
 import type { AlertEvent, AlertMessage } from '../../core/alert.ts'
-import { type AlertCondition, crossingOf, lasts } from './conditions.ts'
+import { type AlertCondition, lasts, providerCrossing } from './conditions.ts'
 
 export interface Changes {
   crossed: string[]
@@ -27,7 +27,7 @@ export function findChanges(
   const current = new Set([...unknown, ...conditions.map(({ crossing }) => crossing)])
   const ended = [...reported].filter((crossing) => !current.has(crossing) && !lasts(crossing))
   const recovered = ended.flatMap((crossing): AlertMessage[] => {
-    const provider = providers.find(({ id }) => crossing === crossingOf(id))
+    const provider = providers.find(({ id }) => crossing === providerCrossing(id))
     if (provider === undefined || !events.includes('provider')) return []
     const text = `Provider ${provider.name} works again.`
     const data = { resource: `provider:${provider.name}`, scope: null, percent: null, text }

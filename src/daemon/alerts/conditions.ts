@@ -110,7 +110,7 @@ function findProvider({ id, name, state }: Observed['providers'][number]): Alert
     since: state.since,
   }
   const fires = state.state === 'failing'
-  return [{ event: 'provider', crossing: crossingOf(id), includes: [], fires, type: 'provider.failing', data }]
+  return [{ event: 'provider', crossing: providerCrossing(id), includes: [], fires, type: 'provider.failing', data }]
 }
 
 /** Of so few requests nobody can say how many fail. */
@@ -156,8 +156,7 @@ function findExpiry({ resource, at }: Expiry, now: number): AlertCondition[] {
 export const errorsCrossing = 'errors'
 export const diskCrossing = 'disk'
 
-/** Of a provider that fails. */
-export function crossingOf(providerId: string): string {
+export function providerCrossing(providerId: string): string {
   return `provider ${providerId}`
 }
 

@@ -47,10 +47,9 @@ const bytesOfUnit = 3
 
 const figure = (value: number | null) => value ?? '\\N'
 
-/** What comes together in one batch. One at a time. */
+/** What comes together in one batch. Only one is made at a time: they share the room. */
 export class RecordsBatch {
   readonly #ids: string[] = []
-  /** Each line is written at once: thousands of texts that wait would be moved about by each collection of garbage. */
   #length = 0
   readonly #sums = new SumChanges('hour')
   readonly #labels = new Map<number, { words: LabelWords; text: string }>()
@@ -99,6 +98,7 @@ export class RecordsBatch {
     return record.length
   }
 
+  /** At once: thousands of lines that wait would be moved about by each collection of garbage. */
   #write(line: string): void {
     const { room } = this.#records
     const most = this.#length + line.length * bytesOfUnit

@@ -124,6 +124,12 @@ function addAlert(name: string, change: Partial<Alert> = {}, events: AlertEvent[
 }
 
 const failing = (): HealthView => ({ state: 'failing', since: clock.now })
+/** Another process, on the same store. */
+function restart(): void {
+  watch.stop()
+  watch = open()
+  watch.start()
+}
 /** A look, and what it sends. */
 async function look(): Promise<void> {
   await watch.look()
@@ -178,9 +184,7 @@ describe('a look', () => {
     addAlert('ops')
     live = failing()
     await look()
-    watch.stop()
-    watch = open()
-    watch.start()
+    restart()
     live = { state: 'ready' }
     await look()
     live = failing()
@@ -191,9 +195,7 @@ describe('a look', () => {
     expect(types().slice(1)).toEqual(['alr_ops provider.recovered'])
     live = failing()
     await look()
-    watch.stop()
-    watch = open()
-    watch.start()
+    restart()
     live = { state: 'ready' }
     const answered = (outcome: 'answered' | 'failed') => {
       const nothing = { served: [], errors: [], durations: [], firstBytes: [], seconds: [] }
@@ -214,11 +216,6 @@ describe('a look', () => {
       const tally = { second: second(), requests, errors: requests, failures: requests, usd: null, latencies: [] }
       const nothing = { served: [], errors: [], durations: [], firstBytes: [], attempts: [] }
       tellTraffic({ ...nothing, seconds: [tally] })
-    }
-    const restart = () => {
-      watch.stop()
-      watch = open()
-      watch.start()
     }
     restart()
     failed(30)
