@@ -68,7 +68,7 @@ export default defineConfig({
           // Each starts gateways of its own. The SDKs that nearly all of them import are read once, and not once a file.
           isolate: false,
           globalSetup: ['test/support/bundle-once.ts'],
-          env: { SPGW_TEST_BUNDLE: join(import.meta.dirname, '.build/test-bundle/main.js') },
+          env: { SPGW_TEST_BUNDLE: join(import.meta.dirname, '.build/bundles/tests/main.js') },
           ...patience,
         },
       },

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type BuildOptions, build, type Metafile, type OutputFile, transform } from 'esbuild'
-import { bundleConsole } from './bundle-console.ts'
+import { bundleConsole, type ConsoleBundle } from './bundle-console.ts'
 import {
   deriveCatalog,
   keepSmallZodApart,
@@ -47,15 +47,22 @@ export interface BundleOptions {
   platform?: string
   /** Only builds for tests contain fault points (src/core/fault-point.ts). */
   forTests?: boolean
+  /** The console's page, where it has been made already. */
+  consoleFrom?: { directory: string; consolePage: ConsoleBundle }
+}
+
+export interface Bundle {
+  /** esbuild's, of program and threads. */
+  metafile: Metafile
+  consolePage: ConsoleBundle
 }
 
 /**
  * Empties `outputDirectory`, then bundles the program and its threads into it. Adds the addon, the console's page
  * (`console/`), and the licenses of everything that it contains (`licenses.json`).
- * Returns esbuild's metafile of program and threads.
  */
-export async function bundle(outputDirectory: string, options: BundleOptions = {}): Promise<Metafile> {
-  const { platform = hostPlatform(), forTests = false } = options
+export async function bundle(outputDirectory: string, options: BundleOptions = {}): Promise<Bundle> {
+  const { platform = hostPlatform(), forTests = false, consoleFrom } = options
   await rm(outputDirectory, { recursive: true, force: true })
   await mkdir(outputDirectory, { recursive: true })
   const addon = await readFile(join(root, 'node_modules/better-sqlite3/prebuilds', `${platform}.node`))
@@ -64,16 +71,27 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
     bundleProgram(common),
     // Each thread is one script, because the packaged executable starts it from its text.
     build({ ...common, entryPoints: threads, format: 'cjs', plugins: [...common.plugins, leaveOutFetch] }),
-    bundleConsole(join(outputDirectory, 'console')),
+    consoleFrom === undefined
+      ? bundleConsole(join(outputDirectory, 'console'))
+      : copyConsole(consoleFrom, join(outputDirectory, 'console')),
   ])
   await writeFile(join(outputDirectory, 'package.json'), `${JSON.stringify({ name: 'spgw', bin: 'main.js' })}\n`)
   await writeFile(join(outputDirectory, addonName), addon)
   const notices = collectNotices([program, ofThreads.metafile, consolePage.metafile], platform)
   await writeFile(join(outputDirectory, licensesName), JSON.stringify(notices))
-  return {
+  const metafile = {
     inputs: { ...program.inputs, ...ofThreads.metafile.inputs },
     outputs: { ...program.outputs, ...ofThreads.metafile.outputs },
   }
+  return { metafile, consolePage }
+}
+
+async function copyConsole(
+  { directory, consolePage }: NonNullable<BundleOptions['consoleFrom']>,
+  to: string,
+): Promise<ConsoleBundle> {
+  await cp(directory, to, { recursive: true })
+  return consolePage
 }
 
 /**

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
@@ -16,6 +16,11 @@ const scratch = join(root, '.build')
 const largestBytes = 135e6
 const node = process.version.slice(1)
 
+export interface PackageOptions extends BundleOptions {
+  /** A directory with the bundle, where it has been made already. */
+  bundled?: string
+}
+
 /**
  * Makes `dist/spgw` for this machine's platform, or another one's executable, and returns its path. Does nothing if none
  * of its inputs has changed. Needs only what npm installed, and npm for another platform's Node: pkg finds its base Node,
@@ -24,7 +29,7 @@ const node = process.version.slice(1)
  */
 export async function packageExecutable(
   executable = join(root, 'dist/spgw'),
-  options: BundleOptions = {},
+  options: PackageOptions = {},
   report: (step: string) => void = () => {},
 ): Promise<string> {
   const { platform = hostPlatform() } = options
@@ -33,9 +38,11 @@ export async function packageExecutable(
   // Each run has its own directory, so that two at once do not delete each other's bundle.
   const work = await mkdtemp(join(scratch, 'package-'))
   try {
-    report('Bundling the gateway, its threads and the console …')
     const directory = join(work, 'bundle')
-    await bundle(directory, options)
+    if (options.bundled === undefined) {
+      report('Bundling the gateway, its threads and the console …')
+      await bundle(directory, options)
+    } else await cp(options.bundled, directory, { recursive: true })
     await writeFile(join(directory, 'package.json'), JSON.stringify(packageJson(platform)))
     const hash = await hashInputs(directory, platform)
     if ((await readFile(stamp, 'utf8').catch(() => '')) === hash && (await exists(executable))) {

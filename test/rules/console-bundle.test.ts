@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundleConsole, type ConsoleBundle } from '../../scripts/bundle-console.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { ConsoleBundle } from '../../scripts/bundle-console.ts'
 import { deriveContract } from '../../scripts/derive-contract.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
+import { releasedBundle } from '../support/bundles.ts'
 import { readModules } from './checks/modules.ts'
 
 /** Of script, gzipped, before the page draws anything. */
@@ -13,10 +13,10 @@ const firstScriptBytes = 200_000
 let directory: string
 let bundled: ConsoleBundle
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'console-'))
-  bundled = await bundleConsole(directory)
+  const released = await releasedBundle()
+  directory = join(released.directory, 'console')
+  bundled = released.described.consolePage
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 describe("the console's page", () => {
   it('asks for little before it draws', () => {

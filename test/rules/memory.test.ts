@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundle } from '../../scripts/bundle.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { releasedBundle } from '../support/bundles.ts'
 import { checkBundle } from './checks/bundle.ts'
 
 /** Script text is memory, many times its own size once it has been run (docs/decisions/0012-memory.md). */
@@ -55,13 +52,10 @@ const serve = {
   ],
 }
 
-let directory: string
 let metafile: Metafile
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bundle-'))
-  metafile = await bundle(directory)
+  metafile = (await releasedBundle()).described.metafile
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 describe('what is loaded at the start', () => {
   const output = (entryPoint: string, inputs: string[], imports: Metafile['outputs'][string]['imports'] = []) => ({

@@ -1,22 +1,22 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import packageDescription from '../../package.json' with { type: 'json' }
-import { bundle, licensesName } from '../../scripts/bundle.ts'
+import { licensesName } from '../../scripts/bundle.ts'
 import { faultPoints } from '../../src/core/fault-point.ts'
 import type { Notice } from '../../src/daemon/licenses-command.ts'
+import { bundledFrom, releasedBundle } from '../support/bundles.ts'
 
 const { dependencies } = packageDescription
 
 let directory: string
 let metafile: Metafile
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bundle-'))
-  metafile = await bundle(join(directory, 'released'))
+  const released = await releasedBundle()
+  directory = released.directory
+  metafile = released.described.metafile
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const traces = ['SPGW_FAULT_POINT', 'FaultPoint', ...faultPoints]
 
@@ -28,7 +28,7 @@ async function tracesIn(folder: string): Promise<string[]> {
 }
 
 it('leaves nothing of the fault points in what is released', async () => {
-  expect(await tracesIn(join(directory, 'released'))).toEqual([])
+  expect(await tracesIn(directory)).toEqual([])
 })
 
 it('loads for a command the schemas of its own area alone', () => {
@@ -55,7 +55,7 @@ it('loads for a command the schemas of its own area alone', () => {
 })
 
 it('holds the license of each package that is bundled, of Node and of SQLite', async () => {
-  const notices: Notice[] = JSON.parse(await readFile(join(directory, 'released', licensesName), 'utf8'))
+  const notices: Notice[] = JSON.parse(await readFile(join(directory, licensesName), 'utf8'))
   const names = notices.map(({ name }) => name)
   const bundled = Object.values(metafile.outputs).flatMap(({ inputs }) =>
     Object.keys(inputs).flatMap((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []),
@@ -78,4 +78,10 @@ it('holds the license of each package that is bundled, of Node and of SQLite', a
 it('names no module by where the project lies, since the names of the pieces are made from these names', () => {
   const root = join(import.meta.dirname, '../..')
   expect(Object.keys(metafile.inputs).filter((input) => input.includes(root))).toEqual([])
+})
+
+it('is made anew for tests once anything changes that it is made from', () => {
+  const own = Object.keys(metafile.inputs).filter((input) => !/(^|:)(\.\.\/)*node_modules\//.test(input))
+  expect(own.length).toBeGreaterThan(100)
+  expect(own.filter((input) => !bundledFrom.includes(input.split('/')[0] ?? ''))).toEqual([])
 })
