@@ -129,11 +129,16 @@ export class AlertWatch {
     for (const { provider, outcome } of tally.attempts) if (outcome === 'answered') this.#answered.add(provider)
   }
 
-  /** A start remembers neither failed calls nor the traffic before it. */
+  /**
+   * A start remembers neither failed calls nor the traffic before it; and with a credential or an address that nobody has tried yet,
+   * a provider has not shown that it works.
+   */
   #findUnknown({ now, providers, traffic, disk }: Observed, conditions: readonly AlertCondition[]): Set<string> {
     const failing = new Set(conditions.map(({ crossing }) => crossing))
     for (const { id } of providers) if (failing.has(providerCrossing(id))) this.#failed.add(id)
-    const untried = providers.filter(({ id, name }) => !this.#failed.has(id) && !this.#answered.has(name))
+    const untried = providers.filter(({ id, name, state }) => {
+      return state.state === 'unchecked' || (!this.#failed.has(id) && !this.#answered.has(name))
+    })
     const unknown = new Set(untried.map(({ id }) => providerCrossing(id)))
     if (isTooFew(traffic) && Math.abs(now - this.#startedAt) < errorSeconds * 1000) unknown.add(errorsCrossing)
     if (disk === null) unknown.add(diskCrossing)

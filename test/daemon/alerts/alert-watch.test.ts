@@ -2,78 +2,22 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AlertEvent } from '../../../src/core/alert.ts'
 import { AlertWatch } from '../../../src/daemon/alerts/alert-watch.ts'
-import type { OutboundRequest, ResponseSink, Transport } from '../../../src/providers/contract.ts'
 import type { HealthView } from '../../../src/routing/health.ts'
 import { makeKeyring } from '../../../src/sealing/keyring.ts'
-import type { Alert, AlertDelivery, StoreClient } from '../../../src/store/api.ts'
+import type { Alert, StoreClient } from '../../../src/store/api.ts'
+import type { Readiness } from '../../../src/store/configuration/snapshot.ts'
 import { makeConfiguration, makeProvider } from '../../support/snapshot.ts'
+import { Receivers, Store } from './support.ts'
 
 type Runtime = ConstructorParameters<typeof AlertWatch>[0]['runtime']
 
 const hourMs = 3600_000
 const keyring = makeKeyring({ keyId: 'a'.repeat(12), key: createSecretKey(randomBytes(32)), source: 'test' })
 
-/** What the store does, without its file: `alerts` of the tables, as far as the watch asks for them. */
-class Store {
-  alerts: Alert[] = []
-  deliveries: AlertDelivery[] = []
-  crossings: { alertId: string; crossing: string }[] = []
-  forgotten: { time: string; kept: readonly string[] }[] = []
-  /** What the next questions fail with. */
-  failures: Error[] = []
-
-  readonly tables: Partial<StoreClient['alerts']> = {
-    list: async () => {
-      const failure = this.failures.shift()
-      if (failure !== undefined) throw failure
-      return this.alerts
-    },
-    crossings: async () => structuredClone(this.crossings),
-    raise: async (alertId, { crossed, ended, deliveries }) => {
-      this.crossings = this.crossings.filter((each) => each.alertId !== alertId || !ended.includes(each.crossing))
-      this.crossings.push(...crossed.map((crossing) => ({ alertId, crossing })))
-      this.deliveries.push(...structuredClone(deliveries))
-    },
-    due: async (time) => this.deliveries.filter(({ nextAt }) => nextAt !== null && nextAt <= time),
-    delivery: async (id) => structuredClone(this.deliveries.find((each) => each.id === id) ?? null),
-    noteTry: async (id, tried) => {
-      this.deliveries = this.deliveries.map((each) => (each.id === id ? { ...each, ...tried } : each))
-    },
-    forget: async (time, kept) => void this.forgotten.push({ time, kept }),
-  }
-}
-
-/** Holds each call until it is answered. */
-class Receivers implements Transport {
-  readonly calls: { request: OutboundRequest; sink: ResponseSink }[] = []
-  /** Answers at once; null: not by itself. */
-  status: number | null = 200
-  #waiting: (() => void)[] = []
-
-  send(request: OutboundRequest, sink: ResponseSink) {
-    this.calls.push({ request, sink })
-    if (this.status !== null) this.answer(this.calls.length - 1, this.status)
-    for (const wake of this.#waiting.splice(0)) wake()
-    return { abort() {}, pause() {}, resume() {} }
-  }
-
-  answer(call: number, status: number): void {
-    this.calls[call]?.sink.onHead(status, [])
-    this.calls[call]?.sink.onEnd()
-  }
-
-  async called(times: number): Promise<void> {
-    while (this.calls.length < times) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-  }
-
-  get paths(): string[] {
-    return this.calls.map(({ request }) => `${request.origin}${request.path}`)
-  }
-}
-
 let store: Store
 let receivers: Receivers
 let live: HealthView
+let readiness: Readiness['state']
 let clock: { now: number }
 let warnings: string[]
 let watch: AlertWatch
@@ -83,6 +27,7 @@ beforeEach(() => {
   store = new Store()
   receivers = new Receivers()
   live = { state: 'ready' }
+  readiness = 'ready'
   clock = { now: Date.parse('2026-03-10T12:00:00Z') }
   warnings = []
   watch = open()
@@ -91,7 +36,10 @@ afterEach(() => watch.stop())
 
 function open(): AlertWatch {
   const runtime: Partial<Runtime> = {
-    snapshot: () => ({ configuration: makeConfiguration({ providers: [makeProvider('openai')] }), keys: [] }),
+    snapshot: () => {
+      const provider = makeProvider('openai', { readiness: { state: readiness, reason: null, since: '' } })
+      return { configuration: makeConfiguration({ providers: [provider] }), keys: [] }
+    },
     health: () => live,
     // The disk of this machine is its own.
     dataDirectory: '/nowhere',
@@ -178,6 +126,22 @@ describe('a look', () => {
     live = failing()
     await look()
     expect(types().slice(2)).toEqual(['alr_ops provider.failing', 'alr_late provider.failing'])
+  })
+
+  it('says that a provider works again once it answers, and not when its credential was replaced without a check', async () => {
+    addAlert('ops')
+    readiness = 'failing'
+    await look()
+    readiness = 'unchecked'
+    await look()
+    expect(types()).toEqual(['alr_ops provider.failing'])
+    readiness = 'failing'
+    await look()
+    readiness = 'unchecked'
+    await look()
+    readiness = 'ready'
+    await look()
+    expect(types()).toEqual(['alr_ops provider.failing', 'alr_ops provider.recovered'])
   })
 
   it('after a start says that a provider works again only once it has, and reports nothing that still fails twice', async () => {
