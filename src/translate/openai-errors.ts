@@ -8,11 +8,23 @@ export function readOpenAiError(status: number, body: JsonObject | null): ReplyE
   const said = asText(body?.error) ?? asText(error.message) ?? asText(error.detail)
   const message = said ?? `The provider answered with the status ${status}.`
   const code = asText(error.code) ?? asText(error.type) ?? ''
-  return { status, kind: kindOf(status, code), message: withoutAccount(message), param: asText(error.param) }
+  const kind = kindOf(status, code)
+  return {
+    status,
+    // Agents shorten a conversation that is too long, and know it by this kind alone.
+    kind: kind === 'invalid' && tooLong.test(message) ? 'context-length' : kind,
+    message: withoutAccount(message),
+    param: asText(error.param),
+  }
 }
+
+/** What servers say that have no code for it: vLLM, SGLang, DeepSeek, OpenRouter, LM Studio, and last Mistral and Groq. */
+const tooLong = /context (?:size|length|window|limit)|too large for model with|reduce the length of the messages/i
 
 const kindsOfCodes: Readonly<Record<string, ErrorKind>> = {
   context_length_exceeded: 'context-length',
+  // llama.cpp.
+  exceed_context_size_error: 'context-length',
   content_filter: 'content-filter',
   content_policy_violation: 'content-filter',
   moderation_blocked: 'content-filter',

@@ -9,10 +9,14 @@ export function finalReason(reason: StopReason, hasCalls: boolean): StopReason {
   return reason === 'calls' ? 'done' : reason
 }
 
-/** A call that the limit cut in two is dropped; one that cannot be read for another reason breaks the answer. */
+/** Whether an answer that ends so may end in the midst of a call: by a limit, or by a filter that stepped in. */
+export function cutsCalls(reason: StopReason): boolean {
+  return reason === 'length' || reason === 'context' || reason === 'filtered' || reason === 'refused'
+}
+
+/** A call that was cut in two is dropped; one that cannot be read for another reason breaks the answer. */
 export function settleCalls(parts: ModelReply['parts'], stop: Stop): { parts: ModelReply['parts']; stop: Stop } {
-  const cut = stop.reason === 'length' || stop.reason === 'context'
-  const kept = cut ? parts.filter((part) => part.kind !== 'call' || isReadable(part)) : parts
+  const kept = cutsCalls(stop.reason) ? parts.filter((part) => part.kind !== 'call' || isReadable(part)) : parts
   const calls = kept.filter((part) => part.kind === 'call')
   const reason = calls.every(isReadable) ? finalReason(stop.reason, calls.length > 0) : 'broken'
   return { parts: kept, stop: { ...stop, reason } }

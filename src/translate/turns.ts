@@ -25,6 +25,8 @@ export interface OrderedTurn {
 
 export interface NamedCall extends CallPart {
   id: string
+  /** The client gave it none. */
+  isUnnamed?: true
 }
 
 export interface NamedResult extends ResultPart {
@@ -153,7 +155,7 @@ function withoutCalls(parts: readonly Part[], ledger: Ledger): OrderedTurn['part
 /** Each call's one result, in the order of the calls. */
 function matchResults(results: readonly ResultPart[], calls: readonly NamedCall[], ledger: Ledger): NamedResult[] {
   const byId = new Map<string, NamedCall>()
-  /** Of calls whose results have no ids: by name, in order. */
+  /** Of calls or results that have no ids: by name, in order. */
   const byName = new Map<string, NamedCall[]>()
   for (const call of calls) {
     if (!byId.has(call.id)) byId.set(call.id, call)
@@ -164,8 +166,10 @@ function matchResults(results: readonly ResultPart[], calls: readonly NamedCall[
   for (const named of byName.values()) named.reverse()
   const found = new Map<NamedCall, ResultPart>()
   for (const result of results) {
+    const call =
+      (result.callId === null ? undefined : byId.get(result.callId)) ??
+      nextFree(byName.get(result.name ?? ''), found, result.callId !== null)
     const name = result.callId ?? result.name ?? ''
-    const call = result.callId === null ? nextFree(byName.get(name), found) : byId.get(name)
     if (call === undefined) {
       ledger.refuse(result.path, `the result at ${result.path} belongs to no call (${name}) of the turn before it`)
     } else if (found.has(call)) ledger.refuse(result.path, `the call ${name} has two results`)
@@ -179,22 +183,30 @@ function matchResults(results: readonly ResultPart[], calls: readonly NamedCall[
   })
 }
 
-/** `calls`: the first one last. */
-function nextFree(calls: NamedCall[] | undefined, found: ReadonlyMap<NamedCall, unknown>): NamedCall | undefined {
+/**
+ * `calls`: the first one last. `isUnnamed`: only of calls without ids, to whose results Gemini CLI gives ids of its own.
+ */
+function nextFree(
+  calls: NamedCall[] | undefined,
+  found: ReadonlyMap<NamedCall, unknown>,
+  isUnnamed: boolean,
+): NamedCall | undefined {
   let call = calls?.pop()
-  while (call !== undefined && found.has(call)) call = calls?.pop()
+  while (call !== undefined && (found.has(call) || (isUnnamed && call.isUnnamed === undefined))) call = calls?.pop()
   return call
 }
 
 /** A call without an id gets one from its place, which is the same in every later turn. */
 function nameCalls(parts: readonly Part[], path: string, ledger: Ledger): OrderedTurn['parts'] {
   if (!parts.some(isCallOrResult)) return parts as OrderedTurn['parts']
-  return parts.flatMap((part, index) => {
+  return parts.flatMap((part, index): OrderedTurn['parts'] => {
     if (part.kind === 'result') {
       ledger.refuse(part.path, `the result at ${part.path} is in an assistant's message`)
       return []
     }
-    return [part.kind === 'call' ? { ...part, id: part.id ?? mintId('call_', path, index) } : part]
+    if (part.kind !== 'call') return [part]
+    const { id } = part
+    return [id === null ? { ...part, id: mintId('call_', path, index), isUnnamed: true } : { ...part, id }]
   })
 }
 

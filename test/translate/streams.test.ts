@@ -6,7 +6,7 @@ import { blankSettings, type Conversation } from '../../src/translate/conversati
 import { parseGolden } from '../support/translate/golden-case.ts'
 import { checkStream } from '../support/translate/grammar.ts'
 import { readGenerateWithSdk, readResponsesWithSdk } from '../support/translate/openai-google-sdk.ts'
-import { readChatWithSdk, readMessagesWithSdk, type SdkAnswer } from '../support/translate/sdk.ts'
+import { readChatWithSdk, readInput, readMessagesWithSdk, type SdkAnswer } from '../support/translate/sdk.ts'
 import { readSse, type SentEvent } from '../support/translate/sse.ts'
 import { blankConversation, codecOf, translateEvents, writeContext } from '../support/translate/stage.ts'
 
@@ -49,16 +49,20 @@ describe.each(streams)('$file for $client', ({ golden, client }) => {
   })
 
   it('is read by the SDK, and a broken one makes it throw', async () => {
-    const read = sdks[client]
+    const readWithSdk = sdks[client]
     const stream = translateEvents(client, golden.to, events, writeContext(), !isWhole).join('')
-    const answer = await read(stream)
+    const answer = await readWithSdk(stream)
     const endsInError = !isWhole || /"error":\{/.test(stream)
     expect(answer.error === null).toBe(!endsInError)
     // Only some formats say a refusal as text.
     const refuses = events.some(({ data }) => /"refusal":"[^"]/.test(JSON.stringify(data)))
-    if (!endsInError && !refuses) expect(said(answer)).toEqual(said(readEvents(golden.to, events)))
+    const read = readEvents(golden.to, events)
+    if (!endsInError && !refuses) {
+      if (read.calls.some(isCut)) expect(stopsOfCuts).toContain(answer.stop)
+      else expect(said(answer)).toEqual(said(read))
+    }
     const cut = translateEvents(client, golden.to, events.slice(0, -1), writeContext(), true).join('')
-    expect((await read(cut)).error).not.toBeNull()
+    expect((await readWithSdk(cut)).error).not.toBeNull()
   })
 
   // Gemini's clients get a call when it is whole, and what follows it after that.
@@ -87,8 +91,15 @@ function readEvents(provider: FormatName, events: readonly SentEvent[]): Pick<Sd
       if (call !== undefined) call.input += event.text
     }
   }
-  return { text, calls: [...calls.values()].map(({ name, input }) => [name, JSON.parse(input || '{}')]) }
+  return { text, calls: [...calls.values()].map(({ name, input }) => [name, readInput(input || '{}')]) }
 }
+
+/** Of a call that a limit or a filter cut in two each SDK makes what it can; the answer says that it is not whole. */
+function isCut([, input]: SdkAnswer['calls'][number]): boolean {
+  return typeof input === 'string'
+}
+
+const stopsOfCuts = ['content_filter', 'refusal', 'SAFETY', 'incomplete']
 
 /** Formats that have parts in their order say texts and calls in another one. */
 function said({ text, calls }: Pick<SdkAnswer, 'text' | 'calls'>) {

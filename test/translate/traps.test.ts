@@ -88,7 +88,12 @@ describe('tools', () => {
   it.each([true, false])(
     'envoy PR 2232, litellm 35695, litellm 27490, Switchyard 599: strict is %s on the tool, and not in its schema',
     (strict) => {
-      const schema = { type: 'object', properties: { strict: { type: 'boolean' } }, additionalProperties: false }
+      const schema = {
+        type: 'object',
+        properties: { strict: { type: 'boolean' } },
+        required: ['strict'],
+        additionalProperties: false,
+      }
       const chat = request(
         'chat',
         'messages',

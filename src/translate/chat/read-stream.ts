@@ -3,7 +3,7 @@ import type { ReplyReader } from '../codec.ts'
 import type { TokenLogprob } from '../conversation.ts'
 import { readLogprobs } from '../logprobs.ts'
 import type { ReplyEvent } from '../reply.ts'
-import { areArguments, finalReason } from '../stop.ts'
+import { areArguments, cutsCalls, finalReason } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
 import { readFinish } from './finish.ts'
@@ -54,8 +54,7 @@ export class ChatStreamReader implements ReplyReader {
     this.#close(events)
     for (const { part } of this.#begun) events.push({ kind: 'part-end', part })
     const finish = readFinish(this.#finish, this.#refused)
-    const cut = finish === 'length' || finish === 'context'
-    const broken = !cut && this.#begun.some((call) => !call.custom && !areArguments(call.arguments))
+    const broken = !cutsCalls(finish) && this.#begun.some((call) => !call.custom && !areArguments(call.arguments))
     const reason = broken ? 'broken' : finalReason(finish, this.#begun.length > 0)
     events.push({ kind: 'stop', stop: { reason, sequence: null, explanation: null } })
     return events

@@ -6,7 +6,7 @@ import { mintId, toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
-import { isStrictOutput } from '../schema/openai.ts'
+import { functionSchema, isStrictOutput, isStrictTool } from '../schema/openai.ts'
 import { cacheMarkPath, nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
 import { writeTurns } from './write-turns.ts'
@@ -67,12 +67,12 @@ function writeTool(tool: Tool, { compatible }: TranslationTarget, ledger: Ledger
     }
   }
   if (tool.grammar !== undefined) ledger.lose(`${tool.path}.format`)
-  const schema = tool.kind === 'custom' ? customToolSchema(tool) : tool.schema
+  const schema = tool.kind === 'custom' ? customToolSchema(tool) : functionSchema(tool.schema)
   const definition = {
     name,
     ...described,
     ...(schema === null ? {} : { parameters: schema }),
-    ...(tool.strict === null ? {} : { strict: tool.strict }),
+    ...(tool.strict === null ? {} : { strict: isStrictTool(tool, ledger) }),
   }
   return { type: 'function', function: definition }
 }

@@ -2,7 +2,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import type { ReplyReader } from '../codec.ts'
 import { countOf } from '../json.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
-import { areArguments, finalReason } from '../stop.ts'
+import { areArguments, cutsCalls, finalReason } from '../stop.ts'
 import { readCitation } from './citations.ts'
 import { readStop } from './stop.ts'
 
@@ -45,8 +45,7 @@ export class MessagesStreamReader implements ReplyReader {
 
   end(): readonly ReplyEvent[] {
     const calls = [...this.#blocks.values()].flatMap((block) => block.arguments ?? [])
-    const cut = this.#stop.reason === 'length' || this.#stop.reason === 'context'
-    const broken = !cut && !calls.every(areArguments)
+    const broken = !cutsCalls(this.#stop.reason) && !calls.every(areArguments)
     const reason = broken ? 'broken' : finalReason(this.#stop.reason, calls.length > 0)
     return [{ kind: 'stop', stop: { ...this.#stop, reason } }]
   }

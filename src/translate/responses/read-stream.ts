@@ -3,6 +3,7 @@ import type { ReplyReader } from '../codec.ts'
 import { countOf } from '../json.ts'
 import { readLogprobs } from '../logprobs.ts'
 import type { ReplyEvent } from '../reply.ts'
+import { areArguments, cutsCalls } from '../stop.ts'
 import { foreignAnnotations, readCitation } from './citations.ts'
 import { readEncrypted, readOutputItem, readStop } from './read-reply.ts'
 
@@ -24,6 +25,8 @@ export class ResponsesStreamReader implements ReplyReader {
   readonly #parts = new Map<string, StreamedPart>()
   #texts = 0
   #started = false
+  /** A call came whose arguments are no JSON object. */
+  #isBroken = false
   #out: ReplyEvent[] = []
 
   event(name: string, data: JsonObject): readonly ReplyEvent[] {
@@ -196,11 +199,13 @@ export class ResponsesStreamReader implements ReplyReader {
   }
 
   #doneCall(item: JsonObject, index: unknown): void {
+    const custom = item.type === 'custom_tool_call'
+    const text = asString(custom ? item.input : item.arguments)
     if (!this.#parts.has(`${index}`)) this.#added({ item, output_index: index })
-    if (this.#parts.get(`${index}`)?.length === 0) {
-      this.#argued({ output_index: index }, asString(item.type === 'custom_tool_call' ? item.input : item.arguments))
-    }
-    this.#end(`${index}`)
+    if (this.#parts.get(`${index}`)?.length === 0) this.#argued({ output_index: index }, text)
+    // It stays open: a call that ends is one that can be made.
+    if (!custom && !areArguments(text)) this.#isBroken = true
+    else this.#end(`${index}`)
   }
 
   #stop(response: JsonObject): void {
@@ -210,6 +215,8 @@ export class ResponsesStreamReader implements ReplyReader {
       for (const [output_index, item] of asArray(response.output).entries()) this.#done({ item, output_index })
     }
     for (const key of this.#parts.keys()) this.#end(key)
-    this.#out.push({ kind: 'stop', stop: readStop(response, [...this.#parts.values()]) })
+    const stop = readStop(response, [...this.#parts.values()])
+    const reason = this.#isBroken && !cutsCalls(stop.reason) ? 'broken' : stop.reason
+    this.#out.push({ kind: 'stop', stop: { ...stop, reason } })
   }
 }

@@ -27,7 +27,9 @@ export class ResponseShell {
 
   end(output: readonly JsonObject[], { reason }: Stop, usage: ReplyUsage | null): JsonObject {
     if (reason === 'broken') return this.fail(output, brokenAnswer, usage)
-    const incomplete = incompleteReason(reason)
+    // A call that a refusal cut in two is not one to be made.
+    const isCut = reason === 'refused' && output.some(({ status }) => status === 'incomplete')
+    const incomplete = incompleteReason(isCut ? 'filtered' : reason)
     if (incomplete !== null)
       return this.#keep(this.#write('incomplete', output, usage, { incomplete_details: { reason: incomplete } }))
     return this.#keep(this.#write('completed', output, usage, {}))

@@ -4,7 +4,7 @@ import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, flatGrammar } from '../custom-tools.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
-import { isOpenAiStrict } from '../schema/openai.ts'
+import { functionSchema, isStrictTool } from '../schema/openai.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
 
 /** Servers that are not OpenAI's own know functions only. */
@@ -32,8 +32,9 @@ export function writeTool(tool: Tool, ledger: Ledger | null): JsonObject | null 
       return {
         type: 'function',
         ...described,
-        parameters: tool.schema ?? { type: 'object', properties: {} },
-        strict: ledger === null ? (tool.strict ?? true) : writeStrict(tool, ledger),
+        parameters: (ledger === null ? tool.schema : functionSchema(tool.schema)) ?? { type: 'object', properties: {} },
+        // Always written: where it is left out, Responses tries to be strict, and then fills arguments that are optional.
+        strict: ledger === null ? (tool.strict ?? true) : isStrictTool(tool, ledger),
       }
     case 'custom':
       return { type: 'custom', ...described, ...(tool.grammar !== undefined && { format: flatGrammar(tool.grammar) }) }
@@ -46,17 +47,6 @@ export function writeTool(tool: Tool, ledger: Ledger | null): JsonObject | null 
       )
       return null
   }
-}
-
-/**
- * Always written: where it is left out, Responses tries to be strict, and then fills arguments that are optional. Anthropic is strict
- * with schemas that OpenAI refuses.
- */
-function writeStrict({ path, schema, strict }: Tool, ledger: Ledger): boolean {
-  if (strict !== true) return false
-  if (ledger.from === 'chat' || isOpenAiStrict(schema)) return true
-  ledger.lose(`${path}.strict`)
-  return false
 }
 
 function writeSearch({ path, search }: Tool, ledger: Ledger | null): JsonObject {

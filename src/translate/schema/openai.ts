@@ -1,5 +1,5 @@
 import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
-import type { OutputFormat } from '../conversation.ts'
+import type { OutputFormat, Tool } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { deepest } from './references.ts'
 import { outputSchemaPath } from './schema-paths.ts'
@@ -37,15 +37,22 @@ const known = new Set([
  * schema is a hint, which is a loss.
  */
 export function isStrictOutput({ path, schema, strict }: OutputFormat, ledger: Ledger): boolean {
-  if (strict !== null) return strict
-  if (ledger.from === 'chat' || ledger.from === 'responses') return false
+  if (ledger.from === 'chat' || ledger.from === 'responses') return strict ?? false
   const isStrict = isOpenAiStrict(schema)
   if (!isStrict) ledger.lose(outputSchemaPath(ledger.from, path))
   return isStrict
 }
 
+/** The same of a tool's arguments. Anthropic is strict with schemas that OpenAI refuses. */
+export function isStrictTool({ path, schema, strict }: Tool, ledger: Ledger): boolean {
+  if (strict !== true) return false
+  if (ledger.from === 'chat' || ledger.from === 'responses' || isOpenAiStrict(schema)) return true
+  ledger.lose(`${path}.strict`)
+  return false
+}
+
 /** Whether OpenAI accepts the schema as a strict one: every object is closed, and every property required. */
-export function isOpenAiStrict(schema: unknown): boolean {
+function isOpenAiStrict(schema: unknown): boolean {
   const root = asObject(schema)
   return (
     root !== null && root.anyOf === undefined && (root.type === 'object' || root.$ref !== undefined) && fits(root, 0)
@@ -69,4 +76,59 @@ function partsOf(schema: JsonObject): unknown[] {
     Object.values(asObject(group) ?? {}),
   )
   return schema.items === undefined ? named : [...named, schema.items]
+}
+
+/**
+ * The schema of a function's arguments as OpenAI takes it: it refuses one without properties, and a list without items, both of which
+ * others take. What is added restricts nothing.
+ */
+export function functionSchema(schema: unknown): unknown {
+  const whole = withItems(schema, 0)
+  const root = asObject(whole)
+  if (root === null || root.properties !== undefined || root.$ref !== undefined) return whole
+  if (root.type === undefined && (root.anyOf ?? root.oneOf ?? root.allOf) !== undefined) return whole
+  return root.type === undefined || root.type === 'object' ? { type: 'object', ...root, properties: {} } : whole
+}
+
+/** The same object where nothing is missing. */
+function withItems(value: unknown, depth: number): unknown {
+  const schema = asObject(value)
+  if (schema === null || depth > deepest) return value
+  let changed = false
+  const written = Object.fromEntries(
+    Object.entries(schema).map(([keyword, member]) => {
+      const whole = holders[keyword]?.(member, (inner) => withItems(inner, depth + 1)) ?? member
+      changed ||= whole !== member
+      return [keyword, whole]
+    }),
+  )
+  const isList = schema.type === 'array' || asArray(schema.type).includes('array')
+  if (isList && schema.items === undefined && schema.prefixItems === undefined) return { ...written, items: {} }
+  return changed ? written : schema
+}
+
+type ChangeSchema = (schema: unknown) => unknown
+
+/** Keywords that hold schemas, and how each holds them. */
+const holders: Readonly<Record<string, (member: unknown, change: ChangeSchema) => unknown>> = {
+  items: (member, change) => change(member),
+  additionalProperties: (member, change) => change(member),
+  properties: changeNamed,
+  $defs: changeNamed,
+  definitions: changeNamed,
+  anyOf: changeListed,
+  oneOf: changeListed,
+  allOf: changeListed,
+}
+
+function changeNamed(member: unknown, change: ChangeSchema): unknown {
+  const schemas = asObject(member) ?? {}
+  const changed = Object.entries(schemas).map(([name, schema]) => [name, change(schema)] as const)
+  return changed.some(([name, schema]) => schema !== schemas[name]) ? Object.fromEntries(changed) : member
+}
+
+function changeListed(member: unknown, change: ChangeSchema): unknown {
+  const schemas = asArray(member)
+  const changed = schemas.map(change)
+  return changed.some((schema, index) => schema !== schemas[index]) ? changed : member
 }

@@ -87,7 +87,9 @@ function checkFinish(finish: string, calls: readonly CheckedCall[], delta: JsonO
     ...(calls.length > 0 && finish === 'stop' ? ['stop after a call'] : []),
     ...(calls.length === 0 && finish === 'tool_calls' ? ['tool_calls without a call'] : []),
     ...calls
-      .filter(({ json, custom }) => finish !== 'length' && !custom && !isReadableObject(json))
+      .filter(
+        ({ json, custom }) => finish !== 'length' && finish !== 'content_filter' && !custom && !isReadableObject(json),
+      )
       .map(({ json }) => `the arguments of a call are ${json}`),
   ]
 }

@@ -16,6 +16,8 @@ export function checkMessagesStream(events: readonly SentEvent[]): string[] {
   let block: CheckedBlock | null = null
   let blocks = 0
   let hasCalls = false
+  /** What was wrong with the end of a call, unless a limit or a refusal cut it. */
+  const cut: string[] = []
   for (const { name, data } of events) {
     if (data === null) {
       wrong.push('an event without JSON')
@@ -46,13 +48,14 @@ export function checkMessagesStream(events: readonly SentEvent[]): string[] {
       case 'content_block_stop':
         if (block === null || data.index !== blocks)
           wrong.push(`the block ${String(data.index)} ends, which is not open`)
-        else wrong.push(...checkBlockEnd(block))
+        else (block.type === 'tool_use' ? cut : wrong).push(...checkBlockEnd(block))
         block = null
         blocks++
         break
       case 'message_delta':
         if (state !== 'within' || block !== null) wrong.push('message_delta where it may not be')
         wrong.push(...checkEnd(data, hasCalls))
+        if (!cutReasons.includes(asText(asObject(data.delta)?.stop_reason) ?? '')) wrong.push(...cut)
         state = 'delta'
         break
       case 'message_stop':
@@ -60,6 +63,7 @@ export function checkMessagesStream(events: readonly SentEvent[]): string[] {
         state = 'after'
         break
       case 'error':
+        wrong.push(...cut)
         if (asText(asObject(data.error)?.type) === null) wrong.push('an error without a type')
         state = 'after'
         break
@@ -132,6 +136,8 @@ const stopReasons = [
   'refusal',
   'model_context_window_exceeded',
 ]
+
+const cutReasons = ['max_tokens', 'model_context_window_exceeded', 'refusal']
 
 function checkEnd(data: JsonObject, hasCalls: boolean): string[] {
   const delta = asObject(data.delta)

@@ -1,6 +1,6 @@
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
-import type { SdkAnswer } from './sdk.ts'
+import { readInput, type SdkAnswer } from './sdk.ts'
 
 const nothing: SdkAnswer = { text: '', reasoning: '', calls: [], stop: null, error: null }
 
@@ -15,7 +15,7 @@ export async function readResponsesWithSdk(stream: string): Promise<SdkAnswer> {
     const calls: [string, unknown][] = []
     let reasoning = ''
     for (const item of response.output) {
-      if (item.type === 'function_call') calls.push([item.name, JSON.parse(item.arguments)])
+      if (item.type === 'function_call') calls.push([item.name, readInput(item.arguments)])
       else if (item.type === 'custom_tool_call') calls.push([item.name, item.input])
       else if (item.type === 'reasoning') reasoning += item.summary.map(({ text }) => text).join('')
     }

@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
+import { parseJson } from '../../../src/core/json-value.ts'
 
 /** What a client's SDK makes of a stream. */
 export interface SdkAnswer {
@@ -10,6 +11,11 @@ export interface SdkAnswer {
   stop: string | null
   /** What the helper threw. */
   error: string | null
+}
+
+/** The text itself where the call was cut in two. */
+export function readInput(json: string): unknown {
+  return parseJson(Buffer.from(json)) ?? json
 }
 
 const nothing: SdkAnswer = { text: '', reasoning: '', calls: [], stop: null, error: null }
@@ -48,7 +54,7 @@ export async function readChatWithSdk(stream: string): Promise<SdkAnswer> {
     const message = choice?.message
     const calls = (message?.tool_calls ?? []).map((call): [string, unknown] =>
       call.type === 'function'
-        ? [call.function.name, JSON.parse(call.function.arguments)]
+        ? [call.function.name, readInput(call.function.arguments)]
         : [call.custom.name, call.custom.input],
     )
     const reasoning = message !== undefined && 'reasoning_content' in message ? String(message.reasoning_content) : ''

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { Ledger } from '../../../src/translate/ledger.ts'
-import { isOpenAiStrict, isStrictOutput } from '../../../src/translate/schema/openai.ts'
+import { isStrictOutput, isStrictTool } from '../../../src/translate/schema/openai.ts'
 
 const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+
+/** Of a strict tool of Anthropic's. */
+function isOpenAiStrict(schema: unknown): boolean {
+  const tool = { path: 'tools[0]', kind: 'function', name: 'f', description: null, schema, strict: true } as const
+  const ledger = new Ledger('messages', 'chat', false)
+  const strict = isStrictTool(tool, ledger)
+  expect(ledger.losses).toEqual(strict ? [] : ['tools[0].strict'])
+  return strict
+}
 
 describe('what OpenAI takes as a strict schema', () => {
   it.each([
@@ -41,7 +50,7 @@ describe('whether an answer is held to its schema', () => {
 
   it('is lost where OpenAI refuses the schema', () => {
     const ledger = new Ledger('messages', 'chat', false)
-    expect(isStrictOutput(loose, ledger)).toBe(false)
+    expect(isStrictOutput({ ...loose, strict: true }, ledger)).toBe(false)
     expect(ledger.losses).toEqual(['output_config.format.schema'])
   })
 })
