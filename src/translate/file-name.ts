@@ -19,3 +19,9 @@ export function fileNameFor(type: string, name: string): string {
   const ending = endings[type]
   return ending === undefined || name.toLowerCase().endsWith(`.${ending}`) ? name : `${name}.${ending}`
 }
+
+/** Of a file that is said in base64 alone. Clients mean a PDF, unless the name says otherwise. */
+export function typeForName(name: string | null): string {
+  const found = Object.entries(endings).find(([, ending]) => name?.toLowerCase().endsWith(`.${ending}`))
+  return found?.[0] ?? 'application/pdf'
+}

@@ -43,7 +43,11 @@ const mark = `\u0001${randomUUID()}`
 const markInText = new RegExp(`(?<!\\\\)\\\\+u0001${mark.slice(1)}([cu])(\\d+)\\.`)
 const markOfJson = new RegExp(`"\\\\u0001${mark.slice(1)}j([\\w-]*)"`)
 const markOfTurns = new RegExp(`"\\\\u0001${mark.slice(1)}t(\\d+)\\.(\\w+)"`)
-const anyMark = new RegExp(`${markInText.source}|${markOfJson.source}|${markOfTurns.source}`, 'g')
+const markOfBase64 = new RegExp(`"\\\\u0001${mark.slice(1)}b([\\w+/=-]*)\\\\u0001${mark.slice(1)}[cu](\\d+)\\."`)
+const anyMark = new RegExp(
+  [markInText, markOfJson, markOfTurns, markOfBase64].map(({ source }) => source).join('|'),
+  'g',
+)
 
 const quote = 0x22
 const backslash = 0x5c
@@ -172,17 +176,19 @@ function fill(text: string, pieces: readonly DocumentPiece[]): readonly WrittenP
   if (!text.includes(mark.slice(1))) return [text]
   const written: WrittenPiece[] = []
   let from = 0
-  for (const { index, 0: found, 1: form, 2: piece, 3: json, 4: turns, 5: format } of text.matchAll(anyMark)) {
+  for (const found of text.matchAll(anyMark)) {
+    const { index, 1: form, 2: piece, 3: json, 4: turns, 5: format, 6: beginning, 7: rest } = found
     written.push(text.slice(from, index))
     // A value that was embedded may have long texts of its own.
     if (json !== undefined) written.push(...fill(Buffer.from(json, 'base64url').toString('utf8'), pieces))
     else if (turns !== undefined) written.push(plainText(pieces, Number(turns), format as FormatName))
+    else if (beginning !== undefined) written.push(decodedText(beginning, pieces[Number(rest)]))
     else {
       const cut = pieces[Number(piece)]
       const bytes = cut instanceof Buffer ? cut : Buffer.alloc(0)
       written.push(form === 'u' ? Buffer.from(toStandard(bytes.toString('latin1')), 'latin1') : bytes)
     }
-    from = index + found.length
+    from = index + found[0].length
   }
   written.push(text.slice(from))
   return written
@@ -191,6 +197,16 @@ function fill(text: string, pieces: readonly DocumentPiece[]): readonly WrittenP
 function plainText(pieces: readonly DocumentPiece[], number: number, format: FormatName): WrittenPiece {
   const turns = pieces.find((piece) => piece instanceof PlainTurns && piece.number === number)
   return turns instanceof PlainTurns ? turns.writeFor(format) : Buffer.alloc(0)
+}
+
+function decodedText(beginning: string, rest: DocumentPiece | undefined): string {
+  const base64 = beginning + (rest instanceof Buffer ? rest.toString('latin1') : '')
+  return JSON.stringify(Buffer.from(base64, 'base64').toString('utf8'))
+}
+
+/** What is said in base64, as the text that it is. Of a long one it may stand in what `writeDocument` gets, but in no text. */
+export function decodeText(base64: string): string {
+  return isWhole(base64) ? Buffer.from(base64, 'base64').toString('utf8') : `${mark}b${base64}`
 }
 
 /** An element of a list that is written as these turns are in `format`: as several elements. */

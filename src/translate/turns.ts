@@ -68,6 +68,9 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
     calls.push(...parts.filter(isCall))
   }
   orderUpTo(begin, turns.length, calls)
+  const last = ordered.turns.at(-1)
+  // Other models than Claude begin an answer of their own.
+  if (ledger.from === 'messages' && last?.role === 'assistant') ledger.lose(last.path)
   return { system: leading.flatMap((turn) => textsOf(turn, ledger)), turns: ordered.turns }
 }
 

@@ -352,7 +352,7 @@ const messagesBodies: readonly JsonObject[] = [
     { use_cache: false },
   ].map((member) => ({ ...question, tools: [{ type: 'web_search_20250305', name: 'web_search', ...member }] })),
   { ...question, container: 'c' },
-  { ...question, inference_geo: 'eu' },
+  { ...question, inference_geo: 'eu', output_format: { type: 'json_schema', schema: { type: 'object' } } },
   { ...question, mcp_servers: [{}] },
   { ...question, messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }] },
   {

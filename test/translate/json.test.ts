@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { asObject } from '../../src/core/json-value.ts'
-import { embedJson, parseLossless, readDocument, standardBase64, writeDocument } from '../../src/translate/json.ts'
+import {
+  decodeText,
+  embedJson,
+  parseLossless,
+  readDocument,
+  standardBase64,
+  writeDocument,
+} from '../../src/translate/json.ts'
 
 const long = 'A'.repeat(100_000)
 
@@ -97,6 +104,19 @@ describe('JSON without loss', () => {
     const value = { data: standardBase64(String(kept)), short: standardBase64(String(short)), text }
     const written = writeDocument(value, document.pieces).toString()
     expect(written).toBe(JSON.stringify({ data: 'ab+/'.repeat(30_000), short: 'a+/=', text: urlSafe }))
+  })
+
+  it.each([
+    ['short', 'Größe "1"\n', 'base64'],
+    ['long', 'Größe "1"\n'.repeat(20_000), 'base64'],
+    ['long, in the alphabet for URLs', '>>>???'.repeat(20_000), 'base64url'],
+  ] as const)('writes a %s text that is said in base64', (_, text, encoding) => {
+    const document = readDocument(Buffer.from(JSON.stringify({ text: Buffer.from(text).toString(encoding) })))
+    if ('code' in document) throw new Error(document.message)
+    const data = decodeText(standardBase64(String(document.value.text)))
+    expect(writeDocument({ data, next: 'a' }, document.pieces).toString()).toBe(
+      JSON.stringify({ data: text, next: 'a' }),
+    )
   })
 
   it('writes a value from its JSON text', () => {

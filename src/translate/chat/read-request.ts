@@ -88,12 +88,13 @@ function carriesReasoning({ include, messages }: JsonObject): boolean {
 
 function readOutput(value: unknown): OutputFormat | null {
   const format = asObject(value)
-  if (format?.type === 'json_object')
-    return { path: 'response_format', kind: 'json', name: null, schema: null, strict: null }
-  if (format?.type !== 'json_schema') return null
+  const path = 'response_format'
+  if (format === null || format.type === 'text') return null
+  if (format.type === 'json_object') return { path, kind: 'json', name: null, schema: null, strict: null }
+  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, `${path}.type is none of the known types`)
   const { name, description, schema, strict } = asObject(format.json_schema) ?? {}
   return {
-    path: 'response_format',
+    path,
     kind: 'schema',
     name: asText(name),
     ...(typeof description === 'string' && { description }),

@@ -13,6 +13,7 @@ import type {
 } from '../conversation.ts'
 import { plainTurn } from '../conversation.ts'
 import { readDataUrl } from '../data-url.ts'
+import { typeForName } from '../file-name.ts'
 import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
 import { readCarried, readCarriedCall } from './carriers.ts'
@@ -123,8 +124,7 @@ function readFile(file: JsonObject | null, base: PartStart): MediaPart {
   if (id !== null) return { ...named, source: { kind: 'id', id } }
   const data = asText(file?.file_data)
   if (data === null) throw new RequestError(`${base.path}.file`, `${base.path}.file has neither file_data nor file_id`)
-  // Base64 without a prefix: clients mean a PDF.
-  return { ...named, source: readDataUrl(data, 'application/pdf') }
+  return { ...named, source: readDataUrl(data, typeForName(name)) }
 }
 
 const besideContent = [

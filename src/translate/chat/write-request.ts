@@ -2,6 +2,7 @@ import { asObject, type JsonObject } from '../../core/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, ConversationSettings, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, nestedGrammar } from '../custom-tools.ts'
+import { foreignTool } from '../foreign-tool.ts'
 import { mintId, toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { refusesLogprobs } from '../logprobs.ts'
@@ -56,7 +57,7 @@ function writeTool(tool: Tool, { compatible }: TranslationTarget, ledger: Ledger
   const described = tool.description === null ? {} : { description: tool.description }
   const name = toolNameFor('chat', tool.name)
   if (tool.kind === 'hosted') {
-    ledger.refuse(`${tool.path}.type`, `the tool ${tool.type ?? tool.name} is hosted by another provider`)
+    ledger.refuse(`${tool.path}.type`, foreignTool(tool))
     return null
   }
   if (tool.kind === 'search') return null

@@ -135,9 +135,14 @@ const levels: Readonly<Record<string, ReasoningSettings['effort']>> = {
 function readThinking(config: JsonObject | null): ReasoningSettings | null {
   if (config === null) return null
   const { includeThoughts, thinkingBudget, thinkingLevel } = config
+  const path = 'generationConfig.thinkingConfig'
+  const level = asText(thinkingLevel)?.toUpperCase() ?? null
+  const effort = levels[level ?? ''] ?? null
+  if (level !== null && level !== 'THINKING_LEVEL_UNSPECIFIED' && effort === null)
+    throw new RequestError(`${path}.thinkingLevel`, `${path}.thinkingLevel is none of the known levels`)
   return {
-    path: 'generationConfig.thinkingConfig',
-    effort: levels[asText(thinkingLevel)?.toUpperCase() ?? ''] ?? null,
+    path,
+    effort,
     budget: numberOf(thinkingBudget),
     visible: typeof includeThoughts === 'boolean' ? includeThoughts : null,
     encrypted: false,

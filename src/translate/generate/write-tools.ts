@@ -1,6 +1,7 @@
 import { asObject, type JsonObject } from '../../core/json-value.ts'
 import type { Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema } from '../custom-tools.ts'
+import { foreignTool } from '../foreign-tool.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { toolSchemaPath } from '../schema/schema-paths.ts'
@@ -38,7 +39,7 @@ function writeDeclaration(tool: Tool, schemas: SchemaWriter, ledger: Ledger): Js
     case 'search':
       return null
     case 'hosted':
-      ledger.refuse(`${tool.path}.type`, `the tool ${tool.type ?? tool.name} is hosted by another provider`)
+      ledger.refuse(`${tool.path}.type`, foreignTool(tool))
       return null
   }
 }

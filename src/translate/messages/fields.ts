@@ -115,6 +115,7 @@ export const messagesFields = {
   user_profile_id: dropped,
   workspace_id: dropped,
   // Of beta versions of the API, which agents send.
+  output_format: mapped,
   context_management: dropped,
   mcp_servers: refused('its servers are called by Anthropic', [[]]),
   betas: { otherwise: 'dropped', harmless: [[]] },

@@ -13,14 +13,24 @@ export function readBlocks(content: unknown, path: string, context: ReadContext)
     if (block === null) throw new RequestError(`${path}[${index}]`, `${path}[${index}] is no object`)
     return block
   })
-  const parts = blocks.map((block, index) => readBlock(block, `${path}[${index}]`, context))
-  return [...linkCarriers(parts, (index) => blocks[index]?.type === 'redacted_thinking')]
+  /** Of each part, since a document may be several. */
+  const types: unknown[] = []
+  const parts = blocks.flatMap((block, index) => {
+    const read = readBlock(block, `${path}[${index}]`, context)
+    for (const _ of read) types.push(block.type)
+    return read
+  })
+  return [...linkCarriers(parts, (index) => types[index] === 'redacted_thinking')]
 }
 
 /** Text alone, as in system prompts. */
 export function readTexts(content: unknown, path: string): TextPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', path, text: content }]
-  return asArray(content).map((value, index) => readText(asObject(value) ?? {}, `${path}[${index}]`))
+  return asArray(content).map((value, index) => {
+    const [block, inside] = [asObject(value) ?? {}, `${path}[${index}]`]
+    if (block.type !== 'text') throw new RequestError(`${inside}.type`, `${inside} is no text`)
+    return readText(block, inside)
+  })
 }
 
 const hostedBlock = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|compaction|fallback)$/
@@ -30,25 +40,25 @@ export function isHosted({ type }: JsonObject): boolean {
   return typeof type === 'string' && hostedBlock.test(type)
 }
 
-function readBlock(block: JsonObject, path: string, context: ReadContext): Part {
+function readBlock(block: JsonObject, path: string, context: ReadContext): Part[] {
   switch (block.type) {
     case 'text':
-      return readText(block, path)
+      return [readText(block, path)]
     case 'thinking':
-      return readThinking(block, path, context)
+      return [readThinking(block, path, context)]
     case 'redacted_thinking':
-      return { kind: 'reasoning', path, text: '', opaque: openCarrier(asString(block.data), 'redacted', context) }
+      return [{ kind: 'reasoning', path, text: '', opaque: openCarrier(asString(block.data), 'redacted', context) }]
     case 'tool_use':
-      return readCall(block, path)
+      return [readCall(block, path)]
     case 'tool_result':
-      return readResult(block, path)
+      return [readResult(block, path)]
     case 'search_result':
-      return { ...start(block, path), kind: 'text', text: searchText(block) }
+      return [{ ...start(block, path), kind: 'text', text: searchText(block) }]
     case 'image':
     case 'document':
       return readMedia(block, path)
     default:
-      if (isHosted(block)) return { kind: 'server', path, family: 'anthropic', type: asString(block.type) }
+      if (isHosted(block)) return [{ kind: 'server', path, family: 'anthropic', type: asString(block.type) }]
       throw new RequestError(`${path}.type`, `${path}.type is none of the known types of content`)
   }
 }
@@ -100,7 +110,7 @@ function readResultParts(content: unknown, path: string): (TextPart | MediaPart)
     const block = asObject(value) ?? {}
     const inside = `${path}[${index}]`
     if (block.type === 'text') return [readText(block, inside)]
-    if (block.type === 'image' || block.type === 'document') return [readMedia(block, inside)]
+    if (block.type === 'image' || block.type === 'document') return readMedia(block, inside)
     if (block.type === 'search_result') return [{ ...start(block, inside), kind: 'text', text: searchText(block) }]
     // The members of blocks that only Anthropic's tools have are listed by the table.
     return []
@@ -113,16 +123,38 @@ function searchText(block: JsonObject): string {
   return [`${asString(block.title)} (${asString(block.source)})`, ...texts].join('\n\n')
 }
 
-function readMedia(block: JsonObject, path: string): MediaPart | TextPart {
+function readMedia(block: JsonObject, path: string): (MediaPart | TextPart)[] {
   const source = asObject(block.source)
   const title = asText(block.title)
-  // A document of blocks is what its texts say.
-  if (source?.type === 'content') {
-    const texts = readTexts(source.content, path).map(({ text }) => text)
-    return { ...start(block, path), kind: 'text', text: [...(title === null ? [] : [title]), ...texts].join('\n\n') }
-  }
+  if (source?.type === 'content') return readContentSource(block, source.content, path)
   const kind = block.type === 'image' ? 'image' : 'file'
-  return { kind, ...start(block, path), source: readSource(source, path), ...(title === null ? {} : { name: title }) }
+  return [{ kind, ...start(block, path), source: readSource(source, path), ...(title === null ? {} : { name: title }) }]
+}
+
+/** A document of blocks is what its texts say, and the images among them. */
+function readContentSource(block: JsonObject, content: unknown, path: string): (MediaPart | TextPart)[] {
+  const parts: (MediaPart | TextPart)[] = []
+  const blocks = asArray(content).map((value) => asObject(value) ?? {})
+  let texts = [asString(block.title)]
+  const flush = () => {
+    const text = texts.filter((one) => one !== '').join('\n\n')
+    if (text !== '') parts.push({ kind: 'text', path, text })
+    texts = []
+  }
+  if (typeof content === 'string') texts.push(content)
+  for (const [index, inner] of blocks.entries()) {
+    const inside = `${path}.source.content[${index}]`
+    if (inner.type === 'image') {
+      flush()
+      parts.push(...readMedia(inner, inside))
+    } else if (inner.type === 'text') texts.push(asString(inner.text))
+    else throw new RequestError(`${inside}.type`, `${inside} is neither text nor an image`)
+  }
+  flush()
+  const last = parts.pop()
+  // A mark within the document is as good as one on it.
+  const marked = [block, ...blocks].find((one) => readMark(one.cache_control) !== null)
+  return last === undefined ? [] : [...parts, { ...last, ...start(marked ?? block, last.path) }]
 }
 
 function readSource(source: JsonObject | null, path: string): MediaSource {

@@ -115,23 +115,30 @@ function readSettings(body: JsonObject): ConversationSettings {
     stop: asArray(body.stop_sequences).filter((one): one is string => typeof one === 'string' && one !== ''),
     streamed: body.stream === true,
     endUser: asText(asObject(body.metadata)?.user_id),
-    output: readOutput(asObject(asObject(body.output_config)?.format)),
+    output:
+      readOutput(asObject(body.output_config)?.format, 'output_config.format') ??
+      readOutput(body.output_format, 'output_format'),
     reasoning: readReasoning(body),
     serviceTier: tier === 'standard_only' ? 'default' : tier,
     cacheMark: readMark(body.cache_control),
   }
 }
 
-function readOutput(format: JsonObject | null): OutputFormat | null {
-  if (format?.type !== 'json_schema') return null
-  return { path: 'output_config.format', kind: 'schema', name: null, schema: format.schema ?? null, strict: true }
+function readOutput(value: unknown, path: string): OutputFormat | null {
+  const format = asObject(value)
+  if (format === null) return null
+  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, `${path}.type is none of the known types`)
+  return { path, kind: 'schema', name: null, schema: format.schema ?? null, strict: true }
 }
 
 const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /** `effort` guides the whole answer; `thinking` says whether, and how long, the model thinks first. */
 function readReasoning(body: JsonObject): ReasoningSettings | null {
-  const effort = efforts.find((one) => one === asObject(body.output_config)?.effort) ?? null
+  const asked = asObject(body.output_config)?.effort ?? null
+  const effort = efforts.find((one) => one === asked) ?? null
+  if (asked !== effort)
+    throw new RequestError('output_config.effort', 'output_config.effort is none of the known efforts')
   const thinking = asObject(body.thinking)
   if (thinking === null && effort === null) return null
   const settings = {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, OutputFormat, Tool } from '../conversation.ts'
 import { customToolSchema } from '../custom-tools.ts'
+import { foreignTool } from '../foreign-tool.ts'
 import { mintId, toolNameFor } from '../ids.ts'
 import { numberOf } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
@@ -27,6 +28,8 @@ export function writeMessagesRequest(conversation: Conversation, target: Transla
   if (messages.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   marks.finish()
   const { settings } = conversation
+  // It would fill a cache there, and answer nothing.
+  if (settings.maxOutput === 0) ledger.refuse(settingPath(ledger.from, 'maxOutput'), 'it gives at least one token')
   const config = { ...thinking.config, ...writeOutput(settings.output, ledger) }
   const body: JsonObject = {
     model: target.model,
@@ -48,7 +51,7 @@ export function writeMessagesRequest(conversation: Conversation, target: Transla
 
 function writeTool(tool: Tool, marks: CacheMarks, ledger: Ledger): JsonObject | null {
   if (tool.kind === 'hosted') {
-    ledger.refuse(`${tool.path}.type`, `the tool ${tool.type ?? tool.name} is hosted by another provider`)
+    ledger.refuse(`${tool.path}.type`, foreignTool(tool))
     return null
   }
   if (tool.kind === 'search') return marks.on(writeSearch(tool), tool)

@@ -3,7 +3,7 @@ import { argumentsObject } from '../call-arguments.ts'
 import type { MediaPart, ReasoningPart, TextPart } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { callIdFor, toolNameFor } from '../ids.ts'
-import { embedJson, embedTurns, isWhole } from '../json.ts'
+import { decodeText, embedJson, embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { sniffType, storedFile } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
@@ -164,6 +164,5 @@ const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'
 
 /** A file of text in base64. Null: it is none. */
 function textOf(type: string, data: string): string | null {
-  if (!/^text\/|^application\/(?:json|xml|x-yaml|yaml)/.test(type) || !isWhole(data)) return null
-  return Buffer.from(data, 'base64').toString('utf8')
+  return /^text\/|^application\/(?:json|xml|x-yaml|yaml)/.test(type) ? decodeText(data) : null
 }

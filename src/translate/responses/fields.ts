@@ -15,6 +15,8 @@ import { storedElsewhere } from '../media-type.ts'
 const sameInChat = (row: FieldRow): FieldRow => ({ ...row, to: { ...row.to, chat: 'kept' } })
 
 const hosted = (what: string) => refused(`${what} runs at OpenAI, and no other provider has it`)
+/** The client runs it; what it looks like is only said to OpenAI's models. */
+const own = (what: string) => refused(`${what} is known to OpenAI's models only; declare a function for it`)
 const state = refused('it refers to what another provider has stored; send the whole conversation')
 const storedFile: FieldRow = {
   otherwise: 'refused',
@@ -122,14 +124,14 @@ export const responsesFields = {
   ...below('input.tools.tools', callable),
   'input:tool_search_call': hosted('tool search'),
   'input:tool_search_output': hosted('tool search'),
-  'input:computer_call': hosted('computer use'),
-  'input:computer_call_output': hosted('computer use'),
-  'input:local_shell_call': hosted('the local shell tool'),
-  'input:local_shell_call_output': hosted('the local shell tool'),
-  'input:shell_call': hosted('the shell tool'),
-  'input:shell_call_output': hosted('the shell tool'),
-  'input:apply_patch_call': hosted('the patch tool'),
-  'input:apply_patch_call_output': hosted('the patch tool'),
+  'input:computer_call': own('computer use'),
+  'input:computer_call_output': own('computer use'),
+  'input:local_shell_call': own('the local shell tool'),
+  'input:local_shell_call_output': own('the local shell tool'),
+  'input:shell_call': own('the shell tool'),
+  'input:shell_call_output': own('the shell tool'),
+  'input:apply_patch_call': own('the patch tool'),
+  'input:apply_patch_call_output': own('the patch tool'),
   'input:mcp_approval_request': hosted('the MCP tool'),
   'input:mcp_approval_response': hosted('the MCP tool'),
   'input:program': hosted('programmatic tool calling'),
@@ -181,16 +183,16 @@ export const responsesFields = {
   'tools.tools': inNamespace,
   ...below('tools.tools', callable),
   'tools:file_search': hosted('file search'),
-  'tools:computer': hosted('computer use'),
-  'tools:computer_use_preview': hosted('computer use'),
+  'tools:computer': own('computer use'),
+  'tools:computer_use_preview': own('computer use'),
   'tools:mcp': hosted('the MCP tool'),
   'tools:code_interpreter': hosted('the code interpreter'),
   'tools:programmatic_tool_calling': hosted('programmatic tool calling'),
   'tools:image_generation': hosted('image generation'),
-  'tools:local_shell': hosted('the local shell tool'),
-  'tools:shell': hosted('the shell tool'),
+  'tools:local_shell': own('the local shell tool'),
+  'tools:shell': own('the shell tool'),
   'tools:tool_search': hosted('tool search'),
-  'tools:apply_patch': hosted('the patch tool'),
+  'tools:apply_patch': own('the patch tool'),
   'tools:unknown': refused('this kind of tool is unknown'),
   top_logprobs: { ...logprobsRow, harmless: [0] },
   top_p: mapped,

@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { CacheMark, MediaPart, MediaSource, RefusalPart, TextPart } from '../conversation.ts'
 import { readDataUrl } from '../data-url.ts'
+import { typeForName } from '../file-name.ts'
 import { readCitations } from './citations.ts'
 
 /** Reports an object as a whole, by the row of the table that names its kind. */
@@ -69,12 +70,11 @@ function readImage(part: JsonObject, base: { path: string }): MediaPart {
   return { kind: 'image', source, ...base, ...(detail !== null && { detail }) }
 }
 
-/** Base64 without a prefix: clients mean a PDF. */
 function readFile(part: JsonObject, base: { path: string }): MediaPart {
   const [data, url, name] = [asText(part.file_data), asText(part.file_url), asText(part.filename)]
   const source: MediaSource =
     data !== null
-      ? readDataUrl(data, 'application/pdf')
+      ? readDataUrl(data, typeForName(name))
       : url !== null
         ? { kind: 'url', type: '', url }
         : { kind: 'id', id: asString(part.file_id) }

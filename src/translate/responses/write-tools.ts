@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/json-value.ts'
 import type { TranslationTarget } from '../codec.ts'
 import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, flatGrammar } from '../custom-tools.ts'
+import { foreignTool } from '../foreign-tool.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { functionSchema, isStrictTool } from '../schema/openai.ts'
@@ -41,10 +42,7 @@ export function writeTool(tool: Tool, ledger: Ledger | null): JsonObject | null 
     case 'search':
       return writeSearch(tool, ledger)
     case 'hosted':
-      ledger?.refuse(
-        `${tool.path}.type`,
-        `${tool.type ?? tool.name} runs at another provider, and OpenAI has no such tool`,
-      )
+      ledger?.refuse(`${tool.path}.type`, foreignTool(tool))
       return null
   }
 }

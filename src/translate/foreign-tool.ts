@@ -1,0 +1,12 @@
+import type { Tool } from './conversation.ts'
+
+/** Anthropic's own tools that the client runs: what they look like is only said to Claude. */
+const ofClient = /^(?:bash|text_editor|memory|computer)_/
+
+/** Why a tool that only one vendor has is refused at another. */
+export function foreignTool({ type, name }: Tool): string {
+  const tool = type ?? name
+  return ofClient.test(tool)
+    ? `the tool ${tool} is known to Claude only; declare one with a schema of its own`
+    : `the tool ${tool} is hosted by another provider`
+}
