@@ -136,4 +136,31 @@ describe.skipIf(postgresPrograms === null)(`batches of two nodes (${needsPostgre
     await settles('msgbatch_cut')
     await expect.poll(waiting).toBe(0)
   })
+
+  it('go on with a run that the other has made as with its own, and let both go at its end', async () => {
+    await node('gw-a').gateway.addRoute('gpt-dear', ['openai'])
+    await node('gw-a').gateway.admin.prices.set({ model: 'gpt-dear', input: 200, output: 1000 })
+    await cluster.converge()
+    await ask('gw-a', 'POST', '/threads', { body: JSON.stringify({ id: 'thread_1', object: 'thread' }) }, {})
+    const run = (more: object) => {
+      const shown = { id: 'run_1', object: 'thread.run', thread_id: 'thread_1', model: 'gpt-a', usage: null, ...more }
+      return { body: JSON.stringify(shown) }
+    }
+    const runs = '/threads/thread_1/runs'
+    const asked = { assistant_id: 'asst_1', model: 'gpt-a', max_completion_tokens: 100 }
+    const assistant = { body: JSON.stringify({ id: 'asst_1', object: 'assistant' }) }
+    await ask('gw-a', 'POST', '/assistants', assistant, { model: 'gpt-a' })
+    await ask('gw-a', 'POST', runs, run({ status: 'requires_action' }), asked)
+    await ask('gw-b', 'POST', `${runs}/run_1/submit_tool_outputs`, run({ status: 'queued' }), { tool_outputs: [] })
+    for (const name of names) await expect.poll(() => usage(name)).toEqual({ used: spent, holds: 1 })
+    // It counts as of the run's own model, and not of the dearest.
+    const [step] = await node('gw-b').gateway.admin.requests.list({ limit: 1 })
+    expect(step).toMatchObject({ operation: 'threads.runs.submit', status: 200 })
+    expect(step?.policy_signals.map(({ rule }) => rule)).not.toContain('unpriced')
+    const used = { prompt_tokens: 30, completion_tokens: 8, total_tokens: 38 }
+    await ask('gw-b', 'GET', `${runs}/run_1`, run({ status: 'completed', usage: used }))
+    spent += 30 * 2000 + 8 * 10_000
+    for (const name of names)
+      await expect.poll(() => usage(name), { timeout: 20_000 }).toEqual({ used: spent, holds: 0 })
+  })
 })

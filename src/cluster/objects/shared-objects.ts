@@ -6,7 +6,7 @@ import type { ObjectsAsked, SharedChange, SharedPage } from '../../store/replica
 import type { ObjectRow } from '../../store/schema.ts'
 import { OwnConnection } from '../own-connection.ts'
 import type { PostgresAddress } from '../protocol.ts'
-import { readCountedBehind } from '../records/claim-usage.ts'
+import { readCountedBehind, readHeldWork } from '../records/claim-usage.ts'
 import type { Gathered } from './gathering.ts'
 import { columns } from './write-changes.ts'
 
@@ -40,6 +40,9 @@ export class SharedObjects {
         return await this.#places(asked)
       case 'input':
         return await this.#input(asked)
+      case 'work':
+        if (asked.settled) await this.#gather()
+        return await this.#connection.use((client) => readHeldWork(client, asked))
     }
   }
 

@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import type { HeldBatch } from '../../store/ingest/batch-hold-statements.ts'
 import { toObjectRow } from '../../store/objects/object-rows.ts'
 import { forgottenReasoning } from '../../store/reasoning/reasoning-statements.ts'
 import {
@@ -7,6 +6,7 @@ import {
   reasoningType,
   type SharedChange,
   type SharedCount,
+  type SharedHold,
   type SharedReasoning,
 } from '../../store/replica/shared-change.ts'
 import { addCounted, addHeld } from '../records/claim-usage.ts'
@@ -25,7 +25,7 @@ export async function writeChanges(
     // Of one kind each: a run is made of its first.
     if (run[0]?.kind === 'made') await addObjects(client, run as MadeObject[])
     else if (run[0]?.kind === 'forgotten') await forgetObjects(client, run as ForgottenObject[])
-    else if (run[0]?.kind === 'held') await addHeld(client, member, run as HeldBatch[])
+    else if (run[0]?.kind === 'held') await addHeld(client, member, run as SharedHold[])
     else if (run[0]?.kind === 'counted') await addCounted(client, member, run as SharedCount[])
     else if (run[0]?.kind === 'bodies-from') await noteBodiesFrom(client, member, run as BodiesFrom[])
     else await addReasoning(client, run as SharedReasoning[])

@@ -1,6 +1,7 @@
 import type pg from 'pg'
+import type { BatchHeldEntry } from '../../core/journal-format.ts'
 import type { HeldBatch } from '../../store/ingest/batch-hold-statements.ts'
-import type { SharedChange, SharedCount, SharedPage } from '../../store/replica/shared-change.ts'
+import type { SharedChange, SharedCount, SharedHold, SharedPage } from '../../store/replica/shared-change.ts'
 import {
   type ClaimAnswer,
   type CountedHold,
@@ -92,17 +93,30 @@ export async function readCounted(
   return rows.map((row) => ({ ...placeOf(row), usage: row.usage }))
 }
 
-/** This node holds budget for it, until it is counted. */
-export async function addHeld(client: pg.Client, member: string, holds: readonly HeldBatch[]): Promise<void> {
+/** This node holds budget for it, until it is counted. What is known of the work is as its last step left it, whichever node made that. */
+export async function addHeld(client: pg.Client, member: string, holds: readonly SharedHold[]): Promise<void> {
+  // Two steps of one round are one row.
+  const last = [...new Map(holds.map((hold) => [JSON.stringify(placesOf([hold])), hold])).values()]
   await client.query(
-    `insert into spgw.held (id, provider_id, credential_id, member)
-     select a.id, a.provider_id, a.credential_id, $4
-     from unnest($1::text[], $2::text[], $3::text[]) as a(id, provider_id, credential_id)
+    `insert into spgw.held as h (id, provider_id, credential_id, work, member)
+     select a.id, a.provider_id, a.credential_id, a.work, $5
+     from unnest($1::text[], $2::text[], $3::text[], $4::jsonb[]) as a(id, provider_id, credential_id, work)
      where not exists (select from spgw.counted c where c.id = a.id and c.provider_id = a.provider_id
        and c.credential_id = a.credential_id and c.usage is not null)
-     order by 1, 2, 3 on conflict do nothing`,
-    [...placesOf(holds), member],
+     order by 1, 2, 3 on conflict (id, provider_id, credential_id) do update
+     set work = excluded.work where excluded.work is not null`,
+    [...placesOf(last), last.map(({ work }) => (work === undefined ? null : JSON.stringify(work))), member],
   )
+}
+
+/** What a call goes on with; null: no node has told of it. */
+export async function readHeldWork(client: pg.Client, place: HeldBatch): Promise<BatchHeldEntry | null> {
+  const { rows } = await client.query<{ work: BatchHeldEntry | null }>(
+    `select h.work from unnest($1::text[], $2::text[], $3::text[]) as a(id, provider_id, credential_id)
+     join spgw.held h on h.id = a.id and h.provider_id = a.provider_id and h.credential_id = a.credential_id`,
+    placesOf([place]),
+  )
+  return rows[0]?.work ?? null
 }
 
 /** In the transaction that brings the records: whoever holds budget for it hears that they are there. */

@@ -33,5 +33,9 @@ create table spgw.held (
   id text not null, provider_id text not null, credential_id text not null, member text not null,
   primary key (id, provider_id, credential_id));
 `,
+    // What a later call of another node goes on with: the model and what it has read so far; null: told by an older node, or nothing goes on.
+    `
+alter table spgw.held add column work jsonb;
+`,
   ],
 }

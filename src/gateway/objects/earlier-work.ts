@@ -9,8 +9,8 @@ import { scopeOf } from './find-owner.ts'
 import type { EarlierWork } from './object-notes.ts'
 
 /**
- * Under a budget: what a call goes on with whose own body names no model. Where nobody knows that here (it was made before there was a
- * budget, or through another node), it counts as of the dearest model that the key may use there, and the record says so.
+ * Under a budget: what a call goes on with whose own body names no model. Where nobody knows that (it was made before there was a
+ * budget, or another node that made it cannot be asked), it counts as of the dearest model that the key may use there, and the record says so.
  */
 export async function findEarlierWork(call: Call, pin: Pin): Promise<EarlierWork | null> {
   const { gateway, arrival, trace } = call

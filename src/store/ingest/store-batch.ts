@@ -3,6 +3,7 @@ import type { BatchUsageEntry, SettledHold } from '../../core/journal-format.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import { sharedChanges } from '../objects/object-statements.ts'
 import { type RecordHead, readHead, readTime } from '../records/record-head.ts'
+import { toSharedHold } from '../replica/shared-change.ts'
 import { isClaimable } from '../replica/usage-claim.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { writeJson } from '../sqlite/json-column.ts'
@@ -188,9 +189,7 @@ function storeBatchHeld(hot: HotStatements, found: FoundEntry, stored: Stored): 
   if (entry?.kind !== 'batch-held') throw new Error('what this batch holds in the journal cannot be read')
   hot.spend.drop(entry.requestId)
   if (hot.holds.open(entry)) {
-    const { batchId, owner } = entry
-    const { providerId, credentialId } = owner
-    if (isClaimable(batchId)) hot.outbox?.change({ kind: 'held', batchId, providerId, credentialId })
+    if (isClaimable(entry.batchId)) hot.outbox?.change(toSharedHold(entry))
     return
   }
   // Another thread's journal told of its end first.

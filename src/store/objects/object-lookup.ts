@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { type CacheQuestion, isCacheQuestion } from '../../core/cached-answer.ts'
+import type { BatchHeldEntry } from '../../core/journal-format.ts'
 import type {
   CountedPlace,
   FindQuestion,
@@ -11,9 +12,11 @@ import type {
   PlacesQuestion,
   ReasoningQuestion,
   StoredObject,
+  WorkQuestion,
 } from '../../core/stored-object.ts'
 import type { OtherNodes } from '../replica/other-nodes.ts'
 import type { Connection } from '../sqlite/connection.ts'
+import { readJson } from '../sqlite/json-column.ts'
 import { HeldInputs } from './held-inputs.ts'
 import type { ObjectStatements } from './object-statements.ts'
 
@@ -73,11 +76,7 @@ export class ObjectLookup {
         return { id, kind: 'held', held: this.#uploads.take(question.session, question.offset) }
       }
       if (question.kind === 'input') return { id, kind: 'input', ...(await this.#input(question)) }
-      if (question.kind === 'work') {
-        // As it stands with all that is journaled by now.
-        await this.#ingest()
-        return { id, kind: 'work', held: await this.#connection.readHot((hot) => hot.holds.find(question.work)) }
-      }
+      if (question.kind === 'work') return { id, kind: 'work', held: await this.#work(question) }
       return { id, kind: 'places', places: await this.#places(question) }
     } catch (error) {
       return { id, kind: 'failed', reason: error instanceof Error ? error.message : String(error) }
@@ -140,6 +139,21 @@ export class ObjectLookup {
     if (others === null || own.input !== null || own.adopted) return own
     const { providerId, credentialId } = place
     return await others.ask({ act: 'input', fileId, providerId, credentialId })
+  }
+
+  /** As it stands with all that is journaled by now. What other nodes cannot say, nobody knows. */
+  async #work({ work }: WorkQuestion): Promise<string | null> {
+    await this.#ingest()
+    const own = await this.#connection.readHot((hot) => hot.holds.find(work))
+    const others = this.#others()
+    if (others === null || (own !== null && readJson<BatchHeldEntry>(own).model !== null)) return own
+    const ask = (settled: boolean) => others.ask<BatchHeldEntry | null>({ act: 'work', ...work, settled })
+    try {
+      const shared = (await ask(false)) ?? (await ask(true))
+      return shared === null ? own : JSON.stringify(shared)
+    } catch {
+      return own
+    }
   }
 
   async #look({ names }: FindQuestion): Promise<StoredObject[]> {

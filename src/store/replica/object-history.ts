@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import type { BackgroundWork } from '../../core/journal-format.ts'
+import type { BackgroundWork, BatchHeldEntry } from '../../core/journal-format.ts'
 import type { BatchInput } from '../../core/stored-object.ts'
 import { toStoredObject } from '../objects/object-rows.ts'
 import type { ObjectRow } from '../schema.ts'
-import type { SharedChange } from './shared-change.ts'
+import { readJson } from '../sqlite/json-column.ts'
+import { type SharedChange, toSharedHold } from './shared-change.ts'
 import { isClaimable, placeOf, type WorkRow } from './usage-claim.ts'
 
 const rowsAtOnce = 1000
@@ -70,14 +71,14 @@ function readCounted(sqlite: Database, key: readonly string[]): ReturnType<typeo
 
 function readHeld(sqlite: Database, key: readonly string[]): ReturnType<typeof readObjectHistory> {
   const rows = sqlite
-    .prepare<(string | number)[], WorkRow>(
-      `select batch_id as id, provider_id, credential_id from batch_holds
+    .prepare<(string | number)[], WorkRow & { held_json: string }>(
+      `select batch_id as id, provider_id, credential_id, held_json from batch_holds
        where (batch_id, provider_id, credential_id) > (?, ?, ?)
        order by batch_id, provider_id, credential_id limit ?`,
     )
     .all(...key, rowsAtOnce)
   const changes = rows.flatMap((row): SharedChange[] => {
-    return isClaimable(row.id) ? [{ kind: 'held', ...placeOf(row) }] : []
+    return isClaimable(row.id) ? [toSharedHold(readJson<BatchHeldEntry>(row.held_json))] : []
   })
   return { changes, next: keyOf('held', rows.at(-1)) }
 }

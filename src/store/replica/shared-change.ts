@@ -1,4 +1,4 @@
-import type { BackgroundWork } from '../../core/journal-format.ts'
+import type { BackgroundWork, BatchHeldEntry } from '../../core/journal-format.ts'
 import type { BatchInput, ObjectName, ObjectPlace, ObjectScope, StoredObject } from '../../core/stored-object.ts'
 import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
 import type { CountedUsage } from './usage-claim.ts'
@@ -9,10 +9,24 @@ export type SharedChange =
   | ({ kind: 'forgotten' } & ForgottenObject)
   | SharedReasoning
   /** A batch, or other background work, holds budget on this node until it is counted. */
-  | ({ kind: 'held' } & HeldBatch)
+  | SharedHold
   | ({ kind: 'counted' } & SharedCount)
   /** Of its requests from that id on this node has shipped what bodies it has; none but its own are before its records. */
   | { kind: 'bodies-from'; id: string }
+
+/** `work`: without its amounts, which only the node that holds them counts; left out where no later call goes on with it. */
+export interface SharedHold extends HeldBatch {
+  kind: 'held'
+  work?: BatchHeldEntry
+}
+
+/** Only runs are gone on with by later calls. */
+export function toSharedHold(entry: BatchHeldEntry): SharedHold {
+  const { type, batchId, owner } = entry
+  const { providerId, credentialId } = owner
+  const place = { kind: 'held', batchId, providerId, credentialId } as const
+  return type === 'thread_run' ? { ...place, work: { ...entry, hold: [] } } : place
+}
 
 /** In the order of `readObjectHistory`. */
 export interface SharedPage {
@@ -50,6 +64,8 @@ export type ObjectsAsked =
   | { act: 'find'; names: string; settled: boolean }
   | { act: 'places'; projectId: string; environmentId: string; type: string }
   | { act: 'input'; fileId: string; providerId: string; credentialId: string | null }
+  /** What work a call goes on with, wherever it is held. */
+  | ({ act: 'work'; settled: boolean } & HeldBatch)
   | { act: 'reasoning'; names: readonly string[]; settled: boolean }
 
 export type ObjectsQuestion = ObjectsAsked & { question: number }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readHeldWork } from '../../../src/cluster/records/claim-usage.ts'
 import { createSchema } from '../../../src/cluster/schema/configuration.ts'
 import { objectsPart } from '../../../src/cluster/schema/objects.ts'
 import { ensurePart } from '../../../src/cluster/schema/parts.ts'
@@ -191,5 +192,31 @@ describe.skipIf(postgresPrograms === null)(`what background work used (${needsPo
       [[], [cost]],
     ])
     expect(one.rows('select count(*) from batch_holds')).toEqual([0])
+  })
+
+  it('of a run that a later call goes on with is known to all as its last step left it, and to nobody once it is counted', async () => {
+    const batchId = `run_${++works}`
+    const [one, other] = nodes
+    const place = { batchId, providerId: owner.providerId, credentialId: null }
+    const work: BatchHeldEntry = { ...heldEntry(batchId), type: 'thread_run', limited: true }
+    await one.ingest(work)
+    await one.ship()
+    expect(await readHeldWork(client, place)).toEqual({ ...work, hold: [] })
+    const steps = [1, 2].map((input) => ({ ...work, step: { input }, requestId: `req_step${input}` }))
+    await other.ingest(...steps)
+    await other.ship()
+    expect(await readHeldWork(client, place)).toEqual({ ...steps[1], hold: [] })
+    // A node of an earlier version adds its row without, and takes nothing from the others.
+    await client.query(
+      `insert into spgw.held (id, provider_id, credential_id, member)
+       values ($1, 'prv_1', '', 'nod_b'), ('run_old', 'prv_1', '', 'nod_b') on conflict do nothing`,
+      [batchId],
+    )
+    expect(await readHeldWork(client, { ...place, batchId: 'run_old' })).toBeNull()
+    await client.query("delete from spgw.held where id = 'run_old'")
+    await other.ingest(usedEntry(batchId, { type: 'thread_run' }))
+    await settle()
+    expect(await readHeldWork(client, place)).toBeNull()
+    expect(nodes.flatMap((node) => node.rows('select batch_id from batch_holds'))).toEqual([])
   })
 })

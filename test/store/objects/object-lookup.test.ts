@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { afterEach, expect, it } from 'vitest'
+import type { BatchHeldEntry } from '../../../src/core/journal-format.ts'
 import type {
   HeldInput,
   HoldInput,
@@ -71,6 +72,10 @@ function lookUp(own: StoredObject[], shared: (settled: boolean) => StoredObject[
     ),
   )
   port.postMessage({ id: 1, kind: 'find', names: '{"response":["resp_1"]}', count: 1, scope, fresh: true })
+  return replyOf(port)
+}
+
+function replyOf(port: MessagePort): Promise<ObjectReply> {
   return new Promise((resolve) =>
     port.on('message', (reply: ObjectReply) => {
       if (reply.kind !== 'begun') resolve(reply)
@@ -94,3 +99,39 @@ it('without the others answers with its own, and calls nothing unknown', async (
   expect(await lookUp([object], away)).toMatchObject({ kind: 'found', objects: [object] })
   expect(await lookUp([], away)).toMatchObject({ kind: 'failed', reason: 'PostgreSQL does not answer in time' })
 })
+
+const work = { batchId: 'run_1', providerId: 'prv_1', credentialId: null }
+const heldOf = (model: string | null): BatchHeldEntry => ({
+  ...{ kind: 'batch-held', type: 'thread_run', requestId: 'req_1', time: object.createdAt, batchId: 'run_1' },
+  ...{
+    lane: 'openai',
+    provider: 'openai',
+    model,
+    owner: { ...scope, providerId: 'prv_1', credentialId: null },
+    hold: [],
+  },
+  tokens: { input: 1, output: 2, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' },
+})
+const [known, unknown] = [heldOf('gpt-a'), heldOf(null)]
+
+it.each<[string, BatchHeldEntry | null, ((settled: boolean) => BatchHeldEntry | null)[], BatchHeldEntry | null]>([
+  ['this node knows, without asking', known, [], known],
+  ['another node has told', null, [() => known], known],
+  ['another node tells when it is asked', unknown, [() => null, (settled) => (settled ? known : null)], known],
+  ['this node knows, where the others cannot say', unknown, [unreachable], unknown],
+  ['nobody knows', null, [() => null, unreachable], null],
+])('goes on with a run by what %s', async (_, own, shared, held) => {
+  const connection = { readHot: async () => own && JSON.stringify(own) } as Partial<Connection> as Connection
+  const ask = async (asked: ObjectsAsked) => shared.shift()?.('settled' in asked && asked.settled)
+  const others = { ask } as Partial<OtherNodes> as OtherNodes
+  const ingest = async () => {}
+  const port = connect(new ObjectLookup(connection, ingest, () => others))
+  port.postMessage({ id: 1, kind: 'work', scope, work } satisfies ObjectQuestion)
+  const reply = await replyOf(port)
+  expect(reply.kind === 'work' && reply.held && JSON.parse(reply.held)).toEqual(held)
+  expect(shared).toEqual([])
+})
+
+function unreachable(): never {
+  throw new Error('PostgreSQL does not answer in time')
+}
