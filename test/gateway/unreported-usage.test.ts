@@ -62,6 +62,7 @@ describe('an answer that says nothing of its usage that can be true', () => {
   it.each([
     ['nothing', undefined],
     ['less than nothing', { prompt_tokens: -5, completion_tokens: -5 }],
+    ['nothing at all, in numbers', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
     ['more than any model writes', { prompt_tokens: 1e15, completion_tokens: 5 }],
     ['more from a cache than any model reads', { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 1e12 } }],
   ])('is charged by what it says: %s', async (_what, usage) => {
@@ -79,6 +80,27 @@ describe('an answer that says nothing of its usage that can be true', () => {
     })
     const { tokens } = await plane.record((await ask(plane, { stream: true, max_tokens: 2000 })).requestId)
     expect(tokens).toMatchObject({ output: 1000, source: 'estimated' })
+  })
+
+  it.each([
+    ['in one event', 1],
+    ['in some', 5],
+  ])('is charged by the text of its stream where that reports no output, and comes %s', async (_how, events) => {
+    const usage = { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 }
+    const plane = await start((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(chunk(''))
+      for (let count = 0; count < events; count++) response.write(chunk('x'.repeat(8000 / events)))
+      response.end(`data: ${JSON.stringify({ id: 'c', choices: [], usage })}\n\ndata: [DONE]\n\n`)
+    })
+    const { tokens } = await plane.record((await ask(plane, { stream: true, max_tokens: 2000 })).requestId)
+    expect(tokens).toMatchObject({ input: 7, output: 2000, source: 'estimated' })
+  })
+
+  it('is believed that it wrote nothing where it was asked to write nothing', async () => {
+    const plane = await start(whole({ prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 }))
+    const { tokens } = await plane.record((await ask(plane, { max_tokens: 0 })).requestId)
+    expect(tokens).toMatchObject({ input: 9, output: 0, source: 'reported' })
   })
 
   it('ends where the budget does, however much of it comes at once', async () => {

@@ -22,6 +22,20 @@ it('reads a document of any depth', () => {
   expect(textBytes(Buffer.from(`{"content":"up","more":${deep}}`))).toBe(6)
 })
 
+it('counts a text that comes in one event behind an empty one, and one that comes in few large ones', () => {
+  const [empty, small, large] = [0, 400, 4000].map((length) => ({
+    data: Buffer.from(`{"text":"${'x'.repeat(length)}"}`),
+  }))
+  const count = (...events: (typeof empty)[]) => {
+    const counted = new WrittenTokens(false)
+    for (const event of events) if (event !== undefined) counted.add(event)
+    return counted.tokens
+  }
+  expect(count(empty, small)).toBe(100)
+  expect(count(empty, empty, large, empty, large)).toBe(2000)
+  expect(count(empty, empty, ...Array(16).fill(small), large)).toBe(2600)
+})
+
 it('reads some events of a stream, and each where a budget waits for the count', () => {
   const event = { data: Buffer.from(JSON.stringify({ delta: 'x'.repeat(40) })) }
   for (const exact of [true, false]) {

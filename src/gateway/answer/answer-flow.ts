@@ -10,7 +10,7 @@ import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { applyBreak } from '../upstream/apply-evaluation.ts'
 import { type Answer, healthOfFault } from '../upstream/evaluate.ts'
 import { noteAnswered } from '../upstream/leg.ts'
-import { estimateCut, estimateTokens } from './charge.ts'
+import { estimateCut, estimateTokens, usedByAnswer } from './charge.ts'
 import { clientClosed, settle } from './settle.ts'
 import { type WrittenAnswer, writtenBytes } from './written-tokens.ts'
 
@@ -136,8 +136,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
   protected tokens(complete: boolean): TokenUsage | null {
     const { reader } = this.answer.leg
     const reported = reader.usage()
-    const whole = complete && (reported !== null || !reader.estimable)
-    if (whole) return reported
+    if (complete) return reader.estimable ? usedByAnswer(this.call, reported, this.written) : reported
     if (!complete && this.written.events === 0) return estimateCut(this.call, reported)
     return estimateTokens(this.call, reported, this.written)
   }

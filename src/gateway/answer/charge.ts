@@ -179,11 +179,20 @@ export function estimateCut({ match, inspection, body }: Call, reported: TokenUs
   return estimatedTokens(estimateInput(body.bytes), 0)
 }
 
-/** What a whole answer used that does not report it, estimated by what it says; null: nothing that can be told. */
-export function estimateWhole({ call, reader }: Leg, body: Buffer): TokenUsage | null {
+/** What a whole answer used: as reported, else estimated by what it says; null: nothing that can be told. */
+export function usedByWhole({ call, reader }: Leg, body: Buffer): TokenUsage | null {
+  const reported = reader.usage()
+  if (reported !== null && (reported.output > 0 || !reader.estimable)) return reported
   // Gemini's embeddings say nothing of what they used.
-  if (call.match.endpoint.embeds === true) return estimateCut(call, null)
-  return reader.estimable ? estimateTokens(call, null, writtenBytes(textBytes(body))) : null
+  if (call.match.endpoint.embeds === true) return (reported?.input ?? 0) > 0 ? reported : estimateCut(call, null)
+  return reader.estimable ? usedByAnswer(call, reported, writtenBytes(textBytes(body))) : null
+}
+
+/** The same of one that came in events, or whose text was counted. An answer that has a text and reports no output is not free. */
+export function usedByAnswer(call: Call, reported: TokenUsage | null, written: WrittenAnswer): TokenUsage | null {
+  if (reported === null || (reported.output === 0 && call.inspection.outputLimit !== 0))
+    return estimateTokens(call, reported, written)
+  return reported
 }
 
 /**
@@ -196,7 +205,7 @@ export function estimateTokens(call: Call, reported: TokenUsage | null, written:
   // An answer that only shows an earlier one was counted before; some count only when they end.
   if (events === 0 || call.match.endpoint.reportsUsage === 'end') return reported
   return {
-    input: reported?.input ?? estimateInput(call.body.bytes),
+    input: reported?.input || estimateInput(call.body.bytes),
     output: output * 2 < tokens ? tokens : Math.max(output, events),
     cache_read: reported?.cache_read ?? 0,
     cache_write: reported?.cache_write ?? 0,

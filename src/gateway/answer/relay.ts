@@ -12,7 +12,7 @@ import type { Answer } from '../upstream/evaluate.ts'
 import { findHeader, headersDown, withoutRateLimits } from '../upstream/headers.ts'
 import { type Leg, type LegTranslation, noteAnswered } from '../upstream/leg.ts'
 import { ByteFlow } from './byte-flow.ts'
-import { estimateWhole } from './charge.ts'
+import { usedByWhole } from './charge.ts'
 import { EchoModelStage } from './echo-model-stage.ts'
 import { EventFlow } from './event-flow.ts'
 import { reject, type Used } from './respond.ts'
@@ -173,7 +173,8 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   else if (call.createsObjects || match.endpoint.object?.effect === 'delete') recordObjects(answer, received)
   if (arrival.reply.opened) return reject(arrival, streamPromised)
   const { reader, earlier } = answer.leg
-  const tokens = reader.usage() ?? estimateWhole(answer.leg, received)
+  const reported = reader.usage()
+  const tokens = (reported?.output ?? 0) > 0 ? reported : usedByWhole(answer.leg, received)
   const used = { tokens, detail: reader.usageDetail(), ...(earlier !== undefined && { earlier }) }
   let body = received
   for (const stage of stages) {

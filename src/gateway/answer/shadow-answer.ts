@@ -5,7 +5,7 @@ import type { RequestEnd } from '../request/trace.ts'
 import type { AnswerConsumer } from '../upstream/answer-consumer.ts'
 import { type Answer, hideAccount } from '../upstream/evaluate.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
-import { estimateCut, estimateTokens, estimateWhole } from './charge.ts'
+import { estimateCut, estimateTokens, usedByAnswer, usedByWhole } from './charge.ts'
 import { LastBytes } from './last-bytes.ts'
 import { endOfFault, settle } from './settle.ts'
 import { WrittenTokens } from './written-tokens.ts'
@@ -42,7 +42,7 @@ export class ShadowAnswer implements AnswerConsumer {
       await this.#settle({ status, error: { code: 'provider_error', origin: 'provider', message }, tokens: null })
     } else if (gated.kind === 'whole') {
       this.#pass(gated.body)
-      const tokens = leg.reader.usage() ?? estimateWhole(leg, gated.body)
+      const tokens = usedByWhole(leg, gated.body)
       await this.#settle({ status, error: null, tokens, detail: leg.reader.usageDetail() })
     } else {
       call.trace.mark('content')
@@ -120,7 +120,7 @@ export class ShadowAnswer implements AnswerConsumer {
   #tokens(complete: boolean): RequestEnd['tokens'] {
     const { call, reader } = this.#answer.leg
     const reported = reader.usage()
-    if (complete && (reported !== null || !reader.estimable)) return reported
+    if (complete) return reader.estimable ? usedByAnswer(call, reported, this.#written) : reported
     if (!complete && this.#written.events === 0) return estimateCut(call, reported)
     return estimateTokens(call, reported, this.#written)
   }

@@ -10,15 +10,18 @@ export interface WrittenAnswer {
   readonly tokens: number
 }
 
-/** Of a stream that is not limited as it flows, each so many events. */
+/** Of a stream that is not limited as it flows, each so many events behind the first two, and each that is large. */
 const sampleEvery = 8
+const largeBytes = 1024
 
 /** Counts what a stream writes. `exact`: every event is read, since a budget waits for the count. */
 export class WrittenTokens implements WrittenAnswer {
   readonly #every: number
   #events = 0
-  #read = 0
+  /** Of the events that were read for themselves. */
   #bytes = 0
+  /** The others, and those of them that stand for all. */
+  readonly #rest = { events: 0, read: 0, bytes: 0 }
 
   constructor(exact: boolean) {
     this.#every = exact ? 1 : sampleEvery
@@ -29,14 +32,21 @@ export class WrittenTokens implements WrittenAnswer {
   }
 
   get tokens(): number {
-    if (this.#read === 0) return 0
-    return Math.max(this.#events, Math.ceil((this.#bytes / this.#read) * (this.#events / bytesPerToken)))
+    const { events, read, bytes } = this.#rest
+    const rest = read === 0 ? 0 : (bytes / read) * events
+    return Math.max(this.#events, Math.ceil((this.#bytes + rest) / bytesPerToken))
   }
 
   add({ data }: Pick<StreamEvent, 'data'>): void {
-    if (this.#events++ % this.#every !== 0) return
-    this.#read++
-    this.#bytes += textBytes(data)
+    // The first one often only begins a text, and few large ones may have all of it.
+    if (this.#events++ < 2 || data.length > largeBytes) {
+      this.#bytes += textBytes(data)
+      return
+    }
+    const rest = this.#rest
+    if (rest.events++ % this.#every !== 0) return
+    rest.read++
+    rest.bytes += textBytes(data)
   }
 }
 

@@ -29,6 +29,11 @@ export class MessagesReader extends BaseReader {
     this.#note(readContainer(answer))
   }
 
+  #begin(message: JsonObject): void {
+    this.learn(message)
+    this.#usage.forgetOutput()
+  }
+
   override body(bytes: Buffer): BodyReading {
     const reading = super.body(bytes)
     if (reading.wrong === null && bytes.length <= parsedBytes && bytes.includes(fileMark))
@@ -57,7 +62,7 @@ export class MessagesReader extends BaseReader {
       case 'content_block_delta':
         return ordinary(event, true)
       case 'message_start':
-        this.learn(asObject(parseObject(event.data)?.message) ?? {})
+        this.#begin(asObject(parseObject(event.data)?.message) ?? {})
         return ordinary(event)
       case 'message_delta':
         return this.#readDelta(event)

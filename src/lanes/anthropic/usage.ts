@@ -5,7 +5,7 @@ import { believe, usageDetail } from '../usage.ts'
 
 const counted = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'] as const
 
-/** Counts as the provider wrote them; later ones replace earlier ones, and null replaces nothing. */
+/** Counts as the provider wrote them; later ones replace earlier ones, and null and zero replace nothing. */
 export class MessageUsage {
   #counts: Partial<Record<(typeof counted)[number], number>> = {}
   #thinking = 0
@@ -13,13 +13,18 @@ export class MessageUsage {
   #searches: unknown = null
   #tier: unknown = null
 
+  /** What a stream begins with says nothing of what it goes on to write. */
+  forgetOutput(): void {
+    delete this.#counts.output_tokens
+  }
+
   /** Source: wire/streaming.md, section 3: `message_delta.usage` is cumulative and may leave members out or null. */
   take(value: unknown): void {
     const usage: JsonObject | null = asObject(value)
     if (usage === null) return
     for (const name of counted) {
       const count = usage[name]
-      if (isCount(count)) this.#counts[name] = count
+      if (isCount(count)) this.#counts[name] = count || this.#counts[name] || 0
     }
     const thinking = asObject(usage.output_tokens_details)?.thinking_tokens
     if (isCount(thinking)) this.#thinking = thinking
