@@ -190,7 +190,12 @@ export class TextScan {
 }
 
 /** As it is written, and as a model reads it; what was found both ways stands once. */
-function findEach({ seeker }: ReadyRule, text: string, from: number, plain: PlainText | null): readonly Detection[] {
+export function findEach(
+  { seeker }: Pick<ReadyRule, 'seeker'>,
+  text: string,
+  from: number,
+  plain: PlainText | null,
+): readonly Detection[] {
   const written = seeker.find(text, from)
   if (plain === null) return written
   const hidden = seeker.find(plain.text).map((one) => placeIn(plain, one))

@@ -2,7 +2,8 @@ import type { ContentAction, ContentSide } from '../../core/content-rules.ts'
 import { inSlices, nextTurn } from '../../core/slices.ts'
 import { type ContentPolicy, readyRules } from './compile.ts'
 import { Placeholders } from './placeholders.ts'
-import { TextScan } from './text-scan.ts'
+import { plainText } from './plain-text.ts'
+import { findEach, TextScan } from './text-scan.ts'
 
 /** What a rule finds in a text that is tried. */
 export interface TriedMatch {
@@ -26,8 +27,10 @@ export async function tryRules(
   const hasPattern = policies.some(({ rules }) => rules.some(({ pattern }) => pattern !== null))
   const rules = (await readyRules(policies, hasPattern ? import('./pattern-seeker.ts') : null))[side]
   const matches: TriedMatch[] = []
-  await inSlices(rules, ({ rule: { name, action }, seeker }) => {
-    for (const { start, end, note } of seeker.find(text))
+  const plain = plainText(text)
+  await inSlices(rules, (ready) => {
+    const { name, action } = ready.rule
+    for (const { start, end, note } of findEach(ready, text, 0, plain))
       matches.push({ rule: name, action, kind: note === '' ? null : note, start, end })
   })
   matches.sort((one, other) => one.start - other.start || one.end - other.end)

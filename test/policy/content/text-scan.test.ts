@@ -6,6 +6,7 @@ import { readyRules } from '../../../src/policy/content/compile.ts'
 import { Placeholders } from '../../../src/policy/content/placeholders.ts'
 import { disguisedBytes, plainText } from '../../../src/policy/content/plain-text.ts'
 import { type ScanContext, TextScan } from '../../../src/policy/content/text-scan.ts'
+import { tryRules } from '../../../src/policy/content/try-rules.ts'
 import { findAll } from '../../../src/policy/detectors/detector.ts'
 import { detectors } from '../../../src/policy/detectors/index.ts'
 
@@ -75,6 +76,7 @@ describe('a text that comes in pieces', () => {
     ['a soft hyphen', `${key.slice(0, 9)}\u00ad${key.slice(9)}`],
     ['letters of full width', [...key].map((one) => String.fromCharCode(one.charCodeAt(0) + 0xfee0)).join('')],
     ['mathematical letters', key.replace('Abc', '\u{1d400}\u{1d41b}\u{1d41c}')],
+    ['hyphens that break no line', key.replaceAll('-', '\u2011')],
   ])('is read without what hides it: %s', async (_what, hidden) => {
     const text = `It is ${hidden}, and that is all. \u{1f468}\u200d\u{1f469}`
     const written = 'It is [KEY_1], and that is all. \u{1f468}\u200d\u{1f469}'
@@ -85,6 +87,28 @@ describe('a text that comes in pieces', () => {
     expect(context.names).toEqual(['secrets'])
   })
 
+  it.each([
+    ['4111\u20111111\u20111111\u20111111', 'CARD_1'],
+    ['4111\u00a01111\u202f1111\u20091111', 'CARD_1'],
+    ['DE89\u00a03704\u00a00044\u00a00532\u00a00130\u00a000', 'IBAN_1'],
+    ['+49\u00a030\u2013123\u201145678', 'PHONE_1'],
+  ])('is read with the hyphens and spaces that models write: %s', async (number, name) => {
+    const text = `It\u00a0is ${number}, of 2010\u20132013.`
+    const written = `It\u00a0is [${name}], of 2010\u20132013.`
+    expect(await run(all, [text])).toBe(written)
+    expect(await run(all, text.split(''))).toBe(written)
+  })
+
+  it('is listed with what hides it where rules are tried', async () => {
+    const text = `Ask me\uff20example.org for sk\u2011proj\u2011Abc123Def456Ghi789, then.`
+    const { matches } = await tryRules([{ policy: 'p', rules: all }], 'answer', text)
+    const found = matches.map(({ kind, start, end }) => [kind, text.slice(start, end)])
+    expect(found).toEqual([
+      ['email address', 'me\uff20example.org'],
+      ['provider key', 'sk\u2011proj\u2011Abc123Def456Ghi789'],
+    ])
+  })
+
   it('knows by the bytes of a text that something may be hidden in it', () => {
     const form = new RegExp(disguisedBytes)
     for (let point = 0; point < 0x10ffff; point += point < 0x3100 || point > 0xfdff ? 1 : 997) {
@@ -93,7 +117,7 @@ describe('a text that comes in pieces', () => {
       if (text !== '\\' && plainText(text) !== null)
         expect([point, form.test(Buffer.from(text).toString('latin1'))]).toEqual([point, true])
     }
-    expect(form.test(Buffer.from('plain, größer, 中文, 👍').toString('latin1'))).toBe(false)
+    expect(form.test(Buffer.from('plain, größer, 中文, 👍 — “so”…').toString('latin1'))).toBe(false)
   })
 
   it('gives what the redaction of the whole text gives, however it is cut', async () => {
