@@ -48,6 +48,11 @@ export async function checkGateway(
 
 /** By the reason, as the gateway words it (docs/troubleshooting.md has all). Requests go on being served in each case. */
 const remedies: readonly [reason: RegExp, remedy: string][] = [
+  // Of both the check of the cluster says more.
+  [
+    /PostgreSQL (cannot be reached: .*(password|certificate|role)|refused)/,
+    'Correct cluster.postgres, its password or what its user may do: docs/cluster.md',
+  ],
   [
     /locked/,
     'Stop the program that holds the lock, such as a backup tool or an SQLite shell (fuser spgw.db shows it). For backups: spgw backup',
@@ -64,6 +69,12 @@ const remedies: readonly [reason: RegExp, remedy: string][] = [
 function adviseDegraded(reason: string): string {
   const known = remedies.find(([pattern]) => pattern.test(reason))
   return known?.[1] ?? "Requests are still served; see the gateway's log for details."
+}
+
+/** Names of the parts. */
+export function listDegraded(status: unknown): string[] {
+  const degraded = valueAt(status, 'degraded')
+  return (Array.isArray(degraded) ? degraded : []).map((part) => String(valueAt(part, 'part')))
 }
 
 function checkStatus(status: unknown, version: string): Diagnostic[] {

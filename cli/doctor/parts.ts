@@ -13,5 +13,6 @@ export interface DoctorParts {
     environment: EnvironmentVariables
     now: number
     processId: number | null
+    degraded: readonly string[]
   }): Promise<Diagnostic[]>
 }

@@ -4,7 +4,7 @@ import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
 import { startHint } from '../socket-path.ts'
-import { checkGateway, readStatus } from './gateway-checks.ts'
+import { checkGateway, listDegraded, readStatus } from './gateway-checks.ts'
 import type { DoctorParts } from './parts.ts'
 
 /** What the machine shows, then what the gateway says. */
@@ -23,8 +23,8 @@ export async function runChecks(
     io.now(),
     startHint(dataDir),
   )
-  const { processId, diagnostics } = answered
-  const examined = { dataDirectory, file, environment: io.environment, now: io.now(), processId }
+  const { processId, degraded, diagnostics } = answered
+  const examined = { dataDirectory, file, environment: io.environment, now: io.now(), processId, degraded }
   return [...(await checkMachine(examined)), ...diagnostics]
 }
 
@@ -34,14 +34,16 @@ async function askGateway(
   version: string,
   now: number,
   remedy: string,
-): Promise<{ processId: number | null; diagnostics: Diagnostic[] }> {
+): Promise<{ processId: number | null; degraded: readonly string[]; diagnostics: Diagnostic[] }> {
   let processId: number | null = null
+  let degraded: readonly string[] = []
   try {
     const gateway = await reach()
     const status = await readStatus(gateway)
-    if (status === null) return { processId, diagnostics: [warning('gateway', 'not running', remedy)] }
+    if (status === null) return { processId, degraded, diagnostics: [warning('gateway', 'not running', remedy)] }
     processId = Number(Reflect.get(Object(status), 'process_id')) || null
-    return { processId, diagnostics: await checkGateway(gateway, status, version, now) }
+    degraded = listDegraded(status)
+    return { processId, degraded, diagnostics: await checkGateway(gateway, status, version, now) }
   } catch (error) {
     const { cause, hint } = reportFault(error)
     // That it is not for this user says nothing of the gateway.
@@ -49,6 +51,6 @@ async function askGateway(
     const diagnostic = isForbidden
       ? problem('gateway', `cannot connect: ${cause}`, hint)
       : problem('gateway', `no valid answer: ${cause}`, "See the gateway's log and restart it.")
-    return { processId, diagnostics: [diagnostic] }
+    return { processId, degraded, diagnostics: [diagnostic] }
   }
 }

@@ -42,6 +42,14 @@ export function isLoss(error: unknown): boolean {
   return /^(08|57P|53)/.test(error.code ?? '')
 }
 
+/**
+ * It takes no changes (a standby, a setting), does not let this user in or lets it do too little, has not the tables, or is
+ * damaged: whatever is asked, and however often.
+ */
+export function isUnusable(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(25|28|3D|3F|42|58|XX)/.test(error.code ?? '')
+}
+
 export function describeLoss(error: unknown): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message
   return error instanceof Error ? error.message : String(error)

@@ -69,8 +69,8 @@ export class ClusterLink {
   }
 
   /**
-   * Throws `StoreReadOnly` where PostgreSQL was not reached, and `StoreConflict` with what it refuses. When the signal fires
-   * a reading is ended in PostgreSQL, and throws.
+   * Throws `StoreReadOnly` where PostgreSQL was not reached or serves this node not at all, and `StoreConflict` with what it
+   * refuses. When the signal fires a reading is ended in PostgreSQL, and throws.
    */
   async ask<Name extends ClusterQuestion>(
     name: Name,
@@ -170,8 +170,12 @@ export class ClusterLink {
     const pending = this.#pending.get(message.id)
     this.#pending.delete(message.id)
     if (message.kind === 'answer') pending?.resolve(message.output)
-    else if (message.away) pending?.reject(new StoreReadOnly(`PostgreSQL was not reached: ${message.message}`))
-    else pending?.reject(new StoreConflict(`PostgreSQL refused it: ${message.message}`))
+    else if (message.cause === 'away')
+      pending?.reject(new StoreReadOnly(`PostgreSQL was not reached: ${message.message}`))
+    else {
+      const Refused = message.cause === 'unusable' ? StoreReadOnly : StoreConflict
+      pending?.reject(new Refused(`PostgreSQL refused it: ${message.message}`))
+    }
   }
 
   #end(): void {

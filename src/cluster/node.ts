@@ -48,6 +48,7 @@ const confirmMs = 2000
 const confirmEveryMs = 25
 /** Of the pause between two beats, several: silent for longer is absent. */
 export const absentMs = 8000
+const meetAgainMs = 1000
 
 /** One node of a cluster at work: keeps its replica where the cluster is, and appends what is changed here. */
 export class ClusterNode {
@@ -69,6 +70,7 @@ export class ClusterNode {
   #meeting: Promise<void> | null = null
   #publishing: Promise<void> | null = null
   #started = false
+  #closed = false
   #published = 0
   #met = false
   /** The whole of the rows is read anew: this version may know columns that the one before passed over. */
@@ -229,6 +231,7 @@ export class ClusterNode {
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     await this.link.close()
   }
 
@@ -325,7 +328,14 @@ export class ClusterNode {
       .catch((error: unknown) => this.#setTrouble(error instanceof Error ? error.message : String(error)))
       .finally(() => {
         this.#meeting = null
+        // What is wrong may be put right there without the connection being lost: a right, a table, the cluster itself.
+        if (this.#isCut()) setTimeout(() => this.#isCut() && this.#meet(), meetAgainMs).unref()
       })
+  }
+
+  /** Though PostgreSQL is reached. */
+  #isCut(): boolean {
+    return !this.#closed && this.#state !== null && this.#linkTrouble === null && this.#trouble !== null
   }
 
   async #meetOnce(): Promise<void> {

@@ -107,6 +107,8 @@ export interface ServerFacts {
   user: string
   /** What it may do and a node need not, in words. */
   rights: string[]
+  /** What a node needs and it may not do; nothing of tables that are not there yet. */
+  missing: string[]
 }
 
 /** What the thread answers, by what it is asked. */
@@ -203,10 +205,15 @@ export type ClusterRequest =
   | { kind: 'outbox'; port: MessagePort }
   | { kind: 'close' }
 
+/**
+ * `away`: PostgreSQL was not reached, so that it may have happened or not. `unusable`: it is reached, and serves this node not
+ * at all. `refused`: this question alone.
+ */
+export type FailureCause = 'away' | 'unusable' | 'refused'
+
 export type ClusterMessage =
   | { kind: 'answer'; id: number; output: unknown }
-  /** `away`: PostgreSQL was not reached, so that it may have happened or not; else it was refused. */
-  | { kind: 'failure'; id: number; away: boolean; message: string }
+  | { kind: 'failure'; id: number; cause: FailureCause; message: string }
   /** Why PostgreSQL is not reached; null: it is. */
   | { kind: 'link'; trouble: string | null }
   /** The cluster is there now. */

@@ -44,19 +44,25 @@ export const answerers: Answerers = {
   },
 
   async server(client) {
-    const { rows } = await client.query<ServerFacts>(
+    const { rows } = await client.query<Omit<ServerFacts, 'missing'> & { missing: string[] | null }>(
       `select current_setting('server_version') as version, pg_is_in_recovery() as "isStandby", current_user as user,
          (select array_remove(array[case when r.rolsuper then 'is a superuser' end,
             case when r.rolcreaterole then 'may create roles' end, case when r.rolcreatedb then 'may create databases' end,
             case when not r.rolsuper and has_schema_privilege(n.oid, 'create') then 'may change the schema spgw' end], null)
           from pg_roles r left join pg_namespace n on n.nspname = 'spgw' where r.rolname = current_user) as rights,
+         (select array_remove(array[case when not has_schema_privilege(n.oid, 'usage') then 'may not use the schema spgw' end,
+            (select 'may not read and write ' || string_agg('spgw.' || c.relname, ', ' order by c.relname) from pg_class c
+             where c.relnamespace = n.oid and c.relkind in ('r', 'p') and not c.relispartition and not (
+               has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+               and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete')))], null)
+          from pg_namespace n where n.nspname = 'spgw') as missing,
          (select version from pg_stat_ssl where pid = pg_backend_pid()) as tls,
          (select count(*)::int from pg_stat_replication) as standbys,
          current_setting('synchronous_standby_names') <> '' as synchronous`,
     )
     const [facts] = rows
     if (facts === undefined) throw new Error('PostgreSQL says nothing of itself')
-    return facts
+    return { ...facts, missing: facts.missing ?? [] }
   },
 
   async found(client, { cluster, member, name, token, rows }) {

@@ -2,7 +2,7 @@ import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'no
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
 import { Conditions } from './conditions.ts'
-import { PostgresAway } from './connect.ts'
+import { isUnusable, PostgresAway } from './connect.ts'
 import type { LimitEvents, LimitPart } from './limits/part.ts'
 import { GatherNodes } from './objects/gather-nodes.ts'
 import { SharedObjects } from './objects/shared-objects.ts'
@@ -142,7 +142,8 @@ class ClusterThread {
       this.#post({ kind: 'answer', id, output })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      this.#post({ kind: 'failure', id, away: error instanceof PostgresAway, message })
+      const cause = error instanceof PostgresAway ? 'away' : isUnusable(error) ? 'unusable' : 'refused'
+      this.#post({ kind: 'failure', id, cause, message })
     }
   }
 

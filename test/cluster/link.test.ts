@@ -74,7 +74,7 @@ describe('a question to the cluster thread', () => {
     const id = thread().asked
     stop.abort()
     expect(thread().heard.at(-1)).toEqual({ kind: 'stop', id })
-    thread().say({ kind: 'failure', id, away: false, message: 'canceling statement' })
+    thread().say({ kind: 'failure', id, cause: 'refused', message: 'canceling statement' })
     await expect(asked).rejects.toMatchObject({ name: 'StoreConflict' })
     const later = link.ask('read', { method: 'get', input: ['req_1'] }, stop.signal)
     await expect(later).rejects.toMatchObject({ name: 'StoreStopped' })
@@ -83,12 +83,13 @@ describe('a question to the cluster thread', () => {
 
   it('that PostgreSQL refuses is told from one that did not reach it', async () => {
     const { link, thread } = open()
-    for (const [away, name] of [
-      [true, 'StoreReadOnly'],
-      [false, 'StoreConflict'],
+    for (const [cause, name] of [
+      ['away', 'StoreReadOnly'],
+      ['unusable', 'StoreReadOnly'],
+      ['refused', 'StoreConflict'],
     ] as const) {
       const asked = link.ask('find', null)
-      thread().say({ kind: 'failure', id: thread().asked, away, message: 'no' })
+      thread().say({ kind: 'failure', id: thread().asked, cause, message: 'no' })
       await expect(asked).rejects.toMatchObject({ name, message: expect.stringContaining('no') })
     }
   })

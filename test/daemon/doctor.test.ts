@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -36,7 +37,7 @@ async function examine(
   now = Date.now(),
   file: string | null = null,
 ): Promise<Diagnostic[]> {
-  const place = { dataDirectory: directory, file, processId: null }
+  const place = { dataDirectory: directory, file, processId: null, degraded: [] }
   return checkMachine({ ...place, environment: { ...environment, ...more }, now })
 }
 
@@ -51,6 +52,13 @@ function change(text: string): void {
   const sqlite = new Sqlite(join(directory, 'spgw.db'))
   sqlite.exec(text)
   sqlite.close()
+}
+
+/** Stands for a gateway: all that is looked at is what it was started with. */
+function startProcess(environment: Record<string, string>) {
+  const child = spawn('sleep', ['60'], { env: { ...process.env, ...environment }, stdio: 'ignore' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
 }
 
 describe('what doctor sees of a machine', () => {
@@ -107,6 +115,7 @@ describe('what doctor sees of a machine', () => {
       processId: null,
       environment,
       now: Date.now(),
+      degraded: [],
     })
     expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
   })
@@ -182,6 +191,27 @@ describe('what doctor sees of a machine', () => {
     writeFileSync(join(directory, 'config.yaml'), 'gateway:\n  lisen: 127.0.0.1:0\n')
     expect(await complaints()).toEqual([expect.stringContaining('did you mean gateway.listen?')])
   })
+
+  it.runIf(process.platform === 'linux')(
+    'are the variables of the gateway that runs, and none of its own',
+    async () => {
+      writeFileSync(join(directory, 'config.yaml'), `console:\n  metrics_token: \${DOCTOR_TOKEN}\n`)
+      expect(await complaints()).toEqual([
+        expect.stringMatching(/^problem settings: .*: the variable DOCTOR_TOKEN is not set in this shell$/),
+      ])
+      const { pid } = startProcess({ DOCTOR_TOKEN: 'a-token-of-sixteen-letters-and-more' })
+      const ofGateway = (processId: number | undefined) =>
+        checkMachine({
+          ...{ dataDirectory: directory, file: null, environment, now: Date.now(), degraded: [] },
+          processId: processId ?? null,
+        })
+      expect((await ofGateway(pid)).filter(({ state }) => state !== 'ok')).toEqual([])
+      // No process has this number, as where it is another user's: what it was started with cannot be read.
+      expect((await ofGateway(2 ** 30)).filter(({ state }) => state !== 'ok')).toMatchObject([
+        { state: 'warning', message: expect.stringContaining('in this shell; the gateway that runs may have it') },
+      ])
+    },
+  )
 
   it('is an address that somebody else has', async () => {
     const server = createServer()

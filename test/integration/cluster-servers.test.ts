@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openClient } from '../../src/cluster/connect.ts'
 import { answerers } from '../../src/cluster/questions.ts'
 import { Script, Valkey } from '../../src/cluster/valkey.ts'
-import { showPostgres, showRights } from '../../src/daemon/doctor/postgres.ts'
+import { showPostgres, showRights, showServer } from '../../src/daemon/doctor/cluster-servers.ts'
 import { hasOpenssl, makeCertificate, type TestCertificate } from '../support/certificate.ts'
 import { freePort, needsPostgres, PostgresServer, postgresPrograms } from '../support/postgres-server.ts'
 import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
@@ -123,6 +123,7 @@ describe('what is said of PostgreSQL', () => {
     synchronous: false,
     user: 'u',
     rights,
+    missing: rights,
   }
   it.each([
     [{}, 'ok', /\(15\.18, TLSv1\.3, 1 standby, asynchronous\)/],
@@ -140,6 +141,48 @@ describe('what is said of PostgreSQL', () => {
     expect(shown).toMatchObject({
       state: 'warning',
       message: expect.stringMatching(/^u may do more .* it is a superuser, may create roles$/),
+    })
+  })
+
+  it('that a node has fewer rights than it needs', () => {
+    expect(showRights({ ...facts, missing: ['may not use the schema spgw'] })).toMatchObject([
+      { state: 'problem', message: expect.stringMatching(/may do less .* it may not use the schema spgw$/) },
+    ])
+  })
+
+  const refused = 'password authentication failed for user "u"'
+  it.each([
+    ['ok', null, false, null, /is reached$/, null],
+    ['problem', 'connect ECONNREFUSED', false, 'Wait.', /is not reached: connect/, /^Wait/],
+    [
+      'problem',
+      'connect ECONNREFUSED',
+      false,
+      null,
+      /is not reached: connect/,
+      /^Correct cluster\.postgres, .*authority\.$/,
+    ],
+    [
+      'problem',
+      refused,
+      false,
+      'Wait.',
+      /is not reached: password/,
+      /^Correct cluster\.postgres, .* restart the gateway/,
+    ],
+    [
+      'warning',
+      refused,
+      true,
+      'Wait.',
+      /is not reached from this shell: .*; the gateway that runs reaches it$/,
+      /^Correct/,
+    ],
+  ] as const)('that it is %s: %s', (state, trouble, isReached, meanwhile, message, remedy) => {
+    const shown = showServer('PostgreSQL at db:5432', 'postgres', trouble, isReached, meanwhile)
+    expect(shown).toMatchObject({
+      ...{ state, message: expect.stringMatching(message) },
+      remedy: remedy === null ? null : expect.stringMatching(remedy),
     })
   })
 })

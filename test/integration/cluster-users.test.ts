@@ -18,6 +18,11 @@ function documentedSql(): string {
   return text
 }
 
+function documentedGrants(): string[] {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/cluster.md'), 'utf8')
+  return page.match(/^grant .* in schema spgw to spgw_node;$|^grant usage on schema spgw to spgw_node;$/gm) ?? []
+}
+
 describe.skipIf(postgresPrograms === null)(`nodes that may only read and write rows (${needsPostgres})`, () => {
   let cluster: TestCluster
   let upstream: MockProvider
@@ -27,10 +32,11 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
     // What a database is called there, which nobody can make within a transaction.
     const sql = documentedSql()
     expect(sql).toContain('create database spgw owner spgw_owner')
-    const own = sql.replace(
-      'create database spgw owner spgw_owner;',
-      'grant create on database postgres to spgw_owner;',
-    )
+    // Rights by default are of one database.
+    expect(sql.indexOf('\\connect spgw\n')).toBeLessThan(sql.indexOf('alter default'))
+    const own = sql
+      .replace('create database spgw owner spgw_owner;', 'grant create on database postgres to spgw_owner;')
+      .replace('\\connect spgw\n', '')
     cluster.postgres.query(own)
     cluster.user = 'spgw_owner'
     await cluster.add('gw-a')
@@ -127,10 +133,30 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
   })
 
   it('have no more rights than they need, and the owner has', async () => {
-    expect(await answerers.server(await connect('spgw_node'), null)).toMatchObject({ user: 'spgw_node', rights: [] })
+    const node = await answerers.server(await connect('spgw_node'), null)
+    expect(node).toMatchObject({ user: 'spgw_node', rights: [], missing: [] })
     const owner = await answerers.server(await connect('spgw_owner'), null)
     expect(owner.rights).toEqual(['may change the schema spgw'])
     expect((await answerers.server(await connect('spgw'), null)).rights).toContain('is a superuser')
+  })
+
+  it('say which rights they lack, read their own records meanwhile, and go on when they are given', async () => {
+    const [, second] = cluster.nodes
+    if (second === undefined) throw new Error('two nodes')
+    query('revoke usage on schema spgw from spgw_node; revoke insert on spgw.rows, spgw.records from spgw_node')
+    const { missing } = await answerers.server(await connect('spgw_node'), null)
+    expect(missing).toEqual(['may not use the schema spgw', 'may not read and write spgw.records, spgw.rows'])
+    await second.gateway.kill('SIGTERM')
+    await second.restart()
+    const trouble = async () => (await second.gateway.admin.cluster.status({})).trouble
+    await expect.poll(trouble).toMatch(/refused it: permission denied/)
+    const records = await second.gateway.admin.requests.list({})
+    expect(records.length).toBeGreaterThan(0)
+    expect(new Set(records.map(({ node }) => node))).toEqual(new Set(['gw-b']))
+    // What is there already gets its rights by the page, not by what holds for what is to come.
+    for (const text of documentedGrants()) query(text)
+    await expect.poll(trouble, { timeout: 5000 }).toBeNull()
+    expect((await answerers.server(await connect('spgw_node'), null)).missing).toEqual([])
   })
 
   it('say what to do where the tables are older than they are', async () => {

@@ -2,13 +2,18 @@ import type { PostgresAddress, ValkeyAddress } from '../../cluster/protocol.ts'
 import type { ClusterSettings, Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
-import { showPostgres, showRights } from './postgres.ts'
+import { showPostgres, showRights, showServer } from './cluster-servers.ts'
 
 const check = 'cluster'
 const waitMs = 5000
 
 /** Whether PostgreSQL and Valkey are reached from here; and what the nodes do not share. */
-export async function checkCluster({ cluster }: Settings, isRunning: boolean): Promise<Diagnostic[]> {
+export async function checkCluster(
+  { cluster }: Settings,
+  isRunning: boolean,
+  /** What of the gateway that runs is degraded. */
+  degraded: readonly string[],
+): Promise<Diagnostic[]> {
   if (cluster === null) return []
   const apart = findApart(cluster)
   const { toAddress, toValkeyAddress } = await import('../cluster.ts')
@@ -17,30 +22,25 @@ export async function checkCluster({ cluster }: Settings, isRunning: boolean): P
     const valkey = cluster.valkey === null ? null : toValkeyAddress(cluster.valkey)
     const troubles = await askServers(address, valkey)
     const place = `PostgreSQL at ${address.host}:${address.port}`
-    const remedy = isRunning
-      ? 'Requests are served, and the configuration is read-only until it is back: docs/cluster.md'
-      : 'Correct cluster.postgres, its password or its authority.'
+    const isReached = (part: 'postgres' | 'valkey') => isRunning && !degraded.includes(part)
     const { facts } = troubles
+    const meanwhile = 'Requests are served, and the configuration is read-only until it is back: docs/cluster.md'
     const found =
       facts === null
-        ? [showServer(place, troubles.postgres, remedy)]
+        ? [showServer(place, 'postgres', troubles.postgres, isReached('postgres'), isRunning ? meanwhile : null)]
         : [showPostgres(place, facts), ...showRights(facts)]
     if (valkey !== null) {
       const advice = 'Until it is back each node goes by its part of shared limits: docs/cluster.md'
       const at = `Valkey at ${valkey.host}:${valkey.port}`
       const how = `${troubles.product ?? 'version unknown'}, ${valkey.plain ? 'not encrypted' : 'TLS'}`
-      found.push(showServer(troubles.valkey === null ? `${at} (${how})` : at, troubles.valkey, advice))
+      const named = troubles.valkey === null ? `${at} (${how})` : at
+      found.push(showServer(named, 'valkey', troubles.valkey, isReached('valkey'), isRunning ? advice : null))
     }
     return [...found, apart]
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error
     return [problem(check, error.message, 'Correct cluster.postgres_ca or cluster.valkey_ca.')]
   }
-}
-
-function showServer(place: string, trouble: string | null, remedy: string): Diagnostic {
-  if (trouble === null) return ok(check, `${place} is reached`)
-  return problem(check, `${place} is not reached: ${trouble}`, remedy)
 }
 
 function findApart({ sharesBudgets, valkey, records }: ClusterSettings): Diagnostic {

@@ -20,11 +20,16 @@ export interface Examined {
   now: number
   /** Of the gateway that runs there; null: none answers. */
   processId: number | null
+  /** What of that gateway is degraded. */
+  degraded: readonly string[]
 }
 
 /** Everything that can be seen from this machine, with or without a gateway that runs. Never throws for what it looks at. */
-export async function checkMachine(examined: Examined): Promise<Diagnostic[]> {
-  const { settings, diagnostics } = await checkSettings(examined)
+export async function checkMachine({ environment: own, ...given }: Examined): Promise<Diagnostic[]> {
+  // Passwords are in the environment of the gateway, and seldom in that of whoever looks after it.
+  const started = given.processId === null ? {} : readEnvironment(given.processId)
+  const examined = { ...given, environment: { ...started, ...own } }
+  const { settings, diagnostics } = await checkSettings(examined, started === null)
   const limits = checkLimits(examined.processId)
   if (settings === null) return [...diagnostics, ...limits]
   const isRunning = examined.processId !== null
@@ -36,12 +41,16 @@ export async function checkMachine(examined: Examined): Promise<Diagnostic[]> {
     ...(await checkListeners(settings, isRunning)),
     ...checkCertificates(settings, examined.now),
     ...(await checkTelemetry(settings)),
-    ...(await checkCluster(settings, isRunning)),
+    ...(await checkCluster(settings, isRunning, examined.degraded)),
     ...limits,
   ]
 }
 
-async function checkSettings(examined: Examined): Promise<{ settings: Settings | null; diagnostics: Diagnostic[] }> {
+/** `isHidden`: a gateway runs, and what it was started with cannot be read from here. */
+async function checkSettings(
+  examined: Omit<Examined, 'degraded'>,
+  isHidden: boolean,
+): Promise<{ settings: Settings | null; diagnostics: Diagnostic[] }> {
   const { loadSettings } = await import('../../config/load.ts')
   const { dataDirectory, file, environment } = examined
   try {
@@ -51,16 +60,37 @@ async function checkSettings(examined: Examined): Promise<{ settings: Settings |
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error
     const diagnostics = error.problems.map(({ place, message }) =>
-      problem('settings', `${place}: ${message}`, adviseSettings(place, message)),
+      /^the variable \w+ is not set$/.test(message)
+        ? showUnset(`${place}: ${message} in this shell`, isHidden)
+        : problem('settings', `${place}: ${message}`, adviseSettings(place, message)),
     )
     return { settings: null, diagnostics }
   }
+}
+
+function showUnset(message: string, isHidden: boolean): Diagnostic {
+  if (!isHidden)
+    return problem('settings', message, 'Run the check where it is set; the gateway does not start without it.')
+  const remedy = "Run the check as root or as the gateway's user (sudo spgw doctor), or set it here too."
+  return warning('settings', `${message}; the gateway that runs may have it`, remedy)
 }
 
 function adviseSettings(place: string, message: string): string {
   return /\(E(ACCES|PERM)\)$/.test(message)
     ? "Run the check as the file's owner or as root: sudo spgw doctor."
     : `Fix ${place}; the gateway does not restart until then.`
+}
+
+/** What a process was started with; null: it is not for this user to read, or not to be had on this system. */
+function readEnvironment(process: number): Record<string, string> | null {
+  try {
+    const lines = readFileSync(`/proc/${process}/environ`, 'utf8').split('\0')
+    return Object.fromEntries(
+      lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    )
+  } catch {
+    return null
+  }
 }
 
 /** Each request holds two files, one to each side; a gateway that may open few of them refuses clients under load. */

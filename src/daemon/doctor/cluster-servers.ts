@@ -1,0 +1,70 @@
+import type { ServerFacts } from '../../cluster/protocol.ts'
+import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
+
+const check = 'cluster'
+/** Older ones lack what the schema is made of. */
+const oldestPostgres = 13
+
+export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
+  const { version, tls, isStandby, standbys, synchronous } = facts
+  if (isStandby)
+    return problem(check, `${place} is a standby, which takes no changes`, 'Set cluster.postgres to the primary.')
+  if (Number.parseInt(version, 10) < oldestPostgres)
+    return problem(
+      check,
+      `${place} is PostgreSQL ${version}`,
+      `Upgrade it to ${oldestPostgres} or newer; tested is 15.`,
+    )
+  const followed = standbys === 0 ? 'no standby' : `${standbys} standby${standbys === 1 ? '' : 's'}`
+  const how = standbys === 0 ? '' : synchronous ? ', synchronous' : ', asynchronous'
+  return ok(check, `${place} is reached (${version}, ${tls ?? 'not encrypted'}, ${followed}${how})`)
+}
+
+/** A node reads and writes rows; who can take it over should get no more than that. */
+export function showRights({ user, rights, missing }: ServerFacts): Diagnostic[] {
+  if (missing.length > 0)
+    return [
+      problem(
+        check,
+        `${user} may do less in PostgreSQL than a node needs: it ${missing.join(', ')}`,
+        'Grant it as the owner of the schema spgw: docs/cluster.md, Users of PostgreSQL.',
+      ),
+    ]
+  if (rights.length === 0) return [ok(check, `${user} may do no more in PostgreSQL than a node needs`)]
+  const message = `${user} may do more in PostgreSQL than a node needs: it ${rights.join(', ')}`
+  return [
+    warning(
+      check,
+      message,
+      'Let nodes connect as a user that reads and writes rows: docs/cluster.md, Users of PostgreSQL.',
+    ),
+  ]
+}
+
+/** What servers and TLS say where the settings are wrong, and time alone mends nothing. */
+const ofSettings =
+  /password|WRONGPASS|NOAUTH|NOPERM|role ".*" (does not exist|is not permitted)|database ".*" does not exist|certificate|pg_hba|SSL/
+
+/** `isReached`: by the gateway that runs. `meanwhile`: what holds until the server is back; null: none runs. */
+export function showServer(
+  place: string,
+  name: 'postgres' | 'valkey',
+  trouble: string | null,
+  isReached: boolean,
+  meanwhile: string | null,
+): Diagnostic {
+  if (trouble === null) return ok(check, `${place} is reached`)
+  const settings = `cluster.${name}, its password or its authority`
+  if (isReached)
+    return warning(
+      check,
+      `${place} is not reached from this shell: ${trouble}; the gateway that runs reaches it`,
+      `Correct ${settings}, if the gateway is to reach it also after a restart.`,
+    )
+  const wrong = `Correct ${settings}${meanwhile === null ? '.' : ', and restart the gateway.'}`
+  return problem(
+    check,
+    `${place} is not reached: ${trouble}`,
+    meanwhile === null || ofSettings.test(trouble) ? wrong : meanwhile,
+  )
+}
