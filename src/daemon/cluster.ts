@@ -31,8 +31,11 @@ export interface ClusterPart {
   report(onTrouble: ReportCluster): void
   /** Who is told why limits that nodes share cannot be granted; null: they can. */
   reportValkey(onTrouble: (reason: string | null) => void): void
-  /** From now on what comes from the cluster is published, and budgets and limits are asked for. */
-  start(started: StartedPlane): void
+  /**
+   * From now on what comes from the cluster is published, and budgets and limits are asked for. Resolves when budgets can be
+   * given out here, or cannot for now.
+   */
+  start(started: StartedPlane): Promise<void>
   /** A thread needs more of a budget that nodes share. */
   want(want: AllowanceWant): void
   /** The same of a limit. */
@@ -109,17 +112,17 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     keep: (keeps) => records?.keep(keeps, node.link),
     report: (listener) =>
       troubles.listen(listener, node.state === null || node.trouble === notYet ? null : node.trouble),
-    start({ counters, memory, runtime }) {
+    async start({ counters, memory, runtime }) {
       publish = () => runtime.publish()
       const watched = () => watchedBudgets(runtime.snapshot())
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
-      budgets?.start()
       node.start()
       describing = setInterval(() => {
         troubles.look()
         node.link.describe(describeNode(runtime.status()))
       }, describeMs)
       if (settings.valkey !== null) void startLimits(store, log, (quiet) => limits.share(memory, quiet))
+      await budgets?.start()
     },
     want: (want) => budgets?.want(want),
     async stop() {

@@ -187,15 +187,16 @@ export class ControlPlane {
     return this.#shared.limits
   }
 
-  /** Every data-plane thread has the snapshot and accepts connections when this resolves. */
-  async start(): Promise<void> {
+  /** Every data-plane thread has the snapshot and accepts connections when this resolves; `prepare` ends before that. */
+  async start(prepare: () => Promise<void> | undefined): Promise<void> {
     this.#turns.start(this.#liveness)
     await this.#storeWatch.start()
     await this.#publish()
     await this.#workers.start()
     await this.#keeper.start()
-    await this.#workers.listen()
     void this.#budgets.open()
+    await prepare()
+    await this.#workers.listen()
     this.#stateHistory.start()
     await this.#scheduleBackups()
     await this.#traces.change(this.#settings.telemetry)

@@ -101,12 +101,10 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   cluster?.report((part, reason) => control.reportCluster(part, reason))
   cluster?.reportValkey((reason) => control.reportCluster('valkey', reason))
   begun.defer(() => control.stop())
-  await control.start()
   const runtime = control.runtime()
-  cluster?.start({ counters: control.limits, memory: control.limitMemory, runtime })
+  await control.start(() => cluster?.start({ counters: control.limits, memory: control.limitMemory, runtime }))
   const alerts = new AlertWatch({
-    ...foundation,
-    runtime: control.runtime(),
+    ...{ ...foundation, runtime },
     settings: () => control.settings,
     transport: () => control.transport.open(),
     log,

@@ -1,5 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { NodeBudgets, type SharedBudget } from '../cluster/budgets.ts'
-import type { ClusterNode } from '../cluster/node.ts'
+import { type ClusterNode, notYet } from '../cluster/node.ts'
 import type { BookedAmount } from '../core/journal-format.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import { AllowanceRow } from '../policy/limits/allowance-row.ts'
@@ -17,6 +18,8 @@ export interface SharedBudgetsParts {
 }
 
 const tickMs = 250
+/** For so long a start waits for a PostgreSQL that says nothing. */
+const settleMs = 3000
 const watchMs = 5000
 /** Rather than after each answer, whose way took a while. */
 const clockStepMs = 250
@@ -35,6 +38,8 @@ export class SharedBudgets {
   readonly #watched: () => string[]
   readonly #budgets = new NodeBudgets(() => Date.now())
   readonly #places = new Map<number, { row: AllowanceRow; counter: string; period: string }>()
+  /** PostgreSQL has heard for the first time what is here, or cannot be asked. */
+  readonly #settled = Promise.withResolvers<void>()
   #ticking: NodeJS.Timeout | null = null
   #soon: NodeJS.Timeout | null = null
   #asking: Promise<void> | null = null
@@ -56,9 +61,12 @@ export class SharedBudgets {
     this.#watched = watched
   }
 
-  start(): void {
+  /** Resolves when this node can be given parts of budgets, or it is known that it cannot for now. */
+  async start(): Promise<void> {
     this.#ticking = setInterval(() => this.#tick(), tickMs)
     this.noteCut()
+    if (this.#node.state !== null)
+      await Promise.race([this.#settled.promise, wait(settleMs, undefined, { ref: false })])
   }
 
   stop(): void {
@@ -91,7 +99,9 @@ export class SharedBudgets {
 
   /** Whether anybody is there who could give more. */
   noteCut(): void {
-    this.#rows.cutOff = this.#node.state !== null && this.#node.trouble !== null
+    const { state, trouble } = this.#node
+    this.#rows.cutOff = state !== null && trouble !== null
+    if (this.#rows.cutOff && trouble !== notYet) this.#settled.resolve()
   }
 
   /** Before this gateway leaves: only what it spent, or still holds, stays its own. */
@@ -171,6 +181,7 @@ export class SharedBudgets {
       if (meeting === this.#meetings) this.#reportsAll = false
       this.#setClock(now, begun)
       this.#budgets.receive(replies)
+      this.#settled.resolve()
     } catch (error) {
       this.#budgets.lose(asks)
       // What is away is told by the connection.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { ClusterNode } from '../../src/cluster/node.ts'
+import { type ClusterNode, notYet } from '../../src/cluster/node.ts'
 import { SharedBudgets } from '../../src/daemon/shared-budgets.ts'
 import type { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory, type LimitMemory, LimitRows } from '../../src/policy/limits/limit-memory.ts'
@@ -49,8 +49,30 @@ const times = (name: string) => asked.filter((each) => each === name).length
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000)
 
 describe('budgets that nodes share', () => {
+  it('are waited for at a start until PostgreSQL has heard what is here, or is known to be away', async () => {
+    let isSettled = false
+    node.trouble = notYet
+    void budgets.start().then(() => {
+      isSettled = true
+    })
+    await seconds(1)
+    expect(isSettled).toBe(false)
+    node.trouble = null
+    new LimitRows(memory).seed()
+    await seconds(1)
+    expect(isSettled).toBe(true)
+  })
+
+  it.each([
+    ['no route', {}],
+    [null, null],
+  ])('hold up no start where PostgreSQL says %s, of a member %j', async (trouble, state) => {
+    Object.assign(node, { trouble, state })
+    await budgets.start()
+  })
+
   it('are not spoken of before what earlier runs spent is counted', async () => {
-    budgets.start()
+    void budgets.start()
     await seconds(10)
     expect(asked).toEqual([])
     new LimitRows(memory).seed()
@@ -60,7 +82,7 @@ describe('budgets that nodes share', () => {
 
   it('are told whole once, and again when PostgreSQL was away', async () => {
     new LimitRows(memory).seed()
-    budgets.start()
+    void budgets.start()
     await seconds(20)
     expect([times('held-budgets'), times('allow')]).toEqual([1, 1])
     node.trouble = 'no route'
@@ -77,7 +99,7 @@ describe('budgets that nodes share', () => {
   it('are told whole until they could be, and what kept them is said', async () => {
     failures.set('allow', new Error('deadlock detected'))
     new LimitRows(memory).seed()
-    budgets.start()
+    void budgets.start()
     await seconds(1)
     expect(times('allow')).toBeGreaterThan(1)
     expect(warnings[0]).toEqual({ reason: 'Error: deadlock detected' })
@@ -90,7 +112,7 @@ describe('budgets that nodes share', () => {
 
   it('that people look at are read every five seconds, also where the clock was set back', async () => {
     new LimitRows(memory).seed()
-    budgets.start()
+    void budgets.start()
     await seconds(1)
     await seconds(15)
     expect(times('budget-use')).toBe(4)
@@ -102,7 +124,7 @@ describe('budgets that nodes share', () => {
   it('have the clock of PostgreSQL where that is another, and not what its answer took', async () => {
     new LimitRows(memory).seed()
     aheadMs = 200
-    budgets.start()
+    void budgets.start()
     await seconds(1)
     expect(new LimitRows(memory).clockAhead).toBe(0)
     aheadMs = 90_000
@@ -115,7 +137,7 @@ describe('budgets that nodes share', () => {
     node.state = null
     node.trouble = 'no route'
     new LimitRows(memory).seed()
-    budgets.start()
+    void budgets.start()
     await seconds(20)
     expect([asked, new LimitRows(memory).cutOff]).toEqual([[], false])
   })
