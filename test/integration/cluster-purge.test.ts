@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { lockRecords } from '../../src/cluster/records/purge.ts'
 import { shipBatch } from '../../src/cluster/records/ship.ts'
+import { removeRecords } from '../../src/cluster/records/write-records.ts'
 import { newId } from '../../src/core/ids.ts'
 import { TestCluster } from '../support/cluster.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
@@ -204,6 +206,30 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
     expect(query(`select count(*) from spgw.bodies where id = '${other}'`)).toBe('0')
     expect(await purge('gw-b', { until: '0s', bodies: true })).toMatchObject({ done: true, missing: [] })
     expect(captured()).toEqual([''])
+  })
+
+  it('deletes bodies that a node of an earlier version left in PostgreSQL', async () => {
+    const [own, other, kept] = [await ask('gw-a', 'kim'), await ask('gw-b', 'kim'), await ask('gw-b', 'leo')]
+    const bodies = () => query('select distinct id from spgw.bodies order by 1').split('\n')
+    await expect.poll(bodies).toEqual([own, other, kept].sort())
+    // Of a node that was removed: nobody else brings what is missing there.
+    query(`update spgw.bodies set node = 'gw-old' where id = '${other}'`)
+    const client = new pg.Client({ host: '127.0.0.1', port: cluster.postgres.port, user: 'spgw', database: 'postgres' })
+    await client.connect()
+    onTestFinished(() => client.end())
+    // As it does: its question says nothing of bodies, and records go without them.
+    const question = JSON.stringify({
+      bodies: false,
+      filter: { until: new Date().toISOString(), tags: { user: 'kim' } },
+    })
+    await client.query(`begin; ${lockRecords}`)
+    await removeRecords(client, [own, other])
+    await client.query('insert into spgw.purges (question) values ($1)', [question])
+    await client.query("commit; select pg_notify('spgw', 'purge')")
+    await expect.poll(bodies).toEqual([kept])
+    expect(await users('gw-a')).toEqual(await users('gw-b'))
+    expect((await users('gw-b')).filter((each) => each.includes('kim'))).toEqual([])
+    expectSums()
   })
 
   it('names a node that is away, which deletes its own when it is back', async () => {

@@ -75,6 +75,40 @@ export async function purgeSharedBodies(client: pg.Client, filter: PurgeQuestion
   return { removed: await removeBodies(client, ids), before: ids.length < idsAtOnce ? from : (ids.at(-1) ?? from) }
 }
 
+/** Looked at in one statement. */
+const idsLookedAt = 5000
+
+/**
+ * Bodies without a record, of this node and of those that are no members any more, behind that id; `after` null: there are no more.
+ * A body may come a moment before its record.
+ */
+export async function findOrphans(
+  client: pg.Client,
+  { node, after, until }: { node: string; after: string; until: string | undefined },
+): Promise<{ ids: string[]; after: string | null }> {
+  const { rows } = await client.query<{ id: string; known: boolean }>(
+    `with page as (select distinct id from spgw.bodies b where id > $1 and id < $2 and (node = $3 or not exists (
+       select from spgw.shipped s join spgw.members m on m.id = s.member where s.node = b.node))
+       order by id limit ${idsLookedAt})
+     select id, exists (select from spgw.records r where r.id = page.id) as known from page order by id`,
+    [after, until === undefined ? '~' : idAt(Date.parse(until) + idSlackMs), node],
+  )
+  return {
+    ids: rows.filter(({ known }) => !known).map(({ id }) => id),
+    after: rows.length < idsLookedAt ? null : (rows.at(-1)?.id ?? null),
+  }
+}
+
+/** Those of them that have no record by now either. */
+export async function removeOrphans(client: pg.Client, ids: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ id: string }>('select id from spgw.records where id = any ($1)', [ids])
+  const known = new Set(rows.map(({ id }) => id))
+  await removeBodies(
+    client,
+    ids.filter((id) => !known.has(id)),
+  )
+}
+
 /** Of one page, for whoever goes on alone; where one is larger it comes alone. */
 const pageBytes = 4 * 1024 * 1024
 const pageRows = 200

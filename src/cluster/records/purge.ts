@@ -20,7 +20,8 @@ const awayAfter = '10 seconds'
 /** One that all nodes are to do. */
 export interface Purge {
   number: number
-  question: PurgeQuestion
+  /** `withBodies`: whoever asked deletes in PostgreSQL also what was captured of the records. Earlier versions leave that there. */
+  question: PurgeQuestion & { withBodies?: boolean }
 }
 
 export interface PurgeQuestions {
@@ -44,7 +45,7 @@ export const purgeAnswerers: PurgeAnswerers = {
     const { rows } = await client.query<{ number: string }>(
       'with asked as (insert into spgw.purges (question) values ($1) returning number) ' +
         'select number, pg_notify($2, $3) from asked',
-      [JSON.stringify(question), channel, purgeWord],
+      [JSON.stringify({ ...question, withBodies: true }), channel, purgeWord],
     )
     return Number(rows[0]?.number)
   },
@@ -126,7 +127,7 @@ async function removeAlone(client: pg.Client, ids: readonly string[]): Promise<n
 
 /** What this node has not deleted its part of: not what was purged before it was a member. */
 export async function readPurges(client: pg.Client, { member }: Self): Promise<Purge[]> {
-  const { rows } = await client.query<{ number: string; question: PurgeQuestion }>(
+  const { rows } = await client.query<{ number: string; question: Purge['question'] }>(
     `select p.number, p.question from spgw.purges p join spgw.members m on m.id = $1 and p.time >= m.joined
      where not exists (select from spgw.purged d where d.number = p.number and d.member = $1) order by p.number`,
     [member],
