@@ -60,13 +60,20 @@ async function makeUnlessThere<T>(name: string, make: (directory: string) => Pro
     const others = await read()
     if (others !== null) return { directory, described: others }
     await rm(described, { force: true })
-    await rm(directory, { recursive: true, force: true })
-    await rename(join(work, 'made'), directory)
+    // At one blow: what is removed file by file may be what another process puts there in between.
+    await rename(directory, join(work, 'before')).catch(unless('ENOENT'))
+    await rename(join(work, 'made'), directory).catch(unless('ENOTEMPTY'))
     await writeFile(join(work, 'described'), JSON.stringify({ hash, described: made }))
     await rename(join(work, 'described'), described)
     return { directory, described: made }
   } finally {
     await rm(work, { recursive: true, force: true })
+  }
+}
+
+function unless(code: string): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof Error && 'code' in error && error.code === code)) throw error
   }
 }
 
