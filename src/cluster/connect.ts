@@ -36,18 +36,18 @@ export async function openClient(
   return client
 }
 
-/** Whatever PostgreSQL itself says has a code of five; that it goes down, or has no room, is a loss like any other. */
+/** Whatever PostgreSQL itself says has a code of five; that it goes down, or takes no more clients, is a loss like any other. */
 export function isLoss(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return true
-  return /^(08|57P|53)/.test(error.code ?? '')
+  return /^(08|57P|53[23])/.test(error.code ?? '')
 }
 
 /**
- * It takes no changes (a standby, a setting), does not let this user in or lets it do too little, has not the tables, or is
- * damaged: whatever is asked, and however often.
+ * It takes no changes (a standby, a setting, a full disk), does not let this user in or lets it do too little, has not the
+ * tables, or is damaged: whatever is asked, and however often.
  */
 export function isUnusable(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && /^(25|28|3D|3F|42|58|XX)/.test(error.code ?? '')
+  return error instanceof pg.DatabaseError && /^(25|28|3D|3F|42|53|58|XX)/.test(error.code ?? '')
 }
 
 export function describeLoss(error: unknown): string {

@@ -16,6 +16,8 @@ export interface NodeParts {
   store: StoreClient
   keyring: Keyring
   startThread(): ClusterWorker
+  /** `cluster.node`. */
+  name: string
   version: string
   log: Record<'info' | 'warn' | 'error', (message: string, fields?: Record<string, string | number>) => void>
   /** Why this node is cut off; null: it is not. */
@@ -341,12 +343,12 @@ export class ClusterNode {
   async #meetOnce(): Promise<void> {
     const state = this.#state
     if (state === null) return
-    const { version } = this.#parts
+    const { name, version } = this.#parts
     const { sequence, mark } = state
-    const meet = () => this.link.ask('meet', { ...this.self, version, sequence, mark, isFirst: !this.#met })
+    const meet = () => this.link.ask('meet', { ...this.self, name, version, sequence, mark, isFirst: !this.#met })
     let met = await meet()
     if (met.state === 'lost' && (await this.#restore(state, met))) met = await meet()
-    if (met.state !== 'member') return this.#setTrouble(sayWhy(met.state, state.sequence, met.sequence))
+    if (met.state !== 'member') return this.#setTrouble(sayWhy(met.state, name, state.sequence, met.sequence))
     this.#met = true
     this.link.be(this.self)
     await this.catchUp()
@@ -379,12 +381,14 @@ export const notYet = 'PostgreSQL has not been reached yet'
 const removed = 'this node was removed from the cluster'
 const otherCluster = 'the database does not hold the cluster that this node is a member of'
 
-function sayWhy(state: string, own: number, there: number): string {
+function sayWhy(state: string, name: string, own: number, there: number): string {
   if (state === 'removed') return removed
   if (state === 'lost')
     return `PostgreSQL has lost changes that this node holds: it is at ${there}, and this node at ${own}; see docs/cluster.md`
   if (state === 'doubled')
-    return 'another gateway runs as this node, from a copy of its data directory; stop one of them'
+    return 'another gateway runs as this node, from a copy of its data directory: stop one of them, and restart the one that stays'
+  if (state === 'taken name')
+    return `the cluster has another node ${name}; set another cluster.node and restart this gateway`
   if (state === 'newer') return 'the cluster belongs to a newer version of spgw; upgrade this node'
   return otherCluster
 }

@@ -100,6 +100,8 @@ export interface ServerFacts {
   tls: string | null
   /** It takes no writes. */
   isStandby: boolean
+  /** The same, by a setting. */
+  isReadOnly: boolean
   /** How many others follow it now. */
   standbys: number
   /** Whether a commit waits for one of them. */
@@ -121,12 +123,12 @@ export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuest
   'limits-server': { input: null; output: string | null }
   found: { input: { cluster: string; member: string; name: string; token: string; rows: SharedRow[] }; output: null }
   unfound: { input: { cluster: string }; output: null }
-  /** Says that this node is here. Not the first time: whoever has taken its place meanwhile keeps it. */
+  /** Says that this node is here, and its name. Not the first time: whoever has taken its place meanwhile keeps it. */
   meet: {
-    input: Self & { version: string; sequence: number; mark: string; isFirst: boolean }
+    input: Self & { name: string; version: string; sequence: number; mark: string; isFirst: boolean }
     /** `mark`: of the change at which PostgreSQL is. */
     output: {
-      state: 'member' | 'other cluster' | 'removed' | 'doubled' | 'lost' | 'newer'
+      state: 'member' | 'other cluster' | 'removed' | 'doubled' | 'taken name' | 'lost' | 'newer'
       sequence: number
       mark: string | null
     }

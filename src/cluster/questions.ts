@@ -46,6 +46,7 @@ export const answerers: Answerers = {
   async server(client) {
     const { rows } = await client.query<Omit<ServerFacts, 'missing'> & { missing: string[] | null }>(
       `select current_setting('server_version') as version, pg_is_in_recovery() as "isStandby", current_user as user,
+         current_setting('transaction_read_only') = 'on' as "isReadOnly",
          (select array_remove(array[case when r.rolsuper then 'is a superuser' end,
             case when r.rolcreaterole then 'may create roles' end, case when r.rolcreatedb then 'may create databases' end,
             case when not r.rolsuper and has_schema_privilege(n.oid, 'create') then 'may change the schema spgw' end], null)
@@ -99,7 +100,7 @@ export const answerers: Answerers = {
     return null
   },
 
-  async meet(client, { cluster, member, incarnation, version, sequence, mark, isFirst }) {
+  async meet(client, { cluster, member, name, incarnation, version, sequence, mark, isFirst }) {
     if (!(await exists(client))) return { state: 'other cluster', sequence: 0, mark: null }
     const { rows } = await client.query<{ sequence: string; level: number; known: boolean; mark: string | null }>(
       `select h.sequence, h.level, exists (select from spgw.appends where sequence = $2 and token = $3) as known,
@@ -113,13 +114,18 @@ export const answerers: Answerers = {
     if (head.level > schemaLevel) return { state: 'newer', ...at }
     if (!head.known) return { state: 'lost', ...at }
     const { rowCount } = await client.query(
-      `update spgw.members set incarnation = $2, version = $3, beat = now(), applied = $4
-       where id = $1 and ($5 or incarnation = $2)`,
-      [member, incarnation, version, sequence, isFirst],
+      `update spgw.members set incarnation = $2, version = $3, beat = now(), applied = $4, name = $6
+       where id = $1 and ($5 or incarnation = $2)
+       and not exists (select from spgw.members other where other.name = $6 and other.id <> $1)`,
+      [member, incarnation, version, sequence, isFirst, name],
     )
     if (rowCount === 1) return { state: 'member', ...at }
-    const { rowCount: doubles } = await client.query('select from spgw.members where id = $1', [member])
-    return { state: doubles === 1 ? 'doubled' : 'removed', ...at }
+    const { rows: found } = await client.query<{ id: string; name: string }>(
+      'select id, name from spgw.members where id = $1 or name = $2',
+      [member, name],
+    )
+    if (!found.some(({ id }) => id === member)) return { state: 'removed', ...at }
+    return { state: found.length > 1 ? 'taken name' : 'doubled', ...at }
   },
 
   async append(client, { cluster, sequence, member, incarnation, token, changes }) {

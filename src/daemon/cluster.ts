@@ -76,7 +76,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const records = settings.records === 'shared' ? new SharedRecords({ node: name, ...options.keeps }, store) : null
   const troubles = new ClusterTroubles(settings, records, () => node.state !== null)
   const node = new ClusterNode({
-    ...{ store, keyring, version, log },
+    ...{ store, keyring, name, version, log },
     startThread: () => startThread('cluster', { address, ...(records && { records: records.place }) }),
     onTrouble(reason) {
       troubles.notePostgres(reason)

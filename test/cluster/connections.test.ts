@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { PostgresAway } from '../../src/cluster/connect.ts'
+import { isUnusable, PostgresAway } from '../../src/cluster/connect.ts'
 import { type Backend, OwnConnection, stopBackend } from '../../src/cluster/own-connection.ts'
 import { Postgres } from '../../src/cluster/postgres.ts'
 import { MockPostgres, Refused } from '../support/mock-postgres.ts'
@@ -90,6 +90,12 @@ describe('the two connections of a node', () => {
     }
     await expect(postgres.ask((client) => client.query('insert'))).rejects.toThrow('duplicate key')
     expect(links).toEqual([null])
+    // What stands there can be read.
+    server.answer = () => {
+      throw new Refused('53100', 'could not extend file: No space left on device')
+    }
+    const full = await postgres.ask((client) => client.query('insert')).catch((error: unknown) => error)
+    expect([isUnusable(full), isUnusable(new PostgresAway('no route')), links]).toEqual([true, false, [null]])
     server.answer = (text) => {
       if (text === 'select 1') throw new Refused('57P01', 'terminating connection due to administrator command')
       return [{ name: 'spgw' }]

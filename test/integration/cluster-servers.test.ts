@@ -119,6 +119,7 @@ describe('what is said of PostgreSQL', () => {
     version: '15.18',
     tls: 'TLSv1.3',
     isStandby: false,
+    isReadOnly: false,
     standbys: 1,
     synchronous: false,
     user: 'u',
@@ -128,7 +129,8 @@ describe('what is said of PostgreSQL', () => {
   it.each([
     [{}, 'ok', /\(15\.18, TLSv1\.3, 1 standby, asynchronous\)/],
     [{ standbys: 2, synchronous: true, tls: null }, 'ok', /\(15\.18, not encrypted, 2 standbys, synchronous\)/],
-    [{ isStandby: true }, 'problem', /is a standby/],
+    [{ isStandby: true, isReadOnly: true }, 'problem', /is a standby/],
+    [{ isReadOnly: true }, 'problem', /takes no changes \(default_transaction_read_only\)/],
     [{ version: '12.4' }, 'problem', /is PostgreSQL 12\.4/],
   ])('%j', (more, state, words) => {
     const shown = showPostgres('PostgreSQL at db:5432', { ...facts, ...more })

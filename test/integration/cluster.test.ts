@@ -156,6 +156,21 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     },
   )
 
+  it('knows nodes by the names of their settings, and lets no two have the same', async () => {
+    const begin = async (name: string) => {
+      await node('gw-c').gateway.kill('SIGTERM')
+      await node('gw-c').restart(undefined, { environment: { SPGW_CLUSTER_NODE: name } })
+    }
+    const state = () => node('gw-c').gateway.admin.cluster.status({})
+    await begin('gw-a')
+    await expect.poll(async () => (await state()).trouble).toMatch(/another node gw-a; set another cluster\.node/)
+    for (const name of ['gw-d', 'gw-c']) {
+      await begin(name)
+      await expect.poll(async () => (await state()).trouble).toBeNull()
+      expect((await state()).nodes.map(({ name }) => name)).toEqual(['gw-a', 'gw-b', name])
+    }
+  })
+
   it('takes in no stranger, and nobody twice', async () => {
     const stranger = await cluster.addAlone('gw-x')
     const { token } = await node('gw-a').gateway.admin.cluster.invite({})

@@ -6,9 +6,15 @@ const check = 'cluster'
 const oldestPostgres = 13
 
 export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
-  const { version, tls, isStandby, standbys, synchronous } = facts
+  const { version, tls, isStandby, isReadOnly, standbys, synchronous } = facts
   if (isStandby)
     return problem(check, `${place} is a standby, which takes no changes`, 'Set cluster.postgres to the primary.')
+  if (isReadOnly)
+    return problem(
+      check,
+      `${place} takes no changes (default_transaction_read_only)`,
+      'Let it take changes again, or set cluster.postgres to one that does.',
+    )
   if (Number.parseInt(version, 10) < oldestPostgres)
     return problem(
       check,
@@ -59,7 +65,9 @@ export function showServer(
     return warning(
       check,
       `${place} is not reached from this shell: ${trouble}; the gateway that runs reaches it`,
-      `Correct ${settings}, if the gateway is to reach it also after a restart.`,
+      ofSettings.test(trouble)
+        ? `Correct ${settings}, if the gateway is to reach it also after a restart.`
+        : 'The gateway is not concerned. Run the check again.',
     )
   const wrong = `Correct ${settings}${meanwhile === null ? '.' : ', and restart the gateway.'}`
   return problem(
