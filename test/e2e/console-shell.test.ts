@@ -21,62 +21,93 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
   })
   afterAll(() => browser?.close())
 
-  async function inNewGateway(
-    use: (gateway: TestGateway, page: Awaited<ReturnType<typeof openPage>>) => Promise<void>,
-  ) {
-    const gateway = await startGateway()
+  async function inNewPage(use: (page: Page) => Promise<void>) {
     const page = await openPage(browser)
     try {
-      await use(gateway, page)
+      await use(page)
       expect(page.faults()).toEqual([])
     } finally {
       await page.context().close()
+    }
+  }
+
+  /** For those that count rows. */
+  async function inNewGateway(use: (gateway: TestGateway, page: Page) => Promise<void>) {
+    const gateway = await startGateway()
+    try {
+      await inNewPage((page) => use(gateway, page))
+    } finally {
       await gateway.stop()
     }
   }
 
-  it('leads from nothing to the first request, which is seen live', async () => {
-    await inNewGateway(async (gateway, page) => {
-      await signIn(page, gateway)
-      const steps = page.getByRole('region', { name: 'Get to your first request' })
-      await steps.getByText('1 of 6').waitFor()
-      await steps.getByRole('button', { name: 'Demo' }).click()
-      await steps.getByText('2 of 6').waitFor()
-      expect(await steps.getByLabel('Model').inputValue()).toBe('demo')
-      await steps.getByRole('button', { name: 'Add route' }).click()
-      await steps.getByRole('button', { name: 'Create key' }).click()
-      const key = await steps
-        .getByText(/^sp_live_/)
-        .first()
-        .textContent()
-      await steps.getByText('4 of 6').waitFor()
-      expect(await steps.getByText('curl -s').textContent()).toContain(key)
-
-      await page.reload()
-      await steps.getByRole('button', { name: 'Create another key' }).click()
-      await steps.getByRole('button', { name: 'Create key' }).click()
-      const other = steps.getByText(/^sp_live_/).first()
-      await other.waitFor()
-      expect(await steps.getByText('curl -s').textContent()).toContain(await other.textContent())
-      await steps.getByRole('button', { name: 'Send it from here' }).click()
-      await page.getByText('6 of 6').waitFor()
-      const [first] = await gateway.admin.requests.list({})
-      await page.getByRole('link', { name: 'Open request' }).click()
-      await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
-      await page.getByText(first?.id ?? 'none').waitFor()
-      await page.getByText('Matched route demo').first().waitFor()
-      await page.getByRole('link', { name: 'Open route' }).click()
-      await page.waitForURL('**/routing/rte_*')
-      await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
+  describe('with nothing yet', () => {
+    let gateway: TestGateway
+    beforeAll(async () => {
+      gateway = await startGateway()
     })
-  })
+    afterAll(() => gateway?.stop())
 
-  it('ticks off what others do elsewhere', async () => {
-    await inNewGateway(async (gateway, page) => {
-      await signIn(page, gateway)
-      await page.getByText('1 of 6').waitFor()
-      await gateway.admin.providers.add({ name: 'elsewhere', kind: 'demo' })
-      await page.getByText('2 of 6').waitFor()
+    it('ticks off what others do elsewhere', async () => {
+      await inNewPage(async (page) => {
+        await signIn(page, gateway)
+        await page.getByText('1 of 6').waitFor()
+        await gateway.admin.providers.add({ name: 'elsewhere', kind: 'demo' })
+        await page.getByText('2 of 6').waitFor()
+        await gateway.admin.providers.remove({ name: 'elsewhere' })
+        await page.getByText('1 of 6').waitFor()
+      })
+    })
+
+    it('leads from nothing to the first request, which is seen live', async () => {
+      await inNewPage(async (page) => {
+        await signIn(page, gateway)
+        const steps = page.getByRole('region', { name: 'Get to your first request' })
+        await steps.getByText('1 of 6').waitFor()
+        await steps.getByRole('button', { name: 'Demo' }).click()
+        await steps.getByText('2 of 6').waitFor()
+        expect(await steps.getByLabel('Model').inputValue()).toBe('demo')
+        await steps.getByRole('button', { name: 'Add route' }).click()
+        await steps.getByRole('button', { name: 'Create key' }).click()
+        const key = await steps
+          .getByText(/^sp_live_/)
+          .first()
+          .textContent()
+        await steps.getByText('4 of 6').waitFor()
+        expect(await steps.getByText('curl -s').textContent()).toContain(key)
+
+        await page.reload()
+        await steps.getByRole('button', { name: 'Create another key' }).click()
+        await steps.getByRole('button', { name: 'Create key' }).click()
+        const other = steps.getByText(/^sp_live_/).first()
+        await other.waitFor()
+        expect(await steps.getByText('curl -s').textContent()).toContain(await other.textContent())
+        await steps.getByRole('button', { name: 'Send it from here' }).click()
+        await page.getByText('6 of 6').waitFor()
+        const [first] = await gateway.admin.requests.list({})
+        await page.getByRole('link', { name: 'Open request' }).click()
+        await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
+        await page.getByText(first?.id ?? 'none').waitFor()
+        await page.getByText('Matched route demo').first().waitFor()
+        await page.getByRole('link', { name: 'Open route' }).click()
+        await page.waitForURL('**/routing/rte_*')
+        await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
+      })
+    })
+
+    it('loads address after address in one tab', async () => {
+      await inNewPage(async (page) => {
+        await signIn(page, gateway)
+        for (const path of eightPaths) {
+          await page.goto(gateway.consoleUrl + path)
+          await page.locator('h1').waitFor()
+          await page.locator('.live-receiving').waitFor()
+        }
+        for (const _ of eightPaths) {
+          await page.goBack()
+          await page.locator('.live-receiving').waitFor()
+        }
+      })
     })
   })
 
@@ -232,74 +263,67 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
     })
   })
 
-  it('leaves connections for calls, however many windows are seen at once', async () => {
-    await inNewGateway(async (gateway, page) => {
-      const key = await makeRoute(gateway)
-      await signIn(page, gateway)
-      // The same list more often than a browser has connections, and more different ones than it could hold.
-      const paths = [
-        ...Array(5).fill('/requests'),
-        ...['2xx', '4xx', '200', '404'].map((status) => `/requests?status=${status}`),
-      ]
-      const windows: Page[] = []
-      for (const path of paths) {
-        const window = await page.context().newPage()
-        windows.push(window)
-        await window.goto(gateway.consoleUrl + path)
-        await window.locator('.live-receiving').waitFor()
-      }
-      await send(gateway, key, 'demo')
-      for (const [place, window] of windows.entries())
-        if (!/4/.test(paths[place])) await haveRows(window.locator('tbody tr'), 1)
-      // Whoever held the connection for the others goes.
-      await windows[0]?.close()
-      await send(gateway, key, 'demo')
-      for (const window of windows.slice(1, 5)) await haveRows(window.locator('tbody tr'), 2)
-      await windows[4]?.getByRole('link', { name: 'Keys', exact: true }).first().click()
-      await windows[4]?.getByRole('link', { name: 'ci', exact: true }).waitFor()
+  describe('in many windows', () => {
+    let gateway: TestGateway
+    let key: string
+    beforeAll(async () => {
+      gateway = await startGateway()
+      key = await makeRoute(gateway)
     })
-  })
+    afterAll(() => gateway?.stop())
 
-  it('leaves connections for calls, however many tabs stand open', async () => {
-    await inNewGateway(async (gateway, page) => {
-      await makeRoute(gateway)
-      await signIn(page, gateway)
-      const tabs: Page[] = [page]
-      for (const path of eightPaths.slice(1)) {
-        for (const tab of tabs) await setSeen(tab, false)
-        const tab = await page.context().newPage()
-        tabs.push(tab)
-        await tab.goto(gateway.consoleUrl + path)
-        await tab.locator('.live-receiving').waitFor()
-      }
-      for (const tab of tabs) {
-        for (const other of tabs) await setSeen(other, other === tab)
-        await tab.getByRole('link', { name: 'Keys', exact: true }).first().click()
-        await tab.getByRole('link', { name: 'ci', exact: true }).waitFor()
-        await tab.locator('.live-receiving').waitFor()
-      }
-      // Hidden ones have heard nothing for a while, which is no fault of the gateway.
-      for (const tab of tabs) expect(await tab.locator('.live-receiving').count()).toBe(1)
+    it('leaves connections for calls, however many tabs stand open', async () => {
+      await inNewPage(async (page) => {
+        await signIn(page, gateway)
+        const tabs: Page[] = [page]
+        for (const path of eightPaths.slice(1)) {
+          for (const tab of tabs) await setSeen(tab, false)
+          const tab = await page.context().newPage()
+          tabs.push(tab)
+          await tab.goto(gateway.consoleUrl + path)
+          await tab.locator('.live-receiving').waitFor()
+        }
+        for (const tab of tabs) {
+          for (const other of tabs) await setSeen(other, other === tab)
+          await tab.getByRole('link', { name: 'Keys', exact: true }).first().click()
+          await tab.getByRole('link', { name: 'ci', exact: true }).waitFor()
+          await tab.locator('.live-receiving').waitFor()
+        }
+        // Hidden ones have heard nothing for a while, which is no fault of the gateway.
+        for (const tab of tabs) expect(await tab.locator('.live-receiving').count()).toBe(1)
 
-      // Whoever comes back sees what was done meanwhile.
-      await gateway.createKey('meanwhile')
-      await setSeen(page, true)
-      await page.getByRole('link', { name: 'meanwhile', exact: true }).waitFor()
+        // Whoever comes back sees what was done meanwhile.
+        await gateway.createKey('meanwhile')
+        await setSeen(page, true)
+        await page.getByRole('link', { name: 'meanwhile', exact: true }).waitFor()
+      })
     })
-  })
 
-  it('loads address after address in one tab', async () => {
-    await inNewGateway(async (gateway, page) => {
-      await signIn(page, gateway)
-      for (const path of eightPaths) {
-        await page.goto(gateway.consoleUrl + path)
-        await page.locator('h1').waitFor()
-        await page.locator('.live-receiving').waitFor()
-      }
-      for (const _ of eightPaths) {
-        await page.goBack()
-        await page.locator('.live-receiving').waitFor()
-      }
+    it('leaves connections for calls, however many windows are seen at once', async () => {
+      await inNewPage(async (page) => {
+        await signIn(page, gateway)
+        // The same list more often than a browser has connections, and more different ones than it could hold.
+        const paths = [
+          ...Array(5).fill('/requests'),
+          ...['2xx', '4xx', '200', '404'].map((status) => `/requests?status=${status}`),
+        ]
+        const windows: Page[] = []
+        for (const path of paths) {
+          const window = await page.context().newPage()
+          windows.push(window)
+          await window.goto(gateway.consoleUrl + path)
+          await window.locator('.live-receiving').waitFor()
+        }
+        await send(gateway, key, 'demo')
+        for (const [place, window] of windows.entries())
+          if (!/4/.test(paths[place])) await haveRows(window.locator('tbody tr'), 1)
+        // Whoever held the connection for the others goes.
+        await windows[0]?.close()
+        await send(gateway, key, 'demo')
+        for (const window of windows.slice(1, 5)) await haveRows(window.locator('tbody tr'), 2)
+        await windows[4]?.getByRole('link', { name: 'Keys', exact: true }).first().click()
+        await windows[4]?.getByRole('link', { name: 'ci', exact: true }).waitFor()
+      })
     })
   })
 })
