@@ -101,11 +101,11 @@ function isUsers(body: Buffer, element: Span): boolean {
 }
 
 /**
- * What is left where the same text is written in another way: marks of the cache, which move on as a conversation grows, and a text that
- * stands by itself or in a list of one part.
+ * What is left where the same text is written in another way: marks of the cache, which move on as a conversation grows, a text that
+ * stands by itself or in a list of one part, and the line for Anthropic's billing that Claude Code changes with each request.
  */
 const ways =
-  /"(?:cache_control|prompt_cache_breakpoint)"\s*:\s*(?:\{[^{}]*\}|null)|"type"\s*:\s*"(?:text|input_text)"|"(?:text|content)"\s*:|[\s,[\]{}]/g
+  /x-anthropic-billing-header:[^"\\]*|"(?:cache_control|prompt_cache_breakpoint)"\s*:\s*(?:\{[^{}]*\}|null)|"type"\s*:\s*"(?:text|input_text)"|"(?:text|content)"\s*:|[\s,[\]{}]/g
 
 function plainText(part: string): string {
   return part.replace(ways, '')

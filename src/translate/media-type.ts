@@ -26,3 +26,29 @@ export function namedText(name: string | undefined, text: string): string {
 /** Why a file that is known by its id alone is refused. */
 export const storedFile = 'a stored file is only known to the provider that stores it'
 export const storedElsewhere = 'the file is stored at another provider; send its content'
+
+/** Videos that Google reads where they are. */
+export function isYouTube(url: string): boolean {
+  return /^https:\/\/(?:www\.youtube\.com\/watch\?|youtu\.be\/)/.test(url)
+}
+
+const types: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  heic: 'image/heic',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  mp4: 'video/mp4',
+}
+
+/** Of what is at an address: what is said, else what its ending tells. */
+export function typeOfAddress(url: string, said: string): string | undefined {
+  if (said !== '') return said
+  const ending = /\.(\w{1,5})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? ''
+  return isYouTube(url) ? 'video/*' : types[ending]
+}

@@ -74,6 +74,15 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
   return { system: leading.flatMap((turn) => textsOf(turn, ledger)), turns: ordered.turns }
 }
 
+/** OpenAI answers a system message alone. Others want a question: there it is said by the user, which is a loss. */
+export function withQuestion(ordered: OrderedTurns, ledger: Ledger): OrderedTurns {
+  const { system, turns } = ordered
+  const [first] = system
+  if (turns.length > 0 || first === undefined) return ordered
+  for (const { path } of system) ledger.lose(path)
+  return { system: [], turns: [{ role: 'user', parts: system, path: first.path }] }
+}
+
 /** Nothing is ever added to it: thousands of turns have none. */
 const noCalls: NamedCall[] = []
 const noResults: readonly NamedResult[] = []

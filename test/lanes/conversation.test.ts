@@ -44,6 +44,18 @@ describe('how a prompt begins', () => {
     expect(text(two)).toBe(text(one))
   })
 
+  it('does not change with the line for billing that Claude Code begins with (claude-code 68900)', () => {
+    const claudeCode = (cch: string) => ({
+      system: [
+        { type: 'text', text: `x-anthropic-billing-header: cc_version=2.1.332.01c; cc_entrypoint=cli; cch=${cch};` },
+        { type: 'text', text: 'You are Claude Code.' },
+      ],
+      messages: [first],
+    })
+    expect(text(claudeCode('36ee5'))).toBe(text(claudeCode('0aaa9')))
+    expect(text(claudeCode('36ee5'))).toContain('YouareClaudeCode.')
+  })
+
   it('is what the client names it', () => {
     expect(text({ prompt_cache_key: 'chat-1', messages: [first] })).toBe('key chat-1')
     expect(text({ prompt_cache_key: '', messages: [first] })).toBe(text({ messages: [first] }))

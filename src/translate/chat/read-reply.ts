@@ -30,12 +30,30 @@ export function readChatReply(body: JsonObject) {
     ...settled,
     created: countOf(body.created),
     dropped: [
-      ...(asObject(message.audio) === null ? [] : ['message.audio']),
+      ...lostMembers(message).map((name) => `message.${name}`),
       ...lostLogprobs(logprobs, typeof message.content === 'string'),
       ...(choices.length > 1 ? ['choices[1]'] : []),
     ],
   }
   return reply
+}
+
+const nothing: readonly string[] = []
+
+/** Of a message, or a piece of one: what no other format has a place for. */
+export function lostMembers({ audio, images, reasoning_details, content }: JsonObject): readonly string[] {
+  // Most have nothing of it, and there are many pieces.
+  if ((audio ?? images ?? reasoning_details) === undefined && !Array.isArray(content)) return nothing
+  const types = Array.isArray(content) ? content.map((part) => asText(asObject(part)?.type) ?? 'text') : []
+  return [
+    ...(asObject(audio) === null ? [] : ['audio']),
+    // OpenRouter's.
+    ...(asArray(images).length === 0 ? [] : ['images']),
+    ...(asArray(reasoning_details).some((one) => asObject(one)?.type === 'reasoning.encrypted')
+      ? ['reasoning_details']
+      : []),
+    ...types.filter((type) => type !== 'text' && type !== 'thinking').map((type) => `content.${type}`),
+  ]
 }
 
 /** Only those of a text have a place elsewhere. `hasText`: they are of one, which may be ''. */
@@ -64,15 +82,24 @@ function readParts(message: JsonObject, logprobs: readonly TokenLogprob[] | unde
     const call = readCall(asObject(value), `message.tool_calls[${index}]`)
     return call === null ? [] : [call]
   })
+  const ids = new Set<string>()
+  // Some servers give all calls of an answer the same id.
+  const apart = calls.map((call) => (isNew(call.id, ids) ? call : { ...call, id: null }))
   const named = asObject(message.function_call)
   const legacy = named === null ? null : readCall({ function: named }, 'message.function_call')
   return [
     ...(thought === '' ? [] : [{ kind: 'reasoning' as const, path: 'message.reasoning_content', text: thought }]),
     ...(content === '' ? [] : [citations.length === 0 ? text : { ...text, citations }]),
     ...(refusal === null ? [] : [{ kind: 'refusal' as const, path: 'message.refusal', text: refusal }]),
-    ...calls,
+    ...apart,
     ...(legacy === null ? [] : [legacy]),
   ]
+}
+
+/** Whether no call had the id before. */
+export function isNew(id: string | null, ids: Set<string>): boolean {
+  const { size } = ids
+  return id === null || ids.add(id).size > size
 }
 
 /** Text, or (Mistral) a list in which reasoning stands too. */

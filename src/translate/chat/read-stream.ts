@@ -7,7 +7,7 @@ import { areArguments, cutsCalls, finalReason } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
 import { readFinish } from './finish.ts'
-import { lostLogprobs, readContent } from './read-reply.ts'
+import { isNew, lostLogprobs, lostMembers, readContent } from './read-reply.ts'
 
 interface StreamedCall {
   part: number
@@ -26,6 +26,7 @@ export class ChatStreamReader implements ReplyReader {
   #lastKey: string | number = 0
   /** Calls in the order in which they began. */
   readonly #begun: StreamedCall[] = []
+  readonly #ids = new Set<string>()
   #finish: unknown = null
   #refused = false
 
@@ -44,6 +45,7 @@ export class ChatStreamReader implements ReplyReader {
     const tokens = logprobs === null ? undefined : readLogprobs(logprobs.content)
     if (delta !== null) this.#readDelta(delta, tokens, events)
     this.#finish = choice.finish_reason ?? this.#finish
+    for (const name of lostMembers(delta ?? {})) events.push({ kind: 'dropped', name: `message.${name}` })
     for (const name of lostLogprobs(logprobs, typeof delta?.content === 'string'))
       events.push({ kind: 'dropped', name })
     return events
@@ -113,7 +115,7 @@ export class ChatStreamReader implements ReplyReader {
       this.#calls.set(key, call)
       this.#lastKey = key
       this.#begun.push(call)
-      events.push({ kind: 'call', part: call.part, id, name, custom: call.custom })
+      events.push({ kind: 'call', part: call.part, id: isNew(id, this.#ids) ? id : null, name, custom: call.custom })
     }
     const piece = inside?.arguments ?? inside?.input
     const text = typeof piece === 'string' ? piece : asObject(piece) === null ? '' : JSON.stringify(piece)

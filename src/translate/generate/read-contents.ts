@@ -14,6 +14,7 @@ import type {
 } from '../conversation.ts'
 import { plainTurn } from '../conversation.ts'
 import { standardBase64 } from '../json.ts'
+import { typeOfAddress } from '../media-type.ts'
 import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
 import { readSealed } from './carriers.ts'
@@ -23,18 +24,21 @@ export type SkipPart = (object: JsonObject, field: string, path: string) => void
 
 const roles: Readonly<Record<string, ConversationTurn['role']>> = { user: 'user', model: 'assistant', function: 'tool' }
 
+/** Google takes one element alone for a list of it, as its own examples write it. */
+export function listOf(value: unknown): readonly unknown[] {
+  return asObject(value) === null ? asArray(value) : [value]
+}
+
 export function readContents(contents: unknown, context: ReadContext, skip: SkipPart): ConversationTurn[] {
-  if (contents === undefined || contents === null) return []
-  // One content alone is taken, too.
-  const list = Array.isArray(contents) ? contents : [contents]
-  return list.flatMap((value, index) => {
+  if (typeof contents === 'string') throw new RequestError('contents', 'contents is no list')
+  return listOf(contents).flatMap((value, index) => {
     const path = `contents[${index}]`
     if (value instanceof PlainTurns) return plainTurn(value, path)
     const content = asObject(value)
     if (content === null) throw new RequestError(path, `${path} is no object`)
     const role = roles[asText(content.role) ?? 'user']
     if (role === undefined) throw new RequestError(`${path}.role`, `${path}.role is neither user nor model`)
-    const parts = asArray(content.parts).flatMap((part, at) => {
+    const parts = listOf(content.parts).flatMap((part, at) => {
       const object = asObject(part)
       if (object === null) throw new RequestError(`${path}.parts[${at}]`, `${path}.parts[${at}] is no object`)
       return readPart(object, `${path}.parts[${at}]`, context, skip)
@@ -108,13 +112,15 @@ function readCall(call: JsonObject, path: string, opaque: Opaque | null): CallPa
 function readResult(result: JsonObject, path: string): ResultPart {
   const name = asText(result.name)
   if (name === null) throw new RequestError(`${path}.functionResponse.name`, `${path}.functionResponse.name is missing`)
-  const response = asObject(result.response) ?? {}
+  const at = `${path}.functionResponse.response`
+  const response = asObject(result.response ?? {})
+  if (response === null) throw new RequestError(at, `${at} is no object`)
   const media = asArray(result.parts).flatMap((value, index) => {
     const part = asObject(value)
     return part === null ? [] : (readMedia(part, `${path}.functionResponse.parts[${index}]`) ?? [])
   })
   const failed = response.error !== undefined && response.output === undefined
-  const text: TextPart = { kind: 'text', path: `${path}.functionResponse.response`, text: textOf(response) }
+  const text: TextPart = { kind: 'text', path: at, text: textOf(response) }
   const parts = text.text === '' && media.length > 0 ? media : [text, ...media]
   return { kind: 'result', path, callId: asText(result.id), name, parts, failed }
 }
@@ -132,7 +138,8 @@ function readMedia(part: JsonObject, path: string): MediaPart | null {
   const [inline, file] = [asObject(part.inlineData), asObject(part.fileData)]
   const data = inline ?? file
   if (data === null) return null
-  const type = asString(data.mimeType)
+  const type =
+    file === null ? asString(data.mimeType) : (typeOfAddress(asString(file.fileUri), asString(file.mimeType)) ?? '')
   const name = asText(data.displayName)
   const detail = details[asText(asObject(part.mediaResolution)?.level) ?? '']
   return {

@@ -34,7 +34,7 @@ export function readGenerateReply(body: JsonObject) {
     model: asString(body.modelVersion),
     ...settled,
     created: null,
-    dropped: [...dropped, ...lostMembers(candidate)],
+    dropped: [...dropped, ...lostMembers(candidate), ...(asArray(body.candidates).length > 1 ? ['candidates[1]'] : [])],
   }
   return reply
 }

@@ -18,7 +18,7 @@ import { orderProperties } from '../schema/property-order.ts'
 import { findSeen } from '../seen-fields.ts'
 import { toCamelCase } from './camel-case.ts'
 import { generateFields } from './fields.ts'
-import { readContents } from './read-contents.ts'
+import { listOf, readContents } from './read-contents.ts'
 import { readToolConfig, readTools } from './read-tools.ts'
 
 export function readGenerateRequest(body: JsonObject, context: ReadContext) {
@@ -60,8 +60,7 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
 function readSystem(value: unknown): ConversationTurn[] {
   const path = 'systemInstruction'
   if (value === undefined || value === null) return []
-  const texts =
-    typeof value === 'string' ? [value] : asArray(asObject(value)?.parts).map((part) => asObject(part)?.text)
+  const texts = typeof value === 'string' ? [value] : listOf(asObject(value)?.parts).map((part) => asObject(part)?.text)
   const parts = texts.map((text, index): TextPart => {
     const at = `${path}.parts[${index}]`
     if (typeof text !== 'string') throw new RequestError(at, `${at} is no text`)
@@ -108,7 +107,8 @@ function readTier(value: unknown): string | null {
 }
 
 function readOutput(config: JsonObject): OutputFormat | 'unknown' | null {
-  const type = asText(config.responseMimeType)
+  const hasSchema = asObject(config.responseJsonSchema ?? config.responseSchema) !== null
+  const type = asText(config.responseMimeType) ?? (hasSchema ? 'application/json' : null)
   if (type === null || type === 'text/plain') return null
   if (type !== 'application/json') return 'unknown'
   const format = (kind: 'schema' | 'json', member: string, schema: unknown): OutputFormat => ({

@@ -2,13 +2,14 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import type { Tool, ToolChoice } from '../conversation.ts'
 import { schemaFromOpenApi } from '../schema/openapi.ts'
 import { orderProperties } from '../schema/property-order.ts'
+import { listOf } from './read-contents.ts'
 
 /** Tools that run at Google have rows in the table of fields, which refuses them. */
 export function readTools(tools: unknown): Tool[] {
-  return asArray(tools).flatMap((value, index) => {
+  return listOf(tools).flatMap((value, index) => {
     const tool = asObject(value) ?? {}
     const path = `tools[${index}]`
-    const declared = asArray(tool.functionDeclarations).flatMap((declaration, at) => {
+    const declared = listOf(tool.functionDeclarations).flatMap((declaration, at) => {
       const object = asObject(declaration)
       return object === null ? [] : [readDeclaration(object, `${path}.functionDeclarations[${at}]`)]
     })

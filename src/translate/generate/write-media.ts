@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { MediaPart } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
-import { namedText, sniffType, storedElsewhere } from '../media-type.ts'
+import { isYouTube, namedText, sniffType, storedElsewhere, typeOfAddress } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 
 interface MediaWriting {
@@ -42,22 +42,6 @@ function writeDetail({ kind, detail }: MediaPart, isNewest: boolean): JsonObject
   return level === undefined ? {} : { mediaResolution: { level } }
 }
 
-const video = /^https:\/\/(?:www\.youtube\.com\/watch\?|youtu\.be\/)/
-
-const types: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  heic: 'image/heic',
-  pdf: 'application/pdf',
-  txt: 'text/plain',
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-  mp4: 'video/mp4',
-}
-
 /** The gateway fetches images and documents only where a route says so. */
 function instead({ path, kind }: MediaPart): string {
   const route =
@@ -67,18 +51,13 @@ function instead({ path, kind }: MediaPart): string {
 
 /** Whether the model reads what is at the address by itself. It must come with a type, which only its ending can tell. */
 export function readsAddress({ url, type }: { url: string; type: string }, { reasoning }: ModelFacts): boolean {
-  if (video.test(url)) return true
-  return reasoning.control === 'level' && url.startsWith('https://') && typeOf(url, type) !== undefined
-}
-
-function typeOf(url: string, said: string): string | undefined {
-  const ending = /\.(\w{1,5})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? ''
-  return said === '' ? types[ending] : said
+  if (isYouTube(url)) return true
+  return reasoning.control === 'level' && url.startsWith('https://') && typeOfAddress(url, type) !== undefined
 }
 
 function writeUrl(part: MediaPart, fileUri: string, said: string, { isNewest, ledger }: MediaWriting): JsonObject {
-  if (video.test(fileUri)) return { fileUri }
-  const mimeType = typeOf(fileUri, said)
+  if (isYouTube(fileUri)) return { fileUri }
+  const mimeType = typeOfAddress(fileUri, said)
   if (!isNewest || !fileUri.startsWith('https://')) {
     ledger.refuse(part.path, `this model reads no addresses; ${instead(part)}`)
   } else if (mimeType === undefined) {

@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger.ts'
 import { budgetOfEffort, effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
 import { outputSchemaPath } from '../schema/schema-paths.ts'
 import { nothingAsked, settingPath } from '../setting-paths.ts'
-import { orderTurns } from '../turns.ts'
+import { orderTurns, withQuestion } from '../turns.ts'
 import { writeContents } from './write-contents.ts'
 import { SchemaWriter } from './write-schema.ts'
 import { writeToolConfig, writeTools } from './write-tools.ts'
@@ -20,7 +20,7 @@ export function writeGenerateRequest(
   ledger.settle(conversation.seen)
   const { settings, tools, toolChoice } = conversation
   const facts = modelFacts(target.model)
-  const { system, turns } = orderTurns(conversation, { systemInPlace: false }, ledger)
+  const { system, turns } = withQuestion(orderTurns(conversation, { systemInPlace: false }, ledger), ledger)
   const contents = writeContents(turns, facts, ledger)
   if (contents.length === 0) ledger.refuse(settingPath(ledger.from, 'turns'), nothingAsked)
   if (conversation.parallelCalls === false) ledger.lose(settingPath(ledger.from, 'parallelCalls'))

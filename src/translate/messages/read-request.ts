@@ -36,8 +36,17 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
 /** Fills a cache, and wants no answer. */
 const warmsOnly: SeenField = { field: 'max_tokens:0', path: 'max_tokens' }
 
+/**
+ * What Claude Code says to Anthropic's billing before anything else. It changes with each request, so that no cache of another provider
+ * would ever find what follows it.
+ */
+const billing = /^x-anthropic-billing-header:[^\n]*\n?/
+
 function readSystem(system: unknown): ConversationTurn[] {
-  const parts = readTexts(system, 'system')
+  const [first, ...others] = readTexts(system, 'system')
+  if (first === undefined) return []
+  const text = first.text.replace(billing, '')
+  const parts = text === '' ? others : [{ ...first, text }, ...others]
   return parts.length === 0 ? [] : [{ role: 'system', parts, path: 'system' }]
 }
 

@@ -10,7 +10,7 @@ import { type ModelFacts, modelFacts } from '../model-facts.ts'
 import { strictAnthropicSchema } from '../schema/anthropic.ts'
 import { outputSchemaPath, toolSchemaPath } from '../schema/schema-paths.ts'
 import { nothingAsked, settingPath } from '../setting-paths.ts'
-import { type OrderedTurn, orderTurns } from '../turns.ts'
+import { type OrderedTurn, orderTurns, withQuestion } from '../turns.ts'
 import { CacheMarks } from './cache-marks.ts'
 import { planThinking, type ThinkingPlan } from './write-thinking.ts'
 import { writeTurns } from './write-turns.ts'
@@ -19,7 +19,7 @@ export function writeMessagesRequest(conversation: Conversation, target: Transla
   const facts = modelFacts(target.model)
   ledger.settle(conversation.seen)
   const marks = new CacheMarks(ledger)
-  const turns = orderTurns(conversation, facts, ledger)
+  const turns = withQuestion(orderTurns(conversation, facts, ledger), ledger)
   const thinking = planThinking(conversation, turns.turns, target, facts, ledger)
   const declared = conversation.tools.map((tool) => writeTool(tool, marks, ledger)).filter((tool) => tool !== null)
   const tools = declared.length > 0 ? declared : calledTools(turns.turns)
@@ -129,7 +129,7 @@ function writeChoice(
 function writeOutput(output: OutputFormat | null, ledger: Ledger): JsonObject {
   if (output === null) return {}
   if (output.kind === 'json') {
-    ledger.refuse(output.path, 'it has no JSON mode without a schema; send one (json_schema)')
+    ledger.refuse(output.path, 'it has no JSON mode without a schema; send one')
     return {}
   }
   const schema = strictAnthropicSchema(output.schema, outputSchemaPath(ledger.from, output.path), ledger)

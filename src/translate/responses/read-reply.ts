@@ -11,7 +11,7 @@ import { foreignAnnotations, readCitations } from './citations.ts'
 type OutputPart = ModelReply['parts'][number]
 
 export function readResponsesReply(body: JsonObject): ModelReply | Fault {
-  if (body.status === 'failed') return failed(body)
+  if (body.status === 'failed' || body.status === 'cancelled') return failed(body)
   if (!Array.isArray(body.output)) return fault('provider_bad_response', 'The answer has no output.')
   const parts: OutputPart[] = []
   const dropped = new Set<string>()
@@ -22,6 +22,8 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
     if (found === null) dropped.add(asText(item.type) ?? 'output')
     for (const part of asArray(item.content)) {
       for (const name of foreignAnnotations(asObject(part)?.annotations)) dropped.add(name)
+      const kind = item.type === 'message' ? foreignContent(part) : null
+      if (kind !== null) dropped.add(kind)
     }
     for (const part of found ?? []) {
       if (part.kind === 'text') texts += part.text.length
@@ -72,6 +74,12 @@ export function readOutputItem(item: JsonObject, path: string, base: number): Ou
     default:
       return null
   }
+}
+
+/** A kind of content that no other format has; null: it is read. */
+export function foreignContent(part: unknown): string | null {
+  const type = asText(asObject(part)?.type) ?? 'unknown'
+  return type === 'output_text' || type === 'refusal' ? null : `content.${type}`
 }
 
 function readMessage(item: JsonObject, path: string, base: number): OutputPart[] {

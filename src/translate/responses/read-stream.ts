@@ -5,7 +5,7 @@ import { readLogprobs } from '../logprobs.ts'
 import type { ReplyEvent } from '../reply.ts'
 import { areArguments, cutsCalls } from '../stop.ts'
 import { foreignAnnotations, readCitation } from './citations.ts'
-import { readEncrypted, readOutputItem, readStop } from './read-reply.ts'
+import { foreignContent, readEncrypted, readOutputItem, readStop } from './read-reply.ts'
 
 /** What is known of one part: a content part of a message, or an item that is a part by itself. */
 interface StreamedPart {
@@ -178,6 +178,8 @@ export class ResponsesStreamReader implements ReplyReader {
 
   #doneContent(content: JsonObject, place: { output_index: unknown; content_index: number }): void {
     const key = `${place.output_index}.${place.content_index}`
+    const foreign = foreignContent(content)
+    if (foreign !== null) this.#out.push({ kind: 'dropped', name: foreign })
     if ((this.#parts.get(key)?.length ?? 0) === 0) {
       if (content.type === 'output_text') {
         this.#wrote(place, asString(content.text), content.logprobs)

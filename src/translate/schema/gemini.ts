@@ -82,6 +82,9 @@ class GeminiSchema {
     for (const [keyword, member] of Object.entries(schema)) {
       if (silent.has(keyword)) continue
       if (notes.has(keyword)) said.push(`${keyword}: ${JSON.stringify(member)}`)
+      // Older drafts list the items one by one under that name.
+      else if (keyword === 'items' && Array.isArray(member))
+        written.prefixItems = member.map((inner, index) => below(inner, `items[${index}]`))
       else if (kept.has(keyword)) written[keyword] = this.#writeMember(keyword, member, below)
       else {
         this.#lose(`${path}.${keyword}`)
@@ -116,8 +119,7 @@ class GeminiSchema {
         return Object.fromEntries(properties.map(([name, inner]) => [name, below(inner, `properties.${name}`)]))
       }
       case 'items':
-        // Older drafts list the items one by one.
-        return Array.isArray(member) ? {} : below(member, 'items')
+        return below(member, 'items')
       case 'prefixItems':
       case 'anyOf':
       case 'oneOf':

@@ -56,7 +56,7 @@ const user = { role: 'user', parts: [{ text: 'x' }] }
 const plain = { contents: [user] }
 const png = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }
 const pdf = { mimeType: 'application/pdf', fileUri: 'https://e.example/a.pdf', displayName: 'D' }
-const picture = { mimeType: 'image/png', fileUri: 'https://e.example/a.png' }
+const picture = { mimeType: 'image/png', fileUri: 'https://e.example/a' }
 const config = (member: JsonObject) => ({ ...plain, generationConfig: member })
 const call = (more: JsonObject = {}) => ({
   role: 'model',
@@ -155,6 +155,7 @@ const bodies: readonly JsonObject[] = [
   config({ topP: 0.5, thinkingConfig: { thinkingBudget: 1024 } }),
   config({ stopSequences: ['END'] }),
   config({ responseMimeType: 'application/json', responseSchema: { type: 'OBJECT' } }),
+  config({ responseMimeType: 'application/json' }),
   ...[
     { candidateCount: 2 },
     { responseLogprobs: true },
