@@ -11,6 +11,7 @@ import { ClusterLink, type ClusterWorker } from './link.ts'
 import { findLost, SeenMarks } from './lost-changes.ts'
 import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
 import { Revocations } from './revocations.ts'
+import { otherCluster, removed, sayWhy } from './troubles.ts'
 
 export interface NodeParts {
   store: StoreClient
@@ -73,6 +74,8 @@ export class ClusterNode {
   #publishing: Promise<void> | null = null
   #started = false
   #closed = false
+  /** Why this node does not follow the cluster, though it reaches it: what is changed, or revoked, is not known here. */
+  behind: string | null = null
   #published = 0
   #met = false
   /** The whole of the rows is read anew: this version may know columns that the one before passed over. */
@@ -278,15 +281,24 @@ export class ClusterNode {
     try {
       await this.#parts.store.replica({ act: 'apply', rows: { rows, sequence, mark, extent } })
     } catch (error) {
-      this.#parts.log.error('a change of the cluster could not be made here', { sequence, reason: String(error) })
-      throw error
+      throw this.#fallBehind(sequence, error)
     }
+    if (this.behind !== null) this.#parts.onTrouble(this.#trouble)
+    this.behind = null
     this.#needsAll = false
     this.#seen.note(marks)
     // It may have left meanwhile.
     if (this.#state?.member === state.member) this.#state = { ...state, sequence, mark }
     this.#publish()
     return true
+  }
+
+  #fallBehind(sequence: number, error: unknown): StoreReadOnly {
+    const reason = `a change of the cluster cannot be made here: ${error instanceof Error ? error.message : error}`
+    if (reason !== this.behind) this.#parts.log.error(reason, { sequence })
+    this.behind = reason
+    this.#parts.onTrouble(reason)
+    return new StoreReadOnly(reason)
   }
 
   /** One at a time; then the cluster is announced how far this node's threads are. */
@@ -378,17 +390,3 @@ export class ClusterNode {
 
 /** At the start, for a moment: nobody is announced of it. */
 export const notYet = 'PostgreSQL has not been reached yet'
-const removed = 'this node was removed from the cluster'
-const otherCluster = 'the database does not hold the cluster that this node is a member of'
-
-function sayWhy(state: string, name: string, own: number, there: number): string {
-  if (state === 'removed') return removed
-  if (state === 'lost')
-    return `PostgreSQL has lost changes that this node holds: it is at ${there}, and this node at ${own}; see docs/cluster.md`
-  if (state === 'doubled')
-    return 'another gateway runs as this node, from a copy of its data directory: stop one of them, and restart the one that stays'
-  if (state === 'taken name')
-    return `the cluster has another node ${name}; set another cluster.node and restart this gateway`
-  if (state === 'newer') return 'the cluster belongs to a newer version of spgw; upgrade this node'
-  return otherCluster
-}

@@ -48,7 +48,7 @@ export function clusterFace({
     async status() {
       const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
       return {
-        ...{ cluster: node.state?.cluster ?? null, node: name, trouble: node.trouble, pending },
+        ...{ cluster: node.state?.cluster ?? null, node: name, trouble: node.trouble ?? node.behind, pending },
         postgres: `${address.host}:${address.port}/${address.database}`,
         sequence: node.state?.sequence ?? null,
         ...limits.status(),

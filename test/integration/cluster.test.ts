@@ -156,6 +156,32 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     },
   )
 
+  it('says that it cannot follow where a row is nonsense, serves on, and follows again when that is put right', async () => {
+    const { key } = await node('gw-a').gateway.createKey('nonsense')
+    await cluster.converge()
+    const change = (text: string) =>
+      cluster.postgres.query(
+        'begin; update spgw.head set sequence = sequence + 1; ' +
+          "insert into spgw.appends (sequence, token, member) select sequence, 'by hand ' || sequence, 'x' from spgw.head; " +
+          `${text}; commit`,
+      )
+    const ofRoutes = "sequence = (select sequence from spgw.head) where name = 'routes'"
+    change(`create table kept as select * from spgw.rows; update spgw.rows set row = '{"non": "sense"}', ${ofRoutes}`)
+    const { admin } = node('gw-a').gateway
+    const trouble = async () => (await admin.cluster.status({})).trouble
+    await expect.poll(trouble).toMatch(/^a change of the cluster cannot be made here: /)
+    expect((await admin.status({})).degraded).toMatchObject([{ part: 'postgres', reason: await trouble() }])
+    await expect(admin.projects.add({ name: 'meanwhile' })).rejects.toThrow(/read-only: a change of the cluster/)
+    expect(await ask('gw-a', key)).toBe(200)
+    change(
+      `update spgw.rows r set row = (select k.row from kept k where k.name = r.name and k.key = r.key), ${ofRoutes}`,
+    )
+    await expect.poll(trouble).toBeNull()
+    expect((await admin.status({})).degraded).toEqual([])
+    await admin.projects.add({ name: 'afterwards' })
+    await cluster.converge()
+  })
+
   it('knows nodes by the names of their settings, and lets no two have the same', async () => {
     const begin = async (name: string) => {
       await node('gw-c').gateway.kill('SIGTERM')

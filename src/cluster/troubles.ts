@@ -1,0 +1,15 @@
+export const removed = 'this node was removed from the cluster'
+export const otherCluster = 'the database does not hold the cluster that this node is a member of'
+
+/** Why PostgreSQL does not take this node for a member that goes on: by what it says. */
+export function sayWhy(state: string, name: string, own: number, there: number): string {
+  if (state === 'removed') return removed
+  if (state === 'lost')
+    return `PostgreSQL has lost changes that this node holds: it is at ${there}, and this node at ${own}; see docs/cluster.md`
+  if (state === 'doubled')
+    return 'another gateway runs as this node, from a copy of its data directory: stop one of them, and restart the one that stays'
+  if (state === 'taken name')
+    return `the cluster has another node ${name}; set another cluster.node and restart this gateway`
+  if (state === 'newer') return 'the cluster belongs to a newer version of spgw; upgrade this node'
+  return otherCluster
+}
