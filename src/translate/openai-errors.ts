@@ -1,4 +1,5 @@
 import { asObject, asText, type JsonObject } from '../core/json-value.ts'
+import { tooLongWords } from '../core/too-long.ts'
 import { type ErrorKind, kindsOfStatuses, type ReplyError } from './reply.ts'
 
 /** OpenAI's errors, of both its formats and of servers with its API. Source: wire/errors.md, sections 1 and 4. */
@@ -12,14 +13,11 @@ export function readOpenAiError(status: number, body: JsonObject | null): ReplyE
   return {
     status,
     // Agents shorten a conversation that is too long, and know it by this kind alone.
-    kind: kind === 'invalid' && tooLong.test(message) ? 'context-length' : kind,
+    kind: kind === 'invalid' && tooLongWords.test(message) ? 'context-length' : kind,
     message: withoutAccount(message),
     param: asText(error.param),
   }
 }
-
-/** What servers say that have no code for it: vLLM, SGLang, DeepSeek, OpenRouter, LM Studio, and last Mistral and Groq. */
-const tooLong = /context (?:size|length|window|limit)|too large for model with|reduce the length of the messages/i
 
 const kindsOfCodes: Readonly<Record<string, ErrorKind>> = {
   context_length_exceeded: 'context-length',

@@ -27,6 +27,10 @@ export function readChatRequest(body: JsonObject, context: ReadContext) {
       parallelCalls: readParallel(body),
       settings: readSettings(body),
       seen: findSeen(body, chatFields).filter((field) => !isFunctionName(field, body)),
+      olderNames: {
+        ...(countOf(body.max_completion_tokens) === null && { max_completion_tokens: 'max_tokens' }),
+        ...(asText(body.safety_identifier) === null && { safety_identifier: 'user' }),
+      },
     }
   })
 }

@@ -1,4 +1,5 @@
 import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { tooLongWords } from '../../core/too-long.ts'
 import { type ErrorKind, kindsOfStatuses, type ReplyError } from '../reply.ts'
 
 /** Source: wire/errors.md, sections 2 and 4. */
@@ -26,13 +27,11 @@ export function readMessagesError(status: number, body: JsonObject | null): Repl
   const kind = kindsOfTypes[type] ?? byStatus
   return {
     status,
-    kind: kind === 'invalid' && tooLong.test(message) ? 'context-length' : kind,
+    kind: kind === 'invalid' && tooLongWords.test(message) ? 'context-length' : kind,
     message: withoutAccount(message),
     param: null,
   }
 }
-
-const tooLong = /prompt is too long|exceeds? (?:the )?(?:maximum )?context|context (?:window|limit)/i
 
 /** Ids of organisations and workspaces are the operator's. */
 function withoutAccount(message: string): string {

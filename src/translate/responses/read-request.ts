@@ -48,6 +48,7 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
     parallelCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     settings: readSettings(body),
     // Only hosted tools are counted: without a search there is nothing to count.
+    ...(asText(body.safety_identifier) === null && { olderNames: { safety_identifier: 'user' } }),
     seen: tools.some(({ kind }) => kind === 'search') ? found : found.filter(({ field }) => field !== 'max_tool_calls'),
   }
 }
