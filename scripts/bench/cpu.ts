@@ -16,56 +16,76 @@ interface Cost {
   threads: Map<string, number>
 }
 
+interface Contestant {
+  title: string
+  target: Target
+  load: PieceLoad
+}
+
 /**
  * The loop of daily work: one load on the gateway and its rivals in turns, `rounds` times within seconds of one another, and
- * what each thread used. Each target is started once, so that its code is warm. Returns the text to print.
+ * what each thread used. Each target is started once, so that its code is warm. What is compared with the same gateway without
+ * it is measured on a second process at the same time: in turns one of both would get the better seconds of the machine.
+ * Returns the text to print.
  */
 export async function measureCpu(bench: Bench, name: string, rounds: number): Promise<string> {
   const load = loads[name]
   if (load === undefined) throw new Error(`no load ${name}: ${Object.keys(loads).join(', ')}`)
-  const running = new Map<TargetName, Target>()
+  const contests: Contestant[][] = []
   const costs = new Map<string, Cost[]>()
-  const other = load.against === undefined ? null : loads[load.against]
+  const other = load.against === undefined ? undefined : loads[load.against]
   try {
     for (const [each, begin] of Object.entries(bench.starters) as [TargetName, () => Promise<Target>][]) {
-      if (load.without?.includes(each) || (other !== null && isRival(each))) continue
-      const target = await begin()
-      running.set(each, target)
-      await load.play(bench, target, isRival(each) ? rivalSeconds : bench.warmUpSeconds)
-      await other?.play(bench, target, bench.warmUpSeconds)
+      if (load.without?.includes(each) || (other !== undefined && isRival(each))) continue
+      const contest: Contestant[] = []
+      contests.push(contest)
+      contest.push({ title: each, target: await begin(), load })
+      if (other !== undefined) contest.push({ title: each + without, target: await begin(), load: other })
+      await playAll(bench, contest, isRival(each) ? rivalSeconds : bench.warmUpSeconds * contest.length)
     }
     for (let round = 0; round < rounds; round++)
-      for (const [each, target] of running) {
-        // Whichever comes first in one round comes last in the next.
-        const turns: [string, PieceLoad][] = [[each, load]]
-        if (other != null) turns.push([`${each}${without}`, other])
-        for (const [title, one] of round % 2 === 0 ? turns : turns.toReversed())
-          costs.set(title, [...(costs.get(title) ?? []), await measureOnce(bench, target, one)])
-      }
+      for (const contest of contests)
+        for (const [title, cost] of await measureOnce(bench, contest))
+          costs.set(title, [...(costs.get(title) ?? []), cost])
   } finally {
-    for (const target of running.values()) await target.stop()
+    for (const { target } of contests.flat()) await target.stop()
   }
   return render(name, load.unit, costs)
 }
 
 const without = ' without'
 
-async function measureOnce(bench: Bench, target: Target, load: PieceLoad): Promise<Cost> {
-  await untilQuiet(target.pid)
-  const before = cpuTime(target.pid)
-  const threadsBefore = threadTimes(target.pid)
+/** Resolves with the pieces of each. */
+async function playAll(bench: Bench, contest: readonly Contestant[], seconds: number): Promise<number[]> {
+  return await Promise.all(contest.map(({ target, load }) => load.play(bench, target, seconds, contest.length)))
+}
+
+async function measureOnce(bench: Bench, contest: readonly Contestant[]): Promise<[string, Cost][]> {
+  for (const { target } of contest) await untilQuiet(target.pid)
+  const meters = contest.map(({ target }) => startMeter(target.pid))
   const begun = performance.now()
-  const short = target.name === 'nginx' && load.unit === 'request'
-  const pieces = await load.play(bench, target, short ? rivalSeconds : bench.seconds)
-  const perSecond = (pieces / (performance.now() - begun)) * 1000
-  await untilQuiet(target.pid)
-  const after = cpuTime(target.pid)
-  const user = (after.user - before.user) / pieces
-  const system = (after.system - before.system) / pieces
-  const threads = [...threadTimes(target.pid)].map(([name, time]): [string, number] => {
-    return [name, (sum(time) - sum(threadsBefore.get(name))) / pieces]
+  const isShort = contest.some(({ target, load }) => target.name === 'nginx' && load.unit === 'request')
+  const played = await playAll(bench, contest, isShort ? rivalSeconds : bench.seconds)
+  const tookMs = performance.now() - begun
+  for (const { target } of contest) await untilQuiet(target.pid)
+  return contest.flatMap(({ title }, index): [string, Cost][] => {
+    const [cost, pieces] = [meters[index], played[index]]
+    return cost === undefined || pieces === undefined ? [] : [[title, cost(pieces, tookMs)]]
   })
-  return { total: user + system, user, system, perSecond, threads: new Map(threads) }
+}
+
+/** Returns what tells the cost of so many pieces since then. */
+function startMeter(pid: number): (pieces: number, tookMs: number) => Cost {
+  const [before, threadsBefore] = [cpuTime(pid), threadTimes(pid)]
+  return (pieces, tookMs) => {
+    const after = cpuTime(pid)
+    const user = (after.user - before.user) / pieces
+    const system = (after.system - before.system) / pieces
+    const threads = [...threadTimes(pid)].map(([name, time]): [string, number] => {
+      return [name, (sum(time) - sum(threadsBefore.get(name))) / pieces]
+    })
+    return { total: user + system, user, system, perSecond: (pieces / tookMs) * 1000, threads: new Map(threads) }
+  }
 }
 
 function isRival(name: TargetName): boolean {
@@ -99,7 +119,7 @@ function render(name: string, unit: string, costs: ReadonlyMap<string, Cost[]>):
   return renderTable([name, ...targets], rows)
 }
 
-/** Median over the rounds: what both take in the same seconds is compared. */
+/** Median over the rounds. */
 function ratios(targets: readonly string[], costs: ReadonlyMap<string, Cost[]>): string[] {
   const ratio = (target: string) => {
     const plain = costs.get(target + without)

@@ -27,15 +27,14 @@ const quietMs = 60_000
 
 interface NodesTrial {
   perSecond: number
-  cpuMicrosEach: number
   /** Into PostgreSQL, from the first request until none waits. */
   recordsPerSecond: number
 }
 
 /**
- * What a request costs a gateway that is alone and a node of a cluster, in turns on a core of their own; and how much more two and
- * three nodes answer than one, where each gets no more than a part of that core. The load, both servers and the proxies to them have
- * the other cores.
+ * What a request costs a gateway that is alone and a node of a cluster, at the same time on a core that they share; and how much
+ * more two and three nodes answer than one, where each gets no more than a part of that core. The load, both servers and the proxies
+ * to them have the other cores.
  */
 export async function measureNodes(order: Order, machine: Machine, place: string, directory: string): Promise<string> {
   process.env.SPGW_TEST_EXECUTABLE = resolve(
@@ -58,18 +57,20 @@ export async function measureNodes(order: Order, machine: Machine, place: string
     const { key } = await furnish(first.gateway, mock)
     await cluster.converge()
     const members = cluster.nodes.map(({ gateway }) => toTarget(gateway, key))
-    for (const target of [single, ...members]) await playAll(run, [target], order.warmUpSeconds)
-    const costs: NodesTrial[][] = []
+    for (const target of members.slice(1)) await playAll(run, [target], order.warmUpSeconds)
+    const compared = [single, ...members.slice(0, 1)]
+    await playAll(run, compared, 4 * order.warmUpSeconds)
+    const costs: number[][] = []
     for (let round = 0; round < order.rounds; round++) {
       process.stderr.write(`cost, round ${round + 1} of ${order.rounds}\n`)
-      costs.push([await measureOnce(run, [single], null), await measureOnce(run, members.slice(0, 1), cluster)])
+      costs.push(await measureCosts(run, compared, first))
     }
     const isHeld = members.map(({ pid }) => shares.hold(pid, share)).every(Boolean)
     const growth: NodesTrial[][] = []
     for (let round = 0; isHeld && round < order.rounds; round++) {
       process.stderr.write(`growth, round ${round + 1} of ${order.rounds}\n`)
       const trials: NodesTrial[] = []
-      for (const index of members.keys()) trials.push(await measureOnce(run, members.slice(0, index + 1), cluster))
+      for (const index of members.keys()) trials.push(await measureGrowth(run, members.slice(0, index + 1), cluster))
       growth.push(trials)
     }
     return `${renderCosts(costs)}\n\n${isHeld ? renderGrowth(growth) : 'Only root can hold nodes to a part of a core: no growth was measured.'}`
@@ -108,24 +109,30 @@ async function playAll(bench: Bench, targets: readonly Target[], seconds: number
   return await Promise.all(targets.map((target) => drive(bench, target, smallCall(), { connections, seconds })))
 }
 
-async function measureOnce(bench: Bench, targets: readonly Target[], cluster: TestCluster | null): Promise<NodesTrial> {
+/** CPU of a request of each, in µs. In turns one of them would get the better seconds of the machine. */
+async function measureCosts(bench: Bench, targets: readonly Target[], node: ClusterNode): Promise<number[]> {
   for (const { pid } of targets) await untilQuiet(pid, restTicks)
-  const cpu = () => targets.reduce((sum, { pid }) => sum + cpuMicros(pid), 0)
-  const [before, records, begun] = [cpu(), countRecords(cluster), performance.now()]
+  const before = targets.map(({ pid }) => cpuMicros(pid))
   const loads = await playAll(bench, targets, bench.seconds)
-  const requests = loads.reduce((sum, load) => sum + load.requests, 0)
-  for (const node of cluster?.nodes ?? []) await shipped(node)
-  const tookMs = performance.now() - begun
+  await shipped(node)
   for (const { pid } of targets) await untilQuiet(pid, restTicks)
+  return targets.map(({ pid }, index) => (cpuMicros(pid) - (before[index] ?? 0)) / (loads[index]?.requests ?? 0))
+}
+
+async function measureGrowth(bench: Bench, targets: readonly Target[], cluster: TestCluster): Promise<NodesTrial> {
+  for (const { pid } of targets) await untilQuiet(pid, restTicks)
+  const [records, begun] = [countRecords(cluster), performance.now()]
+  const loads = await playAll(bench, targets, bench.seconds)
+  for (const node of cluster.nodes) await shipped(node)
+  const tookMs = performance.now() - begun
   return {
     perSecond: loads.reduce((sum, { perSecond }) => sum + perSecond, 0),
-    cpuMicrosEach: (cpu() - before) / requests,
     recordsPerSecond: ((countRecords(cluster) - records) / tookMs) * 1000,
   }
 }
 
-function countRecords(cluster: TestCluster | null): number {
-  return Number(cluster?.postgres.query('select count(*) from spgw.records') ?? 0)
+function countRecords({ postgres }: TestCluster): number {
+  return Number(postgres.query('select count(*) from spgw.records'))
 }
 
 async function shipped({ gateway }: ClusterNode): Promise<void> {
@@ -134,15 +141,15 @@ async function shipped({ gateway }: ClusterNode): Promise<void> {
   throw new Error('a node does not get its records to PostgreSQL')
 }
 
-function renderCosts(rounds: readonly NodesTrial[][]): string {
-  const of = (index: number) => median(rounds.map((trials) => trials[index]?.cpuMicrosEach ?? Number.NaN))
+function renderCosts(rounds: readonly number[][]): string {
+  const of = (index: number) => median(rounds.map((costs) => costs[index] ?? Number.NaN)).toFixed(0)
   // Within a round: from one to the next the machine changes more than the cluster costs.
-  const ratio = median(rounds.map(([alone, node]) => (node?.cpuMicrosEach ?? 0) / (alone?.cpuMicrosEach ?? 0)))
+  const ratios = rounds.map(([alone = Number.NaN, node = Number.NaN]) => node / alone)
   return renderTable(
-    ['gateway', 'CPU µs a request', '÷ alone'],
+    ['gateway', 'CPU µs a request', '÷ alone', 'each round'],
     [
-      ['alone', of(0).toFixed(0), '1.00'],
-      ['a node of three', of(1).toFixed(0), ratio.toFixed(2)],
+      ['alone', of(0), '1.00', ''],
+      ['a node of three', of(1), median(ratios).toFixed(2), ratios.map((ratio) => ratio.toFixed(2)).join(' ')],
     ],
   )
 }
