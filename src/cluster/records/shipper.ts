@@ -236,6 +236,8 @@ export class Shipper {
     if (shipped.kind === 'moved' || this.#reached === null) return null
     const records = shipped.refused.map(textOf)
     if (records.length > 0) await outbox.ask('set-aside', { sequence, records })
+    // At once: memory outside of V8's heap makes it look for garbage all over, every few seconds, and there is none.
+    batch.records.copied.buffer.transfer(0)
     this.#reached = sequence
     this.#unsettled = { sequence, mark }
     await this.#settle(outbox)
