@@ -60,7 +60,7 @@ async function makeUnlessThere<T>(name: string, make: (directory: string) => Pro
     const others = await read()
     if (others !== null) return { directory, described: others }
     await rm(described, { force: true })
-    // At one blow: what is removed file by file may be what another process puts there in between.
+    // In one step: what is removed file by file may be what another process puts there in between.
     await rename(directory, join(work, 'before')).catch(unless('ENOENT'))
     await rename(join(work, 'made'), directory).catch(unless('ENOTEMPTY'))
     await writeFile(join(work, 'described'), JSON.stringify({ hash, described: made }))

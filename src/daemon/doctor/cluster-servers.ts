@@ -67,7 +67,7 @@ export function showServer(
       `${place} is not reached from this shell: ${trouble}; the gateway that runs reaches it`,
       ofSettings.test(trouble)
         ? `Correct ${settings}, if the gateway is to reach it also after a restart.`
-        : 'The gateway is not concerned. Run the check again.',
+        : 'The gateway is not affected. Run the check again.',
     )
   const wrong = `Correct ${settings}${meanwhile === null ? '.' : ', and restart the gateway.'}`
   return problem(
