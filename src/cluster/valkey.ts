@@ -5,8 +5,12 @@ import type { ValkeyAddress } from './protocol.ts'
 const connectMs = 3000
 /** A call that takes longer is given up, and the next one says the whole again. */
 const answerMs = 250
+/** So many in a row: the server hangs, or the network swallows what is sent to it. */
+const mostUnanswered = 4
 const longestPauseMs = 1500
 export const noAnswer = 'it does not answer'
+/** What iovalkey says of a call without an answer. */
+const timedOut = 'Command timed out'
 /** Why a good connection ended, where nothing else is known. */
 export const serverClosed = 'it closed the connection'
 
@@ -19,16 +23,20 @@ export class Valkey {
   #product: string | null = null
   #closed = false
   #isRefused = false
-  #lastError = noAnswer
+  #unanswered = 0
+  #lastError = `${noAnswer}, or still loads its data`
+  /** A server that still loads its data lets nobody in, and closes nothing either. */
+  readonly #waiting: NodeJS.Timeout
 
   private constructor(redis: Redis, onTrouble: (reason: string | null) => void) {
     this.#redis = redis
     this.#onTrouble = onTrouble
     redis.on('error', (error: Error) => {
-      this.#lastError = error.message
+      this.#lastError = error.message.endsWith(timedOut) ? noAnswer : error.message
     })
     redis.on('ready', () => void this.#greet())
     redis.on('close', () => this.#lose(this.#lastError))
+    this.#waiting = setTimeout(() => this.#run === null && this.#lose(this.#lastError), connectMs)
   }
 
   /** Loaded only where a node is told to use it. `onTrouble`: why it is not reached; null: it is. */
@@ -49,15 +57,17 @@ export class Valkey {
   async evaluate(script: Script, keys: readonly string[], input: string): Promise<unknown> {
     try {
       const answer = await this.#evaluate(script, keys, input)
+      this.#unanswered = 0
       if (this.#isRefused) this.#onTrouble(null)
       this.#isRefused = false
       return answer
     } catch (error) {
       // What the server itself says stays until it is put right: a user that may not, a replica, no memory.
       if (error instanceof Error && error.name === 'ReplyError') {
+        this.#unanswered = 0
         this.#isRefused = true
         this.#onTrouble(error.message)
-      }
+      } else if (error instanceof Error && error.message === timedOut) this.#noteSilence()
       throw error
     }
   }
@@ -71,8 +81,19 @@ export class Valkey {
     }
   }
 
+  /** Nothing else ends a connection whose other side is silent. */
+  #noteSilence(): void {
+    this.#unanswered++
+    if (this.#unanswered < mostUnanswered || this.#run === null) return
+    this.#unanswered = 0
+    this.#lastError = noAnswer
+    this.#lose(noAnswer)
+    this.#redis.disconnect(true)
+  }
+
   close(): void {
     this.#closed = true
+    clearTimeout(this.#waiting)
     this.#redis.disconnect()
   }
 
@@ -91,7 +112,8 @@ export class Valkey {
       this.#lastError = serverClosed
       this.#onTrouble(null)
     } catch (error) {
-      this.#lastError = error instanceof Error ? error.message : String(error)
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#lastError = reason === timedOut ? noAnswer : reason
       this.#redis.disconnect(true)
     }
   }

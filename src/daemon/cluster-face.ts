@@ -36,7 +36,7 @@ export function clusterFace({
 }: ClusterFaceParts): ClusterFace {
   return {
     budgets: settings.sharesBudgets ? 'shared' : 'local',
-    limits: limits.status().limits,
+    valkey: () => limits.find(),
     cluster: () => node.state?.cluster ?? null,
     records: settings.records,
     feed: records,
@@ -51,7 +51,6 @@ export function clusterFace({
         ...{ cluster: node.state?.cluster ?? null, node: name, trouble: node.trouble ?? node.behind, pending },
         postgres: `${address.host}:${address.port}/${address.database}`,
         sequence: node.state?.sequence ?? null,
-        ...limits.status(),
         nodes: (await node.listMembers()).map((member) => ({
           name: member.name,
           state: member.silentMs === null || member.silentMs > absentMs ? ('absent' as const) : ('present' as const),

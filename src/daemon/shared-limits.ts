@@ -1,3 +1,4 @@
+import type { SharedServer } from '../admin/handlers/context.ts'
 import type { LimitsStart, ValkeyAddress } from '../cluster/protocol.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 
@@ -15,17 +16,19 @@ export class SharedLimits {
   #member: LimitsStart['member'] = null
   #memory: { memory: LimitMemory; quiet: boolean } | null = null
   #trouble: string | null = null
+  #since: string | null = null
   #listener: (reason: string | null) => void = () => {}
 
   constructor(options: SharedLimitsOptions) {
     this.#options = options
   }
 
-  status(): { limits: 'shared' | 'local'; valkey: string | null; valkeyTrouble: string | null } {
-    const { address } = this.#options
-    if (address === null) return { limits: 'local', valkey: null, valkeyTrouble: null }
-    const server = `${address.host}:${address.port}`
-    return { limits: 'shared', valkey: server, valkeyTrouble: this.#trouble }
+  /** null: each node counts for itself. */
+  find(): SharedServer | null {
+    const { address, without } = this.#options
+    if (address === null) return null
+    const server = address.host.startsWith('/') ? address.host : `${address.host}:${address.port}`
+    return { server, trouble: this.#trouble, since: this.#since, meanwhile: without }
   }
 
   setMember(member: LimitsStart['member']): void {
@@ -46,6 +49,7 @@ export class SharedLimits {
 
   report(trouble: string | null): void {
     this.#trouble = trouble
+    this.#since = trouble === null ? null : (this.#since ?? new Date().toISOString())
     this.#listener(trouble === null ? null : `Valkey cannot be used: ${trouble}`)
   }
 

@@ -86,6 +86,10 @@ describe('a cluster', () => {
     expect(await said(['status'], shown)).toMatch(
       /Cluster +clu_1\n(.*\n)*Last change +2\n(.*\n)*NAME .* LAST CHANGE +LAST HEARD OF\n/,
     )
+    const valkey = { server: 'cache:6379', trouble: 'OOM', since: '2026-03-01T11:59:00Z', meanwhile: 'refuse' }
+    expect(await said(['status'], { ...shown, valkey })).toMatch(
+      /\nValkey +cache:6379 cannot be used, noticed .*: OOM; meanwhile nothing of shared limits passes here\n/,
+    )
     const none = await said(['status'], { ...shown, cluster: null, sequence: null, nodes: [] })
     expect(none).toContain('none yet: cluster init creates one')
   })

@@ -213,7 +213,7 @@ describe('limits that nodes share', () => {
     const { limits, sent } = open(null)
     limits.setMember(member)
     limits.share(memory, true)
-    expect([sent, limits.status()]).toEqual([[], { limits: 'local', valkey: null, valkeyTrouble: null }])
+    expect([sent, limits.find()]).toEqual([[], null])
   })
 
   it('say what is wrong to who listens, now and later, until the node is alone', () => {
@@ -221,10 +221,13 @@ describe('limits that nodes share', () => {
     const said: (string | null)[] = []
     limits.report('no route')
     limits.listen((reason) => said.push(reason))
+    const since = limits.find()?.since
+    expect(Date.parse(since ?? '')).not.toBeNaN()
     limits.report('OOM')
+    expect(limits.find()).toMatchObject({ trouble: 'OOM', since })
     limits.setMember(null)
     expect(said).toEqual(['no route', 'Valkey cannot be used: OOM', null])
-    expect(limits.status()).toEqual({ limits: 'shared', valkey: 'valkey:6379', valkeyTrouble: null })
+    expect(limits.find()).toEqual({ server: 'valkey:6379', trouble: null, since: null, meanwhile: 'share' })
   })
 })
 

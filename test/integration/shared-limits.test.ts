@@ -67,7 +67,7 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
     }
 
     const troubles = () =>
-      Promise.all(cluster.nodes.map(async ({ gateway }) => (await gateway.admin.cluster.status({})).valkey_trouble))
+      Promise.all(cluster.nodes.map(async ({ gateway }) => (await gateway.admin.cluster.status({})).valkey?.trouble))
 
     it('never passes more than the limit of a minute on all nodes together, with Valkey flushed and stopped meanwhile', async () => {
       const key = await limitedKey('sixty', { rpm: 60 })

@@ -24,6 +24,18 @@ export const outboxShape = z.object({
   trouble: z.string().nullable(),
 })
 
+/** The server by which nodes share limits. */
+export const valkeyShape = z.object({
+  /** Host and port. */
+  server: z.string(),
+  /** Why nothing of shared limits can be granted here; null: it can. */
+  trouble: z.string().nullable(),
+  /** Since when that is so, whatever the reasons were. */
+  since: time.nullable(),
+  /** What this node lets pass meanwhile: its part of each limit, nothing, or the whole (`cluster.limits_without_valkey`). */
+  meanwhile: z.enum(['share', 'refuse', 'local']),
+})
+
 const clusterShape = z.object({
   /** null: this gateway is not a member of a cluster yet. */
   cluster: z.string().nullable(),
@@ -43,10 +55,8 @@ const clusterShape = z.object({
   budgets: z.enum(['shared', 'local']),
   /** `shared`: nodes count limits a minute and requests at once together. `local`: each for itself. */
   limits: z.enum(['shared', 'local']),
-  /** Host and port of Valkey; null: limits are not shared. */
-  valkey: z.string().nullable(),
-  /** Why nothing of shared limits can be granted here; null: it can. */
-  valkey_trouble: z.string().nullable(),
+  /** null: none is configured, so limits are not shared. */
+  valkey: valkeyShape.nullable(),
   records: recordsPlace,
   /** null: records are not shared, or nobody has said yet. */
   outbox: outboxShape.nullable(),
@@ -78,6 +88,7 @@ const columns: Column[] = [
   { field: 'pending', title: 'Changes to send', format: 'number' },
   { field: 'budgets', title: 'Budgets' },
   { field: 'limits', title: 'Limits per minute' },
+  { field: 'valkey', title: 'Valkey', absent: 'none' },
   { field: 'records', title: 'Request records' },
   { field: 'outbox', title: 'Not shared yet' },
   { field: 'nodes', title: 'Nodes' },

@@ -4,6 +4,7 @@ import type { Column } from './operation.ts'
 import { formatAmount, formatLimitUsage, formatUsed, isLimitUsage, nameLimit, nameScope } from './show-limit.ts'
 import { formatMilliseconds, formatMoney, formatShare, groupDigits } from './show-number.ts'
 import { formatOutbox, isOutbox } from './show-outbox.ts'
+import { formatValkey, isValkey } from './show-valkey.ts'
 
 export { escapeControls, formatBytes, formatMilliseconds, formatMoney, formatShare, groupDigits }
 
@@ -120,6 +121,7 @@ function formatObject(value: object, view: Clock): string {
   if (typeof code === 'string' && typeof message === 'string') return escapeControls(`${code}: ${message}`)
   if (isAttempts(value)) return formatAttempts(value, view)
   if (isLimitUsage(value)) return `${escapeControls(nameScope(value.scope))}: ${formatLimitUsage(value)}`
+  if (isValkey(value)) return escapeControls(formatValkey(value, (time) => formatTime(time, view)))
   if (isOutbox(value)) return escapeControls(formatOutbox(value, (time) => formatTime(time, view)))
   if (isConcerned(value)) {
     const reason = value.state_reason === null ? '' : `: ${value.state_reason}`

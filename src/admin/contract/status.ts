@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { partNames } from '../../core/degraded.ts'
-import { outboxShape, recordsPlace } from './cluster.ts'
+import { outboxShape, recordsPlace, valkeyShape } from './cluster.ts'
 import { time } from './fields.ts'
 import { operation } from './operation.ts'
 import { periodShape } from './policies/limit-usage.ts'
@@ -80,6 +80,8 @@ export const statusShape = z.object({
       budgets: z.enum(['shared', 'local']),
       /** `local`: each node counts limits for itself. */
       limits: z.enum(['shared', 'local']),
+      /** null: none is configured; also to whoever was given single projects only. */
+      valkey: valkeyShape.nullable(),
       records: recordsPlace,
       outbox: outboxShape.nullable(),
       /** This one first; of the others what they said some seconds ago. */

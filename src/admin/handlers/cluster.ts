@@ -78,15 +78,21 @@ async function note(context: AdminContext, operation: string, id: string, after:
 
 async function show(context: AdminContext) {
   const face = requireCluster(context)
-  const { nodes, valkeyTrouble, ...status } = await face.status()
+  const { nodes, ...status } = await face.status()
   return {
     ...status,
     draining: context.runtime.departure.begun,
     budgets: face.budgets,
-    valkey_trouble: valkeyTrouble,
+    ...showLimits(face),
     ...showRecords(face),
     nodes: nodes.map(({ heardAt, ...node }) => ({ ...node, last_heard_at: heardAt })),
   }
+}
+
+/** Who counts limits, and how the server is by which nodes do it together. */
+export function showLimits(face: Pick<ClusterFace, 'valkey'>) {
+  const valkey = face.valkey()
+  return { limits: valkey === null ? ('local' as const) : ('shared' as const), valkey }
 }
 
 /** Where records are, and what of this node's waits. */

@@ -147,6 +147,18 @@ export interface Runtime {
   cluster: ClusterFace | null
 }
 
+/** Valkey or Redis, as operators see it. */
+export interface SharedServer {
+  /** Host and port. */
+  server: string
+  /** Why nothing can be granted of limits; null: it can. */
+  trouble: string | null
+  /** RFC 3339; null: there is no trouble. */
+  since: string | null
+  /** What this node lets pass meanwhile. */
+  meanwhile: 'share' | 'refuse' | 'local'
+}
+
 /** How a gateway is a node of a cluster, or becomes one. */
 export interface ClusterFace {
   /** Id of the cluster; null: this gateway is not a member of one yet. */
@@ -155,8 +167,8 @@ export interface ClusterFace {
   name: string
   /** The other nodes, as they said some seconds ago; null: one is not heard of. */
   others(): { name: string; condition: NodeCondition | null }[]
-  /** Whether nodes count limits a minute and requests at once together. */
-  limits: 'shared' | 'local'
+  /** By what nodes count limits a minute and requests at once together; null: each counts for itself. */
+  valkey(): SharedServer | null
   /** Whether records are read from PostgreSQL, and brought there. */
   records: 'shared' | 'local'
   /** Records of all nodes as they end; null: they are not shared. */
@@ -171,11 +183,6 @@ export interface ClusterFace {
     cluster: string | null
     node: string
     postgres: string
-    limits: 'shared' | 'local'
-    /** Host and port; null: each node counts limits for itself. */
-    valkey: string | null
-    /** Why nothing can be granted of limits; null: it can. */
-    valkeyTrouble: string | null
     /** Why it is cut off; null: it is not. */
     trouble: string | null
     /** Number of the last change that is here. */

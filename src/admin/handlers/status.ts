@@ -1,7 +1,7 @@
 import type { ProviderStateName } from '../../core/provider-state.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import { operations } from './base.ts'
-import { showRecords } from './cluster.ts'
+import { showLimits, showRecords } from './cluster.ts'
 import type { AdminContext, ClusterFace, RuntimeStatus } from './context.ts'
 import { showBudgets } from './policies/limit-usage.ts'
 
@@ -61,7 +61,9 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
       runtime.cluster === null
         ? null
         : {
-            ...{ id: runtime.cluster.cluster(), budgets: runtime.cluster.budgets, limits: runtime.cluster.limits },
+            ...{ id: runtime.cluster.cluster(), budgets: runtime.cluster.budgets },
+            ...showLimits(runtime.cluster),
+            ...(seen === null ? {} : { valkey: null }),
             ...showRecords(runtime.cluster),
             nodes: showNodes(runtime.cluster, now, seen === null),
           },

@@ -24,9 +24,9 @@ export const cutOff: FaultRow = {
         await scene.addProject(node, `cut-${engine}-${way}`)
         await wait(seconds * 1000)
         const parts = (await node.gateway.admin.status({})).degraded.map(({ part }) => part)
-        const { valkey_trouble } = await node.gateway.admin.cluster.status({})
+        const { valkey } = await node.gateway.admin.cluster.status({})
         const isShown =
-          (engine === 'valkey' || parts.includes('postgres')) && (engine === 'postgres' || valkey_trouble !== null)
+          (engine === 'valkey' || parts.includes('postgres')) && (engine === 'postgres' || valkey?.trouble != null)
         if (isShown) shown++
         for (const proxy of proxies) proxy?.become('pass')
       }

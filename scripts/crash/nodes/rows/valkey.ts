@@ -65,7 +65,7 @@ export async function endStorm(scene: NodeScene, probes: readonly Probe[]): Prom
 async function expectShown(scene: NodeScene): Promise<void> {
   const until = Date.now() + 10_000
   for (const { name, gateway } of scene.nodes)
-    while ((await gateway.admin.cluster.status({})).valkey_trouble === null) {
+    while ((await gateway.admin.cluster.status({})).valkey?.trouble == null) {
       if (Date.now() > until) return scene.problem(`${name} does not say that Valkey is away`)
       await wait(100)
     }
