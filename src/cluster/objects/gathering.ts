@@ -44,8 +44,10 @@ export class Gathering {
   }
 
   async gather(): Promise<Gathered> {
+    // Also where the one that runs has just ended: two rounds at once would each lose answers to the other.
+    if (this.#queued !== null) return await this.#queued
     if (this.#running === null) return await this.#begin()
-    this.#queued ??= this.#running.then(
+    this.#queued = this.#running.then(
       () => this.#beginQueued(),
       () => this.#beginQueued(),
     )

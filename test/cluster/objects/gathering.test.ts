@@ -123,3 +123,31 @@ it('names who did not answer, and does not wait for whoever is not heard of or h
   await vi.advanceTimersByTimeAsync(1100)
   await asked
 })
+
+// A turn of the queue of promises lies between the end of a round and the begin of the next: who asked just then began a third.
+it.each([0, 1, 2, 3, 4, 5, 6])(
+  'runs one round at a time, whenever somebody asks: %i turns after the end of one',
+  async (turns) => {
+    const asked: Promise<unknown>[] = []
+    const rounds = { begun: 0, ended: 0, most: 0 }
+    const gathering: Gathering = new Gathering({
+      newWord: () => `w${rounds.begun}`,
+      members: async () => {
+        rounds.most = Math.max(rounds.most, ++rounds.begun - rounds.ended)
+        return [{ id: 'n1', name: 'gw-a', silentMs: 10 }]
+      },
+      call: async (word) => {
+        setTimeout(async () => {
+          const isFirst = ++rounds.ended === 1
+          gathering.hear(word, 'n1', null)
+          for (let turn = 0; isFirst && turn < turns; turn++) await null
+          if (isFirst) asked.push(gathering.gather())
+        }, 5)
+      },
+    })
+    asked.push(gathering.gather(), gathering.gather())
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(await Promise.all(asked)).toEqual(Array(3).fill({ absent: [] }))
+    expect(rounds.most).toBe(1)
+  },
+)
