@@ -43,12 +43,12 @@ function fullWord(
 export function readAttachment(word: string): Identity | null | undefined {
   if (word === 'workspace') return null
   const [, kind, rest = ''] = /^(project|environment|key):(.+)$/.exec(word) ?? []
-  const [one = '', two = '', three = '', ...more] = rest.split('/')
-  const parts = [one, two, three].filter((part) => part !== '').length
-  if (more.length > 0) return undefined
-  if (kind === 'project' && parts === 1) return { kind, project: null, environment: null, name: one }
-  if (kind === 'environment' && parts === 2) return { kind, project: one, environment: null, name: two }
-  if (kind === 'key' && parts === 3) return { kind, project: one, environment: two, name: three }
+  const parts = rest.split('/')
+  if (parts.includes('')) return undefined
+  const [one = '', two = '', three = ''] = parts
+  if (kind === 'project' && parts.length === 1) return { kind, project: null, environment: null, name: one }
+  if (kind === 'environment' && parts.length === 2) return { kind, project: one, environment: null, name: two }
+  if (kind === 'key' && parts.length === 3) return { kind, project: one, environment: two, name: three }
   return undefined
 }
 

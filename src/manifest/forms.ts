@@ -30,6 +30,12 @@ export function textThat(accepts: (text: string) => boolean = () => true): Form 
   return { ...text, read }
 }
 
+/** Of digits, which YAML takes for a number, or of anything else. */
+export const word: Form = {
+  ...text,
+  read: (value) => text.read(typeof value === 'number' ? String(value) : value),
+}
+
 export const scalar: Form = {
   expected: 'a text, a number, true or false',
   read: (value) =>

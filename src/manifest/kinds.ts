@@ -138,7 +138,7 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
       strategy: field(forms.choice(['priority', 'weighted', 'latency', 'cost']), 'strategy', 'priority'),
       targets: field(forms.targets, 'targets', []),
       retries: field(forms.whole(0, 10), 'retries', 1),
-      fallback_on: field(forms.list('a list of statuses and error codes'), 'fallback_on', []),
+      fallback_on: field(forms.list('a list of statuses and error codes', { of: forms.word }), 'fallback_on', []),
       ...timeouts,
       strict: field(forms.flag, 'strict', false),
       echo_model: field(forms.flag, 'echo_model', false),

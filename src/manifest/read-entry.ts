@@ -1,6 +1,6 @@
 import { Secret } from '../core/secret.ts'
 import { describeUnset, variableForm } from '../core/variables.ts'
-import { moment } from './forms.ts'
+import { flag, moment } from './forms.ts'
 import { type KindSpec, kindSpecs, specOf } from './kinds.ts'
 import { below, type Reader, type SourcePosition, unknownName } from './reader.ts'
 import { type Fields, isObject, type ManifestEntry, type Plain, type ResourceKind, secretFields } from './resource.ts'
@@ -108,7 +108,10 @@ function readScope(reader: Reader, spec: KindSpec, tree: Record<string, unknown>
     reader.reject(below(place, name), `${name}: expected its name`)
     return fallback
   }
-  const everywhere = spec.scope.includes('all_environments') && tree.all_environments === true
+  const said = spec.scope.includes('all_environments') ? flag.read(tree.all_environments ?? false) : false
+  // Taken for false, a route would be somewhere else than its file says.
+  if (said === undefined) reader.reject(below(place, 'all_environments'), `all_environments: expected ${flag.expected}`)
+  const everywhere = said === true
   if (everywhere && tree.environment !== undefined && tree.environment !== null)
     reader.reject(below(place, 'environment'), 'environment and all_environments cannot be used together')
   return { project: read('project', 'default'), environment: everywhere ? null : read('environment', 'production') }
@@ -127,9 +130,13 @@ function readFields(reader: Reader, entry: ManifestEntry, { tree, missing }: Giv
     else if (isSection(kind, name)) readSection(reader, entry, name, value, at)
     else if (!shorthands[kind]?.includes(name)) readField(reader, entry, name, value, at)
   }
+  if (kind === 'provider' && isGiven(tree.credential) && isGiven(tree.credentials))
+    reader.reject(below(place, 'credential'), 'credential and credentials cannot be used together')
   if (kind === 'route') readSoleTarget(reader, entry, tree, place)
   if (kind === 'key') readSecrets(reader, entry, tree, place)
 }
+
+const isGiven = (value: unknown) => value !== undefined && value !== null
 
 const namesByKind = new Map<ResourceKind, readonly string[]>()
 
@@ -205,38 +212,34 @@ function readSoleTarget(
   place: SourcePosition,
 ): void {
   const { provider, upstream_model, targets } = tree
-  if (provider === undefined || provider === null) {
-    if (upstream_model !== undefined && upstream_model !== null)
-      reader.reject(below(place, 'upstream_model'), 'upstream_model needs provider')
+  if (!isGiven(provider)) {
+    if (isGiven(upstream_model)) reader.reject(below(place, 'upstream_model'), 'upstream_model needs provider')
     return
   }
   const at = below(place, 'provider')
-  if (targets !== undefined && targets !== null)
-    return reader.reject(at, 'provider and targets cannot be used together')
-  if (
-    typeof provider !== 'string' ||
-    (upstream_model !== undefined && upstream_model !== null && typeof upstream_model !== 'string')
-  )
-    return reader.reject(at, 'provider: expected the name of a provider')
-  put(
-    entry,
-    'targets',
-    [{ provider, upstream_model: upstream_model ?? null, weight: 1, priority: null, format: null }],
-    at,
-  )
+  if (isGiven(targets)) return reader.reject(at, 'provider and targets cannot be used together')
+  if (typeof provider !== 'string') return reader.reject(at, 'provider: expected the name of a provider')
+  const model = upstream_model ?? null
+  if (model !== null && typeof model !== 'string')
+    return reader.reject(below(place, 'upstream_model'), 'upstream_model: expected a text, in quotes')
+  put(entry, 'targets', [{ provider, upstream_model: model, weight: 1, priority: null, format: null }], at)
 }
 
+const formerNames = ['sha256', 'last_four', 'expires_at']
 const hashForm = /^[0-9a-f]{64}$/
 
 /** What an export carries of a key, so that a wiped gateway admits it again: `sha256`, `last_four`, and `former` while a rotation's grace runs. */
 function readSecrets(reader: Reader, entry: ManifestEntry, tree: Record<string, unknown>, place: SourcePosition): void {
   const { former } = tree
-  if (tree.sha256 === undefined && tree.last_four === undefined && former === undefined) return
+  if (![tree.sha256, tree.last_four, former].some(isGiven)) return
   const current = readSecret(reader, tree, place)
   if (current === null) return
   const secrets: Plain[] = [{ ...current, expires_at: null }]
+  const at = below(place, 'former')
+  if (isGiven(former) && !isObject(former)) reader.reject(at, `former: expected ${formerNames.join(', ')} below it`)
   if (isObject(former)) {
-    const at = below(place, 'former')
+    const unknown = Object.keys(former).find((name) => !formerNames.includes(name))
+    if (unknown !== undefined) reader.reject(below(at, unknown), unknownName(unknown, formerNames))
     const second = readSecret(reader, former, at)
     const expires = moment.read(former.expires_at)
     if (expires === undefined) reader.reject(at, `expires_at: expected ${moment.expected}`)

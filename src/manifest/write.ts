@@ -104,7 +104,7 @@ function writeProject(project: ManifestResource, environments: readonly Manifest
 
 function writeProvider(provider: ManifestResource, variables: Map<string, string>): Record<string, unknown> {
   const count = Array.isArray(provider.fields.credentials) ? provider.fields.credentials.length : 0
-  const variable = variables.get(provider.name) ?? ''
+  const named = namesIn(variables.get(provider.name) ?? '', count).map((variable) => `\${${variable}}`)
   const { name, kind, active, base_url, ...rest } = {
     base_url: undefined,
     active: undefined,
@@ -117,8 +117,8 @@ function writeProvider(provider: ManifestResource, variables: Map<string, string
     ...(base_url === undefined ? {} : { base_url }),
   }
   if (count === 0) return { ...head, ...rest }
-  if (count === 1) return { ...head, credential: `\${${variable}}`, ...rest }
-  return { ...head, credentials: Array.from({ length: count }, (_, place) => `\${${variable}_${place + 1}}`), ...rest }
+  if (count === 1) return { ...head, credential: named[0], ...rest }
+  return { ...head, credentials: named, ...rest }
 }
 
 /** The URL where all of it may be seen; else a variable, like a credential. */
@@ -136,25 +136,33 @@ function shownUrlOf({ fields }: ManifestResource): string {
   return isTree(fields.url) ? String(fields.url.shown) : ''
 }
 
+/** One stands for all that there is, several for one each. */
+const namesIn = (variable: string, count: number) =>
+  count > 1 ? Array.from({ length: count }, (_, place) => `${variable}_${place + 1}`) : [variable]
+
 /** `azure-eu` → `AZURE_EU_CREDENTIAL`; two names that lead to the same variable get different ones. */
 function nameVariables(resources: readonly ManifestResource[]): Map<string, string> {
   const named = resources
     .filter(({ kind }) => kind === 'provider' || kind === 'alert')
-    .map(({ kind, name }) => ({
+    .map(({ kind, name, fields }) => ({
       name,
+      count: kind === 'provider' && Array.isArray(fields.credentials) ? fields.credentials.length : 1,
       key: kind === 'alert' ? `alert ${name}` : name,
       ending: kind === 'alert' ? 'URL' : 'CREDENTIAL',
     }))
     .sort((one, other) => (one.key < other.key ? -1 : 1))
   const variables = new Map<string, string>()
-  for (const { name, key, ending } of named) {
+  const taken = new Set<string>()
+  for (const { name, key, ending, count } of named) {
     const plain = `${name
       .toUpperCase()
       .replace(/[^A-Z0-9]/g, '_')
       .replace(/^(?=\d)/, '_')}_${ending}`
-    const taken = new Set(variables.values())
     let variable = plain
-    for (let number = 2; taken.has(variable); number++) variable = `${plain}_${number}`
+    // Also as the second of another provider's several.
+    const isTaken = () => [variable, ...namesIn(variable, count)].some((each) => taken.has(each))
+    for (let number = 2; isTaken(); number++) variable = `${plain}_${number}`
+    for (const each of [variable, ...namesIn(variable, count)]) taken.add(each)
     variables.set(key, variable)
   }
   return variables

@@ -208,6 +208,37 @@ providers:
 `)
   })
 
+  it('asks for each credential and each URL by a name of its own', async () => {
+    const names = fc.constantFrom(
+      'a-b',
+      'a.b',
+      'a_b',
+      'a-b-2',
+      'a-b_credential',
+      'a.b.credential.1',
+      '1st',
+      '_1st',
+      'url',
+    )
+    const providers = fc.uniqueArray(fc.tuple(names, fc.integer({ min: 1, max: 4 })), { selector: ([name]) => name })
+    const alerts = fc.uniqueArray(names)
+    await fc.assert(
+      fc.asyncProperty(providers, alerts, async (counted, named) => {
+        const resources = [
+          ...counted.map(([name, count]) =>
+            resource({ kind: 'provider', name }, { kind: 'demo', credentials: Array(count).fill({ last_four: '' }) }),
+          ),
+          ...named.map((name) => resource({ kind: 'alert', name }, { url: { shown: 'https://hooks.example/…' } })),
+        ]
+        const { text } = await writeDocument(resources, null, '')
+        const asked = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name)
+        expect(asked).toHaveLength(counted.reduce((sum, [, count]) => sum + count, 0) + named.length)
+        expect(asked.filter((name, place) => asked.indexOf(name) !== place)).toEqual([])
+      }),
+      { numRuns: 200 },
+    )
+  })
+
   it('is written in slices where it is large, and reads as one file', async () => {
     const place = { project: 'default', environment: 'production' }
     const routes = Array.from({ length: 450 }, (_, at) =>
