@@ -121,6 +121,8 @@ export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuest
   server: { input: null; output: ServerFacts }
   /** Name and version of Valkey or Redis; null: it was not reached yet. */
   'limits-server': { input: null; output: string | null }
+  /** Answered once limits are granted here, or it is known that they cannot be for now. */
+  'limits-granting': { input: null; output: null }
   found: { input: { cluster: string; member: string; name: string; token: string; rows: SharedRow[] }; output: null }
   unfound: { input: { cluster: string }; output: null }
   /** Says that this node is here, and its name. Not the first time: whoever has taken its place meanwhile keeps it. */
@@ -174,6 +176,7 @@ export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuest
 /** What parts of the thread answer that have a connection of their own. */
 export type PartQuestion =
   | 'limits-server'
+  | 'limits-granting'
   | 'ship'
   | 'read'
   | 'bodies'

@@ -100,6 +100,8 @@ class ClusterThread {
     if (request.kind === 'self') {
       this.#self = request.self
       this.#shipper?.be(request.self)
+      // Limits are granted to nobody who does not know who the others are.
+      void this.#poll()
     } else if (request.kind === 'limits') this.#shareLimits(request.start)
     else if (request.kind === 'limit-wanted') (await this.#limits)?.want(request.want)
     else if (request.kind === 'condition') this.#conditions.set(request.condition)
@@ -160,6 +162,10 @@ class ClusterThread {
   async #ask({ id, name, input }: Extract<ClusterRequest, { kind: 'ask' }>): Promise<unknown> {
     if (name === 'ship') {
       await this.#shipper?.flush()
+      return null
+    }
+    if (name === 'limits-granting') {
+      await (await this.#limits)?.granting
       return null
     }
     if (name === 'limits-server') return (await this.#limits)?.product ?? null

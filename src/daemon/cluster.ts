@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { ClusterFace, Runtime } from '../admin/handlers/context.ts'
 import { Membership } from '../cluster/membership.ts'
 import { ClusterNode, notYet } from '../cluster/node.ts'
@@ -24,6 +25,8 @@ import { watchedBudgets } from './watched-budgets.ts'
 
 /** As often as PostgreSQL hears of a node. */
 const describeMs = 2000
+/** So long a start waits for limits at the most. */
+const grantingMs = 2000
 
 export interface ClusterPart {
   face: ClusterFace
@@ -32,7 +35,7 @@ export interface ClusterPart {
   /** Who is told why limits that nodes share cannot be granted; null: they can. */
   reportValkey(onTrouble: (reason: string | null) => void): void
   /**
-   * From now on what comes from the cluster is published, and budgets and limits are asked for. Resolves when budgets can be
+   * From now on what comes from the cluster is published, and budgets and limits are asked for. Resolves when both can be
    * given out here, or cannot for now.
    */
   start(started: StartedPlane): Promise<void>
@@ -121,8 +124,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
         troubles.look()
         node.link.describe(describeNode(runtime.status()))
       }, describeMs)
-      if (settings.valkey !== null) void startLimits(store, log, (quiet) => limits.share(memory, quiet))
-      await budgets?.start()
+      await Promise.all([startLimits({ node, store, log, limits, memory }), budgets?.start()])
     },
     want: (want) => budgets?.want(want),
     async stop() {
@@ -147,13 +149,30 @@ function refuseDemo(): never {
   throw new SettingsRefused([{ place: '--demo', message: 'a node of a cluster has no demo: remove cluster.postgres' }])
 }
 
-/** Nothing is granted before it is known what earlier runs used lately. */
-async function startLimits(store: StoreClient, log: Log, share: (quiet: boolean) => void): Promise<void> {
-  const quiet = await isQuiet(store).catch((error: unknown) => {
+interface LimitsParts {
+  node: ClusterNode
+  store: StoreClient
+  log: Log
+  limits: SharedLimits
+  memory: LimitMemory
+}
+
+/**
+ * Nothing is granted before it is known what earlier runs used lately. Resolves when something is, or cannot be: the first
+ * request is not refused because it came before the first answer.
+ */
+async function startLimits({ node, store, log, limits, memory }: LimitsParts): Promise<void> {
+  if (limits.find() === null) return
+  const quiet = isQuiet(store).catch((error: unknown) => {
     log.warn('what was used of limits before the start is not known', { reason: String(error) })
     return false
   })
-  share(quiet)
+  const granting = async () => {
+    limits.share(memory, await quiet)
+    // A thread that dies meanwhile is started again, and nothing is waited for then.
+    await node.link.ask('limits-granting', null).catch(() => {})
+  }
+  await Promise.race([granting(), wait(grantingMs, undefined, { ref: false })])
 }
 
 /** To another machine never in clear text, and only to a server that proves who it is. */

@@ -41,6 +41,8 @@ export interface RowFigures {
   share: number
   /** What could be granted to whoever asks next. */
   room: number
+  /** In how many buckets there is room for what was needed, as far as it is known; 0: it was given, or that is not known. */
+  frees: number
 }
 
 export interface LimitReply {
@@ -64,8 +66,8 @@ export function readReply(value: unknown): LimitReply {
   const name = codes[Number(code)]
   if (name === undefined || !Array.isArray(rows)) throw new Error('the script of limits answered something else')
   const read = (row: unknown): RowFigures => {
-    const [given, share, room] = Array.isArray(row) ? row.map(Number) : []
-    return { given: given ?? 0, share: share ?? 0, room: room ?? 0 }
+    const [given = 0, share = 0, room = 0, frees = 0] = Array.isArray(row) ? row.map(Number) : []
+    return { given, share, room, frees }
   }
   const figures = rows.map(read)
   return { code: name, epoch: Number(epoch), tag: String(tag), time: Number(time), open: open === 1, rows: figures }

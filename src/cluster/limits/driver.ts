@@ -27,6 +27,8 @@ export interface DriverOptions {
   valkey: Pick<Valkey, 'run' | 'evaluate'> | null
   /** Milliseconds of the clock that the threads of this process share. */
   now(): number
+  /** Each time an answer comes while limits are granted. */
+  onGranting?(): void
 }
 
 /** Runs this node's part of the shared limits: fills the cells of the data plane, sends calls, hands in replies. */
@@ -74,7 +76,7 @@ export class LimitDriver {
       this.#cells.set(name, cell)
       this.#windows.add({ id: name, slots }, cell)
     }
-    if (this.#options.valkey?.run == null) return cell.answer(0, cell.free() >= need ? 0 : now + pauseMs)
+    if (this.#options.valkey?.run == null) return cell.answer(0, cell.free() >= need ? 0 : now + pauseMs, 0)
     cell.wait(need, now + waitingMs)
     this.#call()
   }
@@ -87,8 +89,9 @@ export class LimitDriver {
     if (this.#windows.bucket !== this.#bucket) {
       this.#bucket = this.#windows.bucket
       for (const [name, cell] of this.#cells) {
-        cell.answer(this.#windows.find(name)?.room ?? 0, 0)
-        if (this.#windows.find(name) === undefined) this.#cells.delete(name)
+        const row = this.#windows.find(name)
+        cell.answer(row?.room ?? 0, 0, row?.freesAt ?? 0)
+        if (row === undefined) this.#cells.delete(name)
       }
     }
     this.#call()
@@ -121,10 +124,11 @@ export class LimitDriver {
   #receive(number: number, names: readonly string[], answer: unknown): void {
     const now = this.#options.now()
     this.#windows.accept(number, readReply(answer), now)
+    if (this.#windows.isOpen) this.#options.onGranting?.()
     this.#publishClock(now)
     for (const name of names) {
       const row = this.#windows.find(name)
-      this.#cells.get(name)?.answer(row?.room ?? 0, row?.refusedUntil ?? 0)
+      this.#cells.get(name)?.answer(row?.room ?? 0, row?.refusedUntil ?? 0, row?.freesAt ?? 0)
     }
     this.#calling = false
     // What was asked for meanwhile is asked at once.

@@ -43,6 +43,8 @@ export class GrantedRow {
   room = 0
   /** Of a refusal: until then nothing is asked for. */
   refusedUntil = 0
+  /** When there is room for what was refused, as far as Valkey knows; 0: it does not. */
+  freesAt = 0
   /** Until then nothing is asked for that no request waits for. */
   asksAt = 0
   /** When what is free was given back last. */

@@ -18,9 +18,17 @@ export class LimitPart {
   readonly #driver: LimitDriver
   readonly #valkey: Valkey | null
   readonly #channel: ValkeyChannel | null
+  /** Resolves once limits are granted here, or it is known that they cannot be for now. */
+  readonly granting: Promise<void>
 
-  private constructor(driver: LimitDriver, valkey: Valkey | null, channel: ValkeyChannel | null) {
+  private constructor(
+    driver: LimitDriver,
+    valkey: Valkey | null,
+    channel: ValkeyChannel | null,
+    granting: Promise<void>,
+  ) {
     this.#driver = driver
+    this.granting = granting
     this.#valkey = valkey
     this.#channel = channel
   }
@@ -29,15 +37,24 @@ export class LimitPart {
     { address, memory, without, quiet, member }: LimitsStart,
     { onTrouble, onHeard, onChannel }: LimitEvents,
   ): Promise<LimitPart> {
-    const valkey = member === null ? null : await Valkey.open(address, onTrouble)
+    const granting = Promise.withResolvers<void>()
+    const note = (reason: string | null) => {
+      if (reason !== null) granting.resolve()
+      onTrouble(reason)
+    }
+    const valkey = member === null ? null : await Valkey.open(address, note)
+    if (valkey === null) granting.resolve()
     const channel =
       member === null || valkey === null
         ? null
         : await ValkeyChannel.open({ address, valkey, cluster: member.cluster, onHeard, onTrouble: onChannel })
     const newLife = () => randomBytes(9).toString('base64url')
-    const driver = new LimitDriver({ memory, member, newLife, quiet, without, valkey, now: sharedTime() })
+    const driver = new LimitDriver({
+      ...{ memory, member, newLife, quiet, without, valkey, now: sharedTime() },
+      onGranting: () => granting.resolve(),
+    })
     driver.start()
-    return new LimitPart(driver, valkey, channel)
+    return new LimitPart(driver, valkey, channel, granting.promise)
   }
 
   /** Name and version of the server; null: it was not reached yet. */

@@ -127,6 +127,15 @@ local function answer(index, stated)
     given = math.min(math.max(want, math.floor(room / (4 * members))), math.floor(room / members))
     if given < need then given = need <= room and need or 0 end
   end
+  -- In how many buckets there is room for what was needed, if nobody takes it before: what leaves the window then.
+  local frees = 0
+  if state.open and not slots and given < need then
+    local left = room
+    for ahead = 1, buckets do
+      for _, entry in pairs(entries) do left = left + (entry[4 + bucket - buckets + ahead - entry[3]] or 0) end
+      if left >= need then frees = ahead break end
+    end
+  end
   room = room - given
   local offered = share
   if state.open and not slots and not leaves then
@@ -139,7 +148,7 @@ local function answer(index, stated)
   if held(mine) + mine[2] == 0 then entries[call.life] = nil end
   if next(entries) == nil then redis.call('DEL', KEYS[index + 1])
   else redis.call('SET', KEYS[index + 1], cmsgpack.pack({ epoch = state.epoch, entries = entries }), 'PX', keepMs) end
-  return { given, offered, room }
+  return { given, offered, room, frees }
 end
 local figures = {}
 for index, stated in ipairs(call.rows) do figures[index] = answer(index, stated) end

@@ -86,11 +86,15 @@ export class SharedCell implements AllowanceCell {
     if (this.#waiting.length > 0) this.#waiting = this.#waiting.filter(({ until }) => until > now)
   }
 
-  /** All that wait look again. `room`: what other nodes left; `refusedUntil`: not worth asking before, 0 where it is. */
-  answer(room: number, refusedUntil: number): void {
+  /**
+   * All that wait look again. `room`: what other nodes left; `refusedUntil`: not worth asking before, 0 where it is; `freesAt`: when
+   * there is room for what was refused, 0 where that is not known.
+   */
+  answer(room: number, refusedUntil: number, freesAt: number): void {
     this.#waiting = []
     Atomics.store(this.#words, this.#row + sharedPlace.room, BigInt(Math.max(0, Math.floor(room))))
     Atomics.store(this.#words, this.#row + sharedPlace.refusedUntil, BigInt(Math.ceil(refusedUntil)))
+    Atomics.store(this.#words, this.#row + sharedPlace.freesAt, BigInt(Math.ceil(freesAt)))
     Atomics.add(this.#words, this.#row + sharedPlace.answers, 1n)
     Atomics.notify(this.#words, this.#row + sharedPlace.answers)
   }

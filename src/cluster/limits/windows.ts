@@ -136,7 +136,8 @@ export class SharedWindows {
     const { node } = this.#options
     if (node === null || this.#members.length === 0) return null
     const rows = this.#epoch === 0 ? [] : this.#choose(now)
-    if (rows.length === 0 && now - this.#heardAt < aliveMs) return null
+    // Grants wait until all nodes have spoken, this one too.
+    if (rows.length === 0 && now - this.#heardAt < (this.#open ? aliveMs : pauseMs)) return null
     const whole = this.#epoch > 0 && [...this.#unstated].every((row) => rows.includes(row))
     this.#divisor = Math.max(this.#divisor, this.#members.length)
     const call: LimitCall = {
@@ -174,7 +175,11 @@ export class SharedWindows {
     if (sent.call.whole) this.#divisor = sent.call.members.length
     this.tick(now)
     const given = Math.floor(reply.time / bucketMs)
-    for (const [index, row] of sent.rows.entries()) this.#take(row, reply.rows[index], this.#bucket - given, now, sent)
+    for (const [index, row] of sent.rows.entries()) {
+      this.#take(row, reply.rows[index], this.#bucket - given, now, sent)
+      const frees = reply.rows[index]?.frees ?? 0
+      row.freesAt = frees === 0 ? 0 : now + (given + frees) * bucketMs - this.#clock.span(now).low
+    }
   }
 
   #take(row: GrantedRow, figures: LimitReply['rows'][number] | undefined, age: number, now: number, sent: PendingCall) {

@@ -16,11 +16,12 @@ export const sharedPlace = {
   answers: rowHead + 3,
   refusedUntil: rowHead + 4,
   limit: rowHead + 5,
+  freesAt: rowHead + 6,
 }
-export const firstCorrection = rowHead + 6
+export const firstCorrection = rowHead + 7
 export const corrections = 8
 /** Words behind a row's head. */
-const sharedSize = 6 + corrections
+const sharedSize = 7 + corrections
 
 export const amountBits = 40n
 export const amountMask = (1n << amountBits) - 1n
@@ -97,7 +98,11 @@ export function sharedCounting(clock: BucketClock): MinuteCounting {
       return Math.max(0, Number(Atomics.load(words, row + sharedPlace.limit)) - leftOf(words, row))
     },
 
-    wait: (_rows, _row, _missing, now) => Math.max(250, clock.untilNext(now)),
+    /** Where it is not known when there is room, the next bucket may have some. */
+    wait({ words }, row, _missing, now) {
+      const freesIn = Number(Atomics.load(words, row + sharedPlace.freesAt)) - now
+      return Math.max(250, freesIn > 0 ? freesIn : clock.untilNext(now))
+    },
   }
   return {
     isShared: true,

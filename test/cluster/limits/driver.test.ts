@@ -6,7 +6,7 @@ import { createLimitMemory, LimitRows } from '../../../src/policy/limits/limit-m
 
 it('leaves its thread to others while a connection that goes down refuses at once what requests wait for', async () => {
   const memory = createLimitMemory(1, { budgets: false, windows: BucketClock.memory() })
-  const row = new LimitRows(memory).make('limit', 14)
+  const row = new LimitRows(memory).make('limit', 15)
   if (row === null) throw new Error('there is no memory for a row')
   let calls = 0
   const valkey = {

@@ -76,6 +76,28 @@ describe.skipIf(!hasRedis)(`the script of limits (${needsRedis})`, () => {
     expect(later.rows[0]?.room).toBe(28)
   })
 
+  it('says in how many buckets there is room for what it refuses', async () => {
+    const { epoch, tag } = await ask('one', 'one-1', 1, { number: 1 })
+    const known = { epoch, tag }
+    for (const node of ['one', 'two', 'three'])
+      await ask(node, `${node}-1`, 2, { ...known, number: 2, ack: start + 1000 })
+    // 30 of a minute's 60 were used in this bucket, and 30 in the next one.
+    const used = [60, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 30]
+    await ask('two', 'two-1', 3, { ...known, number: 3, ack: start + 2000, rows: [used] })
+    await ask('three', 'three-1', 12, { ...known, number: 3, ack: start + 11_000, rows: [used] })
+    const alive = { ...known, ack: start + 12_500 }
+    await ask('two', 'two-1', 13, { ...alive, number: 4 })
+    const asks = async (need: number, number: number) => {
+      const rows = [[60, 0, need, need, 0, 0, 0, 0, 0, 0, 0, 0, 0]]
+      const reply = await ask('one', 'one-1', 13, { ...alive, number, rows })
+      return reply.rows.map(({ given, frees }) => [given, frees])
+    }
+    expect(await asks(1, 3)).toEqual([[0, 6]])
+    expect(await asks(31, 4)).toEqual([[0, 7]])
+    // More than all leaves with these.
+    expect(await asks(61, 5)).toEqual([[0, 0]])
+  })
+
   it('does what the model does that the simulations run', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 60 }), async (trace) => {

@@ -28,9 +28,9 @@ it('uses a grant only of the reply to its latest call', () => {
   cell.wanted = [1]
   const late = call(10)
   const latest = call(300)
-  answer(late.number, 310, { rows: [{ given: 5, share: 2, room: 50 }] })
+  answer(late.number, 310, { rows: [{ given: 5, share: 2, room: 50, frees: 0 }] })
   expect(cell.free()).toBe(0)
-  answer(latest.number, 311, { rows: [{ given: 4, share: 2, room: 50 }] })
+  answer(latest.number, 311, { rows: [{ given: 4, share: 2, room: 50, frees: 0 }] })
   expect(cell.free()).toBe(6)
   expect(windows.bucket).toBe(start / bucketMs)
 })
@@ -39,7 +39,7 @@ it('may use its share when it is cut off, and an even part from the seventh buck
   const { windows, cell, call, answer } = open()
   answer(call(0).number, 1, { code: 'new' })
   cell.wanted = [1]
-  answer(call(10).number, 11, { rows: [{ given: 0, share: 2, room: 50 }] })
+  answer(call(10).number, 11, { rows: [{ given: 0, share: 2, room: 50, frees: 0 }] })
   const free: number[] = []
   // Both clocks may drift, so that a bucket is entered a little later.
   for (let now = 100; now < 80_000; now += bucketMs) {
@@ -56,7 +56,7 @@ it.each([
   const { windows, cell, call, answer } = open(without)
   answer(call(0).number, 1, { code: 'new' })
   cell.wanted = [1]
-  answer(call(10).number, 11, { rows: [{ given: 0, share: 2, room: 50 }] })
+  answer(call(10).number, 11, { rows: [{ given: 0, share: 2, room: 50, frees: 0 }] })
   windows.tick(10_100)
   expect(cell.free()).toBe(most)
 })
@@ -85,7 +85,7 @@ it('keeps a limit whose call is on its way, so that what the answer grants is st
   cell.wanted = []
   windows.tick(10_100)
   if (windows.find('limit') === undefined) windows.add({ id: 'limit', slots: false }, cell)
-  answer(late.number, 10_200, { time: start + 10_150, rows: [{ given: 6, share: 0, room: 50 }] })
+  answer(late.number, 10_200, { time: start + 10_150, rows: [{ given: 6, share: 0, room: 50, frees: 0 }] })
   const bucket = start / bucketMs + 1
   expect(windows.bucket).toBe(bucket)
   expect(cell.take(bucket, 4)).toBe(true)
@@ -97,7 +97,7 @@ it('keeps a limit whose call is on its way, so that what the answer grants is st
 it('says that it holds nothing where nobody has heard what was granted', () => {
   const { windows, cell, call, answer } = open()
   answer(call(0).number, 1, { code: 'new' })
-  answer(call(5).number, 6, { rows: [{ given: 0, share: 0, room: 60 }] })
+  answer(call(5).number, 6, { rows: [{ given: 0, share: 0, room: 60, frees: 0 }] })
   windows.add({ id: 'limit', slots: false }, cell)
   cell.wanted = [1]
   expect(call(10).rows).toHaveLength(1)
@@ -105,4 +105,17 @@ it('says that it holds nothing where nobody has heard what was granted', () => {
   windows.tick(10_100)
   const [row] = call(10_110).rows
   expect(row?.[4]).toBe(-1)
+})
+
+it('knows when there is room for what was refused', () => {
+  const { windows, cell, call, answer } = open()
+  answer(call(0).number, 1, { code: 'new' })
+  cell.wanted = [1]
+  answer(call(10).number, 11, { rows: [{ given: 0, share: 0, room: 0, frees: 5 }] })
+  // Of the server's clock it is known that it is one to two milliseconds behind that.
+  expect(windows.find('limit')?.freesAt).toBeGreaterThanOrEqual(5 * bucketMs)
+  expect(windows.find('limit')?.freesAt).toBeLessThan(5 * bucketMs + 50)
+  cell.wanted = [1]
+  answer(call(300).number, 301, { rows: [{ given: 1, share: 0, room: 0, frees: 0 }] })
+  expect(windows.find('limit')?.freesAt).toBe(0)
 })

@@ -47,7 +47,7 @@ it('takes what this node was given for the bucket, and says what is left on all 
   const { admit, cell, counters, want } = open('requests')
   expect(want).toMatchObject({ slots: false, need: 1 })
   cell.put(bucket, 2)
-  cell.answer(5, 0)
+  cell.answer(5, 0, 0)
   expect([passes(admit()), passes(admit()), passes(admit())]).toEqual([true, true, false])
   expect(cell.limit()).toBe(10)
   cell.put(bucket, 1)
@@ -104,11 +104,24 @@ it('asks the cluster thread once, and not for what was refused just now', async 
   const { counters, cell, wants, want, time } = open('requests')
   const asked = counters.askOthers(want, 60_000)
   expect(wants).toEqual([want])
-  cell.answer(0, time.now + 250)
+  cell.answer(0, time.now + 250, 0)
   expect(await asked).toBe(true)
   expect(await counters.askOthers(want, 60_000)).toBe(false)
   time.now += 251
-  cell.answer(0, 0)
+  cell.answer(0, 0, 0)
   void counters.askOthers(want, 0)
   expect(wants).toHaveLength(2)
+})
+
+it('says when there is room for what was refused, and where that is not known, when the next bucket begins', () => {
+  const { admit, cell, time } = open('requests')
+  const waits = () => {
+    const refused = admit()
+    return 'taken' in refused ? null : refused.waitMs
+  }
+  expect(waits()).toBe(5000)
+  cell.answer(0, 0, time.now + 42_000)
+  expect(waits()).toBe(42_000)
+  time.now += 42_000
+  expect(waits()).toBe(250)
 })

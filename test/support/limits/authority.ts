@@ -159,6 +159,7 @@ export class Authority {
       given = Math.min(Math.max(want, Math.floor(room / (4 * members))), Math.floor(room / members))
       if (given < need) given = need <= room ? need : 0
     }
+    const frees = state.open && !slots && given < need ? findRoom(Object.values(entries), bucket, need - room) : 0
     room -= given
     let offered = share
     if (state.open && !slots && givenShare >= 0) {
@@ -171,7 +172,7 @@ export class Authority {
     if (heldOf(mine, bucket) + mine.share === 0) delete entries[call.life]
     if (Object.keys(entries).length === 0) delete this.data.rows[key]
     else this.data.rows[key] = { epoch: state.epoch, entries }
-    return { given, share: offered, room }
+    return { given, share: offered, room, frees }
   }
 
   #isOver(state: State, call: LimitCall, life: string, entry: Entry, slots: boolean): boolean {
@@ -194,6 +195,15 @@ export class Authority {
     }
     return sum
   }
+}
+
+/** In how many buckets so much more leaves the window. */
+function findRoom(entries: readonly Entry[], bucket: number, missing: number): number {
+  const leaving = Array.from({ length: windowBuckets }, (_, place) =>
+    entries.reduce((sum, { first, held }) => sum + (held[bucket - windowBuckets + 1 + place - first] ?? 0), 0),
+  )
+  const sums = leaving.map((_, place) => leaving.slice(0, place + 1).reduce((sum, amount) => sum + amount, 0))
+  return sums.findIndex((sum) => sum >= missing) + 1
 }
 
 function heldOf({ first, held }: Entry, bucket: number): number {
