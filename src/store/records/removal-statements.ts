@@ -9,8 +9,12 @@ export class RemovalStatements {
   readonly #remove: Statement<[string]>[]
   readonly #bodies: Statement<[string], { bytes: number }>
 
-  constructor(sqlite: Database, sums: SumStatements) {
+  readonly #onRemoved: () => void
+
+  /** `onRemoved`: of what was read of records before, some may be gone. */
+  constructor(sqlite: Database, sums: SumStatements, onRemoved: () => void) {
     this.#sums = sums
+    this.#onRemoved = onRemoved
     const those = 'id in (select value from json_each(?))'
     this.#found = sqlite.prepare(
       `select ${summedColumns}, record_json from records where ${those} and state <> 'admitted'`,
@@ -25,6 +29,7 @@ export class RemovalStatements {
   removeRecords(ids: readonly string[]): number {
     const rows = this.#found.all(JSON.stringify(ids))
     for (const row of rows) this.#sums.count(row, row.record_json, -1)
+    this.#onRemoved()
     const removed = JSON.stringify(rows.map(({ id }) => id))
     for (const statement of this.#remove) statement.run(removed)
     return rows.length

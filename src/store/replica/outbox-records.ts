@@ -1,18 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
+import { type StoredRecord, storedColumns } from '../records/record-columns.ts'
 import { SumChanges } from '../records/sum-changes.ts'
 import { copiable, copyJson, copyLine, copyValue } from './copy-text.ts'
 import { type LabelledChange, type LabelWords, labelColumns, type ShippedRecords } from './outbox-types.ts'
 
-type Figure = number | null
-/** As an array, which is made faster than an object. */
-type WaitingRecord = [
-  ...[id: string, state: string, time: string, label: number, status: Figure, errorCode: string | null],
-  ...[input: Figure, output: Figure, cacheRead: Figure, cacheWrite: Figure, reasoning: Figure, usd: Figure],
-  ...[durationMs: Figure, firstByteMs: Figure, attempts: string | null, record: string],
-  // Of refusals that share it.
-  ...[repeats: Figure, lastTime: string | null],
-]
+/** With how many refusals share it, and when the last of them was. */
+type WaitingRecord = [...StoredRecord, repeats: number | null, lastTime: string | null]
 
 const usualRoom = 1024 * 1024
 const mostRoom = 16 * usualRoom
@@ -30,9 +24,7 @@ export class OutboxRecords {
       `case when r.error_code is not null then (select ${column} from repeated_records where id = r.id) end`
     this.rows = sqlite
       .prepare<[string], WaitingRecord>(
-        `select r.id, r.state, r.time, r.label, r.status, r.error_code, r.input, r.output, r.cache_read, r.cache_write,
-           r.reasoning, r.usd, r.duration_ms, r.first_byte_ms, r.attempts_json, r.record_json,
-           ${repeated('count')}, ${repeated('last_time')}
+        `select ${storedColumns.map((name) => `r.${name}`)}, ${repeated('count')}, ${repeated('last_time')}
          from json_each(?) i join records r on r.id = i.value where r.state <> 'admitted'`,
       )
       .raw()
@@ -49,7 +41,7 @@ const figure = (value: number | null) => value ?? '\\N'
 
 /** What comes together in one batch. Only one is made at a time: they share the room. */
 export class RecordsBatch {
-  readonly #ids: string[] = []
+  readonly ids: string[] = []
   #length = 0
   readonly #sums = new SumChanges('hour')
   readonly #labels = new Map<number, { words: LabelWords; text: string }>()
@@ -64,11 +56,13 @@ export class RecordsBatch {
     this.#begin = `${copyValue(node)}\t`
   }
 
-  /** Of these what is here; returns how long its texts are. */
-  add(ids: readonly string[]): number {
-    let length = 0
-    for (const row of this.#records.rows.all(JSON.stringify(ids))) length += this.#add(row)
-    return length
+  get bytes(): number {
+    return this.#length
+  }
+
+  /** Of these what is here. */
+  read(ids: readonly string[]): void {
+    for (const row of this.#records.rows.all(JSON.stringify(ids))) this.add(row)
   }
 
   take(): ShippedRecords {
@@ -76,18 +70,19 @@ export class RecordsBatch {
     // What a batch of large records needed is given back.
     if (this.#records.room.length > mostRoom) this.#records.room = Buffer.allocUnsafeSlow(usualRoom)
     return {
-      ids: this.#ids,
+      ids: this.ids,
       copied,
       sums: nameChanges(this.#node, this.#sums, (number) => this.#labelOf(number).words),
     }
   }
 
   /** The line in the order of `shippedColumns`, with the node before them. Only texts can have anything that is special. */
-  #add(row: WaitingRecord): number {
-    const [id, state, time, label, status, error_code, input, output, cache_read, cache_write, reasoning, usd] = row
-    const [, , , , , , , , , , , , duration_ms, first_byte_ms, attempts, record, repeats, lastTime] = row
+  add(row: WaitingRecord | StoredRecord): void {
+    const [id, , state, time, label, status, error_code, input, output, cache_read, cache_write, reasoning, usd] = row
+    const [, , , , , , , , , , , , , duration_ms, record, first_byte_ms, attempts, repeats = null, lastTime = null] =
+      row
     const tokens = { input, output, cache_read, cache_write, reasoning }
-    this.#ids.push(id)
+    this.ids.push(id)
     this.#sums.add({ id, time, state, label, status, error_code, ...tokens, usd, duration_ms, first_byte_ms }, 1)
     const begin = `${this.#begin}${id}\t${state}\t${time}\t${this.#labelOf(label).text}`
     const outcome = `${figure(status)}\t${copyValue(error_code)}`
@@ -95,7 +90,6 @@ export class RecordsBatch {
     const figures = `${used}\t${figure(usd)}\t${figure(duration_ms)}\t${figure(first_byte_ms)}`
     const texts = `${copyJson(attempts)}\t${copyJson(maskGatewayKeys(record))}`
     this.#write(`${begin}\t${outcome}\t${figures}\t${texts}\t${figure(repeats)}\t${copyValue(lastTime)}\n`)
-    return record.length
   }
 
   /** At once: thousands of lines that wait would be moved about by each collection of garbage. */

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import type { StoredRecord } from '../records/record-columns.ts'
 import type { BodyRow } from '../schema.ts'
 import { ClaimStatements } from './claim-statements.ts'
 import { objectHistoryStart, readObjectHistory } from './object-history.ts'
@@ -17,6 +18,8 @@ interface WaitingRow extends OutboxMark {
 
 /** So many batches are looked at for one that is shipped. */
 const rowsAtOnce = 64
+/** Of what is stored before it is asked for. */
+const freshBytes = 4 * 1024 * 1024
 /** Of what was stored before records were shared. */
 const historyRecords = 1000
 /** What PostgreSQL has had for so long a standby that takes over has as well. */
@@ -28,6 +31,11 @@ export class OutboxStatements {
   readonly #added = new Set<string>()
   #changes: SharedChange[] = []
   #noted: NotedBody[] = []
+  /**
+   * What is stored since the last batch was read, written for the next one at once: reading it back would cost as much again. Null:
+   * it is read.
+   */
+  #fresh: { after: number; batch: RecordsBatch } | null = null
   readonly #bodies: OutboxBodies
   readonly #insert: Statement<[string, number, string, string, string | null, string | null]>
   readonly #waiting: Statement<[number, number], WaitingRow>
@@ -54,8 +62,17 @@ export class OutboxStatements {
     this.#depth = sqlite.prepare('select sum(records) as depth, min(time) as since from outbox where sequence > ?')
   }
 
-  add(id: string): void {
+  /** `row`: as it is stored, where nothing of it waits yet. */
+  add(id: string, row: StoredRecord | null = null): void {
     this.#added.add(id)
+    // The last where PostgreSQL is away, or does not keep up.
+    if (row === null || (this.#fresh?.batch.bytes ?? 0) > freshBytes) return this.readBack()
+    this.#fresh?.batch.add(row)
+  }
+
+  /** What waits may be changed or gone: it is read as it is by then. */
+  readBack(): void {
+    this.#fresh = null
   }
 
   change(change: SharedChange): void {
@@ -70,11 +87,16 @@ export class OutboxStatements {
   flush(): void {
     if (this.#added.size + this.#changes.length + this.#noted.length === 0) return
     this.#put([...this.#added], this.#changes, this.#noted)
-    this.forget()
+    this.#begin()
   }
 
   /** For when the transaction is undone. */
   forget(): void {
+    this.#begin()
+    this.readBack()
+  }
+
+  #begin(): void {
     this.#added.clear()
     this.#changes = []
     this.#noted = []
@@ -82,21 +104,22 @@ export class OutboxStatements {
 
   /** At least one batch, and no more records than that; null: nothing waits. */
   read({ after, most, mostBytes, node }: BatchWanted): OutboxBatch | null {
+    const rows = this.#waiting.all(after, rowsAtOnce)
+    const fresh = this.#takeFresh(rows, { after, most, mostBytes })
+    const shipped = fresh ?? new RecordsBatch(this.#records, node)
     const ids = new Set<string>()
-    const shipped = new RecordsBatch(this.#records, node)
     const changes: SharedChange[] = []
     const bodies: BodyRow[] = []
     let reached: OutboxMark | null = null
     let bytes = 0
-    for (const { sequence, mark, records, ids_json, changes_json, bodies_json } of this.#waiting.all(
-      after,
-      rowsAtOnce,
-    )) {
-      if (reached !== null && (ids.size + records > most || bytes > mostBytes)) break
-      // One that was noted twice is read once, as it is now.
-      const wanted = (JSON.parse(ids_json) as string[]).filter((id) => !ids.has(id))
-      for (const id of wanted) ids.add(id)
-      bytes += shipped.add(wanted)
+    for (const { sequence, mark, records, ids_json, changes_json, bodies_json } of rows) {
+      if (reached !== null && (ids.size + records > most || bytes + shipped.bytes > mostBytes)) break
+      if (fresh === null) {
+        // One that was noted twice is read once, as it is now.
+        const wanted = (JSON.parse(ids_json) as string[]).filter((id) => !ids.has(id))
+        for (const id of wanted) ids.add(id)
+        shipped.read(wanted)
+      }
       if (changes_json !== null) changes.push(...(JSON.parse(changes_json) as SharedChange[]))
       bytes += changes_json?.length ?? 0
       for (const body of bodies_json === null ? [] : this.#bodies.read(bodies_json)) {
@@ -105,7 +128,21 @@ export class OutboxStatements {
       }
       reached = { sequence, mark }
     }
-    return reached && { after, ...reached, records: shipped.take(), changes, bodies, isHistory: false }
+    const records = shipped.take()
+    const last = rows.at(-1)?.sequence ?? after
+    if (rows.length < rowsAtOnce && last === (reached?.sequence ?? after))
+      this.#fresh = { after: last, batch: new RecordsBatch(this.#records, node) }
+    return reached && { after, ...reached, records, changes, bodies, isHistory: false }
+  }
+
+  /** Null where these rows are not exactly what was stored since, or are too much for one batch. */
+  #takeFresh(rows: readonly WaitingRow[], { after, most, mostBytes }: Omit<BatchWanted, 'node'>): RecordsBatch | null {
+    const fresh = this.#fresh
+    this.readBack()
+    if (fresh?.after !== after || rows.some(({ bodies_json }) => bodies_json !== null)) return null
+    const records = rows.reduce((sum, row) => sum + row.records, 0)
+    const bytes = rows.reduce((sum, { changes_json }) => sum + (changes_json?.length ?? 0), fresh.batch.bytes)
+    return records === fresh.batch.ids.length && records <= most && bytes <= mostBytes ? fresh.batch : null
   }
 
   /** Some of what was stored before it was shared is still to be noted. Asked several times a second, mostly for nothing. */
@@ -166,6 +203,7 @@ export class OutboxStatements {
         undefined,
     )
     if (has) return sequence
+    this.readBack()
     const last = this.#value<number>("select coalesce(max(seq), 0) from sqlite_sequence where name = 'outbox'")
     const shift = Math.max(last, sequence)
     this.#sqlite.prepare('update outbox set sequence = sequence + ?').run(shift)

@@ -7,6 +7,7 @@ import { ObjectStatements } from '../objects/object-statements.ts'
 import { ReasoningStatements } from '../reasoning/reasoning-statements.ts'
 import { BodyStatements } from '../records/body-statements.ts'
 import { LabelNumbers } from '../records/label-numbers.ts'
+import { insertRecord, replaceRecord, type StoredRecord } from '../records/record-columns.ts'
 import type { RecordChange, RecordHead } from '../records/record-head.ts'
 import { RemovalStatements } from '../records/removal-statements.ts'
 import { type SummedRecord, summedColumns } from '../records/sum-changes.ts'
@@ -41,8 +42,8 @@ export class HotStatements {
   outbox: OutboxStatements | null = null
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
-  readonly #add: Statement<RowValues>
-  readonly #replace: Statement<RowValues>
+  readonly #add: Statement<StoredRecord>
+  readonly #replace: Statement<StoredRecord>
   readonly #stored: Statement<RowValues, SummedRecord & { record_json: string | null }>
   readonly #key: Statement<RowValues>
   readonly #repeat: Statement<RowValues>
@@ -60,10 +61,10 @@ export class HotStatements {
     this.traces = new TraceStatements(sqlite)
     this.cache = new CacheStatements(sqlite)
     this.sums = new SumStatements(sqlite)
-    this.removal = new RemovalStatements(sqlite, this.sums)
+    this.removal = new RemovalStatements(sqlite, this.sums, () => this.outbox?.readBack())
     this.#labels = new LabelNumbers(sqlite)
-    this.#add = sqlite.prepare(`${insertRecord} on conflict (id) do nothing`)
-    this.#replace = sqlite.prepare(`${insertRecord} ${replaceRecord}`)
+    this.#add = sqlite.prepare<StoredRecord>(`${insertRecord} on conflict (id) do nothing`)
+    this.#replace = sqlite.prepare<StoredRecord>(`${insertRecord} ${replaceRecord}`)
     const ended = `case when state = 'admitted' then null else record_json end as record_json`
     this.#stored = sqlite.prepare(`select ${summedColumns}, ${ended} from records where id = ?`)
     this.#key = sqlite.prepare(
@@ -118,7 +119,7 @@ export class HotStatements {
    */
   writeRecord(head: RecordHead, owner: string, text: string): RecordChange {
     const row = rowOf(head, this.#labels.occur(head))
-    const values: RowValues = [
+    const values: StoredRecord = [
       row.id,
       owner,
       row.state,
@@ -141,15 +142,18 @@ export class HotStatements {
     const isNew = this.#add.run(...values).changes > 0
     if (!isNew && !this.#replaceRecord(row, values)) return null
     this.sums.count(row, text, 1)
-    if (row.state !== 'admitted') this.outbox?.add(row.id)
+    if (row.state !== 'admitted') this.outbox?.add(row.id, values)
     return isNew ? 'added' : 'replaced'
   }
 
   /** False where what stands there stays. */
-  #replaceRecord(row: SummedRecord, values: RowValues): boolean {
+  #replaceRecord(row: SummedRecord, values: StoredRecord): boolean {
     if (row.state === 'admitted') return false
     const before = this.#stored.get(row.id)
-    if (before?.record_json != null) this.sums.count(before, before.record_json, -1)
+    if (before?.record_json != null) {
+      this.sums.count(before, before.record_json, -1)
+      this.outbox?.readBack()
+    }
     return this.#replace.run(...values).changes > 0
   }
 
@@ -217,30 +221,3 @@ function rowOf(head: RecordHead, label: number): SummedRecord {
     first_byte_ms,
   }
 }
-
-const columns = [
-  'id',
-  'boot',
-  'state',
-  'time',
-  'label',
-  'status',
-  'error_code',
-  'input',
-  'output',
-  'cache_read',
-  'cache_write',
-  'reasoning',
-  'usd',
-  'duration_ms',
-  'record_json',
-  'first_byte_ms',
-  'attempts_json',
-] as const
-
-const insertRecord = `insert into records (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
-
-const replaceRecord = `on conflict (id) do update set ${columns
-  .filter((column) => column !== 'id' && column !== 'boot')
-  .map((column) => `${column} = excluded.${column}`)
-  .join(', ')}`
