@@ -15,6 +15,11 @@ export interface WrittenUsage {
 
 /** More tokens no answer has: who reports them reports nothing, and must not use up a budget for good. */
 const mostTokens = 1e9
+/** Less than so many of input, or of output, is always believed: it costs a few dollars, and every large model may read it. */
+export const doubtedFrom = 1_000_000
+/** Searches or images, and seconds (of a week), of which each costs far more than a token. */
+const mostUnits = 1e5
+const mostSeconds = 7 * 86_400
 
 /** What a provider reported, where it can be true; else null, as if it had reported nothing. */
 export function believe(tokens: TokenUsage): TokenUsage | null {
@@ -68,11 +73,11 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
     audio_cached: count(found.audio_cached),
     image_input: count(found.image_input),
     image_output: count(found.image_output),
-    searches: count(found.searches),
+    searches: count(found.searches, mostUnits),
     seconds:
-      typeof found.seconds === 'number' && found.seconds >= 0 && found.seconds <= mostTokens ? found.seconds : null,
+      typeof found.seconds === 'number' && found.seconds >= 0 && found.seconds <= mostSeconds ? found.seconds : null,
     characters: count(found.characters),
-    images: count(found.images),
+    images: count(found.images, mostUnits),
     image_size: typeof found.image_size === 'string' ? found.image_size : null,
     tier: typeof found.tier === 'string' ? found.tier : null,
     batch: found.batch === true ? true : null,
@@ -83,8 +88,8 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
 }
 
 /** Zero says nothing: most answers have every member, and only a few use what it counts. */
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= mostTokens ? value : null
+function count(value: unknown, most = mostTokens): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= most ? value : null
 }
 
 /** Tokens of one kind in Gemini's lists by modality. Source: wire/streaming.md, section 5. */

@@ -97,6 +97,55 @@ describe('an answer that says nothing of its usage that can be true', () => {
     expect(tokens).toMatchObject({ input: 7, output: 2000, source: 'estimated' })
   })
 
+  it.each([
+    ['input', { prompt_tokens: 9e8, completion_tokens: 5 }],
+    ['output', { prompt_tokens: 5, completion_tokens: 9e8 }],
+  ])('costs what it was held for, and says so, where it reports more %s than any model has', async (_what, usage) => {
+    const plane = await start(whole(usage))
+    const { tokens, cost, policy_signals, estimate_error } = await plane.record((await ask(plane)).requestId)
+    expect(tokens).toMatchObject({ output: 100, source: 'estimated' })
+    expect(cost?.usd).toBeCloseTo(0.001, 4)
+    expect(estimate_error).toBeNull()
+    expect(policy_signals.filter(({ rule }) => rule === 'usage')).toMatchObject([
+      { verdict: 'flag', data: { model: 'openai-model' } },
+    ])
+    expect((await ask(plane)).status).toBe(200)
+  })
+
+  it('is believed where the model reads so much, or a tool of the provider may have read it again and again', async () => {
+    const usage = { prompt_tokens: 3e6, completion_tokens: 5, total_tokens: 3e6 + 5 }
+    const plane = await start(whole(usage), { budgetUsdDay: 100 })
+    expect((await plane.record((await ask(plane)).requestId)).tokens).toMatchObject({ input: 3e6, source: 'reported' })
+    const small = {
+      source: 'set',
+      version: 'v2',
+      model: 'openai-model',
+      input: 1,
+      output: 10,
+      max_input: 100_000,
+    } as const
+    plane.tell({ type: 'prices', prices: { revision: 2, prices: [fillPrice(small)] } })
+    await plane.hear('has')
+    expect((await plane.record((await ask(plane)).requestId)).tokens).toMatchObject({ source: 'estimated' })
+    const searching = await ask(plane, { web_search_options: {} })
+    expect((await plane.record(searching.requestId)).tokens).toMatchObject({ input: 3e6, source: 'reported' })
+  })
+
+  it('goes on to its end where a report within the stream cannot be true', async () => {
+    const usage = { prompt_tokens: 7, completion_tokens: 9e8, total_tokens: 9e8 + 7 }
+    const plane = await start((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`data: ${JSON.stringify({ id: 'c', choices: [], usage })}\n\n`)
+      for (let count = 0; count < 20; count++) response.write(chunk('x'.repeat(200)))
+      response.end('data: [DONE]\n\n')
+    })
+    const { requestId, body } = await ask(plane, { stream: true, max_tokens: undefined })
+    expect(body.toString()).not.toContain('budget_exceeded')
+    const { tokens } = await plane.record(requestId)
+    expect(tokens?.source).toBe('estimated')
+    expect(tokens?.output).toBeLessThan(4000)
+  })
+
   it('is believed that it wrote nothing where it was asked to write nothing', async () => {
     const plane = await start(whole({ prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 }))
     const { tokens } = await plane.record((await ask(plane, { max_tokens: 0 })).requestId)

@@ -2,7 +2,8 @@ import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
-import { usageDetail } from '../../lanes/usage.ts'
+import { usesHostedTools } from '../../lanes/hosted-tools.ts'
+import { doubtedFrom, usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
@@ -40,6 +41,7 @@ export function priceCall(arrival: Arrival, end: RequestEnd): void {
   if (end.tokens === null && (end.detail ?? null) === null) addUnits(arrival, end)
   if (statedTier !== null && end.tokens !== null && (end.detail?.tier ?? null) === null)
     end.detail = usageDetail({ ...end.detail, tier: statedTier })
+  if (end.tokens !== null && mostOf(end.tokens) > doubtedFrom) doubtReport(arrival, end, end.tokens)
   const usage = { tokens: end.tokens, detail: end.detail ?? null }
   if (usage.tokens !== null || usage.detail !== null) {
     trace.cost = trace.turnsCost ?? priceUsage(arrival, usage)
@@ -49,6 +51,43 @@ export function priceCall(arrival: Arrival, end: RequestEnd): void {
   }
   if (end.earlier !== undefined) addEarlier(trace, end, end.earlier)
   if (attempts.length > 1 || trace.cutTokens !== null) trace.cost = sumCosts(attempts)
+}
+
+const mostOf = ({ input, output }: TokenUsage): number => Math.max(input, output)
+
+/** Tables are late when a model reads or writes more; a model that runs the provider's own tools reads its prompt again for each. */
+const timesOwnTools = 8
+const timesHostedTools = 64
+
+/**
+ * A single false report must not use up a whole budget: what is far above all that the model can read or write for this request is not
+ * believed. The request then costs what it was held for, or what its length says.
+ */
+function doubtReport(arrival: Arrival, end: RequestEnd, tokens: TokenUsage): void {
+  const { gateway, trace, match, body, limits, lane } = arrival
+  const { provider, priced } = trace
+  if (match === null || lane === null || priced === null || tokens.source !== 'reported') return
+  const { socket, reportsUsage, model } = match.endpoint
+  // These sum up many answers.
+  if (socket !== null || reportsUsage === 'end' || model === 'none') return
+  const price = provider === null ? null : gateway.model.prices.find({ provider, ...priced })
+  const times = usesHostedTools(lane.name, body.bytes) ? timesHostedTools : timesOwnTools
+  const most = (known: number | null | undefined, bytes: number) => times * Math.max(known ?? doubtedFrom, bytes)
+  const mostInput = most(price?.max_input, trace.requestBytes)
+  const mostOutput = Math.max(doubtedFrom, most(price?.max_output, trace.responseBytes))
+  if (tokens.input <= mostInput && tokens.output <= mostOutput) return
+  const held = limits?.hold?.heldFor ?? null
+  const written = Math.ceil(trace.responseBytes / bytesPerToken)
+  const output = held?.limited === true ? held.output : Math.max(held?.output ?? 0, written)
+  end.tokens = estimatedTokens(held?.input ?? Math.ceil(trace.requestBytes / bytesPerToken), output)
+  end.detail = usageDetail({ tier: end.detail?.tier })
+  const reported = `${tokens.input} tokens of input and ${tokens.output} of output`
+  trace.policySignals.push({
+    rule: 'usage',
+    verdict: 'flag',
+    text: `The provider reported ${reported}, more than the model can have used: the request costs an estimate instead.`,
+    data: { provider, model: priced.model, input: tokens.input, output: tokens.output },
+  })
 }
 
 /** An answer that came in parts costs what they cost, each by itself: the length of each prompt chooses its rates. */

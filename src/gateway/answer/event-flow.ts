@@ -148,8 +148,7 @@ export class EventFlow extends AnswerFlow {
 
   /** The budgets have no room for more of a stream that nothing else limits: it ends, and is charged what has passed. */
   #outspent(): boolean {
-    const written = Math.max(this.written.tokens, this.answer.leg.reader.usage()?.output ?? 0)
-    const reason = extendHold(this.call, written)
+    const reason = extendHold(this.call, this.written.tokens, this.answer.leg.reader.usage()?.output)
     if (reason === null) return false
     this.#withhold(reason)
     return true

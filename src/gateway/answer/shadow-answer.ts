@@ -59,7 +59,7 @@ export class ShadowAnswer implements AnswerConsumer {
     if (reading.error !== null) this.#error = reading.error
     const { call, reader } = this.#answer.leg
     if (call.openHold === null) return
-    const outspent = extendHold(call, Math.max(this.#written.tokens, reader.usage()?.output ?? 0))
+    const outspent = extendHold(call, this.#written.tokens, reader.usage()?.output)
     if (outspent !== null) this.#breakOff(outspent)
   }
 

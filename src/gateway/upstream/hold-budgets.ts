@@ -5,6 +5,7 @@ import { loadOnce } from '../../core/load-once.ts'
 import { fillPrice } from '../../core/model-price.ts'
 import { usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
+import { doubtedFrom } from '../../lanes/usage.ts'
 import {
   type BudgetHold,
   type BudgetNeed,
@@ -196,9 +197,10 @@ export function raiseForRest(
 
 export const tokensOf = (tokens: TokenUsage | null) => (tokens === null ? 0 : tokens.input + tokens.output)
 
-/** A stream without a limit has written so many tokens. Null: it may go on. */
-export function extendHold(call: Call, written: number): Fault | null {
+/** A stream without a limit has written so many tokens, and its provider may have reported more. Null: it may go on. */
+export function extendHold(call: Call, counted: number, reported = 0): Fault | null {
   const { openHold: open, arrival } = call
+  const written = reported > doubtedFrom ? counted : Math.max(counted, reported)
   if (open === null || written * 2 < open.held) return null
   const hold = budgetsOf(arrival)
   if (hold === null && arrival.accounts === null) return null

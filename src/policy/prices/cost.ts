@@ -27,26 +27,32 @@ function tokenCost(tokens: TokenUsage | null, detail: UsageDetail | null, price:
   if (tokens === null || (price.input === null && price.output === null)) return null
   const rate = rateReader(price, detail, tokens.input)
   const { audio_input, audio_output, audio_cached, image_input, image_output, cache_write_1h } = detail ?? noDetail
+  // No part counts for more than the whole has left for it, whatever a provider reports.
   const audioCached = Math.min(audio_cached ?? 0, tokens.cache_read)
-  const audioInput = Math.max(0, (audio_input ?? 0) - audioCached)
   const longWrite = Math.min(cache_write_1h ?? 0, tokens.cache_write)
-  const input = tokens.input - tokens.cache_read - tokens.cache_write - audioInput - (image_input ?? 0)
-  const output = tokens.output - tokens.reasoning - (audio_output ?? 0) - (image_output ?? 0)
+  let input = Math.max(0, tokens.input - tokens.cache_read - tokens.cache_write)
+  const audioInput = Math.min(Math.max(0, (audio_input ?? 0) - audioCached), input)
+  const imageInput = Math.min(image_input ?? 0, input - audioInput)
+  input -= audioInput + imageInput
+  let output = Math.max(0, tokens.output - tokens.reasoning)
+  const audioOutput = Math.min(audio_output ?? 0, output)
+  const imageOutput = Math.min(image_output ?? 0, output - audioOutput)
+  output -= audioOutput + imageOutput
   let sum = 0n
   const add = (name: TokenRateName, count: number) => {
     if (count !== 0) sum += BigInt(count) * rate(name)
   }
-  add('input', Math.max(0, input))
+  add('input', input)
   add('cache_read', tokens.cache_read - audioCached)
   add('audio_cache_read', audioCached)
   add('cache_write', tokens.cache_write - longWrite)
   add('cache_write_1h', longWrite)
   add('audio_input', audioInput)
-  add('image_input', image_input ?? 0)
-  add('output', Math.max(0, output))
+  add('image_input', imageInput)
+  add('output', output)
   add('reasoning', tokens.reasoning)
-  add('audio_output', audio_output ?? 0)
-  add('image_output', image_output ?? 0)
+  add('audio_output', audioOutput)
+  add('image_output', imageOutput)
   return sum
 }
 

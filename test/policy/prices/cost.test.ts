@@ -54,6 +54,13 @@ describe('the cost of a call, in nano-dollars', () => {
       { cache_write_1h: 200 },
       400n * 3000n + 400n * 3750n + 200n * 6000n,
     ],
+    [
+      'no part for more than its whole, whatever is reported',
+      { input: 10, output: 10 },
+      { input: 1, output: 1, audio_input: 2, image_input: 3, audio_output: 2, image_output: 3 },
+      { audio_input: 4, image_input: 1e9, audio_output: 1e9, image_output: 1e9 },
+      4n * 2000n + 6n * 3000n + 10n * 2000n,
+    ],
     ['reasoning, which is within the output', { output: 100, reasoning: 60 }, { input: 1, output: 10 }, {}, 1_000_000n],
     [
       'reasoning with a rate of its own',
