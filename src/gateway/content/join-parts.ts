@@ -1,5 +1,6 @@
 import { labelOf, type ReadyRule } from '../../policy/content/compile.ts'
-import type { ScanContext } from '../../policy/content/text-scan.ts'
+import { plainText } from '../../policy/content/plain-text.ts'
+import { findEach, type ScanContext } from '../../policy/content/text-scan.ts'
 import type { ContentText } from './content-texts.ts'
 import type { WorkTurn } from './scan-sliced.ts'
 
@@ -8,10 +9,13 @@ const sightLength = 512
 
 const partForm = /^(.*)\[(\d+)\]\.text$/
 
+/** The end of what the parts of a message say up to here, by part. */
+type Sight = { part: ContentText; text: string }[]
+
 /**
- * What begins in one text part of a message and ends in the next: providers join parts, and each alone shows nothing. Reports it,
- * and returns what becomes of the parts: the first gets the mask, the second loses its share. A part that has a whole match at its end is
- * left to its own scan.
+ * What begins in one text part of a message and ends in a later one: providers join parts, and each alone shows nothing. Reports it,
+ * and returns what becomes of the parts: the first gets the mask, the others lose their share. A part that has a whole match at its end
+ * is left to its own scan.
  */
 export async function joinParts(
   texts: readonly ContentText[],
@@ -20,44 +24,60 @@ export async function joinParts(
   at: (path: string) => void,
 ): Promise<ReadonlyMap<ContentText, string>> {
   const written = new Map<ContentText, string>()
-  // Between two of them stands what else a part has, such as its type.
-  const parts = texts.filter(({ path }) => partForm.test(path))
-  for (const [index, next] of parts.entries()) {
-    const last = parts[index - 1]
-    if (last === undefined || !follows(last, next)) continue
-    // There may be many parts, each of a few letters.
-    if (turn.isDue(2 * sightLength)) await turn.next()
-    at(last.path)
-    const left = written.get(last) ?? last.text
-    const joint = joinTwo(left, next.text, context)
-    if (joint === null) continue
-    if (!last.isFixed) written.set(last, joint.left)
-    if (!next.isFixed) written.set(next, joint.right)
+  let list: string | null = null
+  let sight: Sight = []
+  for (const part of texts) {
+    // Between two of them stands what else a part has, such as its type, or a part that is no text.
+    const own = partForm.exec(part.path)?.[1]
+    if (own === undefined) continue
+    if (own !== list) sight = []
+    const last = sight.at(-1)
+    if (last !== undefined) {
+      // There may be many parts, each of a few letters.
+      if (turn.isDue(2 * sightLength)) await turn.next()
+      at(last.part.path)
+      if (joinNext(sight, part, context, written)) sight = []
+    }
+    list = own
+    sight = lengthen(sight, part, written.get(part) ?? part.text)
   }
   return written
 }
 
-function follows(last: ContentText, next: ContentText): boolean {
-  const [, list, place] = partForm.exec(last.path) ?? []
-  return list !== undefined && next.path === `${list}[${Number(place) + 1}].text`
-}
-
-/** Null: nothing crosses from one to the other, or it is no more than reported. */
-function joinTwo(left: string, right: string, context: ScanContext): { left: string; right: string } | null {
-  const before = left.slice(-sightLength)
-  const joined = before + right.slice(0, sightLength)
+/** True where something was redacted: nothing else can lie over it. */
+function joinNext(sight: Sight, next: ContentText, context: ScanContext, written: Map<ContentText, string>): boolean {
+  const before = sight.map(({ text }) => text).join('')
+  const joined = before + next.text.slice(0, sightLength)
   const found = context.rules.flatMap((rule) => crossings(rule, before, joined))
   for (const { rule, note } of found) context.found(rule, note)
   const redacted = found.filter(({ rule }) => rule.rule.action === 'redact')
   const [first] = redacted.toSorted((one, other) => one.start - other.start)
-  if (first === undefined) return null
+  if (first === undefined) return false
   const end = Math.max(...redacted.map((one) => one.end))
   const { rule, note, start } = first
   const mask = context.placeholders.mask(labelOf(rule.rule, note), joined.slice(start, end), rule.rule.reversible)
-  return {
-    left: left.slice(0, left.length - before.length + start) + mask,
-    right: right.slice(end - before.length),
+  let from = 0
+  for (const { part, text } of sight) {
+    const kept = text.slice(0, Math.max(0, start - from)) + (start >= from && start < from + text.length ? mask : '')
+    const whole = written.get(part) ?? part.text
+    if (start < from + text.length && !part.isFixed)
+      written.set(part, whole.slice(0, whole.length - text.length) + kept)
+    from += text.length
   }
+  if (!next.isFixed) written.set(next, next.text.slice(end - before.length))
+  return true
+}
+
+function lengthen(sight: Sight, part: ContentText, text: string): Sight {
+  let left = sightLength
+  const longer: Sight = []
+  for (const each of [...sight, { part, text }].toReversed()) {
+    if (left === 0) break
+    const seen = each.text.slice(-left)
+    longer.unshift({ part: each.part, text: seen })
+    left -= seen.length
+  }
+  return longer
 }
 
 interface SharedMatch {
@@ -69,9 +89,9 @@ interface SharedMatch {
 
 function crossings(rule: ReadyRule, before: string, joined: string): SharedMatch[] {
   const cut = before.length
-  const across = rule.seeker.find(joined).filter(({ start, end }) => start < cut && end > cut)
+  const across = findEach(rule, joined, 0, plainText(joined)).filter(({ start, end }) => start < cut && end > cut)
   if (across.length === 0) return []
-  const alone = rule.seeker.find(before)
+  const alone = findEach(rule, before, 0, plainText(before))
   return across
     .filter(({ start }) => !alone.some((one) => one.end === cut && one.start <= start))
     .map(({ start, end, note }) => ({ rule, start, end, note }))

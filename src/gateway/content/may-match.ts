@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { ContentSide } from '../../core/content-rules.ts'
 import type { ReadyRules } from '../../policy/content/compile.ts'
 import { disguisedBytes } from '../../policy/content/plain-text.ts'
@@ -37,7 +38,8 @@ function joinParts(written: string): string {
  */
 export function mayMatch(bytes: Buffer, side: ContentSide, { inJson }: ReadyRules): boolean {
   const form = inJson[side]
-  if (form === null || bytes.length > longest) return true
+  // A byte that is no UTF-8 may stand within anything.
+  if (form === null || bytes.length > longest || !isUtf8(bytes)) return true
   const written = bytes.toString('latin1')
   if (form.test(written) || needsLook.test(written)) return true
   if (side === 'prompt' && form.test(joinParts(written))) return true

@@ -272,10 +272,7 @@ export function settleBudgets(arrival: Arrival, record: RequestRecord): readonly
   const hold = arrival.limits?.hold ?? null
   if (hold === null || hold.budgets.length === 0) return null
   const { tokens, cost } = record
-  const actual = {
-    usd: nanoOf(cost?.usd ?? 0),
-    tokens: tokensOf(tokens),
-  }
+  const actual = { usd: nanoOf(cost?.usd ?? 0), tokens: tokensOf(tokens) }
   const held = hold.budgets.find(({ limit }) => limit.kind === 'usd')
   if (keepForWork(arrival, record)) {
     hold.actual = 'kept'

@@ -1,11 +1,11 @@
 import type { Detection } from '../detectors/detector.ts'
 
 /**
- * Characters that nobody sees, letters in other shapes, and the hyphens and spaces of typesetters, which models like to write: a reader
- * sees the same, and a form finds nothing.
+ * Characters that nobody sees (with what stands for a byte that is no UTF-8), letters in other shapes, and the hyphens and spaces of
+ * typesetters, which models like to write: a reader sees the same, and a form finds nothing.
  */
 const invisible =
-  '\\u{ad}\\u{34f}\\u{61c}\\u{180b}-\\u{180f}\\u{200b}-\\u{200f}\\u{202a}-\\u{202e}\\u{2060}-\\u{206f}\\u{fe00}-\\u{fe0f}\\u{feff}\\u{e0000}-\\u{e0fff}'
+  '\\u{ad}\\u{34f}\\u{61c}\\u{180b}-\\u{180f}\\u{200b}-\\u{200f}\\u{202a}-\\u{202e}\\u{2060}-\\u{206f}\\u{fe00}-\\u{fe0f}\\u{feff}\\u{fffd}\\u{e0000}-\\u{e0fff}'
 const otherShapes = '\\u{ff01}-\\u{ff5e}\\u{1d400}-\\u{1d7ff}'
 const hyphens = '\\u{2010}-\\u{2013}\\u{2212}\\u{fe58}\\u{fe63}'
 const spaces = '\\u{a0}\\u{2000}-\\u{200a}\\u{202f}\\u{205f}\\u{3000}'
@@ -16,7 +16,7 @@ const isHyphen = new RegExp(`^[${hyphens}]`, 'u')
 const isSpace = new RegExp(`^[${spaces}]`, 'u')
 
 /** What stands in the bytes of a text, read as Latin-1, that is not plain; it also stands in some that are. */
-export const disguisedBytes = String.raw`\xc2[\xa0\xad]|\xcd\x8f|\xd8\x9c|\xe1\xa0|\xe2\x80[\x80-\x93\xaa-\xaf]|\xe2\x81[\x9f-\xaf]|\xe2\x88\x92|\xe3\x80\x80|\xef[\xb8\xb9\xbb-\xbd]|\xf0\x9d|\xf3\xa0`
+export const disguisedBytes = String.raw`\xc2[\xa0\xad]|\xcd\x8f|\xd8\x9c|\xe1\xa0|\xe2\x80[\x80-\x93\xaa-\xaf]|\xe2\x81[\x9f-\xaf]|\xe2\x88\x92|\xe3\x80\x80|\xef[\xb8\xb9\xbb-\xbd\xbf]|\xf0\x9d|\xf3\xa0`
 
 /** JSON in a text may write any character so, with a backslash more for each text that it stands in; at the end it may go on. */
 const escapeForm = /^\\+(?:u[0-9a-f]{4}|\/|u[0-9a-f]{0,3}$|$)/i

@@ -44,6 +44,7 @@ const secrets = [
   'ｓｋ-proj-Abc123Def456Ghi789Jkl',
   'sp_li\u00adve_0123456789abcdefABCDEF',
   'AKIA\u{e0041}IOSFODNN7EXAMPLE00',
+  'sk-\u{fffd}proj-Abc123Def456Ghi789Jkl',
 ]
 const words = ['a basic example', 'task-force', 'risk', 'hello\nworld', 'bearer of news', '/a/b', 'é', '']
 const names = fc.constantFrom(
@@ -105,6 +106,18 @@ describe('one look at the bytes of a document', () => {
     )
     expect(sure.yes).toBeGreaterThan(300)
     expect(sure.no).toBeGreaterThan(300)
+  })
+
+  it('is not enough where a byte is no UTF-8, within whatever it stands', () => {
+    const text = Buffer.from(
+      JSON.stringify({ messages: [{ role: 'user', content: 's!k-proj-Abc123Def456Ghi789Jkl' }] }),
+    )
+    for (const byte of [0x80, 0xc3, 0xff]) {
+      const broken = Buffer.from(text)
+      broken[broken.indexOf('!')] = byte
+      expect(mayMatch(broken, 'prompt', rules)).toBe(true)
+      expect(lookAtAll(broken, 'prompt')).toBe(true)
+    }
   })
 
   it('is enough for an ordinary chat', () => {

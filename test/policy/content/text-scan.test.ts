@@ -74,6 +74,10 @@ describe('a text that comes in pieces', () => {
   it.each([
     ['characters that nobody sees', [...key].join('\u200b')],
     ['a soft hyphen', `${key.slice(0, 9)}\u00ad${key.slice(9)}`],
+    [
+      'what stands for bytes that are no UTF-8',
+      `${key.slice(0, 2)}\ufffd${key.slice(2, 9)}\ufffd\ufffd${key.slice(9)}`,
+    ],
     ['letters of full width', [...key].map((one) => String.fromCharCode(one.charCodeAt(0) + 0xfee0)).join('')],
     ['mathematical letters', key.replace('Abc', '\u{1d400}\u{1d41b}\u{1d41c}')],
     ['hyphens that break no line', key.replaceAll('-', '\u2011')],
