@@ -48,6 +48,8 @@ export class Revocations {
   }
 
   announce(subject: string, taken: TakenAway): void {
+    // What is revoked again is the newest.
+    this.#announced.delete(subject)
     const [eldest] = this.#announced.keys()
     if (this.#announced.size >= rememberedMost && eldest !== undefined) this.#announced.delete(eldest)
     const { token } = taken

@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findLost, SeenMarks } from '../../src/cluster/lost-changes.ts'
+import type { RowChange, SharedRow } from '../../src/store/replica/replica-types.ts'
 
 const row = (name: string, key: string, value: object | null) => ({
   name,
@@ -42,6 +44,60 @@ describe('what a standby that took over had not got', () => {
       ({ op, name, key, patch }) => `${op} ${name} ${key} ${JSON.stringify(patch)}`,
     )
     expect(found).toEqual(changes)
+  })
+})
+
+/** As PostgreSQL makes them, of rows as it has them. */
+function restored(there: readonly SharedRow[], changes: readonly RowChange[]): SharedRow[] {
+  const rows = new Map(there.map((each) => [`${each.name} ${each.key}`, each]))
+  for (const { name, key, op, patch } of changes) {
+    const before = JSON.parse(rows.get(`${name} ${key}`)?.row ?? '{}')
+    rows.set(`${name} ${key}`, { name, key, row: op === 'drop' ? null : JSON.stringify({ ...before, ...patch }) })
+  }
+  return [...rows.values()]
+}
+
+const column = fc.option(fc.constantFrom('a', 'b', 1))
+const rowsOf = <Columns>(columns: fc.Arbitrary<Columns>) =>
+  fc.uniqueArray(
+    fc.tuple(fc.constantFrom('projects', 'policies', 'routes'), fc.constantFrom('a', 'b', 'c', '["a"]'), columns),
+    { selector: ([name, key]) => `${name} ${key}` },
+  )
+const own = rowsOf(fc.record({ id: column, name: column }))
+const there = rowsOf(fc.option(fc.record({ id: column, name: column, newer: column }), { nil: undefined }))
+const asRows = (list: [string, string, object | undefined][]) =>
+  list.map(([name, key, value]) => row(name, key, value ?? null))
+
+describe('whatever a standby has', () => {
+  it('is what the node has once its changes are made, and then nothing is lost any more', () => {
+    fc.assert(
+      fc.property(own, there, (mine, found) => {
+        const after = restored(asRows(found), findLost(asRows(mine), asRows(found)))
+        expect(findLost(asRows(mine), after)).toEqual([])
+        const known = after.flatMap(({ name, key, row: text }) => {
+          if (text === null) return []
+          const { newer: _, ...columns } = JSON.parse(text)
+          return [`${name} ${key} ${JSON.stringify(Object.entries(columns).sort())}`]
+        })
+        const wanted = mine.map(([name, key, value]) => {
+          return `${name} ${JSON.stringify([key])} ${JSON.stringify(Object.entries(value).sort())}`
+        })
+        expect(known.sort()).toEqual(wanted.sort())
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('keeps what only a newer version has put there', () => {
+    fc.assert(
+      fc.property(own, there, (mine, found) => {
+        const after = restored(asRows(found), findLost(asRows(mine), asRows(found)))
+        for (const { name, key, row: text } of after) {
+          const before = asRows(found).find((each) => each.name === name && each.key === key)?.row ?? null
+          if (text !== null && before !== null) expect(JSON.parse(text).newer).toEqual(JSON.parse(before).newer)
+        }
+      }),
+    )
   })
 })
 

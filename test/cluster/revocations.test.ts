@@ -144,6 +144,16 @@ describe('what was revoked on one node', () => {
     expect(a.revocations.find('key_1')).not.toBeNull()
     expect(a.revocations.find('key_1000')).not.toBeNull()
   })
+
+  // Sessions of one operator are ended again and again.
+  it('again is the newest, and takes no other’s place', () => {
+    const a = new Node('a')
+    for (let number = 0; number < 1000; number++) a.revocations.announce(`key_${number}`, takenAway(`t${number}`))
+    a.revocations.announce('key_500', takenAway('again'))
+    expect([a.revocations.find('key_500')?.token, a.revocations.find('key_0')?.token]).toEqual(['again', 't0'])
+    for (let number = 1000; number < 1999; number++) a.revocations.announce(`key_${number}`, takenAway(`t${number}`))
+    expect([a.revocations.find('key_500')?.token, a.revocations.find('key_999')]).toEqual(['again', null])
+  })
 })
 
 describe('a message over Valkey', () => {
