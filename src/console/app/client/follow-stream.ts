@@ -44,6 +44,8 @@ export async function followStream<Item>(stream: StreamOptions<Item>, signal: Ab
 }
 
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  // A signal that has fired fires no more.
+  if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer)

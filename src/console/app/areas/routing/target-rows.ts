@@ -1,5 +1,5 @@
 import { isFormatName } from '../../../../core/format.ts'
-import { writeTarget } from '../../../../core/written-target.ts'
+import { parseTarget, writeTarget } from '../../../../core/written-target.ts'
 import type { RouteTarget } from '../outputs.ts'
 
 /** One target being edited, as the text of its inputs. */
@@ -41,27 +41,38 @@ export function moveRow(rows: readonly TargetRow[], from: number, to: number): T
 
 /** As `routes add --target` takes them. */
 export function writeRows(rows: readonly TargetRow[]): string[] {
-  return rows
-    .filter(({ provider }) => provider !== '')
-    .map(({ provider, model, weight, priority, format }) =>
-      writeTarget({
-        provider,
-        upstreamModel: model.trim() === '' ? null : model.trim(),
-        weight: readNumber(weight),
-        priority: readNumber(priority),
-        format: isFormatName(format) ? format : null,
-      }),
-    )
+  return rows.filter(({ provider }) => provider !== '').map((row) => writeTarget(targetOf(row)))
+}
+
+function targetOf({ provider, model, weight, priority, format }: TargetRow) {
+  return {
+    provider,
+    upstreamModel: model.trim() === '' ? null : model.trim(),
+    weight: readNumber(weight),
+    priority: readNumber(priority),
+    format: isFormatName(format) ? format : null,
+  }
 }
 
 /** What is wrong before anything is sent; a weight that is no number would be taken for none. */
 export function problemsOfRows(rows: readonly TargetRow[]): { targets?: string } {
-  if (rows.every(({ provider }) => provider === '')) return { targets: 'Select a provider for at least one target.' }
-  const isWrong = rows.some(({ weight }) => weight.trim() !== '' && readNumber(weight) === null)
-  return isWrong ? { targets: 'A weight must be a number, like 2 or 0.5.' } : {}
+  const used = rows.filter(({ provider }) => provider !== '')
+  if (used.length === 0) return { targets: 'Select a provider for at least one target.' }
+  const isWrong = used.some((row) =>
+    [row.weight, row.priority].some((text) => text.trim() !== '' && readNumber(text) === null),
+  )
+  if (isWrong) return { targets: 'A weight must be a number, like 2 or 0.5.' }
+  // `gpt,weight=3` would be another model with a weight.
+  const other = used.find((row) => {
+    const { upstreamModel, weight } = targetOf(row)
+    const read = parseTarget(writeTarget(targetOf(row)))
+    return read?.upstreamModel !== upstreamModel || read.weight !== weight
+  })
+  return other === undefined ? {} : { targets: `The model ${other.model.trim()} cannot be written as a target.` }
 }
 
+/** As a target is written: no sign, no exponent. */
 function readNumber(text: string): number | null {
   const number = Number(text.trim())
-  return text.trim() === '' || !Number.isFinite(number) ? null : number
+  return text.trim() !== '' && /^\d+(\.\d+)?$/.test(String(number)) ? number : null
 }
