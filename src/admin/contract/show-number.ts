@@ -30,7 +30,7 @@ export function formatShare(share: number): string {
   if (percent > 0 && percent < 0.1) return '< 0.1%'
   if (percent > 99.4 && percent < 100)
     return percent > 99.9 ? '> 99.9%' : `${(Math.floor(percent * 10) / 10).toFixed(1)}%`
-  return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toFixed(1)}%`
+  return `${percent >= 9.95 || percent === 0 ? Math.round(percent) : percent.toFixed(1)}%`
 }
 
 /** As many digits as it needs to be non-zero: `$1.94`, `$0.0001`. */

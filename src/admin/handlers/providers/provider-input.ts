@@ -121,13 +121,14 @@ export function readBaseUrl(kind: ProviderKind, settings: RevisionSettings, text
     if (text === undefined) return kind.defaultBaseUrl
     throw invalid(`A provider of the kind ${kind.kind} answers by itself.`, 'Leave the base URL out.')
   }
-  const given = text ?? defaultBaseUrl(kind, settings)
+  const given = (text ?? defaultBaseUrl(kind, settings)).trim()
   if (given === '')
     throw invalid(
       `A provider of the kind ${kind.kind} needs a base URL.`,
       "Add --base-url: the address that you would give the vendor's SDK.",
     )
-  const url = URL.canParse(given) ? new URL(given) : null
+  // A line break within is no part of an address, and would be one of each address that is made of it.
+  const url = !/\s/.test(given) && URL.canParse(given) ? new URL(given) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw invalid('The base URL is not an http or https address.', 'Write it as https://host/v1.')
   if (url.username !== '' || url.password !== '')

@@ -82,7 +82,7 @@ export function matchesFilter(record: RequestRecord, filter: RecordFilter): bool
     is(filter.state, record.state) &&
     hasTags(filter.tags, record.tags) &&
     matchesStatus(filter.status, record.status) &&
-    (filter.id === undefined || record.id.includes(filter.id))
+    (filter.id === undefined || record.id.includes(filter.id.toLowerCase()))
   )
 }
 
