@@ -26,6 +26,8 @@ import { readCopied } from './write-records.ts'
 const everyMs = 250
 const statementMs = 10_000
 const settleEveryMs = 2000
+/** Who asks for what was forgotten elsewhere meanwhile asks the provider, which says so. */
+const forgetEveryMs = 1000
 const daysEveryMs = 10 * 60_000
 /** While nothing can be shipped the store is not asked in each turn how much waits. */
 const lookEveryMs = 2000
@@ -67,6 +69,8 @@ export class Shipper {
   #settledAt = Number.NEGATIVE_INFINITY
   #daysAt = Number.NEGATIVE_INFINITY
   #lookedAt = Number.NEGATIVE_INFINITY
+  #forgotAt = Number.NEGATIVE_INFINITY
+  #reported = ''
   #waiting: PromiseWithResolvers<string | null>[] = []
   readonly #forgotten = new ForgottenFeed()
   #purges: OwnPurges
@@ -159,14 +163,23 @@ export class Shipper {
         return error instanceof Error ? error.message : String(error)
       })
       if (trouble !== null) await this.#look(outbox)
-      this.#options.report({ ...this.#state, trouble })
+      this.#report(trouble)
       if (trouble !== null) this.#release(waiting, trouble)
     } else {
       // Also where PostgreSQL was not reached yet since the start.
       if (outbox !== null) await this.#look(outbox)
-      this.#options.report({ ...this.#state, trouble: null })
+      this.#report(null)
     }
     this.#release(waiting, 'it ships nothing now')
+  }
+
+  /** Several times a second, and mostly nothing new. */
+  #report(trouble: string | null): void {
+    const report: OutboxReport = { ...this.#state, trouble }
+    const text = JSON.stringify(report)
+    if (text === this.#reported) return
+    this.#reported = text
+    this.#options.report(report)
   }
 
   /** What waits where nothing is shipped: whoever is told of a trouble is told what it keeps back. */
@@ -205,7 +218,7 @@ export class Shipper {
       after = await this.#ship(node, batch, outbox)
       if (after === null) return 'PostgreSQL takes nothing of this run of the node'
       // Whatever is behind for long comes in many batches.
-      this.#options.report({ ...this.#state, trouble: null })
+      this.#report(null)
       // Who began to wait meanwhile waits for no history: the next turn comes at once.
       if (batch.isHistory && this.#waiting.length > 0) return trouble
     }
@@ -271,6 +284,9 @@ export class Shipper {
 
   /** What others have forgotten. */
   async #forget(outbox: OutboxClient): Promise<void> {
+    const now = performance.now()
+    if (now - this.#forgotAt < forgetEveryMs) return
+    this.#forgotAt = now
     const forgotten = await this.#connection.use((client) => this.#forgotten.read(client))
     if (forgotten.length > 0) await outbox.ask('forget', forgotten)
   }
