@@ -7,9 +7,20 @@ const words = 4
 /** A thread that is stopped while it writes leaves an odd count: whoever reads then knows no bucket. */
 const mostReads = 100
 
+interface ClockReading {
+  bucket: number
+  from: number
+  until: number
+}
+
+const unknown: ClockReading = { bucket: 0, from: 0, until: 0 }
+
 /** Where the cluster thread tells in which bucket requests are: in microseconds of a clock that all threads share. */
 export class BucketClock {
   readonly #words: BigInt64Array
+  /** The count of changes at which it was read last. */
+  #seen = 0n
+  #reading = unknown
 
   static memory(): SharedArrayBuffer {
     return new SharedArrayBuffer(words * BigInt64Array.BYTES_PER_ELEMENT)
@@ -46,14 +57,22 @@ export class BucketClock {
     Atomics.add(this.#words, 0, 1n)
   }
 
-  #read(): { bucket: number; from: number; until: number } {
+  /** Published some times a second, and read several times a request. */
+  #read(): ClockReading {
     for (let read = 0; read < mostReads; read++) {
       const before = Atomics.load(this.#words, 0)
-      const [bucket, from, until] = [1, 2, 3].map((place) => Number(Atomics.load(this.#words, place)))
-      if (before % 2n === 0n && Atomics.load(this.#words, 0) === before)
-        return { bucket: bucket ?? 0, from: (from ?? 0) / 1000, until: (until ?? 0) / 1000 }
+      if (before === this.#seen) return this.#reading
+      const reading = { bucket: this.#at(1), from: this.#at(2) / 1000, until: this.#at(3) / 1000 }
+      if (before % 2n !== 0n || Atomics.load(this.#words, 0) !== before) continue
+      this.#seen = before
+      this.#reading = reading
+      return reading
     }
-    return { bucket: 0, from: 0, until: 0 }
+    return unknown
+  }
+
+  #at(place: number): number {
+    return Number(Atomics.load(this.#words, place))
   }
 }
 
