@@ -28,6 +28,7 @@ export const cutOff: FaultRow = {
         const isShown =
           (engine === 'valkey' || parts.includes('postgres')) && (engine === 'postgres' || valkey?.trouble != null)
         if (isShown) shown++
+        else scene.problem(`${node.name} shows nothing of ${engine}, ${way}`)
         for (const proxy of proxies) proxy?.become('pass')
       }
     return { 'shown as degraded': `${shown} of ${engines.length * ways.length}`, ...(await endStorm(scene, probes)) }
