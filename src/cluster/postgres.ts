@@ -8,6 +8,8 @@ import { channel } from './schema/configuration.ts'
 const answerMs = 4000
 const pausesMs = [100, 200, 400, 800]
 const longestPauseMs = 1500
+/** It may be promoted, or the name lead to the primary again. */
+const standby = 'it is a standby, which takes no changes: cluster.postgres has to lead to the primary'
 
 export interface PostgresEvents {
   onLink(trouble: string | null): void
@@ -85,6 +87,9 @@ export class Postgres {
     const open = () => openClient(this.#address, answerMs, lost.resolve)
     this.#listener = await open()
     this.#listener.on('notification', ({ payload }) => this.#events.onNotify(payload ?? ''))
+    // It refuses LISTEN as well, in words that help nobody.
+    const { rows: state } = await this.#listener.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+    if (state[0]?.standby === true) throw new Error(standby)
     await this.#listener.query(`listen ${channel}`)
     const { rows } = await this.#listener.query('select pg_listening_channels() as name')
     if (rows.length === 0)

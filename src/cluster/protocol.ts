@@ -107,6 +107,8 @@ export interface ServerFacts {
   /** Whether a commit waits for one of them. */
   synchronous: boolean
   user: string
+  /** By so much this process's clock is ahead of the server's for certain; negative: behind. */
+  aheadMs: number
   /** What it may do and a node need not, in words. */
   rights: string[]
   /** What a node needs and it may not do; nothing of tables that are not there yet. */

@@ -44,8 +44,11 @@ export const answerers: Answerers = {
   },
 
   async server(client) {
-    const { rows } = await client.query<Omit<ServerFacts, 'missing'> & { missing: string[] | null }>(
-      `select current_setting('server_version') as version, pg_is_in_recovery() as "isStandby", current_user as user,
+    const asked = Date.now()
+    const { rows } = await client.query<
+      Omit<ServerFacts, 'missing' | 'aheadMs'> & { missing: string[] | null; time: string }
+    >(
+      `select extract(epoch from clock_timestamp()) * 1000 as time, current_setting('server_version') as version, pg_is_in_recovery() as "isStandby", current_user as user,
          current_setting('transaction_read_only') = 'on' as "isReadOnly",
          (select array_remove(array[case when r.rolsuper then 'is a superuser' end,
             case when r.rolcreaterole then 'may create roles' end, case when r.rolcreatedb then 'may create databases' end,
@@ -63,7 +66,9 @@ export const answerers: Answerers = {
     )
     const [facts] = rows
     if (facts === undefined) throw new Error('PostgreSQL says nothing of itself')
-    return { ...facts, missing: facts.missing ?? [] }
+    const { time, missing, ...rest } = facts
+    const [least, most] = [asked - Number(time), Date.now() - Number(time)]
+    return { ...rest, aheadMs: Math.round(Math.max(0, least) + Math.min(0, most)), missing: missing ?? [] }
   },
 
   async found(client, { cluster, member, name, token, rows }) {

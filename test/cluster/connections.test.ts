@@ -47,6 +47,20 @@ function openPostgres() {
 }
 
 describe('the two connections of a node', () => {
+  it('ask nothing of a standby, say so, and are there when it is promoted', async () => {
+    let standby = true
+    server.answer = (text) => {
+      if (text.includes('pg_is_in_recovery')) return [{ standby }]
+      return text.includes('pg_listening_channels') ? [{ name: 'spgw' }] : []
+    }
+    const { links, until } = openPostgres()
+    await until(() => links.length === 1)
+    expect(links[0]).toMatch(/^it is a standby, which takes no changes/)
+    expect(server.asked.some((text) => text.startsWith('listen'))).toBe(false)
+    standby = false
+    await until(() => links.at(-1) === null)
+  })
+
   it('say when they are there, are asked one after the other, and hear what is notified', async () => {
     const { postgres, links, heard, until } = openPostgres()
     await until(() => links.length === 1)

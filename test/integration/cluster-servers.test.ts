@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openClient } from '../../src/cluster/connect.ts'
 import { answerers } from '../../src/cluster/questions.ts'
 import { Script, Valkey } from '../../src/cluster/valkey.ts'
-import { showPostgres, showRights, showServer } from '../../src/daemon/doctor/cluster-servers.ts'
+import { showClock, showPostgres, showRights, showServer } from '../../src/daemon/doctor/cluster-servers.ts'
 import { hasOpenssl, makeCertificate, type TestCertificate } from '../support/certificate.ts'
 import { freePort, needsPostgres, PostgresServer, postgresPrograms } from '../support/postgres-server.ts'
 import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
@@ -76,7 +76,7 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
     const client = await connect('localhost', certificate.pem)
     const facts = await answerers.server(client, null)
     await client.end()
-    expect(facts).toMatchObject({ tls: expect.stringMatching(/^TLSv1/), isStandby: false, standbys: 0 })
+    expect(facts).toMatchObject({ tls: expect.stringMatching(/^TLSv1/), isStandby: false, standbys: 0, aheadMs: 0 })
     const { state, message } = showPostgres('PostgreSQL at db:5432', facts)
     expect([state, message]).toEqual(['ok', expect.stringMatching(/is reached \(\d+\..*, TLSv1\.\d, no standby\)/)])
   })
@@ -122,6 +122,7 @@ describe('what is said of PostgreSQL', () => {
     isReadOnly: false,
     standbys: 1,
     synchronous: false,
+    aheadMs: 0,
     user: 'u',
     rights,
     missing: rights,
@@ -135,6 +136,15 @@ describe('what is said of PostgreSQL', () => {
   ])('%j', (more, state, words) => {
     const shown = showPostgres('PostgreSQL at db:5432', { ...facts, ...more })
     expect([shown.state, shown.message]).toEqual([state, expect.stringMatching(words)])
+  })
+
+  it('that the clocks are apart', () => {
+    expect([...showClock({ aheadMs: 0 }), ...showClock({ aheadMs: -1500 })]).toEqual([])
+    const said = [3_600_000, -30_400].flatMap((aheadMs) => showClock({ aheadMs }).map(({ message }) => message))
+    expect(said).toEqual([
+      "the clock of this machine is 3600 s ahead of PostgreSQL's",
+      "the clock of this machine is 30 s behind PostgreSQL's",
+    ])
   })
 
   it('that a node has more rights than it needs', () => {

@@ -11,6 +11,7 @@ import { move } from './rows/move.ts'
 import { objects } from './rows/objects.ts'
 import { postgresAway } from './rows/postgres-away.ts'
 import { revoke } from './rows/revoke.ts'
+import { standby } from './rows/standby.ts'
 import { valkey } from './rows/valkey.ts'
 import { versions } from './rows/versions.ts'
 
@@ -18,6 +19,7 @@ const rows: readonly FaultRow[] = [
   kill,
   postgresAway,
   failover,
+  standby,
   valkey,
   cutOff,
   clock,

@@ -26,6 +26,22 @@ export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
   return ok(check, `${place} is reached (${version}, ${tls ?? 'not encrypted'}, ${followed}${how})`)
 }
 
+/** Clocks that are kept together differ by less. */
+const mostApartMs = 2000
+
+/** Budgets, limits and retention go by the servers' clocks; records, sessions and alerts by the node's own. */
+export function showClock({ aheadMs }: Pick<ServerFacts, 'aheadMs'>): Diagnostic[] {
+  if (Math.abs(aheadMs) < mostApartMs) return []
+  const apart = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`
+  return [
+    warning(
+      check,
+      `the clock of this machine is ${apart} PostgreSQL's`,
+      'Keep clocks together (NTP): records, sessions and alerts have the time of their node.',
+    ),
+  ]
+}
+
 /** A node reads and writes rows; who can take it over should get no more than that. */
 export function showRights({ user, rights, missing }: ServerFacts): Diagnostic[] {
   if (missing.length > 0)
@@ -49,7 +65,7 @@ export function showRights({ user, rights, missing }: ServerFacts): Diagnostic[]
 
 /** What servers and TLS say where the settings are wrong, and time alone mends nothing. */
 const ofSettings =
-  /password|WRONGPASS|NOAUTH|NOPERM|role ".*" (does not exist|is not permitted)|database ".*" does not exist|certificate|pg_hba|SSL/
+  /password|WRONGPASS|NOAUTH|NOPERM|role ".*" (does not exist|is not permitted)|database ".*" does not exist|certificate|pg_hba|SSL|is a standby/
 
 /** `isReached`: by the gateway that runs. `meanwhile`: what holds until the server is back; null: none runs. */
 export function showServer(

@@ -2,7 +2,7 @@ import type { PostgresAddress, ValkeyAddress } from '../../cluster/protocol.ts'
 import type { ClusterSettings, Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
-import { showPostgres, showRights, showServer } from './cluster-servers.ts'
+import { showClock, showPostgres, showRights, showServer } from './cluster-servers.ts'
 
 const check = 'cluster'
 const waitMs = 5000
@@ -28,7 +28,7 @@ export async function checkCluster(
     const found =
       facts === null
         ? [showServer(place, 'postgres', troubles.postgres, isReached('postgres'), isRunning ? meanwhile : null)]
-        : [showPostgres(place, facts), ...showRights(facts)]
+        : [showPostgres(place, facts), ...showClock(facts), ...showRights(facts)]
     if (valkey !== null) {
       const advice = 'Until it is back each node goes by its part of shared limits: docs/cluster.md'
       const at = `Valkey at ${valkey.host}:${valkey.port}`
