@@ -1,0 +1,80 @@
+import type pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { Conditions } from '../../src/cluster/conditions.ts'
+import { sayWhy } from '../../src/cluster/troubles.ts'
+import type { NodeCondition } from '../../src/core/node-condition.ts'
+
+const condition = (version: string) => ({ version }) as object as NodeCondition
+
+/** As much of PostgreSQL: whether it has the table, and what is in it. */
+class Tables {
+  hasSchema = true
+  failure: Error | null = null
+  readonly rows = new Map<string, string>()
+  readonly asked: string[] = []
+
+  readonly query = async (text: string, values: string[] = []) => {
+    this.asked.push(text.trim().split(/\s+/).slice(0, 3).join(' '))
+    if (this.failure !== null) throw this.failure
+    if (text.includes('spgw.head')) return { rows: [{ found: this.hasSchema }] }
+    if (text.includes("to_regclass('spgw.parts')")) return { rows: [{ found: true }] }
+    if (text.startsWith('select level')) return { rows: [{ level: 99 }] }
+    const [member = '', own = ''] = values
+    if (text.startsWith('insert into spgw.conditions')) this.rows.set(member, own)
+    return { rows: [...this.rows].map(([id, text]) => ({ member: id, condition: text })) }
+  }
+
+  get client(): pg.Client {
+    return this as Pick<Tables, 'query'> as object as pg.Client
+  }
+}
+
+describe('how nodes are', () => {
+  it('is said by each, and read of all', async () => {
+    const tables = new Tables()
+    const [a, b] = [new Conditions(), new Conditions()]
+    a.set(condition('1'))
+    expect(await a.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('1') })
+    // One that has not looked at itself yet says nothing, and hears the others.
+    expect(await b.exchange(tables.client, 'nod_b')).toEqual({ nod_a: condition('1') })
+    a.set(condition('2'))
+    b.set(condition('3'))
+    await b.exchange(tables.client, 'nod_b')
+    expect(await a.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('2'), nod_b: condition('3') })
+  })
+
+  it('is nothing before the cluster has a table for it, which is looked for until it is there', async () => {
+    const tables = new Tables()
+    tables.hasSchema = false
+    const conditions = new Conditions()
+    conditions.set(condition('1'))
+    expect(await conditions.exchange(tables.client, 'nod_a')).toEqual({})
+    expect([...tables.rows]).toEqual([])
+    tables.hasSchema = true
+    expect(await conditions.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('1') })
+    const asked = tables.asked.length
+    await conditions.exchange(tables.client, 'nod_a')
+    expect(tables.asked.slice(asked)).toEqual(['insert into spgw.conditions', 'select member, condition'])
+  })
+
+  it('is said again after PostgreSQL was away', async () => {
+    const tables = new Tables()
+    const conditions = new Conditions()
+    conditions.set(condition('1'))
+    tables.failure = new Error('connection lost')
+    await expect(conditions.exchange(tables.client, 'nod_a')).rejects.toThrow('connection lost')
+    tables.failure = null
+    expect(await conditions.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('1') })
+  })
+})
+
+it.each([
+  ['removed', 'this node was removed from the cluster'],
+  ['lost', 'PostgreSQL has lost changes that this node holds: it is at 3, and this node at 7; see docs/cluster.md'],
+  ['doubled', 'another gateway runs as this node'],
+  ['taken name', 'the cluster has another node gw-a'],
+  ['newer', 'the cluster belongs to a newer version of spgw'],
+  ['other cluster', 'the database does not hold the cluster that this node is a member of'],
+])('a node that PostgreSQL finds %s is cut off because %s', (state, reason) => {
+  expect(sayWhy(state, 'gw-a', 7, 3)).toContain(reason)
+})
