@@ -144,7 +144,10 @@ function convertProvider(name: string, vendor: Vendor, params: Tree, at: Path, s
 }
 
 function isOtherServer({ kind }: Vendor, base: string | null): boolean {
-  return kind.kind === 'openai' && base !== null && !base.includes('api.openai.com') && !isVariable(base)
+  if (kind.kind !== 'openai' || base === null || isVariable(base)) return false
+  // OpenAI has hosts for regions, such as eu.api.openai.com. A proxy may have its name anywhere in its address.
+  const host = URL.canParse(base) ? new URL(base).hostname : (base.split('/')[0] ?? '')
+  return host !== 'api.openai.com' && !host.endsWith('.api.openai.com')
 }
 
 /** As the vendor's own SDK would be given it: with `/v1` for servers of OpenAI's kind, the origin alone for the others. */

@@ -199,3 +199,32 @@ describe('headers of LiteLLM', () => {
     expect(left).toEqual([expect.stringContaining(what)])
   })
 })
+
+describe('the key of OpenAI', () => {
+  const credential = (base: string) => {
+    const [provider] = litellm({ model: 'openai/gpt-4o', api_base: base }).providers
+    return [provider?.kind, provider?.credential]
+  }
+
+  it.each([
+    'https://api.openai.com/v1',
+    'https://api.openai.com',
+    'https://eu.api.openai.com/v1',
+    'https://API.openai.com:443/v1/',
+  ])('goes to OpenAI’s own hosts: %s', (base) => {
+    expect(credential(base)).toEqual(['openai', `\${OPENAI_API_KEY}`])
+  })
+
+  // The name of the one in the address of the other made it look like OpenAI's.
+  it.each([
+    'https://proxy.example/api.openai.com/v1',
+    'https://api.openai.com.proxy.example/v1',
+    'https://myapi.openai.com.example/v1',
+    'https://notapi.openai.com/v1',
+    'https://proxy.example/v1?upstream=api.openai.com',
+    'http://api.openai.com@proxy.example/v1',
+    'http://localhost:8000/v1',
+  ])('goes to no other server: %s', (base) => {
+    expect(credential(base)).toEqual(['openai-compatible', undefined])
+  })
+})
