@@ -5,7 +5,10 @@ export const openMetricsType = 'application/openmetrics-text; version=1.0.0; cha
 
 /** Prometheus asks for several formats with weights, this one first; whoever names it can read it. */
 export function wantsOpenMetrics(accept: string | undefined): boolean {
-  return /(?:^|,)\s*application\/openmetrics-text\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/i.test(accept ?? '')
+  return (accept ?? '').split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === 'application/openmetrics-text' && !parameters.some((each) => /^q\s*=\s*0(\.0*)?$/.test(each))
+  })
 }
 
 const total = '_total'
