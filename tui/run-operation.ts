@@ -1,7 +1,7 @@
 import { reportFault } from '../cli/fault.ts'
 import { nameFile } from '../cli/file-name.ts'
 import type { Field, Operation } from '../cli/operation.ts'
-import { hasBudget } from '../cli/print/written.ts'
+import { hasBudget, sayWritten } from '../cli/print/written.ts'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf, verbOf } from './areas.ts'
@@ -30,10 +30,11 @@ export function runOperation(host: Host, request: OperationRequest): void {
   const hidden = request.subject === undefined ? [] : addressFields(host, operation)
   const asked = askedFields(operation, given, hidden)
   const onlySwitches = asked.every(isSwitch)
-  if (isRead(operation) && !needsAnswers(operation, asked)) return showAnswer(host, known)
+  const isPlain = request.subject !== undefined && onlySwitches
+  if (isRead(operation) && (isPlain || !needsAnswers(operation, asked))) return showAnswer(host, known)
   if (operation.meta.effect === 'danger' && onlySwitches) return askForName(host, known, given, asked)
   // What has no question but switches is done, and asked about only when it is refused.
-  if (asked.length === 0 || (onlySwitches && request.subject !== undefined && !isRead(operation))) {
+  if (asked.length === 0 || isPlain) {
     const ask = () => askInForm(host, known, hidden, (input, form) => go(host, known, input, form))
     const carry = () => void carryOut(host, known, given, asked.length === 0 ? null : ask)
     const undo = request.subject === undefined ? undefined : undoOf[verbOf(operation)]
@@ -212,8 +213,20 @@ function showAnswer(host: Host, request: OperationRequest): void {
   }
 }
 
-/** Nobody is told of a budget by itself. */
-const alertStep = '. To be told at 50, 80 and 100%: a in More, Alerts'
+/** What is usually done next, and where. */
+const nextSteps: Readonly<Record<string, string>> = {
+  'providers.add': 'Next, a route to it: a in 3',
+  'projects.add': 'Next, an environment in it: a in More, Environments',
+  'environments.add': 'Next, a key in it: a in 4',
+}
+
+function nextStep(name: string, output: unknown): string {
+  if (name !== 'policies.add') return nextSteps[name] ?? ''
+  const places = valueAt(output, 'attached_to')
+  if (Array.isArray(places) && places.length === 0) return 'It applies to nothing yet: e'
+  // No alert speaks of a budget by itself.
+  return hasBudget(output) ? 'To hear of it at 50, 80 and 100%: a in More, Alerts' : ''
+}
 
 /** What is done is said in a line where the thing itself came back; an answer of another kind is shown. */
 function showOutcome(host: Host, request: OperationRequest, output: unknown): void {
@@ -224,8 +237,9 @@ function showOutcome(host: Host, request: OperationRequest, output: unknown): vo
   else if (show.as === 'once') host.push(new SecretScreen(host, titleFor(request), output, show))
   else if (typeof valueAt(output, 'id') === 'string') {
     const name = nameOfRow(output) || nameOfRow(request.subject)
-    const next = operation.name === 'policies.add' && hasBudget(output) ? alertStep : ''
-    host.notify('good', `Done: ${operation.path.join(' ')} ${escapeControls(name)}${next}`)
+    const done = sayWritten(operation, name, output) ?? `Done: ${operation.path.join(' ')} ${name}`
+    const next = nextStep(operation.name, output)
+    host.notify('good', `${escapeControls(done)}${next === '' ? '' : `. ${next}`}`)
   } else host.push(new RecordScreen(host, request, { output }))
   host.refresh()
 }

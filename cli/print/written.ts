@@ -47,18 +47,28 @@ export async function describeWritten(
 ): Promise<WriteSummary | null> {
   const ofCluster = path[0] === 'cluster' ? describeClusterWrite(path.join('.'), output) : null
   if (ofCluster !== null) return { line: writeDone(ofCluster.text, view), next: ofCluster.next }
-  const verb = pastTense[path.at(-1) ?? '']
-  const noun = nouns[path.slice(0, -1).join('.')]
   const name = nameOf(output)
-  if (meta.effect === 'read' || verb === undefined || noun === undefined || name === null) return null
+  const done = sayWritten({ path, meta }, name, output)
+  if (done === null || name === null) return null
   const operation = path.join('.')
   const facts = await factsOf(operation, output, gateway, view).catch(() => null)
-  const where = scopeOf(output)
-  const text = `${verb} ${noun} ${name}${where === '' ? '' : ` in ${where}`}${facts === null ? '' : `: ${facts}`}`
   return {
-    line: writeDone(text, view),
+    line: writeDone(`${done}${facts === null ? '' : `: ${facts}`}`, view),
     next: nextStep(operation, name, output),
   }
+}
+
+/** `Added provider openai`; null: no such words fit the operation. */
+export function sayWritten(
+  { path, meta }: Pick<Operation, 'path' | 'meta'>,
+  name: string | null,
+  output: unknown,
+): string | null {
+  const verb = pastTense[path.at(-1) ?? '']
+  const noun = nouns[path.slice(0, -1).join('.')]
+  if (meta.effect === 'read' || verb === undefined || noun === undefined || name === null) return null
+  const where = scopeOf(output)
+  return `${verb} ${noun} ${name}${where === '' ? '' : ` in ${where}`}`
 }
 
 function writeDone(text: string, view: View): string {

@@ -268,11 +268,11 @@ describe('single keys on a row', () => {
     expect(question).toContain('Enter to confirm. Undo with o')
     expect(inputOf('providers.deactivate')).toBeUndefined()
     await driven.press('enter')
-    await driven.see('Done: providers deactivate openai')
+    await driven.see('Deactivated provider openai')
     await driven.press('k')
     expect(foot(200)).toContain('o activate')
     await driven.press('o')
-    await driven.see('Done: providers activate openai')
+    await driven.see('Activated provider openai')
   })
 
   it('are all in the help of the screen', async () => {

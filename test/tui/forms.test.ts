@@ -15,7 +15,7 @@ describe('a form', () => {
     await driven.press('2', 'a', '=mine', 'enter', '=openai', 'enter', 'enter', '=sk-very-secret')
     expect(driven.text()).not.toContain('sk-very')
     await driven.press('ctrl-s')
-    await driven.see('Done: providers add mine')
+    await driven.see('Added provider mine. Next, a route to it: a in 3')
     expect(inputOf('providers.add')).toMatchObject({ name: 'mine', kind: 'openai', credential: 'sk-very-secret' })
   })
 
@@ -64,7 +64,7 @@ describe('a form', () => {
     const shown = await driven.see('x-team=search')
     expect(shown).toMatch(/First byte timeout +1m\b/)
     await driven.press('down', 'ctrl-u', '=https://eu.api.openai.com/v1', 'ctrl-s')
-    await driven.see('Done: providers edit openai')
+    await driven.see('Changed provider openai')
     expect(inputOf('providers.edit')).toEqual({ name: provider.id, baseUrl: 'https://eu.api.openai.com/v1' })
   })
 
@@ -73,7 +73,7 @@ describe('a form', () => {
     await driven.press('3', 'a', '=gpt', 'down', 'down', 'down')
     await driven.see('←→ openai')
     await driven.press('right', 'ctrl-s')
-    await driven.see('Done: routes add gpt')
+    await driven.see('Added route gpt')
     expect(inputOf('routes.add')).toEqual({ model: 'gpt', provider: 'openai' })
   })
 })
@@ -94,7 +94,7 @@ describe('danger', () => {
     await driven.see('That does not match openai. Nothing was changed.')
     expect(inputOf('providers.remove')).toBeUndefined()
     await driven.press('=i', 'enter')
-    await driven.see('Done: providers remove openai')
+    await driven.see('Removed provider openai')
     expect(inputOf('providers.remove')).toEqual({ name: provider.id })
   })
 })
@@ -120,7 +120,7 @@ describe('what can be said yes to besides', () => {
     await driven.press('tab', '= ', 'tab')
     while (!driven.text().includes('[x] Also stop requests in progress')) await driven.press('tab', '= ')
     await driven.press('=ci', 'enter')
-    await driven.see('Done: keys revoke ci')
+    await driven.see('Revoked key ci')
     expect(inputOf('keys.revoke')).toMatchObject({ key: 'key_1', closeStreams: true })
   })
 
@@ -143,7 +143,7 @@ describe('what can be said yes to besides', () => {
     await driven.press('enter')
     await driven.see('The file owns it.')
     await driven.press('up', '= ', 'ctrl-s')
-    await driven.see('Done: providers deactivate openai')
+    await driven.see('Deactivated provider openai')
   })
 })
 
@@ -237,7 +237,7 @@ describe('a field', () => {
     await driven.see('"accept=text/html, application/json", x-team=search')
     while (!/▸ Headers/.test(driven.text())) await driven.press('down')
     await driven.press('=2', 'ctrl-s')
-    await driven.see('Done: providers edit openai')
+    await driven.see('Changed provider openai')
     expect(inputOf('providers.edit')).toEqual({
       name: provider.id,
       headers: { accept: 'text/html, application/json', 'x-team': 'search2' },

@@ -320,6 +320,17 @@ describe('what is used of limits', () => {
     expect(driven.calls.find(({ path }) => path === 'policies.usage')?.input).toEqual({ name: 'pol_1' })
   })
 
+  it('is shown of a key of any project at once, without a question', async () => {
+    const key = { id: 'key_1', name: 'web', project: 'search', environment: 'production', last_four: 'a1b2' }
+    const used = { key: { id: 'key_1', name: 'web' }, today: { requests: 17 }, limits: [users], periods: [month] }
+    driven = drive({ 'keys.list': [key], 'keys.usage': [used] })
+    await driven.press('4')
+    await driven.see('a1b2')
+    await driven.press('u')
+    expect(await driven.see('TODAY')).toContain('17 req')
+    expect(driven.calls.find(({ path }) => path === 'keys.usage')?.input).toEqual({ key: 'key_1' })
+  })
+
   it('stands on the overview, the budgets alone', async () => {
     const status = { traffic: null, degraded: [], budgets: [month] }
     driven = drive({ watch: () => streamOf([{ configuration: 1, status }]) })

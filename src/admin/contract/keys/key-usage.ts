@@ -51,7 +51,10 @@ export const usage = operation({
 })
   .input(
     z.strictObject({
-      key: field(reference.optional(), { description: 'Name, ID or last four of one key (default: all keys)' }),
+      key: field(reference.optional(), {
+        description: 'Name, ID or last four of one key (default: all keys)',
+        acceptsId: true,
+      }),
       ...listScopeFields,
     }),
   )
