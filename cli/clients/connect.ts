@@ -60,7 +60,7 @@ async function readModels(
   const client = clients[name]
   if (model === null && !client.listsModels && !client.needsModel) return []
   try {
-    const usable = await listUsableModels(await gateway(), client.lane, place)
+    const usable = await listUsableModels(await gateway(), client.lane, place, model)
     chooseModels(name, client, model, usable)
     return usable
   } catch (error) {

@@ -11,11 +11,15 @@ export interface KeyPlace {
   secret: string | null
 }
 
-/** What the lane's model list shows for the key, as the gateway says itself. */
+/**
+ * What the lane's model list shows for the key, as the gateway says itself. `model`: the one that is wanted, which a route may take
+ * without a list: some providers have none, or none was read yet.
+ */
 export async function listUsableModels(
   gateway: GatewayClient,
   lane: LaneName,
   place: KeyPlace,
+  model: string | null,
 ): Promise<UsableModel[]> {
   const key = place.secret === null ? place : await findKey(gateway, place.secret)
   const { project, environment } = key
@@ -25,7 +29,12 @@ export async function listUsableModels(
     ...(project === null ? {} : { project }),
     ...(environment === null ? {} : { environment }),
   }
-  return (await gateway.call(['keys', 'models'], input)) as UsableModel[]
+  const listed = (await gateway.call(['keys', 'models'], input)) as UsableModel[]
+  const names = listed.map((one) => one.model)
+  // What is nearly a listed name is misspelt, though a pattern would take it.
+  if (model === null || names.includes(model) || closestName(model, names) !== null) return listed
+  const { taken } = (await gateway.call(['routes', 'explain'], { ...input, model })) as { taken: unknown[] }
+  return taken.length === 0 ? listed : [...listed, { model, context_tokens: null, output_tokens: null }]
 }
 
 interface ShownKey {

@@ -107,6 +107,7 @@ describe('connect', () => {
       { model: 'demo', kind: 'demo', context_tokens: 128_000, output_tokens: 16_384 },
       { model: 'demo-slow', kind: 'demo', context_tokens: null, output_tokens: null },
     ],
+    'routes.explain': () => ({ taken: [] as unknown[] }),
   }
   const connect = (argv: readonly string[], place: string, more: RunOptions = {}) =>
     runLine(['connect', ...argv], {
@@ -251,6 +252,7 @@ describe('connect', () => {
     expect(fresh.calls).toEqual([
       ['status', {}],
       ['keys.models', { lane: 'anthropic', environment: 'staging' }],
+      ['routes.explain', { lane: 'anthropic', environment: 'staging', model: 'gpt' }],
     ])
     expect(readdirSync(place)).toEqual([])
     expect((await connect(['aider', '--key-env', 'KEY'], place)).io.err()).toContain('aider needs a model.')
@@ -262,6 +264,19 @@ describe('connect', () => {
     expect([refused.status, refused.io.err()]).toEqual([5, expect.stringContaining('The key is revoked')])
     const none = await connect(['pi', '--key-env', 'KEY'], place, { gateway: { ...gateway, 'keys.models': () => [] } })
     expect(none.io.err()).toContain('The key can use no model on the openai lane.')
+  })
+
+  it('takes a model that no list shows, where a route would take it', async () => {
+    const taken = { 'keys.models': () => [], 'routes.explain': () => ({ taken: [{ provider: 'vllm' }] as unknown[] }) }
+    const argv = ['claude-code', '--key-env', 'KEY', '--model', 'qwen3', '--write']
+    const routed = await connect(argv, home(), { gateway: { ...gateway, ...taken } })
+    expect(routed.status).toBe(0)
+    expect(routed.calls.at(-1)).toEqual([
+      'routes.explain',
+      { lane: 'anthropic', key: 'key_1', project: 'search', environment: 'staging', model: 'qwen3' },
+    ])
+    const none = { ...gateway, 'keys.models': () => [] }
+    expect((await connect(argv, home(), { gateway: none })).io.err()).toContain('The key can use no model')
   })
 
   it.each([
