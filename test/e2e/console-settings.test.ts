@@ -20,8 +20,10 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     const { page, visit, gateway } = stage
     await visit('/settings/projects')
     await page.getByRole('button', { name: 'Add project' }).click()
-    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('search')
-    await page.getByRole('dialog').getByRole('button', { name: 'Add project' }).click()
+    // Whoever opens it can write at once.
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('search')
+    await page.keyboard.press('Enter')
     const project = page.getByRole('region', { name: 'search', exact: true })
     await project.getByRole('button', { name: 'Add environment' }).click()
     await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('staging')

@@ -19,7 +19,11 @@ export function Dialog({ open, title, onClose, children, actions, variant = 'dia
   useEffect(() => {
     const dialog = element.current
     if (dialog === null) return
-    if (open && !dialog.open) dialog.showModal()
+    if (open && !dialog.open) {
+      dialog.showModal()
+      // The browser would choose the button that closes it: whoever opens a form is going to write.
+      dialog.querySelector<HTMLElement>('.dialog-content :is(input, select, textarea):enabled')?.focus()
+    }
     if (!open && dialog.open) dialog.close()
   }, [open])
   return (
