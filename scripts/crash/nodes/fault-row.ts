@@ -18,6 +18,8 @@ export interface FaultRow {
   usual: number
   /** Which nodes there are at first; absent: three. */
   names?: readonly string[]
+  /** The nodes begin as ones of the other version, where that is at hand. */
+  foundedByOther?: boolean
   /** What it saw, for the table. Whatever is wrong goes to `scene.problem`. */
   run(scene: NodeScene, options: RowOptions): Promise<Record<string, string | number>>
 }

@@ -8,6 +8,7 @@ import { cutOff } from './rows/cut-off.ts'
 import { failover } from './rows/failover.ts'
 import { kill } from './rows/kill.ts'
 import { move } from './rows/move.ts'
+import { newerFirst } from './rows/newer-first.ts'
 import { objects } from './rows/objects.ts'
 import { postgresAway } from './rows/postgres-away.ts'
 import { revoke } from './rows/revoke.ts'
@@ -27,6 +28,7 @@ const rows: readonly FaultRow[] = [
   revoke,
   changes,
   versions,
+  newerFirst,
   budgets,
   move,
 ]
@@ -60,10 +62,9 @@ const rowNames = rows.map(({ name }) => name)
 
 /** Rows of the fault table, one after the other, each on nodes and servers of its own. */
 export async function runRows(options: RowsOptions): Promise<RowResult[]> {
-  const { names, executable, report } = options
+  const { names, report } = options
   const unknown = names.filter((name) => !rowNames.includes(name))
   if (unknown.length > 0) throw new RangeError(`no row ${unknown.join(', ')}: there are ${rowNames.join(', ')}`)
-  process.env.SPGW_TEST_EXECUTABLE = executable
   const results: RowResult[] = []
   for (const row of rows.filter(({ name }) => names.length === 0 || names.includes(name))) {
     report(`${row.name}: ${row.fault}`)
@@ -76,12 +77,14 @@ export async function runRows(options: RowsOptions): Promise<RowResult[]> {
 
 async function runRow(row: FaultRow, options: RowsOptions): Promise<RowResult> {
   const begun = performance.now()
-  const { seed, tests, clients, report } = options
+  const { seed, tests, clients, report, executable, other } = options
   const { name, fault, names } = row
   const result = { name, fault, figures: {}, records: 0, lost: 0, doubled: 0, wrong: 1, problems: [] as string[] }
   const seconds = () => Math.round((performance.now() - begun) / 1000)
   try {
+    process.env.SPGW_TEST_EXECUTABLE = (row.foundedByOther === true ? other : null) ?? executable
     const scene = await NodeScene.set({ seed, tests, clients, ...(names === undefined ? {} : { names }) })
+    process.env.SPGW_TEST_EXECUTABLE = executable
     const { figures, records } = await play(row, scene, options)
     const { lost, doubled, wrong } = scene.account.counts
     const { problems } = scene.account
