@@ -60,7 +60,8 @@ async function listFiles(executable: string): Promise<TarEntry[]> {
   return [
     { path: 'usr/bin/spgw', kind: 'file', mode: 0o755, bytes: await readFile(executable) },
     file('usr/lib/systemd/system/spgw.service', unit),
-    file(conffile.slice(1), defaults),
+    // It may come to hold passwords; systemd reads it as root.
+    file(conffile.slice(1), defaults, 0o600),
     file('usr/share/doc/spgw/copyright', await read('LICENSE')),
     file('usr/share/doc/spgw/config.example.yaml', await read('config.example.yaml')),
   ]

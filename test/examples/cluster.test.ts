@@ -14,6 +14,7 @@ interface Service {
   volumes?: string[]
   command?: string | string[]
   stop_grace_period?: string
+  networks?: { default: { ipv4_address: string } }
 }
 
 const examples = join(import.meta.dirname, '../../examples/cluster')
@@ -43,6 +44,13 @@ describe('examples/cluster/compose.yaml', () => {
     expect(gateway.trustedProxies).toEqual([document.networks.default.ipam.config[0].subnet])
     expect(Number.parseInt(stop_grace_period, 10) * 1000).toBeGreaterThan(gateway.drainMs + 5000)
     expect(volumes).toEqual([`${name}:/var/lib/spgw`, 'certificates:/certificates:ro'])
+  })
+
+  it('gives each node an address that stays, since nginx looks names up once', () => {
+    const addresses = nodes.map((name) => document.services[name]?.networks?.default.ipv4_address ?? '')
+    expect(new Set(addresses).size).toBe(nodes.length)
+    const [network = ''] = document.networks.default.ipam.config[0].subnet.split(/\d+\//)
+    for (const address of addresses) expect(address.startsWith(network)).toBe(true)
   })
 
   it('names commands that there are', () => {
