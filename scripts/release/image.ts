@@ -115,7 +115,13 @@ function describe({ version, revision, architecture, seconds, debian }: ImageOpt
       Volumes: { [dataDirectory]: {} },
       StopSignal: 'SIGTERM',
       // Docker's own member, which others pass over.
-      Healthcheck: { Test: ['CMD', 'spgw', 'health'], Interval: 10 * second, Timeout: 5 * second },
+      // Whoever ends what is not healthy (Swarm, autoheal) lets a migration come to its end.
+      Healthcheck: {
+        Test: ['CMD', 'spgw', 'health'],
+        Interval: 10 * second,
+        Timeout: 5 * second,
+        StartPeriod: 120 * second,
+      },
       Labels: {
         'org.opencontainers.image.title': 'spgw',
         'org.opencontainers.image.version': version,

@@ -56,7 +56,7 @@ describe('the Containerfile', () => {
     expect(all('COPY')).toEqual(['--chmod=0755 spgw /usr/local/bin/spgw'])
     expect(JSON.parse(all('ENTRYPOINT')[0] ?? '')).toEqual(['/usr/local/bin/spgw'])
     expectCommand(JSON.parse(all('CMD')[0] ?? ''))
-    const [, ...probe] = JSON.parse(all('HEALTHCHECK')[0]?.replace(/^CMD /, '') ?? '')
+    const [, ...probe] = JSON.parse(all('HEALTHCHECK')[0]?.replace(/^--start-period=120s CMD /, '') ?? '')
     expectCommand(probe)
     for (const words of commandsIn(text)) expectCommand(words.split(' '))
   })

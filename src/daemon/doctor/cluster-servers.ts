@@ -65,7 +65,7 @@ export function showRights({ user, rights, missing }: ServerFacts): Diagnostic[]
 
 /** What servers and TLS say where the settings are wrong, and time alone mends nothing. */
 const ofSettings =
-  /password|WRONGPASS|NOAUTH|NOPERM|role ".*" (does not exist|is not permitted)|database ".*" does not exist|certificate|pg_hba|SSL|is a standby/
+  /password|WRONGPASS|NOAUTH|NOPERM|role ".*" (does not exist|is not permitted)|database ".*" does not exist|certificate|pg_hba|SSL/
 
 /** `isReached`: by the gateway that runs. `meanwhile`: what holds until the server is back; null: none runs. */
 export function showServer(
