@@ -3,7 +3,7 @@ import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
 import type { FromThread, ThreadStart, ToThread } from '../gateway/thread/messages.ts'
 import { needsPatterns } from '../gateway/thread/pattern-engine.ts'
 import type { ConfigurationSnapshot } from '../store/configuration/snapshot.ts'
-import { readPatternScript, startThread } from './threads.ts'
+import { readPatternScript } from './threads.ts'
 
 /** One data-plane thread, as the main thread sees it, from its start to its end. */
 export class WorkerHandle {
@@ -28,6 +28,7 @@ export class WorkerHandle {
   /** `onEnd` is called once, after the thread has ended. */
   constructor(
     start: ThreadStart,
+    worker: Worker,
     settings: number,
     onMessage: (worker: WorkerHandle, message: FromThread) => void,
     onEnd: (worker: WorkerHandle, reason: string) => void,
@@ -35,7 +36,7 @@ export class WorkerHandle {
     this.thread = start.journal.thread
     this.column = start.column
     this.settings = settings
-    this.#worker = startThread('gateway', start)
+    this.#worker = worker
     this.#worker.on('message', (message: FromThread) => onMessage(this, message))
     this.#worker.on('error', (error) => {
       this.#error = error instanceof Error ? (error.stack ?? error.message) : String(error)

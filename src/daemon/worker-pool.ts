@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { Writers } from '../core/journal-format.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
@@ -8,6 +8,7 @@ import type { ConfigurationSnapshot, KeyDelta, SnapshotPrices } from '../store/c
 import { attachShared, columnsOf, type SharedMemory } from './memory.ts'
 import type { SnapshotAudience, WholeSnapshot } from './publisher.ts'
 import { ReplacementPace } from './replacement.ts'
+import { startThread } from './threads.ts'
 import { WorkerHandle } from './worker-handle.ts'
 
 export interface WorkerPoolOptions {
@@ -28,6 +29,7 @@ export interface WorkerPoolOptions {
   onDegraded(reason: string | null): void
   /** Which threads write to the journal; numbers from `next` on are not used yet. */
   onWriters(writers: Writers): void
+  startWorker?(start: ThreadStart): Worker
 }
 
 /** How long to wait for a busy thread to stop listening. */
@@ -175,8 +177,10 @@ export class WorkerPool implements SnapshotAudience {
       liveness: memory.liveness,
       column: this.#freeColumns()[0] ?? 0,
     }
+    const { startWorker = (given: ThreadStart) => startThread('gateway', given) } = this.#options
     const worker = new WorkerHandle(
       start,
+      startWorker(start),
       this.#settingsVersion,
       (from, message) => this.#onMessage(from, message),
       (ended, reason) => this.#remove(ended, reason),
@@ -235,11 +239,11 @@ export class WorkerPool implements SnapshotAudience {
     else this.#replace()
   }
 
-  #lose(worker: WorkerHandle, reason: string): void {
+  #lose({ thread, startedAt }: Pick<WorkerHandle, 'thread' | 'startedAt'>, reason: string): void {
     if (this.#draining) return
     this.#lastReason = reason
-    this.#options.onDeath(worker.thread, reason)
-    const pause = this.#pace.died(Date.now() - worker.startedAt, reason)
+    this.#options.onDeath(thread, reason)
+    const pause = this.#pace.died(Date.now() - startedAt, reason)
     // A gateway that has never listened ends with its first thread.
     if (!this.#listening) return
     this.#evaluate()
@@ -259,13 +263,19 @@ export class WorkerPool implements SnapshotAudience {
   }
 
   async #add(): Promise<void> {
-    const worker = this.#start()
+    let worker: WorkerHandle
+    try {
+      worker = this.#start()
+    } catch (error) {
+      // The machine has no room for another thread now; those that run go on.
+      return this.#lose({ thread: this.#nextThread - 1, startedAt: Date.now() }, describe(error))
+    }
     try {
       // A drain in progress would close the connections that this thread accepts now.
       if (!(await this.#prepare(worker)) || this.#draining) return
       await worker.listen()
     } catch (error) {
-      worker.crashing = error instanceof Error ? error.message : String(error)
+      worker.crashing = describe(error)
       this.#lose(worker, worker.crashing)
       await worker.end()
       return
@@ -306,4 +316,8 @@ export class WorkerPool implements SnapshotAudience {
   #wake(): void {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
