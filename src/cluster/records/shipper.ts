@@ -26,8 +26,6 @@ import { readCopied } from './write-records.ts'
 const everyMs = 250
 const statementMs = 10_000
 const settleEveryMs = 2000
-/** Who asks for what was forgotten elsewhere meanwhile asks the provider, which says so. */
-const forgetEveryMs = 1000
 const daysEveryMs = 10 * 60_000
 /** While nothing can be shipped the store is not asked in each turn how much waits. */
 const lookEveryMs = 2000
@@ -69,7 +67,6 @@ export class Shipper {
   #settledAt = Number.NEGATIVE_INFINITY
   #daysAt = Number.NEGATIVE_INFINITY
   #lookedAt = Number.NEGATIVE_INFINITY
-  #forgotAt = Number.NEGATIVE_INFINITY
   #reported = ''
   #waiting: PromiseWithResolvers<string | null>[] = []
   readonly #forgotten = new ForgottenFeed()
@@ -282,11 +279,8 @@ export class Shipper {
     }
   }
 
-  /** What others have forgotten. */
+  /** What others have forgotten. In each turn: a name that a client chose may be another's a moment later. */
   async #forget(outbox: OutboxClient): Promise<void> {
-    const now = performance.now()
-    if (now - this.#forgotAt < forgetEveryMs) return
-    this.#forgotAt = now
     const forgotten = await this.#connection.use((client) => this.#forgotten.read(client))
     if (forgotten.length > 0) await outbox.ask('forget', forgotten)
   }
