@@ -11,8 +11,8 @@ import { encodeSettled } from '../fill/encode-settled.ts'
 import { copyWeek } from './copy-week.ts'
 import { type Inventing, type Piece, rare } from './piece.ts'
 
-const dayMs = 86_400_000
-const weekMs = 7 * dayMs
+export const dayMs = 86_400_000
+export const weekMs = 7 * dayMs
 /** Not to be checkpointed before there is as much, since the same pages of indexes and sums change all the time. */
 const checkpointBytes = 512 * 1024 * 1024
 const cacheKiB = 1024 * 1024
@@ -64,14 +64,18 @@ export async function fillStore({ databasePath, records, days, onStored }: Filli
 }
 
 /** The next piece is invented while one is stored. */
-async function invent(connection: Connection, workerData: Inventing, onMore: (more: number) => void): Promise<void> {
+export async function invent(
+  connection: Connection,
+  workerData: Inventing,
+  onMore: (more: number) => void | Promise<void>,
+): Promise<void> {
   const inventor = new Worker(new URL('invent.ts', import.meta.url), { workerData })
   try {
     let piece = await nextPiece(inventor)
     while (piece !== null) {
       const next = nextPiece(inventor)
       await storePiece(connection, piece)
-      onMore(piece.records)
+      await onMore(piece.records)
       piece = await next
     }
   } finally {
@@ -85,7 +89,7 @@ async function nextPiece(inventor: Worker): Promise<Piece | null> {
   return piece
 }
 
-async function storePiece(connection: Connection, { window, records }: Piece): Promise<void> {
+export async function storePiece(connection: Connection, { window, records }: Piece): Promise<void> {
   const { entries } = findEntries(Buffer.from(window.buffer), 0, records, true)
   const place = { segment: 'filled', owner: 'filled', offset: 0 }
   const nobody = { ended: null, admitted: false, traces: false }
@@ -94,7 +98,7 @@ async function storePiece(connection: Connection, { window, records }: Piece): P
 }
 
 /** On the oldest day. */
-function makeRare(from: number): Piece {
+export function makeRare(from: number): Piece {
   const { project, key, model, provider, status } = rare
   const time = from + 1000
   const entry = encodeSettled({

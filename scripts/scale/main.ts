@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
-import { loadavg } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadSettings } from '../../src/config/load.ts'
 import { formatBytes } from '../../src/core/format-bytes.ts'
@@ -8,10 +8,11 @@ import type { StoreClient } from '../../src/store/api.ts'
 import { databaseBytes } from '../../src/store/sqlite/database-bytes.ts'
 import { readFlags } from '../read-flags.ts'
 import { fillStore } from './fill.ts'
+import { fillPostgres, readPostgres } from './postgres.ts'
 import { type Reading, readAll } from './readings.ts'
 import { measureRetention } from './traffic.ts'
 
-const help = `npm run scale -- [--records N] [--days N] [--data-dir DIR] [--without-traffic]
+const help = `npm run scale -- [--records N] [--days N] [--data-dir DIR] [--without-traffic] [--postgres]
 
 Fills a store with 10 million records of 90 days (2 million where the disk has under 40 GB) and prints what lists, statistics and
 retention take, against the targets. 10 million take about 22 GB below .build, which are deleted afterwards.
@@ -20,6 +21,7 @@ retention take, against the targets. 10 million take about 22 GB below .build, w
   --days N            of as many days (90)
   --data-dir DIR      keep them there, or measure those that are there
   --without-traffic   leave retention under traffic out
+  --postgres          as nodes of a cluster read them from PostgreSQL, without traffic (Debian's package postgresql; 30 GB below /tmp)
 `
 const { values } = readFlags(help, {
   options: {
@@ -27,6 +29,7 @@ const { values } = readFlags(help, {
     days: { type: 'string', default: '90' },
     'data-dir': { type: 'string' },
     'without-traffic': { type: 'boolean', default: false },
+    postgres: { type: 'boolean', default: false },
   },
 })
 const scratch = join(import.meta.dirname, '../../.build/scale')
@@ -72,13 +75,37 @@ async function openRecords(directory: string): Promise<StoreClient> {
 async function fill(directory: string): Promise<void> {
   // The data directory with all that belongs to it.
   await (await openRecords(directory)).close()
-  const records = chooseCount(directory)
+  await fillWith(chooseCount(directory), (more) => fillStore({ databasePath: join(directory, 'spgw.db'), ...more }))
+}
+
+interface Filling {
+  records: number
+  days: number
+  onStored(records: number): void
+}
+
+async function fillWith<Filled>(records: number, run: (filling: Filling) => Promise<Filled>): Promise<Filled> {
   const begun = performance.now()
   const onStored = (made: number) => process.stderr.write(`\r${made.toLocaleString('en-US')} records`)
-  await fillStore({ databasePath: join(directory, 'spgw.db'), records, days, onStored })
+  const filled = await run({ records, days, onStored })
   const seconds = (performance.now() - begun) / 1000
   process.stderr.write('\n')
   say(`Filled with ${records.toLocaleString('en-US')} records in ${seconds.toFixed(0)} s, invented and stored.`)
+  return filled
+}
+
+async function runPostgres(): Promise<boolean> {
+  const server = await fillWith(chooseCount(tmpdir()), fillPostgres)
+  const { records, close } = readPostgres(server)
+  try {
+    say(`Database: ${server.query('select pg_size_pretty(pg_database_size(current_database()))')}`)
+    sayLoad()
+    // By tag there are no sums in PostgreSQL: all records are read.
+    return print(await readAll({ records }, days, (name) => !name.includes('by tag')))
+  } finally {
+    await close()
+    server.remove()
+  }
 }
 
 /** Returns whether every target was met. */
@@ -119,7 +146,7 @@ function print(readings: readonly Reading[]): boolean {
 
 const { directory, kept } = chooseDirectory()
 try {
-  const met = await run(directory)
+  const met = values.postgres ? await runPostgres() : await run(directory)
   say(met ? 'Every target is met.' : 'Some targets are missed.')
   process.exitCode = met ? 0 : 1
 } finally {
