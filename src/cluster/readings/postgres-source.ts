@@ -65,25 +65,33 @@ export class PostgresSource implements RecordSource {
     }
   }
 
+  /** In the order of their key, backwards, so that each page goes on where the one before it ended. */
   async *#sums(filter: ReadingFilter, { from, to, by }: SpanPart, withLatencies: boolean): AsyncGenerator<Counted> {
-    const condition = new SqlCondition()
-    addPlain(condition, filter)
-    const [span, first, last] = [by, startOf(from, asSpan(by)), startOf(to, asSpan(by))].map((each) =>
-      condition.value(each),
-    )
-    condition.add(`span = ${span} and start >= ${first} and start < ${last}`)
     const labels = new MetLabels()
-    for (let offset = 0; ; offset += pageRows) {
-      const rows: (SumRow & Labelled)[] = await this.#ask(
-        `select start as time, node, state, nullif(status, 0) as status, nullif(error_code, '') as error_code,
+    for (let behind: unknown[] | null = null; ; ) {
+      const condition = new SqlCondition()
+      addPlain(condition, filter)
+      const [span, first, last] = [by, startOf(from, asSpan(by)), startOf(to, asSpan(by))].map((each) =>
+        condition.value(each),
+      )
+      condition.add(`span = ${span} and start >= ${first} and start < ${last}`)
+      if (behind !== null) {
+        const key = behind.map((each) => condition.value(each))
+        condition.add(`(start, node, label, state, status, error_code) < (${key.join(', ')})`)
+      }
+      const rows: (SumRow & Labelled & { place: string })[] = await this.#ask(
+        `select start as time, node, label as place, state, nullif(status, 0) as status,
+           nullif(error_code, '') as error_code,
            ${sumAmounts.map((name) => `${name}::float8 as ${name}`).join(', ')}, ${labelColumns.join(', ')},
            ${withLatencies ? 'latencies' : 'null as latencies'}
          from spgw.record_sums where ${condition.text}
-         order by start desc, node, label, state, status, error_code limit ${pageRows} offset ${offset}`,
+         order by start desc, node desc, label desc, state desc, status desc, error_code desc limit ${pageRows}`,
         condition.values,
       )
       yield { rows: rows.map((row) => ({ ...row, label: labels.number(row) })), labels: labels.known }
-      if (rows.length < pageRows) return
+      const end = rows.at(-1)
+      if (rows.length < pageRows || end === undefined) return
+      behind = [end.time, end.node, end.place, end.state, end.status ?? 0, end.error_code ?? '']
     }
   }
 }

@@ -1,11 +1,10 @@
 import type pg from 'pg'
 import { idTime } from '../../core/ids.ts'
 import type { RequestRecord } from '../../core/record.ts'
-import type { FoundBodies, FoundRecords, RecordFilter } from '../../store/api.ts'
+import type { FoundBodies } from '../../store/api.ts'
 import { attemptSeries } from '../../store/records/attempt-series.ts'
 import { idAt } from '../../store/records/id-time.ts'
 import { recordAttempts } from '../../store/records/record-attempts.ts'
-import { withRepeats } from '../../store/records/record-json.ts'
 import { recordSeries } from '../../store/records/record-series.ts'
 import { recordStats } from '../../store/records/record-stats.ts'
 import { recordTargets } from '../../store/records/record-targets.ts'
@@ -14,9 +13,9 @@ import { type Backend, OwnConnection, stopBackend } from '../own-connection.ts'
 import type { Postgres } from '../postgres.ts'
 import type { PostgresAddress, Questions } from '../protocol.ts'
 import { findBodies, readOtherBodies } from '../records/bodies.ts'
-import { addFull, SqlCondition } from './condition.ts'
 import { type AskPostgres, PostgresSource } from './postgres-source.ts'
 import type { RecordReading } from './reading.ts'
+import { readRecords, type StoredRow, searchRecords } from './search.ts'
 
 /** Whoever asks for more at once is told so by PostgreSQL. */
 const statementMs = 30_000
@@ -24,14 +23,6 @@ const statementMs = 30_000
 const readingsAtOnce = 3
 /** One transaction of SQLite. */
 const othersAtOnce = 500
-
-interface StoredRow {
-  id: string
-  node: string
-  record_json: string
-  repeats: number | null
-  last_time: string | null
-}
 
 /** What nodes read of the records of all, over connections that nothing else waits for. */
 export class Readings {
@@ -49,9 +40,9 @@ export class Readings {
     const source = new PostgresSource(ask)
     switch (reading.method) {
       case 'list':
-        return (await search(ask, ...reading.input)).records
+        return (await searchRecords(ask, reading.input[0], Number.POSITIVE_INFINITY)).records
       case 'search':
-        return await search(ask, reading.input[0])
+        return await searchRecords(ask, ...reading.input)
       case 'get':
         return await get(ask, ...reading.input)
       case 'stats':
@@ -98,7 +89,7 @@ export class Readings {
 
   /** The oldest first. */
   async byIds(ids: readonly string[]): Promise<RequestRecord[]> {
-    return await read((text, values) => this.#ask(text, values), 'id = any ($1) order by id', [ids])
+    return await readRecords((text, values) => this.#ask(text, values), 'id = any ($1) order by id', [ids])
   }
 
   readonly #ask = async <Row extends pg.QueryResultRow>(text: string, values: unknown[], signal?: AbortSignal) => {
@@ -108,31 +99,12 @@ export class Readings {
   }
 }
 
-async function search(ask: AskPostgres, filter: RecordFilter): Promise<FoundRecords> {
-  const condition = new SqlCondition()
-  addFull(condition, filter)
-  const records = await read(ask, `${condition.text} order by id desc limit ${filter.limit}`, condition.values)
-  const isWhole = records.length >= filter.limit
-  return { records, before: isWhole ? (records.at(-1)?.id ?? null) : null, searchedUntil: null }
-}
-
 /** By its id, or of the refusal that stood for others at the moment the id was made. */
 async function get(ask: AskPostgres, id: string): Promise<RequestRecord | null> {
-  const [known] = await read(ask, 'id = $1', [id])
+  const [known] = await readRecords(ask, 'id = $1', [id])
   const time = idTime(id)
   if (known !== undefined || time === null) return known ?? null
   const shared = 'repeats is not null and id < $1 and last_time >= $2 order by id desc limit 1'
-  const [found] = await read(ask, shared, [idAt(time + 1), new Date(time).toISOString()])
+  const [found] = await readRecords(ask, shared, [idAt(time + 1), new Date(time).toISOString()])
   return found ?? null
-}
-
-async function read(ask: AskPostgres, condition: string, values: unknown[]): Promise<RequestRecord[]> {
-  const rows = await ask<StoredRow & pg.QueryResultRow>(
-    `select id, node, record_json, repeats::float8 as repeats, last_time from spgw.records where ${condition}`,
-    values,
-  )
-  return rows.map(({ id, node, record_json, repeats, last_time }) => {
-    const repeat = repeats === null || last_time === null ? null : { count: repeats, last_time }
-    return { ...withRepeats(record_json, id, repeat), node }
-  })
 }
