@@ -243,7 +243,7 @@ export const policyRules = {
       flag: 'content-rule',
       description: 'File with content rules, YAML or JSON: what to block, redact or flag in prompts and answers',
       label: 'Content rules',
-      help: 'What to block, redact or flag in prompts and answers: {rules: [{name, detector or pattern, action, on}]}, in YAML or JSON',
+      help: 'What to block, redact or flag in prompts and answers, in YAML or JSON, such as rules: [{name: keys, detector: secrets, action: block}]',
     },
   },
   denyPatterns: {

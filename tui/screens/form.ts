@@ -296,7 +296,7 @@ const severalWritten = 'Separate several with commas; put in quotes what has one
 function formOf(field: Field): string {
   if (field.secret) return 'Hidden while you type'
   if (field.shape === 'boolean') return 'Space toggles it'
-  if (field.syntax === 'files') return severalWritten
+  if (field.syntax === 'files') return `Path of a file on this machine. ${severalWritten}`
   if (field.shape === 'pairs') return 'NAME=VALUE, separated by commas; in quotes what has a comma: "a=1,2"'
   if (field.syntax === 'target') return 'PROVIDER[:MODEL][,weight=N][,priority=N][,format=F], separated by spaces'
   if (field.shape === 'list') return severalWritten

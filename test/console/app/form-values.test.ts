@@ -44,6 +44,20 @@ describe('a form of what stands', () => {
     expect(inputOf(fields, { ...before, tags: [['team', 'a']] }, before)).toEqual({ tags: { team: 'a', cost: '' } })
   })
 
+  it('shows what a file says, and sends what is written in its place as one', () => {
+    const of = fieldsOf('policies.edit').filter(({ name }) => name !== 'name')
+    const stands = valuesOf(of, { contentRules: { 'rules.json': '{"rules":[1]}' } })
+    expect(stands.contentRules).toBe('{"rules":[1]}')
+    expect(inputOf(of, stands, stands)).toEqual({})
+    const changed = { ...stands, contentRules: 'rules: []' }
+    expect(inputOf(of, changed, stands)).toEqual({ contentRules: { 'content-rules.yaml': 'rules: []' } })
+    expect(inputOf(of, { ...stands, contentRules: ' ' }, stands)).toEqual({ clear: ['content-rules'] })
+    expect(valuesOf(of, { contentRules: {} }).contentRules).toBe('')
+    expect(inputOf(of, { ...valuesOf(of), contentRules: '{}' }, null)).toMatchObject({
+      contentRules: { 'content-rules.yaml': '{}' },
+    })
+  })
+
   it('clears what was emptied where the operation has words for that', () => {
     const of = fieldsOf('policies.edit').filter(({ name }) => name !== 'name')
     const stands = valuesOf(of, {

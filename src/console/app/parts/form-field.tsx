@@ -41,7 +41,7 @@ export function FormField(props: FormFieldProps) {
   const name = label ?? field.label ?? labelOf((field.flag ?? field.name).replace(/^-+/, '')).replaceAll('-', ' ')
   if (field.shape === 'boolean') return <SwitchField {...props} id={id} name={name} />
   const Control = controlOf(props)
-  const isGroup = field.shape === 'pairs' || (field.shape === 'list' && field.choices !== null)
+  const isGroup = Control === PairsControl || (field.shape === 'list' && field.choices !== null)
   const describedBy = `${id}-hint ${id}-error`
   const hint = <Hint {...props} id={id} />
   const fault = (
@@ -76,6 +76,7 @@ export function FormField(props: FormFieldProps) {
 type ControlProps = FormFieldProps & { id: string }
 
 function controlOf({ field, suggestions, choices }: FormFieldProps) {
+  if (field.syntax === 'files') return LinesControl
   if (field.shape === 'pairs') return PairsControl
   if (field.shape === 'list' && field.choices === null) return suggestions === undefined ? LinesControl : PickControl
   if (field.shape === 'list') return ChecksControl

@@ -11,8 +11,9 @@ export function valuesOf(fields: readonly DerivedField[], initial: Record<string
   )
 }
 
-function controlValue({ shape, choices }: DerivedField, value: unknown): FormValue {
+function controlValue({ shape, choices, syntax }: DerivedField, value: unknown): FormValue {
   if (shape === 'boolean') return value === true
+  if (syntax === 'files') return Object.values(value ?? {}).join('\n')
   if (shape === 'pairs') return pairsOf(value)
   if (shape === 'list') {
     const items = Array.isArray(value) ? value.map(String) : []
@@ -65,6 +66,8 @@ function isSame(left: FormValue, right: FormValue | undefined): boolean {
 
 function readValue(field: DerivedField, value: FormValue, was: FormValue | undefined): unknown {
   if (typeof value === 'boolean') return was === undefined && value === (field.fallback === true) ? undefined : value
+  // What is written in the form stands for the file that the command line reads.
+  if (field.syntax === 'files') return isBlank(value) ? undefined : { [`${flagOf(field)}.yaml`]: String(value) }
   if (field.shape === 'pairs') return readPairs(value, was)
   if (Array.isArray(value)) return value.length === 0 && was === undefined ? undefined : value
   const text = field.secret ? value : value.trim()

@@ -134,7 +134,7 @@ const figureColumns: TableColumn<RequestRow>[] = [
     id: 'tokens',
     title: 'Tokens',
     number: true,
-    width: '116px',
+    width: '152px',
     wideOnly: true,
     cell: (row) => <Tokens row={row} />,
   },
@@ -160,7 +160,7 @@ export function requestColumns(change: ChangeFilters): TableColumn<RequestRow>[]
     {
       id: 'status',
       title: 'Status',
-      width: '264px',
+      width: '240px',
       narrowWidth: '86px',
       cell: (row) => (
         <FilterCell {...statusFilter(row)} change={change}>
