@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { RecordFilter } from '../../store/api.ts'
+import { changeLatencies, readLatencies } from '../../store/records/latency-blob.ts'
 import type {
   Counted,
   RecordSource,
@@ -18,6 +19,10 @@ import { addFull, addPlain, SqlCondition } from './condition.ts'
 import type { ReadingFilter } from './reading.ts'
 
 const pageRows = 5000
+const weekMs = 7 * 86_400_000
+
+/** Weeks are counted from the epoch. */
+const roundUp = (moment: number): number => Math.ceil(moment / weekMs) * weekMs
 
 export type AskPostgres = <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => Promise<Row[]>
 
@@ -31,10 +36,13 @@ export class PostgresSource implements RecordSource {
     this.#ask = ask
   }
 
-  async *records(asked: RecordFilter, withText: boolean): AsyncGenerator<Scanned> {
+  records(asked: RecordFilter, withText: boolean): AsyncGenerator<Scanned> {
+    return this.#records(asked, withText, new MetLabels())
+  }
+
+  async *#records(asked: RecordFilter, withText: boolean, labels: MetLabels): AsyncGenerator<Scanned> {
     const { before: _before, ...filter } = asked
     const columns = scannedColumns.filter((name) => name !== 'label').map(readColumn)
-    const labels = new MetLabels()
     for (let before: string | null = null; ; ) {
       const condition = new SqlCondition()
       addFull(condition, { ...filter, ...(before === null ? {} : { before }) })
@@ -57,17 +65,47 @@ export class PostgresSource implements RecordSource {
       from: filter.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(filter.since),
       to: filter.until === undefined ? Number.POSITIVE_INFINITY : Date.parse(filter.until),
     }
-    // Of weeks there are no sums here.
-    const parts = partsOf(span, Number.NEGATIVE_INFINITY, longest === 'week' ? 'day' : longest)
-    for (const part of parts) {
-      if (part.by === 'record') yield* this.records({ ...filter, ...timesOf(part) }, false)
-      else yield* this.#sums(filter, part, withLatencies)
+    // A number is one label's in all parts.
+    const labels = new MetLabels()
+    for (const part of partsOf(span, Number.NEGATIVE_INFINITY, longest)) {
+      if (part.by === 'record') yield* this.#records({ ...filter, ...timesOf(part) }, false, labels)
+      else if (part.by === 'week') yield* this.#weeks(filter, part, { withLatencies, joined: true, labels })
+      else yield* this.#sums(filter, part, { withLatencies, joined: false, labels })
     }
   }
 
-  /** In the order of their key, backwards, so that each page goes on where the one before it ended. */
-  async *#sums(filter: ReadingFilter, { from, to, by }: SpanPart, withLatencies: boolean): AsyncGenerator<Counted> {
-    const labels = new MetLabels()
+  /** Weeks have no sums here, which would not go when a day's table does: PostgreSQL adds up those of their days. */
+  async *#weeks(filter: ReadingFilter, { from, to }: SpanPart, form: SumForm): AsyncGenerator<Counted> {
+    const [edges] = await this.#ask<{ oldest: string | null; newest: string | null }>(
+      `select min(start) as oldest, max(start) as newest from spgw.record_sums
+       where span = 'day' and start >= $1 and start < $2`,
+      [startOf(from, 'day'), startOf(to, 'day')],
+    )
+    if (edges?.oldest == null || edges.newest == null) return
+    const oldest = Date.parse(edges.oldest)
+    for (let end = roundUp(Date.parse(edges.newest) + 1); end > oldest; end -= weekMs)
+      yield* this.#sums(filter, { from: end - weekMs, to: end, by: 'day' }, form)
+  }
+
+  /**
+   * In the order of their key, backwards, so that each page goes on where the one before it ended. `joined`: what differs in its
+   * beginning alone is one row.
+   */
+  async *#sums(
+    filter: ReadingFilter,
+    { from, to, by }: SpanPart,
+    { withLatencies, joined, labels }: SumForm,
+  ): AsyncGenerator<Counted> {
+    const key = [...(joined ? [] : ['start']), 'node', 'label', 'state', 'status', 'error_code']
+    const one = (name: string) => (joined ? `max(${name})` : name)
+    const all = (name: string) => (joined ? `sum(${name})` : name)
+    const columns = [
+      ...[`${one('start')} as time`, 'node', 'label as place', 'state', 'nullif(status, 0) as status'],
+      "nullif(error_code, '') as error_code",
+      ...sumAmounts.map((name) => `${all(name)}::float8 as ${name}`),
+      ...labelColumns.map((name) => `${one(name)} as ${name}`),
+      `${withLatencies ? (joined ? joinedLatencies : 'latencies') : 'null'} as latencies`,
+    ]
     for (let behind: unknown[] | null = null; ; ) {
       const condition = new SqlCondition()
       addPlain(condition, filter)
@@ -76,24 +114,56 @@ export class PostgresSource implements RecordSource {
       )
       condition.add(`span = ${span} and start >= ${first} and start < ${last}`)
       if (behind !== null) {
-        const key = behind.map((each) => condition.value(each))
-        condition.add(`(start, node, label, state, status, error_code) < (${key.join(', ')})`)
+        const values = behind.map((each) => condition.value(each))
+        condition.add(`(${key.join(', ')}) < (${values.join(', ')})`)
       }
-      const rows: (SumRow & Labelled & { place: string })[] = await this.#ask(
-        `select start as time, node, label as place, state, nullif(status, 0) as status,
-           nullif(error_code, '') as error_code,
-           ${sumAmounts.map((name) => `${name}::float8 as ${name}`).join(', ')}, ${labelColumns.join(', ')},
-           ${withLatencies ? 'latencies' : 'null as latencies'}
-         from spgw.record_sums where ${condition.text}
-         order by start desc, node desc, label desc, state desc, status desc, error_code desc limit ${pageRows}`,
+      const rows: PlacedRow[] = await this.#ask(
+        `select ${columns.join(', ')} from spgw.record_sums where ${condition.text}
+         ${joined ? `group by ${key.join(', ')}` : ''}
+         order by ${key.map((name) => `${name} desc`).join(', ')} limit ${pageRows}`,
         condition.values,
       )
-      yield { rows: rows.map((row) => ({ ...row, label: labels.number(row) })), labels: labels.known }
       const end = rows.at(-1)
+      if (joined) rows.sort((row, other) => (row.time < other.time ? 1 : -1))
+      yield {
+        rows: rows.map((row) => ({
+          ...row,
+          label: labels.number(row),
+          latencies: joined ? addUpLatencies(row.latencies) : row.latencies,
+        })),
+        labels: labels.known,
+      }
       if (rows.length < pageRows || end === undefined) return
-      behind = [end.time, end.node, end.place, end.state, end.status ?? 0, end.error_code ?? '']
+      behind = [end.node, end.place, end.state, end.status ?? 0, end.error_code ?? '']
+      if (!joined) behind.unshift(end.time)
     }
   }
+}
+
+interface SumForm {
+  withLatencies: boolean
+  joined: boolean
+  labels: MetLabels
+}
+
+/** `place`: of its label, in the key. */
+type PlacedRow = SumRow & Labelled & { place: string; latencies: Buffer | null }
+
+/** Each with its length before it. */
+const joinedLatencies = "string_agg(int4send(length(latencies)) || latencies, ''::bytea)"
+const lengthBytes = 4
+
+function addUpLatencies(joined: Buffer | null): Buffer | null {
+  if (joined === null) return null
+  const counts = new Map<number, number>()
+  for (let begin = 0; begin < joined.length; ) {
+    const end = begin + lengthBytes + joined.readInt32BE(begin)
+    readLatencies(joined.subarray(begin + lengthBytes, end), (place, count) => {
+      counts.set(place, (counts.get(place) ?? 0) + count)
+    })
+    begin = end
+  }
+  return changeLatencies(null, counts)
 }
 
 /** Numbers for labels as they are met: the newest first, so that it has the greatest. */

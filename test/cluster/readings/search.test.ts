@@ -1,21 +1,11 @@
-import { join } from 'node:path'
 import fc from 'fast-check'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AskPostgres } from '../../../src/cluster/readings/postgres-source.ts'
 import type { ReadingFilter } from '../../../src/cluster/readings/reading.ts'
 import { searchRecords } from '../../../src/cluster/readings/search.ts'
-import { ensureDays } from '../../../src/cluster/records/days.ts'
-import { addRecords } from '../../../src/cluster/records/write-records.ts'
-import { createSchema } from '../../../src/cluster/schema/configuration.ts'
-import { raisePart } from '../../../src/cluster/schema/parts.ts'
-import { recordsPart } from '../../../src/cluster/schema/records.ts'
 import { newId } from '../../../src/core/ids.ts'
 import type { RequestRecord } from '../../../src/core/record.ts'
-import { readHead } from '../../../src/store/records/record-head.ts'
-import { OutboxStatements } from '../../../src/store/replica/outbox-statements.ts'
-import { openStore } from '../../../src/store/sqlite/open.ts'
-import { needsPostgres, PostgresServer, postgresPrograms } from '../../support/postgres-server.ts'
+import { PostgresRecords } from '../../support/postgres-records.ts'
+import { needsPostgres, postgresPrograms } from '../../support/postgres-server.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 
 const hourMs = 3_600_000
@@ -70,49 +60,21 @@ const filters = fc.record(
 )
 
 describe.skipIf(postgresPrograms === null)(`a search through PostgreSQL (${needsPostgres})`, () => {
-  let server: PostgresServer
-  let client: pg.Client
-  const asked: string[] = []
-  const ask: AskPostgres = async (text, values) => {
-    asked.push(text)
-    return (await client.query(text, values)).rows
-  }
-
+  let shared: PostgresRecords
   beforeAll(async () => {
-    server = await PostgresServer.start()
-    client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'spgw', database: 'postgres' })
-    await client.connect()
-    await client.query(createSchema)
-    await raisePart(client, recordsPart)
-    await ensureDays(
-      client,
-      Array.from({ length: days }, (_, later) => from / dayMs + later),
-    )
-    const { connection } = await openStore({ path: join(server.directory, 'spgw.db') })
-    await connection.writeHot((hot) => {
-      hot.outbox = new OutboxStatements(connection.sqlite)
-      for (const record of records) {
-        const text = JSON.stringify(record)
-        const head = readHead(text, 'settled')
-        if (head !== null) hot.writeRecord(head, 'boot-0', text)
-      }
-    })
-    const batch = await connection.readHot(
-      ({ outbox }) => outbox?.read({ after: 0, most: 1000, mostBytes: 1e9, node: 'gw-a' }) ?? null,
-    )
-    if (batch !== null) await addRecords(client, batch.records)
-    await connection.close()
+    shared = await PostgresRecords.start(records)
   })
-  afterAll(async () => {
-    await client.end()
-    server.remove()
-  })
+  afterAll(() => shared.remove())
 
   /** Page after page, as far as there are any. */
   async function findAll(filter: Omit<ReadingFilter, 'limit'>, limit: number, withinMs: number): Promise<string[]> {
     const ids: string[] = []
     for (let before: string | undefined; ; ) {
-      const page = await searchRecords(ask, { ...filter, limit, ...(before === undefined ? {} : { before }) }, withinMs)
+      const page = await searchRecords(
+        shared.ask,
+        { ...filter, limit, ...(before === undefined ? {} : { before }) },
+        withinMs,
+      )
       ids.push(...page.records.map(({ id }) => id))
       if (page.before === null) return ids
       before = page.before
@@ -130,14 +92,14 @@ describe.skipIf(postgresPrograms === null)(`a search through PostgreSQL (${needs
   })
 
   it('looks only where there is something, and says how far it has come', async () => {
-    asked.length = 0
-    const rare = await searchRecords(ask, { provider: 'rare', limit: 5 }, 60_000)
+    shared.asked.length = 0
+    const rare = await searchRecords(shared.ask, { provider: 'rare', limit: 5 }, 60_000)
     expect(rare.records.map(({ provider }) => provider)).toEqual(['rare'])
     // The newest day, and the one hour that has it.
-    expect(asked.filter((text) => text.includes('from spgw.records '))).toHaveLength(2)
-    const hurried = await searchRecords(ask, { tags: { team: 'a' }, limit: 50 }, 0)
+    expect(shared.asked.filter((text) => text.includes('from spgw.records '))).toHaveLength(2)
+    const hurried = await searchRecords(shared.ask, { tags: { team: 'a' }, limit: 50 }, 0)
     expect(hurried.searchedUntil).toBe(new Date(from + 5 * dayMs + 18 * hourMs).toISOString())
-    expect(await searchRecords(ask, { id: records[3]?.id ?? '', limit: 5 }, 0)).toMatchObject({
+    expect(await searchRecords(shared.ask, { id: records[3]?.id ?? '', limit: 5 }, 0)).toMatchObject({
       ...{ records: [{ id: records[3]?.id }], before: null, searchedUntil: null },
     })
   })
