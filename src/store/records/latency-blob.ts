@@ -32,7 +32,7 @@ const room = Buffer.alloc(2 * durationSteps * 10)
 /** The counts of `bytes` with these added, or taken away where they are negative: both in order, so that one run merges them. */
 export function changeLatencies(bytes: Uint8Array | null, changes: ReadonlyMap<number, number>): Buffer {
   const sorted = [...changes].sort(([one], [other]) => one - other)
-  const written = new Writer()
+  const written = new LatencyWriter()
   let next = 0
   const writeUpTo = (place: number): void => {
     for (let change = sorted[next]; change !== undefined && change[0] < place; change = sorted[++next])
@@ -49,7 +49,8 @@ export function changeLatencies(bytes: Uint8Array | null, changes: ReadonlyMap<n
   return written.finish()
 }
 
-class Writer {
+/** Places in their order, each with its count. */
+export class LatencyWriter {
   #offset = 0
   #last = 0
 
