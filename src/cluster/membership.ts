@@ -69,6 +69,8 @@ export class Membership {
       } finally {
         gate.resolve()
       }
+      // Nothing has come in; but what it is now shows from here on.
+      await this.#parts.publish()
       return cluster
     })
   }

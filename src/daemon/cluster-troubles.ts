@@ -4,24 +4,36 @@ import { Isolation } from './isolation.ts'
 import type { SharedRecords } from './shared-records.ts'
 
 /** null: the part is well. */
-export type ReportCluster = (part: 'postgres' | 'outbox' | 'records' | 'isolated', reason: string | null) => void
+export type ReportCluster = (
+  part: 'postgres' | 'outbox' | 'records' | 'isolated' | 'membership',
+  reason: string | null,
+) => void
+
+interface NodeView {
+  isMember(): boolean
+  /** Also before it is known which. */
+  hasKeys(): boolean
+}
+
+const unjoined =
+  'this gateway has not joined its cluster yet, and has no keys: spgw cluster join TOKEN, or on the first node spgw cluster init'
 
 /** What of a node's cluster is degraded, for whoever listens. */
 export class ClusterTroubles {
   readonly #isolation: Isolation
   /** null: they are not shared. */
   readonly #records: SharedRecords | null
-  readonly #isMember: () => boolean
+  readonly #node: NodeView
   #report: ReportCluster = () => {}
 
   constructor(
     { isolationMs, valkey }: Pick<ClusterSettings, 'isolationMs' | 'valkey'>,
     records: SharedRecords | null,
-    isMember: () => boolean,
+    node: NodeView,
   ) {
     this.#isolation = new Isolation(isolationMs, valkey !== null)
     this.#records = records
-    this.#isMember = isMember
+    this.#node = node
   }
 
   /** `postgres`: why that is not reached by now. */
@@ -50,14 +62,16 @@ export class ClusterTroubles {
     this.#report('outbox', this.#records?.hear(report, Date.now()) ?? null)
   }
 
-  /** From time to time: what shows by nothing that happens. */
+  /** From time to time, and when this gateway has become a member: what shows by nothing else that happens. */
   look(): void {
     const silence = this.#records?.findSilence() ?? null
     if (silence !== null) this.#report('outbox', silence)
     this.#showIsolation()
+    // It would refuse every request that a load balancer sends to it.
+    this.#report('membership', this.#node.isMember() || this.#node.hasKeys() ? null : unjoined)
   }
 
   #showIsolation(): void {
-    this.#report('isolated', this.#isMember() ? this.#isolation.find() : null)
+    this.#report('isolated', this.#node.isMember() ? this.#isolation.find() : null)
   }
 }

@@ -72,12 +72,17 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   if (options.demo) refuseDemo()
   const name = settings.node ?? hostname()
   const address = toAddress(settings)
-  let publish: () => Promise<void> = async () => {}
+  let plane: StartedPlane['runtime'] | null = null
   let budgets: SharedBudgets | null = null
   let describing: NodeJS.Timeout | undefined
   const limits = openLimits(settings, (start) => node.link.shareLimits(start))
   const records = settings.records === 'shared' ? new SharedRecords({ node: name, ...options.keeps }, store) : null
-  const troubles = new ClusterTroubles(settings, records, () => node.state !== null)
+  const hasKeys = () => plane === null || plane.snapshot().keys.length > 0
+  const troubles = new ClusterTroubles(settings, records, { isMember: () => node.state !== null, hasKeys })
+  const publish = async () => {
+    await plane?.publish()
+    troubles.look()
+  }
   const node = new ClusterNode({
     ...{ store, keyring, name, version, log },
     startThread: () => startThread('cluster', { address, ...(records && { records: records.place }) }),
@@ -87,7 +92,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     },
     onMet: () => budgets?.met(),
     onRecall: (counter, period) => budgets?.recall(counter, period),
-    publish: () => publish(),
+    publish,
     onValkey(reason) {
       limits.report(reason)
       troubles.noteValkey(reason)
@@ -103,8 +108,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   records?.start(node.link)
   await node.open()
   const membership = new Membership({
-    ...{ node, store, keyring, name, dataDirectory },
-    publish: () => publish(),
+    ...{ node, store, keyring, name, dataDirectory, publish },
     releaseBudgets: async () => await budgets?.releaseBudgets(),
     takeSpent: (spent) => budgets?.takeSpent(spent),
   })
@@ -116,7 +120,9 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     report: (listener) =>
       troubles.listen(listener, node.state === null || node.trouble === notYet ? null : node.trouble),
     async start({ counters, memory, runtime }) {
-      publish = () => runtime.publish()
+      plane = runtime
+      // Before anybody is answered.
+      troubles.look()
       const watched = () => watchedBudgets(runtime.snapshot())
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       node.start()

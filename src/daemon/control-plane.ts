@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { ClusterFace, Runtime, SentCall, SentPiece } from '../admin/handlers/context.ts'
 import type { Settings } from '../config/settings.ts'
+import type { PartName } from '../core/degraded.ts'
 import { Liveness } from '../core/turn-watch.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
@@ -179,7 +180,7 @@ export class ControlPlane {
   }
 
   /** Why a part that has to do with other nodes is degraded; null: it is not. */
-  reportCluster(part: 'postgres' | 'valkey' | 'outbox' | 'records' | 'isolated', reason: string | null): void {
+  reportCluster(part: PartName, reason: string | null): void {
     this.#degraded.report(part, 'cluster', reason)
   }
 

@@ -147,9 +147,11 @@ describe('what of a cluster is degraded', () => {
 
   function listen(isolationMs: number | null, own: SharedRecords | null, isMember = true) {
     const said: string[] = []
-    const troubles = new ClusterTroubles({ isolationMs, valkey: null }, own, () => isMember)
+    const now = { isMember, hasKeys: false }
+    const node = { isMember: () => now.isMember, hasKeys: () => now.hasKeys }
+    const troubles = new ClusterTroubles({ isolationMs, valkey: null }, own, node)
     troubles.listen((part, reason) => said.push(`${part}: ${reason}`), null)
-    return { troubles, said }
+    return { troubles, said, now }
   }
 
   it('is said of PostgreSQL, and of records where they are shared', () => {
@@ -173,6 +175,19 @@ describe('what of a cluster is degraded', () => {
     const alone = listen(0, null, false)
     alone.troubles.notePostgres('no route')
     expect(alone.said.at(-1)).toBe('isolated: null')
+  })
+
+  it('is that a gateway which serves nobody has not joined yet, and no longer once it has, or has keys of its own', () => {
+    const { troubles, said, now } = listen(null, null, false)
+    troubles.look()
+    expect(said.at(-1)).toMatch(/^membership: .*not joined .*: spgw cluster join TOKEN/)
+    now.hasKeys = true
+    troubles.look()
+    expect(said.at(-1)).toBe('membership: null')
+    now.hasKeys = false
+    now.isMember = true
+    troubles.look()
+    expect(said.at(-1)).toBe('membership: null')
   })
 
   it('is what waits for PostgreSQL, while it is old', () => {

@@ -76,6 +76,7 @@ it('says what is degraded and how often, and what the store said last', () => {
       { part: 'outbox', degraded: false, times: 0 },
       { part: 'records', degraded: false, times: 0 },
       { part: 'isolated', degraded: false, times: 0 },
+      { part: 'membership', degraded: false, times: 0 },
     ],
     databaseBytes: 10,
     journalBytes: 20,

@@ -27,3 +27,19 @@ it('refuses what a valid key asks for while its node is isolated, says so to a b
   plane.tell({ type: 'degraded', parts: [] })
   await expect.poll(async () => (await ask('/v1/models', plane.key)).status).toBe(200)
 })
+
+it('sends clients to the others while its node has not joined them, since it knows none of their keys', async () => {
+  plane = await startDataPlane({ providers: [] })
+  const alone: DegradedPart = { part: 'membership', reason: 'not joined', since: '2026-11-27T14:00:00.000Z' }
+  const elsewhere = `${plane.key}x`
+  plane.tell({ type: 'degraded', parts: [alone] })
+  await expect.poll(async () => (await ask('/readyz', '')).text).toContain('membership: not joined')
+  expect((await ask('/readyz', '')).status).toBe(503)
+  expect(await ask('/v1/models', elsewhere)).toEqual({
+    ...{ status: 503, code: 'overloaded', again: '5' },
+    text: expect.stringContaining('not joined the others'),
+  })
+  expect((await ask('/v1/models', plane.key)).status).toBe(200)
+  plane.tell({ type: 'degraded', parts: [] })
+  await expect.poll(async () => (await ask('/v1/models', elsewhere)).status).toBe(401)
+})

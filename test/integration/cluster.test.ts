@@ -199,6 +199,10 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
 
   it('takes in no stranger, and nobody twice', async () => {
     const stranger = await cluster.addAlone('gw-x')
+    // A load balancer sends nobody to it: it knows no key.
+    const isReady = async () => (await fetch(`${stranger.gateway.baseUrl}/readyz`)).status
+    expect(await isReady()).toBe(503)
+    expect(await ask('gw-x', 'sp_live_of-another')).toBe(503)
     const { token } = await node('gw-a').gateway.admin.cluster.invite({})
     const forged = token.replace(/.{43}$/, 'A'.repeat(43))
     const refusal = (given: string) => stranger.gateway.admin.cluster.join({ token: given }).catch(String)
@@ -210,6 +214,7 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     await stranger.gateway.createKey('own', { project: 'default' })
     const { token: another } = await node('gw-a').gateway.admin.cluster.invite({})
     expect(await refusal(another)).toMatch(/keys of its own/)
+    await expect.poll(isReady, { timeout: 5000 }).toBe(200)
     await stranger.gateway.stop()
     cluster.nodes.pop()
   })

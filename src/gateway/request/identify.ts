@@ -10,9 +10,10 @@ import type { RequestCaller } from './call.ts'
 import { findCredential, hashCredential, unknownKeyFault } from './credentials.ts'
 
 /** A load balancer that asks `/readyz` has found another node by then. */
-const isolatedRetryMs = 5000
+const otherNodeMs = 5000
 const isolatedText =
   'This node of the gateway has been cut off from the others for too long to serve alone. Try again: another node may answer.'
+const unjoinedText = 'This node of the gateway has not joined the others yet. Try again: another node may answer.'
 
 /**
  * From the head alone: nobody without a key gets a byte of body read. Only a valid key learns whether there is anything at a
@@ -31,7 +32,7 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   const known = arrival.gateway.model.findKey(hashCredential(presented))
   const opened = known === undefined ? openSecret(arrival, presented) : null
   if (opened !== null && 'code' in opened) return opened
-  const key = known ?? opened?.key ?? unknownKeyFault(presented)
+  const key = known ?? opened?.key ?? refuseUnknown(arrival, presented)
   if ('code' in key) return key
   trace.key = key
   // Repeated headers arrive joined, so that each is one string.
@@ -41,7 +42,7 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   trace.policySignals.push(...admission.signals)
   if (admission.fault !== null) return admission.fault
   const isolated = arrival.gateway.degraded.find(({ part }) => part === 'isolated')
-  if (isolated !== undefined) return fault('overloaded', isolatedText, { retryAfterMs: isolatedRetryMs })
+  if (isolated !== undefined) return fault('overloaded', isolatedText, { retryAfterMs: otherNodeMs })
   const { model } = arrival.gateway
   const policy = effectivePolicy(model.configuration.policies, key)
   const found = checkPath(arrival)
@@ -58,6 +59,14 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
     pin: opened?.pin ?? null,
     clientSecret: opened?.clientSecret ?? null,
   }
+}
+
+/** The others may know the key, where this node does not know any yet. */
+function refuseUnknown({ gateway }: Arrival, presented: string): Fault {
+  const unjoined = gateway.degraded.some(({ part }) => part === 'membership')
+  return unjoined
+    ? fault('overloaded', unjoinedText, { retryAfterMs: otherNodeMs })
+    : unknownKeyFault(presented)
 }
 
 /** What Node's parser accepts and the gateway does not. */

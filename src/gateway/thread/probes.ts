@@ -30,8 +30,8 @@ export function answerProbe(arrival: Arrival): void {
   if (silent > 0) reasons.push(`the control plane has not responded for ${silent} seconds`)
   const journal = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
   if (journal !== undefined) reasons.push(`journal: ${journal}`)
-  const isolated = gateway.degraded.find(({ part }) => part === 'isolated')
-  if (isolated !== undefined) reasons.push(`isolated: ${isolated.reason}`)
+  for (const { part, reason } of gateway.degraded)
+    if (part === 'isolated' || part === 'membership') reasons.push(`${part}: ${reason}`)
   const providers = Object.fromEntries(
     [...configuration.providers.values()].map(({ row }) => [row.name, stateOf(gateway, row)]),
   )
