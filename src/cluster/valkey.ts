@@ -53,23 +53,49 @@ export class Valkey {
     return this.#run
   }
 
-  /** Rejects where it is not reached, or does not answer in time. */
-  async evaluate(script: Script, keys: readonly string[], input: string): Promise<unknown> {
+  /** Rejects where it is not reached, does not answer in time, or answers what cannot be read: `read` throws, and says why. */
+  evaluate(script: Script, keys: readonly string[], input: string): Promise<unknown>
+  evaluate<Output>(
+    script: Script,
+    keys: readonly string[],
+    input: string,
+    read: (answer: unknown) => Output,
+  ): Promise<Output>
+  async evaluate(
+    script: Script,
+    keys: readonly string[],
+    input: string,
+    read: (answer: unknown) => unknown = (answer) => answer,
+  ): Promise<unknown> {
+    const answer = await this.#ask(script, keys, input)
+    try {
+      const output = read(answer)
+      if (this.#isRefused) this.#onTrouble(null)
+      this.#isRefused = false
+      return output
+    } catch (error) {
+      this.#refuse(error instanceof Error ? error.message : String(error))
+      throw error
+    }
+  }
+
+  async #ask(script: Script, keys: readonly string[], input: string): Promise<unknown> {
     try {
       const answer = await this.#evaluate(script, keys, input)
       this.#unanswered = 0
-      if (this.#isRefused) this.#onTrouble(null)
-      this.#isRefused = false
       return answer
     } catch (error) {
-      // What the server itself says stays until it is put right: a user that may not, a replica, no memory.
-      if (error instanceof Error && error.name === 'ReplyError') {
-        this.#unanswered = 0
-        this.#isRefused = true
-        this.#onTrouble(error.message)
-      } else if (error instanceof Error && error.message === timedOut) this.#noteSilence()
+      if (error instanceof Error && error.name === 'ReplyError') this.#refuse(error.message)
+      else if (error instanceof Error && error.message === timedOut) this.#noteSilence()
       throw error
     }
+  }
+
+  /** What the server itself says stays until it is put right: a user that may not, a replica, no memory. */
+  #refuse(reason: string): void {
+    this.#unanswered = 0
+    this.#isRefused = true
+    this.#onTrouble(reason)
   }
 
   async #evaluate(script: Script, keys: readonly string[], input: string): Promise<unknown> {

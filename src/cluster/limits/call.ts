@@ -59,16 +59,25 @@ export interface LimitReply {
 
 const codes = ['ok', 'new', 'dead', 'old'] as const
 
-/** Throws where the script answered anything else. */
+const strange = 'it answered the script of limits with something else'
+
+/** Throws where that is no answer of the script: nothing may be granted by it. */
 export function readReply(value: unknown): LimitReply {
-  if (!Array.isArray(value)) throw new Error('the script of limits answered no list')
-  const [code, epoch, tag, time, open, rows]: unknown[] = value
-  const name = codes[Number(code)]
-  if (name === undefined || !Array.isArray(rows)) throw new Error('the script of limits answered something else')
-  const read = (row: unknown): RowFigures => {
-    const [given = 0, share = 0, room = 0, frees = 0] = Array.isArray(row) ? row.map(Number) : []
-    return { given, share, room, frees }
-  }
-  const figures = rows.map(read)
-  return { code: name, epoch: Number(epoch), tag: String(tag), time: Number(time), open: open === 1, rows: figures }
+  const [code, epoch, tag, time, open, rows]: unknown[] = Array.isArray(value) ? value : []
+  const name = codes[readNumber(code)]
+  if (name === undefined || typeof tag !== 'string' || !Array.isArray(rows)) throw new Error(strange)
+  const figures = rows.map(readFigures)
+  return { code: name, epoch: readNumber(epoch), tag, time: readNumber(time), open: open === 1, rows: figures }
+}
+
+function readFigures(row: unknown): RowFigures {
+  const [given, share, room, frees]: unknown[] = Array.isArray(row) ? row : []
+  return { given: readNumber(given), share: readNumber(share), room: readNumber(room), frees: readNumber(frees) }
+}
+
+/** Large ones come as text. */
+function readNumber(value: unknown): number {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isFinite(number)) throw new Error(strange)
+  return number
 }

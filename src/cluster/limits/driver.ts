@@ -2,7 +2,7 @@ import { BucketClock } from '../../policy/limits/bucket-clock.ts'
 import { type LimitMemory, LimitRows } from '../../policy/limits/limit-memory.ts'
 import type { LimitsStart } from '../protocol.ts'
 import { Script, type Valkey } from '../valkey.ts'
-import { bucketMs, readReply } from './call.ts'
+import { bucketMs, type LimitReply, readReply } from './call.ts'
 import { limitScript } from './script.ts'
 import { SharedCell, sharedName } from './shared-cell.ts'
 import { SharedWindows, type WithoutServer } from './windows.ts'
@@ -112,8 +112,8 @@ export class LimitDriver {
     this.#calling = true
     const names = this.#windows.namesOf(call)
     const keys = [this.#key('state'), ...names.map((name) => this.#key(name))]
-    valkey.evaluate(script, keys, JSON.stringify(call)).then(
-      (answer) => this.#receive(call.number, names, answer),
+    valkey.evaluate(script, keys, JSON.stringify(call), readReply).then(
+      (reply) => this.#receive(call.number, names, reply),
       // Not again before the next tick: a connection that is on its way down refuses at once, and this thread would do nothing else.
       () => {
         this.#calling = false
@@ -121,9 +121,9 @@ export class LimitDriver {
     )
   }
 
-  #receive(number: number, names: readonly string[], answer: unknown): void {
+  #receive(number: number, names: readonly string[], reply: LimitReply): void {
     const now = this.#options.now()
-    this.#windows.accept(number, readReply(answer), now)
+    this.#windows.accept(number, reply, now)
     if (this.#windows.isOpen) this.#options.onGranting?.()
     this.#publishClock(now)
     for (const name of names) {
