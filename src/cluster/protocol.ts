@@ -98,9 +98,7 @@ export interface ServerFacts {
   version: string
   /** Of TLS; null: this connection is in clear text. */
   tls: string | null
-  /** It takes no writes. */
-  isStandby: boolean
-  /** The same, by a setting. */
+  /** A setting lets it take no writes. A standby is not connected to in the first place. */
   isReadOnly: boolean
   /** How many others follow it now. */
   standbys: number

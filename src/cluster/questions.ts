@@ -48,7 +48,7 @@ export const answerers: Answerers = {
     const { rows } = await client.query<
       Omit<ServerFacts, 'missing' | 'aheadMs'> & { missing: string[] | null; time: string }
     >(
-      `select extract(epoch from clock_timestamp()) * 1000 as time, current_setting('server_version') as version, pg_is_in_recovery() as "isStandby", current_user as user,
+      `select extract(epoch from clock_timestamp()) * 1000 as time, current_setting('server_version') as version, current_user as user,
          current_setting('transaction_read_only') = 'on' as "isReadOnly",
          (select array_remove(array[case when r.rolsuper then 'is a superuser' end,
             case when r.rolcreaterole then 'may create roles' end, case when r.rolcreatedb then 'may create databases' end,

@@ -76,7 +76,7 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
     const client = await connect('localhost', certificate.pem)
     const facts = await answerers.server(client, null)
     await client.end()
-    expect(facts).toMatchObject({ tls: expect.stringMatching(/^TLSv1/), isStandby: false, standbys: 0, aheadMs: 0 })
+    expect(facts).toMatchObject({ tls: expect.stringMatching(/^TLSv1/), isReadOnly: false, standbys: 0, aheadMs: 0 })
     const { state, message } = showPostgres('PostgreSQL at db:5432', facts)
     expect([state, message]).toEqual(['ok', expect.stringMatching(/is reached \(\d+\..*, TLSv1\.\d, no standby\)/)])
   })
@@ -118,7 +118,6 @@ describe('what is said of PostgreSQL', () => {
   const facts = {
     version: '15.18',
     tls: 'TLSv1.3',
-    isStandby: false,
     isReadOnly: false,
     standbys: 1,
     synchronous: false,
@@ -130,7 +129,6 @@ describe('what is said of PostgreSQL', () => {
   it.each([
     [{}, 'ok', /\(15\.18, TLSv1\.3, 1 standby, asynchronous\)/],
     [{ standbys: 2, synchronous: true, tls: null }, 'ok', /\(15\.18, not encrypted, 2 standbys, synchronous\)/],
-    [{ isStandby: true, isReadOnly: true }, 'problem', /is a standby/],
     [{ isReadOnly: true }, 'problem', /takes no changes \(default_transaction_read_only\)/],
     [{ version: '12.4' }, 'problem', /is PostgreSQL 12\.4/],
   ])('%j', (more, state, words) => {

@@ -6,9 +6,7 @@ const check = 'cluster'
 const oldestPostgres = 13
 
 export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
-  const { version, tls, isStandby, isReadOnly, standbys, synchronous } = facts
-  if (isStandby)
-    return problem(check, `${place} is a standby, which takes no changes`, 'Set cluster.postgres to the primary.')
+  const { version, tls, isReadOnly, standbys, synchronous } = facts
   if (isReadOnly)
     return problem(
       check,
