@@ -7,7 +7,6 @@ import { ClusterNode, notYet } from '../cluster/node.ts'
 import type { KeepTimes, LimitsStart, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
-import type { NodeCondition } from '../core/node-condition.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
@@ -79,10 +78,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const records = settings.records === 'shared' ? new SharedRecords({ node: name, ...options.keeps }, store) : null
   const hasKeys = () => plane === null || plane.snapshot().keys.length > 0
   const troubles = new ClusterTroubles(settings, records, { isMember: () => node.state !== null, hasKeys })
-  const publish = async () => {
-    await plane?.publish()
-    troubles.look()
-  }
+  const publish = () => (plane?.publish() ?? Promise.resolve()).then(() => troubles.look())
   const node = new ClusterNode({
     ...{ store, keyring, name, version, log },
     startThread: () => startThread('cluster', { address, ...(records && { records: records.place }) }),
@@ -126,10 +122,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       const watched = () => watchedBudgets(runtime.snapshot())
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       node.start()
-      describing = setInterval(() => {
-        troubles.look()
-        node.link.describe(describeNode(runtime.status()))
-      }, describeMs)
+      describing = setInterval(() => describeNode(node, troubles, runtime.status()), describeMs)
       await Promise.all([startLimits({ node, store, log, limits, memory }), budgets?.start()])
     },
     want: (want) => budgets?.want(want),
@@ -147,8 +140,11 @@ function openLimits({ valkey }: ClusterSettings, send: (start: LimitsStart) => v
   return new SharedLimits({ address, without: valkey?.without ?? 'share', send })
 }
 
-function describeNode({ inFlight, traffic, degraded }: ReturnType<Runtime['status']>): NodeCondition {
-  return { inFlight, traffic, degraded: degraded.map(({ part, reason, since }) => ({ part, reason, since })) }
+function describeNode(node: ClusterNode, troubles: ClusterTroubles, status: ReturnType<Runtime['status']>): void {
+  troubles.look()
+  const { inFlight, traffic } = status
+  const degraded = status.degraded.map(({ part, reason, since }) => ({ part, reason, since }))
+  node.link.describe({ inFlight, traffic, degraded })
 }
 
 function refuseDemo(): never {

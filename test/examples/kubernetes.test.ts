@@ -103,6 +103,10 @@ describe('the Kubernetes manifests of a cluster', () => {
     expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(gateway.drainNoticeMs + gateway.drainMs + 5000)
   })
 
+  it('start every pod, though none is ready before somebody has let it join', () => {
+    expect(set.spec.podManagementPolicy).toBe('Parallel')
+  })
+
   it('are as the manifests of one gateway in all that is no matter of a cluster', () => {
     expect([own.image, own.args, own.securityContext]).toEqual([
       container.image,

@@ -64,9 +64,7 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
 /** The others may know the key, where this node does not know any yet. */
 function refuseUnknown({ gateway }: Arrival, presented: string): Fault {
   const unjoined = gateway.degraded.some(({ part }) => part === 'membership')
-  return unjoined
-    ? fault('overloaded', unjoinedText, { retryAfterMs: otherNodeMs })
-    : unknownKeyFault(presented)
+  return unjoined ? fault('overloaded', unjoinedText, { retryAfterMs: otherNodeMs }) : unknownKeyFault(presented)
 }
 
 /** What Node's parser accepts and the gateway does not. */
