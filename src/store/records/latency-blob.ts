@@ -50,7 +50,7 @@ export function changeLatencies(bytes: Uint8Array | null, changes: ReadonlyMap<n
 }
 
 /** Places in their order, each with its count. */
-export class LatencyWriter {
+class LatencyWriter {
   #offset = 0
   #last = 0
 

@@ -25,10 +25,8 @@ export async function recordSeries(
   let others: SeriesAdder | null = null
   const clock = new RowClock()
   // Of a record with several tags that are not told apart, `other` counts one: sums by tag do not know it.
-  const scan =
-    by === 'tag'
-      ? { longest: null, withTags: true, withLatencies: true }
-      : { longest: longestWithin(from, stepMs), withTags: false, withLatencies: true }
+  const longest = by === 'tag' ? null : longestWithin(from, stepMs)
+  const scan = { longest, by: [by], withLatencies: true }
   for await (const { rows, labels } of source.totals(filter, scan)) {
     for (const row of rows) {
       const step = Math.floor((clock.read(row) - from) / stepMs)
@@ -77,7 +75,7 @@ async function countGroups(
   by: SeriesQuestion['by'],
 ): Promise<Map<string, GroupCount>> {
   const groups = new Map<string, GroupCount>()
-  const scan = { longest: 'week', withTags: by === 'tag', withLatencies: false } as const
+  const scan = { longest: 'ever', by: [by], withLatencies: false } as const
   for await (const { rows, labels } of source.totals(filter, scan))
     for (const row of rows)
       for (const { id, name } of groupsOf(row, labels.get(row.label), by)) {

@@ -1,4 +1,4 @@
-import type { RecordFilter } from '../api.ts'
+import type { RecordFilter, StatsBy } from '../api.ts'
 import type { RecordLabelsRow, RecordRow } from '../schema.ts'
 import type { SumSpan } from './record-sum-keys.ts'
 import type { RecordSumRow } from './sum-rows.ts'
@@ -36,8 +36,8 @@ export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_cod
     time: string
     status: number | null
     error_code: string | null
-    /** As `latency-blob.ts` has them. */
-    latencies: Uint8Array | null
+    /** As `latency-blob.ts` has them, together or in parts. */
+    latencies: Uint8Array | readonly Uint8Array[] | null
     /** Of those latencies, the ones that are not among these records. */
     fewer?: Uint8Array | null
     /** Only where it was asked for: what they have in common as well, `-` without any. */
@@ -57,10 +57,13 @@ export interface Counted {
 }
 
 export interface SumQuestion {
-  /** The longest span that may be told at once: a chart's step is not longer. Null: each record by itself. */
-  longest: SumSpan | null
-  /** Of a record with several tags there is a row for each, where sums tell it. */
-  withTags: boolean
+  /** The longest span that may be told at once: a chart's step is not longer; `ever`: whatever the time. Null: each record by itself. */
+  longest: SumSpan | 'ever' | null
+  /**
+   * What groups are made of: rows need not be told apart by more. By tag there is a row for each of a record's tags, where sums tell
+   * it.
+   */
+  by: readonly StatsBy[]
   /** Else the latencies of sums are left out. */
   withLatencies: boolean
 }

@@ -16,11 +16,11 @@ export async function recordStats(
 ): Promise<StatsRow[]> {
   const ways = [by].flat()
   const groups = new Map<string, Group>()
-  const longest = ways.includes('day') ? 'day' : 'week'
+  const longest = ways.includes('day') ? 'day' : 'ever'
   // All rows of a label, or of a label and a day, count in the same groups where nothing else decides.
   const byLabel = ways.every((way) => way === 'day' || isOfLabel(way)) ? new Map<number, Group[]>() : null
   let last = ''
-  const question = { longest, withTags: ways.includes('tag'), withLatencies: true } as const
+  const question = { longest, by: ways, withLatencies: true } as const
   for await (const { rows, labels } of source.totals(filter, question)) {
     for (const row of rows) {
       const day = longest === 'day' ? row.time.slice(0, 10) : ''

@@ -74,7 +74,7 @@ export class RecordAdder {
   }
 
   #addLatencies({ latencies, fewer = null }: SumRow): void {
-    if (latencies !== null) readLatencies(latencies, (place, count) => this.#addAt(place, count))
+    for (const part of [latencies ?? []].flat()) readLatencies(part, (place, count) => this.#addAt(place, count))
     if (fewer !== null) readLatencies(fewer, (place, count) => this.#addAt(place, -count))
   }
 

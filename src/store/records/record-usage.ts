@@ -33,7 +33,7 @@ export async function recordUsage(source: RecordSource, filter: RecordFilter, la
   }))
 }
 
-const scan = { longest: 'week', withTags: false, withLatencies: false } as const
+const scan = { longest: 'ever', by: ['key'], withLatencies: false } as const
 
 const earlier = (until: string | undefined, lately: string) =>
   until !== undefined && Date.parse(until) < Date.parse(lately) ? until : lately

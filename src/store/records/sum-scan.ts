@@ -26,7 +26,8 @@ export async function* scanTotals(db: Database, filter: RecordFilter, question: 
   const { before: _before, ...unpaged } = filter
   const chosen = await chooseLabels(db, unpaged)
   if (chosen?.numbers.length === 0) return
-  const { longest, withTags, withLatencies } = question
+  const { longest, by, withLatencies } = question
+  const withTags = by.includes('tag')
   const summable = longest !== null && (longest !== 'hour' || !withTags) && areSummed(unpaged, chosen)
   if (!summable) return yield* scanRecords(db, unpaged, withTags)
   const span = {

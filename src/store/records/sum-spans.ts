@@ -24,18 +24,19 @@ const lengths: Readonly<Record<SumSpan, number>> = { week: 7 * dayMs, day: dayMs
 
 /**
  * Which sums tell of a span of time, newest first: whole weeks, the days and hours around them, and the records of hours that are not
- * whole. `summedFrom`: since when there are sums. `longest`, `shortest`: of the sums that may be taken.
+ * whole. `summedFrom`: since when there are sums. `longest`, `shortest`: of the sums that may be taken; `ever`: any.
  */
 export function partsOf(
   span: { from: number; to: number },
   summedFrom: number,
-  longest: SumSpan,
+  longest: SumSpan | 'ever',
   shortest: SumSpan = 'hour',
 ): SpanPart[] {
   const { from, to } = span
   const first = Math.min(to, Math.max(from, roundUp(summedFrom, hourMs)))
   const unsummed: SpanPart[] = from < first ? [{ from, to: first, by: 'record' }] : []
-  return [...cover(first, to, spans.slice(spans.indexOf(longest), spans.indexOf(shortest) + 1)), ...unsummed]
+  const levels = spans.slice(longest === 'ever' ? 0 : spans.indexOf(longest), spans.indexOf(shortest) + 1)
+  return [...cover(first, to, levels), ...unsummed]
 }
 
 function cover(from: number, to: number, levels: readonly SumSpan[]): SpanPart[] {

@@ -1,0 +1,22 @@
+import { labelColumns } from '../../store/replica/outbox-types.ts'
+import type { RecordLabelsRow } from '../../store/schema.ts'
+
+export type Labelled = Omit<RecordLabelsRow, 'number'>
+
+/** Numbers for labels as they are met: the newest first, so that it has the greatest. */
+export class MetLabels {
+  readonly known = new Map<number, RecordLabelsRow>()
+  readonly #numbers = new Map<string, number>()
+
+  number(row: Labelled): number {
+    const words = labelColumns.map((column) => row[column])
+    const text = JSON.stringify(words)
+    const found = this.#numbers.get(text)
+    if (found !== undefined) return found
+    const number = Number.MAX_SAFE_INTEGER - this.#numbers.size
+    this.#numbers.set(text, number)
+    const { lane, project, environment, key_id, key_name, model, provider, shadow } = row
+    this.known.set(number, { number, lane, project, environment, key_id, key_name, model, provider, shadow })
+    return number
+  }
+}
