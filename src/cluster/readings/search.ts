@@ -11,6 +11,10 @@ import type { ReadingFilter } from './reading.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
+const shortestMs = hourMs / 4
+/** What a piece takes is kept between these. */
+const quickMs = 15
+const slowMs = 50
 /** Of a day that has fewer, its hours are looked up first: that costs less than to read all of the day. */
 const rareInDay = 1000
 
@@ -65,13 +69,24 @@ export async function searchRecords(ask: AskPostgres, filter: ReadingFilter, wit
   return whole()
 }
 
-/** What sums do not tell is looked for in the records themselves: a day of them takes longer than a page may. */
+/**
+ * What sums do not say is looked for in the records themselves, and a day of them may take longer than a page may: so each piece is as
+ * long as the one before it showed.
+ */
 async function* piecesOf(stretches: AsyncGenerator<Stretch>, filter: ReadingFilter): AsyncGenerator<Stretch> {
   const { id, slowerThanMs, fellBack, failedAt, route, tags } = filter
   const asked = [id, slowerThanMs, fellBack, failedAt, route, tags]
-  const most = asked.some((each) => each !== undefined) ? 6 * hourMs : dayMs
+  let length = asked.some((each) => each !== undefined) ? hourMs : dayMs
   for await (const { begin, end } of stretches)
-    for (let until = end; until > begin; until -= most) yield { begin: Math.max(begin, until - most), end: until }
+    for (let until = end; until > begin; ) {
+      const from = Math.max(begin, until - length)
+      const begun = performance.now()
+      yield { begin: from, end: until }
+      const took = performance.now() - begun
+      if (took < quickMs) length = Math.min(dayMs, 2 * length)
+      else if (took > slowMs) length = Math.max(shortestMs, length / 2)
+      until = from
+    }
 }
 
 /** Where something may be, from the newest back. */
