@@ -74,11 +74,12 @@ export async function searchRecords(ask: AskPostgres, filter: ReadingFilter, wit
  * long as the one before it showed.
  */
 async function* piecesOf(stretches: AsyncGenerator<Stretch>, filter: ReadingFilter): AsyncGenerator<Stretch> {
-  const { id, slowerThanMs, fellBack, failedAt, route, tags } = filter
+  const { id, slowerThanMs, fellBack, failedAt, route, tags, before = '~' } = filter
   const asked = [id, slowerThanMs, fellBack, failedAt, route, tags]
   let length = asked.some((each) => each !== undefined) ? hourMs : dayMs
+  const last = timeOf(before) + idSlackMs
   for await (const { begin, end } of stretches)
-    for (let until = end; until > begin; ) {
+    for (let until = Math.min(end, last); until > begin; ) {
       const from = Math.max(begin, until - length)
       const begun = performance.now()
       yield { begin: from, end: until }

@@ -98,7 +98,7 @@ describe.skipIf(postgresPrograms === null)(`a search through PostgreSQL (${needs
     // The newest day, and the one hour that has it.
     expect(shared.asked.filter((text) => text.includes('from spgw.records '))).toHaveLength(2)
     const hurried = await searchRecords(shared.ask, { tags: { team: 'a' }, limit: 50 }, 0)
-    expect(hurried.searchedUntil).toBe(new Date(from + 5 * dayMs + 18 * hourMs).toISOString())
+    expect(hurried.searchedUntil).toBe(new Date(from + 5 * dayMs + 23 * hourMs).toISOString())
     expect(await searchRecords(shared.ask, { id: records[3]?.id ?? '', limit: 5 }, 0)).toMatchObject({
       ...{ records: [{ id: records[3]?.id }], before: null, searchedUntil: null },
     })
