@@ -135,16 +135,13 @@ export const leaveOutBuilders: Plugin = {
 export const takeEsModules: Plugin = {
   name: 'take-es-modules',
   setup(build) {
-    build.onResolve(
-      { filter: /^@(?:smithy|aws-crypto)\/[a-z0-9-]+$/ },
-      async ({ path, resolveDir, kind, pluginData }) => {
-        if (pluginData === 'resolving') return
-        const found = await build.resolve(path, { resolveDir, kind, pluginData: 'resolving' })
-        const home = found.path.slice(0, found.path.lastIndexOf(path) + path.length)
-        const { module } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
-        return typeof module === 'string' ? { path: join(home, module), sideEffects: false } : found
-      },
-    )
+    build.onResolve({ filter: /^@smithy\/[a-z0-9-]+$/ }, async ({ path, resolveDir, kind, pluginData }) => {
+      if (pluginData === 'resolving') return
+      const found = await build.resolve(path, { resolveDir, kind, pluginData: 'resolving' })
+      const home = found.path.slice(0, found.path.lastIndexOf(path) + path.length)
+      const { module } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
+      return typeof module === 'string' ? { path: join(home, module), sideEffects: false } : found
+    })
   },
 }
 
