@@ -113,11 +113,14 @@ export interface BodyReading {
 
 export interface SocketReader {
   frame(frame: Buffer): SocketReading
-  /** The sum of the usage that the provider reported; null when it reported none. */
-  usage(): TokenUsage | null
-  usageDetail(): UsageDetail | null
-  /** What the answer that this frame ended used; null: it ended none. Each is priced by itself, since its length chooses the rates. */
+  /** What this frame reports of an answer's usage. Each is priced by itself, since its length chooses the rates. */
   readonly turn: TurnUsage | null
+  /** Whether an answer begins or ends with this frame. */
+  readonly step: 'begins' | 'ends' | null
+  /** What this frame brings of an answer comes to about so many tokens. */
+  readonly written: number
+  /** Usage of a model beside the session's own, up to now: counts only where there is no other. */
+  readonly beside: TokenUsage | null
   /** Whether an answer is in progress, as far as the frames show. */
   busy(): boolean
 }

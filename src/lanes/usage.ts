@@ -21,6 +21,23 @@ export const doubtedFrom = 1_000_000
 const mostUnits = 1e5
 const mostSeconds = 7 * 86_400
 
+/** Tables are late when a model reads or writes more; a model that runs the provider's own tools reads its prompt again for each. */
+const timesOwnTools = 8
+const timesHostedTools = 64
+
+/** What one answer can have used at most: what the model reads and writes, or what its bytes may come to, several times over. */
+export function mostPossible(
+  price: { max_input: number | null; max_output: number | null } | null,
+  { hostedTools, sent, received }: { hostedTools: boolean; sent: number; received: number },
+): Pick<TokenUsage, 'input' | 'output'> {
+  const times = hostedTools ? timesHostedTools : timesOwnTools
+  const most = (known: number | null | undefined, bytes: number) => times * Math.max(known ?? doubtedFrom, bytes)
+  return {
+    input: most(price?.max_input, sent),
+    output: Math.max(doubtedFrom, most(price?.max_output, received)),
+  }
+}
+
 /** What a provider reported, where it can be true; else null, as if it had reported nothing. */
 export function believe(tokens: TokenUsage): TokenUsage | null {
   return tokens.input > mostTokens || tokens.output > mostTokens ? null : tokens

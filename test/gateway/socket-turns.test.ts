@@ -110,10 +110,115 @@ describe('a WebSocket', () => {
     expect(held(plane).at(-1)?.hold[0]?.[2]).toBe(use(plane).used + use(plane).held)
     client.socket.close(1000)
     const record = await plane.record(client.requestId)
-    await expect.poll(() => use(plane)).toMatchObject({ used: 20_340_000, held: 0, holders: 0 })
-    expect(record.cost?.usd).toBe(0.02034)
+    // What the third sent may be billed.
+    await expect.poll(() => use(plane)).toMatchObject({ used: 20_347_000, held: 0, holders: 0 })
+    expect(record.cost?.usd).toBe(0.020347)
     // The second turn was held as 20 bytes and 1024 tokens.
     expect(record.estimate_error).toBeGreaterThan(0.009)
+  })
+
+  const delta = (bytes: number) => ({ type: 'response.output_text.delta', delta: 'x'.repeat(bytes) })
+
+  it('llmgateway PR 3331: charges what has come of a turn that its client or its provider leaves', async () => {
+    for (const leaving of ['client', 'far'] as const) {
+      const sides = await connect({ budgetUsdDay: 0.1 })
+      const { plane, client, far } = sides
+      client.send(turn)
+      await far.next()
+      for (const frame of [created, ...Array.from({ length: 10 }, () => delta(398))]) far.send(frame)
+      for (let frame = 0; frame < 11; frame++) await client.next()
+      sides[leaving].socket.terminate()
+      const record = await plane.record(client.requestId)
+      expect(record.tokens).toMatchObject({ input: 7, output: 1000, source: 'estimated' })
+      await expect.poll(() => use(plane)).toMatchObject({ used: 10_007_000, held: 0, holders: 0 })
+      expect(record.cost?.usd).toBe(0.010007)
+    }
+  })
+
+  it('charges a turn that reports nothing by what it wrote, one that reports twice once, and none for an error', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 0.1 })
+    const silent = { type: 'response.done', response: { id: 'resp_1' } }
+    const failed = { type: 'response.done', response: { id: 'resp_1', status: 'failed' } }
+    const turns: [frames: object[], used: number][] = [
+      [[created, delta(398), silent], 1_007_000],
+      [[created, done(10), done(10)], 1_127_000],
+      [[created, failed], 1_127_000],
+      // It may be that of a provider that refuses to begin one.
+      [[{ type: 'error', error: { type: 'invalid_request_error', message: 'no' } }], 1_127_000],
+    ]
+    for (const [frames] of turns) {
+      client.send(turn)
+      await far.next()
+      for (const frame of frames) far.send(frame)
+      for (const _frame of frames) await client.next()
+    }
+    client.socket.close(1000)
+    expect((await plane.record(client.requestId)).tokens).toMatchObject({ input: 27, output: 110 })
+    await expect.poll(() => use(plane)).toMatchObject({ used: turns.at(-1)?.[1], held: 0, holders: 0 })
+  })
+
+  it('believes no turn that reports more than it can have used, and says so once', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 0.1 })
+    for (let time = 0; time < 2; time++) {
+      client.send(turn)
+      await far.next()
+      const frames = [created, delta(398), done(9e8)]
+      for (const frame of frames) far.send(frame)
+      for (const _frame of frames) await client.next()
+    }
+    client.socket.close(1000)
+    const { tokens, policy_signals } = await plane.record(client.requestId)
+    expect(tokens).toMatchObject({ input: 14, output: 200, source: 'estimated' })
+    expect(policy_signals.filter(({ rule }) => rule === 'usage')).toHaveLength(1)
+    await expect.poll(() => use(plane)).toMatchObject({ used: 2_014_000, held: 0 })
+  })
+
+  it('holds each of several turns that run at once', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 0.025 })
+    const held: number[] = []
+    for (let time = 0; time < 2; time++) {
+      client.send(turn)
+      await far.next()
+      held.push(use(plane).held)
+    }
+    expect(held).toEqual([10_247_000, 2 * 10_247_000])
+    // Where less is left, a turn is content with less, until nothing is.
+    const refused = client.nextJson()
+    for (let time = 0; time < 5; time++) client.send(turn)
+    expect(await refused).toMatchObject({ type: 'error', error: { code: 'rate_limited' } })
+    expect(use(plane).held).toBeGreaterThan(22_000_000)
+    expect(use(plane).held).toBeLessThanOrEqual(25_000_000)
+    far.send(created)
+    far.send(done(100))
+    let frame: unknown = null
+    do frame = await client.nextJson()
+    while (Object(frame).type !== 'response.done')
+    client.socket.close(1000)
+    const { tokens } = await plane.record(client.requestId)
+    // 20 and 100 tokens, and what the others sent.
+    expect(tokens).toMatchObject({ output: 100, input: expect.toSatisfy((input: number) => input % 7 === 20 % 7) })
+    await expect.poll(() => use(plane)).toMatchObject({ held: 0, holders: 0 })
+    expect(use(plane).used).toBe((tokens?.input ?? 0) * 1000 + 1_000_000)
+  })
+
+  it('holds more for a turn that goes on, and ends where the budget does', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 0.02 })
+    client.send(turn)
+    await far.next()
+    far.send(created)
+    for (let frame = 0; frame < 30; frame++) far.send(delta(398))
+    let last: unknown = null
+    do last = await client.nextJson()
+    while (Object(last).type !== 'error')
+    expect(last).toMatchObject({ error: { code: 'budget_exceeded' } })
+    await once(client.socket, 'close')
+    const { tokens, error } = await plane.record(client.requestId)
+    expect(error?.code).toBe('budget_exceeded')
+    expect(tokens?.output).toBeLessThanOrEqual(2000)
+    await expect.poll(() => use(plane).used).toBeGreaterThan(15_000_000)
+    expect(use(plane)).toMatchObject({ held: 0, holders: 0 })
+    // What came last was not passed on, and is paid for all the same.
+    expect(use(plane).used).toBeLessThanOrEqual(20_000_000 + 1_007_000)
   })
 
   it('is closed where its provider begins by itself what the limits do not allow', async () => {

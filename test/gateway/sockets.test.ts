@@ -114,7 +114,7 @@ describe('a WebSocket through the gateway', () => {
       output_token_details: { audio_tokens: 15, text_tokens: 5 },
     }
     far.send({ type: 'response.created', response: { id: 'resp_1' } })
-    for (let time = 0; time < 2; time++) far.send({ type: 'response.done', response: { id: 'resp_1', usage } })
+    for (const id of ['resp_1', 'resp_2']) far.send({ type: 'response.done', response: { id, usage } })
     for (let time = 0; time < 3; time++) await client.next()
     bye(client, 1000)
     await client.closed
@@ -135,7 +135,7 @@ describe('a WebSocket through the gateway', () => {
       input_token_details: { cached_tokens: 100, audio_tokens: 300, cached_tokens_details: { audio_tokens: 50 } },
       output_token_details: { audio_tokens: 15 },
     }
-    for (let time = 0; time < 2; time++) far.send({ type: 'response.done', response: { id: 'resp_1', usage } })
+    for (const id of ['resp_1', 'resp_2']) far.send({ type: 'response.done', response: { id, usage } })
     for (let time = 0; time < 2; time++) await client.next()
     bye(client, 1000)
     await client.closed

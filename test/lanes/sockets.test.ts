@@ -52,8 +52,9 @@ describe.each(rows.map((row) => [`${row[0].name} ${row[1]}`, row] as const))('%s
             for (const { start, end } of spans)
               expect(JSON.parse(bytes.toString('utf8', start, end)).endsWith(name)).toBe(true)
         reader.frame(bytes)
-        const usage = reader.usage()
+        const usage = reader.turn?.tokens ?? null
         if (usage !== null) expect(Number.isSafeInteger(usage.input + usage.output)).toBe(true)
+        expect(Number.isSafeInteger(reader.written)).toBe(true)
       }),
       { numRuns: 500 },
     )
@@ -93,7 +94,7 @@ it('looks for models of a session no deeper than anybody reads them', () => {
   expect(ask(1000)).toMatchObject({ model: { name: 'a' }, additionalModels: [] })
 })
 
-it('adds up what Live reports, by delegated answers too', () => {
+it('reads what Live reports, of delegated answers too, and no end twice', () => {
   const socket = open([openai, '/live/sessions'])
   const reader = socket.reader()
   const tell = (value: object) => reader.frame(Buffer.from(JSON.stringify(value)))
@@ -101,9 +102,34 @@ it('adds up what Live reports, by delegated answers too', () => {
     { type: 'live_session', id: 'sess_1' },
   ])
   const usage = { input_tokens: 5, output_tokens: 7 }
-  for (let time = 0; time < 2; time++)
-    tell({ type: 'response.event', event: { type: 'response.completed', response: { id: 'r', usage } } })
-  expect(reader.usage()).toMatchObject({ input: 10, output: 14 })
+  const delegated = (event: object) => tell({ type: 'response.event', event })
+  delegated({ type: 'response.output_text.delta', delta: 'eight by' })
+  expect(reader.written).toBe(2)
+  for (const id of ['r', 's']) {
+    delegated({ type: 'response.completed', response: { id, usage } })
+    expect(reader).toMatchObject({ step: 'ends', turn: { tokens: { input: 5, output: 7 } } })
+  }
+  delegated({ type: 'response.completed', response: { id: 's', usage } })
+  expect(reader).toMatchObject({ step: null, turn: null })
+})
+
+it('reads when a turn of Gemini begins and ends, and what its frames come to', () => {
+  const reader = open([gemini, live]).reader()
+  const says = (value: object) => {
+    reader.frame(Buffer.from(JSON.stringify(value)))
+    return { step: reader.step, written: reader.written, busy: reader.busy() }
+  }
+  const text = (words: string) => ({ serverContent: { modelTurn: { parts: [{ text: words }] } } })
+  expect(says(text('x'.repeat(400)))).toEqual({ step: 'begins', written: 100, busy: true })
+  expect(says(text('four'))).toEqual({ step: null, written: 1, busy: true })
+  const sound = { inlineData: { mimeType: 'audio/pcm;rate=24000', data: 'A'.repeat(25_600 - 84) } }
+  expect(says({ serverContent: { modelTurn: { parts: [sound] } } })).toMatchObject({ written: 10 })
+  expect(says({ serverContent: { outputTranscription: { text: 'fourfour' } } })).toMatchObject({ written: 2 })
+  expect(says({ toolCall: { functionCalls: [{ name: 'a'.repeat(400), args: {} }] } }).written).toBeGreaterThan(100)
+  expect(says({ serverContent: { interrupted: true } })).toEqual({ step: 'ends', written: 0, busy: false })
+  expect(says({ serverContent: { turnComplete: true } })).toEqual({ step: null, written: 0, busy: false })
+  const whole = { serverContent: { ...text('a whole turn').serverContent, turnComplete: true } }
+  expect(says(whole)).toEqual({ step: 'ends', written: 3, busy: false })
 })
 
 it('looks no further into frames of sound, and into any that may name an object', () => {

@@ -2,8 +2,9 @@ import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { roundUsd, usdOfNano } from '../../core/money.ts'
 import type { AttemptRecord, Cost, TokenUsage } from '../../core/record.ts'
+import type { TurnUsage } from '../../lanes/contract.ts'
 import { usesHostedTools } from '../../lanes/hosted-tools.ts'
-import { doubtedFrom, usageDetail } from '../../lanes/usage.ts'
+import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { costOf, type PricedUsage } from '../../policy/prices/cost.ts'
 import type { Arrival } from '../request/arrival.ts'
@@ -55,32 +56,34 @@ export function priceCall(arrival: Arrival, end: RequestEnd): void {
 
 const mostOf = ({ input, output }: TokenUsage): number => Math.max(input, output)
 
-/** Tables are late when a model reads or writes more; a model that runs the provider's own tools reads its prompt again for each. */
-const timesOwnTools = 8
-const timesHostedTools = 64
-
 /**
  * A single false report must not use up a whole budget: what is far above all that the model can read or write for this request is not
  * believed. The request then costs what it was held for, or what its length says.
  */
 function doubtReport(arrival: Arrival, end: RequestEnd, tokens: TokenUsage): void {
-  const { gateway, trace, match, body, limits, lane } = arrival
-  const { provider, priced } = trace
-  if (match === null || lane === null || priced === null || tokens.source !== 'reported') return
+  const { trace, match, limits } = arrival
+  if (match === null) return
   const { socket, reportsUsage, model } = match.endpoint
   // These sum up many answers.
-  if (socket !== null || reportsUsage === 'end' || model === 'none') return
-  const price = provider === null ? null : gateway.model.prices.find({ provider, ...priced })
-  const times = usesHostedTools(lane.name, body.bytes) ? timesHostedTools : timesOwnTools
-  const most = (known: number | null | undefined, bytes: number) => times * Math.max(known ?? doubtedFrom, bytes)
-  const mostInput = most(price?.max_input, trace.requestBytes)
-  const mostOutput = Math.max(doubtedFrom, most(price?.max_output, trace.responseBytes))
-  if (tokens.input <= mostInput && tokens.output <= mostOutput) return
+  if (socket !== null || reportsUsage === 'end' || model === 'none' || !isDoubtful(arrival, tokens)) return
   const held = limits?.hold?.heldFor ?? null
   const written = Math.ceil(trace.responseBytes / bytesPerToken)
   const output = held?.limited === true ? held.output : Math.max(held?.output ?? 0, written)
   end.tokens = estimatedTokens(held?.input ?? Math.ceil(trace.requestBytes / bytesPerToken), output)
   end.detail = usageDetail({ tier: end.detail?.tier })
+}
+
+/** `tokens`: of one answer, on a connection too. What cannot be true is noted on the record. */
+function isDoubtful({ gateway, trace, body, lane, match }: Arrival, tokens: TokenUsage): boolean {
+  const { provider, priced } = trace
+  if (lane === null || priced === null || tokens.source !== 'reported') return false
+  const price = provider === null ? null : gateway.model.prices.find({ provider, ...priced })
+  // Which tools a connection has, its frames say.
+  const hostedTools = match?.endpoint.socket != null || usesHostedTools(lane.name, body.bytes)
+  const most = mostPossible(price, { hostedTools, sent: trace.requestBytes, received: trace.responseBytes })
+  if (tokens.input <= most.input && tokens.output <= most.output) return false
+  // Once, however many turns a connection has.
+  if (trace.policySignals.some(({ rule }) => rule === 'usage')) return true
   const reported = `${tokens.input} tokens of input and ${tokens.output} of output`
   trace.policySignals.push({
     rule: 'usage',
@@ -88,6 +91,7 @@ function doubtReport(arrival: Arrival, end: RequestEnd, tokens: TokenUsage): voi
     text: `The provider reported ${reported}, more than the model can have used: the request costs an estimate instead.`,
     data: { provider, model: priced.model, input: tokens.input, output: tokens.output },
   })
+  return true
 }
 
 /** An answer that came in parts costs what they cost, each by itself: the length of each prompt chooses its rates. */
@@ -176,6 +180,13 @@ function priceUsage(arrival: Arrival, usage: PricedUsage, at: PricedAt = arrival
   const known = again && policySignals.some((signal) => signal.text === text)
   if (!known) policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
   return null
+}
+
+/** What a turn of a connection reported, where it can be true; else what it comes to by its frames. */
+export function believeTurn({ arrival }: Call, turn: TurnUsage, estimate: TokenUsage): TurnUsage {
+  const { tokens, detail } = turn
+  if (tokens === null || mostOf(tokens) <= doubtedFrom || !isDoubtful(arrival, tokens)) return turn
+  return { tokens: estimate, detail: usageDetail({ tier: detail?.tier }) }
 }
 
 /** Long context is a matter of one answer, and no matter of all that a connection has seen. */

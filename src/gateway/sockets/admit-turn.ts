@@ -1,23 +1,23 @@
 import type { Fault } from '../../core/errors.ts'
-import type { TokenUsage } from '../../core/record.ts'
 import { checkSource } from '../../policy/admit.ts'
 import type { Call } from '../request/call.ts'
 import { takeTurn } from '../request/take-limits.ts'
-import { holdTurn } from './hold-turn.ts'
+import { type EarlierTurns, holdTurn } from './hold-turn.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
 /**
  * A turn of a connection counts like a request: by the hours, limits and budgets of the key as it is by now. `bytes`: of the frame that
- * asks for it. Null: it may begin.
+ * asks for it; null: it has counted before. Gives the output tokens that are held for it.
  */
 export function admitTurn(
   call: Call,
   { provider }: OpenedProvider,
-  used: TokenUsage | null,
-  bytes: number,
-): Fault | null {
+  earlier: EarlierTurns,
+  bytes: number | null,
+): Fault | number {
   const target = { provider: { id: provider.row.id }, upstreamModel: call.trace.upstreamModel ?? '' }
-  return checkHours(call) ?? takeTurn(call.arrival, bytes) ?? holdTurn(call, used, bytes, target)
+  const refused = checkHours(call) ?? (bytes === null ? null : takeTurn(call.arrival, bytes))
+  return refused ?? holdTurn(call, earlier, bytes ?? 0, target)
 }
 
 function checkHours({ gateway, policy, arrival, trace }: Call): Fault | null {

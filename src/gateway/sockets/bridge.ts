@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { formatDuration } from '../../core/units.ts'
-import type { EndpointSocket, SocketReader } from '../../lanes/contract.ts'
+import type { EndpointSocket } from '../../lanes/contract.ts'
 import type { Closing, Frame, Peer, PeerSink } from '../../providers/socket-peer.ts'
 import { settle } from '../answer/settle.ts'
 import type { Call } from '../request/call.ts'
@@ -23,7 +23,6 @@ import { LivePeer, watchPeers } from './ping.ts'
 export interface BridgeOptions {
   call: Call
   socket: EndpointSocket
-  reader: SocketReader
   down: FramesDown
   client: Peer
   /** null: the first frame decides who it is; until then nothing is passed on. */
@@ -119,7 +118,8 @@ export class Bridge {
   async finish(closing: Closure): Promise<void> {
     if (this.#over) return
     this.#over = true
-    const { call, client, reader, down } = this.#options
+    const { call, client, down } = this.#options
+    const { turns } = down
     const { arrival, abort, gateway, trace } = call
     abort.onAbort(null)
     abort.onDrain(null)
@@ -130,8 +130,9 @@ export class Bridge {
     close(this.#provider?.peer ?? null, closing.provider)
     trace.mark('last_byte')
     try {
-      const error = recordedError(closing, down.busy(), down.error)
-      await settle(arrival, { status: 101, error, tokens: reader.usage(), detail: reader.usageDetail() })
+      const error = recordedError(closing, turns.busy(), down.error)
+      turns.cut(error?.origin !== 'provider')
+      await settle(arrival, { status: 101, error, tokens: turns.tokens(), detail: turns.detail() })
       if (closing.fault !== null && closing.client !== null) this.#sendFault(closing.fault)
     } finally {
       close(client, closing.client)
@@ -217,7 +218,7 @@ export class Bridge {
   }
 
   #closeIfIdle(): void {
-    if (this.#options.down.busy()) return
+    if (this.#options.down.turns.busy()) return
     void this.finish(drained())
   }
 

@@ -1,18 +1,14 @@
 import type { Fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
-import type { TokenUsage } from '../../core/record.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, StreamedError } from '../../lanes/contract.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
-import { chargeTurn } from '../answer/charge.ts'
 import { objectsEntry } from '../objects/created-objects.ts'
 import type { Call } from '../request/call.ts'
-import { correctTurns } from '../request/take-limits.ts'
 import type { RequestEnd } from '../request/trace.ts'
-import { admitTurn } from './admit-turn.ts'
-import { bookTurns } from './hold-turn.ts'
 import type { OpenedProvider } from './open-provider.ts'
+import { SocketTurns } from './socket-turns.ts'
 
 /** The connection. */
 interface EndsWith {
@@ -26,22 +22,20 @@ const objectsKept = 1000
 
 /** What comes from the provider: passed as it is, and read beside it. */
 export class FramesDown {
+  readonly turns: SocketTurns
   readonly #call: Call
   readonly #reader: SocketReader
   /** Made on this connection: who names one of them here need not be looked up, nor could be where the provider stores none. */
   readonly #made = new Set<string>()
   #provider: OpenedProvider | null = null
   #errors = 0
-  /** The client has asked for a response, and nothing has come of it yet. */
-  #asked = false
-  /** Turns that were admitted when the client asked for them, and have not begun. */
-  #admitted = 0
   /** What the provider said last of an error. */
   error: RequestEnd['error'] = null
 
   constructor(call: Call, reader: SocketReader) {
     this.#call = call
     this.#reader = reader
+    this.turns = new SocketTurns(call, reader)
   }
 
   connected(provider: OpenedProvider): void {
@@ -52,57 +46,24 @@ export class FramesDown {
     return this.#made.has(`${type} ${id}`)
   }
 
-  /** A frame that asks for a response goes up. */
-  asked(): void {
-    this.#asked = true
-    this.#admitted++
-  }
-
-  used(): TokenUsage | null {
-    return this.#reader.usage()
-  }
-
-  /** Whether a response is in progress: who leaves now leaves in the middle of it. */
-  busy(): boolean {
-    return this.#asked || this.#reader.busy()
-  }
-
   read(frame: Frame, bridge: EndsWith): Frame | null | Promise<Frame | null> {
     if (frame.bytes.length < slicedBytes) return this.#read(frame, bridge)
     return scanInSlices(frame.bytes).then(() => this.#read(frame, bridge))
   }
 
   #read(frame: Frame, bridge: EndsWith): Frame | null | Promise<Frame | null> {
-    const before = this.#reader.busy()
     const { created, seen, error } = this.#reader.frame(frame.bytes)
-    const isBusy = this.#reader.busy()
-    if (this.#reader.turn !== null) chargeTurn(this.#call, this.#reader.turn)
-    if (this.#asked && (error !== null || isBusy)) this.#asked = false
-    if (before && !isBusy) this.#endTurn()
     if (error !== null) this.#recordError(error)
     for (const object of seen) this.#remember(object)
     const provider = this.#provider
     if (provider === null) return frame
-    const refused = !before && isBusy ? this.#beginTurn(provider) : null
+    const refused = this.turns.follow(provider, error !== null)
     if (refused !== null) {
-      // The provider has begun it by itself, and would begin the next: only the end of the connection keeps it from that.
+      // The provider has begun it, or writes more than the budgets have room for: only the end of the connection keeps it from that.
       bridge.end(refused)
       return null
     }
     return created.length === 0 ? frame : this.#journal(created, provider, frame)
-  }
-
-  /** One that the client has not asked for, since the provider hears when it is its turn, is admitted when it begins. */
-  #beginTurn(provider: OpenedProvider): Fault | null {
-    if (this.#admitted === 0) return admitTurn(this.#call, provider, this.used(), 0)
-    this.#admitted--
-    return null
-  }
-
-  #endTurn(): void {
-    const used = this.#reader.usage()
-    correctTurns(this.#call.arrival, used)
-    if (used !== null) void bookTurns(this.#call, used, () => this.busy())
   }
 
   /** Before the client can name it. */

@@ -13,7 +13,6 @@ import type { Call } from '../request/call.ts'
 import { checkNameLength } from '../request/receive.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
 import { planModel } from '../upstream/plan-call.ts'
-import { admitTurn } from './admit-turn.ts'
 import type { Bridge } from './bridge.ts'
 import type { FramesDown } from './frames-down.ts'
 import { type OpenedProvider, openProvider } from './open-provider.ts'
@@ -150,9 +149,8 @@ export class FramesUp {
       this.#learnModel(named.name, to)
     }
     if (ask.asksResponse) {
-      const refused = admitTurn(this.#call, provider, this.#down.used(), frame.bytes.length)
+      const refused = this.#down.turns.ask(provider, frame.bytes.length)
       if (refused !== null) return this.#reject(refused, bridge)
-      this.#down.asked()
     }
     return renames.length === 0 ? frame : { ...frame, bytes: this.#patch(frame.bytes, renames) }
   }

@@ -16,31 +16,42 @@ import {
   tokensOf,
 } from '../upstream/hold-budgets.ts'
 
-/** One more turn of a connection: what the turns before it came to, and an increment for this one. Null: it may begin. */
-export function holdTurn(call: Call, used: TokenUsage | null, bytes: number, target: Priced): Fault | null {
+/** What turns of a connection have come to, and whether others still run. */
+export interface EarlierTurns {
+  used: TokenUsage | null
+  running: boolean
+}
+
+/**
+ * One more turn of a connection: what the turns before it came to, what others hold that still run, and an increment for this one.
+ * Gives the output that is held for it.
+ */
+export function holdTurn(call: Call, { used, running }: EarlierTurns, bytes: number, target: Priced): Fault | number {
   const { arrival, trace } = call
   const hold = budgetsOf(arrival)
-  if (hold === null) return null
+  if (hold === null) return 0
   // Its model was not known when it was opened.
   const isFirst = hold.budgets.length === 0
   const refused = isFirst ? holdFirst(call, target, Date.now()) : null
   if (refused !== null) return refused
   const price = call.openHold?.price ?? null
   const before = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: tokensOf(used) }
-  const input = Math.ceil(bytes / bytesPerToken)
+  const beside = running ? call.openHold : null
+  const input = (beside?.input ?? 0) + Math.ceil(bytes / bytesPerToken)
   for (let output = increment; ; output = Math.floor(output / 2)) {
-    const turn = needOf({ price, input }, output)
-    const raised = raise(call, hold, { usd: before.usd + turn.usd, tokens: before.tokens + turn.tokens })
+    const held = (beside?.held ?? 0) + output
+    const turns = needOf({ price, input }, held)
+    const raised = raise(call, hold, { usd: before.usd + turns.usd, tokens: before.tokens + turns.tokens })
     if (!('why' in raised)) {
-      const tokens = { input: (used?.input ?? 0) + input, output: (used?.output ?? 0) + output }
-      void journalHeld(call, hold, tokens)
-      // Another turn has begun (`bookTurns`).
-      if (call.openHold !== null) call.openHold = { ...call.openHold }
-      return null
+      void journalHeld(call, hold, { input: (used?.input ?? 0) + input, output: (used?.output ?? 0) + held })
+      // Another one, since another turn has begun (`bookTurns`).
+      call.openHold = { price, input, held, before }
+      return output
     }
     if (output / 2 >= smallestIncrement) continue
     const booked = hold.budgets.find(({ limit }) => limit === raised.limit)?.booked ?? 0n
-    return refuse(call, afterTurns(raised, before, booked), null)
+    const others = beside === null ? nothing : needOf({ price, input: beside.input }, beside.held)
+    return refuse(call, afterTurns(raised, { before, others, booked }), null)
   }
 }
 
@@ -59,13 +70,25 @@ export async function bookTurns(call: Call, used: TokenUsage, isBusy: () => bool
   gateway.limits.bookTurns(hold, actual)
 }
 
-/** What turns before have used and was not booked yet is still held, and comes back to nobody. */
-function afterTurns(refusal: BudgetRefusal, before: BudgetNeed, booked: bigint): BudgetRefusal {
-  const { limit, need, use } = refusal
+const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
+
+interface BesideTurn {
+  before: BudgetNeed
+  /** What turns hold that still run. */
+  others: BudgetNeed
+  booked: bigint
+}
+
+/** What turns before have used and was not booked yet is still held, and comes back to nobody; what others hold does. */
+function afterTurns(refusal: BudgetRefusal, { before, others, booked }: BesideTurn): BudgetRefusal {
+  const { limit, need, use, most, why } = refusal
   const used = amountOf(limit, before) - booked
+  const own = need - used - amountOf(limit, others)
+  const isHeld = why === 'spent' && Number(own) <= most - use.used - Number(used)
   return {
     ...refusal,
-    need: need - used,
+    need: own,
     use: { ...use, used: use.used + Number(used), held: Math.max(0, use.held - Number(used)) },
+    why: isHeld ? 'held' : why,
   }
 }

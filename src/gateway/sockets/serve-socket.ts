@@ -82,12 +82,11 @@ async function pass(
     provider?.peer.terminate()
     return settle(call.arrival, { status: errorTable.internal.status, error: clientClosed, tokens: null })
   }
-  const reader = socket.reader()
-  const down = new FramesDown(call, reader)
+  const down = new FramesDown(call, socket.reader())
   const up = new FramesUp(call, socket, down)
   if (provider !== null) up.connected(provider)
   const bridge: Bridge = new Bridge({
-    ...{ call, socket, reader, down, client, provider },
+    ...{ call, socket, down, client, provider },
     readUp: (frame) => up.read(frame, bridge),
     readDown: (frame) => down.read(frame, bridge),
   })

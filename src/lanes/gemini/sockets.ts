@@ -1,12 +1,11 @@
-import { scanObject } from '../../core/json-scan.ts'
-import { asObject, asText, parseObject, readValue } from '../../core/json-value.ts'
-import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { type Span, scanObject } from '../../core/json-scan.ts'
+import { asArray, asObject, asText, parseObject, readValue } from '../../core/json-value.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { EndpointSocket, IssuedCredentials, Match, SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
 import { forwardedQuery } from '../query.ts'
 import { emptyInspection } from '../request-body.ts'
-import { addUsage, addUsageDetail } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
 import { nameHandle } from './names.ts'
 import { askMessage } from './setup-frame.ts'
@@ -40,48 +39,71 @@ function resumptionHandle(update: unknown): ObjectName[] {
   return handle === null ? [] : [nameHandle(handle)]
 }
 
-const wanted = ['serverContent', 'usageMetadata', 'sessionResumptionUpdate', 'error']
+const wanted = ['serverContent', 'toolCall', 'usageMetadata', 'sessionResumptionUpdate', 'error']
 const turnEnds = ['turnComplete', 'interrupted']
+const written = ['modelTurn', 'outputTranscription']
+/** Base64 of 24,000 samples of two bytes a second, of which 25 tokens are made. */
+const audioBytesPerToken = 2560
 
 /** Reads what the provider sends on a Live connection. Each message reports only its own usage. */
 class LiveReader implements SocketReader {
   turn: TurnUsage | null = null
-  #usage: TokenUsage | null = null
-  #detail: UsageDetail | null = null
+  step: SocketReader['step'] = null
+  written = 0
+  readonly beside = null
   #busy = false
 
   frame(frame: Buffer): SocketReading {
     this.turn = null
+    this.step = null
+    this.written = 0
     const scan = scanObject(frame, wanted)
     if (!scan.ok) return emptyReading
     let reading = emptyReading
     for (const { name, start, end } of scan.members) {
       if (name === 'serverContent') {
-        const content = scanObject(frame, turnEnds, { start, end })
-        this.#busy = content.ok && content.members.length === 0
+        this.#readContent(frame, { start, end })
+        continue
+      }
+      if (name === 'toolCall') {
+        this.written += Math.ceil((end - start) / bytesPerToken)
         continue
       }
       const value = readValue(frame, { start, end })
       if (name === 'sessionResumptionUpdate') reading = { ...reading, created: resumptionHandle(value) }
       else if (name === 'usageMetadata') {
         this.turn = { tokens: readLiveUsage(value), detail: readGenerateDetail(value) }
-        this.#usage = addUsage(this.#usage, this.turn.tokens)
-        this.#detail = addUsageDetail(this.#detail, this.turn.detail)
       } else if (typeof value === 'object' && value !== null)
         reading = { ...reading, error: readStreamedError({ ...value }) }
     }
     return reading
   }
 
-  usage(): TokenUsage | null {
-    return this.#usage
-  }
-
-  usageDetail(): UsageDetail | null {
-    return this.#detail
+  #readContent(frame: Buffer, span: Span): void {
+    const content = scanObject(frame, [...turnEnds, ...written], span)
+    const members = content.ok ? content.members : []
+    for (const { name, start, end } of members) {
+      if (!written.includes(name)) continue
+      const part = frame.subarray(start, end)
+      this.written += part.includes('"inlineData"')
+        ? Math.ceil(part.length / audioBytesPerToken)
+        : Math.ceil(textLength(readValue(frame, { start, end })) / bytesPerToken)
+    }
+    const ends = !content.ok || members.some(({ name }) => turnEnds.includes(name))
+    // One that was interrupted is completed, too.
+    if (ends) this.step = this.#busy || this.written > 0 ? 'ends' : null
+    else if (!this.#busy) this.step = 'begins'
+    this.#busy = !ends
   }
 
   busy(): boolean {
     return this.#busy
   }
+}
+
+/** Of what a model says, in parts or as the words of its speech. */
+function textLength(value: unknown): number {
+  const said = asObject(value)
+  const texts = [said?.text, ...asArray(said?.parts).map((part) => asObject(part)?.text)]
+  return texts.reduce((sum: number, text) => sum + Buffer.byteLength(asText(text) ?? ''), 0)
 }

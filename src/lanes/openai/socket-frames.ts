@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import { type Member, type Span, scanObject } from '../../core/json-scan.ts'
 import { asText, readValue } from '../../core/json-value.ts'
 import type { ObjectType } from '../../core/stored-object.ts'
@@ -7,11 +8,25 @@ import { readType, scanFrame } from '../frames.ts'
 import { isFault, isLongName, longModel, readModel, rejectMisspelled } from '../request-body.ts'
 import { responseNames } from './objects/references.ts'
 
-/** The type of a provider's frame; '' where it has none. Audio is skipped, never parsed. */
-export function frameType(frame: Buffer): string {
-  const scan = scanObject(frame, ['type'])
-  const member = scan.ok ? scan.members.at(-1) : undefined
-  return member === undefined ? '' : (asText(readValue(frame, member)) ?? '')
+/** The type of a provider's frame, '' where it has none, and the bytes of its `delta`. Audio is skipped, never parsed. */
+export function scanEvent(frame: Buffer): { type: string; delta: number | null } {
+  const scan = scanObject(frame, ['type', 'delta'])
+  const members = scan.ok ? scan.members : []
+  const type = members.findLast(({ name }) => name === 'type')
+  const delta = members.findLast(({ name }) => name === 'delta')
+  return {
+    type: type === undefined ? '' : (asText(readValue(frame, type)) ?? ''),
+    delta: delta === undefined ? null : delta.end - delta.start,
+  }
+}
+
+/** Base64 of 24,000 samples of two bytes a second, of which 20 tokens are made. */
+const audioBytesPerToken = 3200
+
+/** What a part of an answer comes to, where nothing is reported: most providers send at least a token a part. */
+export function deltaTokens(type: string, bytes: number): number {
+  if (!type.endsWith('.delta') || bytes <= '""'.length) return 0
+  return Math.ceil(bytes / (type.endsWith('audio.delta') ? audioBytesPerToken : bytesPerToken))
 }
 
 /** A `response.create` frame is the body of that call, with a type. A model counts in a frame of any type. */

@@ -1,13 +1,13 @@
 import { asCount, asObject, asText, countOrNull, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
 import { countUsage, usualConvention, type WrittenUsage } from '../usage.ts'
-import { addUsage, addUsageDetail } from '../usage-sum.ts'
+import { addUsage } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
-import { frameType } from './socket-frames.ts'
+import { deltaTokens, scanEvent } from './socket-frames.ts'
 import { readResponsesUsage, readSearches, readUsageDetail } from './usage.ts'
 
 /** Each of these ends a response and reports its usage: the first on Realtime, the others on Responses. */
@@ -18,11 +18,13 @@ const parsed = new Set([...ends, transcribed, 'response.created', 'response.even
 /** What a provider sends on Realtime, Responses and Live connections. Source: the types of the vendor's SDK. */
 export class OpenaiSocketReader implements SocketReader {
   turn: TurnUsage | null = null
-  #usage: TokenUsage | null = null
-  #detail: UsageDetail | null = null
-  /** Usage of a transcription model beside the session's model: counted only where there is no other. */
-  #transcription: TokenUsage | null = null
+  step: SocketReader['step'] = null
+  written = 0
+  /** Of transcriptions. */
+  beside: TokenUsage | null = null
   #open = 0
+  /** The response that ended last: who tells of its end again reports nothing new. */
+  #ended: string | null = null
   readonly #keepsResponses: boolean
 
   /** `keepsResponses`: the provider stores the responses created here, unless it is asked not to. */
@@ -32,17 +34,11 @@ export class OpenaiSocketReader implements SocketReader {
 
   frame(frame: Buffer): SocketReading {
     this.turn = null
-    const type = frameType(frame)
+    this.step = null
+    const { type, delta } = scanEvent(frame)
+    this.written = delta === null ? 0 : deltaTokens(type, delta)
     const event = parsed.has(type) ? parseObject(frame) : null
     return event === null ? emptyReading : this.#read(type, event)
-  }
-
-  usage(): TokenUsage | null {
-    return this.#usage ?? this.#transcription
-  }
-
-  usageDetail(): UsageDetail | null {
-    return this.#detail
   }
 
   busy(): boolean {
@@ -52,15 +48,18 @@ export class OpenaiSocketReader implements SocketReader {
   #read(type: string, event: JsonObject): SocketReading {
     if (type === 'response.event') {
       const nested = asObject(event.event)
-      return nested === null ? emptyReading : this.#read(asText(nested.type) ?? '', nested)
+      const inner = asText(nested?.type) ?? ''
+      const delta = asText(nested?.delta)
+      if (delta !== null) this.written = deltaTokens(inner, Buffer.byteLength(delta))
+      return nested === null ? emptyReading : this.#read(inner, nested)
     }
     if (type === 'error') {
       // On Responses an error ends the response; on Realtime and Live a session goes on after one.
-      if (this.#keepsResponses) this.#open = 0
+      if (this.#keepsResponses) this.#close(this.#open)
       return { ...emptyReading, error: readStreamedError(asObject(event.error) ?? event) }
     }
     if (type === transcribed) {
-      this.#transcription = addUsage(this.#transcription, readSocketUsage(event.usage))
+      this.beside = addUsage(this.beside, readSocketUsage(event.usage))
       return emptyReading
     }
     if (type === 'session.started')
@@ -68,24 +67,32 @@ export class OpenaiSocketReader implements SocketReader {
     const response = asObject(event.response)
     if (type === 'response.created') {
       this.#open++
+      this.#ended = null
+      this.step = 'begins'
       const kept = this.#keepsResponses && response?.store !== false
       return reading({ type: 'response', id: asText(response?.id) }, kept)
     }
     if (!ends.has(type)) return emptyReading
-    this.#open = Math.max(0, this.#open - 1)
+    const error = failure(response)
+    const id = asText(response?.id)
+    if (id !== null && id === this.#ended) return { ...emptyReading, error }
+    this.#ended = id
+    this.#close(1)
     const tokens = readSocketUsage(response?.usage)
-    this.#usage = addUsage(this.#usage, tokens)
     const searches = response === null ? null : readSearches(response)
     const detail = readUsageDetail(response?.usage, response?.service_tier, searches)
-    this.#detail = addUsageDetail(this.#detail, detail)
     this.turn = tokens === null && detail === null ? null : { tokens, detail }
-    const error = failure(response)
     if (response === null || type === 'response.done') return { ...emptyReading, error }
     return {
       error,
       seen: responseObjects(response, true),
       created: this.#keepsResponses ? responseObjects(response, true) : [],
     }
+  }
+
+  #close(count: number): void {
+    if (count > 0) this.step = 'ends'
+    this.#open = Math.max(0, this.#open - count)
   }
 }
 

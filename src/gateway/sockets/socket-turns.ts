@@ -1,0 +1,168 @@
+import type { Fault } from '../../core/errors.ts'
+import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+import type { SocketReader, TurnUsage } from '../../lanes/contract.ts'
+import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
+import { believeTurn, chargeTurn } from '../answer/charge.ts'
+import type { Call } from '../request/call.ts'
+import { correctTurns } from '../request/take-limits.ts'
+import { extendHold } from '../upstream/hold-budgets.ts'
+import { admitTurn } from './admit-turn.ts'
+import { bookTurns } from './hold-turn.ts'
+import type { OpenedProvider } from './open-provider.ts'
+
+interface RunningTurn {
+  input: number
+  /** Tokens that were held for it at first. */
+  output: number
+  begun: boolean
+  reported: boolean
+}
+
+/**
+ * The turns of a connection: admitted one by one, held while they run, and charged what they report, or what their frames say where
+ * they report nothing or are cut.
+ */
+export class SocketTurns {
+  readonly #call: Call
+  readonly #reader: SocketReader
+  #running: RunningTurn[] = []
+  /** Admitted, but refused by the provider; should they begin all the same, they count no second time. */
+  #refused = 0
+  /** Tokens that have come of all that run, and that no report has counted. */
+  #written = 0
+  /** Of a turn that has ended without a report, which may still come. */
+  #unreported: TokenUsage | null = null
+  #tokens: TokenUsage | null = null
+  #detail: UsageDetail | null = null
+
+  constructor(call: Call, reader: SocketReader) {
+    this.#call = call
+    this.#reader = reader
+  }
+
+  /** What all came to until now. */
+  tokens(): TokenUsage | null {
+    return this.#tokens ?? this.#reader.beside
+  }
+
+  detail(): UsageDetail | null {
+    return this.#detail
+  }
+
+  busy(): boolean {
+    return this.#running.length > 0 || this.#reader.busy()
+  }
+
+  /** The client asks for one, in so many bytes. Null: it may begin. */
+  ask(provider: OpenedProvider, bytes: number): Fault | null {
+    return this.#admit(provider, bytes, false)
+  }
+
+  /** The frame that the reader has read last. `failed`: it tells of an error. */
+  follow(provider: OpenedProvider, failed: boolean): Fault | null {
+    const { step, turn, written } = this.#reader
+    this.#written += written
+    if (turn !== null) this.#report(turn)
+    if (step === 'ends') this.#end(failed, (turn?.tokens ?? null) !== null)
+    else if (failed) this.#refuse()
+    if (step === 'begins') return this.#begin(provider)
+    return written === 0 ? null : extendHold(this.#call, this.#written)
+  }
+
+  /** Nothing more comes. `asked`: what was sent and has not begun may be billed all the same. */
+  cut(asked: boolean): void {
+    const { length } = this.#running
+    const turns = this.#running.splice(0).filter(({ begun }) => begun || asked)
+    this.#chargeUnreported()
+    if (length === 0 || (turns.length === 0 && this.#written === 0)) return
+    const input = turns.reduce((sum, turn) => sum + (turn.reported ? 0 : turn.input), 0)
+    if (input > 0 || this.#written > 0) this.#charge({ tokens: estimatedTokens(input, this.#written), detail: null })
+  }
+
+  /** One that the client has not asked for, since the provider hears when it is its turn, is admitted when it begins. */
+  #begin(provider: OpenedProvider): Fault | null {
+    const next = this.#running.find(({ begun }) => !begun)
+    if (next !== undefined) {
+      next.begun = true
+      return null
+    }
+    const hasCounted = this.#refused > 0
+    if (hasCounted) this.#refused--
+    return this.#admit(provider, hasCounted ? null : 0, true)
+  }
+
+  #admit(provider: OpenedProvider, bytes: number | null, begun: boolean): Fault | null {
+    this.#chargeUnreported()
+    const earlier = { used: this.tokens(), running: this.#running.length > 0 }
+    const held = admitTurn(this.#call, provider, earlier, bytes)
+    if (typeof held !== 'number') return held
+    this.#running.push({ input: Math.ceil((bytes ?? 0) / bytesPerToken), output: held, begun, reported: false })
+    return null
+  }
+
+  #report(turn: TurnUsage): void {
+    const running = this.#running.find(({ begun }) => begun) ?? this.#running[0]
+    this.#unreported = null
+    const estimate = estimatedTokens(running?.input ?? 0, this.#written)
+    const believed = believeTurn(this.#call, turn, estimate)
+    this.#charge(believed)
+    if (believed.tokens === null) return
+    if (running !== undefined) running.reported = true
+    this.#written = this.#running.length > 1 ? Math.max(0, this.#written - believed.tokens.output) : 0
+  }
+
+  #end(failed: boolean, reported: boolean): void {
+    const at = Math.max(
+      0,
+      this.#running.findIndex(({ begun }) => begun),
+    )
+    const [ended] = this.#running.splice(at, 1)
+    if (ended !== undefined) this.#letGo(ended)
+    const input = failed ? 0 : (ended?.input ?? 0)
+    // An error has used nothing but what was written before it.
+    if (!reported && ended?.reported !== true && input + this.#written > 0) {
+      this.#unreported = estimatedTokens(ended?.input ?? 0, this.#written)
+      this.#written = 0
+    }
+    if (this.#running.length > 0) this.#chargeUnreported()
+    this.#correct()
+    if (this.#running.length > 0 || this.#unreported !== null || this.#tokens === null) return
+    void bookTurns(this.#call, this.#tokens, () => this.busy())
+  }
+
+  #refuse(): void {
+    const at = this.#running.findIndex(({ begun }) => !begun)
+    if (at < 0) return
+    for (const turn of this.#running.splice(at, 1)) this.#letGo(turn)
+    this.#refused++
+  }
+
+  /** Those that run beside it hold so much less. */
+  #letGo({ input, output }: RunningTurn): void {
+    const { openHold } = this.#call
+    if (openHold === null) return
+    openHold.input = Math.max(0, openHold.input - input)
+    openHold.held = Math.max(0, openHold.held - output)
+  }
+
+  #chargeUnreported(): void {
+    const tokens = this.#unreported
+    this.#unreported = null
+    if (tokens === null) return
+    this.#charge({ tokens, detail: null })
+    this.#correct()
+  }
+
+  #charge(turn: TurnUsage): void {
+    this.#tokens = addUsage(this.#tokens, turn.tokens)
+    this.#detail = addUsageDetail(this.#detail, turn.detail)
+    chargeTurn(this.#call, turn)
+  }
+
+  /** Of what is asked the input counts already. */
+  #correct(): void {
+    const input = this.#running.reduce((sum, turn) => sum + turn.input, 0)
+    correctTurns(this.#call.arrival, addUsage(this.#tokens, input === 0 ? null : estimatedTokens(input, 0)))
+  }
+}
