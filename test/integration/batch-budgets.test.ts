@@ -180,6 +180,18 @@ describe('a batch of the Anthropic lane', () => {
       await becomes({ used: spent, held: 0 })
     }
   })
+
+  it('is not charged for a line that reports more than its model can have used, but for its length', async () => {
+    expect((await create('msgbatch_3')).status).toBe(200)
+    const message = { model: 'claude', usage: { input_tokens: 5, output_tokens: 9e8 } }
+    const body = JSON.stringify({ custom_id: 'one', result: { type: 'succeeded', message } })
+    const answer = await ask('GET', `${path}/msgbatch_3/results`, { type: 'application/x-jsonl', body })
+    await answer.text()
+    spent += 5 * 1000 + Math.ceil(body.length / 4) * 5000
+    await becomes({ used: spent, held: 0 })
+    const { routing_signals } = await gateway.record(answer.headers.get('x-sp-request-id') ?? '')
+    expect(routing_signals.map(({ text }) => text).join('\n')).toContain('1 results report more than their model')
+  })
 })
 
 describe('a batch of a model without a price', () => {

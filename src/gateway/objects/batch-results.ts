@@ -1,3 +1,4 @@
+import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import { newId } from '../../core/ids.ts'
 import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
 import { LineScanner } from '../../core/line-scan.ts'
@@ -8,7 +9,7 @@ import type { ObjectOwner, StoredObject } from '../../core/stored-object.ts'
 import type { AnswerFacts, Lane, Match } from '../../lanes/contract.ts'
 import type { EndedWork } from '../../lanes/earlier-work.ts'
 import { holdsTooMuch } from '../../lanes/json-tree.ts'
-import { usageDetail } from '../../lanes/usage.ts'
+import { doubtedFrom, mostPossible, usageDetail } from '../../lanes/usage.ts'
 import { addUsage } from '../../lanes/usage-sum.ts'
 import { effectivePolicy } from '../../policy/admit.ts'
 import { findPeriod } from '../../policy/limits/periods.ts'
@@ -54,6 +55,7 @@ export class BatchResults {
   readonly #sums: Sums = new Map()
   readonly #ended: { work: Work; sums: Sums; unread?: true }[] = []
   #crowded = 0
+  #doubted = 0
   /** Of models without a price; undefined: nobody has asked yet. */
   #rate: ModelPrice | null | undefined
   readonly #lines = new LineScanner(lineBytes, (line) => this.#read(line))
@@ -74,6 +76,10 @@ export class BatchResults {
     this.#ended.push({ work: this.#work, sums: this.#sums })
     const unread = this.#lines.skipped + this.#crowded
     if (unread > 0) this.#note(`${unread} results were too large to be read: what they used is not counted.`)
+    if (this.#doubted > 0)
+      this.#note(
+        `${this.#doubted} results report more than their model can have used: they count what can be true, or their length.`,
+      )
     if (this.#sums.size > 0) this.#note('What its results say was used counts once, under the key that made it.')
   }
 
@@ -169,20 +175,38 @@ export class BatchResults {
     }
     const found = this.#call.lane.objects.readResult?.(line) ?? null
     if (found === null) return
-    const cost = this.#price(found.model, found.tokens, { batch: this.#work.type === 'batch', lines: 1 })
-    count(this.#sums, found.model, 1, found.tokens, cost)
+    const tokens = this.#believe(found.model, found.tokens, line.length)
+    const cost = this.#price(found.model, tokens, { batch: this.#work.type === 'batch', lines: 1 })
+    count(this.#sums, found.model, 1, tokens, cost)
+  }
+
+  /** One false line must not use up a budget. What the line was asked with, and by which tools, is not known here. */
+  #believe(model: string | null, tokens: TokenUsage, bytes: number): TokenUsage {
+    if (Math.max(tokens.input, tokens.output) <= doubtedFrom) return tokens
+    const most = mostPossible(this.#find(model), { hostedTools: true, sent: 0, received: bytes })
+    if (tokens.input <= most.input && tokens.output <= most.output) return tokens
+    this.#doubted++
+    return estimatedTokens(
+      tokens.input <= most.input ? tokens.input : 0,
+      tokens.output <= most.output ? tokens.output : Math.ceil(bytes / bytesPerToken),
+    )
   }
 
   /** Each result by itself, since its length chooses the rates. */
   #price(model: string | null, tokens: TokenUsage, { batch, lines }: { batch: boolean; lines: number }): Cost | null {
-    const { gateway, trace } = this.#call
+    const { trace } = this.#call
     if (model === null || trace.provider === null || trace.priced === null) return null
-    const { vendor } = trace.priced
-    const found = gateway.model.prices.find({ provider: trace.provider, vendor, model }) ?? this.#unpriced()
+    const found = this.#find(model) ?? this.#unpriced()
     // A sum of several answers says nothing of how long each of them was.
     const price = found === null || lines === 1 ? found : { ...found, long_context: null }
     const nano = price === null ? null : costOf({ tokens, detail: usageDetail({ batch }) }, price)
     return price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
+  }
+
+  #find(model: string | null): ModelPrice | null {
+    const { gateway, trace } = this.#call
+    if (model === null || trace.provider === null || trace.priced === null) return null
+    return gateway.model.prices.find({ provider: trace.provider, vendor: trace.priced.vendor, model })
   }
 
   /** What the policies of the key that made it say of models without a price. */
