@@ -64,7 +64,8 @@ export class ClusterTroubles {
 
   /** From time to time, and when this gateway has become a member: what shows by nothing else that happens. */
   look(): void {
-    const silence = this.#records?.findSilence() ?? null
+    // Whoever is alone brings nothing to PostgreSQL, and its thread says nothing of it.
+    const silence = this.#node.isMember() ? (this.#records?.findSilence() ?? null) : null
     if (silence !== null) this.#report('outbox', silence)
     this.#showIsolation()
     // It would refuse every request that a load balancer sends to it.

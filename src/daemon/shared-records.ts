@@ -73,6 +73,8 @@ export class SharedRecords {
     // A node that is alone has nobody to ask for the records of others.
     if (link === null) this.#link?.follow(false)
     this.#link = link
+    // What it said of another time, as nobody's node, is no silence of this one.
+    this.#heard = null
     link?.follow(this.#followers.size > 0)
     store.readRecords(link === null ? null : new RecordReader({ link, store, node, onApart }).read)
   }

@@ -190,6 +190,17 @@ describe('what of a cluster is degraded', () => {
     expect(said.at(-1)).toBe('membership: null')
   })
 
+  it('is that nobody knows what waits, on a member alone', () => {
+    const own = records()
+    vi.spyOn(own, 'findSilence').mockReturnValue('the cluster thread is stuck')
+    const { troubles, said, now } = listen(null, own, false)
+    troubles.look()
+    expect(said).not.toContain('outbox: the cluster thread is stuck')
+    now.isMember = true
+    troubles.look()
+    expect(said).toContain('outbox: the cluster thread is stuck')
+  })
+
   it('is what waits for PostgreSQL, while it is old', () => {
     const { troubles, said } = listen(null, records())
     troubles.hear(report)

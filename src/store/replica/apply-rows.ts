@@ -58,10 +58,12 @@ export function holds(sqlite: Sqlite.Database, { name, key, op, patch }: RowChan
   )
 }
 
-/** Every row that the nodes share, as it is here. */
-export function exportRows(sqlite: Sqlite.Database): SharedRow[] {
+/** Every row that the nodes share, as it is here. `own`: with what each node finds for itself. */
+export function exportRows(sqlite: Sqlite.Database, own = true): SharedRow[] {
   return sharedTables.flatMap((table) => {
-    const pairs = columnsOf(sqlite, table.name).map((column) => `'${column}', ${column}`)
+    const pairs = columnsOf(sqlite, table.name)
+      .filter((name) => own || !table.own?.includes(name))
+      .map((name) => `'${name}', ${name}`)
     const text = `select ${keyText(table, '')} as key, json_object(${pairs.join(', ')}) as row from ${table.name}`
     const rows = sqlite.prepare(text).all() as { key: string; row: string }[]
     return rows.map(({ key, row }) => ({ name: table.name, key, row }))

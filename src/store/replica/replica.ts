@@ -21,7 +21,6 @@ import type {
   ReplicaState,
   RowChange,
   SharedCall,
-  SharedRow,
   SharedRows,
   TakenAway,
 } from './replica-types.ts'
@@ -45,8 +44,7 @@ export class Replica {
       case 'enter':
         return await this.#change((sqlite) => {
           if (request.rows !== null) applyRows(sqlite, { rows: request.rows, extent: 'join' })
-          else if (digestOf(exportRows(sqlite)) !== request.digest)
-            throw new StoreMoved('the configuration was changed in the meantime')
+          else if (digest(sqlite) !== request.digest) throw new StoreMoved('it was changed meanwhile')
           this.#stand(sqlite, request.state)
         })
       case 'leave':
@@ -59,8 +57,8 @@ export class Replica {
         return await this.#change((sqlite) => takeOverObjects(sqlite, request.changes))
       case 'export':
         return await this.#connection.read(async () => {
-          const rows = exportRows(this.#connection.sqlite)
-          return { rows, digest: digestOf(rows) }
+          const { sqlite } = this.#connection
+          return { rows: exportRows(sqlite), digest: digest(sqlite) }
         })
       case 'rehearse':
         return await this.#rehearse((db) => runWrite(db, request.call))
@@ -192,9 +190,10 @@ function leave(sqlite: Sqlite.Database, spent: readonly BookedAmount[]): void {
   for (const booked of spent) add.run(booked)
 }
 
-function digestOf(rows: readonly SharedRow[]): string {
+/** Not of what each node finds for itself: with every request a key was used last at another time. */
+function digest(sqlite: Sqlite.Database): string {
   const hash = createHash('sha256')
-  for (const { name, key, row } of rows) hash.update(`${name}\0${key}\0${row}\0`)
+  for (const row of exportRows(sqlite, false)) hash.update(JSON.stringify(row))
   return hash.digest('base64')
 }
 

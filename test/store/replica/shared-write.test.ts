@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import type { AuditLine } from '../../../src/store/api.ts'
 import { readSnapshot } from '../../../src/store/configuration/snapshot-read.ts'
-import { StoreConflict, StoreReadOnly } from '../../../src/store/store-error.ts'
+import type { ReplicaAnswers } from '../../../src/store/replica/replica-types.ts'
+import { StoreConflict, StoreMoved, StoreReadOnly } from '../../../src/store/store-error.ts'
 import { callTable } from '../../../src/store/tables.ts'
 import { now, sampleKey, samplePolicy, sampleProvider, sampleRevision, sampleRoute } from '../support.ts'
 import { type MemoryNode, startMemoryCluster } from './memory-cluster.ts'
@@ -182,6 +183,22 @@ describe('nodes of a cluster', () => {
     await expectEqual(nodes)
     const changed = await readSnapshot(second.store.connection.db, keysVersion)
     expect(changed.keys).toMatchObject([{ id: key.id, revokedAt: now, lastUsedAt: now }])
+  })
+
+  it('are founded by one that serves meanwhile: that a key is used is no change, and a new project is one', async () => {
+    const { nodes } = await startMemoryCluster(1)
+    const [first] = nodes
+    if (!first) throw new Error('a node')
+    const scope = await addScope(first, 'one')
+    const key = sampleKey(scope)
+    await first.tables(line('keys.create')).keys.insert(key)
+    const { digest } = (await first.replica.answer({ act: 'export' })) as ReplicaAnswers['export']
+    await first.tables().keys.touch({ [key.id]: now })
+    const state = { cluster: 'clu_2', member: 'node_1', sequence: 1, mark: '1' }
+    const enter = () => first.replica.answer({ act: 'enter', state, rows: null, digest })
+    await enter()
+    await addProject(first, 'another')
+    await expect(enter()).rejects.toThrow(StoreMoved)
   })
 
   it('are read-only without PostgreSQL, but revoke', async () => {
