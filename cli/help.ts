@@ -78,8 +78,22 @@ function putCommandsFirst(text: string): string {
 function rephrase(error: CommanderError, command: Command): Error {
   const [cause = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
   const near = /\(Did you mean (.+)\?\)/.exec(suggestion ?? '')?.[1]
+  const meant = error.code === 'commander.unknownCommand' && command.parent === null ? meaningOf(cause) : null
+  if (meant !== null) return usageFault(causeOf(error.code, cause, command), `See spgw ${meant} --help.`)
   const hint = near === undefined ? `See ${pathOf(command)} --help.` : `Did you mean ${near.replace(/^one of /, '')}?`
   return usageFault(causeOf(error.code, cause, command), hint)
+}
+
+/** What others call it: a new user asks for what is wanted, not for how it is named here. */
+const meanings: Readonly<Record<string, string>> = {
+  ...{ budget: 'policies', limit: 'policies', quota: 'policies', guardrail: 'policies', rule: 'policies' },
+  ...{ spend: 'requests stats', usage: 'keys usage', stat: 'requests stats', log: 'requests' },
+  ...{ model: 'routes', team: 'projects', user: 'operators', webhook: 'alerts' },
+}
+
+function meaningOf(message: string): string | null {
+  const named = /'([^']*)'/.exec(message)?.[1]?.toLowerCase() ?? ''
+  return meanings[named] ?? meanings[named.replace(/s$/, '')] ?? null
 }
 
 function causeOf(code: string, message: string, command: Command): string {

@@ -149,7 +149,7 @@ describe('captured bodies', () => {
   })
 
   it.each<[string, Partial<RequestRecord>, RegExp, RegExp, MissingBodies?]>([
-    ['without a policy', {}, /^No policy captured/, /--capture full --attach key:ci$/],
+    ['without a policy', {}, /^No policy captured/, /--capture full --attach key:default\/production\/ci$/],
     [
       'where one keeps none',
       { policy_signals: [signal('none')] },

@@ -97,9 +97,10 @@ describe('prices in files', () => {
     [{}, 'There is no price in the file.'],
     [{ 'a.json': '[]' }, 'There is no price in the file.'],
     [{ 'a.json': '{' }, 'a.json is not JSON'],
-    [{ 'a.json': 'null' }, 'a.json, price 1:'],
+    [{ 'a.json': 'null' }, 'a.json, price 1: it names no model.'],
+    [{ 'a.json': '{"prices":[]}' }, 'a.json, price 1: it names no model.'],
     [{ 'a.json': '[{"model":"a","input":1},{"model":"b","input":-1}]' }, 'a.json, price 2.input:'],
-    [{ 'a.json': '[{"input":1}]' }, 'a.json, price 1.model:'],
+    [{ 'a.json': '[{"input":1}]' }, 'a.json, price 1: it names no model.'],
     [{ 'a.json': `[${'{},'.repeat(20_000)}{}]` }, 'a.json has more than 20000 prices.'],
   ])('are refused with the place of what is wrong', (files, message) => {
     expect(() => given(files as Record<string, string>)).toThrow(message)

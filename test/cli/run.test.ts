@@ -90,6 +90,9 @@ describe('exit status', () => {
 describe('wrong usage ends with 2, before anything is asked of the gateway', () => {
   it.each([
     [['providres'], 'Did you mean providers?'],
+    [['budget'], 'See spgw policies --help.'],
+    [['Limits'], 'See spgw policies --help.'],
+    [['spend'], 'See spgw requests stats --help.'],
     [['keys', 'lst'], 'Did you mean list?'],
     [['keys', 'list', '--al'], 'Did you mean --all?'],
     [['keys', 'show', 'a', 'b'], 'See spgw keys show --help.'],

@@ -107,7 +107,11 @@ describe('an answer that says nothing of its usage that can be true', () => {
     expect(cost?.usd).toBeCloseTo(0.001, 4)
     expect(estimate_error).toBeNull()
     expect(policy_signals.filter(({ rule }) => rule === 'usage')).toMatchObject([
-      { verdict: 'flag', data: { model: 'openai-model' } },
+      {
+        verdict: 'flag',
+        text: expect.stringContaining('900,000,000 '),
+        data: { model: 'openai-model', input_tokens: expect.any(Number), output_tokens: expect.any(Number) },
+      },
     ])
     expect((await ask(plane)).status).toBe(200)
   })

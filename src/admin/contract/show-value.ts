@@ -180,12 +180,12 @@ function formatMember(name: string, member: unknown, view: Clock): string {
 
 /** For what nobody described: the stable field names say what a value is (`expires_at`, `duration_ms`). */
 export function guessFormat(field: string): Format {
-  if (/(^|_)(at|since)$|^time$/.test(field)) return 'age'
+  if (/(^|_)(at|since|until)$|^time$/.test(field)) return 'age'
   if (/(^|_)ms$/.test(field)) return 'duration'
   if (/(^|_)bytes$|^held_limit$/.test(field)) return 'bytes'
   if (/(^|_)usd(_day|_month)?$|^usd_per_/.test(field)) return 'money'
   if (/(^|_)share$/.test(field)) return 'share'
-  if (/(^|_)(tokens(_day|_month)?|requests|errors)$|^[rt]pm$/.test(field)) return 'number'
+  if (/(^|_)(tokens(_day|_month)?|requests|errors)$|^[rt]pm$|^max_(in|out)put$/.test(field)) return 'number'
   if (/^cap_/.test(field)) return 'flag'
   if (field === 'state' || field === 'status') return 'state'
   return field === 'id' ? 'id' : 'text'

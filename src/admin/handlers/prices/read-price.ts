@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { asObject, asText } from '../../../core/json-value.ts'
 import {
   fillPrice,
   type ModelPrice,
@@ -9,6 +10,7 @@ import {
 import { ratePaths } from '../../../core/rate-paths.ts'
 import type { givenPrice } from '../../contract/prices/price-fields.ts'
 import { highestRate } from '../../contract/prices/price-fields.ts'
+import { groupDigits } from '../../contract/show-number.ts'
 import { invalid } from '../fault.ts'
 
 /** Prices of one import. More is a mistake, and would stop the gateway's control plane for a while. */
@@ -74,7 +76,7 @@ export function refuseDear(price: ModelPrice, force: boolean): void {
       const rate = table?.[name] ?? 0
       if (rate > highestRate)
         throw invalid(
-          `${name} of ${price.model} is $${rate} per million tokens.`,
+          `${name} of ${price.model} is $${groupDigits(rate)} per million tokens.`,
           'Rates are per million tokens, not per token. Add --force if it is meant.',
         )
     }
@@ -91,6 +93,11 @@ export function readGivenPrices(files: Record<string, string>, shape: typeof giv
       const checked = shape.safeParse(entry)
       if (checked.success) return checked.data
       const [issue] = checked.error.issues
+      if (asText(asObject(entry)?.model) === null)
+        throw invalid(
+          `${file}, price ${index + 1}: it names no model.`,
+          'A file has one price or a list of them, each as `spgw prices show MODEL --json` prints it.',
+        )
       const place = [index + 1, ...(issue?.path ?? [])].join('.')
       throw invalid(
         `${file}, price ${place}: ${issue?.message ?? 'is not a price'}.`,

@@ -33,7 +33,9 @@ export interface FilterInput {
 
 /** To choose or to group by node is refused where all records are of one. */
 export function needOtherNodes({ runtime }: AdminContext): void {
-  if (runtime.cluster?.records !== 'shared')
+  if (runtime.cluster === null)
+    throw invalid('This gateway is alone: there are no other nodes.', 'Leave --node out, and group by something else.')
+  if (runtime.cluster.records !== 'shared')
     throw invalid('Records of other nodes are not here.', 'Ask that node, or share records: docs/cluster.md')
 }
 

@@ -5,7 +5,7 @@ import type { RequestRecord } from '../../../core/record.ts'
 import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
 import type { Bodies } from '../../contract/requests/bodies.ts'
 import type { Compared, ReplayedEvent } from '../../contract/requests/request-replay.ts'
-import { whyNoBodies } from '../../contract/requests/why-no-bodies.ts'
+import { keyPlace, whyNoBodies } from '../../contract/requests/why-no-bodies.ts'
 import { audited } from '../audited.ts'
 import type { AdminContext } from '../context.ts'
 import { invalid, notFound, refused } from '../fault.ts'
@@ -94,9 +94,8 @@ function notKept(record: RequestRecord, missing: MissingBodies | null): Error {
 const refuse = ({ id }: RequestRecord, reason: string, hint: string) =>
   refused(`${id} cannot be sent again: ${reason}.`, hint)
 
-function captureFully({ key }: RequestRecord): string {
-  const where = key === null ? 'workspace' : `key:${key.name}`
-  return `To store future requests: spgw policies add NAME --capture full --attach ${where}`
+function captureFully(record: RequestRecord): string {
+  return `To store future requests: spgw policies add NAME --capture full --attach ${keyPlace(record)}`
 }
 
 function sendAnother({ model, key }: RequestRecord): string {
