@@ -187,7 +187,7 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
     const [good, bad] = [body('text/plain'), body('a\0b')]
     const self = { cluster: 'c', member: 'nod_x', incarnation: 'one' }
     const shipping = { self, name: 'gw-x', keeps: { keepMs: 1, keepBodiesMs: 1 }, isFollowed: false }
-    const records = { ids: [], copied: new Uint8Array(), sums: [] }
+    const records = { ids: [], copied: new Uint8Array(), sums: [], tags: [] }
     const batch = { after: 0, sequence: 1, mark: 'm', records, changes: [], bodies: [good, bad], isHistory: false }
     expect(await shipBatch(client, shipping, batch)).toEqual({ kind: 'shipped', refused: [bad] })
     expect(query("select id, encode(sealed, 'hex') from spgw.bodies where node = 'gw-x'")).toBe(`${good.id}|010203`)

@@ -46,8 +46,8 @@ export async function keepDays(client: pg.Client): Promise<void> {
     for (const day of days.records) if (isOver(day, before) && (await dropDay(client, 'drop_day', day))) dropped++
     for (const day of days.bodies) if (isOver(day, bodiesBefore)) await dropDay(client, 'drop_bodies', day)
     // Hours and days alike are named by how they begin.
-    if (dropped > 0)
-      await client.query('delete from spgw.record_sums where start < $1', [dateOf(Math.floor(before / dayMs))])
+    for (const table of dropped > 0 ? ['record_sums', 'tag_sums', 'tag_days'] : [])
+      await client.query(`delete from spgw.${table} where start < $1`, [dateOf(Math.floor(before / dayMs))])
     await removeOldObjects(client, { before, now })
     await forgetPurges(client)
     await forgetReprices(client)

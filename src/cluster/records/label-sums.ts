@@ -1,27 +1,43 @@
+import { countedTags } from '../../store/records/record-json.ts'
 import { SumChanges, type SummedRecord } from '../../store/records/sum-changes.ts'
 import { nameChanges } from '../../store/replica/outbox-records.ts'
 import {
   type LabelledChange,
   type LabelWords,
   labelColumns,
+  type ShippedRecords,
   type ShippedRow,
   shippedColumns,
 } from '../../store/replica/outbox-types.ts'
+
+/** What changes in sums together. */
+export type RecordChanges = Pick<ShippedRecords, 'sums' | 'tags'>
+
+interface NodeChanges {
+  sums: SumChanges
+  tags: SumChanges
+}
 
 /** Gathers what records of any nodes change in their sums. */
 export class LabelSums {
   readonly #labels: LabelWords[] = []
   readonly #numbers = new Map<string, number>()
-  readonly #nodes = new Map<string, SumChanges>()
+  readonly #nodes = new Map<string, NodeChanges>()
 
   add(node: string, row: ShippedRow, sign: 1 | -1): void {
-    const sums = this.#nodes.get(node) ?? new SumChanges('hour')
-    this.#nodes.set(node, sums)
-    sums.add(readSummed(row, this.#number(row.slice(firstLabel, firstLabel + labelColumns.length))), sign)
+    const { sums, tags } = this.#nodes.get(node) ?? { sums: new SumChanges('hour'), tags: new SumChanges('day') }
+    this.#nodes.set(node, { sums, tags })
+    const record = readSummed(row, this.#number(row.slice(firstLabel, firstLabel + labelColumns.length)))
+    sums.add(record, sign)
+    for (const tag of countedTags(String(row[placeOf('record_json')]))) tags.add(record, sign, tag)
   }
 
-  take(): LabelledChange[] {
-    return [...this.#nodes].flatMap(([node, sums]) => nameChanges(node, sums, (number) => this.#labels[number] ?? []))
+  take(): RecordChanges {
+    const name = (of: keyof NodeChanges): LabelledChange[] =>
+      [...this.#nodes].flatMap(([node, changes]) =>
+        nameChanges(node, changes[of], (number) => this.#labels[number] ?? []),
+      )
+    return { sums: name('sums'), tags: name('tags') }
   }
 
   #number(values: LabelWords): number {

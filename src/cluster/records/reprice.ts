@@ -6,7 +6,8 @@ import { channel } from '../schema/configuration.ts'
 import type { Self } from '../self.ts'
 import { LabelSums } from './label-sums.ts'
 import { lockRecords } from './purge.ts'
-import { readColumn, writeSums } from './write-records.ts'
+import { readColumn } from './write-records.ts'
+import { writeSums } from './write-sums.ts'
 
 /** What nodes are notified with. */
 export const repriceWord = 'reprice'

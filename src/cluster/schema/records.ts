@@ -119,5 +119,20 @@ begin
   return true;
 end $$;
 `,
+    // Of whole days, with a row for each tag (as JSON writes it) and one for what has any (''). `tag_days`: what all records come to
+    // that were counted there, tagged or not. Where that is not what all come to, a node of an earlier version has written some.
+    `
+create table spgw.tag_sums (
+  start text collate "C" not null, node text not null, label text not null, state text not null,
+  status integer not null, error_code text not null, tag text collate "C" not null, ${labels}, requests bigint not null,
+  input bigint not null, output bigint not null, cache_read bigint not null, cache_write bigint not null,
+  reasoning bigint not null, usd_nano bigint not null, priced bigint not null, latencies bytea);
+create unique index tag_sums_key on spgw.tag_sums (start, node, label, state, status, error_code, md5(tag));
+create table spgw.tag_days (
+  start text collate "C" not null, node text not null, requests bigint not null, input bigint not null,
+  output bigint not null, cache_read bigint not null, cache_write bigint not null, reasoning bigint not null,
+  usd_nano bigint not null, priced bigint not null, rows integer not null default 0,
+  overflow boolean not null default false, primary key (start, node));
+`,
   ],
 }

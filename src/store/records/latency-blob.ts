@@ -32,42 +32,30 @@ const room = Buffer.alloc(2 * durationSteps * 10)
 /** The counts of `bytes` with these added, or taken away where they are negative: both in order, so that one run merges them. */
 export function changeLatencies(bytes: Uint8Array | null, changes: ReadonlyMap<number, number>): Buffer {
   const sorted = [...changes].sort(([one], [other]) => one - other)
-  const written = new LatencyWriter()
-  let next = 0
+  let [next, offset, last] = [0, 0, 0]
+  const write = (value: number): void => {
+    let rest = value
+    for (; rest > 127; rest = Math.floor(rest / 128)) room[offset++] = (rest % 128) | 128
+    room[offset++] = rest
+  }
+  /** Places come in their order. */
+  const put = (place: number, count: number): void => {
+    if (count <= 0) return
+    write(place - last)
+    write(count)
+    last = place
+  }
   const writeUpTo = (place: number): void => {
     for (let change = sorted[next]; change !== undefined && change[0] < place; change = sorted[++next])
-      written.put(change[0], change[1])
+      put(change[0], change[1])
   }
   if (bytes !== null)
     readLatencies(bytes, (place, count) => {
       writeUpTo(place)
       const change = sorted[next]
       if (change?.[0] === place) next++
-      written.put(place, count + (change?.[0] === place ? change[1] : 0))
+      put(place, count + (change?.[0] === place ? change[1] : 0))
     })
   writeUpTo(Number.POSITIVE_INFINITY)
-  return written.finish()
-}
-
-/** Places in their order, each with its count. */
-class LatencyWriter {
-  #offset = 0
-  #last = 0
-
-  put(place: number, count: number): void {
-    if (count <= 0) return
-    this.#number(place - this.#last)
-    this.#number(count)
-    this.#last = place
-  }
-
-  finish(): Buffer {
-    return Buffer.from(room.subarray(0, this.#offset))
-  }
-
-  #number(value: number): void {
-    let rest = value
-    for (; rest > 127; rest = Math.floor(rest / 128)) room[this.#offset++] = (rest % 128) | 128
-    room[this.#offset++] = rest
-  }
+  return Buffer.from(room.subarray(0, offset))
 }

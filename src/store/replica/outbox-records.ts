@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { type StoredRecord, storedColumns } from '../records/record-columns.ts'
+import { countedTags } from '../records/record-json.ts'
 import { SumChanges } from '../records/sum-changes.ts'
 import { copiable, copyJson, copyLine, copyValue } from './copy-text.ts'
 import { type LabelledChange, type LabelWords, labelColumns, type ShippedRecords } from './outbox-types.ts'
@@ -44,6 +45,7 @@ export class RecordsBatch {
   readonly ids: string[] = []
   #length = 0
   readonly #sums = new SumChanges('hour')
+  readonly #tags = new SumChanges('day')
   readonly #labels = new Map<number, { words: LabelWords; text: string }>()
   readonly #records: OutboxRecords
   readonly #node: string
@@ -69,26 +71,26 @@ export class RecordsBatch {
     const copied = new Uint8Array(this.#records.room.subarray(0, this.#length))
     // What a batch of large records needed is given back.
     if (this.#records.room.length > mostRoom) this.#records.room = Buffer.allocUnsafeSlow(usualRoom)
-    return {
-      ids: this.ids,
-      copied,
-      sums: nameChanges(this.#node, this.#sums, (number) => this.#labelOf(number).words),
-    }
+    const name = (sums: SumChanges) => nameChanges(this.#node, sums, (number) => this.#labelOf(number).words)
+    return { ids: this.ids, copied, sums: name(this.#sums), tags: name(this.#tags) }
   }
 
   /** The line in the order of `shippedColumns`, with the node before them. Only texts can have anything that is special. */
   add(row: WaitingRecord | StoredRecord): void {
-    const [id, , state, time, label, status, error_code, input, output, cache_read, cache_write, reasoning, usd] = row
-    const [, , , , , , , , , , , , , duration_ms, record, first_byte_ms, attempts, repeats = null, lastTime = null] =
+    const [id, , state, time, label, status, error_code, input, output, cache_read, cache_write, reasoning, ...rest] =
       row
+    const [usd, duration_ms, record, first_byte_ms, attempts, repeats = null, lastTime = null] = rest
     const tokens = { input, output, cache_read, cache_write, reasoning }
     this.ids.push(id)
-    this.#sums.add({ id, time, state, label, status, error_code, ...tokens, usd, duration_ms, first_byte_ms }, 1)
+    const summed = { id, time, state, label, status, error_code, ...tokens, usd, duration_ms, first_byte_ms }
+    const text = maskGatewayKeys(record)
+    this.#sums.add(summed, 1)
+    for (const tag of countedTags(text)) this.#tags.add(summed, 1, tag)
     const begin = `${this.#begin}${id}\t${state}\t${time}\t${this.#labelOf(label).text}`
     const outcome = `${figure(status)}\t${copyValue(error_code)}`
     const used = `${figure(input)}\t${figure(output)}\t${figure(cache_read)}\t${figure(cache_write)}\t${figure(reasoning)}`
     const figures = `${used}\t${figure(usd)}\t${figure(duration_ms)}\t${figure(first_byte_ms)}`
-    const texts = `${copyJson(attempts)}\t${copyJson(maskGatewayKeys(record))}`
+    const texts = `${copyJson(attempts)}\t${copyJson(text)}`
     this.#write(`${begin}\t${outcome}\t${figures}\t${texts}\t${figure(repeats)}\t${copyValue(lastTime)}\n`)
   }
 

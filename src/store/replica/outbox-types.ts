@@ -47,6 +47,8 @@ export interface ShippedRecords {
   copied: Uint8Array<ArrayBuffer>
   /** What they add. */
   sums: LabelledChange[]
+  /** The same of days by tag (`tag-sum-statements.ts`): of those that have any. */
+  tags: LabelledChange[]
 }
 
 /** A batch's number, and what tells it from another one of that number. */

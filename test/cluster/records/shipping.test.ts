@@ -9,7 +9,7 @@ import { MockPostgres, Refused } from '../../support/mock-postgres.ts'
 
 const self = { cluster: 'clu_1', member: 'nod_1', incarnation: 'one' }
 
-const noRecords = { ids: [], copied: new Uint8Array(), sums: [] }
+const noRecords = { ids: [], copied: new Uint8Array(), sums: [], tags: [] }
 
 /** A batch whose one change is a hold of that name: what PostgreSQL has of it is told by the name alone. */
 function batchOf(sequence: number, isHistory = false): OutboxBatch {

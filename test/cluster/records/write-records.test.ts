@@ -36,15 +36,24 @@ it('takes a batch apart into records that bring the same rows and the same sums'
     duration: figure,
     firstByte: figure,
     hour: fc.nat(30),
+    tags: fc.dictionary(fc.constantFrom('a', '"\0'), fc.string({ maxLength: 3 }), { maxKeys: 2 }),
   })
   await fc.assert(
     fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 6 }), async (all) => {
       const ids = await connection.writeHot((hot) =>
-        all.map(({ model, status, input, usd, duration, firstByte, hour }) => {
+        all.map(({ model, status, input, usd, duration, firstByte, hour, tags }) => {
           const time = new Date(Date.parse('2026-11-27T00:30:00Z') + hour * 3_600_000)
           const tokens = { input, output: 1, cache_read: 0, cache_write: 2, reasoning: 3, source: 'reported' as const }
           const record = sampleRecord({
-            ...{ id: newId('req', time.getTime()), time: time.toISOString(), state: 'settled', model, status, tokens },
+            ...{
+              id: newId('req', time.getTime()),
+              time: time.toISOString(),
+              state: 'settled',
+              model,
+              status,
+              tokens,
+              tags,
+            },
             ...{ duration_ms: duration, first_byte_ms: firstByte },
             cost: usd === null ? null : { usd, price_version: 'v' },
           })
@@ -64,6 +73,7 @@ it('takes a batch apart into records that bring the same rows and the same sums'
       const joined = Buffer.concat(pieces.map(({ copied }) => copied)).toString()
       expect(joined).toBe(Buffer.from(records.copied).toString())
       expect(addUp(pieces.flatMap(({ sums }) => sums))).toEqual(addUp(records.sums))
+      expect(addUp(pieces.flatMap(({ tags }) => tags))).toEqual(addUp(records.tags))
     }),
     { numRuns: 40 },
   )

@@ -98,7 +98,8 @@ it('ships in any order of events what would be read back', async () => {
         const write = (each: (hot: HotStatements) => void) => connection.writeHot(each)
         if (act === 'store' || act === 'admit') {
           const state = act === 'admit' ? 'admitted' : 'settled'
-          const fresh = Array.from({ length: count }, () => sampleRecord({ state, model: `m-${which % 3}` }))
+          const tags: RequestRecord['tags'] = which % 2 === 0 ? {} : { team: `${which % 4}` }
+          const fresh = Array.from({ length: count }, () => sampleRecord({ state, model: `m-${which % 3}`, tags }))
           known.push(...fresh)
           await write((hot) => {
             for (const record of fresh) store(hot, record)
@@ -134,8 +135,12 @@ function describeBatch(batch: OutboxBatch | null) {
   if (batch === null) return null
   const { records, ...rest } = batch
   const lines = textOf(batch).split('\n').toSorted()
-  const sums = records.sums.map((sum) =>
-    JSON.stringify({ ...sum, change: { ...sum.change, latencies: [...sum.change.latencies].toSorted() } }),
+  const [sums, tags] = [records.sums, records.tags].map((changes) =>
+    changes
+      .map((sum) =>
+        JSON.stringify({ ...sum, change: { ...sum.change, latencies: [...sum.change.latencies].toSorted() } }),
+      )
+      .toSorted(),
   )
-  return { ...rest, ids: records.ids.toSorted(), lines, sums: sums.toSorted() }
+  return { ...rest, ids: records.ids.toSorted(), lines, sums, tags }
 }

@@ -187,7 +187,7 @@ it('ships what objects and reasoning stood there before, then the records; and w
   while (await write((each) => each.addObjectHistory()));
   const history = await read(0)
   expect(history).toMatchObject({
-    records: { ids: [], copied: new Uint8Array(), sums: [] },
+    records: { ids: [], copied: new Uint8Array(), sums: [], tags: [] },
     changes: [
       { kind: 'made', object },
       { kind: 'reasoning', name: 'n', expiresAt: 9, sealed: 's' },
