@@ -13,11 +13,29 @@ export interface SumStretch {
   past: string
 }
 
-export type GroupedRow = SumRow & Labelled & { latencies: Buffer | null }
+/** A day of a node, as its rows name it. */
+export interface NodeDay {
+  start: string
+  node: string
+}
+
+/** Rows that PostgreSQL adds up, aliased `s`, with a column `start`, and what is asked of them. */
+export interface Summands {
+  table: string
+  condition: SqlCondition
+}
+
+export type GroupedRow = Omit<SumRow, 'tag'> &
+  Labelled & {
+    /** As `Summands` has it; null: without any. */
+    tag: string | null
+    latencies: Buffer | null
+    fewer: Buffer | null
+  }
 
 /** Of what a row is made, and how it is written where rows are put in order: there nothing is null. */
 interface GroupColumn {
-  name: 'time' | 'node' | 'state' | 'status' | 'error_code' | keyof Labelled
+  name: 'time' | 'node' | 'state' | 'status' | 'error_code' | 'tag' | keyof Labelled
   grouped: string
   selected: string
   ordered: readonly string[]
@@ -32,50 +50,83 @@ interface GroupColumn {
 export class GroupedSums {
   readonly labels: MetLabels
   readonly #columns: readonly GroupColumn[]
-  readonly #selected: string
+  readonly #withTags: boolean
+  readonly #withLatencies: boolean
+  readonly #labelNames: string
   /** Rows of any time are one. */
   readonly isTimeless: boolean
 
   constructor({ longest, by, withLatencies }: SumQuestion, labels: MetLabels) {
     this.labels = labels
     this.isTimeless = longest === 'ever'
+    this.#withTags = by.includes('tag')
+    this.#withLatencies = withLatencies
     const named = new Set(by.flatMap((way) => namesOf[way] ?? []))
     this.#columns = [
       ...(this.isTimeless ? [] : [startColumn(longest === 'hour' ? hourLength : dayLength)]),
       ...(by.includes('node') ? [plainColumn('node', 's.node')] : []),
       ...[plainColumn('state', 's.state'), statusColumn, plainColumn('error_code', "nullif(s.error_code, '')")],
-      ...labelColumns.filter((name) => named.has(name) || always.has(name)).map(labelColumn),
+      ...labelColumns.filter((name) => named.has(name) || always.has(name)).map(nullableColumn),
+      ...(this.#withTags ? [nullableColumn('tag')] : []),
     ]
     const grouped = new Set<string>(this.#columns.map(({ name }) => name))
-    this.#selected = [
-      ...(this.isTimeless ? ['max(s.start) as time'] : []),
-      ...this.#columns.map(({ name, selected }) => `${selected} as ${name}`),
-      ...sumAmounts.map((name) => `sum(s.${name})::float8 as ${name}`),
-      ...labelColumns
-        .filter((name) => !grouped.has(name))
-        .map((name) => `${name === 'key_name' && named.has('key_id') ? latestKeyName : 'null'} as ${name}`),
-      `${withLatencies ? joinedLatencies : 'null'} as latencies`,
-    ].join(', ')
+    this.#labelNames = labelColumns
+      .filter((name) => !grouped.has(name))
+      .map((name) => `${name === 'key_name' && named.has('key_id') ? latestKeyName : 'null'} as ${name}`)
+      .join(', ')
   }
 
-  /** `last`: of the page before. */
-  select(
-    filter: ReadingFilter,
-    { span, first, past }: SumStretch,
-    { last, limit }: { last: GroupedRow | undefined; limit: number },
-  ): { text: string; values: unknown[] } {
+  sums(filter: ReadingFilter, { span, first, past }: SumStretch): Summands {
     const condition = new SqlCondition()
     addPlain(condition, filter)
     const [of, from, to] = [span, first, past].map((each) => condition.value(each))
     condition.add(`s.span = ${of} and s.start >= ${from} and s.start < ${to}`)
+    return { table: 'spgw.record_sums s', condition }
+  }
+
+  /** Of days that follow each other, the newest first: what has no tag is all without what has any. */
+  tagSums(filter: ReadingFilter, days: readonly [NodeDay, ...NodeDay[]]): Summands {
+    const [newest] = days
+    const oldest = days.at(-1) ?? newest
+    const condition = new SqlCondition()
+    addPlain(condition, filter)
+    condition.add(`(start, node) >= (${condition.value(oldest.start)}, ${condition.value(oldest.node)})`)
+    condition.add(`(start, node) <= (${condition.value(newest.start)}, ${condition.value(newest.node)})`)
+    const columns = ['start', 'node', 'state', 'status', 'error_code', ...labelColumns, 'latencies']
+    const signed = sumAmounts.map((name) => `case when tag = '' then -${name} else ${name} end`)
+    const table = `(select ${columns}, ${sumAmounts}, null as tag, false as less from spgw.record_sums where span = 'day'
+      union all select ${columns}, ${signed}, nullif(tag, ''), tag = '' from spgw.tag_sums) s`
+    return { table, condition }
+  }
+
+  /** A page of their groups. `last`: of the page before. */
+  select(
+    { table, condition }: Summands,
+    { last, limit }: { last: GroupedRow | undefined; limit: number },
+  ): { text: string; values: unknown[] } {
     const order = this.#columns.flatMap(({ ordered }) => ordered)
     if (last !== undefined) {
       const place = this.#columns.flatMap(({ placeOf }) => placeOf(last)).map((each) => condition.value(each))
       condition.add(`(${order.join(', ')}) < (${place.join(', ')})`)
     }
-    const text = `select ${this.#selected} from spgw.record_sums s where ${condition.text}
-      group by ${this.#columns.map(({ grouped }) => grouped).join(', ')}
+    const joined = this.#withLatencies ? joinedLatencies : 'null'
+    const latencies =
+      this.#withLatencies && this.#withTags
+        ? `${joined} filter (where not s.less) as latencies, ${joined} filter (where s.less) as fewer`
+        : `${joined} as latencies, null as fewer`
+    const text = `select ${this.#selected}, ${latencies} from ${table} where ${condition.text}
+      group by ${this.#grouped} having sum(s.requests) > 0
       order by ${order.map((each) => `${each} desc`).join(', ')} limit ${limit}`
+    return { text, values: condition.values }
+  }
+
+  /** The groups of records, without an end: of as many as are at hand at once. */
+  selectRecords({ table, condition }: Summands): { text: string; values: unknown[] } {
+    const milliseconds = this.#withLatencies
+      ? `${joinedMilliseconds('duration_ms')} as durations, ${joinedMilliseconds('first_byte_ms')} as first_bytes`
+      : 'null as durations, null as first_bytes'
+    const text = `select ${this.#selected}, ${milliseconds} from ${table} where ${condition.text}
+      group by ${this.#grouped} order by max(s.start) desc`
     return { text, values: condition.values }
   }
 
@@ -83,13 +134,28 @@ export class GroupedSums {
     // So that the name of a key is its latest.
     if (this.isTimeless) rows.sort((row, other) => (row.time < other.time ? 1 : -1))
     return {
-      rows: rows.map((row) => ({
+      rows: rows.map(({ tag, ...row }) => ({
         ...row,
+        ...(tag === null ? {} : { tag: JSON.parse(`"${tag}"`) }),
         label: this.labels.number(row),
-        latencies: row.latencies === null ? null : splitLatencies(row.latencies),
+        latencies: splitLatencies(row.latencies),
+        fewer: splitLatencies(row.fewer),
       })),
       labels: this.labels.known,
     }
+  }
+
+  get #grouped(): string {
+    return this.#columns.map(({ grouped }) => grouped).join(', ')
+  }
+
+  get #selected(): string {
+    return [
+      ...(this.isTimeless ? ['max(s.start) as time'] : []),
+      ...this.#columns.map(({ name, selected }) => `${selected} as ${name}`),
+      ...sumAmounts.map((name) => `sum(s.${name})::float8 as ${name}`),
+      ...[this.#withTags ? [] : ['null as tag'], this.#labelNames].flat(),
+    ].join(', ')
   }
 }
 
@@ -124,7 +190,7 @@ const statusColumn: GroupColumn = {
   placeOf: ({ status }) => [status ?? 0],
 }
 
-function labelColumn(name: keyof Labelled): GroupColumn {
+function nullableColumn(name: 'tag' | keyof Labelled): GroupColumn {
   const [none, collation] = name === 'shadow' ? ['0', ''] : ["''", ' collate "C"']
   const grouped = `s.${name}`
   return {
@@ -141,14 +207,20 @@ const latestKeyName = "substr(max(s.start || coalesce(s.key_name, '')), length(m
 
 /** Each with its length before it. */
 const joinedLatencies = "string_agg(int4send(length(s.latencies)) || s.latencies, ''::bytea)"
-const lengthBytes = 4
+const numberBytes = 4
 
-function splitLatencies(joined: Buffer): Uint8Array[] {
+function splitLatencies(joined: Buffer | null): Uint8Array[] | null {
+  if (joined === null) return null
   const parts: Uint8Array[] = []
   for (let begin = 0; begin < joined.length; ) {
-    const end = begin + lengthBytes + joined.readInt32BE(begin)
-    parts.push(joined.subarray(begin + lengthBytes, end))
+    const end = begin + numberBytes + joined.readInt32BE(begin)
+    parts.push(joined.subarray(begin + numberBytes, end))
     begin = end
   }
   return parts
 }
+
+/** Whole, one after the other. */
+const joinedMilliseconds = (column: string) =>
+  `string_agg(int4send(least(greatest(floor(s.${column} + 0.5), 0), 2147483647)::int), ''::bytea)
+    filter (where s.${column} is not null)`

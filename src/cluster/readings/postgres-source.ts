@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import type { RecordFilter } from '../../store/api.ts'
 import type { Counted, RecordSource, Scanned, ScannedRow, SumQuestion } from '../../store/records/record-source.ts'
 import { scannedColumns } from '../../store/records/record-source.ts'
@@ -6,14 +5,26 @@ import { momentOf, partsOf, type SpanPart, startOf } from '../../store/records/s
 import { labelColumns } from '../../store/replica/outbox-types.ts'
 import { readColumn } from '../records/write-records.ts'
 import { addFull, SqlCondition } from './condition.ts'
-import { type GroupedRow, GroupedSums, type SumStretch } from './grouped-sums.ts'
+import { countRecords, type RecordsRow, recordSummands } from './grouped-records.ts'
+import { type GroupedRow, GroupedSums, type Summands } from './grouped-sums.ts'
 import { type Labelled, MetLabels } from './met-labels.ts'
-import type { ReadingFilter } from './reading.ts'
+import type { AskPostgres, ReadingFilter } from './reading.ts'
+import { joinDays, readTagDays } from './tag-days.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
+/** Grouped at once: each may have tags of its own. */
+const recordsAtOnce = 20_000
 
-export type AskPostgres = <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => Promise<Row[]>
+type Times = Pick<SpanPart, 'from' | 'to'>
+/** Each is asked for when it is taken. */
+type CountedParts = AsyncGenerator<AsyncGenerator<Counted>>
+
+interface GroupedReading {
+  filter: ReadingFilter
+  sums: GroupedSums
+  withTags: boolean
+}
 
 /** Records of all nodes, as statistics are made of them. */
 export class PostgresSource implements RecordSource {
@@ -25,12 +36,9 @@ export class PostgresSource implements RecordSource {
     this.#pageRows = pageRows
   }
 
-  records(asked: RecordFilter, withText: boolean): AsyncGenerator<Scanned> {
-    return this.#records(asked, withText, new MetLabels())
-  }
-
-  async *#records(asked: RecordFilter, withText: boolean, labels: MetLabels): AsyncGenerator<Scanned> {
+  async *records(asked: RecordFilter, withText: boolean): AsyncGenerator<Scanned> {
     const { before: _before, ...filter } = asked
+    const labels = new MetLabels()
     const columns = scannedColumns.filter((name) => name !== 'label').map(readColumn)
     for (let before: string | null = null; ; ) {
       const condition = new SqlCondition()
@@ -50,22 +58,24 @@ export class PostgresSource implements RecordSource {
     const { before: _before, ...filter } = asked
     const { longest, by } = question
     const withTags = by.includes('tag')
-    if (longest === null || withTags || !areSummed(filter)) return yield* this.records(filter, withTags)
+    if (longest === null) return yield* this.records(filter, withTags)
     const span = {
       from: filter.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(filter.since),
       to: filter.until === undefined ? Number.POSITIVE_INFINITY : Date.parse(filter.until),
     }
     // A number is one label's in all parts.
-    const sums = new GroupedSums(question, new MetLabels())
-    // Weeks have no sums here, which would not go when a day's table does.
-    for (const part of partsOf(span, Number.NEGATIVE_INFINITY, longest === 'hour' ? 'hour' : 'day')) {
-      if (part.by === 'record') yield* this.#records({ ...filter, ...timesOf(part) }, false, sums.labels)
-      else yield* this.#sums(filter, part, sums)
+    const reading = { filter, sums: new GroupedSums(question, new MetLabels()), withTags }
+    if (!areSummed(filter)) return yield* inTurn(this.#days(reading, span))
+    // Weeks have no sums here, which would not go when a day's table does; nor have hours by tag.
+    const longestSum = longest === 'hour' ? 'hour' : 'day'
+    for (const part of partsOf(span, Number.NEGATIVE_INFINITY, longestSum, withTags ? longestSum : 'hour')) {
+      if (part.by === 'record' || (withTags && part.by === 'hour')) yield* inTurn(this.#days(reading, part))
+      else yield* inTurn(withTags ? this.#tagged(reading, part) : this.#stretches(reading, part))
     }
   }
 
   /** Stretch by stretch, and of each page by page: PostgreSQL adds all of a stretch up for each of its pages. */
-  async *#sums(filter: ReadingFilter, { from, to, by }: SpanPart, sums: GroupedSums): AsyncGenerator<Counted> {
+  async *#stretches({ filter, sums }: GroupedReading, { from, to, by }: SpanPart): CountedParts {
     const span = by === 'hour' ? 'hour' : 'day'
     const [edges] = await this.#ask<{ oldest: string | null; newest: string | null }>(
       `select min(start) as oldest, max(start) as newest from spgw.record_sums
@@ -76,34 +86,99 @@ export class PostgresSource implements RecordSource {
     const oldest = momentOf(edges.oldest)
     const length = dayMs * (span === 'hour' ? 1 : sums.isTimeless ? 28 : 7)
     const end = momentOf(edges.newest) + (span === 'hour' ? hourMs : dayMs)
-    for (let past = end; past > oldest; past -= length)
-      yield* this.#pages(
-        filter,
-        { span, first: startOf(Math.max(oldest, past - length), span), past: startOf(past, span) },
-        sums,
-      )
-  }
-
-  async *#pages(filter: ReadingFilter, stretch: SumStretch, sums: GroupedSums): AsyncGenerator<Counted> {
-    for (let last: GroupedRow | undefined; ; ) {
-      const { text, values } = sums.select(filter, stretch, { last, limit: this.#pageRows })
-      const rows = await this.#ask<GroupedRow>(text, values)
-      last = rows.at(-1)
-      yield sums.count(rows)
-      if (rows.length < this.#pageRows) return
+    for (let past = end; past > oldest; past -= length) {
+      const stretch = {
+        span,
+        first: startOf(Math.max(oldest, past - length), span),
+        past: startOf(past, span),
+      } as const
+      yield this.#pages(sums, () => sums.sums(filter, stretch))
     }
   }
+
+  async *#tagged(reading: GroupedReading, part: SpanPart): CountedParts {
+    const { filter, sums } = reading
+    for (const days of joinDays(await readTagDays(this.#ask, filter, part))) {
+      const [{ whole, start, node, requests }] = days
+      if (whole) yield this.#pages(sums, () => sums.tagSums(filter, days))
+      else if (requests > 0)
+        for (const piece of cut(dayOf(start), requests))
+          yield this.#grouped({ ...reading, filter: { ...filter, node } }, piece)
+    }
+  }
+
+  /** What is no whole hour, or is asked by what sums do not tell: the records of the days that have any. */
+  async *#days(reading: GroupedReading, { from, to }: Times): CountedParts {
+    const days = await this.#ask<{ start: string; requests: number }>(
+      `select start, sum(requests)::float8 as requests from spgw.record_sums
+       where span = 'day' and start >= $1 and start <= $2 group by start order by start desc`,
+      [startOf(from, 'day'), startOf(to, 'day')],
+    )
+    for (const { start, requests } of days) {
+      const day = dayOf(start)
+      const within = { from: Math.max(from, day.from), to: Math.min(to, day.to) }
+      for (const piece of cut(within, requests)) yield this.#grouped(reading, piece)
+    }
+  }
+
+  /** Asked for at once, and read when its turn comes. */
+  #pages(sums: GroupedSums, summands: () => Summands): AsyncGenerator<Counted> {
+    const ask = (last?: GroupedRow) => {
+      const { text, values } = sums.select(summands(), { last, limit: this.#pageRows })
+      return begin(this.#ask<GroupedRow>(text, values))
+    }
+    return this.#readPages(sums, ask(), ask)
+  }
+
+  async *#readPages(
+    sums: GroupedSums,
+    first: Promise<GroupedRow[]>,
+    ask: (last: GroupedRow) => Promise<GroupedRow[]>,
+  ): AsyncGenerator<Counted> {
+    for (let page: Promise<GroupedRow[]> | null = first; page !== null; ) {
+      const rows: GroupedRow[] = await page
+      const last = rows.at(-1)
+      page = rows.length < this.#pageRows || last === undefined ? null : ask(last)
+      yield sums.count(rows)
+    }
+  }
+
+  #grouped({ filter, sums, withTags }: GroupedReading, piece: Times): AsyncGenerator<Counted> {
+    const { text, values } = sums.selectRecords(recordSummands(filter, piece, withTags))
+    return readRecords(sums, begin(this.#ask<RecordsRow>(text, values)))
+  }
+}
+
+async function* readRecords(sums: GroupedSums, asked: Promise<RecordsRow[]>): AsyncGenerator<Counted> {
+  yield countRecords(sums, await asked)
+}
+
+/** What fails before its turn comes fails when it does. */
+function begin<Output>(asked: Promise<Output>): Promise<Output> {
+  asked.catch(() => {})
+  return asked
+}
+
+/** One piece is asked for while the one before it is waited for and read: labels are numbered in their order. */
+async function* inTurn(pieces: CountedParts): AsyncGenerator<Counted> {
+  let last: AsyncGenerator<Counted> | null = null
+  for await (const piece of pieces) {
+    if (last !== null) yield* last
+    last = piece
+  }
+  if (last !== null) yield* last
+}
+
+const dayOf = (start: string): Times => ({ from: momentOf(start), to: momentOf(start) + dayMs })
+
+/** The newest first. */
+function* cut({ from, to }: Times, requests: number): Generator<Times> {
+  const hours = Math.max(1, Math.floor((24 * recordsAtOnce) / Math.max(1, requests)))
+  for (let end = to; end > from; end -= hours * hourMs) yield { from: Math.max(from, end - hours * hourMs), to: end }
 }
 
 /** Only what label and outcome tell. */
 function areSummed({ tags, route, id, slowerThanMs, fellBack, failedAt, names }: ReadingFilter): boolean {
   const others = [route, id, slowerThanMs, fellBack, failedAt, names]
   return Object.keys(tags ?? {}).length === 0 && others.every((each) => each === undefined)
-}
-
-function timesOf({ from, to }: SpanPart): Pick<RecordFilter, 'since' | 'until'> {
-  return {
-    ...(Number.isFinite(from) ? { since: new Date(from).toISOString() } : {}),
-    ...(Number.isFinite(to) ? { until: new Date(to).toISOString() } : {}),
-  }
 }

@@ -13,8 +13,8 @@ import { type Backend, OwnConnection, stopBackend } from '../own-connection.ts'
 import type { Postgres } from '../postgres.ts'
 import type { PostgresAddress, Questions } from '../protocol.ts'
 import { findBodies, readOtherBodies } from '../records/bodies.ts'
-import { type AskPostgres, PostgresSource } from './postgres-source.ts'
-import type { RecordReading } from './reading.ts'
+import { PostgresSource } from './postgres-source.ts'
+import type { AskPostgres, RecordReading } from './reading.ts'
 import { readRecords, type StoredRow, searchRecords } from './search.ts'
 
 /** Whoever asks for more at once is told so by PostgreSQL. */

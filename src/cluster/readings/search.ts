@@ -6,8 +6,7 @@ import { idAt, idSlackMs, timeOf } from '../../store/records/id-time.ts'
 import { withRepeats } from '../../store/records/record-json.ts'
 import { dayOf } from '../../store/records/record-sum-keys.ts'
 import { addFull, addPlain, SqlCondition } from './condition.ts'
-import type { AskPostgres } from './postgres-source.ts'
-import type { ReadingFilter } from './reading.ts'
+import type { AskPostgres, ReadingFilter } from './reading.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs

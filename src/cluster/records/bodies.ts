@@ -5,7 +5,7 @@ import { toBody } from '../../store/records/bodies.ts'
 import { idAt, idSlackMs } from '../../store/records/id-time.ts'
 import type { BodyRow } from '../../store/schema.ts'
 import { addFull, SqlCondition } from '../readings/condition.ts'
-import type { AskPostgres } from '../readings/postgres-source.ts'
+import type { AskPostgres } from '../readings/reading.ts'
 
 const columns = [
   ...(['id', 'part', 'mode', 'type', 'bytes', 'truncated', 'masked', 'key_id', 'sealed'] as const),

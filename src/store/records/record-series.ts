@@ -25,7 +25,7 @@ export async function recordSeries(
   let others: SeriesAdder | null = null
   const clock = new RowClock()
   // Of a record with several tags that are not told apart, `other` counts one: sums by tag do not know it.
-  const longest = by === 'tag' ? null : longestWithin(from, stepMs)
+  const longest = by === 'tag' && names.size >= question.most ? null : longestWithin(from, stepMs)
   const scan = { longest, by: [by], withLatencies: true }
   for await (const { rows, labels } of source.totals(filter, scan)) {
     for (const row of rows) {
@@ -34,8 +34,8 @@ export async function recordSeries(
       const known = found.flatMap(({ id }) => groups.get(id) ?? [])
       const label = labels.get(row.label)
       for (const group of known) group.add(step, row, label)
-      // Once, however many of its tags are not told apart.
-      if (known.length === found.length) continue
+      // Once, however many of its tags are not told apart; a tag that has come since they were counted is seen the next time.
+      if (known.length === found.length || (by === 'tag' && longest !== null)) continue
       others ??= new SeriesAdder(rest, steps)
       others.add(step, row, label)
     }
@@ -126,18 +126,6 @@ class SeriesAdder {
 }
 
 function pointOf(time: number, adder: RecordAdder): SeriesPoint {
-  const sums = adder.finish()
-  return {
-    time: new Date(time).toISOString(),
-    requests: sums.requests,
-    errors: sums.errors,
-    input: sums.input,
-    output: sums.output,
-    usd: sums.usd,
-    duration_p50_ms: sums.duration_p50_ms,
-    duration_p95_ms: sums.duration_p95_ms,
-    duration_p99_ms: sums.duration_p99_ms,
-    first_byte_p50_ms: sums.first_byte_p50_ms,
-    first_byte_p95_ms: sums.first_byte_p95_ms,
-  }
+  const { shadows, interrupted, interrupted_tokens, cache_read, cache_write, reasoning, ...point } = adder.finish()
+  return { time: new Date(time).toISOString(), ...point }
 }

@@ -39,7 +39,7 @@ export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_cod
     /** As `latency-blob.ts` has them, together or in parts. */
     latencies: Uint8Array | readonly Uint8Array[] | null
     /** Of those latencies, the ones that are not among these records. */
-    fewer?: Uint8Array | null
+    fewer?: SumRow['latencies']
     /** Only where it was asked for: what they have in common as well, `-` without any. */
     tag?: string
   }

@@ -74,8 +74,11 @@ export class RecordAdder {
   }
 
   #addLatencies({ latencies, fewer = null }: SumRow): void {
-    for (const part of [latencies ?? []].flat()) readLatencies(part, (place, count) => this.#addAt(place, count))
-    if (fewer !== null) readLatencies(fewer, (place, count) => this.#addAt(place, -count))
+    const add = (parts: SumRow['latencies'], sign: 1 | -1) => {
+      for (const part of [parts ?? []].flat()) readLatencies(part, (place, count) => this.#addAt(place, sign * count))
+    }
+    add(latencies, 1)
+    add(fewer, -1)
   }
 
   #addAt(place: number, count: number): void {

@@ -1,0 +1,78 @@
+import { durationStep } from '../../store/records/duration-counts.ts'
+import { changeLatencies, firstBytePlace } from '../../store/records/latency-blob.ts'
+import { nameTags } from '../../store/records/record-json.ts'
+import type { Counted, SumRow } from '../../store/records/record-source.ts'
+import type { SpanPart } from '../../store/records/sum-spans.ts'
+import { labelColumns } from '../../store/replica/outbox-types.ts'
+import { addFull, SqlCondition } from './condition.ts'
+import type { GroupedRow, GroupedSums, Summands } from './grouped-sums.ts'
+import type { ReadingFilter } from './reading.ts'
+
+/** Milliseconds, four bytes each. */
+interface Milliseconds {
+  durations: Buffer | null
+  first_bytes: Buffer | null
+}
+
+/** `tag`: the text that has the tags. */
+export type RecordsRow = Omit<GroupedRow, 'latencies' | 'fewer'> & Milliseconds
+
+/** Records as if each were a sum. */
+export function recordSummands(
+  filter: ReadingFilter,
+  { from, to }: Pick<SpanPart, 'from' | 'to'>,
+  withTags: boolean,
+): Summands {
+  const condition = new SqlCondition()
+  const edges = {
+    ...(Number.isFinite(from) && { since: new Date(from).toISOString() }),
+    ...(Number.isFinite(to) && { until: new Date(to).toISOString() }),
+  }
+  addFull(condition, { ...filter, ...edges })
+  const tokens = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'].map(
+    (name) => `coalesce(${name}, 0) as ${name}`,
+  )
+  const columns = [
+    ...['time as start', 'node', 'state', 'status', 'error_code', ...labelColumns, '1 as requests', ...tokens],
+    ...['coalesce(floor(usd * 1e9 + 0.5), 0) as usd_nano', '(usd is not null)::int as priced'],
+    ...['duration_ms', 'first_byte_ms', withTags ? 'tags as tag' : 'null as tag'],
+  ]
+  const table = `(select ${columns.join(', ')} from spgw.records ${withTags ? withTagText : ''} where ${condition.text}) s`
+  const whole = new SqlCondition()
+  whole.values.push(...condition.values)
+  return { table, condition: whole }
+}
+
+/** Of a record with several tags there is a row for each. */
+export function countRecords(sums: GroupedSums, rows: readonly RecordsRow[]): Counted {
+  const counted = rows.flatMap(({ tag, durations, first_bytes, ...row }): SumRow[] => {
+    const sum = { ...row, label: sums.labels.number(row), latencies: countLatencies({ durations, first_bytes }) }
+    const tags = tag === null ? [] : nameTags(tag)
+    return tags.length === 0 ? [sum] : tags.map((each) => ({ ...sum, tag: each }))
+  })
+  return { rows: counted, labels: sums.labels.known }
+}
+
+const numberBytes = 4
+
+function countLatencies({ durations, first_bytes }: Milliseconds): Buffer {
+  const counts = new Map<number, number>()
+  const add = (joined: Buffer | null, placeOf: (milliseconds: number) => number) => {
+    for (let at = 0; joined !== null && at < joined.length; at += numberBytes) {
+      const place = placeOf(joined.readInt32BE(at))
+      counts.set(place, (counts.get(place) ?? 0) + 1)
+    }
+  }
+  add(durations, durationStep)
+  add(first_bytes, (milliseconds) => firstBytePlace(durationStep(milliseconds)))
+  return changeLatencies(null, counts)
+}
+
+/**
+ * Of most records the tags stand at the end, and are cut out there: each record would have to be parsed else. Where something else
+ * does, the text is what has them. Nothing is unescaped, which may have what PostgreSQL has no text for.
+ */
+const withTagText = `cross join lateral (select split_part(record_json, ',"tags":{', -1) as ending offset 0) e
+  cross join lateral (select case when ending = '}}' then null
+    when ending ~ '^("([^"\\\\]|\\\\.)*":"([^"\\\\]|\\\\.)*",?)+\\}\\}$' then '{"tags":{' || ending
+    else record_json end as tags offset 0) t`
