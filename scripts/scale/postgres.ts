@@ -142,6 +142,8 @@ end $$;
 create or replace function pg_temp.later_text(moment text, form text, by interval) returns text language sql stable as $$
   select to_char(case length(moment) when 13 then moment || ':00' else rtrim(moment, 'Z') end::timestamp + by, form) $$`
 
+const laterSpan = `pg_temp.later_text(start, case span when 'hour' then 'YYYY-MM-DD"T"HH24' else 'YYYY-MM-DD' end, $1)`
+
 interface Weeks {
   /** Milliseconds since the epoch, where the first of them begins. */
   from: number
@@ -177,11 +179,19 @@ async function copyWeeks(clients: readonly pg.Client[], { from, weeks }: Weeks, 
     }),
   )
   const [client] = clients as [pg.Client]
+  const first = new Date(from + weekMs).toISOString().slice(0, 10)
+  const laterDay = `pg_temp.later_text(start, 'YYYY-MM-DD', $1)`
+  const tables = {
+    record_sums: ['span', ...others],
+    tag_sums: ['tag', ...others],
+    tag_days: ['node', ...sumAmounts, 'rows', 'overflow'],
+  }
   for (let later = 1; later < weeks; later++)
-    await client.query(
-      `insert into spgw.record_sums (span, start, ${others})
-       select span, pg_temp.later_text(start, case span when 'hour' then 'YYYY-MM-DD"T"HH24' else 'YYYY-MM-DD' end, $1),
-         ${others} from spgw.record_sums where start < $2`,
-      [`${later} weeks`, new Date(from + weekMs).toISOString().slice(0, 10)],
-    )
+    for (const [table, columns] of Object.entries(tables)) {
+      const start = table === 'record_sums' ? laterSpan : laterDay
+      await client.query(
+        `insert into spgw.${table} (start, ${columns}) select ${start}, ${columns} from spgw.${table} where start < $2`,
+        [`${later} weeks`, first],
+      )
+    }
 }

@@ -20,12 +20,11 @@ export interface Store {
   records: Pick<StoreClient['records'], 'list' | 'search' | 'get' | 'stats' | 'series'>
 }
 
-/** The slowest of three counts, which is what somebody waits who asks once. `wanted`: which of them, by their names. */
-export async function readAll(store: Store, days: number, wanted = (_name: string) => true): Promise<Reading[]> {
+/** The slowest of three counts, which is what somebody waits who asks once. */
+export async function readAll(store: Store, days: number): Promise<Reading[]> {
   const found: Reading[] = []
   const [one] = await store.records.list({ limit: 1, until: new Date(Date.now() - 20 * dayMs).toISOString() })
   for (const { name, most, read } of readings(store, days, one?.id ?? '')) {
-    if (!wanted(name)) continue
     let took = 0
     let cpu = 0
     let note = ''
@@ -88,6 +87,7 @@ function readings(store: Store, days: number, id: string): { name: string; most:
     list('page of a part of an id (partial)', { id: 'zzzzzz' }),
     sum('statistics of a day', stats(dayMs, 'total')),
     sum('statistics of a day by key and model', stats(dayMs, ['key', 'model'])),
+    sum('statistics of a day by tag', stats(dayMs, 'tag')),
     sum(`statistics of ${days} days`, stats(days * dayMs, 'total')),
     sum(`statistics of ${days} days by model`, stats(days * dayMs, 'model')),
     sum(`statistics of ${days} days by key and model`, stats(days * dayMs, ['key', 'model'])),
