@@ -9,6 +9,7 @@ import { smallCall } from './calls.ts'
 import { cpuMicros, untilQuiet } from './children.ts'
 import type { Order } from './command-line.ts'
 import { CoreShares } from './core-share.ts'
+import { Engines, type EngineUse, renderEngines } from './engines.ts'
 import { drive } from './load.ts'
 import type { Machine } from './machine.ts'
 import { type Mock, startMock } from './mock.ts'
@@ -24,6 +25,14 @@ const share = 0.25
 /** A node says each half second that it is there. */
 const restTicks = 6
 const quietMs = 60_000
+
+const idleMs = 10_000
+
+interface CostsTrial {
+  /** CPU of a request of each gateway, in µs. */
+  micros: number[]
+  engines: EngineUse
+}
 
 interface NodesTrial {
   perSecond: number
@@ -60,10 +69,15 @@ export async function measureNodes(order: Order, machine: Machine, place: string
     for (const target of members.slice(1)) await playAll(run, [target], order.warmUpSeconds)
     const compared = [single, ...members.slice(0, 1)]
     await playAll(run, compared, 4 * order.warmUpSeconds)
-    const costs: number[][] = []
+    const engines = new Engines(cluster.postgres, redis)
+    for (const { pid } of compared) await untilQuiet(pid, restTicks)
+    const begun = await engines.read()
+    await sleep(idleMs)
+    const idle = await engines.since(begun, 0)
+    const costs: CostsTrial[] = []
     for (let round = 0; round < order.rounds; round++) {
       process.stderr.write(`cost, round ${round + 1} of ${order.rounds}\n`)
-      costs.push(await measureCosts(run, compared, first))
+      costs.push(await measureCosts(run, compared, first, engines))
     }
     const isHeld = members.map(({ pid }) => shares.hold(pid, share)).every(Boolean)
     const growth: NodesTrial[][] = []
@@ -73,7 +87,15 @@ export async function measureNodes(order: Order, machine: Machine, place: string
       for (const index of members.keys()) trials.push(await measureGrowth(run, members.slice(0, index + 1), cluster))
       growth.push(trials)
     }
-    return `${renderCosts(costs)}\n\n${isHeld ? renderGrowth(growth) : 'Only root can hold nodes to a part of a core: no growth was measured.'}`
+    return [
+      renderCosts(costs.map(({ micros }) => micros)),
+      isHeld ? renderGrowth(growth) : 'Only root can hold nodes to a part of a core: no growth was measured.',
+      renderEngines(
+        members.length,
+        idle,
+        costs.map((each) => each.engines),
+      ),
+    ].join('\n\n')
   } finally {
     await alone.stop()
     await cluster.stop()
@@ -109,14 +131,22 @@ async function playAll(bench: Bench, targets: readonly Target[], seconds: number
   return await Promise.all(targets.map((target) => drive(bench, target, smallCall(), { connections, seconds })))
 }
 
-/** CPU of a request of each, in µs. In turns one of them would get the better seconds of the machine. */
-async function measureCosts(bench: Bench, targets: readonly Target[], node: ClusterNode): Promise<number[]> {
+/** In turns one of them would get the better seconds of the machine. */
+async function measureCosts(
+  bench: Bench,
+  targets: readonly Target[],
+  node: ClusterNode,
+  engines: Engines,
+): Promise<CostsTrial> {
   for (const { pid } of targets) await untilQuiet(pid, restTicks)
-  const before = targets.map(({ pid }) => cpuMicros(pid))
+  const [before, begun] = [targets.map(({ pid }) => cpuMicros(pid)), await engines.read()]
   const loads = await playAll(bench, targets, bench.seconds)
   await shipped(node)
   for (const { pid } of targets) await untilQuiet(pid, restTicks)
-  return targets.map(({ pid }, index) => (cpuMicros(pid) - (before[index] ?? 0)) / (loads[index]?.requests ?? 0))
+  const micros = targets.map(
+    ({ pid }, index) => (cpuMicros(pid) - (before[index] ?? 0)) / (loads[index]?.requests ?? 0),
+  )
+  return { micros, engines: await engines.since(begun, loads.at(-1)?.requests ?? 0) }
 }
 
 async function measureGrowth(bench: Bench, targets: readonly Target[], cluster: TestCluster): Promise<NodesTrial> {

@@ -1,5 +1,15 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -100,6 +110,10 @@ export class PostgresServer {
   /** At once, as if the machine had gone. */
   stop(): void {
     this.#run('pg_ctl', ['-D', this.#data, '-m', 'immediate', '-w', 'stop'])
+  }
+
+  get processId(): number {
+    return Number(readFileSync(join(this.#data, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
   }
 
   query(text: string): string {
