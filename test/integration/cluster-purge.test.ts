@@ -82,9 +82,14 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
   it('deletes what one end user asked on any node, there and in PostgreSQL, and in the statistics', async () => {
     for (const name of ['gw-a', 'gw-b']) for (const user of ['ann', 'bob']) await ask(name, user)
     await shipped().toBe(4)
+    const byTag = async () =>
+      (await node('gw-b').gateway.spgw(['requests', 'stats', '--by', 'tag', '--json'])).stdout.match(/user=\w+/g)
+    expect(new Set(await byTag())).toEqual(new Set(['user=ann', 'user=bob']))
     expect(await purge('gw-a', { until: '0s', user: 'ann' })).toMatchObject({ done: true, removed: 2, missing: [] })
     for (const name of ['gw-a', 'gw-b']) expect(await users(name)).toEqual(['gw-a bob', 'gw-b bob'])
     expectSums()
+    expect(new Set(await byTag())).toEqual(new Set(['user=bob']))
+    expect(query('select tag, sum(requests) from spgw.tag_sums group by 1 order by 1')).toBe('|2\nuser=bob|2')
     // Without PostgreSQL each node reads its own: nothing was left there.
     for (const { proxy } of cluster.nodes) proxy.become('cut')
     for (const name of ['gw-a', 'gw-b']) expect(await users(name)).toEqual([`${name} bob`])
