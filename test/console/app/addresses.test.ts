@@ -79,6 +79,9 @@ describe('the filters of an address', () => {
   it('group the overview by what it can be grouped by', () => {
     expect(readOverviewSearch({ by: 'model', since: '7d', until: '' })).toEqual({ by: 'model', since: '7d' })
     expect(readOverviewSearch({ by: 'constructor' })).toEqual({})
+    // What a group's row opens.
+    expect(readOverviewSearch({ by: 'tag' })).toEqual({ by: 'tag' })
+    expect(filterNames).toContain('tag')
   })
 
   it('say a time range in words, also one that nobody can read', () => {

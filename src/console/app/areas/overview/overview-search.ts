@@ -9,7 +9,7 @@ export interface OverviewSearch {
   by?: Grouping
 }
 
-export const groupings = ['key', 'model', 'provider', 'project', 'error', 'node'] as const
+export const groupings = ['key', 'model', 'provider', 'project', 'tag', 'error', 'node'] as const
 export type Grouping = (typeof groupings)[number]
 
 export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
