@@ -95,17 +95,19 @@ function askInForm(host: Host, request: OperationRequest, hidden: readonly strin
       complete: (input) => readNamedFiles(host, operation, input),
       submit: (input) => answered(input, form),
     },
-    titleFor(request),
+    titleFor(host, request),
   )
   host.push(form)
   return form
 }
 
-function titleFor({ operation, subject }: OperationRequest): string {
+/** Its noun stands in the trail, unless the command line led here from elsewhere. */
+function titleFor({ screen }: Pick<Host, 'screen'>, { operation, subject }: OperationRequest): string {
+  const [noun = '', ...words] = operation.path
   const name = nameOfRow(subject)
-  return escapeControls(
-    [operation.path.slice(1).join(' ') || operation.name, name].filter((part) => part !== '').join(' '),
-  )
+  const isClear = name !== '' || screen.title.toLowerCase() === noun
+  const said = isClear ? words.join(' ') || operation.name : operation.path.join(' ')
+  return escapeControls([said, name].filter((part) => part !== '').join(' '))
 }
 
 function go(host: Host, request: OperationRequest, input: object, form: FormScreen): Promise<void> | void {
@@ -179,7 +181,7 @@ async function carryOut(
     return showAnswer(host, { ...request, given: input })
   if (show.as === 'live') {
     host.closeDialogs()
-    host.push(new StreamScreen(host, operation, input, titleFor(request)))
+    host.push(new StreamScreen(host, operation, input, titleFor(host, request)))
     return
   }
   // Whoever has gone on to something else meanwhile is told, and not taken away from it.
@@ -201,7 +203,7 @@ async function carryOut(
 function showAnswer(host: Host, request: OperationRequest): void {
   const { operation, given } = request
   const { show } = operation.meta
-  const title = titleFor(request)
+  const title = titleFor(host, request)
   host.closeDialogs()
   if (show.as === 'live') host.push(new LiveScreen(host, operation, title))
   else if (show.as === 'table') host.push(new ListScreen(host, operation, given, title))
@@ -234,7 +236,7 @@ function showOutcome(host: Host, request: OperationRequest, output: unknown): vo
   const { show } = operation.meta
   if (show.as === 'once' && show.without !== undefined && valueAt(output, show.field) === null)
     host.notify('good', fillIn(show.without, output))
-  else if (show.as === 'once') host.push(new SecretScreen(host, titleFor(request), output, show))
+  else if (show.as === 'once') host.push(new SecretScreen(host, titleFor(host, request), output, show))
   else if (typeof valueAt(output, 'id') === 'string') {
     const name = nameOfRow(output) || nameOfRow(request.subject)
     const done = sayWritten(operation, name, output) ?? `Done: ${operation.path.join(' ')} ${name}`

@@ -38,7 +38,9 @@ describe.skipIf(!hasBrowser)('Keys in the console (needs chromium)', () => {
       const { page, visit, gateway } = stage
       await visit('/keys')
       await page.getByRole('button', { name: 'Create key' }).click()
-      await page.getByLabel('Name', { exact: true }).fill('ci')
+      // Whoever opens a form can write at once, in a page as in a dialog.
+      await page.getByLabel('Name', { exact: true }).and(page.locator(':focus')).waitFor()
+      await page.keyboard.type('ci')
       await page.getByLabel('Expires').fill('90d')
       await page.getByRole('button', { name: 'Create key' }).click()
       const secret = (await page.getByTestId('secret').textContent()) ?? ''

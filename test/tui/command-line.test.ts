@@ -67,6 +67,12 @@ describe('the command line', () => {
     expect(inputOf('routes.explain')).toMatchObject({ model: 'gpt-4o' })
   })
 
+  it('heads a form by its whole name where nothing else says what it is about', async () => {
+    driven = drive()
+    await command('environments add')
+    await driven.see('› environments add')
+  })
+
   it('asks before what cannot be undone, with the facts of the thing', async () => {
     driven = drive({ 'keys.list': [key('default', 'production', 'web')], 'keys.revoke': {} })
     await command('keys revoke web')

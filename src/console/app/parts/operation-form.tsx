@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Fault } from '../client/fault.ts'
 import type { DerivedField } from '../contract/derived.ts'
 import { operationNamed } from '../contract/operations.ts'
@@ -44,6 +44,13 @@ export function OperationForm(props: OperationFormProps) {
   const [values, setValues] = useState<FormValues>(() => valuesOf(fields, { ...initial, ...preset }))
   const [missing, setMissing] = useState<Record<string, string>>({})
   const errors = { ...fault?.fields, ...missing }
+  const form = useRef<HTMLFormElement>(null)
+  const isOpened = props.onCancel !== undefined
+  useEffect(() => {
+    // Whoever opens a form is going to write; in a dialog the dialog sees to it.
+    if (!isOpened || form.current === null || form.current.closest('dialog') !== null) return
+    form.current.querySelector<HTMLElement>(':is(input, select, textarea):enabled')?.focus()
+  }, [isOpened])
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     const blank = problemsOf(fields, values, before)
@@ -72,7 +79,7 @@ export function OperationForm(props: OperationFormProps) {
   const shown = before === null ? fields : fields.filter(({ name }) => name !== clearName)
   const folded = shown.filter(isFolded)
   return (
-    <form className="form stack" noValidate onSubmit={(event) => void submit(event)}>
+    <form ref={form} className="form stack" noValidate onSubmit={(event) => void submit(event)}>
       {shown.filter((field) => !isFolded(field)).map(draw)}
       {props.children}
       {folded.length === 0 ? null : (
