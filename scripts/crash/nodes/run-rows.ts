@@ -1,6 +1,7 @@
 import type { GatewayProgram } from '../../../test/support/gateway.ts'
 import type { FaultRow, RowOptions } from './fault-row.ts'
 import { NodeScene } from './node-scene.ts'
+import { batches } from './rows/batches.ts'
 import { budgets } from './rows/budgets.ts'
 import { changes } from './rows/changes.ts'
 import { clock } from './rows/clock.ts'
@@ -25,6 +26,7 @@ const rows: readonly FaultRow[] = [
   cutOff,
   clock,
   objects,
+  batches,
   revoke,
   changes,
   versions,
