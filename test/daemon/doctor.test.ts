@@ -14,9 +14,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadSettings } from '../../src/config/load.ts'
 import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import { checkDirectory } from '../../src/daemon/doctor/directory.ts'
 import { remedyFor } from '../../src/daemon/doctor/key-and-database.ts'
 import { checkMachine } from '../../src/daemon/doctor/machine.ts'
 import { initialise } from '../../src/daemon/init.ts'
@@ -94,6 +95,21 @@ describe('what doctor sees of a machine', () => {
       expect.stringMatching(/^warning data directory: other users/),
       expect.stringMatching(/^problem machine key: Other users/),
     ])
+  })
+
+  it.skipIf(process.platform === 'win32')('is no directory of another user that is given to its group', () => {
+    const theirs = mkdtempSync(join(tmpdir(), 'doctor-'))
+    onTestFinished(() => rmSync(theirs, { recursive: true, force: true }))
+    vi.spyOn(process, 'getuid').mockReturnValue(10_001)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const access = (mode: number) => {
+      chmodSync(theirs, mode)
+      return checkDirectory(theirs, Date.now())[0]
+    }
+    // As Kubernetes makes a volume with `fsGroup`.
+    expect(access(0o2775)).toMatchObject({ state: 'ok', message: expect.stringContaining('by its group') })
+    expect(access(0o2755)).toMatchObject({ state: 'problem', message: expect.stringContaining('another user') })
+    expect(access(0o2777)).toMatchObject({ state: 'problem' })
   })
 
   it.runIf(process.getuid?.() === 0)('is what another user made there (needs root)', async () => {

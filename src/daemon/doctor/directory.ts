@@ -42,9 +42,12 @@ export function checkDirectory(directory: string, now: number): Diagnostic[] {
       ),
     ]
   }
+  const { uid, gid } = there
+  const self = process.getuid?.() ?? uid
+  const access = comesByGroup(there, self) ? ok('data directory', `${directory}, by its group (${gid})`) : null
   return [
-    checkAccess(directory, there.mode, there.uid),
-    ...checkOwners(directory, there.uid, there.gid),
+    access ?? checkAccess(directory, there.mode, uid),
+    ...checkOwners(directory, access === null ? uid : self, gid),
     ...checkSpace(directory),
     checkClock(directory, now),
   ]
@@ -57,6 +60,12 @@ function look(directory: string): Stats | Error | undefined {
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }
+}
+
+/** As volumes of Kubernetes are (`fsGroup`): they belong to root, and to a group of the gateway's own user. */
+function comesByGroup({ mode, uid, gid }: Stats, self: number): boolean {
+  const groups = [process.getgid?.(), ...(process.getgroups?.() ?? [])]
+  return self !== 0 && self !== uid && groups.includes(gid) && (mode & 0o072) === 0o070
 }
 
 function checkAccess(directory: string, mode: number, owner: number): Diagnostic {
