@@ -49,7 +49,7 @@ export function addFull(condition: SqlCondition, filter: ReadingFilter): void {
   if (fellBack) condition.add(`strpos(attempts_json, '"outcome":"fell_back"') > 0`)
   if (failedAt !== undefined) {
     const failures = ['failed', 'fell_back'].map((outcome) => JSON.stringify([{ provider: failedAt, outcome }]))
-    const holds = failures.map((each) => `attempts_json::jsonb @> ${condition.value(each)}::jsonb`).join(' or ')
+    const holds = failures.map((each) => `${asJson('attempts_json')} @> ${condition.value(each)}::jsonb`).join(' or ')
     addWritten(condition, 'attempts_json', `"provider":${JSON.stringify(failedAt)}`, holds)
   }
   if (route !== undefined)
@@ -57,18 +57,23 @@ export function addFull(condition: SqlCondition, filter: ReadingFilter): void {
       condition,
       'record_json',
       `"route":${JSON.stringify(route)}`,
-      `record_json::jsonb @> ${condition.value(JSON.stringify({ route }))}::jsonb`,
+      `${asJson('record_json')} @> ${condition.value(JSON.stringify({ route }))}::jsonb`,
     )
   for (const [name, value] of Object.entries(tags ?? {})) {
     const written = `${JSON.stringify(name)}:${value === null ? '' : JSON.stringify(value)}`
-    const wanted = value === null ? name : JSON.stringify({ [name]: value })
-    const holds = `record_json::jsonb -> 'tags' ${value === null ? '?' : '@>'} ${condition.value(wanted)}`
+    const wanted = readable(JSON.stringify(value === null ? name : { [name]: value }))
+    const found = condition.value(value === null ? JSON.parse(wanted) : wanted)
+    const holds = `${asJson('record_json')} -> 'tags' ${value === null ? '?' : '@>'} ${found}`
     addWritten(condition, 'record_json', written, value === null ? holds : `${holds}::jsonb`)
   }
   if (id === undefined) return
   if (idTime(id) !== null) condition.add(`id = ${condition.value(id)}`)
   else condition.add(`strpos(id, ${condition.value(id.toLowerCase())}) > 0`)
 }
+
+/** A client may write NUL into what is its own, and PostgreSQL reads no JSON that has it. */
+const readable = (json: string) => json.replaceAll('\\u0000', '\\ufffd')
+const asJson = (column: string) => `replace(${column}, '\\u0000', '\\ufffd')::jsonb`
 
 /** Most records are told by a look at their text; only what may hold it is read as JSON. */
 function addWritten(condition: SqlCondition, column: string, written: string, holds: string): void {

@@ -30,7 +30,8 @@ const records = moments
         project: index % 7 === 0 ? 'search' : 'default',
         provider: index === 31 ? 'rare' : 'p',
       },
-      tags: index % 4 === 0 ? { team: 'a' } : {},
+      // NUL, and what only looks like it.
+      tags: index % 4 === 0 ? { team: 'a', 'x\0': 'y\0z', path: 'c:\\u0000' } : {},
     })
   })
   .toSorted((one, other) => (one.id < other.id ? 1 : -1))
@@ -53,7 +54,16 @@ const filters = fc.record(
       provider: fc.constantFrom('p', 'rare'),
       status: fc.constantFrom('200', '429'),
     },
-    ...{ error: fc.constant('rate_limited'), tags: fc.constant({ team: 'a' }), since: moment, until: moment },
+    ...{
+      error: fc.constant('rate_limited'),
+      tags: fc.constantFrom<Record<string, string | null>>(
+        { team: 'a' },
+        { 'x\0': 'y\0z' },
+        { 'x\0': null, path: 'c:\\u0000' },
+      ),
+      since: moment,
+      until: moment,
+    },
     names: fc.constantFrom<NonNullable<ReadingFilter['names']>>([], [{ name: 'search', since: '', until: null }]),
   },
   { requiredKeys: [] },
