@@ -130,7 +130,7 @@ describe('what is said of PostgreSQL', () => {
     [{}, 'ok', /\(15\.18, TLSv1\.3, 1 standby, asynchronous\)/],
     [{ standbys: 2, synchronous: true, tls: null }, 'ok', /\(15\.18, not encrypted, 2 standbys, synchronous\)/],
     [{ isReadOnly: true }, 'problem', /takes no changes \(default_transaction_read_only\)/],
-    [{ version: '12.4' }, 'problem', /is PostgreSQL 12\.4/],
+    [{ version: '13.4' }, 'problem', /is PostgreSQL 13\.4/],
   ])('%j', (more, state, words) => {
     const shown = showPostgres('PostgreSQL at db:5432', { ...facts, ...more })
     expect([shown.state, shown.message]).toEqual([state, expect.stringMatching(words)])

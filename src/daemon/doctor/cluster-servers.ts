@@ -3,7 +3,7 @@ import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
 
 const check = 'cluster'
 /** Older ones lack what the schema is made of. */
-const oldestPostgres = 13
+const oldestPostgres = 14
 
 export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
   const { version, tls, isReadOnly, standbys, synchronous } = facts
