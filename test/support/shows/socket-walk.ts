@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Lane } from '../../../src/lanes/contract.ts'
 import { lanes } from '../../../src/lanes/index.ts'
 import { type Dialled, dial, Refused, type SocketProvider } from '../sockets.ts'
-import { usage, usageMetadata, type WalkedGateway, type WalkStep } from './limits-walk.ts'
+import { type Fate, usage, usageMetadata, type WalkedGateway, type WalkStep } from './limits-walk.ts'
 
 export const socketRows = lanes.flatMap((lane) =>
   lane.endpoints.flatMap((endpoint) =>
@@ -11,6 +11,9 @@ export const socketRows = lanes.flatMap((lane) =>
       : [],
   ),
 )
+
+/** The refusal last: a provider that refused one of these is asked for no other. */
+export const socketFates: readonly Fate[] = ['answered', 'cut', 'refused']
 
 /** One connection, until nothing is left of it; the id of its request, null where the handshake was refused. */
 export async function playSocket(
@@ -42,21 +45,22 @@ export async function playSocket(
   else {
     const { end: far } = await sockets.accepted()
     if (endpoint.model !== 'query' || lane.name !== 'openai') await far.next()
-    if (fate === 'answered') {
-      const ended =
-        lane.name === 'gemini'
-          ? [{ serverContent: { modelTurn: {} } }, { serverContent: { turnComplete: true }, usageMetadata }]
-          : [
-              { type: 'response.created', response: { id: 'resp_1' } },
-              {
-                type: endpoint.operation === 'realtime' ? 'response.done' : 'response.completed',
-                response: { id: 'resp_1', usage },
-              },
-            ]
-      for (const frame of ended) far.send(frame)
-      for (const _frame of ended) await end.next()
-      end.socket.close(1000)
-    } else far.socket.terminate()
+    const isGemini = lane.name === 'gemini'
+    const begun = isGemini
+      ? [{ serverContent: { modelTurn: { parts: [{ text: 'so far' }] } } }]
+      : [
+          { type: 'response.created', response: { id: 'resp_1' } },
+          { type: 'response.output_text.delta', delta: 'so far' },
+        ]
+    const type = endpoint.operation === 'realtime' ? 'response.done' : 'response.completed'
+    const ended = isGemini
+      ? { serverContent: { turnComplete: true }, usageMetadata }
+      : { type, response: { id: 'resp_1', usage } }
+    const frames = fate === 'answered' ? [...begun, ended] : begun
+    for (const frame of frames) far.send(frame)
+    for (const _frame of frames) await end.next()
+    if (fate === 'answered') end.socket.close(1000)
+    else far.socket.terminate()
     await once(end.socket, 'close')
   }
   return end.requestId
