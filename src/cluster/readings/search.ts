@@ -4,18 +4,20 @@ import type { RequestRecord } from '../../core/record.ts'
 import type { FoundRecords } from '../../store/api.ts'
 import { idAt, idSlackMs, timeOf } from '../../store/records/id-time.ts'
 import { withRepeats } from '../../store/records/record-json.ts'
-import { dayOf } from '../../store/records/record-sum-keys.ts'
+import { dayOf, hourOf } from '../../store/records/record-sum-keys.ts'
 import { addFull, addPlain, SqlCondition } from './condition.ts'
 import type { AskPostgres, ReadingFilter } from './reading.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-const shortestMs = hourMs / 4
-/** What a piece takes is kept between these. */
-const quickMs = 15
-const slowMs = 50
+/** Days whose sums are looked through before any of their records is. */
+const daysAtOnce = 14
+/** Records that are looked through in some tens of milliseconds. */
+const atOnce = 5000
 /** Of a day that has fewer, its hours are looked up first: that costs less than to read all of the day. */
 const rareInDay = 1000
+
+const isoOf = (moment: number): string => new Date(moment).toISOString()
 
 export interface StoredRow {
   id: string
@@ -54,7 +56,7 @@ export async function searchRecords(ask: AskPostgres, filter: ReadingFilter, wit
   }
   // The one that has that id.
   if (id !== undefined && idTime(id) !== null) return look('').then(whole)
-  for await (const { begin, end } of piecesOf(stretchesOf(ask, filter), filter)) {
+  for await (const { begin, end } of piecesOf(ask, stretchesOf(ask, filter), filter)) {
     const upper = idAt(end + idSlackMs)
     if (upper < below) below = upper
     const from = idAt(begin - idSlackMs)
@@ -63,30 +65,48 @@ export async function searchRecords(ask: AskPostgres, filter: ReadingFilter, wit
     await look(from)
     if (records.length >= limit) break
     if (performance.now() - begun > withinMs)
-      return { records, before: below, searchedUntil: new Date(Math.max(0, begin)).toISOString() }
+      return { records, before: below, searchedUntil: isoOf(Math.max(0, begin)) }
   }
   return whole()
 }
 
-/**
- * What sums do not say is looked for in the records themselves, and a day of them may take longer than a page may: so each piece is as
- * long as the one before it showed.
- */
-async function* piecesOf(stretches: AsyncGenerator<Stretch>, filter: ReadingFilter): AsyncGenerator<Stretch> {
-  const { id, slowerThanMs, fellBack, failedAt, route, tags, before = '~' } = filter
+/** What sums do not say is looked for in the records themselves, of which a day may have more than a page has time for. */
+async function* piecesOf(
+  ask: AskPostgres,
+  stretches: AsyncGenerator<Stretch>,
+  filter: ReadingFilter,
+): AsyncGenerator<Stretch> {
+  const { id, slowerThanMs, fellBack, failedAt, route, tags } = filter
   const asked = [id, slowerThanMs, fellBack, failedAt, route, tags]
-  let length = asked.some((each) => each !== undefined) ? hourMs : dayMs
-  const last = timeOf(before) + idSlackMs
-  for await (const { begin, end } of stretches)
-    for (let until = Math.min(end, last); until > begin; ) {
-      const from = Math.max(begin, until - length)
-      const begun = performance.now()
-      yield { begin: from, end: until }
-      const took = performance.now() - begun
-      if (took < quickMs) length = Math.min(dayMs, 2 * length)
-      else if (took > slowMs) length = Math.max(shortestMs, length / 2)
-      until = from
+  if (asked.every((each) => each === undefined)) return yield* stretches
+  for await (const { begin, end } of stretches) {
+    const span = { span: 'hour', from: hourOf(isoOf(begin)), below: hourOf(isoOf(end)) } as const
+    yield* pack(await summed(ask, { limit: 1 }, span))
+  }
+}
+
+/** Hours, the newest first: together as long as they have few records, and else in parts of so many. */
+function* pack(hours: readonly { start: string; requests: number }[]): Generator<Stretch> {
+  let open: (Stretch & { requests: number }) | null = null
+  for (const { start, requests } of hours) {
+    const begin = Date.parse(`${start}:00Z`)
+    if (open !== null && open.requests + requests <= atOnce) {
+      open.begin = begin
+      open.requests += requests
+      continue
     }
+    if (open !== null) yield open
+    open = null
+    const parts = Math.ceil(requests / atOnce)
+    if (parts === 1) open = { begin, end: begin + hourMs, requests }
+    else
+      for (let part = parts; part > 0; part--)
+        yield {
+          begin: begin + Math.floor(((part - 1) * hourMs) / parts),
+          end: begin + Math.floor((part * hourMs) / parts),
+        }
+  }
+  if (open !== null) yield open
 }
 
 /** Where something may be, from the newest back. */
@@ -98,20 +118,22 @@ async function* stretchesOf(ask: AskPostgres, filter: ReadingFilter): AsyncGener
   )
   const { oldest, newest } = edges[0] ?? {}
   if (oldest == null || newest == null) return
-  const since = dayOf(
-    new Date(Math.max(Date.parse(oldest), Date.parse(filter.since ?? oldest) - idSlackMs)).toISOString(),
-  )
+  const since = dayOf(isoOf(Math.max(Date.parse(oldest), Date.parse(filter.since ?? oldest) - idSlackMs)))
   const last = Math.min(
     Date.parse(newest),
     Date.parse(filter.until ?? newest),
     timeOf(filter.before ?? '~') + idSlackMs,
   )
-  const first = dayOf(new Date(Math.max(0, last)).toISOString())
+  const first = dayOf(isoOf(Math.max(0, last)))
   // Most that somebody looks for is new, and the newest day needs no sums.
   yield dayStretch(first)
-  for (const { start, requests } of await summed(ask, filter, { span: 'day', from: since, below: first })) {
-    if (requests >= rareInDay) yield dayStretch(start)
-    else yield* hoursOf(await summed(ask, filter, { span: 'hour', from: `${start}T`, below: `${start}U` }))
+  for (let below = first; below > since; ) {
+    const from = dayOf(isoOf(Math.max(Date.parse(since), Date.parse(below) - daysAtOnce * dayMs)))
+    for (const { start, requests } of await summed(ask, filter, { span: 'day', from, below })) {
+      if (requests >= rareInDay) yield dayStretch(start)
+      else yield* hoursOf(await summed(ask, filter, { span: 'hour', from: `${start}T`, below: `${start}U` }))
+    }
+    below = from
   }
 }
 
