@@ -5,10 +5,7 @@ import type { RedisServer } from '../../test/support/redis-server.ts'
 import { renderTable } from './report.ts'
 import { median } from './statistics.ts'
 
-/** What both servers have used until now. */
-interface EngineReading {
-  /** Milliseconds since some moment. */
-  at: number
+interface EngineFigures {
   /** CPU, in µs. */
   postgres: number
   valkey: number
@@ -16,7 +13,12 @@ interface EngineReading {
   diskBytes: number
 }
 
-export interface EngineUse extends EngineReading {
+/** What both servers have used until now; `at`: milliseconds since some moment. */
+type EngineReading = EngineFigures & { at: number }
+
+/** What they have used in between. */
+export interface EngineUse extends EngineFigures {
+  tookMs: number
   requests: number
 }
 
@@ -47,7 +49,7 @@ export class Engines {
     const now = await this.read()
     return {
       requests,
-      at: now.at - before.at,
+      tookMs: now.at - before.at,
       postgres: now.postgres - before.postgres,
       valkey: now.valkey - before.valkey,
       walBytes: now.walBytes - before.walBytes,
@@ -58,10 +60,10 @@ export class Engines {
 
 /** `idle`: of nodes without traffic; `loaded`: of rounds in which they had some. */
 export function renderEngines(nodes: number, idle: EngineUse, loaded: readonly EngineUse[]): string {
-  const share = (use: EngineUse, read: (use: EngineUse) => number) => read(use) / use.at / 10 / nodes
+  const share = (use: EngineUse, read: (use: EngineUse) => number) => read(use) / use.tookMs / 10 / nodes
   const each = (read: (use: EngineUse) => number) => median(loaded.map((use) => read(use) / use.requests)).toFixed(1)
   // Without what they would have used anyway.
-  const more = (read: (use: EngineUse) => number) => each((use) => read(use) - (read(idle) / idle.at) * use.at)
+  const more = (read: (use: EngineUse) => number) => each((use) => read(use) - (read(idle) / idle.tookMs) * use.tookMs)
   const row = (name: string, read: (use: EngineUse) => number) => [
     ...[name, `${share(idle, read).toFixed(2)} %`],
     ...[more(read), name === 'Valkey' ? '' : each(({ walBytes }) => walBytes)],
