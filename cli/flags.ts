@@ -107,9 +107,20 @@ export function readFlags(
     const place = positional.indexOf(field.name)
     const raw = place >= 0 ? given.arguments[place] : given.options[camelCase(field.flag)]
     if (field.secret) readSecretSource(field, given.options, parsed)
-    else if (raw !== undefined) parsed.input[field.name] = readValue(field, raw, place >= 0)
+    else if (raw !== undefined) {
+      if (raw === 'none') rejectNone(field, fields)
+      parsed.input[field.name] = readValue(field, raw, place >= 0)
+    }
   }
   return parsed
+}
+
+/** Some settings are unset by the word `none`; those that are not name the flag that unsets them. */
+function rejectNone({ flag, choices, nullable, shape }: Field, fields: readonly Field[]): void {
+  const isValue = nullable || (choices === null ? shape !== 'number' : choices.includes('none'))
+  const clear = fields.find(({ name }) => name === 'clear')
+  if (!isValue && clear?.choices?.includes(flag) === true)
+    throw usageFault(`--${flag} cannot be none.`, `To unset it: --clear ${flag}.`)
 }
 
 function readSecretSource(field: Field, options: Record<string, unknown>, parsed: ParsedFlags): void {

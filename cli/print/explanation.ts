@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { explanationShape } from '../../src/admin/contract/routes/routes.ts'
+import { describeEstimate } from '../../src/admin/contract/show-estimate.ts'
 import { escapeControls, formatMilliseconds, formatMoney, groupDigits } from '../../src/admin/contract/show-value.ts'
 import type { View } from './view.ts'
 
@@ -90,9 +91,9 @@ function leftOf(left: number | null, limit: number, write: (value: number) => st
 
 function describePast({ request }: Explanation): string[] {
   if (request === null) return []
-  const { id, provider, upstream_model } = request
+  const { id, provider, upstream_model, bytes } = request
   const sent = provider === null ? 'was sent nowhere' : `was sent to ${provider}/${upstream_model ?? ''}`
-  return [escapeControls(`Request ${id} ${sent}.`)]
+  return [escapeControls(`Request ${id} ${sent}.`), `${describeEstimate(bytes)} To use a body: --body FILE.`]
 }
 
 function describeVerdict({ error, policy_signals, note }: Explanation, view: View): string[] {

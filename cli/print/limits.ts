@@ -1,5 +1,6 @@
+import { describeOpen, hoursRows, nameHours } from '../../src/admin/contract/show-hours.ts'
 import { limitColumns, limitRows } from '../../src/admin/contract/show-limit.ts'
-import { valueAt } from '../../src/admin/contract/show-value.ts'
+import { escapeControls, formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { GatewayClient } from '../operation.ts'
 import { renderTable } from './table.ts'
 import type { View } from './view.ts'
@@ -36,5 +37,16 @@ export async function renderLimits(
   // An older gateway may not know the question; what was asked for is shown all the same.
   const answer = question === null ? [] : await gateway.call([...question.path], question.input).catch(() => [])
   const rows = limitRows(answer)
-  return rows.length === 0 ? '' : `\n${view.paint('strong', 'Limits')}\n${renderTable(limitColumns, rows, view)}`
+  const limits =
+    rows.length === 0 ? '' : `\n${view.paint('strong', 'Limits')}\n${renderTable(limitColumns, rows, view)}`
+  return limits + renderHours(answer, view)
+}
+
+/** When the policies of a key allow requests, and whether they do now. */
+function renderHours(answer: unknown, view: View): string {
+  const lines = hoursRows(answer).map((row) => {
+    const state = describeOpen(row, (time) => formatValue(time, 'age', view))
+    return `${escapeControls(row.policy)}  ${escapeControls(nameHours(row))}  ${view.paint(row.open ? 'good' : 'bad', state)}\n`
+  })
+  return lines.length === 0 ? '' : `\n${view.paint('strong', 'Allowed hours')}\n${lines.join('')}`
 }

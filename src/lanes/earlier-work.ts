@@ -16,6 +16,8 @@ export interface StartedWork {
 export interface EndedWork extends StartedWork {
   /** A batch has ended, and what it used stands in results that nobody has brought yet. */
   unread?: true
+  /** What the sums say stands in its results once more, line by line. */
+  hasResults?: true
   /** One sum for each of its answers, or for all answers of one model. */
   sums: readonly { model: string | null; lines: number; tokens: TokenUsage }[]
 }

@@ -113,6 +113,11 @@ export interface BodyReading {
 
 export interface SocketReader {
   frame(frame: Buffer): SocketReading
+  /**
+   * About so many tokens a client's frame brings for the next turn, where the provider decides when that begins. Absent: the client's
+   * frames ask for each turn.
+   */
+  inputOf?(frame: Buffer): number
   /** What this frame reports of an answer's usage. Each is priced by itself, since its length chooses the rates. */
   readonly turn: TurnUsage | null
   /** Whether an answer begins or ends with this frame. */

@@ -77,7 +77,7 @@ describe('the request that is asked about', () => {
     const record = sampleRecord({ id: 'req_1', project: 'search', environment: 'staging', request_bytes: 7 })
     expect(await ask({ request: 'req_1' }, { record })).toMatchObject({
       ...{ project: 'search', environment: 'staging', key: 'key_1' },
-      past: { id: 'req_1', provider: 'openai', upstream_model: 'gpt-4o-mini' },
+      past: { id: 'req_1', provider: 'openai', upstream_model: 'gpt-4o-mini', bytes: 7 },
       questions: [{ model: 'gpt-4o-mini', lanes: ['openai'], operation: 'chat.completions', streamed: true, bytes: 7 }],
     })
     // On another lane it would be another call.

@@ -28,6 +28,20 @@ describe('the usage of limits', () => {
     expect((await client.keys.usage({ all: true })).map(({ limits }) => limits.length)).toEqual([3])
   })
 
+  it('shows the hours of all policies of a key, and when they open or close', async () => {
+    const { client } = await startTestGateway()
+    await client.keys.create({ name: 'ci' })
+    expect((await client.keys.usage({ key: 'ci' }))[0]?.hours).toEqual([])
+    await client.policies.add({ name: 'day', hours: ['08:00-18:00'], attach: ['project:default'] })
+    await client.policies.add({ name: 'ever', hours: ['00:00-24:00'], attach: ['key:ci'] })
+    const [day, ever, ...more] = (await client.keys.usage({ key: 'ci' }))[0]?.hours ?? []
+    expect([ever?.policy, ever?.open, ever?.opens_at, ever?.closes_at, more]).toEqual(['ever', true, null, null, []])
+    expect(day).toMatchObject({ policy: 'day', hours: ['08:00-18:00'], time_zone: 'UTC' })
+    const [changes, none] = day?.open === true ? [day.closes_at, day.opens_at] : [day?.opens_at, day?.closes_at]
+    expect(changes).toMatch(day?.open === true ? /T18:00:00/ : /T08:00:00/)
+    expect(none).toBeNull()
+  })
+
   it('is shown for a policy, at each place that counts apart', async () => {
     const { client } = await startTestGateway()
     await client.environments.add({ name: 'staging' })

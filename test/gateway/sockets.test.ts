@@ -278,6 +278,26 @@ describe('a connection whose first frame names the model', () => {
     })
   })
 
+  it('of Gemini counts what was sent for a turn that reports nothing, also where it was not answered', async () => {
+    const parts = [{ text: 'x'.repeat(4000) }]
+    for (const answered of [true, false]) {
+      const client = await dial(`${plane.baseUrl}${live}?key=${plane.key}`)
+      client.send({ setup: { model: 'models/talk' } })
+      const { end: far } = await provider.accepted()
+      await far.next()
+      client.send({ clientContent: { turns: [{ role: 'user', parts }], turnComplete: true } })
+      await far.next()
+      if (answered) {
+        far.send({ serverContent: { modelTurn: { parts: [{ text: 'y'.repeat(400) }] } } })
+        far.send({ serverContent: { turnComplete: true } })
+        for (let time = 0; time < 2; time++) await client.next()
+      }
+      bye(client, 1000)
+      const { tokens } = await plane.record(client.requestId)
+      expect(tokens).toMatchObject({ input: 1018, output: answered ? 100 : 0, source: 'estimated' })
+    }
+  })
+
   it('of Gemini ends with a code and a reason where it cannot stand', async () => {
     const ends: [object, number, RegExp, string][] = [
       [{ setup: { model: 'models/nobody-has-this' } }, 1008, /^model_not_found: /, 'model_not_found'],

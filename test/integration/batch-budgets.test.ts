@@ -120,6 +120,25 @@ describe('a batch of the OpenAI lane', () => {
     await becomes({ used: spent, held: 0 })
   })
 
+  it('is charged what its results say where its own answer reports more than all of them can have used', async () => {
+    await make('batch_false', lines)
+    const reported = { input_tokens: 9e8, output_tokens: 30, total_tokens: 9e8 + 30 }
+    const counts = { total: 2, completed: 2, failed: 0 }
+    const ended = { status: 'completed', output_file_id: 'file-3', model: 'gpt-a', usage: reported }
+    const shown = await ask('GET', '/batches/batch_false', batch('batch_false', { ...ended, request_counts: counts }))
+    await shown.text()
+    const { routing_signals } = await gateway.record(shown.headers.get('x-sp-request-id') ?? '')
+    expect(routing_signals.map(({ text }) => text)).toContain(
+      'Batch batch_false: What is reported for all of it is more than it can have used: its results count instead.',
+    )
+    await becomes({ used: spent, held: holdOf(lines) })
+    const result = { response: { body: { model: 'gpt-a', usage: { input_tokens: 7, output_tokens: 20 } } } }
+    const results = { type: 'application/octet-stream', body: `${JSON.stringify(result)}\n` }
+    await (await ask('GET', '/files/file-3/content', results)).text()
+    spent += 7 * 1000 + 20 * 5000
+    await becomes({ used: spent, held: 0 })
+  })
+
   it.each(['cancelled', 'expired', 'failed'])('holds nothing more where it is %s without results', async (status) => {
     await make(`batch_${status}`, lines)
     await becomes({ used: spent, held: holdOf(lines) })

@@ -132,6 +132,22 @@ it('reads when a turn of Gemini begins and ends, and what its frames come to', (
   expect(says(whole)).toEqual({ step: 'ends', written: 3, busy: false })
 })
 
+it('estimates what the client of Gemini sends for the next turn, in both spellings', () => {
+  const reader = open([gemini, live]).reader()
+  const count = (frame: object) => reader.inputOf?.(Buffer.from(JSON.stringify(frame)))
+  const text = { turns: [{ parts: [{ text: 'x'.repeat(4000) }] }], turnComplete: true }
+  expect(count({ clientContent: text })).toBeGreaterThan(1000)
+  expect(count({ client_content: text })).toBeLessThan(1030)
+  // A second of sound.
+  const audio = { data: 'A'.repeat(42_668), mimeType: 'audio/pcm;rate=16000' }
+  expect(count({ realtimeInput: { audio } })).toBe(26)
+  expect(count({ realtime_input: { media_chunks: [audio] } })).toBe(26)
+  expect(count({ realtimeInput: { video: { data: 'A'.repeat(90_000), mimeType: 'image/jpeg' } } })).toBe(258)
+  expect(count({ realtimeInput: { text: 'x'.repeat(398) } })).toBe(100)
+  expect(count({ toolResponse: { functionResponses: [] } })).toBe(6)
+  for (const frame of [{ realtimeInput: { activityEnd: {} } }, { setup: {} }, []]) expect(count(frame)).toBe(0)
+})
+
 it('looks no further into frames of sound, and into any that may name an object', () => {
   const socket = open([openai, '/realtime'])
   const ask = (value: object) => socket.ask(Buffer.from(JSON.stringify(value)))

@@ -1,6 +1,7 @@
 import { askLimits } from '../../cli/print/limits.ts'
 import { alignText } from '../../cli/print/table.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
+import { describeOpen, hoursRows, nameHours, type ShownHours } from '../../src/admin/contract/show-hours.ts'
 import { formatAmount, formatUsed, type LimitUsage, limitRows, nameLimit } from '../../src/admin/contract/show-limit.ts'
 import { escapeControls, formatValue } from '../../src/admin/contract/show-value.ts'
 import { flow } from '../lines.ts'
@@ -19,13 +20,27 @@ export function limitedPage(operation: string): RecordPage {
     },
     draw(thing, answers, { width, theme }) {
       const rows = [...answers.values()].flatMap((answer) => limitRows(answer))
+      const hours = [...answers.values()].flatMap((answer) => hoursRows(answer))
       return [
         theme.paint('strong', escapeControls(textAt(thing, 'name') ?? '')),
         ...remainingLines(thing, ['name'], { ...theme, width }),
         ...section('Limits', drawLimits(rows, width - 2, theme), theme),
+        ...section('Allowed hours', drawHours(hours, width - 2, theme), theme),
       ]
     },
   }
+}
+
+/** Whether each is open and until when, and below it which hours, by which policy. */
+function drawHours(rows: readonly ShownHours[], width: number, theme: TextTheme): string[] {
+  return rows.flatMap((row) => {
+    const state = describeOpen(row, (time) => formatValue(time, 'age', theme))
+    const notes = [nameHours(row), `policy ${row.policy}`].map((word) => theme.paint('quiet', escapeControls(word)))
+    return [
+      ...flow([theme.paint(row.open ? 'good' : 'bad', state)], width),
+      ...flow(notes, width - 2).map((line) => `  ${line}`),
+    ]
+  })
 }
 
 /** A bar each with its figures, and below it where it applies, by which policy, and when it resets. */

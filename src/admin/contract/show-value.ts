@@ -1,6 +1,7 @@
 import { escapeControls } from '../../core/escape-controls.ts'
 import { formatBytes } from '../../core/format-bytes.ts'
 import type { Column } from './operation.ts'
+import { describeOpen, isShownHours, nameHours } from './show-hours.ts'
 import { formatAmount, formatLimitUsage, formatUsed, isLimitUsage, nameLimit, nameScope } from './show-limit.ts'
 import { formatMilliseconds, formatMoney, formatShare, groupDigits } from './show-number.ts'
 import { formatOutbox, isOutbox } from './show-outbox.ts'
@@ -121,6 +122,8 @@ function formatObject(value: object, view: Clock): string {
   if (typeof code === 'string' && typeof message === 'string') return escapeControls(`${code}: ${message}`)
   if (isAttempts(value)) return formatAttempts(value, view)
   if (isLimitUsage(value)) return `${escapeControls(nameScope(value.scope))}: ${formatLimitUsage(value)}`
+  if (isShownHours(value))
+    return escapeControls(`${nameHours(value)}: ${describeOpen(value, (time) => formatTime(time, view))}`)
   if (isValkey(value)) return escapeControls(formatValkey(value, (time) => formatTime(time, view)))
   if (isOutbox(value)) return escapeControls(formatOutbox(value, (time) => formatTime(time, view)))
   if (isConcerned(value)) {

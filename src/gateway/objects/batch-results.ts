@@ -27,6 +27,9 @@ const lineValues = 100_000
 const modelsLimit = 50
 const modelCharacters = 512
 
+/** No vendor takes a batch of more requests: Anthropic takes 100,000, OpenAI 50,000. */
+const mostLines = 100_000
+
 /** The call whose answer brings them. */
 interface ResultsCall {
   readonly id: string
@@ -83,19 +86,36 @@ export class BatchResults {
     if (this.#sums.size > 0) this.#note('What its results say was used counts once, under the key that made it.')
   }
 
-  /** A whole answer has been read: what it shows of work that has ended. */
-  take(ended: readonly EndedWork[]): void {
+  /** A whole answer of so many bytes has been read: what it shows of work that has ended. */
+  take(ended: readonly EndedWork[], bytes: number): void {
     for (const work of ended) {
       const sums: Sums = new Map()
-      for (const { model, lines, tokens } of work.sums)
-        count(sums, model, lines, tokens, this.#price(model, tokens, { batch: work.type === 'batch', lines }))
-      this.#ended.push({ work, sums, ...(work.unread === true ? { unread: true } : {}) })
+      let doubted = false
+      for (const { model, lines, tokens } of work.sums) {
+        const believed = this.#believe(model, tokens, { lines, bytes: bytes / work.sums.length })
+        doubted ||= believed !== tokens
+        const cost = this.#price(model, believed, { batch: work.type === 'batch', lines })
+        count(sums, model, lines, believed, cost)
+      }
+      // Its results say it line by line; until they are read, all that it holds stays held.
+      const byResults = doubted && work.hasResults === true
+      if (doubted) this.#noteDoubt(work, byResults ? 'its results count instead' : 'what can be true counts')
+      this.#ended.push({
+        work,
+        sums: byResults ? new Map() : sums,
+        ...(byResults || work.unread === true ? { unread: true } : {}),
+      })
     }
+  }
+
+  #noteDoubt({ type, id }: Work, instead: string): void {
+    this.#note(`What is reported for all of it is more than it can have used: ${instead}.`, { type, id })
   }
 
   /** A stream that showed an answer again is over. */
   takeShown({ shown, model }: AnswerFacts): void {
-    if (shown !== null) this.take([{ ...this.#work, sums: [{ model, lines: 1, tokens: shown }] }])
+    const { responseBytes } = this.#call.trace
+    if (shown !== null) this.take([{ ...this.#work, sums: [{ model, lines: 1, tokens: shown }] }], responseBytes)
   }
 
   /** A stream has told what a run used: that is on its own record, and nowhere else. */
@@ -175,20 +195,25 @@ export class BatchResults {
     }
     const found = this.#call.lane.objects.readResult?.(line) ?? null
     if (found === null) return
-    const tokens = this.#believe(found.model, found.tokens, line.length)
+    const tokens = this.#believe(found.model, found.tokens, { lines: 1, bytes: line.length })
+    if (tokens !== found.tokens) this.#doubted++
     const cost = this.#price(found.model, tokens, { batch: this.#work.type === 'batch', lines: 1 })
     count(this.#sums, found.model, 1, tokens, cost)
   }
 
-  /** One false line must not use up a budget. What the line was asked with, and by which tools, is not known here. */
-  #believe(model: string | null, tokens: TokenUsage, bytes: number): TokenUsage {
+  /**
+   * One false report, of a line or of a whole, must not use up a budget. What its lines were asked with, and by which tools, is not
+   * known here.
+   */
+  #believe(model: string | null, tokens: TokenUsage, { lines, bytes }: { lines: number; bytes: number }): TokenUsage {
     if (Math.max(tokens.input, tokens.output) <= doubtedFrom) return tokens
-    const most = mostPossible(this.#find(model), { hostedTools: true, sent: 0, received: bytes })
-    if (tokens.input <= most.input && tokens.output <= most.output) return tokens
-    this.#doubted++
+    const times = Math.min(Math.max(1, lines), mostLines)
+    const most = mostPossible(this.#find(model), { hostedTools: true, sent: 0, received: bytes / times })
+    const fits = { input: tokens.input <= most.input * times, output: tokens.output <= most.output * times }
+    if (fits.input && fits.output) return tokens
     return estimatedTokens(
-      tokens.input <= most.input ? tokens.input : 0,
-      tokens.output <= most.output ? tokens.output : Math.ceil(bytes / bytesPerToken),
+      fits.input ? tokens.input : 0,
+      fits.output ? tokens.output : Math.ceil(bytes / bytesPerToken),
     )
   }
 
@@ -219,8 +244,7 @@ export class BatchResults {
     return this.#rate
   }
 
-  #note(text: string): void {
-    const { type, id } = this.#work
+  #note(text: string, { type, id }: Work = this.#work): void {
     this.#call.trace.routingSignals.push({
       rule: 'batch',
       verdict: 'note',

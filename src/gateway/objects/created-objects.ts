@@ -27,7 +27,7 @@ export function recordObjects({ leg }: Answer, body: Buffer): void {
   const created = withInput(endpoint.createdObjects(match, call.inspection, parsed), input)
   recordCreated(leg, [...created, ...leg.reader.seen().objects])
   recordStarted(leg, endpoint.startedWork?.(parsed) ?? batchIn(endpoint, created))
-  if (endpoint.reportsUsage === 'end') resultsHere(leg).take(endpoint.endedWork(parsed))
+  if (endpoint.reportsUsage === 'end') resultsHere(leg).take(endpoint.endedWork(parsed), body.length)
 }
 
 function recordStarted(leg: Leg, work: StartedWork | null): void {

@@ -59,6 +59,7 @@ export class FramesUp {
     if (long !== null) return this.#reject(long, bridge)
     const provider = this.#provider
     if (provider === null) return this.#open(ask, frame, bridge)
+    this.#down.turns.hear(frame.bytes)
     if (ask === null) return frame
     const unknown = this.#unknown(ask, frame)
     if ('code' in unknown) return this.#reject(unknown, bridge)

@@ -33,6 +33,9 @@ export class SocketTurns {
   #written = 0
   /** Of a turn that has ended without a report, which may still come. */
   #unreported: TokenUsage | null = null
+  /** What the client has sent for a turn that the provider begins by itself. */
+  #heard = 0
+  #reports = false
   #tokens: TokenUsage | null = null
   #detail: UsageDetail | null = null
 
@@ -54,6 +57,11 @@ export class SocketTurns {
     return this.#running.length > 0 || this.#reader.busy()
   }
 
+  /** A frame of the client, on its way up. */
+  hear(frame: Buffer): void {
+    this.#heard += this.#reader.inputOf?.(frame) ?? 0
+  }
+
   /** The client asks for one, in so many bytes. Null: it may begin. */
   ask(provider: OpenedProvider, bytes: number): Fault | null {
     return this.#admit(provider, bytes, false)
@@ -72,11 +80,13 @@ export class SocketTurns {
 
   /** Nothing more comes. `asked`: what was sent and has not begun may be billed all the same. */
   cut(asked: boolean): void {
+    // A provider that reports its turns counts no sound to which it has not answered.
+    const unheard = asked && !this.#reports ? this.#takeHeard() : 0
     const { length } = this.#running
     const turns = this.#running.splice(0).filter(({ begun }) => begun || asked)
     this.#chargeUnreported()
-    if (length === 0 || (turns.length === 0 && this.#written === 0)) return
-    const input = turns.reduce((sum, turn) => sum + (turn.reported ? 0 : turn.input), 0)
+    if (unheard === 0 && (length === 0 || (turns.length === 0 && this.#written === 0))) return
+    const input = turns.reduce((sum, turn) => sum + (turn.reported ? 0 : turn.input), unheard)
     if (input > 0 || this.#written > 0) this.#charge({ tokens: estimatedTokens(input, this.#written), detail: null })
   }
 
@@ -89,7 +99,13 @@ export class SocketTurns {
     }
     const hasCounted = this.#refused > 0
     if (hasCounted) this.#refused--
-    return this.#admit(provider, hasCounted ? null : 0, true)
+    return this.#admit(provider, hasCounted ? null : this.#takeHeard() * bytesPerToken, true)
+  }
+
+  #takeHeard(): number {
+    const heard = this.#heard
+    this.#heard = 0
+    return heard
   }
 
   #admit(provider: OpenedProvider, bytes: number | null, begun: boolean): Fault | null {
@@ -104,6 +120,7 @@ export class SocketTurns {
   #report(turn: TurnUsage): void {
     const running = this.#running.find(({ begun }) => begun) ?? this.#running[0]
     this.#unreported = null
+    this.#reports ||= turn.tokens !== null
     const estimate = estimatedTokens(running?.input ?? 0, this.#written)
     const believed = believeTurn(this.#call, turn, estimate)
     this.#charge(believed)

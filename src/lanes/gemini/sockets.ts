@@ -45,6 +45,14 @@ const written = ['modelTurn', 'outputTranscription']
 /** Base64 of 24,000 samples of two bytes a second, of which 25 tokens are made. */
 const audioBytesPerToken = 2560
 
+/** Base64 of 16,000 samples of two bytes a second, of which 25 tokens are made. */
+const heardBytesPerToken = 1706
+/** Of an image, also one of a video. */
+const tokensPerImage = 258
+const inputs = ['clientContent', 'client_content', 'toolResponse', 'tool_response']
+const realtimeInputs = ['realtimeInput', 'realtime_input']
+const heard = ['audio', 'mediaChunks', 'media_chunks']
+
 /** Reads what the provider sends on a Live connection. Each message reports only its own usage. */
 class LiveReader implements SocketReader {
   turn: TurnUsage | null = null
@@ -96,9 +104,36 @@ class LiveReader implements SocketReader {
     this.#busy = !ends
   }
 
+  inputOf(frame: Buffer): number {
+    const scan = scanObject(frame, [...inputs, ...realtimeInputs])
+    if (!scan.ok) return 0
+    return scan.members.reduce(
+      (sum, { name, start, end }) =>
+        sum +
+        (inputs.includes(name) ? contentTokens(frame.subarray(start, end)) : realtimeTokens(frame, { start, end })),
+      0,
+    )
+  }
+
   busy(): boolean {
     return this.#busy
   }
+}
+
+/** Sound and images within a text are as long as they are in base64, and come to far fewer tokens. */
+function contentTokens(part: Buffer): number {
+  return Math.ceil(part.length / (part.includes('"inlineData"') ? heardBytesPerToken : bytesPerToken))
+}
+
+function realtimeTokens(frame: Buffer, span: Span): number {
+  const scan = scanObject(frame, [...heard, 'video', 'text'], span)
+  if (!scan.ok) return 0
+  let tokens = 0
+  for (const { name, start, end } of scan.members) {
+    if (name === 'video') tokens += tokensPerImage
+    else tokens += Math.ceil((end - start) / (name === 'text' ? bytesPerToken : heardBytesPerToken))
+  }
+  return tokens
 }
 
 /** Of what a model says, in parts or as the words of its speech. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listScopeFields, reference, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
-import { limitShape, periodShape } from '../policies/limit-usage.ts'
+import { hoursShape, limitShape, periodShape } from '../policies/limit-usage.ts'
 
 const sumShape = z.object({
   requests: z.number(),
@@ -19,6 +19,8 @@ export const usageShape = z.object({
   limits: z.array(limitShape),
   /** Their budgets. */
   periods: z.array(periodShape),
+  /** Of each policy that allows certain hours only; all of them must be open. */
+  hours: z.array(hoursShape),
   /** Days and months are those of the workspace's time zone. */
   today: sumShape,
   /** null: only where one key is asked for. */
@@ -42,6 +44,7 @@ export const usage = operation({
       { field: 'month.usd', title: 'MONTH COST', format: 'money' },
       { field: 'limits', title: 'LIMITS', format: 'list', absent: 'none' },
       { field: 'periods', title: 'BUDGETS', format: 'list', absent: 'none' },
+      { field: 'hours', title: 'HOURS', format: 'list', optional: true },
       { field: 'last_used_at', title: 'LAST USED', format: 'age' },
     ],
     empty: 'No keys yet. Create one: spgw keys create --name NAME',

@@ -30,6 +30,18 @@ export const periodShape = z.object({
   resets_at: time,
 })
 
+/** When requests are allowed, of one policy. */
+export const hoursShape = z.object({
+  policy: z.string(),
+  hours: z.array(z.string()),
+  time_zone: z.string(),
+  open: z.boolean(),
+  /** null: it is open now. */
+  opens_at: time.nullable(),
+  /** null: it is closed now, or always open. */
+  closes_at: time.nullable(),
+})
+
 export const policyUsageShape = z.object({
   policy: z.string(),
   /** Budgets. */

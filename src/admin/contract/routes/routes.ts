@@ -19,6 +19,7 @@ import { field, operation } from '../operation.ts'
 import { limitShape, periodShape } from '../policies/limit-usage.ts'
 import { signalShape } from '../requests/record.ts'
 import { losses } from './losses.ts'
+import { pastShape } from './past-request.ts'
 import { traffic } from './route-traffic.ts'
 
 const optionFields = {
@@ -203,9 +204,7 @@ export const explanationShape = z.object({
   model: z.string(),
   lane: laneName,
   /** The past request that was asked about, and where it was sent then. */
-  request: z
-    .object({ id: z.string(), provider: z.string().nullable(), upstream_model: z.string().nullable() })
-    .nullable(),
+  request: pastShape.nullable(),
   project: z.string(),
   environment: z.string(),
   /** With where it is. */

@@ -1,13 +1,12 @@
 import { isoTime } from '../../../core/flat-text.ts'
-import type { Limit } from '../../../core/policy-limits.ts'
 import { nextTurn } from '../../../core/slices.ts'
-import { compilePolicies, effectivePolicy } from '../../../policy/admit.ts'
+import { compilePolicies, type EffectivePolicy, effectivePolicy } from '../../../policy/admit.ts'
 import { periodAt } from '../../../policy/calendar.ts'
 import type { Key, UsageSum } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { findKey, findListScope, findScope } from '../find.ts'
 import { loadNames } from '../names.ts'
-import { showLimits } from '../policies/limit-usage.ts'
+import { showHours, showLimits } from '../policies/limit-usage.ts'
 
 interface UsageInput {
   key?: string | undefined
@@ -25,18 +24,22 @@ export async function showKeyUsage(context: AdminContext, input: UsageInput, now
   const [one] = input.key === undefined ? [] : keys
   await context.runtime.ingest()
   const names = await loadNames(context)
-  const { timeZone } = context.runtime.snapshot().configuration
+  const { configuration } = context.runtime.snapshot()
+  const { timeZone } = configuration
   const [day, month] = [periodAt('day', timeZone, now.getTime()), periodAt('month', timeZone, now.getTime())]
   const today = isoTime(day.start)
   const filter = one === undefined ? { since: today } : { since: isoTime(month.start), key: one.id }
   const rows = await context.store.records.usage({ ...filter, limit: 1 }, today)
   const sums = new Map(rows.map((row) => [row.id, row]))
-  const limits = await findKeyLimits(context, keys)
+  const effective = await findEffectivePolicies(context, keys)
+  const byId = new Map(configuration.policies.map((policy) => [policy.id, policy]))
+  const policiesOf = (key: Key) => (effective.get(key.id)?.policies ?? []).flatMap(({ id }) => byId.get(id) ?? [])
   return keys.map((key) => ({
     key: { id: key.id, name: key.name },
     project: names.project(key.projectId),
     environment: names.environment(key.environmentId),
-    ...showLimits(context.runtime, limits.get(key.id) ?? []),
+    ...showLimits(context.runtime, effective.get(key.id)?.limits ?? []),
+    hours: showHours(configuration, policiesOf(key), now.getTime()),
     today: showSum(sums.get(key.id)?.lately, isoTime(day.end)),
     month: one === undefined ? null : showSum(sums.get(key.id)?.whole, isoTime(month.end)),
     last_used_at: key.lastUsedAt,
@@ -46,17 +49,19 @@ export async function showKeyUsage(context: AdminContext, input: UsageInput, now
 /** So many are looked at in one turn of the event loop. */
 const keysPerTurn = 500
 
-/** By key; those that are not limited are left out. */
-async function findKeyLimits({ runtime }: AdminContext, keys: readonly Key[]): Promise<Map<string, readonly Limit[]>> {
-  const found = new Map<string, readonly Limit[]>()
+/** By key; empty where there are no policies. */
+async function findEffectivePolicies(
+  { runtime }: AdminContext,
+  keys: readonly Key[],
+): Promise<Map<string, EffectivePolicy>> {
+  const found = new Map<string, EffectivePolicy>()
   const snapshot = runtime.snapshot()
   const compiled = compilePolicies(snapshot.configuration)
   const wanted = new Set(keys.map(({ id }) => id))
   let looked = 0
   for (const key of snapshot.configuration.policies.length === 0 ? [] : snapshot.keys) {
     if (!wanted.has(key.id)) continue
-    const { limits } = effectivePolicy(compiled, key)
-    if (limits !== null) found.set(key.id, limits)
+    found.set(key.id, effectivePolicy(compiled, key))
     if (++looked % keysPerTurn === 0) await nextTurn()
   }
   return found

@@ -1,8 +1,12 @@
 import type { z } from 'zod'
 import { isoTime } from '../../../core/flat-text.ts'
+import { isOpen, parseOpening } from '../../../core/opening.ts'
 import { type Limit, limitAt } from '../../../core/policy-limits.ts'
+import { minuteOfWeek } from '../../../policy/calendar.ts'
 import { listBudgets, type PlacedLimit, placeLimits } from '../../../policy/limits/place-limits.ts'
-import type { limitShape, periodShape } from '../../contract/policies/limit-usage.ts'
+import { minutesLater, nextChange } from '../../../policy/opening-times.ts'
+import type { SnapshotPolicy } from '../../../store/configuration/snapshot.ts'
+import type { hoursShape, limitShape, periodShape } from '../../contract/policies/limit-usage.ts'
 import type { AdminContext, Runtime } from '../context.ts'
 import { findPolicy, findProject } from '../find.ts'
 import { isSeen } from '../scope.ts'
@@ -36,6 +40,24 @@ export function showLimits(runtime: Pick<Runtime, 'limitUsage'>, all: readonly L
       shown.periods.push({ ...common, kind, period, held: perUser ? null : amount(held), resets_at: resets ?? '' })
   }
   return shown
+}
+
+/** Of the policies that allow certain hours only. */
+export function showHours(
+  { timeZone }: { timeZone: string },
+  policies: readonly Pick<SnapshotPolicy, 'name' | 'hours'>[],
+  now: number,
+): z.infer<typeof hoursShape>[] {
+  const minute = minuteOfWeek(timeZone, now)
+  return policies.flatMap(({ name, hours = [] }) => {
+    if (hours.length === 0) return []
+    const openings = hours.flatMap((text) => parseOpening(text) ?? [])
+    const open = isOpen(openings, minute)
+    const wait = nextChange(openings, minute)
+    const changes = wait === null ? null : isoTime(minutesLater(timeZone, now, wait))
+    const times = { opens_at: open ? null : changes, closes_at: open ? changes : null }
+    return [{ policy: name, hours, time_zone: timeZone, open, ...times }]
+  })
 }
 
 /**

@@ -30,7 +30,7 @@ export interface AskedRoute {
   project: string
   environment: string
   key: string | null
-  past: { id: string; provider: string | null; upstream_model: string | null } | null
+  past: { id: string; provider: string | null; upstream_model: string | null; bytes: number } | null
 }
 
 /** By a model's name alone, by a body, or by a request that was recorded. */
@@ -94,6 +94,11 @@ async function readPast({ store }: AdminContext, input: ExplainInput, id: string
     project: record.project ?? input.project,
     environment: record.environment ?? input.environment,
     key: input.key ?? record.key?.id ?? null,
-    past: { id: record.id, provider: record.provider, upstream_model: record.upstream_model },
+    past: {
+      id: record.id,
+      provider: record.provider,
+      upstream_model: record.upstream_model,
+      bytes: record.request_bytes,
+    },
   }
 }

@@ -62,11 +62,14 @@ export function endedBatches(answer: unknown): readonly EndedWork[] {
 /** Source: the SDK's `Batch`; `usage` and `model` stand there since 2025-09. */
 function readBatch(id: string, { model, usage, request_counts, output_file_id }: JsonObject): EndedWork[] {
   const tokens = readUsage(usage)
+  const hasResults = asText(output_file_id) !== null
   if (tokens !== null && tokens.input + tokens.output > 0) {
     const lines = Math.max(1, asCount(asObject(request_counts)?.completed))
-    return [{ type: 'batch', id, sums: [{ model: asText(model), lines, tokens }] }]
+    return [
+      { type: 'batch', id, ...(hasResults ? { hasResults } : {}), sums: [{ model: asText(model), lines, tokens }] },
+    ]
   }
-  return [{ type: 'batch', id, ...(asText(output_file_id) === null ? {} : { unread: true }), sums: [] }]
+  return [{ type: 'batch', id, ...(hasResults ? { unread: true } : {}), sums: [] }]
 }
 
 function readEnded(answer: unknown, read: ReadEndedWork): readonly EndedWork[] {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { nameHours } from '../../../../admin/contract/show-hours.ts'
 import { orpc } from '../../client/admin.ts'
 import { Count, Empty, Money, RecordView, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
@@ -44,9 +45,39 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
       ) : (
         <p className="quiet">{usage === null ? '…' : `${noLimits(key.policy)}.`}</p>
       )}
+      {usage === null || usage.hours.length === 0 ? null : <AllowedHours hours={usage.hours} />}
       <h3 className="sub-head">Recent requests</h3>
       <LastRequests shown={key} />
     </Section>
+  )
+}
+
+/** When the policies of the key allow requests, and whether they do now. */
+function AllowedHours({ hours }: Pick<KeyUsage, 'hours'>) {
+  return (
+    <>
+      <h3 className="sub-head">Allowed hours</h3>
+      <ul className="limit-bars limit-bars-detailed" aria-label="Allowed hours">
+        {hours.map((row) => {
+          const changes = row.open ? row.closes_at : row.opens_at
+          return (
+            <li key={row.policy} className="limit-bar">
+              <span className="row">
+                <StateBadge state={row.open ? 'open' : 'closed'} tone={row.open ? 'good' : 'bad'} />
+                {changes === null ? null : (
+                  <span>
+                    {row.open ? 'Closes' : 'Opens'} <Time at={changes} />
+                  </span>
+                )}
+              </span>
+              <span className="small quiet breakable">
+                <UntrustedText text={`${nameHours(row)}, policy ${row.policy}`} />
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+    </>
   )
 }
 

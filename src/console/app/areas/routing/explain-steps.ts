@@ -1,3 +1,4 @@
+import { describeEstimate } from '../../../../admin/contract/show-estimate.ts'
 import { formatMilliseconds, formatMoney, groupDigits, type Tone } from '../../../../admin/contract/show-value.ts'
 import type { Explanation } from '../outputs.ts'
 
@@ -13,6 +14,7 @@ export interface ExplainStep {
 export function explainSteps(explanation: Explanation): ExplainStep[] {
   return [
     fromStep(explanation),
+    ...pastSteps(explanation),
     ...policySteps(explanation),
     ...leftSteps(explanation),
     routeStep(explanation),
@@ -27,6 +29,14 @@ function fromStep({ key, project, environment }: Explanation): ExplainStep {
   return key === null
     ? step('from', 'no key', 'strong', `Asked from ${project}/${environment}.`, 'Policies of keys are not checked.')
     : step('from', 'key', 'strong', `Key ${key.name} is in ${key.project}/${key.environment}.`)
+}
+
+/** Of a past request only its record is known. */
+function pastSteps({ request }: Explanation): ExplainStep[] {
+  if (request === null) return []
+  const { id, provider, upstream_model, bytes } = request
+  const sent = provider === null ? 'was sent nowhere' : `was sent to ${provider}/${upstream_model ?? ''}`
+  return [step('past', 'past', 'strong', `Request ${id} ${sent}.`, describeEstimate(bytes))]
 }
 
 const verdicts: Record<string, string> = { pass: 'passed', deny: 'denied', flag: 'flagged' }
