@@ -34,7 +34,7 @@ export const files: readonly FamilyRow[] = [
   on('POST /uploads/{id}/complete', withOne('upload', completeUpload), 'json', 'part_ids'),
   on(
     'POST /uploads/{id}/cancel',
-    withOne('upload', (upload) => Object.assign(upload, { status: 'cancelled' })),
+    withOne('upload', (upload) => notPending(upload) ?? Object.assign(upload, { status: 'cancelled' })),
   ),
 
   on('POST /batches', createBatch, 'json', 'input_file_id', 'endpoint', 'completion_window'),
@@ -72,7 +72,8 @@ function createUpload(given: FamilyCall): Given {
 }
 
 function addPart(upload: MockObject, { account, call, files }: FamilyCall): Given {
-  if (upload.status !== 'pending') return new Refusal(400, `Upload ${upload.id} is not pending.`)
+  const late = notPending(upload)
+  if (late !== null) return late
   const [data] = files
   if (data === undefined) return new Refusal(400, "Missing required parameter: 'data'.", 'data')
   const id = call.objects.nextId('part_')
@@ -80,7 +81,13 @@ function addPart(upload: MockObject, { account, call, files }: FamilyCall): Give
   return account.keep(`${upload.id}/part`, part, data.bytes)
 }
 
+function notPending({ id, status }: MockObject): Refusal | null {
+  return status === 'pending' ? null : new Refusal(400, `Upload ${id} is not pending.`)
+}
+
 function completeUpload(upload: MockObject, given: FamilyCall): Given {
+  const late = notPending(upload)
+  if (late !== null) return late
   const ids = Array.isArray(given.body.part_ids) ? given.body.part_ids.map(String) : []
   const parts = ids.map((id) => given.account.find(`${upload.id}/part`, id))
   if (parts.some((part) => part === null)) return new Refusal(400, 'A part is not of this upload.', 'part_ids')
