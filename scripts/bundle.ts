@@ -138,6 +138,8 @@ function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
   return {
     outdir,
     bundle: true,
+    // A CommonJS module keeps its path as a name: the same text wherever `node_modules` leads, as in a second work tree.
+    preserveSymlinks: true,
     platform: 'node',
     target: 'node26',
     // Names are kept for readable stack traces. Not with `keepNames`, which wraps every closure when it is created.
