@@ -1,4 +1,5 @@
 import type { StatsBy } from '../../store/api.ts'
+import { betweenLatencies } from '../../store/records/latency-blob.ts'
 import type { Counted, SumQuestion, SumRow } from '../../store/records/record-source.ts'
 import { sumAmounts } from '../../store/records/record-sum-keys.ts'
 import { labelColumns } from '../../store/replica/outbox-types.ts'
@@ -90,8 +91,11 @@ export class GroupedSums {
     const oldest = days.at(-1) ?? newest
     const condition = new SqlCondition()
     addPlain(condition, filter)
-    condition.add(`(start, node) >= (${condition.value(oldest.start)}, ${condition.value(oldest.node)})`)
-    condition.add(`(start, node) <= (${condition.value(newest.start)}, ${condition.value(newest.node)})`)
+    const [first, last] = [condition.value(oldest.start), condition.value(newest.start)]
+    // For the index: a comparison of both columns finds no place in one that begins with the span.
+    condition.add(`start >= ${first} and start <= ${last}`)
+    condition.add(`(start, node) >= (${first}, ${condition.value(oldest.node)})`)
+    condition.add(`(start, node) <= (${last}, ${condition.value(newest.node)})`)
     const columns = ['start', 'node', 'state', 'status', 'error_code', ...labelColumns, 'latencies']
     const signed = sumAmounts.map((name) => `case when tag = '' then -${name} else ${name} end`)
     const table = `(select ${columns}, ${sumAmounts}, null as tag, false as less from spgw.record_sums where span = 'day'
@@ -138,8 +142,6 @@ export class GroupedSums {
         ...row,
         ...(tag === null ? {} : { tag: JSON.parse(`"${tag}"`) }),
         label: this.labels.number(row),
-        latencies: splitLatencies(row.latencies),
-        fewer: splitLatencies(row.fewer),
       })),
       labels: this.labels.known,
     }
@@ -205,20 +207,8 @@ function nullableColumn(name: 'tag' | keyof Labelled): GroupColumn {
 /** Starts are of one length within a part. */
 const latestKeyName = "substr(max(s.start || coalesce(s.key_name, '')), length(max(s.start)) + 1)"
 
-/** Each with its length before it. */
-const joinedLatencies = "string_agg(int4send(length(s.latencies)) || s.latencies, ''::bytea)"
-const numberBytes = 4
-
-function splitLatencies(joined: Buffer | null): Uint8Array[] | null {
-  if (joined === null) return null
-  const parts: Uint8Array[] = []
-  for (let begin = 0; begin < joined.length; ) {
-    const end = begin + numberBytes + joined.readInt32BE(begin)
-    parts.push(joined.subarray(begin + numberBytes, end))
-    begin = end
-  }
-  return parts
-}
+/** As `addLatencies` of the store reads them. */
+const joinedLatencies = `string_agg(s.latencies, '\\x${Buffer.from(betweenLatencies).toString('hex')}'::bytea)`
 
 /** Whole, one after the other. */
 const joinedMilliseconds = (column: string) =>

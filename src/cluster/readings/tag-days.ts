@@ -23,7 +23,8 @@ export async function readTagDays(
     ? 'spgw.tag_days'
     : `(select start, node, ${sumAmounts}, 0 as rows, true as overflow from spgw.record_sums where false)`
   const amounts = (table: string) => sumAmounts.map((name) => `coalesce(${table}.${name}, 0)`)
-  const ofTime = 'start >= $1 and start < $2 and node = coalesce($3, node)'
+  // A condition that holds for every node would count for PostgreSQL as one that leaves few rows, which it adds up otherwise.
+  const ofTime = `start >= $1 and start < $2${node === undefined ? '' : ' and node = $3'}`
   return await ask<TagDay>(
     `select start, node, coalesce(s.requests, 0)::float8 as requests,
        (coalesce(s.rows, 0) + coalesce(t.rows, 0))::float8 as rows,
@@ -32,7 +33,7 @@ export async function readTagDays(
        from spgw.record_sums where span = 'day' and ${ofTime} group by start, node) s
      full join (select * from ${counted} c where ${ofTime}) t using (start, node)
      order by start desc, node desc`,
-    [startOf(from, 'day'), startOf(to, 'day'), node ?? null],
+    [startOf(from, 'day'), startOf(to, 'day'), ...(node === undefined ? [] : [node])],
   )
 }
 

@@ -31,34 +31,39 @@ function middleOf(step: number): number {
  * millisecond below 256 ms, off by less than half a percent above.
  */
 export class DurationCounts {
-  #few: Map<number, number> | null = new Map()
+  readonly #few = new Map<number, number>()
+  /** By step: instead of a few. */
   #many: Float64Array | null = null
-  #total = 0
 
   add(milliseconds: number): void {
     this.addStep(durationStep(milliseconds), 1)
   }
 
   addStep(step: number, count: number): void {
-    this.#total += count
-    if (this.#few === null) {
-      if (this.#many !== null) this.#many[step] = (this.#many[step] ?? 0) + count
-      return
-    }
-    this.#few.set(step, (this.#few.get(step) ?? 0) + count)
-    if (this.#few.size <= sparse) return
+    if (this.#many !== null) this.#many[step] = (this.#many[step] ?? 0) + count
+    else if (this.#few.set(step, (this.#few.get(step) ?? 0) + count).size > sparse) this.#spread()
+  }
+
+  /** By step, for whoever adds thousands; null: they are too few. */
+  get many(): Float64Array | null {
+    return this.#many
+  }
+
+  #spread(): void {
     this.#many = new Float64Array(durationSteps)
-    for (const [each, known] of this.#few) this.#many[each] = known
-    this.#few = null
+    for (const [step, count] of this.#few) this.#many[step] = count
+    this.#few.clear()
   }
 
   /** Nearest rank: for each share the least duration that so many do not exceed. Null without any. Shares ascend. */
   percentiles<const Shares extends readonly number[]>(shares: Shares): { [Index in keyof Shares]: number | null } {
     const { steps, counts } = this.#inOrder()
+    let total = 0
+    for (const count of counts) total += count
     let place = -1
     let seen = 0
     const found = shares.map((share) => {
-      const rank = Math.max(1, Math.ceil(share * this.#total))
+      const rank = Math.max(1, Math.ceil(share * total))
       while (seen < rank && place + 1 < counts.length) seen += counts[++place] ?? 0
       return seen === 0 ? null : middleOf(steps === null ? place : (steps[place] ?? 0))
     })
@@ -66,8 +71,8 @@ export class DurationCounts {
   }
 
   /** `steps` null: each count stands at its step. */
-  #inOrder(): { steps: readonly number[] | null; counts: ArrayLike<number> } {
-    if (this.#few === null) return { steps: null, counts: this.#many ?? [] }
+  #inOrder(): { steps: readonly number[] | null; counts: readonly number[] | Float64Array } {
+    if (this.#many !== null) return { steps: null, counts: this.#many }
     const sorted = [...this.#few].sort(([one], [other]) => one - other)
     return { steps: sorted.map(([step]) => step), counts: sorted.map(([, count]) => count) }
   }

@@ -36,10 +36,10 @@ export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_cod
     time: string
     status: number | null
     error_code: string | null
-    /** As `latency-blob.ts` has them, together or in parts. */
-    latencies: Uint8Array | readonly Uint8Array[] | null
+    /** As `latency-blob.ts` has them, one or several. */
+    latencies: Uint8Array | null
     /** Of those latencies, the ones that are not among these records. */
-    fewer?: SumRow['latencies']
+    fewer?: Uint8Array | null
     /** Only where it was asked for: what they have in common as well, `-` without any. */
     tag?: string
   }

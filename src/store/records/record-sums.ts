@@ -1,8 +1,8 @@
 import { usdOfNano } from '../../core/money.ts'
 import type { RecordSums } from '../api.ts'
 import type { RecordLabelsRow } from '../schema.ts'
-import { DurationCounts, durationSteps } from './duration-counts.ts'
-import { readLatencies } from './latency-blob.ts'
+import { DurationCounts } from './duration-counts.ts'
+import { addLatencies } from './latency-blob.ts'
 import { type CountedRow, countOf, isError, spentNano } from './record-groups.ts'
 import type { SumRow } from './record-source.ts'
 
@@ -74,15 +74,8 @@ export class RecordAdder {
   }
 
   #addLatencies({ latencies, fewer = null }: SumRow): void {
-    const add = (parts: SumRow['latencies'], sign: 1 | -1) => {
-      for (const part of [parts ?? []].flat()) readLatencies(part, (place, count) => this.#addAt(place, sign * count))
-    }
-    add(latencies, 1)
-    add(fewer, -1)
-  }
-
-  #addAt(place: number, count: number): void {
-    if (place < durationSteps) this.#durations.addStep(place, count)
-    else this.#firstBytes.addStep(place - durationSteps, count)
+    const counts = { durations: this.#durations, firstBytes: this.#firstBytes }
+    if (latencies !== null) addLatencies(latencies, 1, counts)
+    if (fewer !== null) addLatencies(fewer, -1, counts)
   }
 }
