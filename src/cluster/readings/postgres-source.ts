@@ -9,7 +9,7 @@ import { countRecords, type RecordsRow, recordSummands } from './grouped-records
 import { type GroupedRow, GroupedSums, type Summands } from './grouped-sums.ts'
 import { type Labelled, MetLabels } from './met-labels.ts'
 import type { AskPostgres, ReadingFilter } from './reading.ts'
-import { joinDays, readTagDays } from './tag-days.ts'
+import { readTagDays } from './tag-days.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -98,7 +98,7 @@ export class PostgresSource implements RecordSource {
 
   async *#tagged(reading: GroupedReading, part: SpanPart): CountedParts {
     const { filter, sums } = reading
-    for (const days of joinDays(await readTagDays(this.#ask, filter, part))) {
+    for await (const days of readTagDays(this.#ask, filter, part)) {
       const [{ whole, start, node, requests }] = days
       if (whole) yield this.#pages(sums, () => sums.tagSums(filter, days))
       else if (requests > 0)

@@ -1,5 +1,5 @@
 import { sumAmounts } from '../../store/records/record-sum-keys.ts'
-import { startOf } from '../../store/records/sum-spans.ts'
+import { momentOf, startOf } from '../../store/records/sum-spans.ts'
 import type { NodeDay } from './grouped-sums.ts'
 import type { AskPostgres, ReadingFilter } from './reading.ts'
 
@@ -11,15 +11,52 @@ interface TagDay extends NodeDay {
   whole: boolean
 }
 
-/** Those of which there are sums, newest first, as sums stand; `from`, `to`: milliseconds since the epoch. */
-export async function readTagDays(
+interface Times {
+  /** Milliseconds since the epoch, `to` exclusive. */
+  from: number
+  to: number
+}
+
+const dayMs = 86_400_000
+/** To read months of them takes as long as some of their sums do. */
+const lookMs = 28 * dayMs
+
+/** Those of which there are sums, newest first, as what is read together; older ones are looked at while newer ones are read. */
+export async function* readTagDays(
+  ask: AskPostgres,
+  filter: ReadingFilter,
+  { from, to }: Times,
+): AsyncGenerator<[TagDay, ...TagDay[]]> {
+  const [edges] = await ask<{ found: boolean; oldest: string | null; newest: string | null }>(
+    `select to_regclass('spgw.tag_days') is not null as found, min(start) as oldest, max(start) as newest
+     from spgw.record_sums where span = 'day' and start >= $1 and start < $2`,
+    [startOf(from, 'day'), startOf(to, 'day')],
+  )
+  if (edges?.oldest == null || edges.newest == null) return
+  const oldest = momentOf(edges.oldest)
+  const look = (before: number) => {
+    const asked = lookAt(ask, filter, { from: Math.max(oldest, before - lookMs), to: before }, edges.found)
+    // What fails before its turn comes fails when it does.
+    asked.catch(() => {})
+    return asked
+  }
+  let before = momentOf(edges.newest) + dayMs
+  for (let next: Promise<TagDay[]> | null = look(before); next !== null; ) {
+    const days: TagDay[] = await next
+    before -= lookMs
+    next = before > oldest ? look(before) : null
+    yield* joinDays(days)
+  }
+}
+
+/** `found`: a node has made the sums by tag that may. */
+async function lookAt(
   ask: AskPostgres,
   { node }: ReadingFilter,
-  { from, to }: { from: number; to: number },
+  { from, to }: Times,
+  found: boolean,
 ): Promise<TagDay[]> {
-  const there = await ask<{ found: boolean }>("select to_regclass('spgw.tag_days') is not null as found", [])
-  // Until a node has made them that may.
-  const counted = there[0]?.found
+  const counted = found
     ? 'spgw.tag_days'
     : `(select start, node, ${sumAmounts}, 0 as rows, true as overflow from spgw.record_sums where false)`
   const amounts = (table: string) => sumAmounts.map((name) => `coalesce(${table}.${name}, 0)`)
@@ -41,7 +78,7 @@ export async function readTagDays(
 const mostRows = 20_000
 
 /** Days that are read together; what has no sums by tag alone. */
-export function* joinDays(days: readonly TagDay[]): Generator<[TagDay, ...TagDay[]]> {
+function* joinDays(days: readonly TagDay[]): Generator<[TagDay, ...TagDay[]]> {
   let open: [TagDay, ...TagDay[]] | null = null
   let rows = 0
   for (const day of days) {
