@@ -1,5 +1,5 @@
 import { sumAmounts } from '../../store/records/record-sum-keys.ts'
-import { momentOf, startOf } from '../../store/records/sum-spans.ts'
+import { momentOf, type SpanPart, startOf } from '../../store/records/sum-spans.ts'
 import type { NodeDay } from './grouped-sums.ts'
 import type { AskPostgres, ReadingFilter } from './reading.ts'
 
@@ -11,11 +11,7 @@ interface TagDay extends NodeDay {
   whole: boolean
 }
 
-interface Times {
-  /** Milliseconds since the epoch, `to` exclusive. */
-  from: number
-  to: number
-}
+type DaySpan = Pick<SpanPart, 'from' | 'to'>
 
 const dayMs = 86_400_000
 /** To read months of them takes as long as some of their sums do. */
@@ -25,7 +21,7 @@ const lookMs = 28 * dayMs
 export async function* readTagDays(
   ask: AskPostgres,
   filter: ReadingFilter,
-  { from, to }: Times,
+  { from, to }: DaySpan,
 ): AsyncGenerator<[TagDay, ...TagDay[]]> {
   const [edges] = await ask<{ found: boolean; oldest: string | null; newest: string | null }>(
     `select to_regclass('spgw.tag_days') is not null as found, min(start) as oldest, max(start) as newest
@@ -53,7 +49,7 @@ export async function* readTagDays(
 async function lookAt(
   ask: AskPostgres,
   { node }: ReadingFilter,
-  { from, to }: Times,
+  { from, to }: DaySpan,
   found: boolean,
 ): Promise<TagDay[]> {
   const counted = found

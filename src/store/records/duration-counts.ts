@@ -32,7 +32,7 @@ function middleOf(step: number): number {
  */
 export class DurationCounts {
   readonly #few = new Map<number, number>()
-  /** By step: instead of a few. */
+  /** By step, for those that were a few and all that come later. */
   #many: Float64Array | null = null
 
   add(milliseconds: number): void {
@@ -41,7 +41,7 @@ export class DurationCounts {
 
   addStep(step: number, count: number): void {
     if (this.#many !== null) this.#many[step] = (this.#many[step] ?? 0) + count
-    else if (this.#few.set(step, (this.#few.get(step) ?? 0) + count).size > sparse) this.#spread()
+    else if (this.#few.set(step, (this.#few.get(step) ?? 0) + count).size > sparse) this.#many = this.#spread()
   }
 
   /** By step, for whoever adds thousands; null: they are too few. */
@@ -49,31 +49,23 @@ export class DurationCounts {
     return this.#many
   }
 
-  #spread(): void {
-    this.#many = new Float64Array(durationSteps)
-    for (const [step, count] of this.#few) this.#many[step] = count
-    this.#few.clear()
-  }
-
   /** Nearest rank: for each share the least duration that so many do not exceed. Null without any. Shares ascend. */
   percentiles<const Shares extends readonly number[]>(shares: Shares): { [Index in keyof Shares]: number | null } {
-    const { steps, counts } = this.#inOrder()
-    let total = 0
-    for (const count of counts) total += count
-    let place = -1
+    const counts = this.#many ?? this.#spread()
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    let step = -1
     let seen = 0
     const found = shares.map((share) => {
       const rank = Math.max(1, Math.ceil(share * total))
-      while (seen < rank && place + 1 < counts.length) seen += counts[++place] ?? 0
-      return seen === 0 ? null : middleOf(steps === null ? place : (steps[place] ?? 0))
+      while (seen < rank && step + 1 < durationSteps) seen += counts[++step] ?? 0
+      return seen === 0 ? null : middleOf(step)
     })
     return found as { [Index in keyof Shares]: number | null }
   }
 
-  /** `steps` null: each count stands at its step. */
-  #inOrder(): { steps: readonly number[] | null; counts: readonly number[] | Float64Array } {
-    if (this.#many !== null) return { steps: null, counts: this.#many }
-    const sorted = [...this.#few].sort(([one], [other]) => one - other)
-    return { steps: sorted.map(([step]) => step), counts: sorted.map(([, count]) => count) }
+  #spread(): Float64Array {
+    const counts = new Float64Array(durationSteps)
+    for (const [step, count] of this.#few) counts[step] = count
+    return counts
   }
 }

@@ -1,61 +1,40 @@
 import { type DurationCounts, durationSteps } from './duration-counts.ts'
 
-/**
- * Durations and times to the first byte, counted by step, as bytes: for each step that occurs, how far it lies behind the one before,
- * and its count, both as numbers of seven bits a byte. The steps of first bytes come after all those of durations.
- */
-export function readLatencies(bytes: Uint8Array, each: (place: number, count: number) => void): void {
-  let place = 0
-  for (let offset = 0; offset < bytes.length; ) {
-    let behind = bytes[offset++] ?? 0
-    // Most numbers are of one byte.
-    if (behind > 127) [behind, offset] = readRest(bytes, behind, offset)
-    let count = bytes[offset++] ?? 0
-    if (count > 127) [count, offset] = readRest(bytes, count, offset)
-    place += behind
-    each(place, count)
-  }
-}
+/** What latencies are added to by step. */
+type StepCounts = Pick<DurationCounts, 'many' | 'addStep'>
 
 /** Between several that are read as one: no step occurs 0 times. */
 export const betweenLatencies = Uint8Array.of(0, 0)
 
-/** What `readLatencies` reads, without a call for each of the millions that statistics of months are made of. */
-export function addLatencies(
-  bytes: Uint8Array,
-  sign: 1 | -1,
-  { durations, firstBytes }: { durations: DurationCounts; firstBytes: DurationCounts },
-): void {
+/**
+ * Durations and times to the first byte, counted by step, as bytes: for each step that occurs, how far it lies behind the one before,
+ * and its count, both as numbers of seven bits a byte. The steps of first bytes come after all those of durations. Statistics of months
+ * are made of millions of them: no call for each.
+ */
+export function addLatencies(bytes: Uint8Array, sign: 1 | -1, durations: StepCounts, firstBytes: StepCounts): void {
   let counts = durations
   let many = counts.many
-  let step = 0
-  for (let offset = 0; offset < bytes.length; ) {
-    let behind = bytes[offset++] ?? 0
-    if (behind > 127) [behind, offset] = readRest(bytes, behind, offset)
-    let count = bytes[offset++] ?? 0
-    if (count > 127) [count, offset] = readRest(bytes, count, offset)
-    step += behind
-    if (count === 0 || step >= durationSteps) {
-      step = count === 0 ? 0 : step - durationSteps
-      counts = count === 0 ? durations : firstBytes
-      many = counts.many
-    }
-    if (many !== null) many[step] = (many[step] ?? 0) + sign * count
-    else {
-      counts.addStep(step, sign * count)
-      many = counts.many
-    }
-  }
-}
-
-/** The number that begins with that byte, and where what comes after it begins. */
-function readRest(bytes: Uint8Array, first: number, from: number): [value: number, offset: number] {
-  let value = first & 127
-  let offset = from
-  for (let factor = 128; ; factor *= 128) {
-    const byte = bytes[offset++] ?? 0
+  let [step, behind, value, factor] = [0, -1, 0, 1]
+  for (let offset = 0; offset < bytes.length; offset++) {
+    const byte = bytes[offset] ?? 0
     value += (byte & 127) * factor
-    if (byte < 128) return [value, offset]
+    factor *= 128
+    if (byte > 127) continue
+    if (behind < 0) behind = value
+    else {
+      step += behind
+      if (value === 0 || step >= durationSteps) {
+        step = value === 0 ? 0 : step - durationSteps
+        counts = value === 0 ? durations : firstBytes
+        many = counts.many
+      }
+      if (many === null) counts.addStep(step, sign * value)
+      else many[step] = (many[step] ?? 0) + sign * value
+      many ??= counts.many
+      behind = -1
+    }
+    value = 0
+    factor = 1
   }
 }
 
@@ -87,13 +66,14 @@ export function changeLatencies(bytes: Uint8Array | null, changes: ReadonlyMap<n
     for (let change = sorted[next]; change !== undefined && change[0] < place; change = sorted[++next])
       put(change[0], change[1])
   }
-  if (bytes !== null)
-    readLatencies(bytes, (place, count) => {
-      writeUpTo(place)
-      const change = sorted[next]
-      if (change?.[0] === place) next++
-      put(place, count + (change?.[0] === place ? change[1] : 0))
-    })
+  const add = (place: number, count: number): void => {
+    writeUpTo(place)
+    const change = sorted[next]
+    if (change?.[0] === place) next++
+    put(place, count + (change?.[0] === place ? change[1] : 0))
+  }
+  const addFirstByte = (step: number, count: number) => add(firstBytePlace(step), count)
+  if (bytes !== null) addLatencies(bytes, 1, { many: null, addStep: add }, { many: null, addStep: addFirstByte })
   writeUpTo(Number.POSITIVE_INFINITY)
   return Buffer.from(room.subarray(0, offset))
 }

@@ -74,8 +74,7 @@ export class RecordAdder {
   }
 
   #addLatencies({ latencies, fewer = null }: SumRow): void {
-    const counts = { durations: this.#durations, firstBytes: this.#firstBytes }
-    if (latencies !== null) addLatencies(latencies, 1, counts)
-    if (fewer !== null) addLatencies(fewer, -1, counts)
+    if (latencies !== null) addLatencies(latencies, 1, this.#durations, this.#firstBytes)
+    if (fewer !== null) addLatencies(fewer, -1, this.#durations, this.#firstBytes)
   }
 }

@@ -4,7 +4,7 @@ import { newId } from '../../../src/core/ids.ts'
 import type { RequestRecord } from '../../../src/core/record.ts'
 import type { RecordFilter, StatsBy } from '../../../src/store/api.ts'
 import { durationStep } from '../../../src/store/records/duration-counts.ts'
-import { firstBytePlace, readLatencies } from '../../../src/store/records/latency-blob.ts'
+import { firstBytePlace } from '../../../src/store/records/latency-blob.ts'
 import { purge } from '../../../src/store/records/purge.ts'
 import { groupsOf } from '../../../src/store/records/record-groups.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
@@ -18,6 +18,7 @@ import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
 import type { Database } from '../../../src/store/schema.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
 import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
+import { readLatencies } from '../../support/latencies.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
 
@@ -213,9 +214,7 @@ async function storedSums(db: Database) {
     return [name, [requests, input, output, cache_read, cache_write, reasoning, usd_nano, priced]] as const
   })
   const counts = latencies.map(({ span, start, label, state, status, error_code, counts }) => {
-    const found = new Map<number, number>()
-    readLatencies(counts, (place, count) => found.set(place, count))
-    return [[span, start, label, state, status, error_code].join(' '), found] as const
+    return [[span, start, label, state, status, error_code].join(' '), readLatencies(counts)] as const
   })
   return { sums: new Map(sums), counts: new Map(counts.filter(([, count]) => count.size > 0)) }
 }
