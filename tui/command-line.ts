@@ -15,6 +15,8 @@ export class CommandLine {
   readonly #written: string[] = []
   /** Which of the written lines is shown; as many as there are: the one that is being written. */
   #place = 0
+  /** The one that is being written, while an older one is shown. */
+  #draft: EditedLine = lineOf('')
   isOpen = false
 
   open(commands: readonly NamedCommand[]): void {
@@ -87,8 +89,12 @@ export class CommandLine {
   }
 
   #recall(step: number): void {
-    this.#place = Math.min(Math.max(0, this.#place + step), this.#written.length)
-    this.#line = lineOf(this.#written[this.#place] ?? '')
+    const next = Math.min(Math.max(0, this.#place + step), this.#written.length)
+    if (next === this.#place) return
+    if (this.#place === this.#written.length) this.#draft = this.#line
+    this.#place = next
+    const older = this.#written[next]
+    this.#line = older === undefined ? this.#draft : lineOf(older)
   }
 
   draw(width: number, theme: TextTheme): string {

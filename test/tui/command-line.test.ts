@@ -169,6 +169,18 @@ describe('the command line', () => {
     expect(foot()).not.toMatch(/^:keys/)
   })
 
+  it('gives back what was being written after a look at older lines', async () => {
+    driven = drive()
+    await command('keys')
+    await command('routes')
+    await driven.press(':', '=prov', 'down')
+    expect(foot()).toMatch(/^:prov/)
+    await driven.press('up', 'up', 'up')
+    expect(foot()).toMatch(/^:keys/)
+    await driven.press('down', 'down')
+    expect(foot()).toMatch(/^:prov/)
+  })
+
   it('takes a colon as text where text is written', async () => {
     driven = drive()
     await driven.press('3', 'a', '=gpt', 'down', 'down', 'down', 'down', 'down', 'down', '=openai:gpt')

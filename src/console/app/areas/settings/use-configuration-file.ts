@@ -4,15 +4,10 @@ import type { Fault } from '../../client/fault.ts'
 import { toast, useOperation } from '../../parts/index.ts'
 import type { Applied, DiffPlan } from '../outputs.ts'
 import { pluralize } from '../units.ts'
-
-export interface FileOptions {
-  prune: boolean
-  force: boolean
-}
+import { changeFile, emptyFile, type FileOptions, type FileState, inputOfFile, takePlan } from './file-state.ts'
 
 export interface ConfigurationFile {
   text: string
-  /** Whatever was planned for another text no longer counts. */
   write(text: string): void
   /** Variables that the text names. */
   names: readonly string[]
@@ -33,35 +28,22 @@ export interface ConfigurationFile {
 
 /** A pasted or chosen file: its text, its plan, and the result of applying it. */
 export function useConfigurationFile(): ConfigurationFile {
-  const [text, setText] = useState('')
-  const [values, setValues] = useState<Record<string, string>>({})
-  const [options, setOptions] = useState<FileOptions>({ prune: false, force: false })
-  const [plan, setPlan] = useState<DiffPlan | null>(null)
-  const [applied, setApplied] = useState<Applied | null>(null)
+  const [state, setState] = useState(emptyFile)
   const [asking, ask] = useState(false)
   const diff = useOperation('diff')
   const make = useOperation('apply')
-  const names = variablesIn(text)
-  const variables = Object.fromEntries(names.map((name) => [name, values[name] ?? '']))
-  const input = { files: { 'pasted.yaml': text }, variables, ...options }
-  const forget = () => {
-    setPlan(null)
-    setApplied(null)
+  const { content, plan, applied } = state
+  const change = (next: (content: FileState['content']) => Partial<FileState['content']>) => {
+    diff.forget()
+    make.forget()
+    setState((now) => changeFile(now, next(now.content)))
   }
   return {
-    text,
-    write(next) {
-      setText(next)
-      forget()
-    },
-    names,
-    values,
-    setValue: (name, value) => setValues({ ...values, [name]: value }),
-    options,
-    setOptions(next) {
-      setOptions(next)
-      forget()
-    },
+    ...content,
+    write: (text) => change(() => ({ text })),
+    names: variablesIn(content.text),
+    setValue: (name, value) => change(({ values }) => ({ values: { ...values, [name]: value } })),
+    setOptions: (options) => change(() => ({ options })),
     plan,
     applied,
     asking,
@@ -70,15 +52,15 @@ export function useConfigurationFile(): ConfigurationFile {
     applying: make.busy,
     fault: diff.fault ?? make.fault,
     async show() {
-      setApplied(null)
-      setPlan((await diff.call(input)) as DiffPlan | null)
+      make.forget()
+      const answer = (await diff.call(inputOfFile(content))) as DiffPlan | null
+      setState((now) => takePlan(now, content, answer))
     },
     async apply() {
-      const done = (await make.call({ ...input, expect: plan?.expect })) as Applied | null
+      const done = (await make.call({ ...inputOfFile(content), expect: plan?.expect })) as Applied | null
       if (done === null) return
       toast({ tone: 'good', title: `${pluralize(done.changes.length, 'change')} applied` })
-      setApplied(done)
-      setPlan(null)
+      setState((now) => ({ ...now, plan: null, applied: done }))
     },
   }
 }
