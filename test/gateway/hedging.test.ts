@@ -302,8 +302,8 @@ describe('a target with a long tail', () => {
 
   it('has its p99 halved, for at most 5% more spend', async () => {
     // Nothing is silent for so long: as if there were no hedging.
-    const plain = await measure({ after: 600_000, share: 5 })
-    const hedged = await measure({ after: 'p95', share: 5 })
+    const plainly = measure({ after: 600_000, share: 5 })
+    const [plain, hedged] = await Promise.all([plainly, measure({ after: 'p95', share: 5 })])
     expect(plain.p99).toBeGreaterThanOrEqual(tailMs)
     expect(hedged.p99).toBeLessThanOrEqual(plain.p99 / 2)
     expect(hedged.usd).toBeLessThanOrEqual(plain.usd * 1.05)
