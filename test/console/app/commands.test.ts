@@ -1,9 +1,13 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { firstSnippets } from '../../../src/console/app/areas/first-run/first-snippets.ts'
 import { curlLike, curlOfCaptured } from '../../../src/console/app/areas/requests/curl.ts'
 import { shellQuote } from '../../../src/console/app/areas/shell-quote.ts'
+import { hasProgram } from '../../support/executable.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 
 /** What a shell gives `curl` as its arguments, with `$SPGW_KEY` set. */
@@ -54,13 +58,37 @@ describe('a request as a curl command', () => {
           masked: false,
         }
         const words = argumentsOf(curlOfCaptured(captured, true, url) ?? '')
-        expect(words.slice(0, 4)).toEqual(['-sN', '-X', 'POST', `${url}/v1/chat/completions`])
-        expect(argumentOf('--data-binary', words)).toBe(content)
+        expect(words.slice(0, 4)).toEqual(['-sgN', '-X', 'POST', `${url}/v1/chat/completions`])
+        expect(argumentOf('--data-raw', words)).toBe(content)
         expect(words).toContain('Authorization: Bearer sp_live_test')
         expect(words).toContain("x-odd: it's $(id)")
       }),
       { numRuns: 40 },
     )
+  })
+
+  it.skipIf(!hasProgram('curl'))('reads no file that a client names, and is one call (needs curl)', async () => {
+    const seen: string[] = []
+    const server = http.createServer(async (request, response) => {
+      seen.push(`${request.method} ${request.url} ${Buffer.concat(await request.toArray())}`)
+      response.end()
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const path = '/v1/files/[1-3]?x={a,b}'
+    const captured = {
+      method: 'POST',
+      path,
+      headers: {},
+      content: '@/etc/passwd',
+      type: null,
+      bytes: 12,
+      masked: false,
+    }
+    const command = curlOfCaptured({ ...captured, truncated: false }, false, `http://127.0.0.1:${port}`) ?? ''
+    await once(spawn('sh', ['-c', command], { stdio: 'ignore' }), 'close')
+    expect(seen).toEqual([`POST ${path} @/etc/passwd`])
   })
 
   it('is not offered where the body is not whole', () => {

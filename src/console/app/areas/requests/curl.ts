@@ -14,16 +14,19 @@ const plainCalls: Record<string, { path: string; field: string }> = {
   moderations: { path: '/v1/moderations', field: 'input' },
 }
 
-/** The captured call; null if it was not captured whole. */
+/**
+ * The captured call; null if it was not captured whole. Path and body are a client's: curl neither repeats the call for
+ * brackets in the one (`-g`) nor sends the file that the other names after an `@` (`--data-raw`).
+ */
 export function curlOfCaptured(captured: CapturedRequest, streamed: boolean, gatewayUrl: string): string | null {
   const { method, path, headers, content, truncated } = captured
   if (content === null || truncated) return null
   const own = Object.entries({ 'content-type': 'application/json', ...headers })
   return [
-    `curl -s${streamed ? 'N' : ''} -X ${method} ${quote(`${gatewayUrl}${path}`)} \\`,
+    `curl -sg${streamed ? 'N' : ''} -X ${method} ${quote(`${gatewayUrl}${path}`)} \\`,
     `  -H "Authorization: Bearer $SPGW_KEY" \\`,
     ...own.map(([name, value]) => `  -H ${quote(`${name}: ${value}`)} \\`),
-    `  --data-binary ${quote(content)}`,
+    `  --data-raw ${quote(content)}`,
   ].join('\n')
 }
 
