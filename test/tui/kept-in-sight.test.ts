@@ -8,7 +8,7 @@ import { type Driven, drive, provider } from './drive.ts'
 
 /** Paints by name, so that a test sees the tone. */
 const theme: TextTheme = {
-  ...{ now: Date.parse('2026-11-21T12:00:00Z'), utc: true, colour: true },
+  ...{ now: Date.parse('2026-11-21T12:00:00Z'), utc: true, colour: true, width: 80 },
   paint: (tone, text) => (tone === 'quiet' || tone === 'strong' ? text : `<${tone}>${text}`),
   cursor: (character) => character,
 }
