@@ -82,7 +82,7 @@ function findBudget({ counter, policy, scope, kind, period, used, limit, resetsA
       ? `${formatMoney(used)} of ${formatMoney(limit)}`
       : `${groupDigits(used)} of ${groupDigits(limit)} tokens`
   const whose = policy === null ? scope.replace(':', ' ') : `policy ${policy} (${scope})`
-  const text = `Budget of ${whose}: ${figures} used this ${period} (${percent}%).`
+  const text = `Budget of ${whose}: ${figures} used ${period === 'day' ? 'today' : 'this month'} (${percent}%).`
   const data = {
     resource: policy === null ? scope : `policy:${policy}`,
     scope,

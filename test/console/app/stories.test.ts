@@ -76,7 +76,7 @@ describe('an explanation in steps', () => {
     const routing_signals = [{ rule: 'affinity', verdict: 'taken', text }]
     expect(story({ limits, periods, route: { ...route, ...options }, routing_signals })).toEqual([
       'key: Key ci is in default/production.',
-      'passed: No policy restricts key ci.',
+      'passed: Policies limit only how much key ci may use.',
       'left: 48 of 60 requests a minute left.',
       'used up: $0.00 of $200.00 a month left.',
       'left: Each end user has 5,000 tokens a day.',
@@ -87,6 +87,13 @@ describe('an explanation in steps', () => {
       'copy: Once answered, send it to azure:small as well.',
       'sent: The request would be sent.',
     ])
+  })
+
+  it('says of a past request where it went, and what the estimate is made from', () => {
+    const request = { id: 'req_1', provider: 'openai', upstream_model: 'gpt-4o', bytes: 1234 }
+    const past = explainSteps(explanation({ request }))[1]
+    expect(past?.text).toBe('Request req_1 was sent to openai/gpt-4o.')
+    expect(past?.detail).toMatch(/^Estimated from its model and its 1,234 bytes: its body is not read/)
   })
 
   it('ends with what the client would receive', () => {

@@ -41,9 +41,18 @@ function pastSteps({ request }: Explanation): ExplainStep[] {
 
 const verdicts: Record<string, string> = { pass: 'passed', deny: 'denied', flag: 'flagged' }
 
-function policySteps({ key, policy_signals }: Explanation): ExplainStep[] {
+function policySteps({ key, policy_signals, limits, periods }: Explanation): ExplainStep[] {
   if (key === null) return []
-  if (policy_signals.length === 0) return [step('policy', 'passed', 'good', `No policy restricts key ${key.name}.`)]
+  const isLimited = limits.length + periods.length > 0
+  if (policy_signals.length === 0)
+    return [
+      step(
+        'policy',
+        'passed',
+        'good',
+        isLimited ? `Policies limit only how much key ${key.name} may use.` : `No policy restricts key ${key.name}.`,
+      ),
+    ]
   return policy_signals.map(({ verdict, text }, index) =>
     step(
       `policy-${index}`,
