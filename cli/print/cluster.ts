@@ -11,7 +11,7 @@ export function describeClusterWrite(operation: string, output: unknown): { text
         next: 'Next, a token for another node: spgw cluster invite',
       }
     case 'cluster.join':
-      return { text: `Joined cluster ${cluster} as node ${node}: ${countNodes(output)}`, next: howFar }
+      return { text: `Joined cluster ${cluster} as node ${node}: ${countNodes(output)}`, next: describeKey(output) }
     case 'cluster.remove':
       return { text: `Removed the node from cluster ${cluster}: ${countNodes(output)}`, next: howFar }
     case 'cluster.leave':
@@ -32,6 +32,13 @@ export function describeClusterWrite(operation: string, output: unknown): { text
 }
 
 const howFar = 'To see how far each node is: spgw cluster status'
+
+/** The key of the cluster goes to where the operator keeps this node's, which no gateway writes. */
+function describeKey(output: unknown): string {
+  const file = valueAt(output, 'key_to_replace')
+  if (typeof file !== 'string') return howFar
+  return `Put machine.key.next from the data directory in place of ${file}, and restart. Until then both are needed.`
+}
 
 function countNodes(output: unknown): string {
   const nodes = valueAt(output, 'nodes')

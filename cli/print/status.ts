@@ -9,6 +9,7 @@ import {
   formatValue,
 } from '../../src/admin/contract/show-value.ts'
 import type { statusShape } from '../../src/admin/contract/status.ts'
+import { clockApart, describeApart } from '../../src/core/clock-apart.ts'
 import type { View } from './view.ts'
 import { hangingLines } from './wrap.ts'
 
@@ -155,10 +156,12 @@ function describeCluster({ cluster }: Partial<Status>, view: View): [string, str
 function describeNodes({ cluster }: Partial<Status>, view: View): [string, string][] {
   const nodes = cluster?.nodes ?? []
   if (nodes.length < 2) return []
-  return nodes.map(({ name, state, in_flight, traffic, degraded }, index) => {
+  return nodes.map(({ name, state, in_flight, traffic, degraded, clock_ahead_ms }, index) => {
     const flow = state === 'absent' ? 'not heard of' : describeFlow(traffic, in_flight).join('   ')
     const parts = degraded.map(({ part, since }) => `${part} degraded since ${formatValue(since, 'age', view)}`)
-    const words = [...(flow === '' ? [] : [flow]), ...(index === 0 ? [] : parts)].join('; ')
+    const apart = clockApart(clock_ahead_ms)
+    const clock = apart === null ? [] : [`▲ clock ${describeApart(apart)} PostgreSQL: spgw cluster status`]
+    const words = [...(flow === '' ? [] : [flow]), ...(index === 0 ? [] : parts), ...clock].join('; ')
     return [index === 0 ? 'nodes' : '', `${name}${index === 0 ? ' (this one)' : ''}: ${words === '' ? 'well' : words}`]
   })
 }

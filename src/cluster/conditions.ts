@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { certainlyAhead } from '../core/clock-apart.ts'
 import type { NodeCondition } from '../core/node-condition.ts'
 import { conditionsPart } from './schema/conditions.ts'
 import { ensurePart } from './schema/parts.ts'
@@ -10,6 +11,8 @@ const freshFor = '15 seconds'
 export class Conditions {
   #own: NodeCondition | null = null
   #isReady = false
+  /** As it was found with what was said before. */
+  #clock: Pick<NodeCondition, 'clockAheadMs'> = {}
 
   set(own: NodeCondition): void {
     this.#own = own
@@ -19,16 +22,23 @@ export class Conditions {
   async exchange(client: pg.Client, member: string): Promise<Record<string, NodeCondition>> {
     this.#isReady ||= await ensurePart(client, conditionsPart)
     if (!this.#isReady) return {}
-    if (this.#own !== null)
-      await client.query(
-        `insert into spgw.conditions (member, condition) select id, $2 from spgw.members where id = $1
-         on conflict (member) do update set time = now(), condition = excluded.condition`,
-        [member, JSON.stringify(this.#own)],
-      )
+    if (this.#own !== null) await this.#say(client, member, { ...this.#own, ...this.#clock })
     const { rows } = await client.query<{ member: string; condition: string }>(
       `select member, condition from spgw.conditions join spgw.members on id = member
        where time > now() - interval '${freshFor}'`,
     )
     return Object.fromEntries(rows.map(({ member: id, condition }) => [id, JSON.parse(condition) as NodeCondition]))
+  }
+
+  async #say(client: pg.Client, member: string, own: NodeCondition): Promise<void> {
+    const asked = Date.now()
+    const { rows } = await client.query<{ now: string }>(
+      `insert into spgw.conditions (member, condition) select id, $2 from spgw.members where id = $1
+       on conflict (member) do update set time = now(), condition = excluded.condition
+       returning extract(epoch from clock_timestamp()) * 1000 as now`,
+      [member, JSON.stringify(own)],
+    )
+    const [said] = rows
+    if (said !== undefined) this.#clock = { clockAheadMs: certainlyAhead(asked, Number(said.now), Date.now()) }
   }
 }

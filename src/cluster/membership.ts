@@ -281,16 +281,23 @@ export class Membership {
     const { node, store, keyring, dataDirectory, publish } = this.#parts
     const { cluster, member } = given
     const old = keyring.describe()
-    const next = writeNextKey(dataDirectory, key)
-    reachFaultPoint('join.key-written')
     const { sequence, mark, rows } = await node.link.ask('rows', { after: 0 })
-    const rotation = keyring.rotateTo(next)
     const state = { cluster, member, sequence, mark }
-    await store.replica({ act: 'enter', state, rows })
-    reachFaultPoint('join.after-commit')
-    rotation.commit({ ...next, replaces: old.source })
-    await store.seal.makeDurable()
-    rotation.commit(installNextKey(next, dataDirectory, old.source))
+    const enter = async () => {
+      await store.replica({ act: 'enter', state, rows })
+      reachFaultPoint('join.after-commit')
+    }
+    // An operator who has given all nodes one key has none to put anywhere.
+    if (key.keyId === old.keyId) await enter()
+    else {
+      const next = writeNextKey(dataDirectory, key)
+      reachFaultPoint('join.key-written')
+      const rotation = keyring.rotateTo(next)
+      await enter()
+      rotation.commit({ ...next, replaces: old.source })
+      await store.seal.makeDurable()
+      rotation.commit(installNextKey(next, dataDirectory, old.source))
+    }
     node.stand(state)
     await publish()
     await node.settled()

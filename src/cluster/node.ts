@@ -140,11 +140,19 @@ export class ClusterNode {
   /** The others, as was heard some seconds ago; nothing of one that is not heard of, nor while PostgreSQL is away. */
   listConditions(): { name: string; condition: NodeCondition | null }[] {
     const others = this.#state === null ? [] : this.#members.filter((member) => !this.#isOwn(member))
-    const isHeard = ({ silentMs }: ClusterPeer) => this.#trouble === null && silentMs !== null && silentMs <= absentMs
-    return others.map((member) => {
-      const condition = isHeard(member) ? (this.#conditions[member.id] ?? null) : null
-      return { name: member.name, condition }
-    })
+    return others.map((member) => ({ name: member.name, condition: this.findCondition(member) }))
+  }
+
+  /** Of any node, this one too, as it was said some seconds ago; null: it is not heard of. */
+  findCondition({ id, silentMs }: ClusterPeer): NodeCondition | null {
+    const isHeard = this.#trouble === null && silentMs !== null && silentMs <= absentMs
+    return isHeard ? (this.#conditions[id] ?? null) : null
+  }
+
+  /** By so much this node's clock is ahead of PostgreSQL's; null: nobody knows. */
+  get clockAheadMs(): number | null {
+    const own = this.#members.find((member) => this.#isOwn(member))
+    return (own === undefined ? undefined : this.findCondition(own)?.clockAheadMs) ?? null
   }
 
   /** As PostgreSQL tells, or told last. */

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { certainlyAhead } from '../core/clock-apart.ts'
 import { budgetAnswerers } from './budget-questions.ts'
 import { createBudgets } from './budget-schema.ts'
 import type { SeenMark } from './lost-changes.ts'
@@ -67,8 +68,7 @@ export const answerers: Answerers = {
     const [facts] = rows
     if (facts === undefined) throw new Error('PostgreSQL says nothing of itself')
     const { time, missing, ...rest } = facts
-    const [least, most] = [asked - Number(time), Date.now() - Number(time)]
-    return { ...rest, aheadMs: Math.round(Math.max(0, least) + Math.min(0, most)), missing: missing ?? [] }
+    return { ...rest, aheadMs: certainlyAhead(asked, Number(time), Date.now()), missing: missing ?? [] }
   },
 
   async found(client, { cluster, member, name, token, rows }) {

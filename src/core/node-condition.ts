@@ -10,5 +10,10 @@ export interface NodeCondition {
     /** null: nothing of it has a price. */
     usdPerHour: number | null
   }
+  /**
+   * By so much its clock is ahead of PostgreSQL's for certain; negative: behind. Absent: it does not know yet, or is of a
+   * version that does not say.
+   */
+  clockAheadMs?: number
   degraded: { part: string; reason: string; since: string }[]
 }

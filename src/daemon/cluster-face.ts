@@ -4,6 +4,7 @@ import type { Membership } from '../cluster/membership.ts'
 import { absentMs, type ClusterNode } from '../cluster/node.ts'
 import type { PostgresAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings } from '../config/settings.ts'
+import { clockApart } from '../core/clock-apart.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { SharedLimits } from './shared-limits.ts'
 import type { SharedRecords } from './shared-records.ts'
@@ -42,6 +43,7 @@ export function clusterFace({
     feed: records,
     others: () => node.listConditions(),
     name,
+    clockAheadMs: () => node.clockAheadMs,
     outbox: () => records?.report ?? null,
     purge: (question) => records?.purge(question) ?? null,
     costs: () => records?.costs() ?? null,
@@ -57,6 +59,7 @@ export function clusterFace({
           version: member.version,
           sequence: member.applied,
           heardAt: member.heardAt,
+          clockAheadMs: clockApart(node.findCondition(member)?.clockAheadMs),
         })),
       }
     },

@@ -55,7 +55,8 @@ describe('after a write', () => {
 })
 
 describe('a cluster', () => {
-  const node = { name: 'gw-a', state: 'present', version: '0.1.0', sequence: 2, last_heard_at: '2026-03-01T12:00:00Z' }
+  const heard = { version: '0.1.0', sequence: 2, last_heard_at: '2026-03-01T12:00:00Z', clock_ahead_ms: null }
+  const node = { name: 'gw-a', state: 'present', ...heard }
   const shown = {
     ...{ cluster: 'clu_1', node: 'gw-b', postgres: 'db:5432/spgw', trouble: null, sequence: 2, pending: 0 },
     ...{ limits: 'local', records: 'local', nodes: [node, { ...node, name: 'gw-b' }] },
@@ -68,6 +69,11 @@ describe('a cluster', () => {
   it.each([
     [['init', '--yes'], shown, /^✓ Created cluster clu_1 in db:5432\/spgw, .* node gw-b\n.*spgw cluster invite\n$/],
     [['join', 'sp_join_x', '--yes'], shown, /^✓ Joined cluster clu_1 as node gw-b: 2 nodes\n/],
+    [
+      ['join', 'sp_join_x', '--yes'],
+      { ...shown, key_to_replace: '/run/key' },
+      /: 2 nodes\n.*machine\.key\.next .* in place of \/run\/key, and restart\./,
+    ],
     [['remove', 'gw-c', '--yes'], shown, /^✓ Removed the node from cluster clu_1: 2 nodes\n/],
     [['leave', '--yes'], { cluster: 'clu_1' }, /^✓ Left cluster clu_1\n/],
     [
@@ -84,12 +90,16 @@ describe('a cluster', () => {
 
   it('is shown in words, also where there is none yet', async () => {
     expect(await said(['status'], shown)).toMatch(
-      /Cluster +clu_1\n(.*\n)*Last change +2\n(.*\n)*NAME .* LAST CHANGE +LAST HEARD OF\n/,
+      /Cluster +clu_1\n(.*\n)*Last change +2\n(.*\n)*NAME .* LAST CHANGE +LAST HEARD OF/,
     )
     const valkey = { server: 'cache:6379', trouble: 'OOM', since: '2026-03-01T11:59:00Z', meanwhile: 'refuse' }
     expect(await said(['status'], { ...shown, valkey })).toMatch(
       /\nValkey +cache:6379 cannot be used, noticed .*: OOM; meanwhile nothing of shared limits passes here\n/,
     )
+    const clocks = 'gw-b is 3600 s ahead of PostgreSQL. Keep clocks together (NTP)'
+    const apart = await said(['status'], { ...shown, clocks, nodes: [node, { ...node, clock_ahead_ms: -3_600_000 }] })
+    expect(apart).toMatch(/\nClocks apart +gw-b is 3600 s ahead of PostgreSQL\. Keep clocks/)
+    expect(apart).toMatch(/CLOCK AHEAD\n(.*\n)*.* -1 h\n/)
     const none = await said(['status'], { ...shown, cluster: null, sequence: null, nodes: [] })
     expect(none).toContain('none yet: cluster init creates one')
   })

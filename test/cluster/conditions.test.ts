@@ -12,6 +12,8 @@ class Tables {
   failure: Error | null = null
   readonly rows = new Map<string, string>()
   readonly asked: string[] = []
+  /** By how much its clock is ahead. */
+  ahead = 0
 
   readonly query = async (text: string, values: string[] = []) => {
     this.asked.push(text.trim().split(/\s+/).slice(0, 3).join(' '))
@@ -20,7 +22,10 @@ class Tables {
     if (text.includes("to_regclass('spgw.parts')")) return { rows: [{ found: true }] }
     if (text.startsWith('select level')) return { rows: [{ level: 99 }] }
     const [member = '', own = ''] = values
-    if (text.startsWith('insert into spgw.conditions')) this.rows.set(member, own)
+    if (text.startsWith('insert into spgw.conditions')) {
+      this.rows.set(member, own)
+      return { rows: [{ now: String(Date.now() + this.ahead) }] }
+    }
     return { rows: [...this.rows].map(([id, text]) => ({ member: id, condition: text })) }
   }
 
@@ -40,7 +45,17 @@ describe('how nodes are', () => {
     a.set(condition('2'))
     b.set(condition('3'))
     await b.exchange(tables.client, 'nod_b')
-    expect(await a.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('2'), nod_b: condition('3') })
+    expect(await a.exchange(tables.client, 'nod_a')).toMatchObject({ nod_a: condition('2'), nod_b: condition('3') })
+  })
+
+  it('has how far its clock is from that of PostgreSQL, from the second time on', async () => {
+    const tables = new Tables()
+    tables.ahead = -3_600_000
+    const conditions = new Conditions()
+    conditions.set(condition('1'))
+    expect(await conditions.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('1') })
+    const { nod_a } = await conditions.exchange(tables.client, 'nod_a')
+    expect(Math.round((nod_a?.clockAheadMs ?? 0) / 60_000)).toBe(60)
   })
 
   it('is nothing before the cluster has a table for it, which is looked for until it is there', async () => {

@@ -60,6 +60,8 @@ const clusterShape = z.object({
   records: recordsPlace,
   /** null: records are not shared, or nobody has said yet. */
   outbox: outboxShape.nullable(),
+  /** The operator's file that `machine.key.next` in the data directory is to replace since this node joined; null: none. */
+  key_to_replace: z.string().nullable(),
   nodes: z.array(
     z.object({
       name: z.string(),
@@ -69,8 +71,12 @@ const clusterShape = z.object({
       /** Number of the last change that its threads have. */
       sequence: z.number(),
       last_heard_at: time.nullable(),
+      /** By so much its clock is ahead of PostgreSQL's; negative: behind; null: they are together, or nobody knows. */
+      clock_ahead_ms: z.number().nullable(),
     }),
   ),
+  /** Whose clocks are apart from PostgreSQL's, and what to do about it; null: nobody's that is heard of. */
+  clocks: z.string().nullable(),
 })
 
 /** What a person is shown of it: whether there is one at all comes first. */
@@ -92,6 +98,8 @@ const columns: Column[] = [
   { field: 'records', title: 'Request records' },
   { field: 'outbox', title: 'Not shared yet' },
   { field: 'nodes', title: 'Nodes' },
+  { field: 'key_to_replace', title: 'Key file to replace' },
+  { field: 'clocks', title: 'Clocks apart' },
 ]
 const show = { as: 'record', columns } as const
 

@@ -200,7 +200,7 @@ export function withoutUnit(field: string): string {
 }
 
 function formatNumber(value: number, format: Format): string {
-  if (format === 'duration') return formatMilliseconds(value)
+  if (format === 'duration') return value < 0 ? `-${formatMilliseconds(-value)}` : formatMilliseconds(value)
   if (format === 'bytes') return formatBytes(value)
   if (format === 'money') return formatMoney(value)
   if (format === 'share') return formatShare(value)

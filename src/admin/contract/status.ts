@@ -93,6 +93,8 @@ export const statusShape = z.object({
           in_flight: z.number().nullable(),
           traffic: trafficShape.nullable(),
           degraded: z.array(z.object({ part: z.string(), reason: z.string(), since: time })),
+          /** By so much its clock is ahead of PostgreSQL's; negative: behind; null: they are together, or nobody knows. */
+          clock_ahead_ms: z.number().nullable(),
         }),
       ),
     })

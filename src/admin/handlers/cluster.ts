@@ -1,3 +1,4 @@
+import { clockRemedy, describeApart } from '../../core/clock-apart.ts'
 import { Secret } from '../../core/secret.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'
@@ -82,11 +83,23 @@ async function show(context: AdminContext) {
   return {
     ...status,
     draining: context.runtime.departure.begun,
+    key_to_replace: context.keyring.describe().replaces,
     budgets: face.budgets,
     ...showLimits(face),
     ...showRecords(face),
-    nodes: nodes.map(({ heardAt, ...node }) => ({ ...node, last_heard_at: heardAt })),
+    nodes: nodes.map(({ heardAt, clockAheadMs, ...node }) => ({
+      ...{ ...node, last_heard_at: heardAt, clock_ahead_ms: clockAheadMs },
+    })),
+    clocks: describeClocks(nodes),
   }
+}
+
+/** `gw-b is 3600 s ahead of PostgreSQL. Keep …` */
+function describeClocks(nodes: readonly { name: string; clockAheadMs: number | null }[]): string | null {
+  const apart = nodes.flatMap(({ name, clockAheadMs }) =>
+    clockAheadMs === null ? [] : [`${name} is ${describeApart(clockAheadMs)} PostgreSQL`],
+  )
+  return apart.length === 0 ? null : `${apart.join(', ')}. ${clockRemedy}`
 }
 
 /** Who counts limits, and how the server is by which nodes do it together. */

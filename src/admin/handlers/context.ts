@@ -165,6 +165,8 @@ export interface ClusterFace {
   cluster(): string | null
   /** What the others call this node. */
   name: string
+  /** By so much this node's clock is ahead of PostgreSQL's; null: nobody knows. */
+  clockAheadMs(): number | null
   /** The other nodes, as they said some seconds ago; null: one is not heard of. */
   others(): { name: string; condition: NodeCondition | null }[]
   /** By what nodes count limits a minute and requests at once together; null: each counts for itself. */
@@ -238,6 +240,8 @@ interface ClusterMember {
   version: string | null
   sequence: number
   heardAt: string | null
+  /** By so much its clock is ahead of PostgreSQL's; negative: behind; null: they are together, or nobody knows. */
+  clockAheadMs: number | null
 }
 
 export interface SentCall {

@@ -1,3 +1,4 @@
+import { clockApart } from '../../core/clock-apart.ts'
 import type { ProviderStateName } from '../../core/provider-state.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import { operations } from './base.ts'
@@ -85,12 +86,18 @@ function showTraffic({ requestsPerSecond, errorShare, durationP95Ms, usdPerHour 
 
 function showNodes(cluster: ClusterFace, own: RuntimeStatus, all: boolean) {
   if (cluster.cluster() === null) return []
-  return [{ name: cluster.name, condition: own }, ...cluster.others()].map(({ name, condition }) => ({
+  const clockAheadMs = cluster.clockAheadMs() ?? undefined
+  const nodes: ReturnType<ClusterFace['others']> = [
+    { name: cluster.name, condition: { ...own, ...(clockAheadMs === undefined ? {} : { clockAheadMs }) } },
+    ...cluster.others(),
+  ]
+  return nodes.map(({ name, condition }) => ({
     name,
     state: condition === null ? ('absent' as const) : ('present' as const),
     in_flight: all && condition !== null ? condition.inFlight : null,
     traffic: all && condition !== null ? showTraffic(condition.traffic) : null,
     degraded: (condition?.degraded ?? []).map(({ part, reason, since }) => ({ part, reason, since })),
+    clock_ahead_ms: clockApart(condition?.clockAheadMs),
   }))
 }
 

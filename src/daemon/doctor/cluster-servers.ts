@@ -1,4 +1,5 @@
 import type { ServerFacts } from '../../cluster/protocol.ts'
+import { clockApart, clockRemedy, describeApart } from '../../core/clock-apart.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
 
 const check = 'cluster'
@@ -24,20 +25,10 @@ export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
   return ok(check, `${place} is reached (${version}, ${tls ?? 'not encrypted'}, ${followed}${how})`)
 }
 
-/** Clocks that are kept together differ by less. */
-const mostApartMs = 2000
-
-/** Budgets, limits and retention go by the servers' clocks; records, sessions and alerts by the node's own. */
 export function showClock({ aheadMs }: Pick<ServerFacts, 'aheadMs'>): Diagnostic[] {
-  if (Math.abs(aheadMs) < mostApartMs) return []
-  const apart = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`
-  return [
-    warning(
-      check,
-      `the clock of this machine is ${apart} PostgreSQL's`,
-      'Keep clocks together (NTP): records, sessions and alerts have the time of their node.',
-    ),
-  ]
+  const apart = clockApart(aheadMs)
+  if (apart === null) return []
+  return [warning(check, `the clock of this machine is ${describeApart(apart)} PostgreSQL's`, clockRemedy)]
 }
 
 /** A node reads and writes rows; who can take it over should get no more than that. */

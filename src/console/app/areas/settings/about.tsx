@@ -1,4 +1,5 @@
 import { formatMilliseconds, formatMoney, formatShare, formatValue } from '../../../../admin/contract/show-value.ts'
+import { clockRemedy, describeApart } from '../../../../core/clock-apart.ts'
 import { useLive } from '../../live/live.ts'
 import type { StatusOutput } from '../../live/status-output.ts'
 import {
@@ -82,7 +83,7 @@ function clusterEntries(cluster: StatusOutput['cluster']): RecordEntry[] {
 function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
   return (
     <ul className="nested">
-      {nodes.map(({ name, state, traffic, degraded }, index) => (
+      {nodes.map(({ name, state, traffic, degraded, clock_ahead_ms }, index) => (
         <li key={name}>
           {index === 0 ? `${name} (this one)` : name}
           {state === 'absent' ? ': not heard of' : traffic === null ? null : `: ${describeTraffic(traffic)}`}
@@ -91,6 +92,11 @@ function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
               ; {part} degraded since <Time at={since} />
             </span>
           ))}
+          {clock_ahead_ms === null ? null : (
+            <p className="notice notice-warning">
+              The clock is {describeApart(clock_ahead_ms)} PostgreSQL. {clockRemedy}
+            </p>
+          )}
         </li>
       ))}
     </ul>
