@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ClusterSimulation, type Scenario } from '../../support/limits/cluster-simulation.ts'
 
 /** `SPGW_LIMIT_RUNS=20000` for as many clusters; `npm run crash -- limits` prints what they refuse and how often they call. */
-const numRuns = Number(process.env.SPGW_LIMIT_RUNS ?? 70)
+const numRuns = Number(process.env.SPGW_LIMIT_RUNS ?? 200)
 
 const usual = { load: 1.5, uneven: null, seconds: 300, faultEveryMs: 20_000 }
 
