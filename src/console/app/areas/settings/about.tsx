@@ -94,7 +94,7 @@ function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
           ))}
           {clock_ahead_ms === null ? null : (
             <p className="notice notice-warning">
-              The clock is {describeApart(clock_ahead_ms)} PostgreSQL. {clockRemedy}
+              Its clock is {describeApart(clock_ahead_ms)} PostgreSQL’s. {clockRemedy}
             </p>
           )}
         </li>
