@@ -1,5 +1,5 @@
 import { convertCloud, type WantedProvider } from './cloud.ts'
-import { type ConvertedProvider, mostRetries, variableOf } from './converted.ts'
+import { type ConvertedProvider, variableOf } from './converted.ts'
 import { azureKeyVariable, cloudParams, hasPrincipal, readCloudModel, withCredential } from './litellm-cloud.ts'
 import type { ProviderPool } from './pool.ts'
 import {
@@ -9,6 +9,7 @@ import {
   listOf,
   type Path,
   readValue,
+  retriesOf,
   type Setting,
   type Source,
   settingIn,
@@ -65,7 +66,7 @@ export function convertDeployment(
   if (provider === null) return null
   const upstreamModel = cloud?.model ?? named.model
   skipParams(params, at, source)
-  if (isTree(entry) && isTree(entry.model_info)) skipInfo(entry.model_info, [...path, 'model_info'], source)
+  if (isTree(entry)) skipEntry(entry, path, source)
   return {
     group,
     provider: pool.add(provider.wanted, provider.content),
@@ -76,19 +77,6 @@ export function convertDeployment(
     streamTimeoutMs: timeoutOf(settingIn(params, at, 'stream_timeout'), 1000, source),
     retries: retriesOf(settingIn(params, at, 'num_retries', 'max_retries'), source),
   }
-}
-
-/** Of a route, or of all. More than a route can have are reported. */
-export function retriesOf(setting: Setting, source: Source): number | null {
-  const retries = countOf(setting, source)
-  if (retries !== null && retries > mostRetries)
-    source.skip(
-      setting.path,
-      `${retries} retries`,
-      `a route has at most ${mostRetries}`,
-      'Nothing to do, or add targets.',
-    )
-  return retries
 }
 
 /** The variable from which an entry without a key of its own has it: no key in clear text may get that name. */
@@ -244,13 +232,7 @@ function skipParams(params: Tree, at: Path, source: Source): void {
   for (const name of Object.keys(params)) {
     if (carried.has(name)) continue
     const path = [...at, name]
-    if (limits.includes(name))
-      source.skip(
-        path,
-        name,
-        "a target has the limits of its provider's account here",
-        'Set them: spgw providers edit --help. A target that answers 429 is paused automatically.',
-      )
+    if (limits.includes(name)) skipLimit(path, name, source)
     else if (prices.test(name))
       source.skip(path, name, 'prices are kept apart from routes here', 'Set it if yours differs: spgw prices set')
     else if (name === 'tags')
@@ -264,15 +246,37 @@ function skipParams(params: Tree, at: Path, source: Source): void {
   }
 }
 
-function skipInfo(info: Tree, path: Path, source: Source): void {
-  for (const name of Object.keys(info))
+function skipLimit(path: Path, name: string, source: Source): void {
+  source.skip(
+    path,
+    name,
+    "a target has the limits of its provider's account here",
+    'Set them: spgw providers edit --help. A target that answers 429 is paused automatically.',
+  )
+}
+
+/** Who may use a model, as `model_info` says it. All else there describes the model. */
+const restrictions = ['access_groups', 'team_id', 'supported_environments']
+
+/** What stands beside `litellm_params`. */
+function skipEntry(entry: Tree, at: Path, source: Source): void {
+  for (const name of Object.keys(entry)) {
+    if (['model_name', 'litellm_params', 'model_info'].includes(name)) continue
+    if (limits.includes(name)) skipLimit([...at, name], name, source)
+    else source.skip([...at, name], name, 'it has no counterpart here', 'Check whether you still need it.')
+  }
+  for (const name of isTree(entry.model_info) ? Object.keys(entry.model_info) : []) {
+    const path = [...at, 'model_info', name]
     if (prices.test(name))
+      source.skip(path, name, 'prices are kept apart from routes here', 'Set it if yours differs: spgw prices set')
+    else if (restrictions.includes(name))
       source.skip(
-        [...path, name],
+        path,
         name,
-        'prices are kept apart from routes here',
-        'Set it if yours differs: spgw prices set',
+        'a route serves all keys of its project or environment',
+        'Say which models a key may use: spgw policies add --help (--allow-model)',
       )
+  }
 }
 
 /** `[{ a: [b, c] }]` */
@@ -280,6 +284,8 @@ export function readFallbacks({ value, path }: Setting, source: Source): Map<str
   const fallbacks = new Map<string, string[]>()
   const skip = (place: number, what: string) =>
     source.skip([...path, place], what, 'it is no model with a list of others', 'Add the targets by hand.')
+  if (value !== undefined && value !== null && !Array.isArray(value))
+    source.skip(path, 'fallbacks', 'it is no list', 'Add the targets by hand.')
   for (const [place, one] of listOf(value).entries()) {
     if (!isTree(one)) skip(place, 'a fallback')
     for (const [name, list] of isTree(one) ? Object.entries(one) : []) {

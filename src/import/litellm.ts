@@ -1,9 +1,21 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './converted.ts'
-import { ambientVariable, convertDeployment, type Deployment, readFallbacks, retriesOf } from './litellm-deployment.ts'
+import { ambientVariable, convertDeployment, type Deployment, readFallbacks } from './litellm-deployment.ts'
 import { ProviderPool } from './pool.ts'
-import { isTree, listOf, mergeAnchors, type Path, Source, settingIn, type Tree, textOf, timeoutOf } from './source.ts'
+import {
+  isTree,
+  listOf,
+  mergeAnchors,
+  type Path,
+  retriesOf,
+  type Setting,
+  Source,
+  settingIn,
+  type Tree,
+  textOf,
+  timeoutOf,
+} from './source.ts'
 import { keepUsableRoutes } from './usable-routes.ts'
 import type { Vendors } from './vendors.ts'
 
@@ -48,6 +60,7 @@ interface RouterSettings {
   fallbacks: Map<string, string[]>
   fallbacksPath: Path
   defaultFallbacks: string[]
+  defaultFallbacksPath: Path
   aliases: Record<string, string>
 }
 
@@ -76,8 +89,7 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
     const own = settingIn(router, ['router_settings'], name)
     return own.value === undefined ? settingIn(module, ['litellm_settings'], inModule) : own
   }
-  const fallbacks = either('fallbacks')
-  const aliases = isTree(router.model_group_alias) ? router.model_group_alias : {}
+  const [fallbacks, defaults] = [either('fallbacks'), either('default_fallbacks')]
   return {
     strategy,
     retries: retriesOf(either('num_retries'), source),
@@ -85,16 +97,30 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
     streamTimeoutMs: timeoutOf(settingIn(router, ['router_settings'], 'stream_timeout'), 1000, source),
     fallbacks: readFallbacks(fallbacks, source),
     fallbacksPath: fallbacks.path,
-    defaultFallbacks: listOf(either('default_fallbacks').value).flatMap((name) => textOf(name) ?? []),
-    aliases: Object.fromEntries(
-      Object.entries(aliases).flatMap(([alias, group]) => {
-        const name = textOf(isTree(group) ? group.model : group)
-        if (name !== null) return [[alias, name]]
-        source.skip([...aliasPath, alias], `the name ${alias}`, 'it names no model', 'Add a route by hand.')
-        return []
-      }),
-    ),
+    defaultFallbacks: namesIn(defaults, source),
+    defaultFallbacksPath: defaults.path,
+    aliases: readAliases(router.model_group_alias, source),
   }
+}
+
+function namesIn({ value, path }: Setting, source: Source): string[] {
+  const names = listOf(value).flatMap((name) => textOf(name) ?? [])
+  if (value !== undefined && value !== null && (!Array.isArray(value) || names.length < value.length))
+    source.skip(path, String(path.at(-1)), 'it is no list of models', 'Add the targets by hand.')
+  return names
+}
+
+function readAliases(value: unknown, source: Source): Record<string, string> {
+  if (value !== undefined && value !== null && !isTree(value))
+    source.skip(aliasPath, 'model_group_alias', 'it does not name models with others', 'Add the routes by hand.')
+  return Object.fromEntries(
+    Object.entries(isTree(value) ? value : {}).flatMap(([alias, group]) => {
+      const name = textOf(isTree(group) ? group.model : group)
+      if (name !== null) return [[alias, name]]
+      source.skip([...aliasPath, alias], `the name ${alias}`, 'it names no model', 'Add a route by hand.')
+      return []
+    }),
+  )
 }
 
 /** Under another name, the model that was left to be the client's own has to be said. */
@@ -109,22 +135,17 @@ function convertGroup(
   settings: RouterSettings,
   source: Source,
 ): ConvertedRoute {
-  const backups = [
-    ...(settings.fallbacks.get(group) ?? settings.fallbacks.get('*') ?? []),
-    ...settings.defaultFallbacks,
-  ]
+  const own = settings.fallbacks.get(group) ?? settings.fallbacks.get('*') ?? []
   const orders = [...new Set(members.map(({ order }) => order ?? 0))].sort((one, other) => one - other)
   const targets = members.map((member) => convertTarget(member, orders.indexOf(member.order ?? 0)))
   let priority = Math.max(...targets.map((target) => target.priority ?? 0)) + 1
-  for (const backup of new Set(backups.filter((name) => name !== group))) {
+  for (const backup of new Set([...own, ...settings.defaultFallbacks].filter((name) => name !== group))) {
     const others = groups.get(backup)
     if (others === undefined) {
-      source.skip(
-        settings.fallbacksPath,
-        `fallback of ${group} to ${backup}`,
-        'no model of that name was converted',
-        'Add the target by hand.',
-      )
+      const [path, what] = own.includes(backup)
+        ? [settings.fallbacksPath, `fallback of ${group} to ${backup}`]
+        : [settings.defaultFallbacksPath, `default fallback to ${backup}`]
+      source.skip(path, what, 'no model of that name was converted', 'Add the target by hand.')
       continue
     }
     targets.push(...others.map((other) => convertTarget(aliased(other, group), priority)))

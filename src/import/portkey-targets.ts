@@ -66,7 +66,8 @@ function convertInner(outer: Tree, target: Tree, path: Path, pool: ProviderPool,
       'a route has one order, and weights within it',
       'Its first targets are balanced, and the others come after those of all groups. Check the order.',
     )
-  skipLimits(target, path, source)
+  skipSettings(target, path, source)
+  if (isGroup && isTree(target.strategy)) skipStrategy(target.strategy, [...path, 'strategy'], ['mode'], source)
   return convertTargets({ ...target, ...inherited }, path, pool, source)
 }
 
@@ -80,23 +81,45 @@ function share(leaves: TargetLeaf[], weight: number): TargetLeaf[] {
   }))
 }
 
-function skipLimits(target: Tree, path: Path, source: Source): void {
-  for (const name of [
-    'retry',
-    'request_timeout',
-    'cache',
-    'before_request_hooks',
-    'after_request_hooks',
-    'input_guardrails',
-    'output_guardrails',
-  ])
-    if (target[name] !== undefined)
+/** What is carried of a configuration or a target, or reported where it is read. */
+const known = new Set([
+  ...['strategy', 'targets', 'provider', 'api_key', 'virtual_key', 'retry', 'request_timeout', 'override_params'],
+  ...['weight', 'custom_host', 'name', 'slug', 'id', 'on_status_codes', 'config', 'openai_organization'],
+  'openai_project',
+])
+
+/** Of a configuration or a target. */
+export function skipUnknown(name: string, path: Path, source: Source): void {
+  if (known.has(name) || cloudMembers.includes(name)) return
+  if (/guardrails|_hooks$/.test(name))
+    source.skip(path, name, 'there is no such guardrail here', 'See what a policy can reject: spgw policies add --help')
+  else source.skip(path, name, 'it has no counterpart here', 'Check whether you still need it.')
+}
+
+export function skipStrategy(strategy: Tree, path: Path, carried: readonly string[], source: Source): void {
+  for (const name of Object.keys(strategy).filter((one) => !carried.includes(one))) {
+    const isOfRoute = name === 'on_status_codes'
+    const reason = isOfRoute ? 'it is set once for a route here' : 'it has no counterpart here'
+    const advice = isOfRoute
+      ? 'Set it on the route: spgw routes edit --fallback-on'
+      : 'Check whether you still need it.'
+    source.skip([...path, name], `${name} of the strategy`, reason, advice)
+  }
+}
+
+const ofRoutes = ['retry', 'request_timeout', 'cache']
+
+/** Of a target: what a whole route has here, or nothing has. */
+function skipSettings(target: Tree, path: Path, source: Source): void {
+  for (const name of Object.keys(target))
+    if (ofRoutes.includes(name) || /guardrails|_hooks$/.test(name))
       source.skip(
         [...path, name],
         `${name} of one target`,
         'it is set once for a route here, or not at all',
         'Set it on the route or the provider, if it matters.',
       )
+    else skipUnknown(name, [...path, name], source)
 }
 
 function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source): TargetLeaf[] {

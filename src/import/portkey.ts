@@ -2,8 +2,8 @@ import type { SettingsFile } from '../config/settings-file.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'
 import { ProviderPool } from './pool.ts'
-import { cloudMembers, convertTargets, type TargetLeaf } from './portkey-targets.ts'
-import { countOf, isTree, listOf, type Path, Source, settingIn, type Tree, textOf, timeoutOf } from './source.ts'
+import { convertTargets, skipStrategy, skipUnknown, type TargetLeaf } from './portkey-targets.ts'
+import { isTree, listOf, type Path, retriesOf, Source, settingIn, type Tree, textOf, timeoutOf } from './source.ts'
 import { keepUsableRoutes } from './usable-routes.ts'
 import type { Vendors } from './vendors.ts'
 
@@ -76,6 +76,7 @@ function convertConfiguration(
       source.skip([...path, 'strategy'], what, 'no target has that name', 'Add the route by hand.')
       return []
     }
+    skipSettings(found.target, found.path, source)
     const leaves = convertTargets(found.target, found.path, pool, source)
     return leaves.length === 0
       ? []
@@ -113,38 +114,28 @@ function makeRoute(
   const retries = isTree(tree.retry)
     ? settingIn(tree.retry, [...path, 'retry'], 'attempts', 'count')
     : settingIn(tree, path, 'retry')
-  const retry = countOf(retries, source)
+  const retry = retriesOf(retries, source)
   if (retry !== null) route.retries = Math.min(mostRetries, Math.max(0, Math.round(retry)))
-  const statuses = isTree(tree.strategy) ? statusesIn(tree.strategy.on_status_codes) : []
+  const statuses = statusesIn(isTree(tree.strategy) ? tree.strategy : {}, [...path, 'strategy'], source)
   if (statuses.length > 0) route.fallback_on = statuses
   const timeout = timeoutOf(settingIn(tree, path, 'request_timeout'), 1, source)
   if (timeout !== null) route.timeouts = { total: durationOf(timeout) }
   return route
 }
 
-function statusesIn(value: unknown): string[] {
-  return listOf(value)
-    .map(String)
-    .filter((text) => /^[45]\d\d$/.test(text))
+function statusesIn(strategy: Tree, path: Path, source: Source): string[] {
+  const setting = settingIn(strategy, path, 'on_status_codes')
+  const given = listOf(setting.value).map(String)
+  const statuses = given.filter((text) => /^[45]\d\d$/.test(text))
+  if (statuses.length < given.length)
+    source.skip(
+      setting.path,
+      'a status to fall back on',
+      'it is no status of a failure',
+      'Set it on the route: spgw routes edit --fallback-on',
+    )
+  return statuses
 }
-
-const known = new Set([
-  ...[
-    'strategy',
-    'targets',
-    'provider',
-    'api_key',
-    'virtual_key',
-    'retry',
-    'request_timeout',
-    'override_params',
-    'weight',
-  ],
-  ...['custom_host', 'name', 'slug', 'id', 'on_status_codes', 'config', 'openai_organization', 'openai_project'],
-  ...cloudMembers,
-])
-
-const knownOfStrategy = ['mode', 'on_status_codes', 'conditions', 'default']
 
 function skipSettings(tree: Tree, path: Path, source: Source): void {
   for (const name of Object.keys(tree)) {
@@ -156,18 +147,9 @@ function skipSettings(tree: Tree, path: Path, source: Source): void {
         'each route says whether answers are cached',
         'Say it where you want it: spgw routes edit --cache 1h',
       )
-    else if (/guardrails|_hooks$/.test(name))
-      source.skip(at, name, 'there is no such guardrail here', 'See what a policy can reject: spgw policies add --help')
-    else if (!known.has(name)) source.skip(at, name, 'it has no counterpart here', 'Check whether you still need it.')
+    else skipUnknown(name, at, source)
   }
-  if (isTree(tree.strategy))
-    for (const name of Object.keys(tree.strategy).filter((one) => !knownOfStrategy.includes(one)))
-      source.skip(
-        [...path, 'strategy', name],
-        `${name} of the strategy`,
-        'it has no counterpart here',
-        'Check whether you still need it.',
-      )
+  if (isTree(tree.strategy)) skipStrategy(tree.strategy, [...path, 'strategy'], carriedOfStrategy, source)
   if (isTree(tree.retry) && tree.retry.on_status_codes !== undefined)
     source.skip(
       [...path, 'retry', 'on_status_codes'],
@@ -176,6 +158,8 @@ function skipSettings(tree: Tree, path: Path, source: Source): void {
       'Fallbacks can be chosen by status: spgw routes edit --fallback-on.',
     )
 }
+
+const carriedOfStrategy = ['mode', 'on_status_codes', 'conditions', 'default']
 
 interface Condition {
   model: string

@@ -1,6 +1,6 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import { parseDuration } from '../core/units.ts'
-import type { LeftOut } from './converted.ts'
+import { type LeftOut, mostRetries } from './converted.ts'
 import { Vendors } from './vendors.ts'
 
 /** The other gateway's file, and what of it was not converted. */
@@ -118,6 +118,19 @@ export function countOf({ value, path }: Setting, source: Source): number | null
   if (number === null && value !== undefined && value !== null && value !== '')
     source.skip(path, String(path.at(-1)), 'it is no number in the file', 'Set it by hand, if you need it.')
   return number
+}
+
+/** Of a route, or of all. More than a route can have are reported. */
+export function retriesOf(setting: Setting, source: Source): number | null {
+  const retries = countOf(setting, source)
+  if (retries !== null && retries > mostRetries)
+    source.skip(
+      setting.path,
+      `${retries} retries`,
+      `a route has at most ${mostRetries}`,
+      'Nothing to do, or add targets.',
+    )
+  return retries
 }
 
 /** A time limit in milliseconds, from a number of `unit` milliseconds; one that no route can have is reported and left out. */

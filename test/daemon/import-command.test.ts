@@ -50,7 +50,9 @@ describe('spgw import', () => {
   it('fails with --strict where something was left out, and only there', async () => {
     expect((await runImport(['litellm', '-', '--strict'], { stdin: config })).status).toBe(5)
     const whole = config.replace(', rpm: 5', '')
-    expect((await runImport(['litellm', '-', '--strict'], { stdin: whole })).status).toBe(0)
+    const { status, err } = await runImport(['litellm', '-', '--strict'], { stdin: whole })
+    expect(status).toBe(0)
+    expect(err).toBe('Converted: 1 provider, 1 route.\n')
   })
 
   it.each([
@@ -71,6 +73,19 @@ describe('spgw import', () => {
     expect(out).toBe('')
     expect(err).toContain(cause)
     expect(err).toContain(hint)
+  })
+
+  it('counts what there are several of, and gives a model that clients may name as they like', async () => {
+    const targets = ['openai', 'anthropic'].map((provider) => ({ provider, override_params: { model: 'm' } }))
+    const stdin = JSON.stringify({ strategy: { mode: 'fallback' }, targets })
+    const { out, err } = await runImport(['portkey', '-'], { stdin })
+    expect(out).toContain('model: "*"\n')
+    expect(err).toContain('Converted: 2 providers, 1 route.\n')
+  })
+
+  it('names each place of a file that cannot be read in a line of its own', async () => {
+    const { err } = await runImport(['litellm', '-'], { stdin: 'a: 1\na: 2\nb: 1\nb: 2\n' })
+    expect(err.split('\n').filter((line) => line.includes('standard input:'))).toHaveLength(2)
   })
 
   it('shows what the file says, and has no terminal obey it', async () => {

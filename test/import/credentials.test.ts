@@ -81,6 +81,15 @@ describe('two accounts of LiteLLM keep two credentials', () => {
       ['AZURE_CREDENTIAL', 'AZURE_CREDENTIAL_2'],
     ],
     [
+      'a principal of which the file says but its tenant, or but its secret',
+      [
+        { ...azure, tenant_id: 't' },
+        { ...azure, client_secret: env('S') },
+        { ...azure, api_key: secret(1) },
+      ],
+      ['AZURE_CREDENTIAL', 'AZURE_CREDENTIAL_2', 'AZURE_API_KEY'],
+    ],
+    [
       'a key at Azure beside the usual one',
       [{ ...azure, api_key: secret(1) }, azure],
       ['AZURE_API_KEY_2', 'AZURE_API_KEY'],
@@ -169,6 +178,7 @@ describe('headers of LiteLLM', () => {
     ['x-session-token', secret(1)],
     ['x-team', `Basic ${secret(1)}`],
     ['x-upstream', secret(1)],
+    ['x-session-token', 'canary'],
   ])('go into a variable where they may be a secret: %s', (name, value) => {
     const { headers, left } = headersOf({ extra_headers: { [name]: value } })
     const variable = name.toUpperCase().replaceAll('-', '_')

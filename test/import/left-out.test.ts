@@ -87,6 +87,16 @@ describe('what a route cannot have is left out and reported', () => {
     expect(reasons(converted)).toEqual(words.map((word) => `${word}: it is no number in the file`))
   })
 
+  it('retries beyond what a route can have, and those below none', () => {
+    const route = (num_retries: number) => litellm({ model_list: [entry('gpt', { num_retries })] })
+    const retry = (attempts: unknown) => portkey({ provider: 'openai', retry: { attempts } })
+    for (const convert of [route, retry]) {
+      expect([11, 10, 2.4, -1].map((number) => convert(number).routes[0]?.retries)).toEqual([10, 10, 2, 0])
+      expect(reasons(convert(10)).join()).not.toContain('retries')
+      expect(reasons(convert(11))).toContain('11 retries: a route has at most 10')
+    }
+  })
+
   it('retries of one model beyond what a route can have', () => {
     const converted = litellm({ model_list: [entry('gpt', { num_retries: 99 })] })
     expect(converted.routes[0]?.retries).toBe(10)
@@ -157,6 +167,24 @@ describe('names', () => {
 })
 
 describe('order and weight', () => {
+  it('of targets in a plain order are their places', () => {
+    const { routes } = litellm({
+      model_list: [
+        entry('gpt', { order: 2, model: 'openai/second', weight: -1 }),
+        entry('gpt', { order: 1, model: 'openai/first', weight: 1 }),
+      ],
+    })
+    expect(routes).toEqual([
+      {
+        model: 'gpt',
+        targets: [
+          { provider: 'openai', upstream_model: 'first' },
+          { provider: 'openai', upstream_model: 'second', weight: 0 },
+        ],
+      },
+    ])
+  })
+
   it('keep their order as whole numbers', () => {
     const converted = litellm({
       model_list: [

@@ -38,6 +38,36 @@ describe('the vendor of a LiteLLM model', () => {
     expect(convert(params)).toMatchObject({ kind, upstream })
   })
 
+  it.each([
+    ['without a region of its own', { model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p' }, 'vertex-us-central1'],
+    ['in a region that a variable names', { model: 'bedrock/anthropic.claude-3' }, 'bedrock'],
+    ['at a resource that a variable names', { model: 'azure/a', api_base: 'os.environ/BASE' }, 'azure'],
+    ['at a resource by its other name', { model: 'azure/a', base_url: 'https://r.openai.azure.com' }, 'r'],
+    [
+      'by its older settings',
+      { model: 'vertex_ai/gemini-2.5-pro', vertex_ai_project: 'p', vertex_ai_location: 'europe-west4' },
+      'vertex-europe-west4',
+    ],
+  ])('that is a cloud gets a name %s', (_what, params, name) => {
+    expect(convert({ api_key: null, ...params })).toMatchObject({ name, left: expect.not.arrayContaining(['model']) })
+  })
+
+  it.each([
+    ['a resource at Azure', { model: 'azure/gpt-4o' }, 'the file does not name the resource', '--base-url'],
+    [
+      'a deployment at Azure',
+      { model: 'azure/', api_base: 'https://r.openai.azure.com' },
+      'it names no deployment',
+      '',
+    ],
+    ['a server', { model: 'openai_like/m' }, 'it has no api_base', '--base-url'],
+  ])('without %s is left out, with what to do', (_what, params, reason, advice) => {
+    const tree = { model_list: [{ model_name: 'm', litellm_params: params }] }
+    const { providers, left } = convertLitellm(parseSettingsFile(JSON.stringify(tree), 'source'))
+    expect(providers).toEqual([])
+    expect(left).toMatchObject([{ reason, advice: expect.stringContaining(advice) }])
+  })
+
   it('that nothing says is left out', () => {
     expect(convert({ model: 'some-model' })).toBeNull()
   })
@@ -52,8 +82,20 @@ describe('a server of one’s own', () => {
     ['https://10.0.0.8/v1', 'server-443'],
     ['http://[::1]:8000/v1', 'server-8000'],
     ['https://llm.corp.example/v1/', 'llm.corp.example'],
+    ['https://-x-.example_/v1', 'x-.example'],
   ])('%s is called %s', (address, name) => {
     expect(named(address)).toMatchObject({ name, kind: 'openai-compatible', base_url: address.replace(/\/$/, '') })
+  })
+
+  it('is called like its variable', () => {
+    const own = { model: 'openai_like/m', api_base: 'os.environ/LLM_BASE' }
+    expect(convert(own)).toMatchObject({ name: 'llm_base', base_url: `\${LLM_BASE}` })
+    expect(convert({ ...own, model: 'openai/m' })).toMatchObject({ kind: 'openai', base_url: `\${LLM_BASE}` })
+  })
+
+  it('is none at the address of the vendor itself', () => {
+    expect(named('https://api.openai.com/v1/')).not.toHaveProperty('base_url')
+    expect(named('https://api.openai.com')).toHaveProperty('base_url', 'https://api.openai.com')
   })
 
   it('gets no key of the vendor whose format it speaks', () => {
@@ -78,6 +120,15 @@ describe('the region of a model at Bedrock', () => {
   ])('is that of %s', (_what, params, wanted) => {
     expect(region(params)).toMatchObject({ upstream: 'anthropic.claude-3', settings: { region: wanted } })
   })
+})
+
+it('Portkey’s target at Bedrock has to say its region', () => {
+  const tree = { provider: 'bedrock', override_params: { model: 'anthropic.claude-3' } }
+  const { routes, left } = convertPortkey(parseSettingsFile(JSON.stringify(tree), 'source'), 'm')
+  expect(routes).toEqual([])
+  expect(left).toMatchObject([
+    { reason: 'the file does not say where it runs', advice: expect.stringMatching(/--region/) },
+  ])
 })
 
 it('Portkey’s groups in an order come one after the other, each in its own order', () => {
