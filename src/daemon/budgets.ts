@@ -6,22 +6,22 @@ import type { StoreClient } from '../store/api.ts'
 import type { Published } from './added-budgets.ts'
 import type { Log } from './log.ts'
 
-const retryMs = 1000
-
 /** What budgets have used: at the start what earlier processes spent, and where one is added what was spent before it. */
 export class Budgets {
   readonly #store: StoreClient
   readonly #counters: LimitCounters
   readonly #log: Log
+  readonly #retryMs: number
   #before: Published = { configuration: emptyConfiguration, keys: [] }
   /** Resolves when what earlier processes spent is counted; null: it is. */
   #opening: Promise<void> | null = null
   #running: Promise<void> = Promise.resolve()
 
-  constructor(store: StoreClient, counters: LimitCounters, log: Log) {
+  constructor(store: StoreClient, counters: LimitCounters, log: Log, retryMs = 1000) {
     this.#store = store
     this.#counters = counters
     this.#log = log
+    this.#retryMs = retryMs
   }
 
   /**
@@ -59,7 +59,7 @@ export class Budgets {
       } catch (error) {
         const reason = String(error)
         this.#log.error('what budgets have used cannot be read, so they let nothing pass', { reason })
-        await wait(retryMs, undefined, { ref: false })
+        await wait(this.#retryMs, undefined, { ref: false })
       }
     }
   }

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { findAddedBudgets } from '../../src/daemon/added-budgets.ts'
@@ -7,6 +7,7 @@ import type { Log } from '../../src/daemon/log.ts'
 import { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory } from '../../src/policy/limits/limit-memory.ts'
 import { findPeriod } from '../../src/policy/limits/periods.ts'
+import type { StoreClient } from '../../src/store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
 import { encodeEntry, JournalWriter } from '../support/journal-writer.ts'
@@ -51,12 +52,35 @@ it('are those that a change made, whatever the change was', () => {
   const [key] = keys
   const moved = [{ ...makeKey(), ...key, policyId: 'pol_1' }, makeKey({ id: 'key_2', policyId: 'pol_1' })]
   expect(added([named], [named], moved)).toEqual(['pol_1 key_1 usd day'])
-  const account = { rpm: null, tpm: null, budgetUsdMonth: 7 }
-  const [of] = findAddedBudgets(
-    { configuration: makeConfiguration({ providers: [makeProvider('a')] }), keys },
-    { configuration: makeConfiguration({ providers: [makeProvider('a', { limits: account })] }), keys },
-  )
-  expect(of).toMatchObject({ scope: 'provider:a', kind: 'usd' })
+})
+
+it('are those of keys that name another policy since, and of no other key', () => {
+  const named = policy({ budgetUsdDay: 1, rpm: 3 }, ['prj_x'])
+  const [key] = keys
+  const other = { ...makeKey(), ...key, id: 'key_3', policyId: 'pol_2' }
+  const [before, after] = [
+    { configuration: withPolicies(named), keys: [...keys, other] },
+    { configuration: withPolicies(named), keys: [{ ...makeKey(), ...key, policyId: 'pol_1' }, other] },
+  ]
+  const counters = (from: typeof before, to: typeof before) => findAddedBudgets(from, to).map(({ counter }) => counter)
+  expect(counters(before, after)).toEqual(['pol_1 key_1 usd day'])
+  expect(counters(after, { ...after, keys: [...after.keys] })).toEqual([])
+  expect(counters(after, { ...after, keys: [...keys, other] })).toEqual([])
+})
+
+it('are those that an account at a provider was given', () => {
+  const limits = (budgetUsdMonth: number | null) => ({ rpm: 3, tpm: null, budgetUsdMonth })
+  const withAccounts = (a: number | null, b: number | null) => ({
+    configuration: makeConfiguration({
+      providers: [makeProvider('b', { limits: limits(b) }), makeProvider('a', { limits: limits(a) })],
+    }),
+    keys,
+  })
+  const scopes = (...[before, after]: Parameters<typeof findAddedBudgets>) =>
+    findAddedBudgets(before, after).map(({ scope, kind, period }) => [scope, kind, period].join(' '))
+  expect(scopes({ configuration: makeConfiguration(), keys }, withAccounts(7, null))).toEqual(['provider:a usd month'])
+  expect(scopes(withAccounts(null, 5), withAccounts(7, 5))).toEqual(['provider:a usd month'])
+  expect(scopes(withAccounts(7, 5), withAccounts(70, 5))).toEqual([])
 })
 
 const now = Date.now()
@@ -76,10 +100,12 @@ it('count what their month has cost already, once, also after the next start', a
     record({ key: { id: 'key_2', name: 'other' } }),
     record({}, month.start - 60_000),
     record({ environment: 'staging' }),
+    record({ project: 'other', provider: 'b' }),
   ]
   writer.writeBytes(Buffer.concat(spent.map((each) => encodeEntry({ kind: 'settled', record: each }))))
   const store = await startTestStore(data)
   await store.projects.insert({ id: 'prj_a', name: 'default', createdAt: '2020-01-01T00:00:00.000Z' })
+  await store.projects.insert({ id: 'prj_b', name: 'other', createdAt: '2020-01-01T00:00:00.000Z' })
   const counters = new LimitCounters(createLimitMemory(2), 0)
   let published = { configuration: withPolicies(), keys }
   const log: Partial<Log> = {
@@ -87,6 +113,7 @@ it('count what their month has cost already, once, also after the next start', a
       throw new Error(text)
     },
   }
+  const add = vi.spyOn(store.spend, 'add')
   const budgets = new Budgets(store, counters, log as Log)
   await budgets.open()
   const change = async (configuration: ConfigurationSnapshot) => {
@@ -95,19 +122,78 @@ it('count what their month has cost already, once, also after the next start', a
   }
   await change(withPolicies())
   const wide = policy({ budgetUsdMonth: 5, budgetTokensMonth: 1000 })
-  const narrow = policy({ id: 'pol_2', budgetUsdMonth: 5 }, ['env_a', 'key_1'])
-  await change(withPolicies(wide, narrow))
+  const narrow = policy({ id: 'pol_2', budgetUsdMonth: 5 }, ['prj_a', 'env_a', 'key_1'])
+  const account = makeProvider('b', { limits: { rpm: null, tpm: null, budgetUsdMonth: 7 } })
+  const whole = { ...withPolicies(wide, narrow), providers: [account] }
+  await change(whole)
+  expect(add).toHaveBeenCalledOnce()
   // Taken away, and given again.
-  await change(withPolicies(wide))
-  await change(withPolicies(wide, narrow))
+  await change({ ...whole, policies: [wide] })
+  await change({ ...whole })
   const expected = [
-    ['pol_1 workspace tokens month', month.name, 45],
-    ['pol_1 workspace usd month', month.name, 3_000_000],
+    ['pol_1 workspace tokens month', month.name, 60],
+    ['pol_1 workspace usd month', month.name, 4_000_000],
     ['pol_2 env_a usd month', month.name, 2_000_000],
-    ['pol_2 key_1 usd month', month.name, 2_000_000],
+    ['pol_2 key_1 usd month', month.name, 3_000_000],
+    ['pol_2 prj_a usd month', month.name, 3_000_000],
+    ['prv_b account usd month', month.name, 1_000_000],
   ]
   expect((await store.spend.list([month.name])).used.toSorted()).toEqual(expected)
   const limits = findAddedBudgets({ configuration: withPolicies(), keys }, published)
   const used = limits.map((limit) => [limit.counter, month.name, counters.budgetUse(limit, { timeZone, now }).used])
   expect(used.toSorted()).toEqual(expected)
+  expect(add).toHaveBeenCalledOnce()
+})
+
+/** A store whose journal cannot be ingested so many times. */
+function sickStore(faults: number) {
+  const used: [string, string, number][] = [['pol_1 workspace usd month', month.name, 5_000_000]]
+  const added: unknown[] = []
+  const store = {
+    ingest: async () => {
+      if (faults-- > 0) throw new Error('the disk is gone')
+    },
+    workspace: { get: async () => ({ timeZone }) },
+    spend: { list: async () => ({ used, held: [] }), add: async (rows: unknown[]) => void added.push(...rows) },
+    records: { usage: async () => [{ id: 'key_1', whole: { usd: 0.007, tokens: 0 } }] },
+  }
+  const reports: string[] = []
+  const counters = new LimitCounters(createLimitMemory(2), 0)
+  const log: Partial<Log> = { error: (text, fields) => void reports.push(`${text}: ${fields?.reason}`) }
+  const budgets = new Budgets(store as unknown as StoreClient, counters, log as Log, 1)
+  return { budgets, counters, added, reports }
+}
+
+const budget = policy({ budgetUsdMonth: 5 })
+const published = (...policies: SnapshotPolicy[]) => ({ configuration: withPolicies(...policies), keys })
+
+it('are read again until what earlier processes spent is known, and changes wait for that', async () => {
+  const { budgets, counters, added: written, reports } = sickStore(2)
+  const opening = budgets.open()
+  await budgets.follow(published())
+  // Nobody who changes a policy waits for a store that is away.
+  await budgets.follow(published(budget))
+  expect(written).toEqual([])
+  await opening
+  const fault = 'what budgets have used cannot be read, so they let nothing pass: Error: the disk is gone'
+  expect(reports).toEqual([fault, fault])
+  await budgets.follow(published(budget, policy({ id: 'pol_2', budgetUsdMonth: 5 })))
+  // Of the seven thousandths that its records say, five were counted before.
+  expect(written).toEqual([
+    ['pol_1 workspace usd month', month.name, 2_000_000],
+    ['pol_2 workspace usd month', month.name, 7_000_000],
+  ])
+  const [limit] = findAddedBudgets(published(), published(budget))
+  expect(limit && counters.budgetUse(limit, { timeZone, now }).used).toBe(7_000_000)
+})
+
+it('count from now on where the records cannot be read, which is said, and holds up no later change', async () => {
+  const sick = sickStore(1)
+  await sick.budgets.follow(published())
+  await sick.budgets.follow(published(budget))
+  expect(sick.reports).toEqual([
+    'a budget that was added counts only what is spent from now on: Error: the disk is gone',
+  ])
+  await sick.budgets.follow(published(budget, policy({ id: 'pol_2', budgetUsdMonth: 5 })))
+  expect(sick.added).toEqual([['pol_2 workspace usd month', month.name, 7_000_000]])
 })
