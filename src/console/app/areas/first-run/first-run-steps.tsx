@@ -11,7 +11,7 @@ import { useResponse } from '../playground/use-response.ts'
 import { freeName } from '../providers/add-choices.ts'
 import { useDefaultScope } from '../use-default-scope.ts'
 import { firstSnippets } from './first-snippets.ts'
-import type { SetUp } from './steps.ts'
+import { favouriteOf, type SetUp } from './set-up.ts'
 
 interface Choice {
   title: string
@@ -75,9 +75,6 @@ export function ProviderStep() {
   )
 }
 
-/** Models suggested first, where the provider has them. */
-const favourites = [/^demo$/, /^gpt-4o-mini$/, /^gpt-.*mini/, /^claude-.*haiku/, /^claude-/, /^gemini-.*flash/, /^gpt-/]
-
 /** A route for a model that the provider has, made by one press; another can be chosen. */
 export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
   const provider = providers[0]
@@ -86,12 +83,11 @@ export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
   if (provider === undefined) return null
   if (!may) return <p className="quiet">Ask an admin to add a route.</p>
   const names = provider.models.map(({ name }) => name)
-  const favourite = favourites.map((form) => names.find((name) => form.test(name))).find((name) => name !== undefined)
   return (
     <OperationForm
       operation="routes.add"
       fixed={{ project, allEnvironments: true }}
-      preset={{ model: favourite ?? names[0] ?? '', provider: provider.name }}
+      preset={{ model: favouriteOf(names), provider: provider.name }}
       fields={['model', 'provider']}
       suggestions={{ model: names, provider: providers.map(({ name }) => name) }}
       hints={{ model: 'The model name that clients send. * matches any text.' }}

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { Code, LinkButton } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { KeyStep, ProviderStep, RequestStep, RouteStep } from './first-run-steps.tsx'
-import type { SetUp, StepName } from './steps.ts'
+import { modelToTry, type SetUp, type StepName } from './set-up.ts'
 
 /** The steps to the first request. Each checks itself off, on whichever surface it is done. */
 export function FirstRun({ setUp }: { setUp: SetUp }) {
@@ -12,8 +12,7 @@ export function FirstRun({ setUp }: { setUp: SetUp }) {
   const [key, setKey] = useState<string | null>(null)
   const { done, next } = setUp
   const count = 1 + Object.values(done).filter((one) => one).length
-  const model =
-    setUp.routes.find(({ model: name }) => !name.includes('*'))?.model ?? setUp.routes[0]?.model ?? 'gpt-4o-mini'
+  const model = modelToTry(setUp.routes)
   const step = (name: StepName, title: string, hint: string, body: ReactNode) => (
     <Step title={title} hint={hint} state={done[name] ? 'done' : next === name ? 'next' : 'open'}>
       {body}
