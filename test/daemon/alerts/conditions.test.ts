@@ -111,3 +111,51 @@ it('reports an end 14, 3 and 0 days ahead, of each date once', () => {
 it('reports only what the alert is for', () => {
   expect(follow([{ ...spent(200), disk: { freeBytes: 1, totalBytes: 100 } }], ['disk'])).toEqual([['disk.low 1']])
 })
+
+describe('what an alert says', () => {
+  const texts = (observed: Partial<Observed>) =>
+    findAlertConditions({ ...quiet, ...observed }).map(({ data }) => `${data.resource}: ${data.text}`)
+  const account = { policy: null, scope: 'provider:openai' }
+
+  it('of a budget is whose it is, how much of what, and of which time', () => {
+    expect(texts(spent(150))).toEqual([
+      'policy:spend: Budget of policy spend (workspace): $150.00 of $200.00 used this month (75%).',
+    ])
+    expect(texts(spent(1500, { kind: 'tokens', period: 'day', limit: 2000 }))).toEqual([
+      'policy:spend: Budget of policy spend (workspace): 1,500 of 2,000 tokens used today (75%).',
+    ])
+    expect(texts(spent(150, account))).toEqual([
+      'provider:openai: Budget of provider openai: $150.00 of $200.00 used this month (75%).',
+    ])
+  })
+
+  it('of a provider is why it fails, where that is known', () => {
+    const at = (reason: string | null) => ({
+      providers: [{ id: 'prv_1', name: 'openai', state: { state: 'failing' as const, reason, since: null } }],
+    })
+    expect(texts(at('it answers 401'))).toEqual(['provider:openai: Provider openai is failing: it answers 401.'])
+    expect(texts(at(null))).toEqual(['provider:openai: Provider openai is failing: calls fail.'])
+  })
+
+  it('of errors and of the disk is how many, and how much', () => {
+    expect(texts({ traffic: { requests: 40, failures: 9 } })).toEqual([
+      'requests: 9 of 40 requests of the last 5 minutes failed (23%).',
+    ])
+    expect(texts({ disk: { freeBytes: 29, totalBytes: 1000 } })).toEqual([
+      'disk: The disk of the data directory has 2% free.',
+    ])
+    expect(texts({ disk: { freeBytes: 0, totalBytes: 0 } })).toEqual([])
+  })
+
+  it('of an end is when it was, or will be', () => {
+    const at = (ms: number) => ({ expiries: [{ resource: 'certificate:gateway', at: quiet.now + ms }] })
+    expect(texts(at(1))).toEqual(['certificate:gateway: certificate gateway expires on 2026-03-10T00:00:00.001Z.'])
+    expect(texts(at(0))).toEqual(['certificate:gateway: certificate gateway expired on 2026-03-10T00:00:00.000Z.'])
+  })
+
+  it('names the thresholds below the one that it reports, which are over with it', () => {
+    const [condition] = findAlertConditions({ ...quiet, ...spent(170) })
+    const name = (step: number) => `budget ${budget.counter} ${budget.resetsAt} ${step}`
+    expect([condition?.crossing, condition?.includes]).toEqual([name(80), [name(50)]])
+  })
+})

@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { expect, it } from 'vitest'
-import { afterTry, writeRequest } from '../../../src/daemon/alerts/delivery.ts'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterTry, send, writeRequest } from '../../../src/daemon/alerts/delivery.ts'
+import { createHttpTransport } from '../../../src/providers/http.ts'
 
 const data = { resource: 'disk', scope: null, percent: 9, text: 'The disk <data> & more has 9% free.' }
 const message = { type: 'disk.low', timestamp: '2026-03-10T00:00:00.000Z', data } as const
@@ -14,6 +17,7 @@ it('sends the message signed, or its text alone to a Slack-style hook', () => {
   const key = createHmac('sha256', '0123456789abcdef01234567')
   const expected = key.update(`msg_1.${now / 1000}.${String(signed.body)}`).digest('base64')
   expect(signed.headers).toContain(`v1,${expected}`)
+  expect(signed.headers).toEqual(expect.arrayContaining(['webhook-timestamp', String(now / 1000)]))
   const slack = writeRequest({ id: 'msg_1', message }, 'slack', { url: 'https://a.example/h', secret: null }, now)
   expect(JSON.parse(String(slack.body))).toEqual({ text: 'The disk &lt;data&gt; &amp; more has 9% free.' })
   expect(slack.headers).not.toContain('webhook-signature')
@@ -42,4 +46,46 @@ it('tries as often again what is sent again after its last try', () => {
   const [first, last] = [afterTry(8, failing, now), afterTry(15, failing, now)]
   expect(first).toMatchObject({ state: 'pending', tries: 9, nextAt: afterTry(0, failing, now).nextAt })
   expect(last).toMatchObject({ state: 'failed', tries: 16, nextAt: null })
+})
+
+describe('a receiver that answers', () => {
+  /** What comes of one try at a server that answers so; null: it hangs up. */
+  async function tryOnce(answer: { status: number; bytes?: number } | null) {
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        if (answer === null) return void response.destroy()
+        response.writeHead(answer.status, { location: '/elsewhere' }).end('x'.repeat(answer.bytes ?? 2))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const transport = createHttpTransport()
+    onTestFinished(async () => {
+      await transport.close()
+      server.close()
+    })
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/h`
+    return await send(transport, writeRequest({ id: 'msg_1', message }, 'webhook', { url, secret: null }, now))
+  }
+
+  it.each([200, 204, 299])('%d has it', async (status) => {
+    expect(await tryOnce({ status })).toEqual({ status, reason: null })
+  })
+
+  it.each([
+    [300, 'it answered 300: redirects are not followed, so use the final URL'],
+    [307, 'it answered 307: redirects are not followed, so use the final URL'],
+    [400, 'it answered 400'],
+    [500, 'it answered 500'],
+  ])('%d does not', async (status, reason) => {
+    expect(await tryOnce({ status })).toEqual({ status, reason })
+  })
+
+  it('too much, or nothing, does not', async () => {
+    expect(await tryOnce({ status: 200, bytes: 65 * 1024 })).toEqual({
+      status: null,
+      reason: 'the answer is too large',
+    })
+    const { status, reason } = await tryOnce(null)
+    expect([status, reason]).toEqual([null, expect.stringContaining('receiver')])
+  })
 })
