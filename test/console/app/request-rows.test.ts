@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { isTooMuch, joinRows, type Pushed, push } from '../../../src/console/app/areas/requests/request-rows.ts'
+import {
+  freshOf,
+  isTooMuch,
+  joinRows,
+  type Pushed,
+  push,
+  tailOf,
+} from '../../../src/console/app/areas/requests/request-rows.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 
 type Row = ReturnType<typeof sampleRecord>
@@ -66,4 +73,16 @@ describe('requests that are pushed', () => {
     expect(isTooMuch(held)).toBe(false)
     expect(isTooMuch(push(held, 'release'))).toBe(true)
   })
+})
+
+it('what one looks on for is new, and no more of it than an eye follows', () => {
+  const rows = Array.from({ length: 60 }, (_, place) => begun(`r${place}`))
+  const fresh = freshOf(rows, new Set(['r1', 'r55']))
+  expect([...fresh].slice(0, 2)).toEqual(['r0', 'r2'])
+  expect(fresh.size).toBe(49)
+})
+
+it('a list is followed with its filters and without its times, from the beginning of each request', () => {
+  const list = { since: '1h', until: '2026-03-01', before: 'req_1', limit: 100, model: 'gpt', errors: true }
+  expect(tailOf(list)).toEqual({ model: 'gpt', errors: true, allStates: true })
 })

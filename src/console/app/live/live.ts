@@ -5,7 +5,7 @@ import { pause } from '../client/follow-stream.ts'
 import { queries, refreshConfiguration, refreshMissed, sessionKey } from '../client/queries.ts'
 import { followWhileVisible } from '../client/visible-stream.ts'
 import { findOperation } from '../contract/operations.ts'
-import type { StatusOutput } from './status-output.ts'
+import { heard, isOutdated, type Live, unheard, type WatchEvent } from './live-state.ts'
 
 const pollMs = 5000
 const retryMs = 500
@@ -56,11 +56,6 @@ function onLost(error: unknown): boolean {
   return true
 }
 
-interface WatchEvent {
-  configuration: number | null
-  status: StatusOutput
-}
-
 /** Pushed by `watch`; a gateway without it is polled. */
 async function* watchStatus(signal: AbortSignal): AsyncGenerator<WatchEvent> {
   if (findOperation('watch') === undefined) {
@@ -74,43 +69,15 @@ async function* watchStatus(signal: AbortSignal): AsyncGenerator<WatchEvent> {
   yield* pushed
 }
 
-function onStatus({ configuration, status }: WatchEvent): void {
+function onStatus(event: WatchEvent): void {
   const before = readLive()
-  const parts = status.degraded.map(({ part, reason }) => `${part}: ${reason}`)
-  setLive({
-    state: parts.length === 0 ? 'receiving' : 'degraded',
-    reason: parts.length === 0 ? null : parts.join('; '),
-    status,
-    configuration,
-    heardAt: Date.now(),
-  })
-  if (before.status !== null && hasChanged(before, configuration, status)) void refreshConfiguration()
-}
-
-/** Without a change counter, compares the counts in the status. */
-function hasChanged(before: Live, configuration: number | null, status: StatusOutput): boolean {
-  if (configuration !== null) return configuration !== before.configuration
-  const sums = (of: StatusOutput | null) => JSON.stringify([of?.providers, of?.routes, of?.keys])
-  return sums(before.status) !== sums(status)
-}
-
-export type LiveConnectionState = 'receiving' | 'degraded' | 'disconnected'
-
-export interface Live {
-  state: LiveConnectionState
-  /** What is degraded, or why nothing is heard. */
-  reason: string | null
-  /** The gateway's status as heard last. */
-  status: StatusOutput | null
-  /** Increases with every change of configuration; null: not reported. */
-  configuration: number | null
-  /** When the gateway was heard last; null: not yet. */
-  heardAt: number | null
+  setLive(heard(event, Date.now()))
+  if (isOutdated(before, event)) void refreshConfiguration()
 }
 
 type Listener = () => void
 
-let live: Live = { state: 'disconnected', reason: 'Connecting', status: null, configuration: null, heardAt: null }
+let live = unheard
 const listeners = new Set<Listener>()
 
 export function readLive(): Live {

@@ -2,7 +2,7 @@ import { DownloadIcon } from 'lucide-react'
 import { FaultView } from '../../parts/fault-notice.tsx'
 import { Button, Dialog, Menu } from '../../parts/index.ts'
 import { DownloadProgress, datedName, useDownload } from '../download.tsx'
-import type { ListInput } from './request-feed.ts'
+import type { ListInput } from './request-rows.ts'
 
 const formats = [
   { format: 'csv', title: 'CSV, for a spreadsheet' },

@@ -3,10 +3,17 @@ import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react'
 import { admin, orpc } from '../../client/admin.ts'
 import { followWhileVisible } from '../../client/visible-stream.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { isTooMuch, joinRows, type PushAction, type Pushed, push } from './request-rows.ts'
+import {
+  freshOf,
+  isTooMuch,
+  joinRows,
+  type ListInput,
+  type PushAction,
+  type Pushed,
+  push,
+  tailOf,
+} from './request-rows.ts'
 
-/** What `requests list` filters by. */
-export type ListInput = Parameters<typeof admin.requests.list>[0]
 type RequestPage = Awaited<ReturnType<typeof admin.requests.search>>
 
 const pageSize = 100
@@ -110,15 +117,6 @@ function useReread(pages: Pages, pushed: Pushed, dispatch: (action: PushAction) 
   }, [dispatch])
 }
 
-function freshOf(pushed: readonly RequestRow[], listed: ReadonlySet<string>): ReadonlySet<string> {
-  return new Set(
-    pushed
-      .slice(0, 50)
-      .map(({ id }) => id)
-      .filter((id) => !listed.has(id)),
-  )
-}
-
 /** Rows that come within one frame are given on together: a burst is drawn once. */
 function useTail(key: string, enabled: boolean, onRows: (rows: RequestRow[]) => void, reread: () => void): void {
   const now = useRef({ onRows, reread })
@@ -136,7 +134,7 @@ function useTail(key: string, enabled: boolean, onRows: (rows: RequestRow[]) => 
         if (!left) now.current.onRows(rows)
       })
     }
-    const filters = filtersOf(key)
+    const filters = tailOf(JSON.parse(key))
     const stop = followWhileVisible({
       name: `tail ${JSON.stringify(filters)}`,
       kind: 'events',
@@ -151,10 +149,4 @@ function useTail(key: string, enabled: boolean, onRows: (rows: RequestRow[]) => 
       stop()
     }
   }, [key, enabled])
-}
-
-/** A tail has no past, so it knows no times; what is under way is shown before it ends. */
-function filtersOf(key: string): Parameters<typeof admin.requests.tail>[0] {
-  const { since: _since, until: _until, limit: _limit, before: _before, ...filters }: ListInput = JSON.parse(key)
-  return { ...filters, allStates: true }
 }

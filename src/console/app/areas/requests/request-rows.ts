@@ -1,4 +1,20 @@
+import type { AdminClient } from '../../../../admin/client-link.ts'
 import type { RequestRow } from '../../live/status-output.ts'
+
+/** What `requests list` filters by. */
+export type ListInput = Parameters<AdminClient['requests']['list']>[0]
+type TailInput = Parameters<AdminClient['requests']['tail']>[0]
+
+/** A tail has no past, so it knows no times; what is under way is shown before it ends. */
+export function tailOf({
+  since: _since,
+  until: _until,
+  limit: _limit,
+  before: _before,
+  ...filters
+}: ListInput): TailInput {
+  return { ...filters, allStates: true }
+}
 
 /** Rows pushed since the list was read, newest first. Each request is pushed twice: when it begins and when it ends. */
 export interface Pushed {
@@ -59,4 +75,13 @@ export function joinRows(pushed: readonly RequestRow[], pages: readonly RequestR
     return newer === undefined || newer.state === 'admitted' ? row : newer
   })
   return [...new Map([...come, ...inPlace].map((row) => [row.id, row])).values()]
+}
+
+/** More at once nobody follows with the eye. */
+const mostFresh = 50
+
+/** Ids of the rows that came since the list was read. */
+export function freshOf(pushed: readonly RequestRow[], listed: ReadonlySet<string>): ReadonlySet<string> {
+  const newest = pushed.slice(0, mostFresh).map(({ id }) => id)
+  return new Set(newest.filter((id) => !listed.has(id)))
 }

@@ -6,7 +6,7 @@ import { useLive } from '../../live/live.ts'
 import { useTraffic } from '../../live/traffic.ts'
 import { Histogram } from '../../parts/index.ts'
 import { histogramSteps } from './histogram-steps.ts'
-import type { ListInput } from './request-feed.ts'
+import type { ListInput } from './request-rows.ts'
 
 interface RequestSummaryProps {
   input: ListInput
