@@ -6,6 +6,10 @@ export type SumSpan = 'hour' | 'day' | 'week'
 /** SumSpan, start, label, state, status and error code of a row of sums. */
 export type SumKey = [span: SumSpan, start: string, label: number, state: string, status: number, error: string]
 
+/** What tells rows of sums apart. */
+export const sumKey = ['span', 'start', 'label', 'state', 'status', 'error_code']
+export const isSumKey = sumKey.map((name) => `${name} = ?`).join(' and ')
+
 export const sumAmounts = [
   'requests',
   'input',

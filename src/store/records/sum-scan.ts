@@ -7,16 +7,12 @@ import { selectFiltered } from './record-filter.ts'
 import { chooseLabels, type LabelChoice, readLabels } from './record-labels.ts'
 import { scanRecords } from './record-scan.ts'
 import { type Counted, type ScannedRow, type SumQuestion, type SumRow, scannedColumns } from './record-source.ts'
-import { type SumSpan, sumAmounts } from './record-sum-keys.ts'
+import type { SumSpan } from './record-sum-keys.ts'
+import { latenciesOfSums, type SumPart, selectGroups } from './sum-groups.ts'
 import { readSummedFrom, readTaggedFrom } from './sum-hours.ts'
-import { selectOutcomes } from './sum-outcomes.ts'
-import { partsOf, type SpanPart, spanOf, startOf } from './sum-spans.ts'
+import { outcomeConditions } from './sum-outcomes.ts'
+import { partsOf, spanOf, startOf } from './sum-spans.ts'
 import { scanTagSums } from './tag-sum-scan.ts'
-
-interface SumPart extends Pick<SpanPart, 'from' | 'to'> {
-  by: SumSpan
-  withLatencies: boolean
-}
 
 /** Spans read in one statement: some thousand rows. */
 const atOnce: Readonly<Record<SumSpan, number>> = { hour: 12, day: 4, week: 1 }
@@ -26,7 +22,7 @@ export async function* scanTotals(db: Database, filter: RecordFilter, question: 
   const { before: _before, ...unpaged } = filter
   const chosen = await chooseLabels(db, unpaged)
   if (chosen?.numbers.length === 0) return
-  const { longest, by, withLatencies } = question
+  const { longest, by } = question
   const withTags = by.includes('tag')
   const summable = longest !== null && (longest !== 'hour' || !withTags) && areSummed(unpaged, chosen)
   if (!summable) return yield* scanRecords(db, unpaged, withTags)
@@ -39,8 +35,8 @@ export async function* scanTotals(db: Database, filter: RecordFilter, question: 
     : partsOf(span, await readSummedFrom(db), longest)
   for (const part of parts) {
     if (part.by === 'record') yield* scanRecords(db, { ...unpaged, ...spanOf(part) }, withTags)
-    else if (withTags) yield* scanTagSums(db, unpaged, chosen, { ...part, by: part.by, withLatencies })
-    else yield* scanSums(db, unpaged, chosen, { ...part, by: part.by, withLatencies })
+    else if (withTags) yield* scanTagSums(db, unpaged, chosen, { ...part, span: part.by, question })
+    else yield* scanSums(db, unpaged, chosen, { ...part, span: part.by, question })
   }
   const summed = parts.filter(({ by }) => by !== 'record')
   const newest = summed.at(0)
@@ -64,7 +60,7 @@ async function* scanSums(
   db: Database,
   filter: RecordFilter,
   chosen: LabelChoice | null,
-  { from, to, by: span, withLatencies }: SumPart,
+  { from, to, span, question }: SumPart,
 ): AsyncGenerator<Counted> {
   const oldest = startOf(from, span)
   let below = startOf(to, span)
@@ -73,7 +69,7 @@ async function* scanSums(
     const starts = await startsBelow(db, span, below, oldest)
     const reached = starts.at(-1)
     if (reached === undefined) return
-    const rows = await selectSums(db, filter, chosen, { span, from: reached, below, withLatencies })
+    const rows = await selectSums(db, filter, chosen, { span, from: reached, below, question })
     if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
     yield { rows, labels }
     below = reached
@@ -97,40 +93,25 @@ async function startsBelow(db: Database, span: SumSpan, below: string, oldest: s
   return starts
 }
 
-interface Spans {
-  span: SumSpan
+interface Spans extends Pick<SumPart, 'span' | 'question'> {
   from: string
   below: string
-  withLatencies: boolean
 }
 
 async function selectSums(
   db: Database,
   filter: RecordFilter,
   chosen: LabelChoice | null,
-  { span, from, below, withLatencies }: Spans,
+  { span, from, below, question }: Spans,
 ): Promise<SumRow[]> {
-  const inside = db
-    .selectFrom('record_sums')
-    .where('span', '=', span)
-    .where('start', '>=', from)
-    .where('start', '<', below)
-  return await selectOutcomes(inside, filter, chosen)
-    .select([
-      'start as time',
-      'label',
-      'state',
-      sql<number | null>`nullif(status, 0)`.as('status'),
-      sql<string | null>`nullif(error_code, '')`.as('error_code'),
-      ...sumAmounts,
-      (withLatencies ? latencies : sql<null>`null`).as('latencies'),
-    ])
-    .execute()
+  const inside = sql`s.span = ${span} and s.start >= ${from} and s.start < ${below}`
+  const groups = selectGroups(question, {
+    from: sql`record_sums s`,
+    where: sql.join([inside, ...outcomeConditions(filter, chosen)], sql` and `),
+    latencies: latenciesOfSums,
+  })
+  return (await groups.execute(db)).rows
 }
-
-const latencies = sql<Uint8Array | null>`(select counts from record_latencies l
-  where l.span = record_sums.span and l.start = record_sums.start and l.label = record_sums.label
-  and l.state = record_sums.state and l.status = record_sums.status and l.error_code = record_sums.error_code)`
 
 /** What is under way is in no sum yet; there are as many as requests at once, and they have an index. */
 async function* scanUnderWay(

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { changeLatencies } from './latency-blob.ts'
-import { sumAmounts } from './record-sum-keys.ts'
+import { isSumKey, sumAmounts, sumKey } from './record-sum-keys.ts'
 import { type SumChange, SumChanges, type SummedRecord, summedColumns } from './sum-changes.ts'
 import type { RecordSumRow } from './sum-rows.ts'
 import { TagSumStatements } from './tag-sum-statements.ts'
@@ -31,23 +31,21 @@ export class SumStatements {
 
   constructor(sqlite: Database) {
     this.#tags = new TagSumStatements(sqlite)
-    const key = 'span, start, label, state, status, error_code'
-    const isKey = 'span = ? and start = ? and label = ? and state = ? and status = ? and error_code = ?'
     this.#state = sqlite.prepare('select summed_from from record_sum_state')
     this.#setState = sqlite.prepare('update record_sum_state set summed_from = ?')
     this.#older = sqlite.prepare(`select ${summedColumns} from records where id < ? order by id desc limit ?`)
     const sums = sumAmounts.map((name) => `${name} = record_sums.${name} + excluded.${name}`)
     this.#add = sqlite.prepare(
-      `insert into record_sums (${key}, ${sumAmounts}) values (?, ?, ?, ?, ?, ?, ${sumAmounts.map(() => '?')})
+      `insert into record_sums (${sumKey}, ${sumAmounts}) values (?, ?, ?, ?, ?, ?, ${sumAmounts.map(() => '?')})
        on conflict do update set ${sums} returning requests`,
     )
-    this.#remove = sqlite.prepare(`delete from record_sums where ${isKey}`)
-    this.#latencies = sqlite.prepare(`select counts from record_latencies where ${isKey}`)
+    this.#remove = sqlite.prepare(`delete from record_sums where ${isSumKey}`)
+    this.#latencies = sqlite.prepare(`select counts from record_latencies where ${isSumKey}`)
     this.#setLatencies = sqlite.prepare(
-      `insert into record_latencies (${key}, counts) values (?, ?, ?, ?, ?, ?, ?)
+      `insert into record_latencies (${sumKey}, counts) values (?, ?, ?, ?, ?, ?, ?)
        on conflict do update set counts = excluded.counts`,
     )
-    this.#removeLatencies = sqlite.prepare(`delete from record_latencies where ${isKey}`)
+    this.#removeLatencies = sqlite.prepare(`delete from record_latencies where ${isSumKey}`)
   }
 
   /** A record that is stored from now on (`sign` 1), or no more (-1); `text` is its `record_json`. */

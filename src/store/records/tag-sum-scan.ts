@@ -7,14 +7,10 @@ import type { Database } from '../schema.ts'
 import { type LabelChoice, readLabels } from './record-labels.ts'
 import { scanRecords } from './record-scan.ts'
 import type { Counted, SumRow } from './record-source.ts'
-import { type SumSpan, sumAmounts } from './record-sum-keys.ts'
+import type { SumSpan } from './record-sum-keys.ts'
+import { latenciesOfSums, type SumPart, samePlace, selectGroups } from './sum-groups.ts'
 import { outcomeConditions } from './sum-outcomes.ts'
 import { momentOf, type SpanPart, spanOf, startOf } from './sum-spans.ts'
-
-export interface TagPart extends Pick<SpanPart, 'from' | 'to'> {
-  by: SumSpan
-  withLatencies: boolean
-}
 
 const dayMs = 86_400_000
 
@@ -26,9 +22,9 @@ export async function* scanTagSums(
   db: Database,
   filter: RecordFilter,
   chosen: LabelChoice | null,
-  part: TagPart,
+  part: SumPart,
 ): AsyncGenerator<Counted> {
-  const { from, to, by: span, withLatencies } = part
+  const { from, to, span, question } = part
   const oldest = startOf(from, span)
   let labels = await readLabels(db)
   for (let below = startOf(to, span); ; await nextTurn()) {
@@ -36,13 +32,13 @@ export async function* scanTagSums(
     const start = await startBelow(db, span, below, oldest)
     if (start === null) return
     below = start
-    const found = await selectTagged(db, filter, chosen, { span, start, withLatencies })
+    const found = await selectTagged(db, filter, chosen, { span, start, question })
     // After reading: a span that overflows loses its rows.
     if (!(await overflows(db, span, start))) {
       if (found.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
       yield { rows: found, labels }
     } else if (span === 'week')
-      yield* scanTagSums(db, filter, chosen, { ...part, ...between(start, 7 * dayMs), by: 'day' })
+      yield* scanTagSums(db, filter, chosen, { ...part, ...between(start, 7 * dayMs), span: 'day' })
     else yield* scanEnded(db, { ...filter, ...spanOf(between(start, dayMs)) })
   }
 }
@@ -69,13 +65,9 @@ async function overflows(db: Database, span: SumSpan, start: string): Promise<bo
   return (await found.executeTakeFirst()) !== undefined
 }
 
-interface TagPlace {
-  span: SumSpan
+interface TagPlace extends Pick<SumPart, 'span' | 'question'> {
   start: string
-  withLatencies: boolean
 }
-
-const sameOutcome = ['span', 'start', 'label', 'state', 'status', 'error_code']
 
 /**
  * Rows for each tag, and for what has none: all without those that have any, which stand under the tag ''. In one statement, so that
@@ -85,25 +77,22 @@ async function selectTagged(
   db: Database,
   filter: RecordFilter,
   chosen: LabelChoice | null,
-  { span, start, withLatencies }: TagPlace,
+  { span, start, question }: TagPlace,
 ): Promise<SumRow[]> {
-  const conditions = [sql`span = ${span} and start = ${start}`, ...outcomeConditions(filter, chosen)]
-  const where = sql`where ${sql.join(conditions, sql` and `)}`
-  const keyOf = (table: string) =>
-    sql.raw(
-      `${table}.start as time, ${table}.label, ${table}.state, nullif(${table}.status, 0) as status,
-      nullif(${table}.error_code, '') as error_code`,
-    )
-  const left = sql.raw(sumAmounts.map((name) => `a.${name} - ifnull(t.${name}, 0) as ${name}`).join(', '))
-  const isSame = sql.raw(sameOutcome.map((name) => `t.${name} = a.${name}`).join(' and '))
-  const hasLatencies = sql.raw(sameOutcome.map((name) => `l.${name} = a.${name}`).join(' and '))
-  const untagged = sql`select ${keyOf('a')}, ${left}, ${noGroup} as tag,
-      ${withLatencies ? sql`(select counts from record_latencies l where ${hasLatencies})` : sql`null`} as latencies,
-      ${withLatencies ? sql`t.counts` : sql`null`} as fewer
-    from (select * from record_sums ${where}) a left join tag_sums t on ${isSame} and t.tag = ''
-    where a.requests > ifnull(t.requests, 0)`
-  const { rows } = await sql<SumRow>`${untagged}
-    union all select ${keyOf('tag_sums')}, ${sql.raw(sumAmounts.join(', '))}, tag,
-      ${withLatencies ? sql`counts` : sql`null`}, null from tag_sums ${where} and tag <> ''`.execute(db)
-  return rows
+  const where = sql.join([sql`span = ${span} and start = ${start}`, ...outcomeConditions(filter, chosen)], sql` and `)
+  const untagged = selectGroups(question, {
+    from: sql`(select * from record_sums where ${where}) s left join tag_sums t on ${sql.raw(samePlace('t'))} and t.tag = ''`,
+    where: sql`s.requests > ifnull(t.requests, 0)`,
+    amount: (name) => `s.${name} - ifnull(t.${name}, 0)`,
+    latencies: latenciesOfSums,
+    fewer: 't.counts',
+    tag: `'${noGroup}'`,
+  })
+  const tagged = selectGroups(question, {
+    from: sql`(select * from tag_sums where ${where} and tag <> '') s`,
+    where: sql`true`,
+    latencies: 's.counts',
+    tag: 's.tag',
+  })
+  return (await sql<SumRow>`${untagged} union all ${tagged}`.execute(db)).rows
 }

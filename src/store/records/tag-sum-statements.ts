@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { changeLatencies } from './latency-blob.ts'
 import { countedTags } from './record-json.ts'
-import { sumAmounts } from './record-sum-keys.ts'
+import { isSumKey, sumAmounts, sumKey } from './record-sum-keys.ts'
 import { type SumChange, SumChanges, type SummedRecord } from './sum-changes.ts'
 import type { RecordSumRow } from './sum-rows.ts'
 
@@ -32,8 +32,8 @@ export class TagSumStatements {
   readonly #remove: Statement<TagValues>
 
   constructor(sqlite: Database) {
-    const key = 'span, start, label, state, status, error_code, tag'
-    const isKey = 'span = ? and start = ? and label = ? and state = ? and status = ? and error_code = ? and tag = ?'
+    const key = [...sumKey, 'tag']
+    const isKey = `${isSumKey} and tag = ?`
     const isSpan = 'span = ? and start = ?'
     this.#state = sqlite.prepare('select tagged_from from record_sum_state')
     this.#count = sqlite.prepare(`select count(*) as rows from tag_sums where ${isSpan}`)
@@ -42,7 +42,7 @@ export class TagSumStatements {
     this.#removeSpan = sqlite.prepare(`delete from tag_sums where ${isSpan}`)
     this.#found = sqlite.prepare(`select counts from tag_sums where ${isKey}`)
     const sums = sumAmounts.map((name) => `${name} = tag_sums.${name} + excluded.${name}`)
-    const values = [...key.split(', '), ...sumAmounts, 'counts'].map(() => '?')
+    const values = [...key, ...sumAmounts, 'counts'].map(() => '?')
     this.#add = sqlite.prepare(
       `insert into tag_sums (${key}, ${sumAmounts}, counts) values (${values})
        on conflict do update set ${sums}, counts = excluded.counts returning requests`,

@@ -253,7 +253,10 @@ describe('sums', () => {
       fc.asyncProperty(
         fc.array(steps, { minLength: 5, maxLength: 40 }),
         fc.array(
-          fc.tuple(filters, fc.constantFrom<StatsBy>('total', 'key', 'model', 'status', 'error', 'day', 'tag')),
+          fc.tuple(
+            filters,
+            fc.constantFrom<StatsBy>('total', 'key', 'model', 'provider', 'status', 'error', 'day', 'tag'),
+          ),
           {
             minLength: 3,
             maxLength: 3,
