@@ -71,10 +71,17 @@ describe.skipIf(postgresPrograms === null || !hasRedis)(
 
     it('says to a request that is refused when there is room for it, wherever that was used', async () => {
       const key = await limitedKey('one', { rpm: 1 })
-      expect((await ask(1, key)).status).toBe(200)
+      let asked = 0
+      const pass = async () => {
+        asked = performance.now()
+        return (await ask(1, key)).status
+      }
+      // A Valkey that does not answer a busy machine within a tenth of a second has nothing to give.
+      await expect.poll(pass).toBe(200)
       const refused = await ask(2, key)
       expect(refused.status).toBe(429)
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(59)
+      const seconds = (performance.now() - asked) / 1000
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(59 - seconds)
     })
 
     it('never passes more than the limit of a minute on all nodes together, with Valkey flushed and stopped meanwhile', async () => {

@@ -174,11 +174,21 @@ export class Connection {
     try {
       await this.#standFirm()
       const output = await this.#patiently(attempt, true)
-      this.#trouble = null
+      if (this.#trouble !== null) await this.#lookForTrouble()
       return output
     } catch (error) {
       if (error instanceof StoreDegraded) this.#trouble = error.message
       throw error
+    }
+  }
+
+  /** What had nothing to change succeeds on a sick disk, too: only what has to be written says that it is well. */
+  async #lookForTrouble(): Promise<void> {
+    try {
+      await this.db.transaction().execute(tryToWrite)
+      this.#trouble = null
+    } catch {
+      // It goes on, and whoever writes next says how.
     }
   }
 

@@ -64,6 +64,29 @@ describe('a database that is gone from its place', () => {
   })
 })
 
+describe('a database that cannot be written', () => {
+  it('is not well again by a transaction that had nothing to change', async () => {
+    const { connection, add } = await openSample()
+    connection.sqlite.pragma('query_only = on')
+    await expect(add('refused')).rejects.toThrow(StoreDegraded)
+    expect(connection.trouble).not.toBeNull()
+    connection.sqlite.pragma('query_only = off')
+    // A disk that fails refuses the pages of a row, and has nothing against a transaction without any.
+    connection.sqlite.exec(
+      "create temp trigger sick before insert on journal_segments begin select raise(abort, 'no room'); end",
+    )
+    const nothing = () => connection.write((db) => db.deleteFrom('projects').where('name', '=', 'nobody').execute())
+    for (const write of [nothing, () => connection.writeHot(() => null), () => connection.trim(1)]) {
+      await write()
+      expect(connection.trouble).not.toBeNull()
+    }
+    connection.sqlite.exec('drop trigger sick')
+    await nothing()
+    expect(connection.trouble).toBeNull()
+    await add('after')
+  })
+})
+
 describe('a write-ahead log that is gone', () => {
   it.each([[['-wal']], [['-wal', '-shm']]])('is made anew without losing anything (%s)', async (suffixes) => {
     vi.useFakeTimers({ toFake: ['Date'] })
