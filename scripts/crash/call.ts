@@ -37,6 +37,8 @@ export interface Call {
   hungUp: boolean
   /** The provider keeps the answer, so that the gateway must know whose it is. */
   stores: boolean
+  /** Base URL of the gateway it goes to; absent: it does not matter. */
+  to?: string
 }
 
 export interface Stage {

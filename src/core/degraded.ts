@@ -7,7 +7,8 @@
  * `outbox`: records of this node have waited for PostgreSQL for more than a minute.
  * `records`: those of the other nodes cannot be read.
  * `isolated`: this node has reached no other for longer than it is to serve alone, so that it refuses requests.
- * `membership`: settings name a cluster that this gateway has not joined yet, and it has no keys of its own to admit.
+ * `membership`: settings name a cluster that this gateway has not joined yet, and it has no keys of its own to admit;
+ * or others have removed it from its cluster.
  * `configuration`: settings that were read again were refused, so the ones before hold. `backup`: the last scheduled backup failed.
  */
 export const partNames = [

@@ -1,4 +1,6 @@
+import type { ClusterNode } from '../cluster/node.ts'
 import type { OutboxReport } from '../cluster/protocol.ts'
+import { removed } from '../cluster/troubles.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import { Isolation } from './isolation.ts'
 import type { SharedRecords } from './shared-records.ts'
@@ -9,31 +11,36 @@ export type ReportCluster = (
   reason: string | null,
 ) => void
 
-interface NodeView {
-  isMember(): boolean
+interface TroublesParts {
+  node(): Pick<ClusterNode, 'state' | 'trouble'>
   /** Also before it is known which. */
   hasKeys(): boolean
 }
 
 const unjoined =
   'this gateway has not joined its cluster yet, and has no keys: spgw cluster join TOKEN, or on the first node spgw cluster init'
+const outOfIt =
+  'this node was removed from the cluster, hears of no change, and spends nothing of shared budgets: stop it, or let it go on alone with spgw cluster leave'
 
 /** What of a node's cluster is degraded, for whoever listens. */
 export class ClusterTroubles {
   readonly #isolation: Isolation
   /** null: they are not shared. */
   readonly #records: SharedRecords | null
-  readonly #node: NodeView
+  readonly #parts: TroublesParts
+  readonly #cut = Promise.withResolvers<void>()
+  /** Resolves when PostgreSQL is known to be of no use to this node for the first time. */
+  readonly cut: Promise<void> = this.#cut.promise
   #report: ReportCluster = () => {}
 
   constructor(
     { isolationMs, valkey }: Pick<ClusterSettings, 'isolationMs' | 'valkey'>,
     records: SharedRecords | null,
-    node: NodeView,
+    parts: TroublesParts,
   ) {
     this.#isolation = new Isolation(isolationMs, valkey !== null)
     this.#records = records
-    this.#node = node
+    this.#parts = parts
   }
 
   /** `postgres`: why that is not reached by now. */
@@ -43,9 +50,11 @@ export class ClusterTroubles {
   }
 
   notePostgres(reason: string | null): void {
+    if (reason !== null) this.#cut.resolve()
     this.#report('postgres', reason)
     if (this.#records !== null) this.noteRecords(reason)
     this.#isolation.note('postgres', reason)
+    this.#showMembership()
     this.#showIsolation()
   }
 
@@ -65,14 +74,23 @@ export class ClusterTroubles {
   /** From time to time, and when this gateway has become a member: what shows by nothing else that happens. */
   look(): void {
     // Whoever is alone brings nothing to PostgreSQL, and its thread says nothing of it.
-    const silence = this.#node.isMember() ? (this.#records?.findSilence() ?? null) : null
+    const silence = this.#isMember ? (this.#records?.findSilence() ?? null) : null
     if (silence !== null) this.#report('outbox', silence)
     this.#showIsolation()
-    // It would refuse every request that a load balancer sends to it.
-    this.#report('membership', this.#node.isMember() || this.#node.hasKeys() ? null : unjoined)
+    this.#showMembership()
+  }
+
+  get #isMember(): boolean {
+    return this.#parts.node().state !== null
+  }
+
+  /** Whoever looks for it must be sent nothing: it would refuse every request, or answer for a cluster that it is out of. */
+  #showMembership(): void {
+    const isKnown = this.#isMember || this.#parts.hasKeys()
+    this.#report('membership', this.#parts.node().trouble === removed ? outOfIt : isKnown ? null : unjoined)
   }
 
   #showIsolation(): void {
-    this.#report('isolated', this.#node.isMember() ? this.#isolation.find() : null)
+    this.#report('isolated', this.#isMember ? this.#isolation.find() : null)
   }
 }

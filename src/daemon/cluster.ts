@@ -77,7 +77,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const limits = openLimits(settings, (start) => node.link.shareLimits(start))
   const records = settings.records === 'shared' ? new SharedRecords({ node: name, ...options.keeps }, store) : null
   const hasKeys = () => plane === null || plane.snapshot().keys.length > 0
-  const troubles = new ClusterTroubles(settings, records, { isMember: () => node.state !== null, hasKeys })
+  const troubles = new ClusterTroubles(settings, records, { node: () => node, hasKeys })
   const publish = () => (plane?.publish() ?? Promise.resolve()).then(() => troubles.look())
   const node = new ClusterNode({
     ...{ store, keyring, name, version, log },
@@ -123,7 +123,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       node.start()
       describing = setInterval(() => describeNode(node, troubles, runtime.status()), describeMs)
-      await Promise.all([startLimits({ node, store, log, limits, memory }), budgets?.start()])
+      await Promise.all([startLimits({ node, store, log, limits, memory, cut: troubles.cut }), budgets?.start()])
     },
     want: (want) => budgets?.want(want),
     async stop() {
@@ -157,13 +157,15 @@ interface LimitsParts {
   log: Log
   limits: SharedLimits
   memory: LimitMemory
+  /** Resolves where it is not heard who the other nodes are. */
+  cut: Promise<void>
 }
 
 /**
  * Nothing is granted before it is known what earlier runs used lately. Resolves when something is, or cannot be: the first
  * request is not refused because it came before the first answer.
  */
-async function startLimits({ node, store, log, limits, memory }: LimitsParts): Promise<void> {
+export async function startLimits({ node, store, log, limits, memory, cut }: LimitsParts): Promise<void> {
   if (limits.find() === null) return
   const quiet = isQuiet(store).catch((error: unknown) => {
     log.warn('what was used of limits before the start is not known', { reason: String(error) })
@@ -174,7 +176,8 @@ async function startLimits({ node, store, log, limits, memory }: LimitsParts): P
     // A thread that dies meanwhile is started again, and nothing is waited for then.
     await node.link.ask('limits-granting', null).catch(() => {})
   }
-  await Promise.race([granting(), wait(grantingMs, undefined, { ref: false })])
+  // Before the others are known nothing is granted: whoever waits for that serves nobody meanwhile, and gains nothing.
+  await Promise.race([granting(), cut, wait(grantingMs, undefined, { ref: false })])
 }
 
 /** To another machine never in clear text, and only to a server that proves who it is. */

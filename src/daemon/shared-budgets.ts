@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { NodeBudgets, type SharedBudget } from '../cluster/budgets.ts'
 import { type ClusterNode, notYet } from '../cluster/node.ts'
+import { removed } from '../cluster/troubles.ts'
 import type { BookedAmount } from '../core/journal-format.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import { AllowanceRow } from '../policy/limits/allowance-row.ts'
@@ -101,6 +102,8 @@ export class SharedBudgets {
   noteCut(): void {
     const { state, trouble } = this.#node
     this.#rows.cutOff = state !== null && trouble !== null
+    // What it was given is not its own any more: it may have gone to others.
+    if (trouble === removed) this.#budgets.releaseAll()
     if (this.#rows.cutOff && trouble !== notYet) this.#settled.resolve()
   }
 

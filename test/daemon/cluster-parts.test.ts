@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ClusterLink } from '../../src/cluster/link.ts'
+import type { ClusterNode } from '../../src/cluster/node.ts'
 import type { LimitsStart, OutboxReport, ValkeyAddress } from '../../src/cluster/protocol.ts'
+import { removed } from '../../src/cluster/troubles.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
+import { startLimits } from '../../src/daemon/cluster.ts'
 import { ClusterTroubles } from '../../src/daemon/cluster-troubles.ts'
+import type { Log } from '../../src/daemon/log.ts'
 import { sharedCosts } from '../../src/daemon/shared-costs.ts'
 import { SharedLimits } from '../../src/daemon/shared-limits.ts'
 import { purgeNodes } from '../../src/daemon/shared-purge.ts'
@@ -147,9 +151,10 @@ describe('what of a cluster is degraded', () => {
 
   function listen(isolationMs: number | null, own: SharedRecords | null, isMember = true) {
     const said: string[] = []
-    const now = { isMember, hasKeys: false }
-    const node = { isMember: () => now.isMember, hasKeys: () => now.hasKeys }
-    const troubles = new ClusterTroubles({ isolationMs, valkey: null }, own, node)
+    const now = { isMember, trouble: null as string | null, hasKeys: false }
+    const state = () => (now.isMember ? ({} as ClusterNode['state']) : null)
+    const node = () => ({ state: state(), trouble: now.trouble })
+    const troubles = new ClusterTroubles({ isolationMs, valkey: null }, own, { node, hasKeys: () => now.hasKeys })
     troubles.listen((part, reason) => said.push(`${part}: ${reason}`), null)
     return { troubles, said, now }
   }
@@ -158,7 +163,7 @@ describe('what of a cluster is degraded', () => {
     const { troubles, said } = listen(null, records())
     troubles.notePostgres('no route')
     troubles.notePostgres(null)
-    expect(said.filter((each) => !each.startsWith('isolated'))).toEqual([
+    expect(said.filter((each) => !/^(isolated|membership)/.test(each))).toEqual([
       ...['postgres: null', 'postgres: no route', 'records: no route', 'postgres: null', 'records: null'],
     ])
     const alone = listen(null, null)
@@ -188,6 +193,18 @@ describe('what of a cluster is degraded', () => {
     now.isMember = true
     troubles.look()
     expect(said.at(-1)).toBe('membership: null')
+  })
+
+  it('is that others have removed this node, as soon as it hears of it, until it goes on alone', () => {
+    const { troubles, said, now } = listen(null, null)
+    now.trouble = removed
+    troubles.notePostgres(removed)
+    expect(said.findLast((each) => each.startsWith('membership'))).toMatch(
+      /^membership: this node was removed .*: stop it, .* spgw cluster leave/,
+    )
+    Object.assign(now, { isMember: false, trouble: null, hasKeys: true })
+    troubles.notePostgres(null)
+    expect(said).toContain('membership: null')
   })
 
   it('is that nobody knows what waits, on a member alone', () => {
@@ -254,6 +271,33 @@ describe('limits that nodes share', () => {
     limits.setMember(null)
     expect(said).toEqual(['no route', 'Valkey cannot be used: OOM', null])
     expect(limits.find()).toEqual({ server: 'valkey:6379', trouble: null, since: null, meanwhile: 'share' })
+  })
+})
+
+describe('a start', () => {
+  /** Within some turns of the event loop; nobody grants anything. */
+  async function isOver(trouble: string | null): Promise<boolean> {
+    const troubles = new ClusterTroubles({ isolationMs: null, valkey: null }, null, {
+      node: () => ({ state: null, trouble: null }),
+      hasKeys: () => true,
+    })
+    troubles.notePostgres(trouble)
+    const link: Partial<ClusterLink> = { ask: () => new Promise(() => {}) }
+    const limits: Partial<SharedLimits> = { find: () => ({}) as ReturnType<SharedLimits['find']>, share() {} }
+    const store = { ingest: async () => {}, records: { list: async () => [] } }
+    let over = false
+    void startLimits({
+      ...{ node: { link } as ClusterNode, limits: limits as SharedLimits, cut: troubles.cut },
+      ...{ store: store as object as StoreClient, memory: {} as LimitMemory, log: {} as Log },
+    }).then(() => {
+      over = true
+    })
+    for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => setImmediate(resolve))
+    return over
+  }
+
+  it('waits for limits to be granted, and not where PostgreSQL is known to be away', async () => {
+    expect([await isOver(null), await isOver('no route')]).toEqual([false, true])
   })
 })
 

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ClusterNode, notYet } from '../../src/cluster/node.ts'
+import { removed } from '../../src/cluster/troubles.ts'
 import { SharedBudgets } from '../../src/daemon/shared-budgets.ts'
+import { AllowanceRow } from '../../src/policy/limits/allowance-row.ts'
 import type { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory, type LimitMemory, LimitRows } from '../../src/policy/limits/limit-memory.ts'
 
@@ -131,6 +133,22 @@ describe('budgets that nodes share', () => {
     budgets.met()
     await seconds(1)
     expect(new LimitRows(memory).clockAhead).toBe(90_000)
+  })
+
+  it('are not spent by a node that was removed: what it was given may have gone to others', async () => {
+    const rows = new LimitRows(memory)
+    rows.seed()
+    void budgets.start()
+    const period = { name: '2026-03', number: 3, start: Date.now(), end: Date.now() + 1000 }
+    budgets.want({ counter, period, half: 64, most: 100, need: 0, warns: false })
+    const row = new AllowanceRow(rows.words, 64, 3)
+    row.raise(60, { refill: 30, othersSpent: 0, othersHeld: 0 })
+    node.trouble = 'no route'
+    budgets.noteCut()
+    expect(row.allowance()).toBe(60)
+    node.trouble = removed
+    budgets.noteCut()
+    expect(row.allowance()).toBe(0)
   })
 
   it('are nobody else’s where the node is alone', async () => {

@@ -226,10 +226,16 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     const { gateway } = node('gw-a')
     expect((await gateway.admin.cluster.remove({ node: 'gw-b' })).nodes.map(({ name }) => name)).toEqual(['gw-a'])
     await expect.poll(async () => (await node('gw-b').gateway.admin.cluster.status({})).trouble).toMatch(/was removed/)
+    const readiness = async () => {
+      const answer = await fetch(`${node('gw-b').gateway.baseUrl}/readyz`)
+      return `${answer.status} ${await answer.text()}`
+    }
+    await expect.poll(readiness).toMatch(/^503 .*membership: this node was removed/)
     await expect(node('gw-b').gateway.admin.projects.add({ name: 'removed' })).rejects.toThrow(/read-only/)
     expect((await gateway.admin.projects.list({})).map(({ name }) => name)).not.toContain('removed')
     // A removed one has nothing more to do with it, and takes note.
     await node('gw-b').gateway.admin.cluster.leave({})
+    await expect.poll(readiness).toMatch(/^200 /)
     await node('gw-b').gateway.admin.projects.add({ name: 'removed' })
     await expect(gateway.admin.cluster.leave({})).rejects.toMatchObject({
       message: 'This is the last node.',

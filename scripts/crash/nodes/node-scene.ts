@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
 import type { AdminClient } from '../../../src/admin/client.ts'
+import type { RequestRecord } from '../../../src/core/record.ts'
 import { type ClusterNode, TestCluster } from '../../../test/support/cluster.ts'
 import type { GatewayProgram } from '../../../test/support/gateway.ts'
 import type { PostgresServer } from '../../../test/support/postgres-server.ts'
@@ -42,6 +45,9 @@ export class NodeScene {
   readonly #spending = new Map<string, BudgetLoad>()
   readonly #closing: (() => Promise<void> | void)[] = []
   readonly #ending: (() => void)[] = []
+  /** What nodes that are no members any more have, by the records' ids, and whose stored answers they know. */
+  readonly #apart = new Map<string, RequestRecord>()
+  readonly #ownersApart = new Set<string>()
   /** Projects whose making was acknowledged. */
   readonly #projects = new Set<string>()
   #marks = 0
@@ -119,6 +125,43 @@ export class NodeScene {
     this.cluster.nodes.splice(this.cluster.nodes.indexOf(node), 1)
   }
 
+  /**
+   * One that was removed, or has left, under its clients: they turn elsewhere, and what it has counts besides what PostgreSQL has.
+   * Returns how many records it has alone.
+   */
+  async depart(node: ClusterNode): Promise<number> {
+    await this.#end(node)
+    const { admin } = node.gateway
+    if ((await admin.cluster.status({})).cluster !== null) await admin.cluster.leave({})
+    const there = this.#sharedIds()
+    // Of what its clients left in the midst of, the last is settled a moment later.
+    let records = await readRecords(admin, new Date(0))
+    while (records.some(({ state }) => state === 'admitted')) {
+      await wait(100)
+      records = await readRecords(admin, new Date(0))
+    }
+    const alone = records.filter(({ id }) => !there.has(id))
+    for (const record of alone) this.#apart.set(record.id, record)
+    await node.gateway.stop()
+    for (const id of readOwners(node.dataDirectory)) this.#ownersApart.add(id)
+    this.cluster.nodes.splice(this.cluster.nodes.indexOf(node), 1)
+    return alone.length
+  }
+
+  /** Once it is alone its budgets are its own. */
+  async endSpending({ name }: ClusterNode): Promise<void> {
+    await this.#spending.get(name)?.end()
+    this.#spending.delete(name)
+  }
+
+  /** One more member, with clients of these kinds. */
+  async join(name: string, kinds: readonly ('calls' | 'spending')[]): Promise<ClusterNode> {
+    const node = await this.cluster.add(name)
+    if (kinds.includes('calls')) this.#loads.set(name, this.#load(node))
+    if (kinds.includes('spending')) this.#spending.set(name, this.#spend(node))
+    return node
+  }
+
   /** How many requests of the spenders have ended by now. */
   get spent(): number {
     return [...this.#spending.values()].reduce((sum, { ended }) => sum + ended, 0)
@@ -175,10 +218,12 @@ export class NodeScene {
     const [reader] = this.nodes
     if (reader === undefined) throw new Error('there is no node')
     const { admin } = reader.gateway
-    const all = await readRecords(admin, new Date(0))
+    const shared = await readRecords(admin, new Date(0))
+    const ids = new Set(shared.map(({ id }) => id))
+    const all = [...shared, ...[...this.#apart.values()].filter(({ id }) => !ids.has(id))]
     const own = all.filter(({ tags }) => tags.mark !== undefined)
     const owners = this.query("select request_id from spgw.objects where type = 'chat_completion'").split('\n')
-    this.account.checkObjects(new Set(owners))
+    this.account.checkObjects(new Set([...owners, ...this.#ownersApart]))
     await this.account.check(own, async () => null)
     this.account.checkAll(own)
     const [served, recorded] = [this.account.served(), this.account.recorded(own)]
@@ -194,7 +239,12 @@ export class NodeScene {
   /** How many calls have no record in PostgreSQL by now. */
   #missing(): number {
     const there = new Set(this.query("select record_json::json->'tags'->>'mark' from spgw.records").split('\n'))
+    for (const { tags } of this.#apart.values()) there.add(tags.mark ?? '')
     return this.account.due().filter((mark) => !there.has(mark)).length
+  }
+
+  #sharedIds(): Set<string> {
+    return new Set(this.query('select id from spgw.records').split('\n'))
   }
 
   query(text: string): string {
@@ -243,7 +293,7 @@ export class NodeScene {
     return new Load({
       ...{ baseUrl, stage, random, clients },
       nextMark: () => `mark-${seed}-${++this.#marks}`,
-      onCall: (call) => account.add(call),
+      onCall: (call) => account.add(Object.assign(call, { to: baseUrl })),
     })
   }
 
@@ -278,6 +328,17 @@ function requireNode(cluster: TestCluster, name: string): ClusterNode {
   const found = cluster.nodes.find((each) => each.name === name)
   if (found === undefined) throw new Error(`there is no node ${name}`)
   return found
+}
+
+/** The requests that made what a stopped node knows of stored answers. */
+function readOwners(dataDirectory: string): string[] {
+  const sqlite = new Sqlite(join(dataDirectory, 'spgw.db'), { readonly: true })
+  try {
+    const found = sqlite.prepare("select request_id from objects where type = 'chat_completion'").pluck().all()
+    return found.map(String)
+  } finally {
+    sqlite.close()
+  }
 }
 
 /** Five cents, and a key that spends them. */

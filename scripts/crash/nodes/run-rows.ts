@@ -12,6 +12,7 @@ import { move } from './rows/move.ts'
 import { newerFirst } from './rows/newer-first.ts'
 import { objects } from './rows/objects.ts'
 import { postgresAway } from './rows/postgres-away.ts'
+import { remove } from './rows/remove.ts'
 import { revoke } from './rows/revoke.ts'
 import { standby } from './rows/standby.ts'
 import { valkey } from './rows/valkey.ts'
@@ -33,6 +34,7 @@ const rows: readonly FaultRow[] = [
   newerFirst,
   budgets,
   move,
+  remove,
 ]
 
 interface RowsOptions {

@@ -13,7 +13,8 @@ import { findCredential, hashCredential, unknownKeyFault } from './credentials.t
 const otherNodeMs = 5000
 const isolatedText =
   'This node of the gateway has been cut off from the others for too long to serve alone. Try again: another node may answer.'
-const unjoinedText = 'This node of the gateway has not joined the others yet. Try again: another node may answer.'
+const unjoinedText =
+  'This node of the gateway has not joined the others yet, or was removed from them. Try again: another node may answer.'
 
 /**
  * From the head alone: nobody without a key gets a byte of body read. Only a valid key learns whether there is anything at a
