@@ -118,6 +118,8 @@ class ClusterThread {
       await Promise.all([this.#shipper?.close(), this.#readings?.close(), this.#objects?.close()])
       await this.#postgres.close()
       this.#port.close()
+      // Pauses and time limits that are not over would keep the thread, and with it a gateway that stops, for seconds.
+      process.exit()
     }
   }
 

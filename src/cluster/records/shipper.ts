@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import {
   type OutboxBatch,
@@ -24,6 +25,8 @@ import { UsageClaims } from './usage-claims.ts'
 import { readCopied } from './write-records.ts'
 
 const everyMs = 250
+/** So long a node that stops waits for the batch under way. */
+const closeMs = 500
 const statementMs = 10_000
 const settleEveryMs = 2000
 const daysEveryMs = 10 * 60_000
@@ -145,7 +148,8 @@ export class Shipper {
   async close(): Promise<void> {
     // What is left may be a lot, and is shipped by the next run.
     this.#self = null
-    await this.#repeater.close()
+    // A batch that is cut off there comes with the next run, once.
+    await Promise.race([this.#repeater.close(), wait(closeMs)])
     await this.#connection.close()
     this.#outbox?.close()
     this.#release(this.#waiting, 'the node stops')

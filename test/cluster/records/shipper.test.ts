@@ -34,3 +34,21 @@ it.each([self, null])('says what waits also where it has never shipped anything:
     port2.close()
   }
 })
+
+it('ends also while nothing comes of what it asked for last', async () => {
+  const { port1, port2 } = new MessageChannel()
+  const asked = Promise.withResolvers<void>()
+  // A store that is asked, and never answers.
+  port2.on('message', () => asked.resolve())
+  const server = { host: '127.0.0.1', port: await freePort(), user: 'spgw', database: 'spgw' }
+  const shipper = new Shipper({
+    ...{ address: { ...server, password: null, authority: null, plain: true }, name: 'gw-a' },
+    ...{ keeps: { keepMs: 1000, keepBodiesMs: 1000 }, isFollowed: () => false, ask: async () => null },
+    report() {},
+  })
+  shipper.be(self)
+  shipper.take(port1)
+  await asked.promise
+  await shipper.close()
+  port2.close()
+})
