@@ -75,6 +75,8 @@ export class Load {
       })
     }
     outgoing.end(call.body)
+    // Each call is kept until the end of the run, and some have a megabyte.
+    call.body = ''
     return done.promise
   }
 }
