@@ -1,4 +1,5 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   appendFileSync,
   chmodSync,
@@ -103,8 +104,19 @@ export class PostgresServer {
   }
 
   start(): void {
+    this.#run('pg_ctl', this.#startArguments)
+  }
+
+  /** While this process goes on: proxies that live in it pass on what nodes say to other servers. */
+  async startBeside(): Promise<void> {
+    const options = { cwd: this.directory, stdio: 'ignore', ...this.#identity } as const
+    const [code] = await once(spawn(join(this.#programs, 'pg_ctl'), this.#startArguments, options), 'exit')
+    if (code !== 0) throw new Error(`PostgreSQL does not start: pg_ctl ended with ${code}`)
+  }
+
+  get #startArguments(): string[] {
     const options = `-p ${this.port} -k ${this.directory} -c listen_addresses=127.0.0.1 -c fsync=off`
-    this.#run('pg_ctl', ['-D', this.#data, '-o', options, '-w', '-l', join(this.directory, 'log'), 'start'])
+    return ['-D', this.#data, '-o', options, '-w', '-l', join(this.directory, 'log'), 'start']
   }
 
   /** At once, as if the machine had gone. */
@@ -117,7 +129,17 @@ export class PostgresServer {
   }
 
   query(text: string): string {
-    return this.#run('psql', ['-h', this.directory, '-p', `${this.port}`, '-U', 'spgw', '-d', 'postgres', '-Atc', text])
+    return this.#run('psql', this.#queryArguments(text))
+  }
+
+  /** The same, while this process goes on. */
+  async queryBeside(text: string): Promise<string> {
+    const options = { cwd: this.directory, maxBuffer: 1e9, ...this.#identity }
+    return (await execute(join(this.#programs, 'psql'), this.#queryArguments(text), options)).stdout
+  }
+
+  #queryArguments(text: string): string[] {
+    return ['-h', this.directory, '-p', `${this.port}`, '-U', 'spgw', '-d', 'postgres', '-Atc', text]
   }
 
   remove(): void {

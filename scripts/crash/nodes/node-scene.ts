@@ -133,7 +133,7 @@ export class NodeScene {
     await this.#end(node)
     const { admin } = node.gateway
     if ((await admin.cluster.status({})).cluster !== null) await admin.cluster.leave({})
-    const there = this.#sharedIds()
+    const there = new Set(await this.#list('select id from spgw.records'))
     // Of what its clients left in the midst of, the last is settled a moment later.
     let records = await readRecords(admin, new Date(0))
     while (records.some(({ state }) => state === 'admitted')) {
@@ -208,7 +208,7 @@ export class NodeScene {
         await wait(100)
       }
     // What is journaled comes into the outbox a moment later; whatever is not there in the end is lost.
-    while (Date.now() < until && this.#missing() > 0) await wait(200)
+    while (Date.now() < until && (await this.#missing()) > 0) await wait(200)
   }
 
   /** Everything at once: records, sums, budgets, replicas, chains, what was acknowledged. */
@@ -222,7 +222,7 @@ export class NodeScene {
     const ids = new Set(shared.map(({ id }) => id))
     const all = [...shared, ...[...this.#apart.values()].filter(({ id }) => !ids.has(id))]
     const own = all.filter(({ tags }) => tags.mark !== undefined)
-    const owners = this.query("select request_id from spgw.objects where type = 'chat_completion'").split('\n')
+    const owners = await this.#list("select request_id from spgw.objects where type = 'chat_completion'")
     this.account.checkObjects(new Set([...owners, ...this.#ownersApart]))
     await this.account.check(own, async () => null)
     this.account.checkAll(own)
@@ -237,14 +237,15 @@ export class NodeScene {
   }
 
   /** How many calls have no record in PostgreSQL by now. */
-  #missing(): number {
-    const there = new Set(this.query("select record_json::json->'tags'->>'mark' from spgw.records").split('\n'))
+  async #missing(): Promise<number> {
+    const there = new Set(await this.#list("select record_json::json->'tags'->>'mark' from spgw.records"))
     for (const { tags } of this.#apart.values()) there.add(tags.mark ?? '')
     return this.account.due().filter((mark) => !there.has(mark)).length
   }
 
-  #sharedIds(): Set<string> {
-    return new Set(this.query('select id from spgw.records').split('\n'))
+  /** Nodes go on meanwhile, through the proxies of this process. */
+  async #list(text: string): Promise<string[]> {
+    return (await this.postgres.queryBeside(text)).trim().split('\n')
   }
 
   query(text: string): string {

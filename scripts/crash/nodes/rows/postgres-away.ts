@@ -32,7 +32,8 @@ export const postgresAway: FaultRow = {
     await wait(seconds * 500)
     const backAt = performance.now()
     const answers = await probes.end()
-    postgres.start()
+    // Else the proxies to Valkey pass nothing on meanwhile, and nodes take it for silent.
+    await postgres.startBeside()
     const caughtUp = performance.now()
     await scene.settle()
     for (const { name, gateway } of scene.nodes)
