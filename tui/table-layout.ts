@@ -1,6 +1,7 @@
-import { alignText, chooseColumns, cut, isRightAligned } from '../cli/print/table.ts'
+import { alignText, chooseColumns, cut, isAmount, isRightAligned } from '../cli/print/table.ts'
 import { textWidth } from '../cli/print/text-width.ts'
 import type { Column } from '../src/admin/contract/operation.ts'
+import { alignedDigits, missingDigits } from '../src/admin/contract/show-number.ts'
 import { absent, formatCell, toneOfCell } from '../src/admin/contract/show-value.ts'
 import type { TextTheme } from './screen.ts'
 
@@ -18,6 +19,8 @@ interface Sized {
   column: Column
   width: number
   empty: boolean
+  /** Digits behind the point for which there is room. */
+  digits: number
 }
 
 /** A table whose rows come and go under a steady head: columns only ever grow. */
@@ -29,7 +32,7 @@ export class TableLayout {
     this.#columns = columns
     this.#sizes = columns.map((column) => {
       const width = Math.max(textWidth(column.title), usual[column.format ?? 'text'] ?? 0)
-      return { column, width, empty: true }
+      return { column, width, empty: true, digits: 0 }
     })
   }
 
@@ -38,24 +41,24 @@ export class TableLayout {
   }
 
   measure(rows: readonly unknown[], theme: TextTheme): void {
-    for (const row of rows.slice(0, sampled)) {
-      for (const size of this.#sizes) {
-        const cell = formatCell(row, size.column, theme)
-        if (cell !== absent) size.empty = false
-        size.width = Math.max(size.width, Math.min(widest, textWidth(cell)))
-      }
+    for (const size of this.#sizes) {
+      const cells = rows.slice(0, sampled).map((row) => formatCell(row, size.column, theme))
+      if (cells.some((cell) => cell !== absent)) size.empty = false
+      if (isAmount(size.column)) size.digits = Math.max(size.digits, alignedDigits(cells))
+      const widths = cells.map((cell) => Math.min(widest, textWidth(align(cell, size))))
+      size.width = Math.max(size.width, ...widths)
     }
   }
 
   head(width: number, theme: TextTheme): string {
-    const cells = this.#clip(width).map((size) => align(size.column.title.toUpperCase(), size))
+    const cells = this.#clip(width).map((size) => lay(size.column.title.toUpperCase(), size))
     return theme.paint('quiet', cells.join('  ').trimEnd())
   }
 
   /** `within`: the row stands in another look, which one of weight would end. */
   row(row: unknown, width: number, theme: TextTheme, within = false): string {
     const cells = this.#clip(width).map((size) => {
-      const text = align(formatCell(row, size.column, theme), size)
+      const text = lay(align(formatCell(row, size.column, theme), size), size)
       const tone = toneOfCell(row, size.column)
       return tone === null || (within && tone === 'quiet') ? text : theme.paint(tone, text)
     })
@@ -67,6 +70,11 @@ export class TableLayout {
   }
 }
 
-function align(text: string, { column, width }: Sized): string {
+/** Amounts have their points under one another. */
+function align(cell: string, { column, digits }: Sized): string {
+  return isAmount(column) ? cell + ' '.repeat(missingDigits(cell, digits)) : cell
+}
+
+function lay(text: string, { column, width }: Sized): string {
   return alignText(cut(text, width), width, isRightAligned(column))
 }

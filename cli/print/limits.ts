@@ -36,6 +36,11 @@ export async function renderLimits(
   const question = askLimits(operation, thing)
   // An older gateway may not know the question; what was asked for is shown all the same.
   const answer = question === null ? [] : await gateway.call([...question.path], question.input).catch(() => [])
+  return renderLimitsOf(answer, view)
+}
+
+/** Of what `keys usage` and `policies usage` answer. */
+export function renderLimitsOf(answer: unknown, view: View): string {
   const rows = limitRows(answer)
   const limits =
     rows.length === 0 ? '' : `\n${view.paint('strong', 'Limits')}\n${renderTable(limitColumns, rows, view)}`

@@ -81,6 +81,8 @@ const startWidths = {
   duration: 10,
   age: 8,
   money: 9,
+  rate: 9,
+  nearest: 30,
   flag: 5,
   share: 7,
   time: 17,

@@ -67,6 +67,9 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   const rows = rowsOf(show, output)
   if (rows.length === 0) return io.stderr.write(`${show.empty}\n`)
   await io.stdout.write(renderTable(columns ?? show.columns, rows, view))
+  // A cell has room for one limit only.
+  if (operation.name === 'keys.usage' && rows.length === 1 && settings.columns === null)
+    await io.stdout.write((await import('./limits.ts')).renderLimitsOf(rows, view))
   const note = describeUnpriced(operation, rows)
   if (note !== null && io.stdout.isTerminal) await io.stderr.write(`${view.paint('quiet', note)}\n`)
 }

@@ -1,10 +1,11 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
+import { alignedDigits, missingDigits } from '../../src/admin/contract/show-number.ts'
 import { absent, type Format, formatCell, toneOfCell } from '../../src/admin/contract/show-value.ts'
 import { textWidth } from './text-width.ts'
 import type { View } from './view.ts'
 
 const gap = '  '
-const rightAligned: readonly Format[] = ['number', 'bytes', 'duration', 'money', 'share']
+const rightAligned: readonly Format[] = ['number', 'bytes', 'duration', 'money', 'rate', 'share']
 
 interface LaidOutColumn {
   column: Column
@@ -27,9 +28,21 @@ export function renderTable(columns: readonly Column[], rows: readonly unknown[]
 }
 
 function layOut(column: Column, rows: readonly unknown[], view: View): LaidOutColumn {
-  const cells = rows.map((row) => formatCell(row, column, view))
+  const cells = formatCells(rows, column, view)
   const width = Math.max(textWidth(column.title), ...cells.map((cell) => textWidth(cell)))
   return { column, cells, width, empty: cells.every((cell) => cell === absent) }
+}
+
+/** Of one column. Amounts have their points under one another. */
+function formatCells(rows: readonly unknown[], column: Column, view: View): string[] {
+  const cells = rows.map((row) => formatCell(row, column, view))
+  if (!isAmount(column)) return cells
+  const aligned = alignedDigits(cells)
+  return cells.map((cell) => cell + ' '.repeat(missingDigits(cell, aligned)))
+}
+
+export function isAmount({ format }: Column): boolean {
+  return format === 'money' || format === 'rate'
 }
 
 export function formatOf(column: Column): Format {

@@ -20,6 +20,15 @@ it.each([
   expect(formatValue([limit], 'list', clock)).toBe(`project search: ${words}`)
 })
 
+it('of many limits the one nearest to its end, with what is held', () => {
+  const full = { ...place, kind: 'concurrency', used: 5, limit: 5 }
+  expect(formatValue([requests, full, spend], 'nearest', clock)).toBe('5 of 5 requests at once (+2)')
+  expect(formatValue([requests], 'nearest', clock)).toBe('12 of 60 requests a minute')
+  const held = { ...spend, used: 10, held: 180 }
+  expect(formatValue([requests, held], 'nearest', clock)).toBe('$10.00 of $200.00 a month, $180.00 held (+1)')
+  expect(formatValue([], 'nearest', clock)).toBe('–')
+})
+
 it('a row for each limit of each policy, budgets first', () => {
   const show: Show = { as: 'table', columns: limitColumns, rows: ['periods limits'], empty: '' }
   const rows = rowsOf(show, [{ policy: 'team', periods: [spend], limits: [requests] }])

@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { formatMilliseconds, formatMoney, formatShare, groupDigits } from '../../src/admin/contract/show-number.ts'
+import {
+  alignedDigits,
+  formatMilliseconds,
+  formatMoney,
+  formatRate,
+  formatShare,
+  groupDigits,
+  missingDigits,
+  moneyDigits,
+} from '../../src/admin/contract/show-number.ts'
 
 const percentOf = (text: string) => Number(/[\d.]+/.exec(text)?.[0])
 
@@ -55,6 +64,31 @@ it('money that is there is never shown as none', () => {
       expect(formatMoney(usd)).toMatch(/[1-9]/)
       expect(formatMoney(-usd)).toBe(`-${formatMoney(usd)}`)
       expect(groupDigits(Math.round(usd)).replaceAll(',', '')).toBe(String(Math.round(usd)))
+    }),
+  )
+})
+
+it.each([
+  [0, '$0.00'],
+  [10, '$10.00'],
+  [0.075, '$0.075'],
+  [0.0005, '$0.0005'],
+  [0.000003, '$0.000003'],
+  [1234.5, '$1,234.50'],
+])('a rate of %d is %s, with all its digits', (usd, text) => expect(formatRate(usd)).toBe(text))
+
+it('amounts of a column have their points under one another, and a tiny one pushes none aside', () => {
+  const column = ['$0.15', '$10.00', '$0.075', '–', '-$2.50']
+  const digits = alignedDigits(column)
+  expect(column.map((text) => missingDigits(text, digits))).toEqual([1, 1, 0, 0, 1])
+  expect(alignedDigits(['$0.15', '$0.000000001'])).toBe(4)
+  expect(missingDigits('$0.000000001', 4)).toBe(0)
+})
+
+it('digits of an amount are counted as they are written', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-9, max: 1e9, noNaN: true }), (usd) => {
+      expect(moneyDigits(usd)).toBe(formatMoney(usd).split('.')[1]?.length)
     }),
   )
 })

@@ -42,7 +42,7 @@ const letter = fc.constantFrom(
   '\t',
 )
 const cell = fc.array(letter, { maxLength: 40 }).map((letters) => letters.join(''))
-const formats = ['text', 'number', 'state', 'list', 'id', 'age', 'bytes', 'duration', 'money', 'share'] as const
+const formats = ['text', 'number', 'state', 'list', 'id', 'age', 'bytes', 'duration', 'money', 'rate', 'share'] as const
 const column = fc.record({ title: fc.stringMatching(/^[A-Z ]{0,20}$/), format: fc.constantFrom(...formats) })
 const columns = fc
   .array(column, { minLength: 1, maxLength: 12 })
@@ -89,6 +89,15 @@ describe('a table', () => {
         expect(layout.head(10_000, plain).length).toBeGreaterThanOrEqual(before)
       }),
     )
+  })
+
+  it('has the points of amounts under one another, and keeps their room', () => {
+    const layout = new TableLayout([{ field: 'usd', title: 'COST', format: 'money' }])
+    layout.measure([{ usd: 12.5 }, { usd: 0.0003 }], plain)
+    expect([12.5, 0.0003].map((usd) => layout.row({ usd }, 40, plain).indexOf('.'))).toEqual([3, 3])
+    layout.measure([{ usd: 12.5 }], plain)
+    expect(layout.row({ usd: 12.5 }, 40, plain)).toBe('$12.50')
+    expect(layout.head(40, plain)).toBe('    COST')
   })
 
   it('drops whole columns before it cuts a number, and keeps an id whole', () => {

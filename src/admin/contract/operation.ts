@@ -51,6 +51,8 @@ export interface Column {
     | 'duration'
     | 'age'
     | 'money'
+    /** USD per million of something: all its digits. */
+    | 'rate'
     | 'share'
     | 'time'
     | 'state'
@@ -65,6 +67,8 @@ export interface Column {
     | 'limit'
     | 'used'
     | 'amount'
+    /** Of many limits the one nearest to its end, and how many others there are. */
+    | 'nearest'
   /** Shown in the same cell where there is one, behind `join`: what says why (`429 rate_limited`); `brief` says it in a word. */
   also?: { field: string; join: string; brief?: string }
   /** What a number counts: `req`. */

@@ -16,7 +16,7 @@ export const limitColumns: readonly Column[] = [
   { field: 'scope', title: 'APPLIES TO' },
   { field: 'kind', title: 'LIMIT', format: 'limit' },
   { field: 'used', title: 'USED', format: 'used' },
-  { field: 'held', title: 'HELD', format: 'amount' },
+  { field: 'held', title: 'HELD', format: 'amount', minor: true },
   { field: 'limit', title: 'OF', format: 'amount' },
   { field: 'resets_at', title: 'RESETS', format: 'age' },
 ]
@@ -58,6 +58,18 @@ export function formatLimitUsage(usage: LimitUsage): string {
   if (used === null) return `${whole} for each end user`
   const more = held === undefined || held === null || held === 0 ? '' : `, ${formatAmount(usage, held)} held`
   return `${formatAmount(usage, used)} of ${whole}${more}`
+}
+
+/** Of what may still be used: what is held counts. */
+export function shareOf({ used, held, limit }: LimitUsage): number {
+  return limit === 0 ? 1 : ((used ?? 0) + (held ?? 0)) / limit
+}
+
+/** `3 of 3 requests a minute (+2)`: the one nearest to its end, and how many others there are. */
+export function formatNearest(limits: readonly LimitUsage[]): string | null {
+  const [nearest, ...others] = limits.toSorted((left, right) => shareOf(right) - shareOf(left))
+  if (nearest === undefined) return null
+  return `${formatLimitUsage(nearest)}${others.length === 0 ? '' : ` (+${others.length})`}`
 }
 
 /** What `keys usage` and `policies usage` answer, limit by limit: budgets first. */

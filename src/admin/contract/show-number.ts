@@ -33,9 +33,39 @@ export function formatShare(share: number): string {
   return `${percent >= 9.95 || percent === 0 ? Math.round(percent) : percent.toFixed(1)}%`
 }
 
+/** All its digits, since it is multiplied by millions, and cents at least: `$0.075`, `$10.00`. */
+export function formatRate(usd: number): string {
+  return `${usd < 0 ? '-' : ''}$${Math.abs(usd).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 12 })}`
+}
+
+/** Points stand under one another where there are so many digits behind them: one tiny amount does not push all others aside. */
+export const mostAligned = 4
+
+/** Digits behind the point of a written amount; null: it is none. */
+export function fractionOf(text: string): number | null {
+  const found = /^-?\$[\d,]+(?:\.(\d+))?$/.exec(text)
+  return found === null ? null : (found[1]?.length ?? 0)
+}
+
+/** Digits behind the point for which a column of amounts keeps room. */
+export function alignedDigits(texts: readonly string[]): number {
+  return texts.reduce((most, text) => Math.max(most, Math.min(mostAligned, fractionOf(text) ?? 0)), 0)
+}
+
+/** What an amount lacks on its right so that its point stands under those of others. */
+export function missingDigits(text: string, aligned: number): number {
+  return Math.max(0, aligned - (fractionOf(text) ?? aligned))
+}
+
 /** As many digits as it needs to be non-zero: `$1.94`, `$0.0001`. */
 export function formatMoney(usd: number): string {
   const size = Math.abs(usd)
-  const digits = size === 0 || size >= 0.01 ? 2 : Math.min(12, Math.ceil(-Math.log10(size)))
+  const digits = moneyDigits(usd)
   return `${usd < 0 ? '-' : ''}$${size.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`
+}
+
+/** Digits behind the point of an amount. */
+export function moneyDigits(usd: number): number {
+  const size = Math.abs(usd)
+  return size === 0 || size >= 0.01 ? 2 : Math.min(12, Math.ceil(-Math.log10(size)))
 }

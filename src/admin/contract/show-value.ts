@@ -2,8 +2,16 @@ import { escapeControls } from '../../core/escape-controls.ts'
 import { formatBytes } from '../../core/format-bytes.ts'
 import type { Column } from './operation.ts'
 import { describeOpen, isShownHours, nameHours } from './show-hours.ts'
-import { formatAmount, formatLimitUsage, formatUsed, isLimitUsage, nameLimit, nameScope } from './show-limit.ts'
-import { formatMilliseconds, formatMoney, formatShare, groupDigits } from './show-number.ts'
+import {
+  formatAmount,
+  formatLimitUsage,
+  formatNearest,
+  formatUsed,
+  isLimitUsage,
+  nameLimit,
+  nameScope,
+} from './show-limit.ts'
+import { formatMilliseconds, formatMoney, formatRate, formatShare, groupDigits } from './show-number.ts'
 import { formatOutbox, isOutbox } from './show-outbox.ts'
 import { formatValkey, isValkey } from './show-valkey.ts'
 
@@ -42,6 +50,7 @@ export function formatValue(value: unknown, format: Format, view: Clock): string
   if (typeof value === 'number') return formatNumber(value, format)
   if (typeof value === 'boolean') return value ? 'yes' : format === 'flag' ? absent : 'no'
   if (Array.isArray(value)) {
+    if (format === 'nearest') return formatNearest(value.filter(isLimitUsage)) ?? absent
     const items = value.map((item) => formatItem(item, format, view))
     return items.length === 0 ? absent : items.join(', ')
   }
@@ -203,6 +212,7 @@ function formatNumber(value: number, format: Format): string {
   if (format === 'duration') return value < 0 ? `-${formatMilliseconds(-value)}` : formatMilliseconds(value)
   if (format === 'bytes') return formatBytes(value)
   if (format === 'money') return formatMoney(value)
+  if (format === 'rate') return formatRate(value)
   if (format === 'share') return formatShare(value)
   if (format === 'number') return groupDigits(value)
   return String(value)

@@ -1,3 +1,4 @@
+import { nameScope } from '../../admin/contract/show-limit.ts'
 import { formatMoney, groupDigits } from '../../admin/contract/show-number.ts'
 import type { AlertEvent, AlertMessage, AlertType } from '../../core/alert.ts'
 import type { ShownState } from '../../core/provider-state.ts'
@@ -81,7 +82,7 @@ function findBudget({ counter, policy, scope, kind, period, used, limit, resetsA
     kind === 'usd'
       ? `${formatMoney(used)} of ${formatMoney(limit)}`
       : `${groupDigits(used)} of ${groupDigits(limit)} tokens`
-  const whose = policy === null ? scope.replace(':', ' ') : `policy ${policy} (${scope})`
+  const whose = policy === null ? nameScope(scope) : `policy ${policy} (${nameScope(scope)})`
   const text = `Budget of ${whose}: ${figures} used ${period === 'day' ? 'today' : 'this month'} (${percent}%).`
   const data = {
     resource: policy === null ? scope : `policy:${policy}`,

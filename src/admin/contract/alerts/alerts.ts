@@ -42,9 +42,9 @@ const columns = [
 const deliveryColumns = [
   { field: 'created_at', title: 'TIME', format: 'age' },
   { field: 'alert', title: 'ALERT' },
-  { field: 'type', title: 'TYPE' },
-  { field: 'text', title: 'MESSAGE' },
   { field: 'state', title: 'STATE', format: 'state' },
+  { field: 'text', title: 'MESSAGE' },
+  { field: 'type', title: 'TYPE' },
   { field: 'tries', title: 'TRIES', format: 'number' },
   { field: 'reason', title: 'REASON', absent: '' },
   { field: 'next_at', title: 'NEXT TRY', format: 'age', absent: '' },

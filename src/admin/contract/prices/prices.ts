@@ -7,9 +7,9 @@ const columns: readonly Column[] = [
   { field: 'model', title: 'MODEL' },
   { field: 'vendor', title: 'VENDOR' },
   { field: 'provider', title: 'PROVIDER' },
-  { field: 'input', title: 'INPUT', format: 'number' },
-  { field: 'cache_read', title: 'CACHE READ', format: 'number' },
-  { field: 'output', title: 'OUTPUT', format: 'number' },
+  { field: 'input', title: 'INPUT', format: 'rate' },
+  { field: 'cache_read', title: 'CACHE READ', format: 'rate' },
+  { field: 'output', title: 'OUTPUT', format: 'rate' },
   { field: 'source', title: 'SOURCE' },
   { field: 'version', title: 'VERSION' },
 ]

@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { mostAligned } from '../../../admin/contract/show-number.ts'
 import { ScrollRegion } from './scroll-region.tsx'
 import { ColumnChoice, type TableColumn, useColumnChoice } from './table-columns.tsx'
 import { useRowKeys } from './table-keys.ts'
@@ -74,6 +75,7 @@ export function DataTable<Row>(given: DataTableProps<Row>) {
     if (rows.length > 0 && lastShown >= rows.length - nearEnd) onEnd?.()
   }, [lastShown, rows.length, onEnd])
   const isVirtual = rows.length > manyRows
+  const digits = alignedDigits(choice.shown, rows)
   const shown = isVirtual ? items.map(({ index }) => index) : rows.map((_, index) => index)
   return (
     <div className={`table-frame${fill ? ' table-fill' : ''}`}>
@@ -97,6 +99,7 @@ export function DataTable<Row>(given: DataTableProps<Row>) {
                   table={props}
                   index={index}
                   columns={choice.shown}
+                  digits={digits}
                   keys={keys}
                 />
               ))}
@@ -122,6 +125,22 @@ function openAt<Row>({ rows, onOpen }: DataTableProps<Row>, index: number): void
 
 function classOf({ number = false, wideOnly = false }: Pick<TableColumn<never>, 'number' | 'wideOnly'>): string {
   return `${number ? 'number' : ''}${wideOnly ? ' wide-only' : ''}`.trim()
+}
+
+/** Digits behind the point for which a column of amounts keeps room, by its id. */
+type Digits = ReadonlyMap<string, number>
+
+function alignedDigits<Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[]): Digits {
+  const most = ({ digits }: TableColumn<Row>) =>
+    rows.reduce((found, row) => Math.max(found, Math.min(mostAligned, digits?.(row) ?? 0)), 0)
+  return new Map(columns.map((column) => [column.id, column.digits === undefined ? 0 : most(column)]))
+}
+
+/** Of an amount, on its right. */
+function missingRoom<Row>({ id, digits }: TableColumn<Row>, row: Row, aligned: Digits): string | undefined {
+  const own = digits?.(row) ?? null
+  const missing = own === null ? 0 : (aligned.get(id) ?? 0) - own
+  return missing > 0 ? `${missing}ch` : undefined
 }
 
 /** Two widths for the style sheet to choose from. */
@@ -172,10 +191,11 @@ interface TableRowProps<Row> {
   table: DataTableProps<Row>
   index: number
   columns: readonly TableColumn<Row>[]
+  digits: Digits
   keys: ReturnType<typeof useRowKeys>
 }
 
-function TableRow<Row>({ table, index, columns, keys }: TableRowProps<Row>) {
+function TableRow<Row>({ table, index, columns, digits, keys }: TableRowProps<Row>) {
   const row = table.rows[index] as Row
   const canOpen = table.onOpen !== undefined
   const open = (target: EventTarget) => {
@@ -203,7 +223,9 @@ function TableRow<Row>({ table, index, columns, keys }: TableRowProps<Row>) {
       >
         {columns.map((column) => (
           <td key={column.id} className={classOf(column)} data-title={column.title}>
-            <div className="cell">{column.cell(row)}</div>
+            <div className="cell" style={{ paddingInlineEnd: missingRoom(column, row, digits) }}>
+              {column.cell(row)}
+            </div>
           </td>
         ))}
       </tr>

@@ -1,4 +1,5 @@
 import type { Column } from '../../../admin/contract/operation.ts'
+import { fractionOf } from '../../../admin/contract/show-number.ts'
 import {
   absent,
   escapeControls,
@@ -15,7 +16,9 @@ import { StateBadge } from './state-badge.tsx'
 import type { TableColumn } from './table-columns.tsx'
 import { Id, Missing, Time } from './values.tsx'
 
-const numeric = ['number', 'bytes', 'duration', 'money']
+const noClock = { now: 0, utc: true }
+const amounts = ['money', 'rate']
+const numeric = ['number', 'bytes', 'duration', 'money', 'rate']
 
 /** A column of the contract as a column of a table. */
 export function derivedColumn<Row>(column: Column): TableColumn<Row> {
@@ -23,6 +26,9 @@ export function derivedColumn<Row>(column: Column): TableColumn<Row> {
     id: column.field,
     title: sentenceCase(column.title),
     number: numeric.includes(column.format ?? 'text'),
+    ...(amounts.includes(column.format ?? 'text') && {
+      digits: (row: Row) => fractionOf(formatCell(row, column, noClock)),
+    }),
     cell: (row) => <DerivedCell row={row} column={column} />,
   }
 }
@@ -38,7 +44,10 @@ export function DerivedCell({ row, column, whole = false }: { row: unknown; colu
     return <StateBadge state={text} {...(tone === null ? {} : { tone })} />
   }
   if (text === absent) return <Missing />
-  return <bdi className={`from-outside ${whole ? 'breakable' : 'truncate'}`}>{text}</bdi>
+  const isNumber = numeric.includes(column.format ?? 'text')
+  return (
+    <bdi className={`from-outside ${whole ? 'breakable' : 'truncate'} ${isNumber ? 'number' : ''}`.trim()}>{text}</bdi>
+  )
 }
 
 /** Any value of a result, formatted by its field name. */

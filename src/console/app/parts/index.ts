@@ -6,7 +6,7 @@
  * Doing    `OperationForm` draws a form from an operation's input and calls it; `OperationButton` does one operation and
  *          asks first where it is dangerous; `useOperation` calls by hand; `useMay('keys.create')` (session/) whether a
  *          operator may call an operation; `toast` and `toastFault` say how it went.
- * Values   `Time`, `Money`, `Browser`, `Duration`, `Bytes`, `Count`, `Id`, `StateBadge`, `UntrustedText` for text from outside (models,
+ * Values   `Time`, `Money`, `Rate`, `Browser`, `Duration`, `Bytes`, `Count`, `Id`, `StateBadge`, `UntrustedText` for text from outside (models,
  *          user agents, messages), `Missing`; `derivedColumn` for the contract's own columns, `DerivedValue` for any value.
  * Drawing  `Sparkline`, `Chart` (loaded when the first is drawn).
  * Text     `CopyButton`, `Code`, `Snippets`, `Command`.
@@ -42,4 +42,16 @@ export { StateBadge } from './state-badge.tsx'
 export type { TableColumn } from './table-columns.tsx'
 export { Tabs } from './tabs.tsx'
 export { toast, toastFault } from './toast-store.ts'
-export { Browser, Bytes, Count, Duration, Id, Missing, Money, Time, UntrustedText } from './values.tsx'
+export {
+  Browser,
+  Bytes,
+  Count,
+  Duration,
+  digitsOfMoney,
+  Id,
+  Missing,
+  Money,
+  Rate,
+  Time,
+  UntrustedText,
+} from './values.tsx'

@@ -70,6 +70,8 @@ export interface TableColumn<Row> {
   sort?(row: Row): SortValue
   /** Right-aligned, with tabular figures. */
   number?: boolean
+  /** Digits behind the point of its amount, so that the points stand under one another; null: there is none. */
+  digits?(row: Row): number | null
   /** A CSS length. Columns without one share what is left. */
   width?: string
   narrowWidth?: string

@@ -1,3 +1,4 @@
+import { formatRate, moneyDigits } from '../../../admin/contract/show-number.ts'
 import {
   absent,
   escapeControls,
@@ -66,6 +67,16 @@ export function Time({ at, absolute = false, short = false }: TimeProps) {
 
 export function Money({ usd }: { usd: number | null | undefined }) {
   return usd === null || usd === undefined ? <Missing meaning="unknown" /> : <Figure text={formatMoney(usd)} />
+}
+
+/** For a column of amounts: digits behind the point. */
+export function digitsOfMoney(usd: number | null | undefined): number | null {
+  return usd === null || usd === undefined ? null : moneyDigits(usd)
+}
+
+/** USD per million of something. */
+export function Rate({ usd }: { usd: number | null | undefined }) {
+  return usd === null || usd === undefined ? <Missing meaning="unknown" /> : <Figure text={formatRate(usd)} />
 }
 
 export function Duration({ ms }: { ms: number | null | undefined }) {

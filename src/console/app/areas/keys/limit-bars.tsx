@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { formatAmount, type LimitUsage, nameLimit, nameScope } from '../../../../admin/contract/show-limit.ts'
+import { formatAmount, type LimitUsage, nameLimit, nameScope, shareOf } from '../../../../admin/contract/show-limit.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Missing, Time } from '../../parts/index.ts'
 import type { UsedLimit } from './key-usage.ts'
@@ -102,8 +102,3 @@ function LimitNote({ limit, ofOne }: { limit: ShownLimit; ofOne: boolean }) {
 }
 
 const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
-
-/** Of what may still be used: what is held counts. */
-function shareOf(limit: ShownLimit): number {
-  return limit.limit === 0 ? 1 : ((limit.used ?? 0) + heldOf(limit)) / limit.limit
-}

@@ -1,7 +1,16 @@
 import { useNavigate } from '@tanstack/react-router'
 import { noGroup } from '../../../../core/record.ts'
 import type { admin } from '../../client/admin.ts'
-import { Count, DataTable, Duration, Empty, Money, type TableColumn, UntrustedText } from '../../parts/index.ts'
+import {
+  Count,
+  DataTable,
+  Duration,
+  digitsOfMoney,
+  Empty,
+  Money,
+  type TableColumn,
+  UntrustedText,
+} from '../../parts/index.ts'
 import { labelOf } from '../../parts/labels.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Grouping } from './overview-search.ts'
@@ -74,7 +83,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
     {
       id: 'share',
       title: 'Share',
-      width: '120px',
+      width: '104px',
       wideOnly: true,
       cell: ({ requests }) => <span className="share" style={{ width: `${(requests / most) * 100}%` }} />,
     },
@@ -130,8 +139,9 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       id: 'usd',
       title: 'Spend',
       number: true,
-      width: '140px',
+      width: '164px',
       wideOnly: true,
+      digits: ({ usd }) => digitsOfMoney(usd),
       cell: ({ usd }) => <Money usd={usd} />,
     },
   ]

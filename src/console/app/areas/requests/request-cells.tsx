@@ -2,7 +2,16 @@ import type { ReactNode } from 'react'
 import { escapeControls, formatValue } from '../../../../admin/contract/show-value.ts'
 import { useClock } from '../../live/now.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Duration, Id, Missing, Money, StateBadge, type TableColumn, UntrustedText } from '../../parts/index.ts'
+import {
+  Duration,
+  digitsOfMoney,
+  Id,
+  Missing,
+  Money,
+  StateBadge,
+  type TableColumn,
+  UntrustedText,
+} from '../../parts/index.ts'
 import { labelOf } from '../../parts/labels.ts'
 import type { FilterName } from './requests-search.ts'
 
@@ -142,8 +151,9 @@ const figureColumns: TableColumn<RequestRow>[] = [
     id: 'cost',
     title: 'Cost',
     number: true,
-    width: '112px',
+    width: '128px',
     wideOnly: true,
+    digits: ({ cost }) => digitsOfMoney(cost?.usd),
     cell: (row) => <Money usd={row.cost?.usd} />,
   },
   { id: 'scope', title: 'Scope', width: '160px', wideOnly: true, optional: true, cell: (row) => <Scope row={row} /> },

@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { orpc } from '../../client/admin.ts'
-import { Money, UntrustedText } from '../../parts/index.ts'
+import { Rate, UntrustedText } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Route } from '../outputs.ts'
@@ -29,7 +29,7 @@ export function RoutePrices({ route: { model, targets } }: { route: Route }) {
               <span className="quiet">{isPending ? '…' : 'no price'}</span>
             ) : (
               <>
-                <Money usd={price.input} /> input, <Money usd={price.output} /> output
+                <Rate usd={price.input} /> input, <Rate usd={price.output} /> output
               </>
             )}
           </li>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type PolicyRule, policyRules, shownName, writeValue } from '../../../../core/policy-rules.ts'
-import { Count, Money, RecordView, Time, UntrustedText } from '../../parts/index.ts'
+import { Button, Count, Money, RecordView, Time, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { UsedLimit } from '../keys/key-usage.ts'
 import { LimitBarList } from '../keys/limit-bars.tsx'
@@ -22,9 +22,7 @@ export function PolicySection({ policy, limits, buttons }: PolicySectionProps) {
     <Section title={policy.name} actions={buttons}>
       <div className="card stack">
         <Places policy={policy} />
-        {limits === null || limits.length === 0 ? null : (
-          <LimitBarList limits={limits} detailed ofOne label={`Limits of ${policy.name}`} />
-        )}
+        {limits === null || limits.length === 0 ? null : <PolicyLimits policy={policy} limits={limits} />}
         {policy.grants.map(({ usd, until }) => (
           <p key={`${until} ${usd}`}>
             <Money usd={usd} /> more, ends <Time at={until} />
@@ -34,6 +32,32 @@ export function PolicySection({ policy, limits, buttons }: PolicySectionProps) {
         {rules.length === 0 && limits?.length === 0 ? <p className="quiet">It limits nothing yet.</p> : null}
       </div>
     </Section>
+  )
+}
+
+/** A policy that counts each key apart may have thousands; those nearest to their end are shown. */
+const mostBars = 12
+
+function PolicyLimits({ policy: { name }, limits }: { policy: Policy; limits: readonly UsedLimit[] }) {
+  const [isWhole, setWhole] = useState(false)
+  const isLong = limits.length > mostBars
+  return (
+    <>
+      <LimitBarList
+        limits={limits}
+        detailed
+        ofOne
+        most={isLong && !isWhole ? mostBars : limits.length}
+        label={`Limits of ${name}`}
+      />
+      {isLong ? (
+        <div>
+          <Button small aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? `Show the ${mostBars} nearest to their end` : `Show all ${limits.length}`}
+          </Button>
+        </div>
+      ) : null}
+    </>
   )
 }
 

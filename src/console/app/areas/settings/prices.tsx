@@ -28,7 +28,7 @@ const usual = ['model', 'provider', 'input', 'output', 'cacheRead', 'cacheWrite'
 /** Of a list of thousands nobody reads more. */
 const mostShown = 60
 
-const rate = { width: '80px', narrowWidth: '64px' }
+const rate = { width: '120px', narrowWidth: '88px' }
 const widths = {
   // The same model costs otherwise elsewhere: where there is no room for the column, its name stands below.
   model: {
@@ -44,13 +44,18 @@ const widths = {
     ),
   },
   vendor: { width: '116px', wideOnly: true },
-  provider: { width: '116px', wideOnly: true },
+  provider: { width: '100px', wideOnly: true },
   input: rate,
-  cache_read: { width: '104px', wideOnly: true },
+  cache_read: { width: '112px', wideOnly: true },
   // The choice of columns is above it.
-  output: { width: '80px', narrowWidth: '104px' },
-  source: { width: '96px', wideOnly: true },
-  version: { width: '116px', wideOnly: true },
+  output: { width: '120px', narrowWidth: '120px' },
+  source: { width: '84px', wideOnly: true },
+  version: {
+    width: '116px',
+    wideOnly: true,
+    // One that was set has a moment; its day is enough here.
+    cell: ({ version }: Price) => <span title={version}>{version.slice(0, 10)}</span>,
+  },
 }
 
 export function Prices() {
