@@ -11,10 +11,10 @@ import {
   journalHeld,
   nanoOf,
   type Priced,
-  raise,
   refuse,
   tokensOf,
 } from '../upstream/hold-budgets.ts'
+import { raise } from '../upstream/raise-budgets.ts'
 
 /** What turns of a connection have come to, and whether others still run. */
 export interface EarlierTurns {

@@ -1,7 +1,6 @@
 import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
-import { loadOnce } from '../../core/load-once.ts'
 import { fillPrice } from '../../core/model-price.ts'
 import { usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
@@ -31,8 +30,7 @@ import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { EarlierParts } from '../request/trace.ts'
-
-const sharing = loadOnce(() => import('./hold-shared.ts'))
+import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
 
 const nanoPerUsd = 1e9
 
@@ -156,10 +154,6 @@ export function raiseForTarget(
     : conclude(raise(call, hold, need))
 }
 
-async function raiseAsking({ gateway }: Call, hold: LimitHold, need: BudgetNeed) {
-  return await (await sharing()).raiseShared(gateway.limits, hold, need)
-}
-
 /**
  * Before the rest of an answer is asked for that its provider paused in, in so many bytes and with so many tokens left to write. False
  * where the budgets, or the limits of the account, have no room for it.
@@ -226,17 +220,6 @@ export function extendHold(call: Call, counted: number, reported = 0): Fault | n
     if (refusal === null) return crowded
     return refuse(call, { ...refusal, why: 'spent' }, null)
   }
-}
-
-/** What does not fit is asked for meanwhile: the next event or turn may find it. */
-export function raise(call: Call, hold: LimitHold, need: BudgetNeed): RaisedBudgets | BudgetRefusal {
-  const raised = call.gateway.limits.raiseBudgets(hold, need, Date.now())
-  askLater(call, 'why' in raised ? raised : null)
-  return raised
-}
-
-function askLater({ gateway }: Call, refusal: BudgetRefusal | null): void {
-  if (refusal !== null && refusal.want !== null) void gateway.limits.askAllowance(refusal.want)
 }
 
 /** `actual`: what it came to, where nothing more is held. */

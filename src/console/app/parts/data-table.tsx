@@ -136,11 +136,11 @@ function alignedDigits<Row>(columns: readonly TableColumn<Row>[], rows: readonly
   return new Map(columns.map((column) => [column.id, column.digits === undefined ? 0 : most(column)]))
 }
 
-/** Of an amount, on its right. */
-function missingRoom<Row>({ id, digits }: TableColumn<Row>, row: Row, aligned: Digits): string | undefined {
+/** Of an amount, on its right, for the style sheet to leave. */
+function missingRoom<Row>({ id, digits }: TableColumn<Row>, row: Row, aligned: Digits): CSSProperties | undefined {
   const own = digits?.(row) ?? null
   const missing = own === null ? 0 : (aligned.get(id) ?? 0) - own
-  return missing > 0 ? `${missing}ch` : undefined
+  return missing > 0 ? ({ '--missing': `${missing}ch` } as CSSProperties) : undefined
 }
 
 /** Two widths for the style sheet to choose from. */
@@ -223,7 +223,7 @@ function TableRow<Row>({ table, index, columns, digits, keys }: TableRowProps<Ro
       >
         {columns.map((column) => (
           <td key={column.id} className={classOf(column)} data-title={column.title}>
-            <div className="cell" style={{ paddingInlineEnd: missingRoom(column, row, digits) }}>
+            <div className="cell" style={missingRoom(column, row, digits)}>
               {column.cell(row)}
             </div>
           </td>
