@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
-/** An operation's input never comes near it; what does is a mistake or an attack. */
-const maxBytes = 1024 * 1024
+/** A whole price table, the largest input that there is, is half of it; what comes near it is a mistake or an attack. */
+const maxBytes = 4 * 1024 * 1024
 /** So much more is read and forgotten, so that whoever still sends hears why it is too much; beyond it the connection ends. */
 const maxForgotten = 32 * 1024 * 1024
 

@@ -87,4 +87,29 @@ describe('prices', () => {
     await client.prices.update({ shipped: true })
     expect((await client.prices.list({ vendor: 'openai' })).length).toBeGreaterThan(100)
   })
+
+  it('that are wrong change nothing, and none is given twice', async () => {
+    const { client } = await startTestGateway()
+    const good = { model: 'good', input: 1 }
+    const before = await client.prices.list({})
+    for (const [wrong, message] of [
+      [[good, { model: 'dear', input: 1e300 }], 'input of dear is more than'],
+      [[good, { model: 'dear', input: 20_000 }], 'input of dear is $20,000.00 per million tokens.'],
+      [[good, { ...good, output: 2 }], 'There are two prices of good.'],
+      [[good, { model: 'free' }], 'price 2: that of free has no rate.'],
+    ] as const) {
+      const files = { 'a.json': JSON.stringify(wrong) }
+      const expected = { code: 'invalid', message: expect.stringContaining(message) }
+      expect(await refusal(client.prices.import({ files }))).toMatchObject(expected)
+      expect(await refusal(client.prices.update({ files }))).toMatchObject(expected)
+    }
+    expect(await client.prices.list({})).toEqual(before)
+  })
+
+  it('of the shipped table have room in one input, as list prints them', async () => {
+    const { client } = await startTestGateway()
+    const text = JSON.stringify(await client.prices.list({}), null, 2)
+    expect(JSON.stringify({ files: { 'table.json': text } }).length).toBeLessThan((4 * 1024 * 1024) / 2)
+    expect(await client.prices.update({ files: { 'table.json': text } })).toMatchObject({ changed: expect.any(Number) })
+  })
 })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { givenPrice } from '../../src/admin/contract/prices/price-fields.ts'
-import { readGivenPrices, readPrice, refuseDear } from '../../src/admin/handlers/prices/read-price.ts'
+import { checkRates } from '../../src/admin/handlers/prices/check-rates.ts'
+import { readGivenPrices, readPrice } from '../../src/admin/handlers/prices/read-price.ts'
 import { vendorOf } from '../../src/admin/handlers/prices/vendor-of.ts'
 import { fieldsOfPrice } from '../../src/console/app/areas/settings/price-form.ts'
 import { ratePaths } from '../../src/core/rate-paths.ts'
@@ -78,7 +79,29 @@ describe('a price that is set', () => {
   })
 
   it('of cents is not dear', () => {
-    expect(() => refuseDear(read({ input: 10_000, output: 0 }), false)).not.toThrow()
+    expect(() => checkRates(read({ input: 10_000, output: 0 }), false)).not.toThrow()
+  })
+
+  it.each([
+    [{ input: 1e305 }, 'input of m is more than $100,000,000.00 per million tokens.'],
+    [{ input: 1, batchOutput: 1e9 }, 'batch output of m is more than'],
+    [{ input: 1, longContextInput: 1e9, longContextOver: 1 }, 'long-context input of m is more than'],
+    [{ perSecond: 1e300 }, 'per_second of m is more than $10,000.00.'],
+    [{ perImage: ['1024x1024=20000'] }, 'per_image 1024x1024 of m is more than $10,000.00.'],
+    [{ input: 1e-7 }, 'input of m is less than $0.000001 per million tokens, which would be counted as nothing.'],
+    [{ perCharacter: 1e-13 }, 'per_character of m is less than $0.000000000001, which'],
+  ])('can be counted, whatever is forced: %j', (input, message) => {
+    expect(() => read({ ...input, force: true })).toThrow(message)
+  })
+
+  it('can be as small as it is counted', () => {
+    for (const input of [{ input: 1e-6 }, { perCharacter: 1e-12 }, { input: 0, perSecond: 0 }])
+      expect(() => read(input)).not.toThrow()
+  })
+
+  it('has a name that a client can send', () => {
+    expect(() => read({ model: 'm'.repeat(513), input: 1 })).toThrow('is too long.')
+    expect(() => read({ model: 'm'.repeat(512), input: 1 })).not.toThrow()
   })
 })
 
@@ -93,7 +116,12 @@ describe('prices in files', () => {
     expect(given(files).map(({ model }) => model)).toEqual(['a', 'b', 'c'])
   })
 
+  it('may begin with a byte order mark, and have lines of Windows', () => {
+    expect(given({ 'a.json': '\uFEFF[\r\n{"model":"a","input":1}\r\n]\r\n' })).toHaveLength(1)
+  })
+
   it.each([
+    [{ 'a.json': '[{"model":"a","input":1},{"model":"b","max_output":5}]' }, 'a.json, price 2: that of b has no rate.'],
     [{}, 'There is no price in the file.'],
     [{ 'a.json': '[]' }, 'There is no price in the file.'],
     [{ 'a.json': '{' }, 'a.json is not JSON'],

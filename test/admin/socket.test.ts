@@ -66,7 +66,7 @@ describe('the admin socket', () => {
     const { socketPath } = await startTestGateway()
     const large = await ask(socketPath, '/api/status', { ...json, ...headers }, JSON.stringify('a'.repeat(5_000_000)))
     expect(large).toMatchObject({ status: 413, body: expect.stringContaining('"code":"invalid"') })
-    expect(large.body).toContain('larger than 1024 KiB')
+    expect(large.body).toContain('larger than 4096 KiB')
     expect(await ask(socketPath, '/api/status', json, '{"a"')).toMatchObject({ status: 400 })
     expect(await ask(socketPath, '/api/status', json)).toMatchObject({ status: 200 })
   })
@@ -107,9 +107,9 @@ describe('the admin socket', () => {
     expect((await ask(socketPath, '/api/nothing/here', json)).status).toBe(404)
   })
 
-  it('reads no more than 1 MiB', async () => {
+  it('reads no more than 4 MiB', async () => {
     const { socketPath } = await startTestGateway()
-    const body = JSON.stringify({ name: 'x'.repeat(1024 * 1024) })
+    const body = JSON.stringify({ name: 'x'.repeat(4 * 1024 * 1024) })
     const answer = ask(socketPath, '/api/projects/add', { 'content-type': 'application/json' }, body)
     expect((await answer).status).toBe(413)
   })

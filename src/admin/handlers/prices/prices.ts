@@ -8,7 +8,8 @@ import { operations } from '../base.ts'
 import type { AdminContext } from '../context.ts'
 import { invalid, notFound } from '../fault.ts'
 import { findProvider } from '../find.ts'
-import { readGivenPrices, readPrice, refuseDear } from './read-price.ts'
+import { checkRates } from './check-rates.ts'
+import { readGivenPrices, readPrice } from './read-price.ts'
 import { vendorOf } from './vendor-of.ts'
 
 const resource = (model: string) => ({ kind: 'price', id: model, name: model })
@@ -39,6 +40,17 @@ async function findPrice(
   // Without a provider, a name that only one vendor has is that vendor's, such as a model ID of Bedrock.
   const [only, ...others] = provider === null ? known.filter((price) => price.model === model) : []
   return only !== undefined && others.length === 0 ? only : new PriceBook(known).find({ ...place, model })
+}
+
+/** Of two prices of the same, only one would be left. */
+function refuseTwice(prices: readonly ModelPrice[]): void {
+  const known = new Set<string>()
+  for (const price of prices) {
+    const name = identity(price)
+    if (known.has(name))
+      throw invalid(`There are two prices of ${price.model}.`, 'Leave one of them, or give each its own provider.')
+    known.add(name)
+  }
 }
 
 export const prices = {
@@ -94,7 +106,8 @@ export const prices = {
         )
       return { providerId, price: fillPrice({ ...price, vendor: null, source: 'imported', version }) }
     })
-    for (const { price } of given) refuseDear(price, false)
+    for (const { price } of given) checkRates(price, false)
+    refuseTwice(given.map(({ price }) => price))
     const after = { prices: given.map(({ price }) => price.model).slice(0, 100), count: given.length }
     const line = { operation: 'prices.import', resource: resource('import'), before: null, after }
     await audited(context, line).prices.put(given)
@@ -111,6 +124,8 @@ export const prices = {
         : readGivenPrices(files, givenPrice).map((price) =>
             fillPrice({ ...price, provider: null, source: 'shipped', version: price.version ?? version }),
           )
+    for (const price of table ?? []) checkRates(price, false)
+    refuseTwice(table ?? [])
     const after = table === null ? { table: 'shipped' } : { table: version, count: table.length }
     const line = { operation: 'prices.update', resource: resource('table'), before: null, after }
     await audited(context, line).prices.setTable(table)

@@ -1,17 +1,10 @@
 import type { z } from 'zod'
 import { asObject, asText } from '../../../core/json-value.ts'
-import {
-  fillPrice,
-  type ModelPrice,
-  priceVariants,
-  type TokenRates,
-  tokenRateNames,
-} from '../../../core/model-price.ts'
+import { fillPrice, type ModelPrice, priceVariants, type TokenRates } from '../../../core/model-price.ts'
 import { ratePaths } from '../../../core/rate-paths.ts'
 import type { givenPrice } from '../../contract/prices/price-fields.ts'
-import { highestRate } from '../../contract/prices/price-fields.ts'
-import { groupDigits } from '../../contract/show-number.ts'
 import { invalid } from '../fault.ts'
+import { checkRates, hasRate } from './check-rates.ts'
 
 /** Prices of one import. More is a mistake, and would stop the gateway's control plane for a while. */
 const mostPrices = 20_000
@@ -34,7 +27,7 @@ export function readPrice(input: GivenPrice, provider: string | null, version: s
       'A price needs at least one rate.',
       `For example: spgw prices set ${input.model} --input 0.5 --output 1.5`,
     )
-  refuseDear(price, input.force)
+  checkRates(price, input.force)
   return price
 }
 
@@ -66,30 +59,13 @@ function readImages(given: unknown): Record<string, number> | null {
   return Object.fromEntries(pairs)
 }
 
-/** Rates per million that are mistyped by a factor of a million. */
-export function refuseDear(price: ModelPrice, force: boolean): void {
-  if (force) return
-  const variants = priceVariants.map((name) => price[name])
-  const tables = [price, ...variants, price.long_context, ...variants.map((variant) => variant?.long_context)]
-  for (const table of tables) {
-    for (const name of tokenRateNames) {
-      const rate = table?.[name] ?? 0
-      if (rate > highestRate)
-        throw invalid(
-          `${name} of ${price.model} is $${groupDigits(rate)} per million tokens.`,
-          'Rates are per million tokens, not per token. Add --force if it is meant.',
-        )
-    }
-  }
-}
-
 /** What `prices show --json` prints, one or a list, of each file. */
 export function readGivenPrices(files: Record<string, string>, shape: typeof givenPrice): z.infer<typeof givenPrice>[] {
   const given = Object.entries(files).flatMap(([file, text]) => {
     const parsed = parse(file, text)
     const list: unknown[] = Array.isArray(parsed) ? parsed : [parsed]
     if (list.length > mostPrices) throw invalid(`${file} has more than ${mostPrices} prices.`, 'Split the file.')
-    return list.map((entry, index) => {
+    const read = list.map((entry, index) => {
       const checked = shape.safeParse(entry)
       if (checked.success) return checked.data
       const [issue] = checked.error.issues
@@ -104,6 +80,10 @@ export function readGivenPrices(files: Record<string, string>, shape: typeof giv
         'Compare it with: spgw prices show MODEL --json',
       )
     })
+    for (const [index, price] of read.entries())
+      if (!hasRate(price))
+        throw invalid(`${file}, price ${index + 1}: that of ${price.model} has no rate.`, 'A price needs at least one.')
+    return read
   })
   if (given.length === 0) throw invalid('There is no price in the file.', 'Compare it with: spgw prices list --json')
   return given
@@ -111,7 +91,8 @@ export function readGivenPrices(files: Record<string, string>, shape: typeof giv
 
 function parse(file: string, text: string): unknown {
   try {
-    return JSON.parse(text)
+    // As editors of Windows begin a file.
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw invalid(`${file} is not JSON: ${reason}`, 'Compare it with: spgw prices list --json')

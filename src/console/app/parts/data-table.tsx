@@ -123,8 +123,8 @@ function openAt<Row>({ rows, onOpen }: DataTableProps<Row>, index: number): void
   if (row !== undefined) onOpen?.(row)
 }
 
-function classOf({ number = false, wideOnly = false }: Pick<TableColumn<never>, 'number' | 'wideOnly'>): string {
-  return `${number ? 'number' : ''}${wideOnly ? ' wide-only' : ''}`.trim()
+function classOf<Row>({ number = false, digits, wideOnly = false }: TableColumn<Row>): string {
+  return `${number ? 'number' : ''}${digits === undefined ? '' : ' amount'}${wideOnly ? ' wide-only' : ''}`.trim()
 }
 
 /** Digits behind the point for which a column of amounts keeps room, by its id. */

@@ -44,10 +44,8 @@ export function DerivedCell({ row, column, whole = false }: { row: unknown; colu
     return <StateBadge state={text} {...(tone === null ? {} : { tone })} />
   }
   if (text === absent) return <Missing />
-  const isNumber = numeric.includes(column.format ?? 'text')
-  return (
-    <bdi className={`from-outside ${whole ? 'breakable' : 'truncate'} ${isNumber ? 'number' : ''}`.trim()}>{text}</bdi>
-  )
+  if (amounts.includes(column.format ?? 'text')) return <span className="number">{text}</span>
+  return <bdi className={`from-outside ${whole ? 'breakable' : 'truncate'}`}>{text}</bdi>
 }
 
 /** Any value of a result, formatted by its field name. */

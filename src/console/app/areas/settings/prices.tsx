@@ -28,15 +28,13 @@ const usual = ['model', 'provider', 'input', 'output', 'cacheRead', 'cacheWrite'
 /** Of a list of thousands nobody reads more. */
 const mostShown = 60
 
-const rate = { width: '120px', narrowWidth: '104px' }
+const rate = { width: '120px', narrowWidth: '84px' }
 const widths = {
   // The same model costs otherwise elsewhere: where there is no room for the column, its name stands below.
   model: {
     cell: ({ model, vendor }: Price) => (
       <>
-        <span className="two-lines">
-          <UntrustedText text={model} />
-        </span>
+        <UntrustedText text={model} />
         {vendor === null ? null : (
           <span className="second-line quiet">
             <UntrustedText text={vendor} />
@@ -50,7 +48,7 @@ const widths = {
   input: rate,
   cache_read: { width: '112px', wideOnly: true },
   // The choice of columns is above it.
-  output: { width: '120px', narrowWidth: '136px' },
+  output: { width: '120px', narrowWidth: '112px' },
   source: { width: '84px', wideOnly: true },
   version: {
     width: '116px',
