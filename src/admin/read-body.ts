@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 
-/** A whole price table, the largest input that there is, is half of it; what comes near it is a mistake or an attack. */
-const maxBytes = 4 * 1024 * 1024
+const mebibyte = 1024 * 1024
+/** An operation's input never comes near it; what does is a mistake or an attack. */
+const maxBytes = mebibyte
+/** But a whole price table does. */
+const largeInputs: Readonly<Record<string, number>> = {
+  '/api/prices/import': 4 * mebibyte,
+  '/api/prices/update': 4 * mebibyte,
+}
 /** So much more is read and forgotten, so that whoever still sends hears why it is too much; beyond it the connection ends. */
 const maxForgotten = 32 * 1024 * 1024
 
@@ -23,19 +29,16 @@ export class BadBody extends Error {
  * catch it, and took the process with it. Throws `BadBody`.
  */
 export async function readOperationBody(request: IncomingMessage): Promise<object> {
+  const most = largeInputs[request.url ?? ''] ?? maxBytes
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size <= maxBytes) chunks.push(chunk)
-    if (size > maxBytes + maxForgotten) break
+    if (size <= most) chunks.push(chunk)
+    if (size > most + maxForgotten) break
   }
-  if (size > maxBytes)
-    throw new BadBody(
-      413,
-      `The input is larger than ${maxBytes / 1024} KiB.`,
-      'Send less at a time, for example in several files.',
-    )
+  if (size > most)
+    throw new BadBody(413, `The input is larger than ${most / 1024} KiB.`, 'Send less at a time, in several commands.')
   return parse(Buffer.concat(chunks).toString('utf8'))
 }
 

@@ -129,7 +129,7 @@ describe('prices in files', () => {
     [{ 'a.json': '{"prices":[]}' }, 'a.json, price 1: it names no model.'],
     [{ 'a.json': '[{"model":"a","input":1},{"model":"b","input":-1}]' }, 'a.json, price 2.input:'],
     [{ 'a.json': '[{"input":1}]' }, 'a.json, price 1: it names no model.'],
-    [{ 'a.json': `[${'{},'.repeat(20_000)}{}]` }, 'a.json has more than 20000 prices.'],
+    [{ 'a.json': `[${'{},'.repeat(10_000)}{}]` }, 'a.json has more than 10000 prices.'],
   ])('are refused with the place of what is wrong', (files, message) => {
     expect(() => given(files as Record<string, string>)).toThrow(message)
   })

@@ -88,3 +88,29 @@ describe('the figures of a usage export', () => {
     expect(line?.usd ?? null).toBe(value)
   })
 })
+
+describe('a usage export that cannot be trusted', () => {
+  const read = (...lines: string[]) => readUsageExport('a.csv', lines.join('\r\n'))
+
+  it.each([
+    ['date;model;requests', '2026-11-25;gpt;0,5', 'a.csv is separated by ;, not by commas.'],
+    ['date\tmodel\trequests', '2026-11-25\tgpt\t5', 'a.csv is separated by tabs, not by commas.'],
+    ['date,model,requests', '2026-11-25,"gpt,5', 'a.csv has a quotation mark that is never closed.'],
+    ['date,model,requests', '2026-11-25,gpt,NaN', 'a.csv, line 2: requests is "NaN", which is no number.'],
+    ['date,model,cost_usd', '2026-11-25,gpt,"1.234,56"', 'a.csv, line 2: cost_usd is "1.234,56", which is no number.'],
+    ['date,model,cost_usd', '2026-11-25,gpt,1e300', 'a.csv, line 2: cost_usd is "1e300", which is too much.'],
+    ['date,model,requests', '2026-11-25,gpt,1e400', 'a.csv, line 2: requests is "1e400", which is too much.'],
+    ['date,model,requests', '2026-02-30,gpt,1', 'a.csv has no day that can be read, as "2026-02-30".'],
+    ['date,model,requests', '0000-00-00,gpt,1', 'a.csv has no day that can be read, as "0000-00-00".'],
+  ])('is refused with its place: %s / %s', (head, line, message) => {
+    expect(() => read(head, line)).toThrow(message)
+  })
+
+  it('has numbers as programs write them, and nothing where there is none', () => {
+    const head = 'date,model,cost_usd'
+    const costs = ['5', '"1,234.56"', '$0.02', '-$1.50', '1.5e-7', '.5', '', '-', 'n/a'].map(
+      (cost) => read(head, `2026-11-25,gpt,${cost}`)[0]?.usd,
+    )
+    expect(costs).toEqual([5, 1234.56, 0.02, -1.5, 1.5e-7, 0.5, null, null, null])
+  })
+})

@@ -66,7 +66,7 @@ describe('the admin socket', () => {
     const { socketPath } = await startTestGateway()
     const large = await ask(socketPath, '/api/status', { ...json, ...headers }, JSON.stringify('a'.repeat(5_000_000)))
     expect(large).toMatchObject({ status: 413, body: expect.stringContaining('"code":"invalid"') })
-    expect(large.body).toContain('larger than 4096 KiB')
+    expect(large.body).toContain('larger than 1024 KiB')
     expect(await ask(socketPath, '/api/status', json, '{"a"')).toMatchObject({ status: 400 })
     expect(await ask(socketPath, '/api/status', json)).toMatchObject({ status: 200 })
   })
@@ -107,11 +107,17 @@ describe('the admin socket', () => {
     expect((await ask(socketPath, '/api/nothing/here', json)).status).toBe(404)
   })
 
-  it('reads no more than 4 MiB', async () => {
+  it.each([
+    ['projects/add', 1],
+    ['prices/update', 4],
+  ])('reads for %s no more than %d MiB', async (path, most) => {
     const { socketPath } = await startTestGateway()
-    const body = JSON.stringify({ name: 'x'.repeat(4 * 1024 * 1024) })
-    const answer = ask(socketPath, '/api/projects/add', { 'content-type': 'application/json' }, body)
-    expect((await answer).status).toBe(413)
+    const askWith = (size: number) => {
+      const body = JSON.stringify({ name: 'x'.repeat(size) })
+      return ask(socketPath, `/api/${path}`, { 'content-type': 'application/json' }, body)
+    }
+    expect((await askWith(most * 1024 * 1024)).status).toBe(413)
+    expect((await askWith(most * 1024 * 1024 - 1000)).status).toBe(400)
   })
 
   it('takes the place of a socket that nobody listens on', async () => {

@@ -41,32 +41,50 @@ const zoned = /(?:\d[Zz]|UTC|GMT|:\d\d(?:\.\d+)?[+-]\d\d:?\d\d)$/
 const isoTime = /^\d{4}-\d\d-\d\dT/
 
 export function readUsageExport(file: string, text: string): ExportedUsage[] {
+  // In a well-formed file they come in pairs. From one that is never closed on, nothing would be read.
+  if ((text.match(/"/g)?.length ?? 0) % 2 === 1)
+    throw invalid(`${file} has a quotation mark that is never closed.`, 'Download it again.')
   const [head = [], ...rows] = parseCsv(text)
+  const at = findColumns(file, head)
+  const days = new Map<string, string | null>()
+  const read = rows.flatMap((row, index) => {
+    const day = days.getOrInsertComputed(row[at.day] ?? '', readDay)
+    // One line without a day may be that of the totals.
+    if (day === null) return []
+    // A cost export of OpenAI names `MODEL, input`.
+    const model = (row[at.model] ?? '').split(', ')[0]?.trim() ?? ''
+    const count = (column: number) => readNumber(row[column], { file, line: index + 2, column: head[column] ?? '' })
+    const input = at.parts.length === 0 ? null : at.parts.reduce((sum, part) => sum + (count(part) ?? 0), 0)
+    return [{ day, model, input, requests: count(at.requests), output: count(at.output), usd: count(at.usd) }]
+  })
+  if (read.length === 0 && rows.length > 0)
+    throw invalid(`${file} has no day that can be read, as "${rows[0]?.[at.day] ?? ''}".`, 'Write days as 2026-01-31.')
+  return read
+}
+
+type Columns = Record<keyof typeof columns, number> & {
+  /** Those whose sum is the input. */
+  parts: number[]
+}
+
+function findColumns(file: string, head: readonly string[]): Columns {
   const names = head.map((name) => plain(name))
   const at = Object.fromEntries(
     Object.entries(columns).map(([name, spellings]) => [name, find(names, spellings)]),
   ) as Record<keyof typeof columns, number>
   const parts = at.input >= 0 ? [at.input] : inputParts.map((part) => names.indexOf(plain(part))).filter((n) => n >= 0)
   const figures = [at.requests, at.output, at.usd, ...parts].some((index) => index >= 0)
-  if (at.day < 0 || at.model < 0 || !figures)
+  if (at.day >= 0 && at.model >= 0 && figures) return { ...at, parts }
+  const [separator] = /[;\t|]/.exec(head.join('')) ?? []
+  if (head.length === 1 && separator !== undefined)
     throw invalid(
-      `${file} has no column for ${at.day < 0 ? 'the day' : at.model < 0 ? 'the model' : 'tokens or cost'}.`,
-      `Download the usage or cost of each day by model as CSV. It has: ${head.join(', ').slice(0, 200)}`,
+      `${file} is separated by ${separator === '\t' ? 'tabs' : separator}, not by commas.`,
+      'Save it as CSV with commas between columns and a point in numbers.',
     )
-  const read = rows.flatMap((row) => {
-    const day = readDay(row[at.day] ?? '')
-    // A cost export of OpenAI names `MODEL, input`.
-    const model = (row[at.model] ?? '').split(', ')[0]?.trim() ?? ''
-    const input = parts.length === 0 ? null : parts.reduce((sum, index) => sum + (count(row[index]) ?? 0), 0)
-    if (day === null) return []
-    return [
-      { day, model, input, requests: count(row[at.requests]), output: count(row[at.output]), usd: count(row[at.usd]) },
-    ]
-  })
-  // One line without a day may be that of the totals.
-  if (read.length === 0 && rows.length > 0)
-    throw invalid(`${file} has no day that can be read, as "${rows[0]?.[at.day] ?? ''}".`, 'Write days as 2026-01-31.')
-  return read
+  throw invalid(
+    `${file} has no column for ${at.day < 0 ? 'the day' : at.model < 0 ? 'the model' : 'tokens or cost'}.`,
+    `Download the usage or cost of each day by model as CSV. It has: ${head.join(', ').slice(0, 200)}`,
+  )
 }
 
 function plain(name: string): string {
@@ -84,6 +102,9 @@ function readDay(text: string): string | null {
 }
 
 function parseDay(text: string): number {
+  const [date] = /^\d{4}-\d\d-\d\d/.exec(text) ?? []
+  // JavaScript reads the 30th of February as the 2nd of March.
+  if (date !== undefined && new Date(`${date}T00:00Z`).toJSON()?.slice(0, 10) !== date) return Number.NaN
   if (/^\d+$/.test(text)) {
     if (!epochDigits.test(text)) return Number.NaN
     return Number(text) * (text.length > secondsLength ? 1 : 1000)
@@ -92,9 +113,20 @@ function parseDay(text: string): number {
   return Date.parse(isoTime.test(text) ? `${text}Z` : `${text} UTC`)
 }
 
-/** With thousands separators or a currency sign, or without. */
-function count(text: string | undefined): number | null {
-  const digits = (text ?? '').replace(/[$,\s]/g, '')
-  const value = Number(digits)
-  return digits === '' || !Number.isFinite(value) ? null : value
+/** With thousands separators or a currency sign, or without. A credit is negative. */
+const number = /^[-+]?\$?[-+]?(?:\d{1,3}(?:,\d{3})+|\d*)(?:\.\d*)?(?:e[-+]?\d+)?$/i
+/** What stands where there is nothing. */
+const nothing = /^(?:|-|–|n\/?a|null|none)$/i
+/** Nobody spends so much, and sums of more are no longer exact. */
+const mostCounted = 1e15
+
+function readNumber(text = '', { file, line, column }: { file: string; line: number; column: string }): number | null {
+  const plain = text.trim()
+  if (nothing.test(plain)) return null
+  const value = number.test(plain) ? Number(plain.replace(/[$,]/g, '')) : Number.NaN
+  if (Math.abs(value) <= mostCounted) return value
+  throw invalid(
+    `${file}, line ${line}: ${column} is "${plain.slice(0, 40)}", which is ${Number.isNaN(value) ? 'no number' : 'too much'}.`,
+    'Write numbers as 1234.56 or 1,234.56.',
+  )
 }

@@ -6,8 +6,8 @@ import type { givenPrice } from '../../contract/prices/price-fields.ts'
 import { invalid } from '../fault.ts'
 import { checkRates, hasRate } from './check-rates.ts'
 
-/** Prices of one import. More is a mistake, and would stop the gateway's control plane for a while. */
-const mostPrices = 20_000
+/** Prices of one file, several times the shipped ones. More is a mistake, and would stop the gateway's control plane for a while. */
+const mostPrices = 10_000
 
 type GivenPrice = Record<string, unknown> & { model: string; force: boolean }
 
