@@ -26,7 +26,7 @@ export async function makeHistory(gateway: TestGateway, requests: number, pauseM
   await admin.prices.set({ model: 'demo-large', provider: 'demo', input: 2.5, output: 10 })
   // Of all sizes, so that what has no room for one shows.
   await admin.prices.set({ model: 'demo', provider: 'standby', input: 0.00002, output: 0.00002 })
-  await admin.prices.set({ model: 'house-model', input: 0.000003, cacheRead: 0.0000004, output: 1234.5 })
+  await admin.prices.set({ model: 'house-model', input: 0.000003, cacheRead: 0.0002, output: 1234.5 })
   await admin.policies.add({ name: 'team', budgetUsdMonth: 5, rpm: 6000, attach: ['project:default'] })
   await admin.policies.add({ name: 'fair', per: 'key', budgetTokensDay: 50_000, attach: ['workspace'] })
   await admin.policies.grant({ name: 'team', usd: 2.5, until: '7d' })

@@ -3,8 +3,9 @@ import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
-import type { Limit, LimitRules } from '../../src/core/policy-limits.ts'
-import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { type AccountLimits, type Limit, type LimitRules, noAccountLimits } from '../../src/core/policy-limits.ts'
+import { accountLimits } from '../../src/policy/limits/account-limits.ts'
+import { type ConfigurationChange, type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { type RawAnswer, send } from '../support/raw-http.ts'
 import { makePolicy } from '../support/snapshot.ts'
 
@@ -28,7 +29,7 @@ interface Running {
 }
 
 /** A stream that has written the first part, under a budget of so much. */
-async function startStream(rules: LimitRules): Promise<Running> {
+async function startStream(rules: LimitRules, limits: Partial<AccountLimits> = {}): Promise<Running> {
   let response: ServerResponse | null = null
   const begun = Promise.withResolvers<void>()
   const provider = http.createServer(async (request, answer) => {
@@ -47,8 +48,8 @@ async function startStream(rules: LimitRules): Promise<Running> {
   })
   const { port } = provider.address() as AddressInfo
   const plane = await startDataPlane({
-    providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` }],
-    policies: [makePolicy('team', rules)],
+    providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, limits }],
+    policies: Object.keys(rules).length === 0 ? [] : [makePolicy('team', rules)],
   })
   opened.push(plane)
   const price = fillPrice({ source: 'set', version: 'v1', model: 'openai-model', input: 0, output: 1000 })
@@ -65,9 +66,9 @@ async function startStream(rules: LimitRules): Promise<Running> {
 }
 
 /** Resolves when the thread has it. */
-async function change(plane: DataPlane, policies: ReturnType<typeof makePolicy>[]): Promise<void> {
+async function change(plane: DataPlane, what: ConfigurationChange): Promise<void> {
   const has = plane.hear('has')
-  plane.configure({ policies })
+  plane.configure(what)
   await has
 }
 
@@ -76,8 +77,8 @@ const limit: Limit = {
   ...{ policy: 'team', scope: 'workspace', kind: 'usd', period: 'day', limit: 0, warns: false, perUser: false },
 }
 const usdOf = (amount: number) => amount / 1e9
-function use(plane: DataPlane) {
-  const { used, held, holders } = plane.limits.budgetUse(limit, { timeZone: 'UTC', now: Date.now() }, null)
+function use(plane: DataPlane, of = limit) {
+  const { used, held, holders } = plane.limits.budgetUse(of, { timeZone: 'UTC', now: Date.now() }, null)
   return { used: usdOf(used), held: usdOf(held), holders }
 }
 
@@ -97,7 +98,7 @@ it.each([
 ])('a budget that is $what while a stream runs limits how it goes on', async ({ before, after, isWhole }) => {
   const { plane, answer, go } = await startStream(before)
   await expect.poll(() => use(plane).held).toBeGreaterThan(0.5)
-  await change(plane, [makePolicy('team', after)])
+  await change(plane, { policies: [makePolicy('team', after)] })
   const { held } = use(plane)
   go()
   const { body, requestId } = await answer
@@ -123,4 +124,29 @@ it('a key that is removed while a stream runs ends neither the stream nor its co
   const { cost, error } = await plane.record(requestId)
   expect([String(body).includes('[DONE]'), error, cost?.usd]).toEqual([true, null, 2])
   await expect.poll(() => use(plane)).toEqual({ used: 2, held: 0, holders: 0 })
+})
+
+it.each([
+  { what: 'lowered', before: 10, after: 0.1, isWhole: false },
+  { what: 'raised', before: 1, after: 10, isWhole: true },
+  { what: 'taken away', before: 1, after: null, isWhole: true },
+])('a budget of an account that is $what while a stream runs limits how it goes on', async (given) => {
+  const { before, after, isWhole } = given
+  const { plane, answer, go } = await startStream({}, { budgetUsdMonth: before })
+  const [limit] =
+    accountLimits({ id: 'prv_openai', name: 'openai', limits: { ...noAccountLimits, budgetUsdMonth: before } }) ?? []
+  if (limit === undefined) throw new Error('no limit')
+  await expect.poll(() => use(plane, limit).held).toBeGreaterThan(0.5)
+  await change(plane, ({ providers }) => ({
+    providers: providers.map((row) => ({ ...row, limits: { ...row.limits, budgetUsdMonth: after } })),
+  }))
+  go()
+  const { body, requestId } = await answer
+  const { cost, error } = await plane.record(requestId)
+  expect([String(body).includes('[DONE]'), error?.code ?? null]).toEqual(
+    isWhole ? [true, null] : [false, 'budget_exceeded'],
+  )
+  if (isWhole) expect(cost?.usd).toBe(2)
+  else expect(cost?.usd).toBeLessThan(2)
+  await expect.poll(() => use(plane, limit)).toEqual({ used: cost?.usd, held: 0, holders: 0 })
 })

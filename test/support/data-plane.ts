@@ -25,6 +25,10 @@ import { JournalReader } from './journal-reader.ts'
 import { makeConfiguration, makeRoute, makeTarget } from './snapshot.ts'
 import { threadModule } from './thread-module.ts'
 
+export type ConfigurationChange =
+  | Partial<ConfigurationSnapshot>
+  | ((now: ConfigurationSnapshot) => Partial<ConfigurationSnapshot>)
+
 export interface DataPlane {
   baseUrl: string
   key: string
@@ -45,7 +49,7 @@ export interface DataPlane {
   failLongAgo(slot: number): void
   tell(message: ToThread, transfer?: readonly MessagePort[]): void
   /** A new snapshot; what is not named stays. */
-  configure(change: Partial<ConfigurationSnapshot>): void
+  configure(change: ConfigurationChange): void
   /** The next message of the type. */
   hear(type: FromThread['type']): Promise<FromThread>
   /** Every object that is asked for from now on is the one key's, at that provider: the first where none is named. */
@@ -183,8 +187,9 @@ export async function startDataPlane({
   const snapshot = snapshotOf(providers, routes)
   const defaultProviders: ConfigurationSnapshot['defaultProviders'] = defaults ? { env_1: defaultsOf(providers) } : {}
   let configured = { ...snapshot, policies, defaultProviders }
-  const configure = (change: Partial<ConfigurationSnapshot>) => {
-    configured = { ...configured, ...change, version: configured.version + 1 } as typeof configured
+  const configure = (change: ConfigurationChange) => {
+    const changed = typeof change === 'function' ? change(configured) : change
+    configured = { ...configured, ...changed, version: configured.version + 1 } as typeof configured
     tell({ type: 'configuration', snapshot: configured, patternScript: null })
   }
   configure({})

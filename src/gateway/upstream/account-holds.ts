@@ -13,6 +13,7 @@ import type { Call } from '../request/call.ts'
 import type { HeldAccounts } from '../request/held-accounts.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { expectTarget, holdWhatFits } from './hold-budgets.ts'
+import { followLimits } from './raise-budgets.ts'
 
 /** What one attempt takes of the limits of the account that it is made with. */
 interface AccountUse {
@@ -88,7 +89,9 @@ export class AccountHolds implements HeldAccounts {
   }
 
   raise(need: BudgetNeed): Fault | null {
-    for (const { hold } of this.#uses) {
+    const { providers } = this.#call.gateway.model.configuration
+    for (const { hold, candidate } of this.#uses) {
+      followLimits(hold, providers.get(candidate.provider.id)?.limits ?? null)
       const raised = this.#call.gateway.limits.raiseBudgets(hold, need, Date.now())
       if (!('why' in raised)) continue
       const { fault: reason, signal } = refusedByBudget({ ...raised, why: 'spent' }, null)

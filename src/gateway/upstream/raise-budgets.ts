@@ -1,4 +1,5 @@
 import { loadOnce } from '../../core/load-once.ts'
+import type { Limit } from '../../core/policy-limits.ts'
 import type { BudgetNeed, BudgetRefusal, RaisedBudgets } from '../../policy/limits/budget-counters.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import type { Call } from '../request/call.ts'
@@ -19,13 +20,17 @@ export async function raiseAsking(call: Call, hold: LimitHold, need: BudgetNeed)
   return await (await sharing()).raiseShared(gateway.limits, hold, need)
 }
 
-/** What was lowered, raised or granted while it runs limits how it grows; what no longer applies to the key limits nothing more. */
-function followPolicies(call: Call, { limits, budgets }: LimitHold): void {
-  const now = call.policy.limits ?? []
-  if (now === limits) return
+/** What was lowered, raised or granted while it runs limits how it grows. */
+function followPolicies(call: Call, hold: LimitHold): void {
+  followLimits(hold, call.policy.limits)
+}
+
+/** `limits`: as they are by now. One that no longer applies limits nothing more. */
+export function followLimits({ limits: before, budgets }: LimitHold, limits: readonly Limit[] | null): void {
+  if (limits === before) return
   for (const hold of budgets) {
     const { counter } = hold.limit
-    hold.limit = now.find((limit) => limit.counter === counter) ?? { ...hold.limit, warns: true }
+    hold.limit = limits?.find((limit) => limit.counter === counter) ?? { ...hold.limit, warns: true }
   }
 }
 
