@@ -62,12 +62,12 @@ export function readUsageExport(file: string, text: string): ExportedUsage[] {
   return read
 }
 
-type Columns = Record<keyof typeof columns, number> & {
+type ExportColumns = Record<keyof typeof columns, number> & {
   /** Those whose sum is the input. */
   parts: number[]
 }
 
-function findColumns(file: string, head: readonly string[]): Columns {
+function findColumns(file: string, head: readonly string[]): ExportColumns {
   const names = head.map((name) => plain(name))
   const at = Object.fromEntries(
     Object.entries(columns).map(([name, spellings]) => [name, find(names, spellings)]),

@@ -25,7 +25,11 @@ export function useRowKeys(rows: Rows): RowKeys {
       if (isTyping(event) || !isForThis(event, table.current)) return
       const { rows, active } = state.current
       const step = stepOf(event.key)
-      if (event.key === 'Enter' && active >= 0 && !isPressable(event.target)) return rows.open(active)
+      if (event.key === 'Enter' && active >= 0 && !isPressable(event.target)) {
+        // Else the same press closes the drawer that it opens, whose first button has the focus by then.
+        event.preventDefault()
+        return rows.open(active)
+      }
       if (step === 0 || rows.count === 0) return
       event.preventDefault()
       const next = Math.min(rows.count - 1, Math.max(0, active + step))

@@ -108,7 +108,7 @@ function markMatches(given: string, matches: TriedRules['matches']): ReactNode[]
   for (const { rule, start, end } of matches) {
     if (end <= at) continue
     const from = Math.max(at, start)
-    shown.push(<UntrustedText key={`before ${from}`} text={given.slice(at, from)} />)
+    if (from > at) shown.push(<UntrustedText key={`before ${from}`} text={given.slice(at, from)} />)
     shown.push(
       <mark key={`${rule} ${from}`} title={rule}>
         <UntrustedText text={given.slice(from, end)} />
@@ -116,5 +116,6 @@ function markMatches(given: string, matches: TriedRules['matches']): ReactNode[]
     )
     at = end
   }
-  return [...shown, <UntrustedText key="rest" text={given.slice(at)} />]
+  // Nothing would be shown as a dash.
+  return at === given.length ? shown : [...shown, <UntrustedText key="rest" text={given.slice(at)} />]
 }
