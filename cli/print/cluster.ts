@@ -13,7 +13,7 @@ export function describeClusterWrite(operation: string, output: unknown): { text
     case 'cluster.join':
       return { text: `Joined cluster ${cluster} as node ${node}: ${countNodes(output)}`, next: describeKey(output) }
     case 'cluster.remove':
-      return { text: `Removed the node from cluster ${cluster}: ${countNodes(output)}`, next: howFar }
+      return { text: `Removed the node from cluster ${cluster}: ${countNodes(output)}`, next: stopIt }
     case 'cluster.leave':
       return {
         text: `Left cluster ${cluster}`,
@@ -31,6 +31,8 @@ export function describeClusterWrite(operation: string, output: unknown): { text
   }
 }
 
+const stopIt =
+  'If it still runs, stop it: it is not ready any more. To see the nodes that are left: spgw cluster status'
 const howFar = 'To see how far each node is: spgw cluster status'
 
 /** The key of the cluster goes to where the operator keeps this node's, which no gateway writes. */

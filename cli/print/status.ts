@@ -10,6 +10,7 @@ import {
 } from '../../src/admin/contract/show-value.ts'
 import type { statusShape } from '../../src/admin/contract/status.ts'
 import { clockApart, describeApart } from '../../src/core/clock-apart.ts'
+import { unreadyParts } from '../../src/core/degraded.ts'
 import type { View } from './view.ts'
 import { hangingLines } from './wrap.ts'
 
@@ -53,7 +54,9 @@ function describeHealth({ version, draining, degraded }: Status, view: View): st
     return [`${name}  ${view.paint('warning', words)}`, ...describeParts(degraded, view)]
   }
   if (degraded.length === 0) return [`${name}  ${view.paint('good', '● healthy')}`]
-  return [`${name}  ${view.paint('warning', '▲ degraded, still serving')}`, ...describeParts(degraded, view)]
+  const isReady = !degraded.some(({ part }) => unreadyParts.has(part))
+  const words = isReady ? '▲ degraded, still serving' : '▲ not ready: /readyz says 503'
+  return [`${name}  ${view.paint('warning', words)}`, ...describeParts(degraded, view)]
 }
 
 function describeParts(degraded: Status['degraded'], view: View): string[] {

@@ -17,6 +17,9 @@ export const partNames = [
 ] as const
 export type PartName = (typeof partNames)[number]
 
+/** While one of these is degraded `/readyz` says 503. */
+export const unreadyParts: ReadonlySet<string> = new Set<PartName>(['journal', 'isolated', 'membership'])
+
 /** Where records wait while it is degraded. */
 const keepers = ['journal', 'store'] as const satisfies readonly PartName[]
 

@@ -80,6 +80,11 @@ describe('status', () => {
     expect(text).toMatch(/records .*, 2 lost\nset aside {2}/)
   })
 
+  it.each(['journal', 'isolated', 'membership'])('says that a load balancer sends nothing here: %s', async (part) => {
+    const degraded = [{ part, since: '2026-03-01T11:50:00Z', reason: 'it was removed' }]
+    expect((await show({ degraded })).split('\n')[0]).toBe('spgw 0.1.0  ▲ not ready: /readyz says 503')
+  })
+
   it('says that a node is out of service, and how it comes back', async () => {
     const degraded = [{ part: 'postgres', since: '2026-03-01T11:50:00Z', reason: 'not reached' }]
     const lines = (await show({ draining: true, degraded })).split('\n')

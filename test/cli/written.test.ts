@@ -74,7 +74,11 @@ describe('a cluster', () => {
       { ...shown, key_to_replace: '/run/key' },
       /: 2 nodes\n.*machine\.key\.next .* in place of \/run\/key, and restart\./,
     ],
-    [['remove', 'gw-c', '--yes'], shown, /^✓ Removed the node from cluster clu_1: 2 nodes\n/],
+    [
+      ['remove', 'gw-c', '--yes'],
+      shown,
+      /^✓ Removed the node from cluster clu_1: 2 nodes\nIf it still runs, stop it: /,
+    ],
     [['leave', '--yes'], { cluster: 'clu_1' }, /^✓ Left cluster clu_1\n/],
     [
       ['dissolve', '--yes'],

@@ -1,3 +1,4 @@
+import { unreadyParts } from '../../core/degraded.ts'
 import type { ProviderStateName } from '../../core/provider-state.ts'
 import { showProviderState } from '../../routing/shown-state.ts'
 import type { SnapshotProvider } from '../../store/configuration/snapshot.ts'
@@ -31,7 +32,7 @@ export function answerProbe(arrival: Arrival): void {
   const journal = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
   if (journal !== undefined) reasons.push(`journal: ${journal}`)
   for (const { part, reason } of gateway.degraded)
-    if (part === 'isolated' || part === 'membership') reasons.push(`${part}: ${reason}`)
+    if (part !== 'journal' && unreadyParts.has(part)) reasons.push(`${part}: ${reason}`)
   const providers = Object.fromEntries(
     [...configuration.providers.values()].map(({ row }) => [row.name, stateOf(gateway, row)]),
   )
