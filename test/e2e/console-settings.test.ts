@@ -40,6 +40,23 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     expect((await gateway.admin.projects.list({})).map(({ name }) => name)).toEqual(['default'])
   })
 
+  it('opens a price by keyboard, and goes back to its row', async () => {
+    const { page, visit, gateway } = stage
+    for (const model of ['house-a', 'house-b']) await gateway.admin.prices.set({ model, input: 0.0005, output: 10 })
+    await visit('/settings/prices')
+    await page.getByRole('row', { name: 'house-a' }).focus()
+    await page.keyboard.press('j')
+    const row = page.getByRole('row', { name: 'house-b' }).and(page.locator(':focus'))
+    await row.waitFor()
+    expect(await row.textContent()).toContain('$0.0005')
+    await page.keyboard.press('Enter')
+    const drawer = page.getByRole('dialog', { name: 'house-b' })
+    await drawer.getByRole('button', { name: 'Close' }).and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Escape')
+    await row.waitFor()
+    expect(await drawer.count()).toBe(0)
+  })
+
   it('adds, edits and removes a policy', async () => {
     const { page, visit, gateway } = stage
     await visit('/settings/policies')

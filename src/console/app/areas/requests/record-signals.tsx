@@ -12,6 +12,12 @@ const words: Record<Signal['verdict'], { word: string; tone: 'good' | 'warning' 
   note: { word: 'note', tone: 'strong' },
 }
 
+/** Not every target of the plan is asked: the first may have answered, or the cache. */
+const plannedTarget = { word: 'planned', tone: 'good' } as const
+
+const describe = ({ rule, verdict }: Signal) =>
+  rule === 'target' && verdict === 'taken' ? plannedTarget : words[verdict]
+
 /** Each rule that was looked at, its verdict, its sentence and its figures. */
 export function RecordSignals({ title, signals, none }: { title: string; signals: readonly Signal[]; none: string }) {
   const rows = signals.map((signal, index) => ({ signal, key: `${index}` }))
@@ -22,7 +28,7 @@ export function RecordSignals({ title, signals, none }: { title: string; signals
       <ul className="signals">
         {rows.map(({ signal, key }) => (
           <li key={key} className="signal">
-            <StateBadge state={words[signal.verdict].word} tone={words[signal.verdict].tone} />
+            <Verdict signal={signal} />
             <div className="breakable">
               <p>
                 <bdi>{escapeControls(signal.text)}</bdi>
@@ -36,4 +42,9 @@ export function RecordSignals({ title, signals, none }: { title: string; signals
       </ul>
     </section>
   )
+}
+
+function Verdict({ signal }: { signal: Signal }) {
+  const { word, tone } = describe(signal)
+  return <StateBadge state={word} tone={tone} />
 }

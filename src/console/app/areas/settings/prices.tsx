@@ -28,7 +28,7 @@ const usual = ['model', 'provider', 'input', 'output', 'cacheRead', 'cacheWrite'
 /** Of a list of thousands nobody reads more. */
 const mostShown = 60
 
-const rate = { width: '120px', narrowWidth: '84px' }
+const rate = { width: '120px', narrowWidth: '88px' }
 const widths = {
   // The same model costs otherwise elsewhere: where there is no room for the column, its name stands below.
   model: {
@@ -48,7 +48,7 @@ const widths = {
   input: rate,
   cache_read: { width: '112px', wideOnly: true },
   // The choice of columns is above it.
-  output: { width: '120px', narrowWidth: '112px' },
+  output: { width: '120px', narrowWidth: '120px' },
   source: { width: '84px', wideOnly: true },
   version: {
     width: '116px',
