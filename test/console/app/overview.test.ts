@@ -19,9 +19,17 @@ const provider = (name: string, change: Record<string, unknown> = {}) =>
     ...change,
   }) as unknown as Provider
 const listed = (input: Partial<AttentionInput>) =>
-  listAttention({ providers: [], routes: [], keys: [], errors: [], budgets: [], models: [], now, ...input }).map(
-    ({ tone, subject, text, to }) => `${tone} ${subject}: ${text} → ${to}`,
-  )
+  listAttention({
+    providers: [],
+    routes: [],
+    keys: [],
+    errors: [],
+    budgets: [],
+    nodes: [],
+    models: [],
+    now,
+    ...input,
+  }).map(({ tone, subject, text, to }) => `${tone} ${subject}: ${text} → ${to}`)
 
 describe('what needs attention', () => {
   it('is nothing where all is well', () => {
@@ -44,6 +52,25 @@ describe('what needs attention', () => {
   it('warns of a provider that recovers and that nobody has called since', () => {
     const recovering = provider('openai', { state: 'recovering' })
     expect(listed({ providers: [recovering] })).toEqual(['warning openai: recovering → /providers/$name'])
+  })
+
+  it('names nodes that are not heard of, degraded parts of other nodes, and clocks that are apart', () => {
+    const now = { in_flight: 0, traffic: null, clock_ahead_ms: null }
+    const well: Omit<AttentionInput['nodes'][number], 'name'> = { ...now, state: 'present', degraded: [] }
+    const degraded = [{ part: 'valkey', reason: 'it does not answer', since: '2026-03-01T11:00:00Z' }]
+    const nodes: AttentionInput['nodes'] = [
+      { ...well, name: 'gw-a', degraded },
+      { ...well, name: 'gw-b', degraded, clock_ahead_ms: 95_000 },
+      { ...well, name: 'gw-c', state: 'absent' },
+      { ...well, name: 'gw-d' },
+    ]
+    expect(listed({ nodes })).toEqual([
+      'bad node gw-c: is not heard of: it has ended, or is cut off → /settings/$section',
+      'warning node gw-b: valkey is degraded: it does not answer → /settings/$section',
+      'warning node gw-b: its clock is 95 s ahead of PostgreSQL’s → /settings/$section',
+    ])
+    const cut = { ...well, name: 'gw-a', degraded: [{ part: 'postgres', reason: 'no route', since: '' }] }
+    expect(listed({ nodes: [cut, { ...well, name: 'gw-c', state: 'absent' }] })).toEqual([])
   })
 
   it('names a budget from 80% on', () => {

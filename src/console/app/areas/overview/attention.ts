@@ -2,12 +2,14 @@ import { formatAmount, nameScope } from '../../../../admin/contract/show-limit.t
 import { formatMilliseconds, formatShare } from '../../../../admin/contract/show-value.ts'
 import { isUnpriced } from '../../../../admin/contract/unpriced.ts'
 import { failsOften } from '../../../../core/attempt-figures.ts'
+import { describeApart } from '../../../../core/clock-apart.ts'
 import type { ErrorCode } from '../../../../core/errors.ts'
 import type { StatusOutput } from '../../live/status-output.ts'
 import type { Key, Provider, Route, StatsRow } from '../outputs.ts'
 import { pluralize } from '../units.ts'
 
 type Budget = StatusOutput['budgets'][number]
+type Node = NonNullable<StatusOutput['cluster']>['nodes'][number]
 
 /** One thing that an operator should look at, and where. */
 export interface Attention {
@@ -27,14 +29,18 @@ export interface AttentionInput {
   /** Of the last hour, by error code. */
   errors: readonly StatsRow[]
   budgets: readonly Budget[]
+  /** Of the cluster, the one that is asked first; none: a gateway alone. */
+  nodes: readonly Node[]
   /** Of the last day, by model. */
   models: readonly StatsRow[]
   now: number
 }
 
 /** The worst first. Each cause is said once: what a provider's trouble leads to is not listed again. */
-export function listAttention({ providers, routes, keys, errors, budgets, models, now }: AttentionInput): Attention[] {
+export function listAttention(input: AttentionInput): Attention[] {
+  const { providers, routes, keys, errors, budgets, nodes, models, now } = input
   return [
+    ...ofNodes(nodes),
     ...providers.flatMap(ofProvider),
     ...routes.flatMap((route) => ofRoute(route, providers)),
     ...budgets.flatMap(ofBudget),
@@ -44,6 +50,22 @@ export function listAttention({ providers, routes, keys, errors, budgets, models
     ...errors.flatMap(ofErrors).slice(0, mostErrors),
     ...keys.flatMap((key) => ofKey(key, now)),
   ].sort((left, right) => Number(left.tone !== 'bad') - Number(right.tone !== 'bad'))
+}
+
+/** Of the others nothing is known where the one that is asked does not reach PostgreSQL, which stands above all pages. */
+function ofNodes([own, ...others]: readonly Node[]): Attention[] {
+  if (own === undefined) return []
+  const isCut = own.degraded.some(({ part }) => part === 'postgres')
+  return [...ofNode(own, true), ...(isCut ? [] : others.flatMap((node) => ofNode(node, false)))]
+}
+
+function ofNode({ name, state, degraded, clock_ahead_ms: ahead }: Node, isOwn: boolean): Attention[] {
+  const about = { subject: `node ${name}`, to: '/settings/$section', params: { section: 'about' }, search: {} } as const
+  if (state === 'absent')
+    return [{ key: `node ${name}`, tone: 'bad', text: 'is not heard of: it has ended, or is cut off', ...about }]
+  const parts = isOwn ? [] : degraded.map(({ part, reason }) => `${part} is degraded: ${reason}`)
+  const clock = ahead === null ? [] : [`its clock is ${describeApart(ahead)} PostgreSQL’s`]
+  return [...parts, ...clock].map((text) => ({ key: `node ${name} ${text}`, tone: 'warning', text, ...about }))
 }
 
 function ofProvider({

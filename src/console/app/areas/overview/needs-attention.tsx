@@ -38,6 +38,7 @@ export function NeedsAttention() {
     keys: keys.data.filter((key) => inScope(scope, key)),
     errors: errors.data,
     budgets,
+    nodes: status?.cluster?.nodes ?? [],
     models: models.data ?? [],
     now: Date.now(),
   })
