@@ -315,7 +315,7 @@ describe('what is used of limits', () => {
     await driven.press('enter')
     const shown = await driven.see('for each end user')
     expect(shown).toMatch(/USD a month +█████▒▒▒▒▒▒▒▒▒▒····· {2}\$50.00 \(25%\) of \$200.00 {2}\$100.00 held/)
-    expect(shown).toContain('project:search  policy team  resets in')
+    expect(shown).toContain('project search  policy team  resets in')
     expect(shown).not.toContain('Cap output')
     expect(driven.calls.find(({ path }) => path === 'policies.usage')?.input).toEqual({ name: 'pol_1' })
   })

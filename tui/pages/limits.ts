@@ -2,7 +2,14 @@ import { askLimits } from '../../cli/print/limits.ts'
 import { alignText } from '../../cli/print/table.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
 import { describeOpen, hoursRows, nameHours, type ShownHours } from '../../src/admin/contract/show-hours.ts'
-import { formatAmount, formatUsed, type LimitUsage, limitRows, nameLimit } from '../../src/admin/contract/show-limit.ts'
+import {
+  formatAmount,
+  formatUsed,
+  type LimitUsage,
+  limitRows,
+  nameLimit,
+  nameScope,
+} from '../../src/admin/contract/show-limit.ts'
 import { escapeControls, formatValue } from '../../src/admin/contract/show-value.ts'
 import { flow } from '../lines.ts'
 import { remainingLines } from '../result-lines.ts'
@@ -68,7 +75,7 @@ function noteOf(row: LimitUsage, theme: TextTheme): string[] {
   const isRunning = row.used !== 0 || (row.period ?? null) !== null
   const resets = resetsAt === null || !isRunning ? [] : [`resets ${formatValue(resetsAt, 'age', theme)}`]
   const policy = textAt(row, 'policy')
-  const words = [row.scope, ...(policy === null ? [] : [`policy ${policy}`]), ...resets]
+  const words = [nameScope(row.scope), ...(policy === null ? [] : [`policy ${policy}`]), ...resets]
   return words.map((word) => theme.paint('quiet', escapeControls(word)))
 }
 
