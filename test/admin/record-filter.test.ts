@@ -110,13 +110,13 @@ describe('a request that was sent again', () => {
       duration_ms: 1200,
       first_byte_ms: 300,
     },
-    ...{ input: 10, output: 5, cost_usd: 0.3, answer: 'one' },
+    ...{ input: 90_000, output: 5, cost_usd: 0.3, answer: 'one' },
   }
 
   it('is compared figure by figure, without what binary makes of sums', () => {
     const { difference, text } = compareRequests(before, { ...before, duration_ms: 900, cost_usd: 0.1, answer: 'two' })
     expect(difference).toMatchObject({ duration_ms: -300, first_byte_ms: 0, input: 0, cost_usd: -0.2 })
-    expect(text).toContain('Before: 200 from openai/gpt-4o in 1.2 s, tokens: 10 in and 5 out, $0.30.')
+    expect(text).toContain('Before: 200 from openai/gpt-4o in 1.2 s, tokens: 90,000 in and 5 out, $0.30.')
     expect(text).toContain('Now: 200 from openai/gpt-4o in 900 ms')
   })
 

@@ -1,7 +1,7 @@
 import { roundUsd } from '../../../core/money.ts'
 import { compareTexts } from '../../../core/text-difference.ts'
 import type { Compared, ReplayDifference } from '../../contract/requests/request-replay.ts'
-import { formatMilliseconds, formatMoney } from '../../contract/show-value.ts'
+import { formatMilliseconds, formatMoney, groupDigits } from '../../contract/show-value.ts'
 
 /** What of the second is otherwise, in figures and in words. */
 export function compareRequests(before: Compared, after: Compared): { difference: ReplayDifference; text: string } {
@@ -24,7 +24,8 @@ function subtract(now: number | null, before: number | null): number | null {
 function describe({ status, provider, upstream_model, duration_ms, input, output, cost_usd }: Compared): string {
   const by = provider === null ? '' : ` from ${[provider, upstream_model].filter(Boolean).join('/')}`
   const took = duration_ms === null ? '' : ` in ${formatMilliseconds(duration_ms)}`
-  const tokens = input === null || output === null ? '' : `, tokens: ${input} in and ${output} out`
+  const tokens =
+    input === null || output === null ? '' : `, tokens: ${groupDigits(input)} in and ${groupDigits(output)} out`
   const cost = cost_usd === null ? '' : `, ${formatMoney(cost_usd)}`
   return `${status ?? 'no status'}${by}${took}${tokens}${cost}`
 }

@@ -60,7 +60,10 @@ function LimitBar({ limit, children }: { limit: ShownLimit; children: ReactNode 
   const words = used === null ? `${whole} for each end user` : `${formatAmount(limit, used)} of ${whole}`
   const part = (amount: number) => `${Math.min(100, limit.limit === 0 ? 100 : (amount / limit.limit) * 100)}%`
   return (
-    <li className="limit-bar" title={`${name}: ${words}. ${policy === '' ? '' : `Policy ${policy}, `}${nameScope(scope)}`}>
+    <li
+      className="limit-bar"
+      title={`${name}: ${words}. ${policy === '' ? '' : `Policy ${policy}, `}${nameScope(scope)}`}
+    >
       <span className="small row spread">
         <span>{capitalize(name)}</span>
         <span className="number quiet nowrap">
