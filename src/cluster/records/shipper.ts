@@ -25,6 +25,8 @@ import { UsageClaims } from './usage-claims.ts'
 import { readCopied } from './write-records.ts'
 
 const everyMs = 250
+/** What has not changed is reported so often. Whoever hears nothing for half a minute takes this thread for stuck. */
+const repeatMs = 5000
 /** So long a node that stops waits for the batch under way. */
 const closeMs = 500
 const statementMs = 10_000
@@ -71,6 +73,7 @@ export class Shipper {
   #daysAt = Number.NEGATIVE_INFINITY
   #lookedAt = Number.NEGATIVE_INFINITY
   #reported = ''
+  #reportedAt = Number.NEGATIVE_INFINITY
   #waiting: PromiseWithResolvers<string | null>[] = []
   readonly #forgotten = new ForgottenFeed()
   #purges: OwnPurges
@@ -174,12 +177,14 @@ export class Shipper {
     this.#release(waiting, 'it ships nothing now')
   }
 
-  /** Several times a second, and mostly nothing new. */
+  /** Several times a second, and mostly nothing new; that is said from time to time, or this thread would be taken for stuck. */
   #report(trouble: string | null): void {
     const report: OutboxReport = { ...this.#state, trouble }
     const text = JSON.stringify(report)
-    if (text === this.#reported) return
+    const now = performance.now()
+    if (text === this.#reported && now - this.#reportedAt < repeatMs) return
     this.#reported = text
+    this.#reportedAt = now
     this.#options.report(report)
   }
 

@@ -1,5 +1,5 @@
 import { MessageChannel } from 'node:worker_threads'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import type { OutboxReport } from '../../../src/cluster/protocol.ts'
 import { Shipper } from '../../../src/cluster/records/shipper.ts'
 import type { OutboxQuestion } from '../../../src/store/replica/outbox-types.ts'
@@ -33,6 +33,34 @@ it.each([self, null])('says what waits also where it has never shipped anything:
     await shipper.close()
     port2.close()
   }
+})
+
+afterEach(() => void vi.useRealTimers())
+
+it('says what it said before again after some seconds: a thread of which nothing is heard counts as stuck', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const server = { host: '127.0.0.1', port: await freePort(), user: 'spgw', database: 'spgw' }
+  const reports: OutboxReport[] = []
+  let heard = Promise.withResolvers<void>()
+  const shipper = new Shipper({
+    ...{ address: { ...server, password: null, authority: null, plain: true }, name: 'gw-a' },
+    ...{ keeps: { keepMs: 1000, keepBodiesMs: 1000 }, isFollowed: () => false, ask: async () => null },
+    report(report) {
+      reports.push(report)
+      heard.resolve()
+    },
+  })
+  shipper.be(null)
+  await heard.promise
+  heard = Promise.withResolvers()
+  // Nothing has changed, and nothing does.
+  expect(await shipper.flush()).toBe('it ships nothing now')
+  expect(reports).toHaveLength(1)
+  vi.advanceTimersByTime(6000)
+  await shipper.flush()
+  await heard.promise
+  expect(reports).toEqual([reports[0], reports[0]])
+  await shipper.close()
 })
 
 it('ends also while nothing comes of what it asked for last', async () => {
