@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/support/longest-first.ts'
 import { makeRunDirectory } from './test/support/run-directory.ts'
 
 /** A machine that others use can take long over what takes no time, and nothing is tested by how long it takes. */
@@ -39,7 +38,6 @@ export default defineConfig({
     reporters: ['default'],
     // Most tests wait for something most of the time; left alone, vitest runs one file after the other on two cores.
     maxWorkers: 4,
-    sequence: { sequencer: LongestFirst },
     projects: [
       { test: { name: 'rules', include: ['test/rules/**/*.test.ts'], isolate: false, ...patience } },
       {
