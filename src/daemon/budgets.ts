@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { ClusterFace } from '../admin/handlers/context.ts'
 import { emptyConfiguration } from '../gateway/thread/empty-configuration.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { findPeriod } from '../policy/limits/periods.ts'
@@ -6,21 +7,27 @@ import type { StoreClient } from '../store/api.ts'
 import type { Published } from './added-budgets.ts'
 import type { Log } from './log.ts'
 
+type OwnNode = Pick<ClusterFace, 'cluster'>
+
 /** What budgets have used: at the start what earlier processes spent, and where one is added what was spent before it. */
 export class Budgets {
   readonly #store: StoreClient
   readonly #counters: LimitCounters
   readonly #log: Log
+  readonly #node: OwnNode | null
   readonly #retryMs: number
+  /** Of which cluster this gateway is a member; null: of none. */
+  #cluster: string | null = null
   #before: Published = { configuration: emptyConfiguration, keys: [] }
   /** Resolves when what earlier processes spent is counted; null: it is. */
   #opening: Promise<void> | null = null
   #running: Promise<void> = Promise.resolve()
 
-  constructor(store: StoreClient, counters: LimitCounters, log: Log, retryMs = 1000) {
+  constructor(store: StoreClient, counters: LimitCounters, log: Log, node: OwnNode | null, retryMs = 1000) {
     this.#store = store
     this.#counters = counters
     this.#log = log
+    this.#node = node
     this.#retryMs = retryMs
   }
 
@@ -38,9 +45,12 @@ export class Budgets {
   /** Resolves when budgets that were added by the last change count what was spent before it. */
   async follow(after: Published): Promise<void> {
     const before = this.#before
+    const cluster = this.#node?.cluster() ?? null
+    const moved = cluster !== this.#cluster
     this.#before = after
-    // At a start, what was spent by then is in the store.
-    if (before.configuration === emptyConfiguration || isSame(before, after)) return
+    this.#cluster = cluster
+    // At a start, what was spent by then is in the store; a gateway that joins spent nothing of the budgets that it meets.
+    if (before.configuration === emptyConfiguration || moved || isSame(before, after)) return
     const opening = this.#opening
     const parts = { store: this.#store, counters: this.#counters, log: this.#log }
     this.#running = this.#running.then(async () => {

@@ -136,7 +136,7 @@ export class ControlPlane {
     this.#requestLog.change(settings.log.requests)
     this.#backups = new Backups({ ...foundation, dataDirectory: settings.dataDirectory, version: options.version })
     this.#publisher = new Publisher(store, keyring, this.#workers)
-    this.#budgets = new Budgets(store, this.#shared.limits, log)
+    this.#budgets = new Budgets(store, this.#shared.limits, log, options.cluster)
     this.#traces = new LazyTraces({
       ...{ store, version: options.version, log, transport: () => this.transport.open() },
       configuration: () => this.#publisher.configuration,

@@ -114,7 +114,7 @@ it('count what their month has cost already, once, also after the next start', a
     },
   }
   const add = vi.spyOn(store.spend, 'add')
-  const budgets = new Budgets(store, counters, log as Log)
+  const budgets = new Budgets(store, counters, log as Log, null)
   await budgets.open()
   const change = async (configuration: ConfigurationSnapshot) => {
     published = { configuration, keys }
@@ -145,6 +145,27 @@ it('count what their month has cost already, once, also after the next start', a
   expect(add).toHaveBeenCalledOnce()
 })
 
+it('count nothing where a gateway joins a cluster that has them: the other nodes have counted it', async () => {
+  const counters = new LimitCounters(createLimitMemory(2), 0)
+  const store: Partial<StoreClient> = {
+    ingest: async () => {
+      throw new Error('the records were asked')
+    },
+  }
+  const error = vi.fn()
+  let cluster: string | null = null
+  const log: Partial<Log> = { error }
+  const budgets = new Budgets(store as StoreClient, counters, log as Log, { cluster: () => cluster })
+  const [none, month] = [withPolicies(), withPolicies(policy({ budgetUsdMonth: 5 }))]
+  await budgets.follow({ configuration: none, keys })
+  cluster = 'clu_1'
+  await budgets.follow({ configuration: month, keys })
+  expect(error).not.toHaveBeenCalled()
+  // One that is added later is looked for.
+  await budgets.follow({ configuration: withPolicies(policy({ budgetUsdDay: 5 })), keys })
+  expect(error).toHaveBeenCalledOnce()
+})
+
 /** A store whose journal cannot be ingested so many times. */
 function sickStore(faults: number) {
   const used: [string, string, number][] = [['pol_1 workspace usd month', month.name, 5_000_000]]
@@ -160,7 +181,7 @@ function sickStore(faults: number) {
   const reports: string[] = []
   const counters = new LimitCounters(createLimitMemory(2), 0)
   const log: Partial<Log> = { error: (text, fields) => void reports.push(`${text}: ${fields?.reason}`) }
-  const budgets = new Budgets(store as unknown as StoreClient, counters, log as Log, 1)
+  const budgets = new Budgets(store as unknown as StoreClient, counters, log as Log, null, 1)
   return { budgets, counters, added, reports }
 }
 
