@@ -5,9 +5,10 @@ import type { LimitCounters } from '../policy/limits/limit-counters.ts'
 import { findPeriod } from '../policy/limits/periods.ts'
 import type { StoreClient } from '../store/api.ts'
 import type { Published } from './added-budgets.ts'
+import type { CountingNode } from './backdate-budgets.ts'
 import type { Log } from './log.ts'
 
-type OwnNode = Pick<ClusterFace, 'cluster'>
+type OwnNode = Pick<ClusterFace, 'cluster'> & CountingNode
 
 /** What budgets have used: at the start what earlier processes spent, and where one is added what was spent before it. */
 export class Budgets {
@@ -52,7 +53,8 @@ export class Budgets {
     // At a start, what was spent by then is in the store; a gateway that joins spent nothing of the budgets that it meets.
     if (before.configuration === emptyConfiguration || moved || isSame(before, after)) return
     const opening = this.#opening
-    const parts = { store: this.#store, counters: this.#counters, log: this.#log }
+    const member = cluster === null ? null : this.#node
+    const parts = { store: this.#store, counters: this.#counters, log: this.#log, cluster: member }
     this.#running = this.#running.then(async () => {
       await opening
       const { backdateBudgets } = await import('./backdate-budgets.ts')

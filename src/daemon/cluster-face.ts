@@ -6,6 +6,7 @@ import type { PostgresAddress } from '../cluster/protocol.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import { clockApart } from '../core/clock-apart.ts'
 import type { StoreClient } from '../store/api.ts'
+import type { SharedBudgets } from './shared-budgets.ts'
 import type { SharedLimits } from './shared-limits.ts'
 import type { SharedRecords } from './shared-records.ts'
 
@@ -22,6 +23,8 @@ export interface ClusterFaceParts {
   limits: SharedLimits
   /** null: they are not shared. */
   records: SharedRecords | null
+  /** null: nodes share none, or this one has not begun. */
+  budgets(): SharedBudgets | null
 }
 
 /** What operators see and do of the cluster. */
@@ -34,9 +37,11 @@ export function clusterFace({
   membership,
   limits,
   records,
+  budgets,
 }: ClusterFaceParts): ClusterFace {
   return {
     budgets: settings.sharesBudgets ? 'shared' : 'local',
+    reportSpent: (spent) => budgets()?.report(spent),
     valkey: () => limits.find(),
     cluster: () => node.state?.cluster ?? null,
     records: settings.records,

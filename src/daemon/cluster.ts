@@ -109,7 +109,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     takeSpent: (spent) => budgets?.takeSpent(spent),
   })
   return {
-    face: clusterFace({ settings, address, name, store, node, membership, limits, records }),
+    face: clusterFace({ settings, address, name, store, node, membership, limits, records, budgets: () => budgets }),
     reportValkey: (listener) => limits.listen(listener),
     wantLimit: (want) => node.link.wantLimit(want),
     keep: (keeps) => records?.keep(keeps, node.link),

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { SpentBudget } from '../admin/handlers/context.ts'
 import { NodeBudgets, type SharedBudget } from '../cluster/budgets.ts'
 import { type ClusterNode, notYet } from '../cluster/node.ts'
 import { removed } from '../cluster/troubles.ts'
@@ -81,6 +82,12 @@ export class SharedBudgets {
     this.#budgets.want(budget, place, need)
     if (this.#node.state === null) this.#giveAll(budget, place)
     else if (need > 0) this.#pump('urgent')
+  }
+
+  /** PostgreSQL hears at once what counts as spent here besides requests: until then others may be given it. */
+  report(spent: readonly SpentBudget[]): void {
+    for (const { counter, period } of spent) this.#enter(counter, period)
+    this.#pump('due')
   }
 
   recall(counter: string, period: string): void {
@@ -195,13 +202,18 @@ export class SharedBudgets {
   /** What this node was given before it began: now it says how much of that it spent. */
   async #restore(): Promise<void> {
     const { link, self } = this.#node
-    for (const { counter, period, start, end } of await link.ask('held-budgets', self)) {
-      const found = this.#counters.findPeriod(counter, period)
-      const budget = { counter, period: { name: period, start, end }, most: null, sequence: 0, warns: false }
-      if (found === null) continue
-      this.#budgets.restore(budget, this.#placeAt(found.half, { counter, name: period, number: found.number }))
-    }
+    for (const { counter, period: name, start, end } of await link.ask('held-budgets', self))
+      this.#enter(counter, { name, start, end })
     this.#isRestored = true
+  }
+
+  /** What is here of it is to be told; what the limit is nobody has said yet. */
+  #enter(counter: string, period: SharedBudget['period']): void {
+    const { name } = period
+    const found = this.#counters.findPeriod(counter, name)
+    if (found === null) return
+    const budget = { counter, period, most: null, sequence: 0, warns: false }
+    this.#budgets.restore(budget, this.#placeAt(found.half, { counter, name, number: found.number }))
   }
 
   /** What others have spent of what this node may never be asked for. */

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { findAddedBudgets } from '../../src/daemon/added-budgets.ts'
@@ -145,6 +145,63 @@ it('count what their month has cost already, once, also after the next start', a
   expect(add).toHaveBeenCalledOnce()
 })
 
+const alone = {
+  ...{ name: 'gw-a', records: 'local' as const, cluster: (): string | null => 'clu_1', reportSpent: vi.fn() },
+  status: async () => Promise.reject(new Error('nobody needs it')),
+}
+
+describe('of nodes that share their records', () => {
+  /** What records say by node; of `gw-x`, which has left, only all of them together. */
+  const usd = new Map([
+    ['gw-a', 0.003],
+    ['gw-b', 0.002],
+    ['gw-x', 0.001],
+  ])
+  const members = ['gw-b', 'gw-a'].map((name) => ({
+    name,
+    sequence: 1,
+    clockAheadMs: null,
+    heardAt: null,
+    version: '',
+  }))
+
+  it.each([
+    ['gw-a', 'also what a node has spent that has left', 4_000_000],
+    ['gw-b', 'what it has spent itself', 2_000_000],
+  ])('count at %s %s, and say so to the others', async (name, _, amount) => {
+    const read = ({ node }: { node?: string }) =>
+      [...usd].flatMap(([of, dollars]) =>
+        node === undefined || node === of ? [{ id: 'key_1', whole: { usd: dollars, tokens: 0 } }] : [],
+      )
+    const store = {
+      ingest: async () => {},
+      spend: { add: vi.fn(async () => {}) },
+      records: { usage: async (filter: { node?: string }) => read(filter) },
+    }
+    const counters = new LimitCounters(createLimitMemory(2, { budgets: true, windows: null }), 0)
+    counters.seed([])
+    const error = vi.fn()
+    const log: Partial<Log> = { error }
+    const reportSpent = vi.fn()
+    const node = {
+      ...{ name, records: 'shared' as const, cluster: () => 'clu_1', reportSpent },
+      status: async () => ({
+        ...{ cluster: 'clu_1', node: name, postgres: '', trouble: null, sequence: 1, pending: 0 },
+        nodes: members.map((member) => ({ ...member, state: 'present' as const })),
+      }),
+    }
+    const budgets = new Budgets(store as unknown as StoreClient, counters, log as Log, node)
+    await budgets.follow({ configuration: withPolicies(), keys })
+    await budgets.follow({ configuration: withPolicies(), keys: [...keys] })
+    await budgets.follow({ configuration: withPolicies(policy({ budgetUsdMonth: 5 })), keys })
+    expect(error).not.toHaveBeenCalled()
+    const counter = 'pol_1 workspace usd month'
+    expect(store.spend.add).toHaveBeenCalledExactlyOnceWith([[counter, month.name, amount]])
+    expect(counters.spentHere(counter, month.name)).toBe(amount)
+    expect(reportSpent).toHaveBeenCalledExactlyOnceWith([{ counter, period: month, amount }])
+  })
+})
+
 it('count nothing where a gateway joins a cluster that has them: the other nodes have counted it', async () => {
   const counters = new LimitCounters(createLimitMemory(2), 0)
   const store: Partial<StoreClient> = {
@@ -155,7 +212,7 @@ it('count nothing where a gateway joins a cluster that has them: the other nodes
   const error = vi.fn()
   let cluster: string | null = null
   const log: Partial<Log> = { error }
-  const budgets = new Budgets(store as StoreClient, counters, log as Log, { cluster: () => cluster })
+  const budgets = new Budgets(store as StoreClient, counters, log as Log, { ...alone, cluster: () => cluster })
   const [none, month] = [withPolicies(), withPolicies(policy({ budgetUsdMonth: 5 }))]
   await budgets.follow({ configuration: none, keys })
   cluster = 'clu_1'

@@ -33,7 +33,7 @@ beforeEach(() => {
     return name === 'allow' ? { member: true, now: Date.now() + aheadMs, replies: [] } : []
   }
   const nothing = () => {}
-  const counters: Pick<LimitCounters, 'findPeriod'> = { findPeriod: () => null }
+  const counters: Pick<LimitCounters, 'findPeriod'> = { findPeriod: () => ({ half: 64, number: 3 }) }
   budgets = new SharedBudgets({
     node: Object.assign(node, { self: {}, published: 0, link: { ask } }) as unknown as ClusterNode,
     counters: counters as LimitCounters,
@@ -110,6 +110,18 @@ describe('budgets that nodes share', () => {
     const told = times('allow')
     await seconds(10)
     expect(times('allow')).toBe(told)
+  })
+
+  it('are told at once where something counts as spent besides requests', async () => {
+    const rows = new LimitRows(memory)
+    rows.seed()
+    void budgets.start()
+    await seconds(10)
+    const before = times('allow')
+    budgets.report([{ counter, period: { name: '2026-03', start: 0, end: Number.MAX_SAFE_INTEGER } }])
+    expect(times('allow')).toBe(before + 1)
+    await seconds(10)
+    expect(times('allow')).toBe(before + 1)
   })
 
   it('that people look at are read every five seconds, also where the clock was set back', async () => {

@@ -159,6 +159,13 @@ export interface SharedServer {
   meanwhile: 'share' | 'refuse' | 'local'
 }
 
+/** A budget of one day or month, of which something was spent. */
+export interface SpentBudget {
+  counter: string
+  /** Begin and end in epoch milliseconds. */
+  period: { name: string; start: number; end: number }
+}
+
 /** How a gateway is a node of a cluster, or becomes one. */
 export interface ClusterFace {
   /** Id of the cluster; null: this gateway is not a member of one yet. */
@@ -198,6 +205,8 @@ export interface ClusterFace {
   join(token: Secret): Promise<string>
   /** `local`: each node counts for itself. */
   budgets: 'shared' | 'local'
+  /** The others learn at once what counts as spent here besides requests. */
+  reportSpent(budgets: readonly SpentBudget[]): void
   /** This node goes on alone; the last one does not leave. */
   leave(): Promise<void>
   /** The last node goes on alone with the records of all; how many it took over. */

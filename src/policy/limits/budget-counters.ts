@@ -235,6 +235,11 @@ export class BudgetCounters {
     return half === null ? null : { half, number }
   }
 
+  spentHere(counter: string, name: string): number {
+    const found = this.find(counter, name)
+    return found === null ? 0 : readHalf(this.#rows.words, found.half, found.number).used
+  }
+
   use(limit: Limit, user: string | null, moment: Moment): PeriodUse & { resetsAt: number } {
     const period = this.#period(limit, moment)
     const { counter } = limit

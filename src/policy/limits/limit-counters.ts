@@ -243,6 +243,11 @@ export class LimitCounters {
     return this.#budgets.use(limit, user, moment)
   }
 
+  /** What this node alone has used of a budget in a period, by their names. */
+  spentHere(counter: string, period: string): number {
+    return this.#budgets.spentHere(counter, period)
+  }
+
   /** What is used or held of a limit now. */
   used(limit: Limit, user: string | null = null): number {
     const row = limit.perUser ? this.#rows.findForUser(limit.counter, user ?? '') : this.#rows.find(limit.counter)
