@@ -62,7 +62,7 @@ function expectTokens({ body, inspection, outputCap }: Call): number {
   return Math.ceil(body.bytes.length / bytesPerToken) + (outputCap ?? inspection.outputLimit ?? 0)
 }
 
-/** At its end. What reports no usage stays as it was estimated, but an error used nothing. */
+/** At its end: of limits, and of budgets. What reports no usage stays as it was estimated, but an error used nothing. */
 export function releaseLimits({ gateway, limits }: Arrival, { tokens, status }: RequestEnd): void {
   if (limits === null || limits.hold === null) return
   if (tokens !== null) gateway.limits.correctTokens(limits.hold, tokens.input + tokens.output)
