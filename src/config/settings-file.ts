@@ -8,9 +8,11 @@ import {
   LineCounter,
   type Pair,
   parseDocument,
+  type YAMLError,
   type YAMLMap,
 } from 'yaml'
 import { findDuplicateKeys } from './duplicate-keys.ts'
+import { findLostAliases } from './lost-aliases.ts'
 import { findDeepNesting } from './nesting.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 
@@ -41,10 +43,19 @@ function readText(path: string): string | null {
 /** Behind the first slip, nearly everything is told as a further one. */
 const mostFaults = 3
 
-/** The library quotes what it did not expect, which may be a secret: `Unexpected scalar token in YAML stream: "…"`. */
-function withoutValue(message: string): string {
-  if (/multiple documents/.test(message)) return 'a second document begins here; a file has one'
-  return /call stack/.test(message) ? 'nested too deeply' : message.replace(/: ".*/s, '')
+/**
+ * The library quotes what it did not expect, which may be a secret: `Not a YAML token: …`, or `Unresolved tag: !…` of a
+ * password that begins with an exclamation mark.
+ */
+function withoutValue({ code, message }: YAMLError): string {
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins here; a file has one'
+  if (code === 'TAG_RESOLVE_FAILED') return 'Unknown tag: a value that begins with ! needs quotes'
+  if (/call stack/.test(message)) return 'nested too deeply'
+  // Not the colon of `Missing , or : between flow map items`.
+  return message.replace(
+    /(?<! ): .*|(?<=^Unknown directive|^Unsupported YAML version|^Invalid escape sequence) .*/s,
+    '',
+  )
 }
 
 function placeIn(text: string, offset: number, path: string): string {
@@ -57,25 +68,39 @@ export function parseSettingsFile(text: string, path: string): SettingsFile {
   const lines = new LineCounter()
   const deep = findDeepNesting(text)
   if (deep !== null) throw new SettingsRefused([{ place: placeIn(text, deep, path), message: 'nested too deeply' }])
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
+  // `logLevel`: else a mapping that is a name is told on standard error, with all that is in it.
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    logLevel: 'error',
+  })
   const placeAt = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return `${path}:${line}:${col}`
   }
   const faults: SettingProblem[] = [...document.errors, ...document.warnings].slice(0, mostFaults).map((error) => ({
     place: placeAt(error.pos[0]),
-    message: withoutValue(error.message),
+    message: withoutValue(error),
   }))
   if (faults.length > 0) throw new SettingsRefused(faults)
-  const twice = findDuplicateKeys(document).slice(0, mostFaults)
-  if (twice.length > 0)
-    throw new SettingsRefused(twice.map((offset) => ({ place: placeAt(offset), message: 'Map keys must be unique' })))
-  if (document.contents !== null && !isMap(document.contents)) {
+  const refuse = (offsets: number[], message: string) => {
+    const problems = offsets.slice(0, mostFaults).map((offset) => ({ place: placeAt(offset), message }))
+    if (problems.length > 0) throw new SettingsRefused(problems)
+  }
+  refuse(findDuplicateKeys(document), 'Map keys must be unique')
+  refuse(findLostAliases(document), 'Unknown alias: a value that begins with * needs quotes')
+  if (!isMap(document.contents) && !isEmpty(document.contents)) {
     throw new SettingsRefused([
       { place: placeAt(0), message: 'expected settings, like gateway: and below it listen: …' },
     ])
   }
   return { tree: toTree(document, path), place: (path) => placeAt(offsetOf(document, path)) }
+}
+
+/** Of comments only, or of the mark that begins a document. */
+function isEmpty(contents: unknown): boolean {
+  return contents === null || (isScalar(contents) && contents.value === null)
 }
 
 function toTree(document: Document.Parsed, path: string): SettingTree {

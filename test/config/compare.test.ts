@@ -16,6 +16,9 @@ function load(yaml: string) {
   return loadSettings({ environment: {}, flags: { dataDir: directory } })
 }
 
+const cluster = 'cluster: { postgres: "postgres://a@db/b", limits: shared, valkey: "valkey://cache", records: local }'
+const both = (yaml: string) => `${cluster}\n${yaml}`
+
 describe('settings that were read again', () => {
   it('change nothing when they say the same in other words', () => {
     const { applied, waiting } = compareSettings(load(''), load('gateway: { body_limit: 100000KB }'))
@@ -34,6 +37,21 @@ describe('settings that were read again', () => {
     expect(settings.console).toMatchObject({ port: 8788 })
     expect(settings.console.metricsToken?.reveal()).toBe('other')
     expect(settings.admin).toEqual(current.admin)
+  })
+
+  it.each([
+    ['admin: { socket_group: 7 }', 'admin.socket_group'],
+    ['seal: { machine_key_file: /other.key }', 'seal.machine_key_file'],
+    [cluster.replace('a@', 'b@'), 'cluster.postgres'],
+    [cluster.replace('}', ', node: other }'), 'cluster.node'],
+    [cluster.replace('}', ', budgets: local }'), 'cluster.budgets'],
+    [cluster.replace('}', ', isolation_limit: 1m }'), 'cluster.isolation_limit'],
+    [cluster.replace('}', ', limits_without_valkey: local }'), 'cluster.limits_without_valkey'],
+  ])('that %s wait for a restart, and until then all is as it was', (yaml, name) => {
+    const current = load(cluster)
+    const { settings, applied, waiting } = compareSettings(current, load(yaml.startsWith('c') ? yaml : both(yaml)))
+    expect([applied, waiting]).toEqual([[], [name]])
+    expect(settings).toEqual(current)
   })
 
   it('go on waiting with every reload, until they are as they were', () => {

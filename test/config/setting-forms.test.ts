@@ -1,6 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import { safeParse } from 'zod/mini'
-import { count, headers, issuer, postgresUrl, roles, schedule, url, valkeyUrl } from '../../src/config/setting-forms.ts'
+import {
+  address,
+  choice,
+  count,
+  duration,
+  group,
+  headers,
+  issuer,
+  networks,
+  origins,
+  path,
+  pause,
+  postgresUrl,
+  roles,
+  schedule,
+  size,
+  sizeOrAuto,
+  url,
+  valkeyUrl,
+  words,
+  workers,
+} from '../../src/config/setting-forms.ts'
 
 type Form = Parameters<typeof safeParse>[0]
 
@@ -86,9 +107,86 @@ it('backups run at intervals of a minute at least, or at a time of day', () => {
 })
 
 it('a count is a whole number within its bounds, as text too', () => {
-  expect(['12', 12, 0, '0', 10_001, 1.5, '1e3', ''].map((value) => read(count, value))).toEqual([
+  expect(['12', 1, 10_000, 0, '0', 10_001, 1.5, '1e3', ''].map((value) => read(count, value))).toEqual([
     12,
-    12,
+    1,
+    10_000,
     ...Array(6).fill('refused'),
   ])
+})
+
+describe('each form takes what it says, and nothing beside it', () => {
+  it.each<[string, Form, taken: [given: unknown, read: unknown][], refused: unknown[]]>([
+    [
+      'an address',
+      address,
+      [
+        [' [::1]:0 ', { host: '::1', port: 0 }],
+        ['gateway:65535', { host: 'gateway', port: 65_535 }],
+      ],
+      ['gateway:65536', '::1:8787', '[gateway]:1', 'gateway', ':8787', 'a b:1', 8787],
+    ],
+    ['a duration', duration, [[' 1ms ', 1]], ['0s', '5', 5]],
+    ['a pause', pause, [['0s', 0]], ['', 0]],
+    ['a size', size, [['2GiB', 2 ** 31]], ['0B', '1TB', 1]],
+    ['a size or auto', sizeOrAuto, [['auto', 'auto']], ['0KB', 'Auto']],
+    ['workers', workers, [['auto', 'auto']], [0, 257, '257', '2.5', 1.5]],
+    ['workers', workers, [[1, 1]], []],
+    ['workers', workers, [['256', 256]], []],
+    [
+      'a URL',
+      url,
+      [
+        ['https://a.example//', 'https://a.example'],
+        ['HTTP://A.example/x/', 'http://a.example/x'],
+      ],
+      ['https://a.example/?q=1', 'https://a.example/#x', 'file:///etc', 'a.example'],
+    ],
+    ['an issuer', issuer, [[' https://a.example/ ', 'https://a.example/']], ['https://a.example/?q', 'a.example']],
+    [
+      'origins',
+      origins,
+      [
+        [
+          ['https://a.example', '*'],
+          ['https://a.example', '*'],
+        ],
+      ],
+      ['https://a.example/', ['*', 7], { a: '*' }],
+    ],
+    [
+      'networks',
+      networks,
+      [['10.0.0.0/32, ::1/128, ::', ['10.0.0.0/32', '::1/128', '::']]],
+      ['10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.0.0.0/', 'host/8'],
+    ],
+    ['a choice', choice(['a', 'b']), [['b', 'b']], ['B', null]],
+    ['words', words, [['a, b', ['a', 'b']]], ['a,,b', '']],
+    ['a path', path, [[' /a b ', '/a b']], ['  ', 7]],
+    ['a group', group, [[0, '0']], [true]],
+    ['roles', roles, [[{ a: 'owner@x' }, { a: [{ role: 'owner', project: 'x' }] }]], [{ a: 'Owner' }, { a: 'owner@' }]],
+    [
+      'headers',
+      headers,
+      [[{ 'X-Team': ' platform ' }, { 'x-team': 'platform' }]],
+      [{ 'x team': 'a' }, { 'x-team': 'plät' }, { 'x-team': 7 }],
+    ],
+    [
+      'the address of Valkey',
+      valkeyUrl,
+      [['valkey://spgw@cache:1/999', { host: 'cache', port: 1, user: 'spgw', database: 999 }]],
+      ['redis://cache/1000', 'redis://cache?db=1', 'rediss://cache', 'redis:///1'],
+    ],
+    [
+      'the address of PostgreSQL',
+      postgresUrl,
+      [['postgres://a@db:1/b', { host: 'db', port: 1, user: 'a', database: 'b' }]],
+      ['postgres://db/b', 'postgres://a@db/b#c', 'mysql://a@db/b'],
+    ],
+    ['a schedule', schedule, [['23:59', { minuteOfDay: 1439 }]], ['3:30', '59999ms']],
+    ['a schedule', schedule, [['1m', { everyMs: 60_000 }]], []],
+  ])('%s', (_what, form, taken, refused) => {
+    expect(taken.map(([given]) => [given, read(form, given)])).toEqual(taken)
+    expect(refused.filter((given) => read(form, given) !== 'refused')).toEqual([])
+  })
 })
