@@ -21,6 +21,7 @@ describe('the name that a request asks for', () => {
     ['LocalHost:8788', 'http://localhost:8788'],
     ['127.0.0.1:8788', 'http://127.0.0.1:8788'],
     ['127.99.1.1', 'http://127.99.1.1'],
+    ['127.255.255.254', 'http://127.255.255.254'],
     ['[::1]:8788', 'http://[::1]:8788'],
     ['192.0.2.1:8788', 'http://192.0.2.1:8788'],
   ])('%s is the console’s own', (host, origin) => {
@@ -38,6 +39,8 @@ describe('the name that a request asks for', () => {
     '[::1',
     '[::2]:8788',
     'localhost:8788:8788',
+    'evil.example:localhost',
+    'evil.example:127.0.0.1:8788',
     'localhost:',
     'localhost:80 ',
     '0x7f.1',
@@ -117,12 +120,22 @@ describe('a request that changes something', () => {
   })
 })
 
+it('a page at the console’s public address may send requests to the address within, and no other', () => {
+  const within = readSource(request({ host: 'localhost:8788' }), behind)
+  if (within === null) throw new Error('it is an address of the console')
+  const rejected = (origin: string) => rejectCrossSite(request({ origin }), within, behind)
+  expect(rejected('https://console.example.com')).toBeNull()
+  expect(rejected('http://localhost:8788')).toBeNull()
+  expect(rejected('http://console.example.com')).toBe('Another site sent the request.')
+})
+
 describe('metrics', () => {
   const local = { remote: '127.0.0.1' }
   const localAccess = (asked: IncomingMessage) => checkMetricsAccess(asked, null)
   it('without a token are for whoever is on this machine, by a name of it, and behind no proxy', () => {
     expect(localAccess(request({ host: 'localhost:8788' }, local))).toBe('allowed')
     expect(localAccess(request({ host: '[::1]:8788' }, { remote: '::1' }))).toBe('allowed')
+    expect(localAccess(request({ host: 'LOCALHOST' }, local))).toBe('allowed')
     expect(localAccess(request({ host: '127.0.0.1' }, { remote: '::ffff:127.0.0.1' }))).toBe('allowed')
     expect(localAccess(request({ host: 'evil.example' }, local))).toBe('not-local')
     expect(localAccess(request({}, local))).toBe('not-local')
@@ -144,6 +157,7 @@ describe('metrics', () => {
       'Bearer open',
       'Bearer open sesame ',
       'Basic open sesame',
+      'XBearer open sesame',
       'open sesame',
     ])
       expect(access(wrong, local)).toBe('token-missing')

@@ -18,18 +18,18 @@ const provider = (name: string, change: Record<string, unknown> = {}) =>
     calls_without_model: null,
     ...change,
   }) as unknown as Provider
+const nothing: AttentionInput = {
+  providers: [],
+  routes: [],
+  keys: [],
+  errors: [],
+  budgets: [],
+  nodes: [],
+  models: [],
+  now,
+}
 const listed = (input: Partial<AttentionInput>) =>
-  listAttention({
-    providers: [],
-    routes: [],
-    keys: [],
-    errors: [],
-    budgets: [],
-    nodes: [],
-    models: [],
-    now,
-    ...input,
-  }).map(({ tone, subject, text, to }) => `${tone} ${subject}: ${text} → ${to}`)
+  listAttention({ ...nothing, ...input }).map(({ tone, subject, text, to }) => `${tone} ${subject}: ${text} → ${to}`)
 
 describe('what needs attention', () => {
   it('is nothing where all is well', () => {
@@ -142,6 +142,93 @@ describe('what needs attention', () => {
     expect(listed({ errors, keys: [key(3), key(30)] })).toEqual([
       'warning model_not_found: 82 requests in the last hour asked for a model that has no route there → /requests',
       'warning key ci: expires in 3 d → /keys/$key',
+    ])
+  })
+})
+
+describe('errors of the last hour', () => {
+  const error = (group: string, requests = 5) => ({ group, requests }) as StatsRow
+  const linked = (errors: StatsRow[]) =>
+    listAttention({ ...nothing, errors }).map(({ subject, text, search }) => [subject, text, search])
+
+  it.each([
+    ['policy_denied', '5 requests in the last hour were denied by a policy'],
+    ['rate_limited', '5 requests in the last hour were over a rate limit'],
+    ['budget_exceeded', '5 requests in the last hour were over a budget'],
+    ['invalid_key', '5 requests in the last hour had a key that is not valid'],
+    ['not_translatable', '5 requests in the last hour could not be translated for their target'],
+    ['overloaded', '5 requests in the last hour found the gateway overloaded'],
+    ['internal', '5 requests in the last hour ended with this error'],
+  ])('%s are said in words, and lead to the requests that had them', (code, text) => {
+    expect(linked([error(code)])).toEqual([[code, text, { since: '1h', error: code }]])
+  })
+
+  it('of a status without a code lead to the requests with that status', () => {
+    expect(linked([error('status_404', 1200)])).toEqual([
+      ['status 404', '1,200 requests in the last hour ended with this error', { since: '1h', status: '404' }],
+    ])
+  })
+
+  it('are nothing where they are few, have no code, or are told of their provider', () => {
+    const ofProviders = ['not_ready', 'unreachable', 'timeout', 'bad_response', 'error'].map((end) => `provider_${end}`)
+    const errors = [error('internal', 4), ...['(none)', 'client_closed', ...ofProviders].map((code) => error(code, 99))]
+    expect(linked(errors)).toEqual([])
+  })
+
+  it('are the first four that there are', () => {
+    const codes = ['provider_error', 'a', 'b', 'c', 'd', 'e']
+    expect(linked(codes.map((code) => error(code))).map(([subject]) => subject)).toEqual(['a', 'b', 'c', 'd'])
+  })
+})
+
+describe('bounds of what needs attention', () => {
+  it('a budget is named at 80% to the cent, and not where it is nothing or counted by user', () => {
+    const budget = { policy: 'p', scope: 'workspace', kind: 'tokens', period: 'day', held: 0, resets_at: '' } as const
+    const budgets = [
+      { ...budget, used: 79, limit: 100 },
+      { ...budget, used: 80, limit: 100 },
+      { ...budget, used: 0, limit: 0 },
+      { ...budget, used: null, limit: 100 },
+    ]
+    expect(listed({ budgets })).toEqual([
+      'warning Budget of the workspace: 80 of 100 a day used (80%, policy p) → /settings/$section',
+    ])
+  })
+
+  it('a key is named two weeks before its end, also after it, and not once it is revoked', () => {
+    const key = (left: number, state = 'active') =>
+      ({ id: 'k', name: 'ci', state, expires_at: new Date(now + left).toISOString() }) as Key
+    const weeks = 14 * 86_400_000
+    const keys = [key(weeks), key(weeks + 1), key(-1), key(1, 'revoked'), { ...key(0), expires_at: null }]
+    expect(listed({ keys })).toEqual([
+      'warning key ci: expires in 14 d → /keys/$key',
+      'warning key ci: expires in 0 ms → /keys/$key',
+    ])
+  })
+
+  it('three models without a price are named, however many there are', () => {
+    const models = ['a', 'b', 'c', 'd'].map(
+      (group) => ({ group, usd: null, input: 1, output: 1, requests: 1 }) as unknown as StatsRow,
+    )
+    const rest = { policy: 'p', scope: 'workspace', period: 'day', held: 0, used: 0, limit: 1, resets_at: '' } as const
+    expect(listed({ models, budgets: [{ ...rest, kind: 'usd' }] })).toHaveLength(3)
+  })
+
+  it('a route is down only where each of its targets is', () => {
+    const target = (name: string, state: string) => ({
+      provider: name,
+      upstream_model: null,
+      state,
+      state_reason: null,
+    })
+    const route = (...targets: object[]) => ({ id: 'r', model: 'm', enabled: true, targets }) as unknown as Route
+    const providers = [provider('a'), provider('off', { active: false })]
+    const down = (...targets: object[]) => listed({ providers, routes: [route(...targets)] })
+    expect(down(target('a', 'failing'), target('a', 'ready'))).toEqual([])
+    expect(down(target('a', 'recovering'))).toEqual([])
+    expect(down()).toEqual([])
+    expect(down(target('a', 'failing'), target('off', 'ready'))).toEqual([
+      'bad m: none of its 2 targets can be used → /routing/$route',
     ])
   })
 })

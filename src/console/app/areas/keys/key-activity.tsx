@@ -6,8 +6,9 @@ import { Count, Empty, Money, RecordView, StateBadge, Time, UntrustedText } from
 import { keepScope } from '../../shell/keys.ts'
 import type { Key, StatsRow } from '../outputs.ts'
 import { Section } from '../section.tsx'
-import { allLimits, type KeyUsage, useUsageOf } from './key-usage.ts'
+import { useUsageOf } from './key-usage.ts'
 import { LimitBarList, noLimits } from './limit-bars.tsx'
+import { allLimits, type KeyUsage } from './used-limits.ts'
 
 /** What it did in the last day; null while it is not known. */
 export function useLastDay({ id }: Key): StatsRow | null {

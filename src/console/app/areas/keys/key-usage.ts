@@ -1,24 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import type { AdminClient } from '../../../../admin/client-link.ts'
 import { orpc } from '../../client/admin.ts'
-import type { ScopeSearch } from '../../session/scope.ts'
-
-export type KeyUsage = Awaited<ReturnType<AdminClient['keys']['usage']>>[number]
-export type UsedLimit = KeyUsage['limits'][number] | KeyUsage['periods'][number]
-
-/** Budgets first. */
-export function allLimits(usage: Pick<KeyUsage, 'limits' | 'periods'> | null): readonly UsedLimit[] {
-  return usage === null ? [] : [...usage.periods, ...usage.limits]
-}
-
-/** Whether requests of that part of the workspace count there. */
-export function isWithin({ scope }: Pick<UsedLimit, 'scope'>, { project, environment }: ScopeSearch): boolean {
-  const [noun, place = ''] = scope.split(/:(.*)/s)
-  if (noun === 'workspace' || project === undefined) return true
-  const [ofProject, ofEnvironment] = place.split('/')
-  if (ofProject !== project) return false
-  return environment === undefined || ofEnvironment === undefined || ofEnvironment === environment
-}
+import { allLimits, type KeyUsage, type UsedLimit } from './used-limits.ts'
 
 const freshMs = 15_000
 

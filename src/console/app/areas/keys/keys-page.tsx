@@ -26,9 +26,10 @@ import type { CreatedKey, Key, StatsRow } from '../outputs.ts'
 import { CreateKey } from './create-key.tsx'
 import { KeySparkline, useKeyDays } from './key-day.tsx'
 import { KeyMark, KeyState } from './key-display.tsx'
-import { allLimits, type KeyUsage, useKeyUsage } from './key-usage.ts'
+import { useKeyUsage } from './key-usage.ts'
 import { LimitBars } from './limit-bars.tsx'
 import { ShownOnce } from './shown-once.tsx'
+import { allLimits, type KeyUsage } from './used-limits.ts'
 
 export function KeysPage() {
   const { create } = useSearch({ from: '/app/keys' })

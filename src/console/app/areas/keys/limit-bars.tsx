@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { formatAmount, type LimitUsage, nameLimit, nameScope, shareOf } from '../../../../admin/contract/show-limit.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Missing, Time } from '../../parts/index.ts'
-import type { UsedLimit } from './key-usage.ts'
+import type { UsedLimit } from './used-limits.ts'
 
 interface LimitBarsProps {
   limits: readonly UsedLimit[]

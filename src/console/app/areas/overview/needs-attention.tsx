@@ -7,7 +7,7 @@ import { useTraffic } from '../../live/traffic.ts'
 import { UntrustedText } from '../../parts/index.ts'
 import { inScope, useScope } from '../../session/scope.ts'
 import { keepScope } from '../../shell/keys.ts'
-import { isWithin } from '../keys/key-usage.ts'
+import { isWithin } from '../keys/used-limits.ts'
 import { type Attention, listAttention } from './attention.ts'
 
 /** What is wrong, before any figure: each line opens what it is about. */

@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { useLive } from '../../live/live.ts'
 import { useScope } from '../../session/scope.ts'
 import { keepScope } from '../../shell/keys.ts'
-import { isWithin } from '../keys/key-usage.ts'
 import { LimitBarList } from '../keys/limit-bars.tsx'
+import { isWithin } from '../keys/used-limits.ts'
 
 const most = 6
 
