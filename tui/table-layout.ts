@@ -1,4 +1,4 @@
-import { alignText, chooseColumns, cut, isAmount, isRightAligned } from '../cli/print/table.ts'
+import { alignText, chooseColumns, cutCell, isAmount, isRightAligned } from '../cli/print/table.ts'
 import { textWidth } from '../cli/print/text-width.ts'
 import type { Column } from '../src/admin/contract/operation.ts'
 import { alignedDigits, missingDigits } from '../src/admin/contract/show-number.ts'
@@ -75,6 +75,6 @@ function align(cell: string, { column, digits }: Sized): string {
   return isAmount(column) ? cell + ' '.repeat(missingDigits(cell, digits)) : cell
 }
 
-function lay(text: string, { column, width }: Sized): string {
-  return alignText(cut(text, width), width, isRightAligned(column))
+function lay(text: string, size: Sized): string {
+  return alignText(cutCell(text, size), size.width, isRightAligned(size.column))
 }

@@ -1,6 +1,7 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { alignedDigits, missingDigits } from '../../src/admin/contract/show-number.ts'
 import { absent, type Format, formatCell, toneOfCell } from '../../src/admin/contract/show-value.ts'
+import { cut, cutMiddle } from './cut.ts'
 import { textWidth } from './text-width.ts'
 import type { View } from './view.ts'
 
@@ -53,6 +54,8 @@ export function formatOf(column: Column): Format {
 const minimumWidth = 14
 /** What went wrong is told apart by the end of its code: `503 provider_not_ready`, `503 provider_not_found`. */
 const minimumStateWidth = (room: number) => Math.max(minimumWidth, Math.min(24, Math.floor(room * 0.3)))
+/** Of a column that is cut in its middle, there must be room for words at both ends. */
+const minimumPathWidth = 17
 const cuttable: readonly Format[] = ['text', 'state', 'list', 'targets', 'rules']
 
 type SizedColumn = Pick<LaidOutColumn, 'column' | 'width'> & Partial<Pick<LaidOutColumn, 'empty'>>
@@ -67,6 +70,7 @@ export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], w
   const isVictim = (part: Part, index: number) => index > 0 && part.column.format !== 'id'
   const room = width - totalWidth(laid.filter(({ column }) => column.format === 'id').map((part) => part.width))
   const leastOf = (part: SizedColumn) => minimumWidthOf(part, room)
+  shown = dropMinor(shown, width, leastOf)
   while (shown.length > 1 && totalWidth(shown.map(leastOf)) > width) {
     const empty = shown.findLastIndex((part, index) => isVictim(part, index) && part.empty === true)
     const last = shown.findLastIndex(isVictim)
@@ -80,10 +84,32 @@ export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], w
 function minimumWidthOf({ column, width }: SizedColumn, room: number): number {
   const format = formatOf(column)
   if (!cuttable.includes(format)) return width
-  return Math.min(width, Math.max(format === 'state' ? minimumStateWidth(room) : minimumWidth, textWidth(column.title)))
+  const least = column.cut === 'middle' ? minimumPathWidth : minimumWidth
+  return Math.min(width, Math.max(format === 'state' ? minimumStateWidth(room) : least, textWidth(column.title)))
 }
 
-/** Takes a cell's width at a time from the widest column that can spare it; a column alone takes what there is. */
+/** What is of minor interest goes before a column is cut whose both ends tell rows apart. */
+function dropMinor<Part extends SizedColumn>(
+  laid: readonly Part[],
+  width: number,
+  leastOf: (part: SizedColumn) => number,
+): Part[] {
+  const shown = [...laid]
+  const wanted = () => totalWidth(shown.map((part) => (isCutLast(part) ? part.width : leastOf(part))))
+  while (shown.some(isCutLast) && wanted() > width) {
+    const minor = shown.findLastIndex(({ column }) => column.minor === true)
+    if (minor < 0) break
+    shown.splice(minor, 1)
+  }
+  return shown
+}
+
+const isCutLast = ({ column }: SizedColumn) => column.cut === 'middle'
+
+/**
+ * Takes a cell's width at a time from the widest column that can spare it, and last from those that are cut in their
+ * middle; a column alone takes what there is.
+ */
 function cutWidest<Part extends SizedColumn>(
   shown: readonly Part[],
   width: number,
@@ -92,7 +118,9 @@ function cutWidest<Part extends SizedColumn>(
   const widths = shown.map((part) => part.width)
   const spare = (index: number) => (widths[index] ?? 0) - leastOf(shown[index] as Part)
   for (let over = totalWidth(widths) - width; over > 0; over--) {
-    const able = widths.map((_, index) => index).filter((index) => spare(index) > 0)
+    const spared = widths.map((_, index) => index).filter((index) => spare(index) > 0)
+    const first = spared.filter((index) => !isCutLast(shown[index] as Part))
+    const able = first.length > 0 ? first : spared
     const widest = able.reduce(
       (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
       able[0] ?? 0,
@@ -109,7 +137,7 @@ function totalWidth(widths: readonly number[]): number {
 function renderRow(shown: readonly LaidOutColumn[], row: unknown, index: number, view: View): string {
   const cells = shown.map((part) => {
     const tone = toneOfCell(row, part.column)
-    const text = pad(cut(part.cells[index] ?? absent, part.width), part)
+    const text = pad(cutCell(part.cells[index] ?? absent, part), part)
     return tone === null ? text : view.paint(tone, text)
   })
   return cells.join(gap).trimEnd()
@@ -117,6 +145,10 @@ function renderRow(shown: readonly LaidOutColumn[], row: unknown, index: number,
 
 function pad(text: string, { column, width }: Pick<LaidOutColumn, 'column' | 'width'>): string {
   return alignText(text, width, rightAligned.includes(formatOf(column)))
+}
+
+export function cutCell(text: string, { column, width }: Pick<LaidOutColumn, 'column' | 'width'>): string {
+  return column.cut === 'middle' ? cutMiddle(text, width) : cut(text, width)
 }
 
 export function isRightAligned(column: Column): boolean {
@@ -127,14 +159,4 @@ export function isRightAligned(column: Column): boolean {
 export function alignText(text: string, width: number, right: boolean): string {
   const filler = ' '.repeat(Math.max(0, width - textWidth(text)))
   return right ? filler + text : text + filler
-}
-
-export function cut(text: string, width: number): string {
-  if (textWidth(text) <= width) return text
-  let kept = ''
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (textWidth(kept + segment) > width - 1) break
-    kept += segment
-  }
-  return `${kept}…`
 }

@@ -1,7 +1,8 @@
 import { listSteps, nameTarget, type RequestStep } from '../../src/admin/contract/requests/request-steps.ts'
 import { escapeControls, formatMilliseconds } from '../../src/admin/contract/show-value.ts'
 import type { RequestRecord, TimelineEntry } from '../../src/core/record.ts'
-import { alignText, cut } from './table.ts'
+import { cut } from './cut.ts'
+import { alignText } from './table.ts'
 import { textWidth } from './text-width.ts'
 import type { View } from './view.ts'
 

@@ -79,6 +79,8 @@ export interface Column {
   absent?: string
   /** Where there is no room for all, it goes before the column behind it. */
   minor?: true
+  /** Both its ends tell rows apart: cut after all others, and in its middle. */
+  cut?: 'middle'
   /** Left out of tables in which no row has it, unless it is asked for. */
   optional?: true
 }
