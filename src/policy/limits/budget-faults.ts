@@ -4,7 +4,7 @@ import { usdOfNano } from '../../core/money.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { BudgetRefusal } from './budget-counters.ts'
-import { whoShares } from './limit-faults.ts'
+import { nameForClient, whoShares } from './limit-faults.ts'
 
 /** Of a budget's period only its end is told. */
 export type RefusalFacts = Omit<BudgetRefusal, 'period' | 'want'> & { period: Pick<BudgetRefusal['period'], 'end'> }
@@ -16,7 +16,9 @@ export type RefusalFacts = Omit<BudgetRefusal, 'period' | 'want'> & { period: Pi
 export function refusedByBudget(refusal: RefusalFacts, fits: number | null): { fault: Fault; signal: Signal } {
   const { limit, period, need, most, use, why } = refusal
   const resetsAt = isoTime(period.end)
-  const text = `${describe(limit, most)} ${explain(refusal, fits)}`
+  const reason = explain(refusal, fits)
+  const text = `${describe(limit, most, limit.scope)} ${reason}`
+  const message = `${describe(limit, most, nameForClient(limit.scope))} ${reason}`
   const data = {
     policy: limit.policy,
     scope: limit.scope,
@@ -29,16 +31,16 @@ export function refusedByBudget(refusal: RefusalFacts, fits: number | null): { f
     resets_at: resetsAt,
   }
   const signal = { rule: 'budget', verdict: 'deny', text, data } as const
-  if (why === 'closed') return { fault: fault('overloaded', text, { retryAfterMs: 1000 }), signal }
-  if (why === 'held' || why === 'apart') return { fault: fault('rate_limited', text, { retryAfterMs: 1000 }), signal }
-  return { fault: fault('budget_exceeded', text, { resetsAt }), signal }
+  if (why === 'closed') return { fault: fault('overloaded', message, { retryAfterMs: 1000 }), signal }
+  if (why === 'held' || why === 'apart')
+    return { fault: fault('rate_limited', message, { retryAfterMs: 1000 }), signal }
+  return { fault: fault('budget_exceeded', message, { resetsAt }), signal }
 }
 
-function describe(limit: Limit, most: number): string {
-  const { policy, scope, kind, period } = limit
+function describe({ policy, scope, kind, period, perUser }: Limit, most: number, named: string): string {
   const amount = kind === 'usd' ? `${dollars(most)} USD` : `${most} tokens`
   if (policy === null) return `The account of ${scope.replace(':', ' ')} may be used for ${amount} a ${period}.`
-  return `The policy ${policy} allows ${amount} a ${period} for ${whoShares(limit)}.`
+  return `The policy ${policy} allows ${amount} a ${period} for ${whoShares(perUser, named)}.`
 }
 
 function explain({ limit, period, need, use, why }: RefusalFacts, fits: number | null): string {

@@ -8,22 +8,33 @@ export function refusedByLimit({ limit, amount, used, waitMs }: Omit<LimitRefusa
   fault: Fault
   signal: Signal
 } {
-  const text = `${describe(limit)} ${explain(limit, amount, waitMs)}`
+  const why = explain(limit, amount, waitMs)
+  const text = `${describe(limit, limit.scope)} ${why}`
+  const message = `${describe(limit, nameForClient(limit.scope))} ${why}`
   const data = { policy: limit.policy, scope: limit.scope, kind: limit.kind, limit: limit.limit, used, asked: amount }
   const retry = waitMs === null ? { shouldRetry: false } : { retryAfterMs: waitMs }
-  return { fault: fault('rate_limited', text, retry), signal: { rule: 'limits', verdict: 'deny', text, data } }
+  return { fault: fault('rate_limited', message, retry), signal: { rule: 'limits', verdict: 'deny', text, data } }
 }
 
-function describe(counted: Limit): string {
-  const { policy, scope, kind, limit } = counted
+function describe({ policy, scope, kind, limit, perUser }: Limit, named: string): string {
   const amount =
     kind === 'concurrency' ? `${limit} ${plural('request', limit)} at once` : `${limit} ${unit(kind, limit)} a minute`
   if (policy === null) return `The account of ${scope.replace(':', ' ')} may be used for ${amount}.`
-  return `The policy ${policy} allows ${amount} for ${whoShares(counted)}.`
+  return `The policy ${policy} allows ${amount} for ${whoShares(perUser, named)}.`
 }
 
 /** Who uses it up together. */
-export const whoShares = ({ scope, perUser }: Limit) => (perUser ? `each end user of ${scope}` : scope)
+export const whoShares = (perUser: boolean, scope: string) => (perUser ? `each end user of ${scope}` : scope)
+
+/**
+ * Who sends requests knows a key by its name, and not how scopes are written: `key:support/production/bot` is the key bot.
+ * A project's stays as it is written: that text is fixed (test/scenarios/budgets.txt).
+ */
+export function nameForClient(scope: string): string {
+  const [, kind, name] = /^(key|environment):(?:[^/]+\/)*([^/]+)$/.exec(scope) ?? []
+  if (kind !== undefined) return `the ${kind} ${name}`
+  return scope === 'workspace' ? 'the workspace' : scope
+}
 
 function explain({ kind, limit }: Limit, amount: number, waitMs: number | null): string {
   if (limit === 0) return 'So nothing passes; ask the operator.'

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Limit } from '../../../src/core/policy-limits.ts'
 import { refusedByBudget } from '../../../src/policy/limits/budget-faults.ts'
 import { refusedByLimit } from '../../../src/policy/limits/limit-faults.ts'
@@ -22,4 +22,23 @@ it('says the same of a budget', () => {
   const tokens = { kind: 'tokens', period: 'day' } as const
   expect(said({ ...shared, ...tokens })).toContain('allows 5 tokens a day for project:web.')
   expect(said({ ...own, ...tokens })).toContain('allows 5 tokens a day for each end user of project:web.')
+})
+
+describe('a scope in the message to a client is said in words, on the record as it is written', () => {
+  it.each([
+    ['key:support/production/bot', 'the key bot'],
+    ['environment:support/staging', 'the environment staging'],
+    ['workspace', 'the workspace'],
+  ])('%s', (scope, words) => {
+    const limit = { ...shared, scope }
+    const limited = refusedByLimit({ limit, amount: 1, used: 5, waitMs: 1000 })
+    expect(limited.fault.message).toMatch(`allows 5 requests a minute for ${words}.`)
+    expect(limited.signal.text).toMatch(`allows 5 requests a minute for ${scope}.`)
+    const use = { used: 5, held: 0, holders: 0 }
+    const budget: Limit = { ...limit, kind: 'tokens', period: 'day', perUser: true }
+    const refusal = { limit: budget, period: { end: 0 }, need: 1n, most: 5, use, why: 'spent' } as const
+    const spent = refusedByBudget(refusal, null)
+    expect(spent.fault.message).toMatch(`allows 5 tokens a day for each end user of ${words}.`)
+    expect(spent.signal.text).toMatch(`allows 5 tokens a day for each end user of ${scope}.`)
+  })
 })
