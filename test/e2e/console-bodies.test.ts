@@ -21,6 +21,21 @@ const hidesText = `((blocks) => [...document.querySelectorAll(blocks)].filter((b
   return [...lines.getClientRects()].some(isBelow)
 }).map((block) => block.textContent))`
 
+/** Figures of a replay on more than one line, as wide as those of large requests: the demo's are small. */
+const brokenFigures = `(() => {
+  const cells = [...document.querySelectorAll('.replay-figures td')]
+  const large = { 'First byte': '12.3 s', Total: '123.4 s', Cost: '$0.000004' }
+  for (const cell of cells) {
+    const sign = cell === cell.parentElement.lastElementChild ? '+' : ''
+    cell.textContent = sign + (large[cell.parentElement.querySelector('th').textContent] ?? '89,000')
+  }
+  return cells.filter((cell) => {
+    const text = document.createRange()
+    text.selectNodeContents(cell)
+    return text.getClientRects().length !== 1
+  }).map((cell) => cell.textContent)
+})()`
+
 /** What was said, on the page of its request: Debian's Chromium, the packaged executable. */
 describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
   let browser: Browser
@@ -72,6 +87,11 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     await page.getByRole('columnheader', { name: 'Original' }).waitFor()
     await page.getByText('Response (identical)').waitFor()
     expect(await page.evaluate(`${hidesText}('.code')`)).toEqual([])
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate(brokenFigures)).toEqual([])
+    const beside =
+      '((dialog) => dialog.scrollWidth - dialog.clientWidth)(document.querySelector(".replay-table").parentElement)'
+    expect(await page.evaluate(beside)).toBe(0)
     expect(page.faults()).toEqual([])
     await page.context().close()
   })

@@ -129,7 +129,7 @@ function Both({ event: { before, after, difference, text } }: { event: ComparedE
         </thead>
         <tbody>
           {rows.map(({ title, render, more }) => (
-            <tr key={title}>
+            <tr key={title} className={more === undefined ? undefined : 'replay-figures'}>
               <th scope="row">{title}</th>
               <td>{render(before)}</td>
               <td>{render(after)}</td>
