@@ -65,7 +65,7 @@ describe('what needs attention', () => {
       { ...well, name: 'gw-d' },
     ]
     expect(listed({ nodes })).toEqual([
-      'bad node gw-c: is not heard of: it has ended, or is cut off → /settings/$section',
+      'bad node gw-c: not heard of: it has ended, or is cut off → /settings/$section',
       'warning node gw-b: valkey is degraded: it does not answer → /settings/$section',
       'warning node gw-b: its clock is 95 s ahead of PostgreSQL’s → /settings/$section',
     ])

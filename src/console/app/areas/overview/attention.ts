@@ -62,7 +62,7 @@ function ofNodes([own, ...others]: readonly Node[]): Attention[] {
 function ofNode({ name, state, degraded, clock_ahead_ms: ahead }: Node, isOwn: boolean): Attention[] {
   const about = { subject: `node ${name}`, to: '/settings/$section', params: { section: 'about' }, search: {} } as const
   if (state === 'absent')
-    return [{ key: `node ${name}`, tone: 'bad', text: 'is not heard of: it has ended, or is cut off', ...about }]
+    return [{ key: `node ${name}`, tone: 'bad', text: 'not heard of: it has ended, or is cut off', ...about }]
   const parts = isOwn ? [] : degraded.map(({ part, reason }) => `${part} is degraded: ${reason}`)
   const clock = ahead === null ? [] : [`its clock is ${describeApart(ahead)} PostgreSQL’s`]
   return [...parts, ...clock].map((text) => ({ key: `node ${name} ${text}`, tone: 'warning', text, ...about }))
