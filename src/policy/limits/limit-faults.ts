@@ -26,12 +26,9 @@ function describe({ policy, scope, kind, limit, perUser }: Limit, named: string)
 /** Who uses it up together. */
 export const whoShares = (perUser: boolean, scope: string) => (perUser ? `each end user of ${scope}` : scope)
 
-/**
- * Who sends requests knows a key by its name, and not how scopes are written: `key:support/production/bot` is the key bot.
- * A project's stays as it is written: that text is fixed (test/scenarios/budgets.txt).
- */
+/** Who sends requests knows names, and not how scopes are written: `key:support/production/bot` is the key bot. */
 export function nameForClient(scope: string): string {
-  const [, kind, name] = /^(key|environment):(?:[^/]+\/)*([^/]+)$/.exec(scope) ?? []
+  const [, kind, name] = /^(key|environment|project):(?:[^/]+\/)*([^/]+)$/.exec(scope) ?? []
   if (kind !== undefined) return `the ${kind} ${name}`
   return scope === 'workspace' ? 'the workspace' : scope
 }

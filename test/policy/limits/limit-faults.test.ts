@@ -11,8 +11,8 @@ const own: Limit = { ...shared, perUser: true }
 
 it('says whose requests use a limit up: those of all, or of each end user', () => {
   const said = (limit: Limit) => refusedByLimit({ limit, amount: 1, used: 5, waitMs: 1000 }).fault.message
-  expect(said(shared)).toContain('allows 5 requests a minute for project:web.')
-  expect(said(own)).toContain('allows 5 requests a minute for each end user of project:web.')
+  expect(said(shared)).toContain('allows 5 requests a minute for the project web.')
+  expect(said(own)).toContain('allows 5 requests a minute for each end user of the project web.')
 })
 
 it('says the same of a budget', () => {
@@ -20,14 +20,15 @@ it('says the same of a budget', () => {
   const said = (limit: Limit) =>
     refusedByBudget({ limit, period: { end: 0 }, need: 1n, most: 5, use, why: 'spent' }, null).fault.message
   const tokens = { kind: 'tokens', period: 'day' } as const
-  expect(said({ ...shared, ...tokens })).toContain('allows 5 tokens a day for project:web.')
-  expect(said({ ...own, ...tokens })).toContain('allows 5 tokens a day for each end user of project:web.')
+  expect(said({ ...shared, ...tokens })).toContain('allows 5 tokens a day for the project web.')
+  expect(said({ ...own, ...tokens })).toContain('allows 5 tokens a day for each end user of the project web.')
 })
 
 describe('a scope in the message to a client is said in words, on the record as it is written', () => {
   it.each([
     ['key:support/production/bot', 'the key bot'],
     ['environment:support/staging', 'the environment staging'],
+    ['project:support', 'the project support'],
     ['workspace', 'the workspace'],
   ])('%s', (scope, words) => {
     const limit = { ...shared, scope }
