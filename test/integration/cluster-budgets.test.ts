@@ -13,9 +13,8 @@ describe.skipIf(postgresPrograms === null)(`a budget that nodes share from now o
     upstream = await startMockProvider('openai', credential)
     cluster = await TestCluster.start(['gw-a', 'gw-b', 'gw-c'], { records: 'shared' })
     const { admin, addRoute, createKey } = node('gw-a').gateway
-    await admin.providers.add({
-      ...{ name: 'up', kind: 'openai', baseUrl: upstream.baseUrl, credential, skipCheck: true },
-    })
+    const { baseUrl } = upstream
+    await admin.providers.add({ name: 'up', kind: 'openai', baseUrl, credential, skipCheck: true })
     await addRoute('gpt-4o-mini', ['up'])
     ;({ key } = await createKey('everywhere'))
     await cluster.converge()
