@@ -1,6 +1,7 @@
 import { maximumElements, type Span } from './json-scan.ts'
+import { passString } from './json-text.ts'
 import { readValue } from './json-value.ts'
-import { passString, skipSpace, skipValue } from './json-walk.ts'
+import { skipSpace, skipValue } from './json-walk.ts'
 
 /** A JSON value with the place where it stands, so that it can be replaced there. Repeated members are all there. */
 export type JsonNode = TextNode | ScalarNode | ArrayNode | ObjectNode

@@ -2,6 +2,7 @@ import {
   countValues,
   hadTooManyValues,
   isSpace,
+  sawSealed,
   skipNext,
   skipSpace,
   skipString,
@@ -48,8 +49,9 @@ export type ObjectScan =
   /**
    * `start` is the opening brace, `end` the byte after the closing one; `members` are the wanted ones in order, repeated ones too. `odd`:
    * the last key that is a wanted name in other letters (`Model`), which some parsers take for the same and others do not.
+   * `sealed`: some text in it may be a value that this gateway has sealed (sealed-mark.ts).
    */
-  | { ok: true; start: number; end: number; empty: boolean; members: Member[]; odd: OddKey | null }
+  | { ok: true; start: number; end: number; empty: boolean; members: Member[]; odd: OddKey | null; sealed: boolean }
   /**
    * `at`: byte offset of what is wrong; the length of the input when it ends too early. `tooMany`: there stand more values, members or
    * names than are looked through.
@@ -121,7 +123,8 @@ export function scanObject(
     at = skipSpace(bytes, at + 1, end)
   }
   const after = skipSpace(bytes, at + 1, end)
-  return after === end ? { ok: true, start, end: at + 1, empty, members, odd } : { ok: false, at: after }
+  const sealed = known?.sealed ?? sawSealed()
+  return after === end ? { ok: true, start, end: at + 1, empty, members, odd, sealed } : { ok: false, at: after }
 }
 
 /** The elements of the array that fills `range`; null when it is none, or of more than `maximumElements`. */

@@ -1,5 +1,7 @@
+import { never, passString, paused, pausedAt } from './json-text.ts'
 import { type KnownSpans, knownSpans, longBytes, slicedBytes } from './known-spans.ts'
 import { decodeName, letterBytes, letters, mostLetters, wasAscii } from './member-name.ts'
+import { encodedPrefix, sealedPrefix } from './sealed-mark.ts'
 import { mayHideName, type NameWatch, WatchedNames } from './watched-names.ts'
 
 /**
@@ -44,13 +46,10 @@ export interface SlicedWalk extends ValueWalk {
 const shared = startWalk()
 /** What the scan under way writes down what it finds into; null: nowhere. */
 let recording: KnownSpans | null = null
-/** The scan was left at or behind the place where it was to pause: before a value, or half-way in a text. */
-const paused = Number.NEGATIVE_INFINITY
-const never = Number.POSITIVE_INFINITY
-/** Of a text that was left half-way: how far it was passed. */
-let passedTo = 0
 /** How many more values the scan under way may pass; below zero it was stopped for having too many. */
 let valuesLeft = 0
+/** Whether the scan under way has passed a text that may be a sealed value. */
+let passedSealed = false
 
 export function startWalk(): ValueWalk {
   return { index: 0, depth: 0, inObject: false, text: -1, containers: new Uint8Array(maximumDepth) }
@@ -62,6 +61,12 @@ const largeBytes = 16 * 1024
 /** Call it before the first `skipNext` of a scan: so many values it may pass. */
 export function countValues(): void {
   valuesLeft = maximumValues
+  passedSealed = false
+}
+
+/** Whether `skipNext` has passed a text that may be a sealed value. */
+export function sawSealed(): boolean {
+  return passedSealed
 }
 
 /** Why `skipNext` stopped. */
@@ -99,10 +104,12 @@ function recallEnd(bytes: Buffer, at: number, end: number): number | undefined {
 /** Goes on with the scan of a whole document up to about `pauseAt`, and writes down what it finds; true: that was all. */
 export function walkOn(bytes: Buffer, from: SlicedWalk, pauseAt: number): boolean {
   valuesLeft = from.valuesLeft
+  passedSealed = false
   recording = from.spans
   const end = walk(bytes, from, bytes.length, null, false, pauseAt)
   recording = null
   from.valuesLeft = valuesLeft
+  if (passedSealed) from.spans.sealed = true
   if (end < 0 && end !== paused) from.spans.fail(~end, valuesLeft < 0)
   return end !== paused
 }
@@ -141,8 +148,9 @@ function walk(
       isOpen = index < end && bytes[index] !== (inObject ? closeBrace : closeBracket)
     } else {
       const at = text < 0 ? index + 1 : index
+      if (byte === quote && mayBeSealed(bytes, at)) passedSealed = true
       index = byte === quote ? skipString(bytes, at, end, isStrict, pauseAt) : skipScalar(bytes, index, end)
-      if (index === paused) Object.assign(from, { index: passedTo, depth, inObject, text: start })
+      if (index === paused) Object.assign(from, { index: pausedAt(), depth, inObject, text: start })
       if (index < 0) return index
       text = -1
       if (spans !== null) spans.passed(start, index)
@@ -163,6 +171,14 @@ function walk(
     index = skipKey(bytes, skipSpace(bytes, index, end), end, watch, spans, isStrict)
     if (index < 0) return index
   }
+}
+
+/** Whether the text behind the quotation mark begins as what this gateway has sealed, or as that in base64. */
+function mayBeSealed(bytes: Buffer, at: number): boolean {
+  return (
+    (bytes[at] === 0x73 && isSpelledAs(bytes, at, 4, sealedPrefix)) ||
+    (bytes[at] === 0x63 && isSpelledAs(bytes, at, 4, encodedPrefix))
+  )
 }
 
 /** With the colon behind it. */
@@ -269,6 +285,11 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 export function skipSpace(bytes: Buffer, at: number, end: number): number {
+  if (at < end && (bytes[at] ?? 0) > 0x20) return at
+  return passSpace(bytes, at, end)
+}
+
+function passSpace(bytes: Buffer, at: number, end: number): number {
   let index = at
   while (index < end && isSpace(bytes[index])) {
     index++
@@ -287,10 +308,6 @@ function skipLongSpace(bytes: Buffer, at: number, from: number, end: number): nu
 
 /** After a backslash: a quote, another, a slash, and `b`, `f`, `n`, `r`, `t`. */
 const escapeLetters = new Set([quote, backslash, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
-
-/** A native search costs as much as this many bytes in a loop, and most strings are shorter. */
-const nearBytes = 32
-const farBytes = 4096
 
 /** As `passString`, and looks at every escape and control character: `~offset` of one that is wrong. */
 function readString(bytes: Buffer, at: number, end: number): number {
@@ -318,39 +335,6 @@ function escapeSize(bytes: Buffer, at: number): number {
 function isHexDigit(byte: number): boolean {
   const letter = byte | 0x20
   return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
-}
-
-/**
- * To the byte after the closing quote, whatever lies within; `~end` where there is none. `at` is the byte after the opening quote. It pauses
- * only where quotes are escaped: without one, the native search takes no time that counts.
- */
-export function passString(bytes: Buffer, at: number, end: number, pauseAt = never): number {
-  let index = at
-  for (let span = nearBytes; ; ) {
-    const near = Math.min(index + span, end)
-    for (; index < near; index++) {
-      const byte = bytes[index]
-      if (byte === quote) return index + 1
-      if (byte === backslash) index++
-    }
-    if (index >= end) return ~end
-    const found = bytes.indexOf(quote, index)
-    if (found === -1 || found >= end) return ~end
-    if (!isEscaped(bytes, found, index)) return found + 1
-    // Where many quotes are escaped, the search would find each of them.
-    span = found - index < 4 * nearBytes ? Math.min(2 * span, farBytes) : nearBytes
-    index = found + 1
-    if (index < pauseAt) continue
-    passedTo = index
-    return paused
-  }
-}
-
-/** `from` must not itself be an escaped byte. */
-function isEscaped(bytes: Buffer, at: number, from: number): boolean {
-  let index = at
-  while (index > from && bytes[index - 1] === backslash) index--
-  return ((at - index) & 1) === 1
 }
 
 const literals = new Map(['true', 'false', 'null'].map((text) => [text.charCodeAt(0), Buffer.from(text)]))

@@ -24,6 +24,8 @@ export class KnownSpans {
   readonly #names = new Set<string>()
   /** Of the longest key that holds an escape, or a character that folds to a letter of ASCII. */
   longestHidden = 0
+  /** Some text may be a sealed value. */
+  sealed = false
   #last = 0
   /** White space: where it begins, and the byte after it. */
   readonly #spaces = new Map<number, number>()

@@ -1,10 +1,8 @@
 /** What a value that this gateway has sealed for its way through a client begins with. */
 export const sealedPrefix = 'sp1.'
 
-/** Bytes that hold a sealed value hold this. It begins with a quotation mark, which is rarer in texts and files than any letter. */
-export const sealedStart = Buffer.from(`"${sealedPrefix}`)
 /** The same of Gemini's signatures, which are base64 of sealed values. */
-export const encodedSealedStart = Buffer.from('"c3Ax')
+export const encodedPrefix = 'c3Ax'
 
 export function isSealed(text: string): boolean {
   return text.startsWith(sealedPrefix)

@@ -11,18 +11,6 @@ export async function scanInSlices(bytes: Buffer): Promise<void> {
   while (!scan.advance(sliceBytes)) await nextTurn()
 }
 
-/** Searched in a few milliseconds, also where the first byte of what is searched for is every second one. */
-const searchedBytes = 4 * 1024 * 1024
-
-/** Whether a document of `slicedBytes` or more holds this anywhere. */
-export async function includesInSlices(bytes: Buffer, searched: Buffer): Promise<boolean> {
-  for (let at = 0; at < bytes.length; at += searchedBytes) {
-    if (at > 0) await nextTurn()
-    if (bytes.subarray(at, at + searchedBytes + searched.length - 1).includes(searched)) return true
-  }
-  return false
-}
-
 /**
  * A scan of a large document that goes on where it was left, so that others have their turn in between. What it finds is remembered
  * for the scans that follow, of all of it or of parts.

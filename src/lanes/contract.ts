@@ -255,10 +255,9 @@ export interface Inspection {
   stores: boolean
   /** Whether the body may name objects: false where none of the lane's member names for a reference occurs in it. */
   mayRefer: boolean
-  /**
-   * The patch that asks for usage (`stream_options.include_usage`); null when the client asks for it itself, or the
-   * endpoint does not need it.
-   */
+  /** Whether the body may bring back reasoning that this gateway has sealed for the client (sealed-mark.ts). */
+  mayReplay: boolean
+  /** Asks for usage (`stream_options.include_usage`); null: the client does it itself, or the endpoint needs no asking. */
   usagePatch: Edit | null
 }
 

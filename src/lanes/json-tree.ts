@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { maximumElements } from '../core/json-scan.ts'
-import { isPlain, passString, skipSpace } from '../core/json-walk.ts'
+import { passString } from '../core/json-text.ts'
+import { isPlain, skipSpace } from '../core/json-walk.ts'
 import { decodeName, letterBytes, letters, mostLetters, wasAscii } from '../core/member-name.ts'
 
 /**

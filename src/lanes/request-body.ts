@@ -27,6 +27,7 @@ export function emptyInspection(model: string | null, query: string): Inspection
     answers: 1,
     stores: false,
     mayRefer: true,
+    mayReplay: false,
     usagePatch: null,
   }
 }

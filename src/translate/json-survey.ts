@@ -1,4 +1,5 @@
-import { isSpace, passString } from '../core/json-walk.ts'
+import { passString } from '../core/json-text.ts'
+import { isSpace } from '../core/json-walk.ts'
 import type { PlainTurnFinder } from './find-plain-turns.ts'
 
 /** What is known of a document before it is parsed, by one look at its bytes. */

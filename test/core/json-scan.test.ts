@@ -80,6 +80,23 @@ describe('scanObject', () => {
     expect(wrongAt(nested(maximumDepth + 1))).toBe(5 + maximumDepth)
   })
 
+  it('tells of a text that begins as sealed values do, at any depth, and of no other', () => {
+    const text = fc.constantFrom('sp1.', 'sp1.AQ', 'c3Ax', 'c3AxLg', 'sp1', 'c3A', 's', '"sp1.', ' c3Ax', 'SP1.')
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof({ maxDepth: 4 }, text, fc.integer(), tie('list'), tie('object')),
+      list: fc.array(tie('any'), { maxLength: 3 }),
+      object: fc.dictionary(text, tie('any'), { maxKeys: 3 }),
+    })).any
+    const isSealed = (read: unknown): boolean =>
+      typeof read === 'string' ? /^(sp1\.|c3Ax)/.test(read) : Object.values(read ?? {}).some(isSealed)
+    fc.assert(
+      fc.property(fc.array(value), fc.boolean(), (a, strict) => {
+        const scan = scanObject(Buffer.from(JSON.stringify({ a })), [], undefined, null, strict)
+        expect(scan).toMatchObject({ ok: true, sealed: isSealed(a) })
+      }),
+    )
+  })
+
   it('reads every member as JSON.parse does', () => {
     fc.assert(
       fc.property(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scanElements, scanObject } from '../../src/core/json-scan.ts'
-import { includesInSlices, SlicedScan, scanInSlices } from '../../src/core/sliced-json.ts'
+import { SlicedScan, scanInSlices } from '../../src/core/sliced-json.ts'
 import { nextTurn } from '../../src/core/slices.ts'
 import { WatchedNames } from '../../src/core/watched-names.ts'
 import { countedBytes, stepsOf } from '../support/counted-bytes.ts'
@@ -158,16 +158,15 @@ describe('a document that was gone over in slices', () => {
   })
 })
 
-describe('a search in slices', () => {
-  const mark = Buffer.from('"sp1.')
-  const half = 4 * 1024 * 1024
-
-  it.each([0, half - 3, half, 2 * half + 1])('finds what begins at byte %s, between two slices too', async (at) => {
-    const bytes = Buffer.alloc(3 * half, '"')
-    expect(await includesInSlices(bytes, mark)).toBe(false)
-    mark.copy(bytes, at)
-    expect(await includesInSlices(bytes, mark)).toBe(true)
-  })
+it.each([
+  ['in front', true, `{"a":["sp1.AQ"],${filler}}`],
+  ['behind all', true, `{${filler},"b":{${filler},"a":"sp1.AQ"}}`],
+  ['as Gemini’s clients send it', true, `{${filler},"thoughtSignature":"c3AxLkFR"}`],
+  ['only quoted, or as a name', false, `{"a":"\\"sp1.","sp1.":"s",${filler},"b":"x sp1."}`],
+])('remembers from the scan in slices a sealed value %s', async (_where, sealed, text) => {
+  const bytes = Buffer.from(text)
+  await scanInSlices(bytes)
+  expect(scanObject(bytes, [])).toMatchObject({ ok: true, sealed })
 })
 
 it('refuses a number of more digits than anybody writes', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { scanObject } from '../../src/core/json-scan.ts'
 import type { LaneName } from '../../src/core/lane.ts'
-import { encodedSealedStart, isSealedEncoded, sealedPrefix, sealedStart } from '../../src/core/sealed-mark.ts'
+import { isSealedEncoded, sealedPrefix } from '../../src/core/sealed-mark.ts'
 import { ReplayedCarriers } from '../../src/gateway/translation/replayed-carriers.ts'
 import { applyEdits } from '../../src/lanes/patch-body.ts'
 import { ClientTokens } from '../../src/sealing/client-token.ts'
@@ -15,10 +16,11 @@ function strip(lane: LaneName, body: object, model = 'gemini-3-pro'): object {
 }
 
 it('recognises what the gateway seals, and little else', () => {
-  expect(Buffer.from(`{"signature":"${sealed}"}`).includes(sealedStart)).toBe(true)
-  expect(Buffer.from(`{"thoughtSignature":"${encoded}"}`).includes(encodedSealedStart)).toBe(true)
+  const finds = (body: object) => scanObject(Buffer.from(JSON.stringify(body)), [])
+  expect(finds({ messages: [{ content: [{ signature: sealed }] }] })).toMatchObject({ sealed: true })
+  expect(finds({ contents: { thoughtSignature: encoded } })).toMatchObject({ sealed: true })
   expect(isSealedEncoded(encoded.replaceAll('+', '-').replaceAll('/', '_'))).toBe(true)
-  expect(Buffer.from('{"text":"An sp1.AQ"}').includes(sealedStart)).toBe(false)
+  expect(finds({ text: 'An sp1.AQ', more: ['"sp1.', 's', 'sp1', 'c3A'], 'sp1.': 1 })).toMatchObject({ sealed: false })
 })
 
 describe('messages', () => {

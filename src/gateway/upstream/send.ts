@@ -1,8 +1,5 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import { slicedBytes } from '../../core/known-spans.ts'
 import type { AttemptRecord, Signal } from '../../core/record.ts'
-import { encodedSealedStart, sealedStart } from '../../core/sealed-mark.ts'
-import { includesInSlices } from '../../core/sliced-json.ts'
 import { openFramer } from '../../lanes/framer.ts'
 import type { Transport } from '../../providers/contract.ts'
 import { type Attempted, type AttemptPorts, attempt, type Failure, type Sent } from '../../routing/attempt.ts'
@@ -131,10 +128,10 @@ async function sendTo(
   const before = triedAt(tried, candidate)
   const picked = pickCredential(call, provider, candidate, before)
   if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
-  const replays = candidate.translated !== null || mayReplayReasoning(call)
-  const translation = (typeof replays === 'boolean' ? replays : await replays)
-    ? await translateFor(call, route, { candidate, provider, ...picked })
-    : null
+  const translation =
+    candidate.translated !== null || mayReplayReasoning(call)
+      ? await translateFor(call, route, { candidate, provider, ...picked })
+      : null
   if (translation !== null && 'code' in translation) return untranslatable(translation)
   const fits = call.arrival.limits === null || raiseForTarget(call, candidate)
   if (!(typeof fits === 'boolean' ? fits : await fits)) return notReady(candidate, 'the budgets have no room for it')
@@ -169,11 +166,8 @@ async function sendTo(
 }
 
 /** Whether the body may bring sealed reasoning back that a provider of its own format must not get. */
-function mayReplayReasoning({ match, body, lane }: Call): boolean | Promise<boolean> {
-  if ((match.endpoint.format ?? match.endpoint.counts) === undefined) return false
-  const { bytes } = body
-  const start = lane.name === 'gemini' ? encodedSealedStart : sealedStart
-  return bytes.length < slicedBytes ? bytes.includes(start) : includesInSlices(bytes, start)
+function mayReplayReasoning({ match, inspection }: Call): boolean {
+  return inspection.mayReplay && (match.endpoint.format ?? match.endpoint.counts) !== undefined
 }
 
 /** A translated answer that its provider has refused to give, or paused in, is asked for once more; nearly none is. */

@@ -61,6 +61,7 @@ function scanCall(match: Match, query: string, body: Buffer): ScannedCall | Faul
   if (isFault(scan)) return scan
   const plain = inspectHead(match, query)
   plain.mayRefer = watch.seen
+  plain.mayReplay = scan.sealed
   return { plain, members: scan.members }
 }
 

@@ -57,7 +57,7 @@ export function inspectNamed(ways: ModelWays = []): Endpoint['inspect'] {
     const modelSpans = findModelSpans(ways, match.pathModel ?? '', body, scan.members)
     if (isFault(modelSpans)) return modelSpans
     const output = readOutput(body, scan.members, match.endpoint.outputLimits)
-    return { ...found, modelSpans, ...output, mayRefer: watch.seen }
+    return { ...found, modelSpans, ...output, mayRefer: watch.seen, mayReplay: scan.sealed }
   }
 }
 
@@ -77,7 +77,8 @@ export function inspectBody(match: Match, query: string, body: Buffer): Inspecti
   if (isFault(named)) return named
   const model = named.model === null ? null : modelName(named.model)
   const output = readOutput(body, members, endpoint.outputLimits)
-  const read = { ...found, stores, model, modelSpans: named.spans, ...output, mayRefer: watch.seen }
+  const seen = { mayRefer: watch.seen, mayReplay: scan.sealed }
+  const read = { ...found, stores, model, modelSpans: named.spans, ...output, ...seen }
   const streamed = endpoint.stream === null ? false : readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed
   return streamed ? { ...read, streamed, framing: 'sse' } : read

@@ -123,6 +123,7 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
     found.outputLimit = outputLimit
     found.answers = answers
     found.mayRefer = watch === null || watch.seen
+    found.mayReplay = scan.sealed
     const streamed = endpoint.stream === null ? false : (rules.readStream ?? readStream)(body, members)
     if (typeof streamed !== 'boolean') return streamed
     found.stores &&= rules.isStored?.(body, members) ?? true
