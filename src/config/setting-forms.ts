@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import * as z from 'zod/mini'
+import { isThisMachine } from '../core/this-machine.ts'
 import { parseDuration, parseSize } from '../core/units.ts'
 import type { BackupSchedule } from './settings.ts'
 
@@ -75,10 +76,13 @@ export const url = form('an http or https URL without a query, like https://gate
   return parsed.href.replace(/\/+$/, '')
 })
 
+const issuerForm =
+  'an https URL without a query (http on this machine only), like https://login.example.com/realms/main'
 /** As it is written: whether there is a slash at its end is part of an issuer's name. */
-export const issuer = form('an https URL, like https://login.example.com/realms/main', (value) => {
+export const issuer = form(issuerForm, (value) => {
   const parsed = URL.parse(text(value) ?? '')
-  return parsed && isPlainAddress(parsed) ? text(value) : null
+  if (!parsed || !isPlainAddress(parsed)) return null
+  return parsed.protocol === 'https:' || isThisMachine(parsed.hostname) ? text(value) : null
 })
 
 /** Shown to people and sent to browsers, so it says nothing of who asks. */

@@ -1,5 +1,6 @@
 import * as client from 'openid-client'
 import { newId } from '../core/ids.ts'
+import { isThisMachine } from '../core/this-machine.ts'
 import type { Grant, Operator } from '../store/operators/operator-tables.ts'
 import { type AuditLine, operatorLine } from './audit-line.ts'
 import { mapRoles, type OidcSettings, oidcMinutes } from './oidc-settings.ts'
@@ -155,9 +156,10 @@ type Claims = Record<string, unknown> & { iss: string; sub: string }
 
 async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<client.Configuration> {
   const server = new URL(issuer)
-  // Without HTTPS only for a provider on this very machine.
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(server.hostname)
-  const execute = [client.enableNonRepudiationChecks, ...(isLocal ? [client.allowInsecureRequests] : [])]
+  const execute = [
+    client.enableNonRepudiationChecks,
+    ...(isThisMachine(server.hostname) ? [client.allowInsecureRequests] : []),
+  ]
   const secret = clientSecret?.reveal()
   return await client.discovery(server, clientId, secret, secret === undefined ? client.None() : undefined, {
     execute,

@@ -79,6 +79,12 @@ describe('a URL', () => {
     expect(read(valkeyUrl, 'valkey://:secret@cache')).toBe('refused')
   })
 
+  it('of an identity provider is http on this machine only', () => {
+    for (const given of ['http://localhost:9000/main', 'http://127.0.0.1', 'http://[::1]:9000'])
+      expect(read(issuer, given)).toBe(given)
+    expect(read(issuer, 'http://login.example.com')).toBe('refused')
+  })
+
   it('of a database is refused where it is not written as a URL is', () => {
     expect(read(postgresUrl, 'postgres://sp%zzgw@db/spgw')).toBe('refused')
     expect(read(postgresUrl, 'postgres://spgw@db/sp%zzgw')).toBe('refused')
