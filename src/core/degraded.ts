@@ -20,6 +20,17 @@ export type PartName = (typeof partNames)[number]
 /** While one of these is degraded `/readyz` says 503. */
 export const unreadyParts: ReadonlySet<string> = new Set<PartName>(['journal', 'isolated', 'membership'])
 
+/** `valkey is degraded`, `records are degraded`; a node that is isolated is just that. */
+export function describeDegraded(part: string): string {
+  if (part === 'isolated') return part
+  return `${part} ${part.endsWith('s') && part !== 'postgres' ? 'are' : 'is'} degraded`
+}
+
+/** The same before a time: `valkey degraded` */
+export function nameDegraded(part: string): string {
+  return part === 'isolated' ? part : `${part} degraded`
+}
+
 /** Where records wait while it is degraded. */
 const keepers = ['journal', 'store'] as const satisfies readonly PartName[]
 

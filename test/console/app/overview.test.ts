@@ -69,6 +69,19 @@ describe('what needs attention', () => {
       'warning node gw-b: valkey is degraded: it does not answer → /settings/$section',
       'warning node gw-b: its clock is 95 s ahead of PostgreSQL’s → /settings/$section',
     ])
+    const many = ['records', 'isolated', 'postgres'].map((part) => ({ part, reason: 'why', since: '' }))
+    expect(
+      listed({
+        nodes: [
+          { ...well, name: 'gw-a' },
+          { ...well, name: 'gw-b', degraded: many },
+        ],
+      }),
+    ).toEqual([
+      'warning node gw-b: records are degraded: why → /settings/$section',
+      'warning node gw-b: isolated: why → /settings/$section',
+      'warning node gw-b: postgres is degraded: why → /settings/$section',
+    ])
     const cut = { ...well, name: 'gw-a', degraded: [{ part: 'postgres', reason: 'no route', since: '' }] }
     expect(listed({ nodes: [cut, { ...well, name: 'gw-c', state: 'absent' }] })).toEqual([])
   })

@@ -3,6 +3,7 @@ import { formatMilliseconds, formatShare } from '../../../../admin/contract/show
 import { isUnpriced } from '../../../../admin/contract/unpriced.ts'
 import { failsOften } from '../../../../core/attempt-figures.ts'
 import { describeApart } from '../../../../core/clock-apart.ts'
+import { describeDegraded } from '../../../../core/degraded.ts'
 import type { ErrorCode } from '../../../../core/errors.ts'
 import type { StatusOutput } from '../../live/status-output.ts'
 import type { Key, Provider, Route, StatsRow } from '../outputs.ts'
@@ -63,7 +64,7 @@ function ofNode({ name, state, degraded, clock_ahead_ms: ahead }: Node, isOwn: b
   const about = { subject: `node ${name}`, to: '/settings/$section', params: { section: 'about' }, search: {} } as const
   if (state === 'absent')
     return [{ key: `node ${name}`, tone: 'bad', text: 'not heard of: it has ended, or is cut off', ...about }]
-  const parts = isOwn ? [] : degraded.map(({ part, reason }) => `${part} is degraded: ${reason}`)
+  const parts = isOwn ? [] : degraded.map(({ part, reason }) => `${describeDegraded(part)}: ${reason}`)
   const clock = ahead === null ? [] : [`its clock is ${describeApart(ahead)} PostgreSQL’s`]
   return [...parts, ...clock].map((text) => ({ key: `node ${name} ${text}`, tone: 'warning', text, ...about }))
 }
