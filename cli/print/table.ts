@@ -61,7 +61,7 @@ const cuttable: readonly Format[] = ['text', 'state', 'list', 'targets', 'rules'
 type SizedColumn = Pick<LaidOutColumn, 'column' | 'width'> & Partial<Pick<LaidOutColumn, 'empty'>>
 
 /**
- * Fits columns into a width: those in which nothing stands go first, then the last ones, and what is left is cut where
+ * Fits columns into a width: those in which nothing stands go first, then spare ones, then the last, and what is left is cut where
  * it is widest. The first always stays, and an id, which leads on to `show`, is whole and goes last of the others.
  */
 export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], width: number | null): Part[] {
@@ -73,10 +73,11 @@ export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], w
   shown = dropMinor(shown, width, leastOf)
   while (shown.length > 1 && totalWidth(shown.map(leastOf)) > width) {
     const empty = shown.findLastIndex((part, index) => isVictim(part, index) && part.empty === true)
+    const spare = shown.findLastIndex((part, index) => isVictim(part, index) && part.column.spare === true)
     const last = shown.findLastIndex(isVictim)
     const minor = shown[last - 1]?.column.minor === true && isVictim(shown[last - 1] as Part, last - 1)
-    const victim = empty >= 0 ? empty : minor ? last - 1 : last
-    shown = shown.toSpliced(victim < 0 ? shown.length - 1 : victim, 1)
+    const victim = [empty, spare, minor ? last - 1 : last].find((index) => index >= 0)
+    shown = shown.toSpliced(victim ?? shown.length - 1, 1)
   }
   return cutWidest(shown, width, leastOf)
 }

@@ -81,6 +81,8 @@ export interface Column {
   minor?: true
   /** Both its ends tell rows apart: cut after all others, and in its middle. */
   cut?: 'middle'
+  /** Where there is no room even for all when they are cut, it goes before those behind it. */
+  spare?: true
   /** Left out of tables in which no row has it, unless it is asked for. */
   optional?: true
 }

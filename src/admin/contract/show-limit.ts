@@ -13,7 +13,7 @@ export interface LimitUsage {
 
 export const limitColumns: readonly Column[] = [
   { field: 'policy', title: 'POLICY' },
-  { field: 'scope', title: 'APPLIES TO', cut: 'middle' },
+  { field: 'scope', title: 'APPLIES TO', cut: 'middle', spare: true },
   { field: 'kind', title: 'LIMIT', format: 'limit' },
   { field: 'used', title: 'USED', format: 'used' },
   { field: 'held', title: 'HELD', format: 'amount', minor: true },
