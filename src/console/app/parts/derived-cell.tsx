@@ -11,7 +11,7 @@ import {
   withoutUnit,
 } from '../../../admin/contract/show-value.ts'
 import { CopyButton } from './copy-button.tsx'
-import { sentenceCase } from './labels.ts'
+import { sentenceCase, stateLabel } from './labels.ts'
 import { StateBadge } from './state-badge.tsx'
 import type { TableColumn } from './table-columns.tsx'
 import { Id, Missing, Time } from './values.tsx'
@@ -44,6 +44,7 @@ export function DerivedCell({ row, column, whole = false }: { row: unknown; colu
     return <StateBadge state={text} {...(tone === null ? {} : { tone })} />
   }
   if (text === absent) return <Missing />
+  if (typeof value === 'boolean') return stateLabel(text)
   if (amounts.includes(column.format ?? 'text')) return <span className="number">{text}</span>
   return <bdi className={`from-outside ${whole ? 'breakable' : 'truncate'}`}>{text}</bdi>
 }
@@ -62,6 +63,7 @@ export function DerivedValue({ name, value }: { name: string; value: unknown }) 
         <CopyButton bare text={value} label={`Copy ${withoutUnit(name)}`} />
       </span>
     )
+  if (typeof value === 'boolean') return stateLabel(formatValue(value, format, noClock))
   if (Array.isArray(value) && value.some((item) => typeof item === 'object' && item !== null))
     return <NestedList items={value} />
   return <bdi className="from-outside breakable">{formatValue(value, format, { now: Date.now(), utc: true })}</bdi>

@@ -1,5 +1,7 @@
+import { formatLimitUsage, nameScope } from '../../../../admin/contract/show-limit.ts'
 import { formatMilliseconds, formatMoney, formatShare, formatValue } from '../../../../admin/contract/show-value.ts'
 import { clockRemedy, describeApart } from '../../../../core/clock-apart.ts'
+import { nameDegraded } from '../../../../core/degraded.ts'
 import { useLive } from '../../live/live.ts'
 import type { StatusOutput } from '../../live/status-output.ts'
 import {
@@ -12,6 +14,7 @@ import {
   RecordView,
   StateBadge,
   Time,
+  UntrustedText,
 } from '../../parts/index.ts'
 import { Loading } from '../../shell/page.tsx'
 import { Section } from '../section.tsx'
@@ -24,6 +27,7 @@ const inWords = [
   'held_bytes',
   'held_limit',
   'entries_lost',
+  'budgets',
   'database_bytes',
   'database_limit_bytes',
   'journal_bytes',
@@ -45,6 +49,7 @@ function statusEntries({ traffic, providers, ...status }: StatusOutput): RecordE
       ),
     },
     { label: 'Last minute', value: traffic === null ? <Missing meaning="unknown" /> : describeTraffic(traffic) },
+    ...(status.budgets.length === 0 ? [] : [{ label: 'Budgets', value: <Budgets budgets={status.budgets} /> }]),
     { label: 'Providers', value: states.map(([state, number]) => `${number} ${state}`).join(', ') || 'None' },
     {
       label: 'Database',
@@ -64,6 +69,23 @@ function statusEntries({ traffic, providers, ...status }: StatusOutput): RecordE
     { label: 'Journal entries lost', value: <Count value={status.entries_lost} /> },
     { label: 'Blocked threads', value: <BlockedThreads turns={status.long_turns} /> },
   ]
+}
+
+/** In the words of `spgw status`. */
+function Budgets({ budgets }: Pick<StatusOutput, 'budgets'>) {
+  return (
+    <ul className="nested">
+      {budgets.map((budget) => {
+        const { policy, scope, kind, period, resets_at } = budget
+        const words = `${nameScope(scope)}: ${formatLimitUsage(budget)} (policy ${policy})`
+        return (
+          <li key={`${policy} ${scope} ${kind} ${period}`} className="breakable">
+            <UntrustedText text={words} />, resets <Time at={resets_at} />
+          </li>
+        )
+      })}
+    </ul>
+  )
 }
 
 /** Nothing where the settings name none. */
@@ -89,7 +111,7 @@ function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
           {state === 'absent' ? ': not heard of' : traffic === null ? null : `: ${describeTraffic(traffic)}`}
           {(index === 0 ? [] : degraded).map(({ part, since }) => (
             <span key={part}>
-              ; {part} degraded since <Time at={since} />
+              ; {nameDegraded(part)} since <Time at={since} />
             </span>
           ))}
           {clock_ahead_ms === null ? null : (
