@@ -118,6 +118,7 @@ const columns: TableColumn<FormatLoss>[] = [
   {
     id: 'field',
     title: 'Field',
+    width: '34%',
     cell: ({ field }) => (
       <code>
         <UntrustedText text={field} />
