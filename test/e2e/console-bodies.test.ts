@@ -12,6 +12,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const said = `It's "said" <img src=x onerror="document.title=1"> \u202Eonce`
 
+const model = 'us.anthropic.claude-sonnet-4-5-v1:0'
+
 /** Blocks of text of which a line runs below the button that copies it. */
 const hidesText = `((blocks) => [...document.querySelectorAll(blocks)].filter((block) => {
   const button = block.querySelector('button').getBoundingClientRect()
@@ -36,14 +38,25 @@ const brokenFigures = `(() => {
   }).map((cell) => cell.textContent)
 })()`
 
+/** Words of names that go on in the next line. */
+const brokenWords = `[...document.querySelectorAll('.replay-table bdi')].flatMap((name) => {
+  const nodes = [...name.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
+  return nodes.flatMap((node) => [...node.data.matchAll(/[^-]+-?/g)].filter(({ 0: word, index }) => {
+    const text = document.createRange()
+    text.setStart(node, index)
+    text.setEnd(node, index + word.length)
+    return text.getClientRects().length > 1
+  }).map(([word]) => word))
+})`
+
 /** What was said, on the page of its request: Debian's Chromium, the packaged executable. */
 describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
   let browser: Browser
   let gateway: TestGateway
   beforeAll(async () => {
     ;[browser, gateway] = await Promise.all([openBrowser(), startGateway()])
-    await gateway.admin.providers.add({ name: 'demo', kind: 'demo' })
-    await gateway.addRoute('demo', ['demo'])
+    await gateway.admin.providers.add({ name: 'anthropic-europe', kind: 'demo' })
+    await gateway.addRoute(model, ['anthropic-europe'])
   })
   afterAll(async () => {
     await browser?.close()
@@ -52,7 +65,7 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
 
   async function ask(key: string): Promise<string> {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const body = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: said }] })
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: said }] })
     const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', headers, body })
     expect(answer.status).toBe(200)
     return answer.headers.get('x-sp-request-id') ?? ''
@@ -88,6 +101,7 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     await page.getByText('Response (identical)').waitFor()
     expect(await page.evaluate(`${hidesText}('.code')`)).toEqual([])
     await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate(brokenWords)).toEqual([])
     expect(await page.evaluate(brokenFigures)).toEqual([])
     const beside =
       '((dialog) => dialog.scrollWidth - dialog.clientWidth)(document.querySelector(".replay-table").parentElement)'

@@ -53,5 +53,6 @@ export {
   Money,
   Rate,
   Time,
+  UntrustedName,
   UntrustedText,
 } from './values.tsx'

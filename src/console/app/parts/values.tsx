@@ -1,3 +1,4 @@
+import { Fragment } from 'react'
 import { formatRate, moneyDigits } from '../../../admin/contract/show-number.ts'
 import {
   absent,
@@ -16,6 +17,26 @@ export function UntrustedText({ text }: { text: string | null | undefined }) {
     <Missing />
   ) : (
     <bdi className="from-outside">{escapeControls(text)}</bdi>
+  )
+}
+
+/** Where there is little room it goes on below between its words, not within one: browsers break a line after `-` only. */
+export function UntrustedName({ text }: { text: string | null | undefined }) {
+  if (!text) return <Missing />
+  // Parts have no name but their place, and do not move.
+  const parts = [...escapeControls(text).matchAll(/[^/.:_]*[/.:_]*/g)].map(([part], place) => ({
+    key: `${place}`,
+    part,
+  }))
+  return (
+    <bdi className="from-outside">
+      {parts.map(({ key, part }) => (
+        <Fragment key={key}>
+          {part}
+          <wbr />
+        </Fragment>
+      ))}
+    </bdi>
   )
 }
 

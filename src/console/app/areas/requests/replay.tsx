@@ -6,7 +6,7 @@ import type { Compared, ReplayDifference, ReplayedEvent } from '../../../../admi
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Button, Code, Dialog, Duration, FaultNotice, Money, OperationForm, UntrustedText } from '../../parts/index.ts'
+import { Button, Code, Dialog, Duration, FaultNotice, Money, OperationForm, UntrustedName } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
@@ -80,11 +80,11 @@ const rows: readonly ComparedRow[] = [
     ),
   },
   { title: 'Status', render: ({ status }) => status ?? 'None' },
-  { title: 'Model', render: ({ model }) => <UntrustedText text={model} /> },
+  { title: 'Model', render: ({ model }) => <UntrustedName text={model} /> },
   {
     title: 'Served by',
     render: ({ provider, upstream_model }) => (
-      <UntrustedText text={provider && `${provider}/${upstream_model ?? ''}`} />
+      <UntrustedName text={provider && `${provider}/${upstream_model ?? ''}`} />
     ),
   },
   {
@@ -132,8 +132,12 @@ function Both({ event: { before, after, difference, text } }: { event: ComparedE
             <tr key={title} className={more === undefined ? undefined : 'replay-figures'}>
               <th scope="row">{title}</th>
               <td>{render(before)}</td>
-              <td>{render(after)}</td>
-              <td>{more === undefined ? null : <More {...more(difference)} />}</td>
+              <td colSpan={more === undefined ? 2 : 1}>{render(after)}</td>
+              {more === undefined ? null : (
+                <td>
+                  <More {...more(difference)} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
