@@ -48,14 +48,14 @@ export function ModelServed({ row, change }: { row: RequestRow; change: ChangeFi
   const served = row.provider === null ? '' : `${row.provider}${upstream}`
   return (
     <span
-      className="truncate two-lines"
+      className="truncate two-lines model-served"
       title={escapeControls(`${row.model ?? 'no model'}${served && ` → ${served}`}`)}
     >
       <FilterCell name="model" value={row.model} change={change}>
         <UntrustedText text={row.model} />
       </FilterCell>
       {served === '' ? null : (
-        <span className="quiet wide-only">
+        <span className="quiet wide-only served-by">
           {' → '}
           <FilterCell name="provider" value={row.provider} change={change}>
             <bdi>{escapeControls(served)}</bdi>
