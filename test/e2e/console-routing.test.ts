@@ -11,6 +11,13 @@ import {
   type Stage,
 } from '../support/console-stage.ts'
 
+/** Cells of a table with more than one line, where there is room for one. */
+const wrappedCells = `[...document.querySelectorAll('tbody td .cell')].filter((cell) => {
+  const text = document.createRange()
+  text.selectNodeContents(cell)
+  return text.getBoundingClientRect().height > 30
+}).map((cell) => cell.textContent)`
+
 describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs chromium)', () => {
   let stage: Stage
   beforeAll(async () => {
@@ -103,6 +110,10 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
         .waitFor()
       await page.getByText(/^Kept \(/).click()
       await page.getByText('messages.content.image_url', { exact: true }).waitFor()
+
+      await visit('/routing/translation?from=generate&to=chat')
+      await page.getByRole('row', { name: /computerUse/ }).waitFor()
+      expect(await page.evaluate(wrappedCells)).toEqual([])
     })
 
     it('is edited, disabled, enabled and removed', async () => {

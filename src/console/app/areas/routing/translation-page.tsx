@@ -118,7 +118,7 @@ const columns: TableColumn<FormatLoss>[] = [
   {
     id: 'field',
     title: 'Field',
-    width: '34%',
+    width: '38%',
     cell: ({ field }) => (
       <code>
         <UntrustedText text={field} />
