@@ -3,6 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasBrowser, openPage } from '../support/browser.ts'
 import { openStage, type Stage, visit } from '../support/console-stage.ts'
 
+/** Names that begin where their cell ends, or behind it. */
+const lostNames = `[...document.querySelectorAll('.cell-filter')].filter((name) => {
+  const cell = name.closest('td').getBoundingClientRect()
+  return name.offsetParent !== null && name.getBoundingClientRect().right > cell.right
+}).map((name) => name.textContent)`
+
 /** The list of requests: its quick filters, its histogram and its export; and a link that was used before. */
 describe.skipIf(!hasBrowser)('requests in the console (needs chromium)', () => {
   let stage: Stage
@@ -12,7 +18,7 @@ describe.skipIf(!hasBrowser)('requests in the console (needs chromium)', () => {
     await gateway.admin.providers.add({ name: 'demo', kind: 'demo' })
     await gateway.admin.providers.add({ name: 'standby', kind: 'demo' })
     await gateway.addRoute('demo', ['demo'])
-    await gateway.addRoute('smart', ['demo:demo-error-429', 'standby:demo'], { retries: 0 })
+    await gateway.addRoute('smart', ['demo:demo-error-429', 'standby:demo-large'], { retries: 0 })
     const { key } = await gateway.createKey('web')
     for (const model of ['demo', 'smart', 'missing']) {
       const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
@@ -32,6 +38,7 @@ describe.skipIf(!hasBrowser)('requests in the console (needs chromium)', () => {
     const { page, gateway } = stage
     await visit(page, gateway, '/requests')
     await expect.poll(() => rows().count()).toBe(3)
+    expect(await page.evaluate(lostNames)).toEqual([])
     await page.getByRole('button', { name: 'Errors', exact: true }).click()
     await page.waitForURL(/errors=true/)
     await expect.poll(() => rows().allTextContents()).toEqual([expect.stringContaining('404 model_not_found')])
