@@ -15,6 +15,7 @@ import {
   QueryFault,
   RecordView,
   toast,
+  UntrustedName,
   UntrustedText,
 } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
@@ -34,7 +35,9 @@ const widths = {
   model: {
     cell: ({ model, vendor }: Price) => (
       <>
-        <UntrustedText text={model} />
+        <span className="whole-name">
+          <UntrustedName text={model} />
+        </span>
         {vendor === null ? null : (
           <span className="second-line quiet">
             <UntrustedText text={vendor} />
