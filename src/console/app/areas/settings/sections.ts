@@ -97,7 +97,7 @@ export const sections: readonly SettingsSection[] = [
   {
     word: 'about',
     title: 'About',
-    about: 'Version, addresses and disk usage',
+    about: 'Version, addresses, disk usage and cluster',
     operation: 'status',
     View: lazyPart(async () => (await import('./about.tsx')).About),
   },
