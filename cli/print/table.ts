@@ -69,11 +69,16 @@ export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], w
   if (width === null) return shown
   const isVictim = (part: Part, index: number) => index > 0 && part.column.format !== 'id'
   const room = width - totalWidth(laid.filter(({ column }) => column.format === 'id').map((part) => part.width))
-  const leastOf = (part: SizedColumn) => minimumWidthOf(part, room)
+  let isTight = false
+  const leastOf = (part: SizedColumn) => minimumWidthOf(part, room, isTight)
   shown = dropMinor(shown, width, leastOf)
   while (shown.length > 1 && totalWidth(shown.map(leastOf)) > width) {
     const empty = shown.findLastIndex((part, index) => isVictim(part, index) && part.empty === true)
     const spare = shown.findLastIndex((part, index) => isVictim(part, index) && part.column.spare === true)
+    if (empty < 0 && spare >= 0 && !isTight) {
+      isTight = true
+      continue
+    }
     const last = shown.findLastIndex(isVictim)
     const minor = shown[last - 1]?.column.minor === true && isVictim(shown[last - 1] as Part, last - 1)
     const victim = [empty, spare, minor ? last - 1 : last].find((index) => index >= 0)
@@ -82,9 +87,11 @@ export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], w
   return cutWidest(shown, width, leastOf)
 }
 
-function minimumWidthOf({ column, width }: SizedColumn, room: number): number {
+/** `isTight`: a spare column may be cut until its title is left, before it goes. */
+function minimumWidthOf({ column, width }: SizedColumn, room: number, isTight: boolean): number {
   const format = formatOf(column)
   if (!cuttable.includes(format)) return width
+  if (isTight && column.spare === true) return Math.min(width, textWidth(column.title))
   const least = column.cut === 'middle' ? minimumPathWidth : minimumWidth
   return Math.min(width, Math.max(format === 'state' ? minimumStateWidth(room) : least, textWidth(column.title)))
 }

@@ -17,6 +17,7 @@ it('leaves out where a limit applies before what is used of it, and of how much'
     'team            USD a month        $0.003 (< 0.1%)  $7.50   in 12 h',
     'per-key-limits  tokens a day       18,204 (46%)     40,000  in 12 h',
   ])
+  expect(at(80)[2]).toBe('per-key-limits  key:s…n/bot  tokens a day       18,204 (46%)     40,000  in 12 h')
   expect(at(88)[2]).toBe('per-key-limits  key:support/pr…/bot  tokens a day       18,204 (46%)     40,000  in 12 h')
 })
 
