@@ -98,10 +98,11 @@ export class LimitDriver {
   }
 
   #publishClock(now: number): void {
-    const { clock, bucket } = this.#windows
+    const { clock, bucket, apart } = this.#windows
     const { low, high } = clock.span(now)
     const from = now + bucket * bucketMs - low
-    this.#clock?.publish(bucket, Math.max(now - tickMs, from), now + ((bucket + 1) * bucketMs - high) * 0.9998)
+    const until = now + ((bucket + 1) * bucketMs - high) * 0.9998
+    this.#clock?.publish(bucket, Math.max(now - tickMs, from), until, apart)
   }
 
   #call(): void {

@@ -1,3 +1,4 @@
+import type { Apart } from '../../policy/limits/bucket-clock.ts'
 import { bucketMs, type LimitCall, type LimitReply, type StatedRow, silentMs, windowBuckets } from './call.ts'
 import { type AllowanceCell, GrantedRow, type SharedLimit } from './granted-row.ts'
 import { ServerClock } from './server-clock.ts'
@@ -95,6 +96,15 @@ export class SharedWindows {
   /** Grants are given: all nodes have stated to this server what they hold. */
   get isOpen(): boolean {
     return this.#open
+  }
+
+  /** Why nothing can be granted to this node now, as those who are refused are told. */
+  get apart(): Apart {
+    const { node, without } = this.#options
+    if (node === null) return null
+    if (this.isAbsent()) return without === 'local' ? null : 'cut off'
+    // Whoever knows no nodes asks nobody.
+    return this.#members.length === 0 ? 'cut off' : this.#open ? null : 'opening'
   }
 
   get heardAt(): number {

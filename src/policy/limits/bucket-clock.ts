@@ -2,18 +2,26 @@
 const bucketMs = 10_000
 /** A bucket counts for so many. */
 const counted = 7
-/** Words: a count of changes, odd while they are made, then the bucket and between which times it lies for certain. */
-const words = 4
+/** Words: a count of changes, odd while they are made, then the bucket, between which times it lies for certain, and `Apart`. */
+const words = 5
 /** A thread that is stopped while it writes leaves an odd count: whoever reads then knows no bucket. */
 const mostReads = 100
+
+/**
+ * Why this node can be granted nothing now: it does not reach the others, or they have not all said yet what they use. Null:
+ * what it is refused is used up.
+ */
+export type Apart = 'cut off' | 'opening' | null
+const aparts: readonly Apart[] = [null, 'cut off', 'opening']
 
 interface ClockReading {
   bucket: number
   from: number
   until: number
+  apart: Apart
 }
 
-const unknown: ClockReading = { bucket: 0, from: 0, until: 0 }
+const unknown: ClockReading = { bucket: 0, from: 0, until: 0, apart: null }
 
 /** Where the cluster thread tells in which bucket requests are: in microseconds of a clock that all threads share. */
 export class BucketClock {
@@ -48,12 +56,17 @@ export class BucketClock {
     return Math.max(0, present.until + (bucket - present.bucket + counted - 1) * bucketMs - now)
   }
 
+  get apart(): Apart {
+    return this.#read().apart
+  }
+
   /** Only the cluster thread. */
-  publish(bucket: number, from: number, until: number): void {
+  publish(bucket: number, from: number, until: number, apart: Apart = null): void {
     Atomics.add(this.#words, 0, 1n)
     Atomics.store(this.#words, 1, BigInt(bucket))
     Atomics.store(this.#words, 2, BigInt(Math.ceil(from * 1000)))
     Atomics.store(this.#words, 3, BigInt(Math.floor(until * 1000)))
+    Atomics.store(this.#words, 4, BigInt(aparts.indexOf(apart)))
     Atomics.add(this.#words, 0, 1n)
   }
 
@@ -62,7 +75,8 @@ export class BucketClock {
     for (let read = 0; read < mostReads; read++) {
       const before = Atomics.load(this.#words, 0)
       if (before === this.#seen) return this.#reading
-      const reading = { bucket: this.#at(1), from: this.#at(2) / 1000, until: this.#at(3) / 1000 }
+      const apart = aparts[this.#at(4)] ?? null
+      const reading = { bucket: this.#at(1), from: this.#at(2) / 1000, until: this.#at(3) / 1000, apart }
       if (before % 2n !== 0n || Atomics.load(this.#words, 0) !== before) continue
       this.#seen = before
       this.#reading = reading

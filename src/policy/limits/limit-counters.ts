@@ -1,7 +1,7 @@
 import type { BookedAmount, SettledHold } from '../../core/journal-format.ts'
 import type { Limit, LimitFigures } from '../../core/policy-limits.ts'
 import type { AllowanceWant } from './allowance.ts'
-import { BucketClock, sharedTime } from './bucket-clock.ts'
+import { type Apart, BucketClock, sharedTime } from './bucket-clock.ts'
 import {
   allowanceWaitMs,
   BudgetCounters,
@@ -24,6 +24,8 @@ export interface LimitRefusal {
   used: number
   /** Milliseconds after which asking again may help; null: waiting does not help. */
   waitMs: number | null
+  /** Of a limit that nodes share: why this one could not be granted more. */
+  apart: Apart
   /** Of a limit that nodes share: what may be had from the others; null: nothing may. */
   want: LimitWant | null
 }
@@ -288,7 +290,7 @@ export class LimitCounters {
       const row = this.#place(limit, hold.user)
       const refusal =
         row === null
-          ? { limit, amount: 0, used: 0, waitMs: 1000, want: null }
+          ? { limit, amount: 0, used: 0, waitMs: 1000, apart: null, want: null }
           : limit.kind === 'concurrency'
             ? this.#hold(hold, limit, row)
             : this.#book(hold, limit, row, limit.kind === 'requests' ? asked.requests : asked.tokens, moment)
@@ -311,7 +313,8 @@ export class LimitCounters {
       return null
     }
     const waitMs = amount > limit.limit || limit.limit === 0 ? null : window.wait(this.#rows, row, -left, now)
-    return { limit, amount, used: limit.limit - left - amount, waitMs, want: this.#want(limit, row, amount) }
+    const used = limit.limit - left - amount
+    return { limit, amount, used, waitMs, apart: this.#counting.apart(), want: this.#want(limit, row, amount) }
   }
 
   #want({ kind, limit }: Limit, row: number, need: number): LimitWant | null {
@@ -322,11 +325,12 @@ export class LimitCounters {
     const { words } = this.#rows
     const { isTaken, used } = this.#counting.takeSlot(words, row, limit.limit)
     const waitMs = limit.limit === 0 ? null : 1000
-    if (!isTaken) return { limit, amount: 1, used, waitMs, want: this.#want(limit, row, 1) }
+    const apart = this.#counting.apart()
+    if (!isTaken) return { limit, amount: 1, used, waitMs, apart, want: this.#want(limit, row, 1) }
     const entry = this.#ledger.open(row, 1n)
     if (entry === null) {
       this.#counting.releaseSlots(words, row, 1n)
-      return { limit, amount: 1, used, waitMs: 1000, want: null }
+      return { limit, amount: 1, used, waitMs: 1000, apart: null, want: null }
     }
     hold.taken.push({ limit, row, amount: 1, epoch: 0, recent: 0, left: limit.limit - used - 1, entry })
     return null

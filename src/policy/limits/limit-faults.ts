@@ -4,14 +4,16 @@ import type { Signal } from '../../core/record.ts'
 import type { LimitHold, LimitRefusal } from './limit-counters.ts'
 
 /** What the client is told of a limit that has no room, with its real wait; and what the record says. */
-export function refusedByLimit({ limit, amount, used, waitMs }: Omit<LimitRefusal, 'want'>): {
+export function refusedByLimit({ limit, amount, used, waitMs, apart }: Omit<LimitRefusal, 'want'>): {
   fault: Fault
   signal: Signal
 } {
-  const why = explain(limit, amount, waitMs)
+  const why = explain(limit, amount, { waitMs, apart })
   const text = `${describe(limit, limit.scope)} ${why}`
   const message = `${describe(limit, nameForClient(limit.scope))} ${why}`
-  const data = { policy: limit.policy, scope: limit.scope, kind: limit.kind, limit: limit.limit, used, asked: amount }
+  const { policy, scope, kind } = limit
+  // What is used on nodes that this one does not hear is not known.
+  const data = { policy, scope, kind, limit: limit.limit, used: apart === null ? used : null, asked: amount }
   const retry = waitMs === null ? { shouldRetry: false } : { retryAfterMs: waitMs }
   return { fault: fault('rate_limited', message, retry), signal: { rule: 'limits', verdict: 'deny', text, data } }
 }
@@ -33,12 +35,20 @@ export function nameForClient(scope: string): string {
   return scope === 'workspace' ? 'the workspace' : scope
 }
 
-function explain({ kind, limit }: Limit, amount: number, waitMs: number | null): string {
+function explain(
+  { kind, limit }: Limit,
+  amount: number,
+  { waitMs, apart }: Pick<LimitRefusal, 'waitMs' | 'apart'>,
+): string {
   if (limit === 0) return 'So nothing passes; ask the operator.'
   if (waitMs === null) return `This request alone needs ${amount}, so waiting does not help: send a smaller one.`
-  if (kind === 'concurrency') return 'As many are running; wait for one of them to end, then try again.'
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  return `They are used up; try again in ${seconds} ${plural('second', seconds)}.`
+  const later = `try again in ${seconds} ${plural('second', seconds)}.`
+  const shared = 'The nodes of the cluster share this limit, and'
+  if (apart === 'cut off') return `${shared} this one is cut off from the others and has no more of it; ${later}`
+  if (apart === 'opening') return `${shared} none is given more before all have said what they use; ${later}`
+  if (kind === 'concurrency') return 'As many are running; wait for one of them to end, then try again.'
+  return `They are used up; ${later}`
 }
 
 const unit = (kind: Limit['kind'], count: number) => plural(kind === 'tokens' ? 'token' : 'request', count)

@@ -1,4 +1,5 @@
 import type { Limit } from '../../core/policy-limits.ts'
+import type { Apart } from './bucket-clock.ts'
 import { rowHead } from './limit-memory.ts'
 import { requestWindow } from './request-window.ts'
 import { epochAt, type LimitWindow, livesFor, tokenWindow } from './window.ts'
@@ -7,6 +8,8 @@ import { epochAt, type LimitWindow, livesFor, tokenWindow } from './window.ts'
 export interface MinuteCounting {
   /** What is refused here may be had from the other nodes. */
   isShared: boolean
+  /** Why this node can be granted nothing by the others now. */
+  apart(): Apart
   windowOf(kind: Limit['kind']): LimitWindow
   epochAt(now: number): number
   /** Milliseconds until what was booked in that bucket no longer counts. */
@@ -21,6 +24,7 @@ export interface MinuteCounting {
 
 export const localCounting: MinuteCounting = {
   isShared: false,
+  apart: () => null,
   windowOf: (kind) => (kind === 'requests' ? requestWindow : tokenWindow),
   epochAt,
   livesFor,

@@ -106,6 +106,7 @@ export function sharedCounting(clock: BucketClock): MinuteCounting {
   }
   return {
     isShared: true,
+    apart: () => clock.apart,
     windowOf: () => window,
     epochAt: (now) => clock.bucketAt(now) ?? none,
     livesFor: (epoch, now) => clock.livesFor(epoch, now),

@@ -119,3 +119,25 @@ it('knows when there is room for what was refused', () => {
   answer(call(300).number, 301, { rows: [{ given: 1, share: 0, room: 0, frees: 0 }] })
   expect(windows.find('limit')?.freesAt).toBe(0)
 })
+
+it('says why nothing can be granted: it knows no nodes, not all have spoken, or the server is away', () => {
+  const { windows, call, answer } = open()
+  windows.setMembers([])
+  expect(windows.apart).toBe('cut off')
+  windows.setMembers(['one', 'two', 'three'])
+  expect(windows.apart).toBe('opening')
+  answer(call(0).number, 1, { code: 'new' })
+  answer(call(10).number, 11, { open: false })
+  expect(windows.apart).toBe('opening')
+  answer(call(300).number, 301)
+  expect(windows.apart).toBeNull()
+  windows.tick(10_100)
+  expect(windows.apart).toBe('cut off')
+})
+
+it('is not cut off where it has the whole of each limit', () => {
+  const { windows } = open('local')
+  windows.tick(10_100)
+  expect(windows.isAbsent()).toBe(true)
+  expect(windows.apart).toBeNull()
+})

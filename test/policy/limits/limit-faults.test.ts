@@ -10,7 +10,7 @@ const shared: Limit = {
 const own: Limit = { ...shared, perUser: true }
 
 it('says whose requests use a limit up: those of all, or of each end user', () => {
-  const said = (limit: Limit) => refusedByLimit({ limit, amount: 1, used: 5, waitMs: 1000 }).fault.message
+  const said = (limit: Limit) => refusedByLimit({ limit, amount: 1, used: 5, waitMs: 1000, apart: null }).fault.message
   expect(said(shared)).toContain('allows 5 requests a minute for the project web.')
   expect(said(own)).toContain('allows 5 requests a minute for each end user of the project web.')
 })
@@ -32,7 +32,7 @@ describe('a scope in the message to a client is said in words, on the record as 
     ['workspace', 'the workspace'],
   ])('%s', (scope, words) => {
     const limit = { ...shared, scope }
-    const limited = refusedByLimit({ limit, amount: 1, used: 5, waitMs: 1000 })
+    const limited = refusedByLimit({ limit, amount: 1, used: 5, waitMs: 1000, apart: null })
     expect(limited.fault.message).toMatch(`allows 5 requests a minute for ${words}.`)
     expect(limited.signal.text).toMatch(`allows 5 requests a minute for ${scope}.`)
     const use = { used: 5, held: 0, holders: 0 }
@@ -41,5 +41,31 @@ describe('a scope in the message to a client is said in words, on the record as 
     const spent = refusedByBudget(refusal, null)
     expect(spent.fault.message).toMatch(`allows 5 tokens a day for each end user of ${words}.`)
     expect(spent.signal.text).toMatch(`allows 5 tokens a day for each end user of ${scope}.`)
+  })
+})
+
+describe('of a limit that nodes share, a node that can be granted nothing says so, and not that it is used up', () => {
+  const refuse = (apart: 'cut off' | 'opening' | null, kind: 'requests' | 'concurrency' = 'requests') =>
+    refusedByLimit({ limit: { ...shared, kind }, amount: 1, used: 5, waitMs: 4200, apart })
+
+  it.each([
+    ['cut off', 'requests', 'this one is cut off from the others and has no more of it; try again in 5 seconds.'],
+    ['cut off', 'concurrency', 'this one is cut off from the others and has no more of it; try again in 5 seconds.'],
+    ['opening', 'requests', 'none is given more before all have said what they use; try again in 5 seconds.'],
+  ] as const)('%s, %s', (apart, kind, words) => {
+    const { fault, signal } = refuse(apart, kind)
+    expect(fault).toMatchObject({ code: 'rate_limited', retryAfterMs: 4200 })
+    expect(signal.data?.used).toBeNull()
+    for (const text of [fault.message, signal.text]) {
+      expect(text).toContain(`The nodes of the cluster share this limit, and ${words}`)
+      expect(text).not.toMatch(/used up|As many are running/)
+    }
+  })
+
+  it('says that it is used up where it is', () => {
+    const { fault, signal } = refuse(null)
+    expect(fault.message).toContain('They are used up; try again in 5 seconds.')
+    expect(fault.message).not.toMatch(/cluster|cut off/)
+    expect(signal.data?.used).toBe(5)
   })
 })

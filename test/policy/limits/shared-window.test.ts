@@ -125,3 +125,19 @@ it('says when there is room for what was refused, and where that is not known, w
   time.now += 42_000
   expect(waits()).toBe(250)
 })
+
+it('says of what it refuses why this node could be granted nothing, until it can', () => {
+  const { admit, clock, cell } = open('requests')
+  const why = () => {
+    const refused = admit()
+    return 'taken' in refused ? 'it passed' : refused.apart
+  }
+  for (const apart of ['cut off', 'opening', null] as const) {
+    clock.publish(bucket, 0, 10_000, apart)
+    expect(why()).toBe(apart)
+  }
+  // What it has in hand passes, whoever is cut off.
+  clock.publish(bucket, 0, 10_000, 'cut off')
+  cell.put(bucket, 1)
+  expect([why(), why()]).toEqual(['it passed', 'cut off'])
+})

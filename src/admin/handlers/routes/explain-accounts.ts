@@ -78,7 +78,7 @@ function refusedByMinute({ runtime }: Pick<AdminContext, 'runtime'>, limit: Limi
   const amount = limit.kind === 'requests' ? 1 : Math.max(1, inputOf(asked) + (limitOf(asked) ?? 0))
   if (used + amount <= limit.limit) return null
   const waits = amount <= limit.limit && resetsAt !== null
-  return refusedByLimit({ limit, amount, used, waitMs: waits ? resetsAt - now : null }).fault
+  return refusedByLimit({ limit, amount, used, waitMs: waits ? resetsAt - now : null, apart: null }).fault
 }
 
 function refusedByPeriod({ runtime }: Pick<AdminContext, 'runtime'>, limit: Limit, expected: Expected, now: number) {
