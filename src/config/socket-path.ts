@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { ProcessEnvironment } from './data-directory.ts'
 import type { Settings } from './settings.ts'
 import { SettingsRefused } from './settings-refused.ts'
@@ -8,12 +8,17 @@ import { SettingsRefused } from './settings-refused.ts'
 /** What every Unix takes as a socket address, without its closing zero (macOS has 104 bytes, Linux 108). */
 export const longestSocketPath = 103
 
-/** The path itself where it fits, else a short one of its own below `$XDG_RUNTIME_DIR`. */
+/**
+ * The path itself where it fits, else a short one of its own below `$XDG_RUNTIME_DIR`, which is absolute or not taken, as
+ * the XDG base directory specification has it.
+ */
 export function fitSocketPath(path: string, place: string, environment: ProcessEnvironment): string {
   if (Buffer.byteLength(path) <= longestSocketPath) return path
-  const short = join(environment.XDG_RUNTIME_DIR ?? '', `spgw-${shortHash(path)}.sock`)
-  if (environment.XDG_RUNTIME_DIR && Buffer.byteLength(short) <= longestSocketPath) return short
-  const message = `too long for a socket (${longestSocketPath} bytes), and XDG_RUNTIME_DIR is not set`
+  const runtime = environment.XDG_RUNTIME_DIR
+  const short = runtime && isAbsolute(runtime) ? join(runtime, `spgw-${shortHash(path)}.sock`) : null
+  if (short !== null && Buffer.byteLength(short) <= longestSocketPath) return short
+  const why = short !== null ? 'is too long as well' : runtime ? 'is not an absolute path' : 'is not set'
+  const message = `too long for a socket (${longestSocketPath} bytes), and XDG_RUNTIME_DIR ${why}`
   throw new SettingsRefused([
     { place, message: `${path} is ${message}; choose a shorter data directory or set admin.socket` },
   ])

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -25,15 +25,21 @@ describe('data directory', () => {
     )
   })
 
-  it.each([{}, { HOME: '' }, { HOME: '/nonexistent' }])('is refused without a home: %j', (environment) => {
-    expect(() => findDataDirectory(undefined, environment)).toThrow(SettingsRefused)
-  })
+  it.each([{}, { HOME: '' }, { HOME: '/nonexistent' }, { HOME: '.' }])(
+    'is refused without a home, and says what to do: %j',
+    (environment) => {
+      const find = () => findDataDirectory(undefined, environment)
+      expect(find).toThrow(SettingsRefused)
+      expect(find).toThrow(/^--data-dir: .*: --data-dir or SPGW_DATA_DIR$/)
+    },
+  )
 })
 
 describe('socket path', () => {
   const long = `/${'d'.repeat(longestSocketPath)}/admin.sock`
 
-  it('stays where it fits, to the byte', () => {
+  it('stays where it fits, to the byte, on macOS too', () => {
+    expect(longestSocketPath).toBe(103)
     const exact = `/${'d'.repeat(longestSocketPath - 1)}`
     expect(fitSocketPath(exact, 'x', { XDG_RUNTIME_DIR: '/run' })).toBe(exact)
     expect(fitSocketPath(`${exact}d`, 'x', { XDG_RUNTIME_DIR: '/run' })).not.toBe(`${exact}d`)
@@ -47,8 +53,22 @@ describe('socket path', () => {
     expect(fitSocketPath(`${long}2`, 'x', { XDG_RUNTIME_DIR: '/run/user/1' })).not.toBe(short)
   })
 
-  it('is refused where there is no runtime directory', () => {
-    expect(() => fitSocketPath(long, 'admin.socket', {})).toThrow(/too long for a socket/)
+  it('fits into the runtime directory to the byte', () => {
+    const file = '/spgw-0123456789abcdef.sock'
+    const fitting = `/${'r'.repeat(longestSocketPath - file.length - 1)}`
+    expect(fitSocketPath(long, 'x', { XDG_RUNTIME_DIR: fitting })).toHaveLength(longestSocketPath)
+    expect(() => fitSocketPath(long, 'x', { XDG_RUNTIME_DIR: `${fitting}r` })).toThrow(SettingsRefused)
+  })
+
+  it.each([
+    [{}, 'is not set'],
+    [{ XDG_RUNTIME_DIR: '' }, 'is not set'],
+    [{ XDG_RUNTIME_DIR: 'run' }, 'is not an absolute path'],
+    [{ XDG_RUNTIME_DIR: long }, 'is too long as well'],
+  ])('is refused without a usable runtime directory, and says why: %j', (environment, why) => {
+    expect(() => fitSocketPath(long, 'admin.socket', environment)).toThrow(
+      `admin.socket: ${long} is too long for a socket (103 bytes), and XDG_RUNTIME_DIR ${why}; choose`,
+    )
   })
 
   it('is noted in the data directory only while it lies elsewhere', () => {
@@ -57,5 +77,14 @@ describe('socket path', () => {
     expect(readFileSync(note, 'utf8')).toBe('/run/spgw.sock\n')
     noteSocketPath({ dataDirectory: directory, admin: { socket: join(directory, 'admin.sock'), socketGroup: null } })
     expect(existsSync(note)).toBe(false)
+  })
+
+  it('is noted before anything else is there, for the user only', () => {
+    const dataDirectory = join(directory, 'new', 'data')
+    // Nothing to take back, and nothing to take it from.
+    noteSocketPath({ dataDirectory, admin: { socket: join(dataDirectory, 'admin.sock'), socketGroup: null } })
+    noteSocketPath({ dataDirectory, admin: { socket: '/run/spgw.sock', socketGroup: null } })
+    expect(statSync(dataDirectory).mode & 0o777).toBe(0o700)
+    expect(statSync(join(dataDirectory, 'admin.path')).mode & 0o777).toBe(0o600)
   })
 })

@@ -24,6 +24,6 @@ describe("the environment's proxies", () => {
   it.each(['socks5://a:1080', 'http://', 'http://user:secret@:99999'])('refuses %s, without showing it', (url) => {
     const reading = () => readProxies({ HTTPS_PROXY: url })
     expect(reading).toThrow(SettingsRefused)
-    expect(reading).toThrow(/^HTTPS_PROXY: (?!.*secret)/)
+    expect(reading).toThrow(/^HTTPS_PROXY: not a usable proxy; write it as http:(?!.*secret)/)
   })
 })
