@@ -34,6 +34,23 @@ describe('requests that are pushed', () => {
     expect(inWords(pushAll([{ rows: [begun('a'), ended('a')] }]).shown)).toEqual(['a settled'])
   })
 
+  it('are all forgotten with the list that they belong to', () => {
+    const state = pushAll([{ rows: [begun('a')] }, { rows: [begun('b')], held: true }])
+    expect(push(state, 'forget')).toEqual(nothing)
+  })
+
+  it('stand once, though they change while they wait and after', () => {
+    const held = pushAll([
+      { rows: [begun('a')], held: true },
+      { rows: [ended('a'), begun('b')], held: true },
+    ])
+    expect(inWords(held.waiting)).toEqual(['b admitted', 'a settled'])
+    expect(inWords(push(held, { rows: [ended('b')], held: false, isListed: () => true }).shown)).toEqual([
+      'b settled',
+      'a settled',
+    ])
+  })
+
   it('wait while the list is held, unless they only end', () => {
     const state = pushAll([{ rows: [begun('a')] }, { rows: [ended('a'), begun('b')], held: true }])
     expect(inWords(state.shown)).toEqual(['a settled'])
@@ -48,6 +65,16 @@ describe('requests that are pushed', () => {
     const { shown, waiting } = pushAll([{ rows: [ended('b')], held: true }, { rows: [begun('c')] }], ['a', 'b'])
     expect(waiting).toEqual([])
     expect(inWords(joinRows(shown, pages))).toEqual(['c admitted', 'b settled', 'a settled'])
+  })
+
+  it('stand once where the list has some of them already', () => {
+    expect(inWords(pushAll([{ rows: [ended('b'), begun('c')] }], ['b']).shown)).toEqual(['c admitted', 'b settled'])
+  })
+
+  it('still wait when the list is read again, but for those that it has now', () => {
+    const before = pushAll([{ rows: [begun('a')], held: true }])
+    const meanwhile = push(before, { rows: [begun('b')], held: true, isListed: () => false })
+    expect(inWords(push(meanwhile, { reread: before }).waiting)).toEqual(['b admitted'])
   })
 
   it('do not bring back to life what was read after its end', () => {
@@ -71,6 +98,7 @@ describe('requests that are pushed', () => {
     expect(isTooMuch(pushAll([{ rows: many(0, 999) }, { rows: many(999, 1) }]))).toBe(true)
     const held = pushAll([{ rows: many(0, 1100), held: true }])
     expect(isTooMuch(held)).toBe(false)
+    expect(held.waiting).toHaveLength(1000)
     expect(isTooMuch(push(held, 'release'))).toBe(true)
   })
 })

@@ -1,11 +1,18 @@
-import { sections } from '../areas/settings/sections.ts'
-import { operations } from '../contract/operations.ts'
-import type { MayCall } from '../session/session.ts'
-import { places } from './keys.ts'
+import type { DerivedOperation } from '../contract/derived.ts'
 import { operationKind, type SearchMatch } from './palette-matches.ts'
+import { places } from './places.ts'
+
+/** What there is besides pages and actions. */
+export interface PaletteContents {
+  sections: readonly { word: string; title: string; about: string; words?: string; operation: string }[]
+  operations: readonly Pick<DerivedOperation, 'name' | 'path'>[]
+}
 
 /** What the palette offers before anything is typed, and whatever is there: pages, actions, every operation. */
-export function fixedEntries(may: MayCall): SearchMatch[] {
+export function fixedEntries(
+  may: (operation: string) => boolean,
+  { sections, operations }: PaletteContents,
+): SearchMatch[] {
   return [
     ...actions
       .filter(({ operation }) => may(operation))

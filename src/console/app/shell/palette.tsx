@@ -3,7 +3,9 @@ import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { escapeControls } from '../../../admin/contract/show-value.ts'
+import { sections } from '../areas/settings/sections.ts'
 import { orpc } from '../client/admin.ts'
+import { operations } from '../contract/operations.ts'
 import { useScope } from '../session/scope.ts'
 import { useMayCall } from '../session/session.ts'
 import { fixedEntries } from './palette-entries.ts'
@@ -120,7 +122,7 @@ function useMatches(text: string): SearchMatch[] {
   const routes = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const policies = useQuery({ ...orpc.policies.list.queryOptions({ input: {} }), enabled: may('policies.list') })
-  const fixed = useMemo(() => fixedEntries(may), [may])
+  const fixed = useMemo(() => fixedEntries(may, { sections, operations }), [may])
   return findMatches(text, {
     keys: keys.data ?? [],
     routes: routes.data ?? [],

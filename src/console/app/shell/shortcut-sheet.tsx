@@ -1,5 +1,5 @@
 import { Dialog } from '../parts/dialog.tsx'
-import { places } from './keys.ts'
+import { places } from './places.ts'
 
 const others = [
   { keys: ['/', 'ctrl K'], title: 'Search' },

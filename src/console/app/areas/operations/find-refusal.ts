@@ -1,5 +1,4 @@
-import { admin } from '../../client/admin.ts'
-import { refusalOf } from '../removal-refusal.ts'
+import { refusalOf, type Users } from '../removal-refusal.ts'
 
 /** Operations that others' use of a thing keeps from being done. */
 const refusable = [
@@ -11,11 +10,23 @@ const refusable = [
   'operators.disable',
 ]
 
+/** The operations that list whatever may use something else. */
+export interface UsersReader {
+  routes: { list(input: { all: true }): Promise<Users['routes']> }
+  environments: { list(input: { all: true }): Promise<Users['environments']> }
+  keys: { list(input: { all: true }): Promise<Users['keys']> }
+  operators: { list(input: object): Promise<Users['operators']> }
+}
+
 /** Read before somebody is asked for a name. What cannot be read refuses nothing: the operation itself will say it. */
-export async function findRefusal(operation: string, input: Record<string, unknown>): Promise<string | null> {
+export async function findRefusal(
+  admin: UsersReader,
+  operation: string,
+  input: Record<string, unknown>,
+): Promise<string | null> {
   if (!refusable.includes(operation)) return null
   const ofOperators = operation.startsWith('operators.')
-  const all = { all: true }
+  const all = { all: true } as const
   try {
     const [routes, environments, keys, operators] = await Promise.all([
       ofOperators ? [] : admin.routes.list(all),

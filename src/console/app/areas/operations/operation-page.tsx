@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import { admin } from '../../client/admin.ts'
 import type { DerivedOperation } from '../../contract/derived.ts'
 import { commandOf, findOperation } from '../../contract/operations.ts'
 import { Button, Command, ConfirmDialog, Empty, OperationForm, useOperation } from '../../parts/index.ts'
@@ -101,7 +102,7 @@ export function DangerForm({ operation, preset, onAnswer }: DangerFormProps) {
   const [refusal, setRefusal] = useState<string | null>(null)
   const { call, fault } = useOperation(name)
   const ask = async (input: Record<string, unknown>) => {
-    const reason = await findRefusal(name, input)
+    const reason = await findRefusal(admin, name, input)
     setRefusal(reason)
     if (reason === null) setPending(input)
   }
