@@ -6,13 +6,14 @@ import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, refused } from '../fault.ts'
-import { type FoundScope, findKey, findListScope, findPolicy, findScope } from '../find.ts'
+import { findKey, findListScope, findPolicy, findScope } from '../find.ts'
 import { mergePairs, readDuration, readEnd } from '../moments.ts'
 import { listKeyModels } from './key-models.ts'
 import { showKeyUsage } from './key-usage.ts'
 import { mintSecret } from './mint-secret.ts'
 import { loadKeyNames, resource, showKey } from './show-key.ts'
 
+type KeyHome = { project: { id: string; name: string }; environment: { id: string; name: string } }
 type KeyReference = { key: string; project: string; environment: string }
 
 async function load(context: AdminContext, reference: KeyReference) {
@@ -20,6 +21,15 @@ async function load(context: AdminContext, reference: KeyReference) {
   const key = await findKey(context, reference.key, scope)
   const names = await loadKeyNames(context)
   return { key, names, before: showKey(key, names) }
+}
+
+/** Its own: one that is named by its ID may be in another than the call says. */
+function scopeOf({ key, names }: Pick<Awaited<ReturnType<typeof load>>, 'key' | 'names'>): KeyHome {
+  const { projectId, environmentId } = key
+  return {
+    project: { id: projectId, name: names.project(projectId) },
+    environment: { id: environmentId, name: names.environment(environmentId) },
+  }
 }
 
 /** Writes the change with its audit line; resolves when every data-plane thread knows. */
@@ -42,7 +52,7 @@ async function readPolicy(context: AdminContext, name: string | undefined): Prom
   return name === 'none' ? null : (await findPolicy(context, name)).id
 }
 
-async function refuseTaken(context: AdminContext, name: string, { project, environment }: FoundScope): Promise<void> {
+async function refuseTaken(context: AdminContext, name: string, { project, environment }: KeyHome): Promise<void> {
   const other = await context.store.keys.find(name, project.id, environment.id)
   if (other !== null && other.name === name && other.revokedAt === null)
     throw conflict(
@@ -99,8 +109,7 @@ export const keys = {
     const loaded = await load(context, input)
     const { key } = loaded
     refuseRevoked(key)
-    if (input.name !== undefined && input.name !== key.name)
-      await refuseTaken(context, input.name, await findScope(context, input))
+    if (input.name !== undefined && input.name !== key.name) await refuseTaken(context, input.name, scopeOf(loaded))
     const policyId = await readPolicy(context, input.policy)
     return change(context, 'keys.edit', loaded, {
       name: input.name ?? key.name,
