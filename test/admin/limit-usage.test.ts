@@ -90,6 +90,11 @@ describe('the usage of limits', () => {
     ])
     await client.keys.create({ name: 'ci' })
     expect((await client.keys.usage({ key: 'ci' }))[0]?.periods).toEqual(usage?.periods)
+    // The one nearest to its end is the first that the status tells of; what is held counts.
+    const kinds = async () => (await client.status({})).budgets.map(({ kind }) => kind)
+    expect(await kinds()).toEqual(['usd', 'tokens'])
+    used.set(`${policy.id} workspace tokens day`, { used: 0, held: 900, holders: 1, resetsAt: 60_000 })
+    expect(await kinds()).toEqual(['tokens', 'usd'])
   })
 
   it('keeps 0, which lets nothing pass, apart from no limit', async () => {

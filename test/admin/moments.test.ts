@@ -46,6 +46,13 @@ describe('the limits of time', () => {
       ...{ connect_ms: null, first_byte_ms: null, between_chunks_ms: 0, total_ms: null },
     })
     expect(before).toEqual({ connect: 1000, total: 60_000 })
+    const all = { timeoutConnect: '1s', timeoutFirstByte: '2s', timeoutBetweenChunks: '3s', timeoutTotal: '4s' }
+    expect(showTimeouts(readTimeouts(all, before))).toEqual({
+      ...{ connect_ms: 1000, first_byte_ms: 2000, between_chunks_ms: 3000, total_ms: 4000 },
+    })
+    expect(readTimeouts({ timeoutConnect: '2s', timeoutBetweenChunks: '0s' }, before)).toEqual({
+      ...{ connect: 2000, betweenChunks: 0, total: 60_000 },
+    })
   })
 })
 

@@ -87,6 +87,19 @@ describe('the figures of a usage export', () => {
     const [line] = readUsageExport('usage.csv', `date,model,cost\n2026-11-25,gpt,"${text}"\n`)
     expect(line?.usd ?? null).toBe(value)
   })
+
+  it('are sums where a vendor counts parts of the input apart, and nothing where it does not tell', () => {
+    const head =
+      'usage_date_utc,model_version,usage_input_tokens_no_cache,usage_input_tokens_cache_read,usage_output_tokens'
+    const inputs = (head: string, ...lines: string[]) =>
+      readUsageExport('a.csv', [head, ...lines].join('\n')).map(({ input, output }) => [input, output])
+    expect(inputs(head, '2026-11-25,opus,10,5,7', '2026-11-25,opus,,5,', '2026-11-25,opus,,,')).toEqual([
+      [15, 7],
+      [5, null],
+      [0, null],
+    ])
+    expect(inputs('date,model,output_tokens', '2026-11-25,opus,7')).toEqual([[null, 7]])
+  })
 })
 
 describe('a usage export that cannot be trusted', () => {
@@ -100,6 +113,14 @@ describe('a usage export that cannot be trusted', () => {
     ['date,model,cost_usd', '2026-11-25,gpt,"1.234,56"', 'a.csv, line 2: cost_usd is "1.234,56", which is no number.'],
     ['date,model,cost_usd', '2026-11-25,gpt,1e300', 'a.csv, line 2: cost_usd is "1e300", which is too much.'],
     ['date,model,requests', '2026-11-25,gpt,1e400', 'a.csv, line 2: requests is "1e400", which is too much.'],
+    [
+      'day,model,requests',
+      '2026-11-25,gpt,1000000000000001',
+      'a.csv, line 2: requests is "1000000000000001", which is too much.',
+    ],
+    ['Model,requests', 'gpt,1', 'a.csv has no column for the day.'],
+    ['date,requests', '2026-11-25,1', 'a.csv has no column for the model.'],
+    ['date,model', '2026-11-25,gpt', 'a.csv has no column for tokens or cost.'],
     ['date,model,requests', '2026-02-30,gpt,1', 'a.csv has no day that can be read, as "2026-02-30".'],
     ['date,model,requests', '0000-00-00,gpt,1', 'a.csv has no day that can be read, as "0000-00-00".'],
   ])('is refused with its place: %s / %s', (head, line, message) => {

@@ -13,7 +13,9 @@ describe('what a route does besides choosing a target', () => {
   it('is off, is set, and is switched off again', async () => {
     const { client, parts } = await start()
     const off = { sticky: false, hedge: null, shadow: null }
-    expect(await client.routes.add({ model: 'm', provider: 'openai' })).toMatchObject(off)
+    expect(await client.routes.add({ model: 'm', provider: 'openai' })).toMatchObject({
+      ...{ ...off, strict: false, echo_model: false, fetch_media: false },
+    })
     const on = { sticky: true, hedge: { after: '120ms', share: 5 }, shadow: 'spare:small' }
     expect(
       await client.routes.edit({ model: 'm', sticky: true, hedgeAfter: '120ms', shadow: 'spare:small' }),
