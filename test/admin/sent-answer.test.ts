@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { SentEvent } from '../../src/admin/contract/requests/send.ts'
 import type { SentPiece } from '../../src/admin/handlers/context.ts'
 import { answerEvents } from '../../src/admin/handlers/requests/send-request.ts'
+import { refusal, startTestGateway } from './gateway.ts'
 
 const call = { path: '/v1/chat/completions', body: '{"model":"m"}' }
 const head = (type: string): SentPiece => ({
@@ -56,5 +57,50 @@ describe('the answer to a request that an operator sends', () => {
     expect(events[0]).toMatchObject({ kind: 'begin', status: 502, request_id: '' })
     expect(events.at(-1)).toMatchObject({ kind: 'end', first_text_ms: null })
     expect(await eventsOf(head('application/json'))).toMatchObject([{ kind: 'begin' }, { kind: 'end' }])
+  })
+})
+
+describe('a request that an operator sends', () => {
+  it('is what was given, with a key or without, and no prompt of it is in the audit', async () => {
+    const { client, parts } = await startTestGateway()
+    await client.providers.add({ name: 'openai', kind: 'openai', credential: 'sk-openai-credential' })
+    await client.keys.create({ name: 'ci' })
+    const asked: { path: string; body: string; key: string }[] = []
+    parts.runtime.send = async function* ({ key, path, body }) {
+      asked.push({ key: key.name, path, body })
+      yield* [head('application/json'), data('{}')]
+    }
+    const send = async (input: Omit<Parameters<typeof client.requests.send>[0], 'model'>) => {
+      const kinds: string[] = []
+      for await (const { kind } of await client.requests.send({ model: 'gpt', ...input })) kinds.push(kind)
+      return kinds
+    }
+    expect(await send({ message: 'a private word', system: 'Be brief.', maxTokens: 7 })).toEqual([
+      'begin',
+      'part',
+      'end',
+    ])
+    await send({ body: '{"model":"gpt","messages":["a private word"]}', key: 'ci' })
+    expect(asked.map(({ key, path }) => `${key} ${path}`)).toEqual([
+      'requests-send /v1/chat/completions',
+      'ci /v1/chat/completions',
+    ])
+    expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({
+      model: 'gpt',
+      stream: true,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'a private word' },
+      ],
+    })
+    expect(asked[1]?.body).toBe('{"model":"gpt","messages":["a private word"]}')
+    await send({ message: 'x', whole: true })
+    expect(JSON.parse(asked[2]?.body ?? '').stream ?? false).toBe(false)
+    const lines = await client.audit.list({ operation: 'requests.send' })
+    expect(lines.map(({ after }) => after)).toMatchObject([{ key: null }, { key: 'ci' }, { key: null, model: 'gpt' }])
+    expect(JSON.stringify(lines)).not.toContain('private')
+    expect((await refusal(send({}))).message).toBe('There is no message to send.')
+    expect((await refusal(send({ body: '{"model":' }))).message).toMatch(/^The body is not JSON: /)
+    expect(asked).toHaveLength(3)
   })
 })
