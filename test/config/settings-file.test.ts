@@ -49,11 +49,6 @@ describe('a settings file', () => {
     expect(refused(text)).toEqual(told)
   })
 
-  it('is refused where lists and maps together are too deep for the parser', () => {
-    const told = refused(`x:\n${'- '.repeat(600)}${'[a: '.repeat(300)}1${']'.repeat(300)}\n`)
-    expect(told[0]).toMatch(/^a\.yaml:2:\d+: nested too deeply$/)
-  })
-
   it('tells of no more than three slips, since the first makes the others', () => {
     expect(refused('a: %\nb: @\nc: `\nd: @\ne: @\n')).toHaveLength(3)
   })
