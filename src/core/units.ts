@@ -43,3 +43,8 @@ function formatQuantity(amount: number, units: Record<string, number>, base: str
   for (const [unit, factor] of Object.entries(units)) if (amount !== 0 && amount % factor === 0) best = unit
   return `${amount / (units[best] ?? 1)}${best}`
 }
+
+/** `200,000`, of a whole number. Without the tables of languages, which each thread would load for it while it starts. */
+export function groupDigits(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
+}

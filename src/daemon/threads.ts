@@ -40,8 +40,11 @@ export function startThread(name: keyof typeof entries, workerData: unknown): Wo
   if (typeof __BUNDLED__ === 'undefined' || !__BUNDLED__)
     return new Worker(fileURLToPath(new URL(source, import.meta.url)), options)
   const script = join(import.meta.dirname, bundle)
+  if (!isSea()) return new Worker(script, options)
   // From its text: for a path within the executable pkg would first give the thread its file system, some megabytes of it.
-  return isSea() ? new Worker(readFileSync(script, 'utf8'), { ...options, eval: true }) : new Worker(script, options)
+  // Node would first compile such a text once more, to see whether it is an ES module.
+  const execArgv = [...process.execArgv, '--input-type=commonjs']
+  return new Worker(readFileSync(script, 'utf8'), { ...options, execArgv, eval: true })
 }
 
 /** The engine for patterns of content rules, as text, since a thread cannot read the executable's files; null from the sources. */

@@ -3,6 +3,7 @@ import { maximumElements } from '../core/json-scan.ts'
 import { passString } from '../core/json-text.ts'
 import { isPlain, skipSpace } from '../core/json-walk.ts'
 import { decodeName, letterBytes, letters, mostLetters, wasAscii } from '../core/member-name.ts'
+import { groupDigits } from '../core/units.ts'
 
 /**
  * A JSON value in which references to objects are searched. Unlike a parser's result it keeps every member of a
@@ -25,7 +26,7 @@ export interface TextBudget {
 
 export const tooManyValues: Fault = fault(
   'invalid_request',
-  `The body may name objects at the provider and has more than ${maximumElements.toLocaleString('en')} values, too many to search. Send fewer at a time.`,
+  `The body may name objects at the provider and has more than ${groupDigits(maximumElements)} values, too many to search. Send fewer at a time.`,
 )
 
 export interface TreeMember {

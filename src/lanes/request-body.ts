@@ -10,6 +10,7 @@ import {
 } from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
 import { maximumValues } from '../core/json-walk.ts'
+import { groupDigits } from '../core/units.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { Inspection } from './contract.ts'
 import type { OutputLimits } from './output-limits.ts'
@@ -60,7 +61,7 @@ export function rejectMisspelled(body: Buffer, { odd }: ScannedObject): Fault | 
 
 export const tooManyToScan: Fault = fault(
   'invalid_request',
-  `The body holds more than ${maximumValues.toLocaleString('en')} values, or one object in it more than ${maximumElements.toLocaleString('en')} members: too many to look through. Send fewer at a time.`,
+  `The body holds more than ${groupDigits(maximumValues)} values, or one object in it more than ${groupDigits(maximumElements)} members: too many to look through. Send fewer at a time.`,
 )
 
 function notJson(body: Buffer, at: number): Fault {

@@ -1,5 +1,6 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import { closestName } from '../core/closest-names.ts'
+import { groupDigits } from '../core/units.ts'
 import { keyOf, type ManifestEntry, type Problem } from './resource.ts'
 
 /** A place in a file, for the problems that are found there. */
@@ -55,10 +56,7 @@ export class Reader {
     if (before !== undefined) this.#reject(entry.place, `${entry.kind} ${entry.name} is already at ${before.place}`)
     else this.#entries.set(key, entry)
     if (this.#entries.size > maxEntries)
-      this.#stop(
-        entry.place,
-        `the files describe more than ${maxEntries.toLocaleString('en')} resources; apply them in parts`,
-      )
+      this.#stop(entry.place, `the files describe more than ${groupDigits(maxEntries)} resources; apply them in parts`)
   }
 
   /** Texts as they are with their variables filled in. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatDuration, parseDuration } from '../../src/core/units.ts'
+import { formatDuration, groupDigits, parseDuration } from '../../src/core/units.ts'
 
 describe('a duration', () => {
   it('is read as it is written, up to a hundred years', () => {
@@ -14,4 +14,14 @@ describe('a duration', () => {
   it.each(['36526d', '999999999999999999999d', '1e3s', '-1s', '5', 's', ''])('is not %j', (text) => {
     expect(parseDuration(text)).toBeNull()
   })
+})
+
+it.each([
+  [0, '0'],
+  [999, '999'],
+  [1000, '1,000'],
+  [200_000, '200,000'],
+  [3_000_000, '3,000,000'],
+])('writes the whole number %s as %s', (count, text) => {
+  expect(groupDigits(count)).toBe(text)
 })

@@ -5,6 +5,7 @@ import { formatBytes } from '../../admin/contract/show-value.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { ok, problem } from '../../core/diagnostic.ts'
+import { groupDigits } from '../../core/units.ts'
 import { makeKeyring, witnessIdentity } from '../../sealing/keyring.ts'
 import { loadMachineKey, type MachineKey } from '../../sealing/machine-key.ts'
 import { SealBroken } from '../../sealing/seal-error.ts'
@@ -114,7 +115,7 @@ function evaluateSeal(key: MachineKey | null, { witness }: DatabaseCheck): Diagn
 
 function evaluateAudit({ audit }: DatabaseCheck): Diagnostic[] {
   if (audit === null) return []
-  const lines = `${audit.lines.toLocaleString('en-US')} lines`
+  const lines = `${groupDigits(audit.lines)} lines`
   if (audit.flaw === null) return [ok('audit', `${lines}, each chained to the one before`)]
   const remedy = 'The log was changed outside spgw: compare it with an export or a backup.'
   return [problem('audit', `the chain is broken at line ${audit.flaw.sequence}: ${audit.flaw.reason}`, remedy)]

@@ -3,6 +3,7 @@ import type { Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { ok, problem, warning } from '../../core/diagnostic.ts'
+import { groupDigits } from '../../core/units.ts'
 import { checkCertificates } from './certificates.ts'
 import { checkCluster } from './cluster.ts'
 import { checkDirectory } from './directory.ts'
@@ -101,7 +102,7 @@ function checkLimits(processId: number | null): Diagnostic[] {
   if (process.platform !== 'linux') return []
   const limit = readLimit(processId ?? 'self')
   if (limit === null) return []
-  const message = `${limit.toLocaleString('en-US')} files and connections may be open at once`
+  const message = `${groupDigits(limit)} files and connections may be open at once`
   if (limit >= fewFiles) return [ok('file limit', message)]
   const remedy = 'Raise it: LimitNOFILE=65536 in the service, or ulimit -n 65536 before spgw serve.'
   return [warning('file limit', `only ${message}`, remedy)]

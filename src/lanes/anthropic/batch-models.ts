@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
+import { groupDigits } from '../../core/units.ts'
 import type { NamedModel } from '../contract.ts'
 import { isFault, readModel, readOutputLimit, rejectMisspelled } from '../request-body.ts'
 
@@ -69,6 +70,6 @@ function findParams(body: Buffer, members: readonly Member[]): Span[] | Fault {
 
 const noRequests = fault(
   'invalid_request',
-  `\`requests\` must be a list of at most ${maximumElements.toLocaleString('en')} requests.`,
+  `\`requests\` must be a list of at most ${groupDigits(maximumElements)} requests.`,
   { param: 'requests' },
 )

@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
+import { groupDigits } from '../../core/units.ts'
 import { isLongName, rejectMisspelled } from '../request-body.ts'
 import { modelName } from './names.ts'
 
@@ -64,7 +65,7 @@ export function findModelSpans(
 
 const tooManyRequests = fault(
   'invalid_request',
-  `The body holds more than ${maximumElements.toLocaleString('en')} requests; send fewer at a time.`,
+  `The body holds more than ${groupDigits(maximumElements)} requests; send fewer at a time.`,
 )
 
 /** The reason why some part was not checked: a list with too many elements, or a member in another letter case. */

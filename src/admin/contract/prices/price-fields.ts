@@ -7,6 +7,7 @@ import {
   unitRateNames,
 } from '../../../core/model-price.ts'
 import { ratePaths } from '../../../core/rate-paths.ts'
+import { groupDigits } from '../../../core/units.ts'
 import { field } from '../operation.ts'
 
 /** USD. More than this per million is a mistake by a factor of a million, unless `--force` says otherwise. */
@@ -92,6 +93,6 @@ export const rateFields = {
   maxInput: field(z.number().int().positive().optional(), { description: 'The most tokens that the model reads' }),
   maxOutput: field(z.number().int().positive().optional(), { description: 'The most tokens that the model writes' }),
   force: field(z.boolean().default(false), {
-    description: `Accept a rate above $${highestRate.toLocaleString('en-US')} per million`,
+    description: `Accept a rate above $${groupDigits(highestRate)} per million`,
   }),
 }
