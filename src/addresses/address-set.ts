@@ -7,7 +7,8 @@ export class AddressSet {
   constructor(entries: readonly string[]) {
     for (const entry of entries) {
       const [address = '', bits] = entry.split('/')
-      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+      // By the colon: each thread makes such sets at its start, and Node's pattern of IPv6 takes 7 ms to compile.
+      const family = address.includes(':') ? 'ipv6' : 'ipv4'
       if (bits === undefined) this.#list.addAddress(address, family)
       else this.#list.addSubnet(address, Number(bits), family)
     }
