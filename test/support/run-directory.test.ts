@@ -26,7 +26,9 @@ it('is in memory where there is room and programs may run, and elsewhere else', 
   }
   expect(choose('rw', 1)).toBe(tmpdir())
   vi.stubEnv('TMPDIR', undefined)
-  onTestFinished(() => vi.unstubAllEnvs())
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+  })
   expect(choose('rw,relatime', 1)).toBe(memory)
   expect(choose('rw,noexec', 1)).toBe('/tmp')
   expect(choose('rw', 1e18)).toBe('/tmp')
