@@ -85,9 +85,16 @@ async function convert(format: string, file: File, model: string): Promise<Conve
   throw new ImportRefused(`There is no format ${JSON.stringify(format)}.`, 'Use litellm or portkey.')
 }
 
-async function report({ providers, routes, left }: Converted, io: CommandIo): Promise<void> {
-  const count = (list: readonly unknown[], word: string) => `${list.length} ${word}${list.length === 1 ? '' : 's'}`
-  await io.stderr.write(`Converted: ${count(providers, 'provider')}, ${count(routes, 'route')}.\n`)
+async function report({ providers, policies, routes, alerts, left }: Converted, io: CommandIo): Promise<void> {
+  const count = (list: readonly unknown[], one: string, more: string) =>
+    `${list.length} ${list.length === 1 ? one : more}`
+  const counts = [
+    count(providers, 'provider', 'providers'),
+    ...(policies.length === 0 ? [] : [count(policies, 'policy', 'policies')]),
+    count(routes, 'route', 'routes'),
+    ...(alerts.length === 0 ? [] : [count(alerts, 'alert', 'alerts')]),
+  ]
+  await io.stderr.write(`Converted: ${counts.join(', ')}.\n`)
   if (left.length === 0) return
   await io.stderr.write(`Not converted (${left.length}):\n${left.map(describe).join('')}`)
 }

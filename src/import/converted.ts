@@ -26,6 +26,7 @@ export interface ConvertedRoute {
   retries?: number
   fallback_on?: string[]
   timeouts?: Record<string, string>
+  cache?: string
 }
 
 export interface ConvertedProvider {
@@ -35,20 +36,41 @@ export interface ConvertedProvider {
   credential?: string
   headers?: Record<string, string>
   settings?: Record<string, string>
+  /** Of its account. */
+  rpm?: number
+  tpm?: number
+}
+
+export interface ConvertedPolicy {
+  name: string
+  attach: string[]
+  concurrency?: number
+  budget_usd_day?: number
+  budget_usd_month?: number
+  max_body?: string
+  addresses?: string[]
+}
+
+export interface ConvertedAlert {
+  name: string
+  url: string
+  format: 'webhook' | 'slack'
 }
 
 export interface Converted {
   providers: ConvertedProvider[]
+  policies: ConvertedPolicy[]
   routes: ConvertedRoute[]
+  alerts: ConvertedAlert[]
   left: LeftOut[]
 }
 
 /** The same as a file that `apply` takes. */
-export function writeConverted({ providers, routes }: Converted, source: string): string {
+export function writeConverted({ left: _, ...resources }: Converted, source: string): string {
   const heading =
     `# Converted from ${source}. Look at what it would change: spgw diff -f FILE\n` +
     '# A credential is read from the variable that is named in its place.\n'
-  const sections = Object.entries({ providers, routes }).filter(([, entries]) => entries.length > 0)
+  const sections = Object.entries(resources).filter(([, entries]) => entries.length > 0)
   return sections.length === 0 ? heading : heading + stringify(Object.fromEntries(sections), { lineWidth: 0 })
 }
 
@@ -72,10 +94,17 @@ export function variableOf(text: string): string {
     .replace(/^(?=\d)/, '_')
 }
 
+const units = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const
+
 /** Milliseconds in the shortest form that our files take. */
 export function durationOf(milliseconds: number): string {
-  if (milliseconds % 60_000 === 0) return `${milliseconds / 60_000}m`
-  return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`
+  const [unit, length] = units.find(([, each]) => milliseconds % each === 0) ?? ['ms', 1]
+  return `${milliseconds / length}${unit}`
 }
 
 export const mostRetries = 10

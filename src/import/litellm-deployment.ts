@@ -7,6 +7,7 @@ import {
   isTree,
   isVariable,
   listOf,
+  numberOf,
   type Path,
   readValue,
   retriesOf,
@@ -31,6 +32,14 @@ export interface Deployment {
   timeoutMs: number | null
   streamTimeoutMs: number | null
   retries: number | null
+  /** Requests and tokens a minute, and where the file says it. */
+  rpm: Quota | null
+  tpm: Quota | null
+}
+
+export interface Quota {
+  amount: number
+  path: Path
 }
 
 /** null: it cannot be carried, and the source says why. `credentials`: what models name by `litellm_credential_name`. */
@@ -65,18 +74,33 @@ export function convertDeployment(
       : convertCloud(cloud, [...at, 'model'], source)
   if (provider === null) return null
   const upstreamModel = cloud?.model ?? named.model
+  const name = pool.add(provider.wanted, provider.content)
   skipParams(params, at, source)
   if (isTree(entry)) skipEntry(entry, path, source)
+  const described = isTree(entry) && isTree(entry.model_info) ? entry.model_info : {}
+  skipPrices(params, at, { model: upstreamModel, provider: name }, source)
+  skipPrices(described, [...path, 'model_info'], { model: upstreamModel, provider: name }, source)
+  const quota = (kind: 'rpm' | 'tpm') => {
+    const own = settingIn(params, at, kind)
+    return quotaOf(own.value === undefined && isTree(entry) ? settingIn(entry, path, kind) : own, source)
+  }
   return {
     group,
-    provider: pool.add(provider.wanted, provider.content),
+    provider: name,
     upstreamModel: upstreamModel === group ? null : upstreamModel,
     weight: countOf(settingIn(params, at, 'weight'), source),
     order: countOf(settingIn(params, at, 'order'), source),
     timeoutMs: timeoutOf(settingIn(params, at, 'timeout', 'request_timeout'), 1000, source),
     streamTimeoutMs: timeoutOf(settingIn(params, at, 'stream_timeout'), 1000, source),
     retries: retriesOf(settingIn(params, at, 'num_retries', 'max_retries'), source),
+    rpm: quota('rpm'),
+    tpm: quota('tpm'),
   }
+}
+
+function quotaOf(setting: Setting, source: Source): Quota | null {
+  const amount = countOf(setting, source)
+  return amount === null || amount <= 0 ? null : { amount, path: setting.path }
 }
 
 /** The variable from which an entry without a key of its own has it: no key in clear text may get that name. */
@@ -222,19 +246,25 @@ function headerOf(name: string, value: unknown, path: Path, source: Source): str
 
 const carried = new Set([
   ...['model', 'custom_llm_provider', 'api_key', 'api_base', 'base_url', 'organization', 'extra_headers', 'headers'],
-  ...['weight', 'order', 'timeout', 'request_timeout', 'stream_timeout', 'num_retries', 'max_retries'],
+  ...['weight', 'order', 'timeout', 'request_timeout', 'stream_timeout', 'num_retries', 'max_retries', 'rpm', 'tpm'],
   ...cloudParams,
 ])
-const limits = ['rpm', 'tpm', 'max_parallel_requests', 'max_budget', 'budget_duration']
+const limits = ['max_parallel_requests', 'max_budget', 'budget_duration']
 const prices = /cost_per|_cost$/
+/** Of a token, and the flag that has it of a million. */
+const tokenPrices: ReadonlyMap<string, string> = new Map([
+  ['input_cost_per_token', '--input'],
+  ['output_cost_per_token', '--output'],
+  ['cache_read_input_token_cost', '--cache-read'],
+  ['cache_creation_input_token_cost', '--cache-write'],
+])
 
 function skipParams(params: Tree, at: Path, source: Source): void {
   for (const name of Object.keys(params)) {
     if (carried.has(name)) continue
     const path = [...at, name]
     if (limits.includes(name)) skipLimit(path, name, source)
-    else if (prices.test(name))
-      source.skip(path, name, 'prices are kept apart from routes here', 'Set it if yours differs: spgw prices set')
+    else if (prices.test(name)) continue
     else if (name === 'tags')
       source.skip(
         path,
@@ -251,9 +281,31 @@ function skipLimit(path: Path, name: string, source: Source): void {
     path,
     name,
     "a target has the limits of its provider's account here",
-    'Set them: spgw providers edit --help. A target that answers 429 is paused automatically.',
+    'Set them: spgw providers edit --help (--rpm, --tpm, --budget-usd-month).',
   )
 }
+
+/** Prices are no part of a configuration file: the command that sets them is said. */
+function skipPrices(tree: Tree, at: Path, target: { model: string; provider: string }, source: Source): void {
+  const named = Object.keys(tree).filter((name) => prices.test(name))
+  const flags = named.flatMap((name) => {
+    const flag = tokenPrices.get(name)
+    const price = numberOf(tree[name])
+    return flag === undefined || price === null ? [] : [`${flag} ${Number((price * 1e6).toPrecision(12))}`]
+  })
+  const command = `spgw prices set ${quoteWord(target.model)} --provider ${target.provider} ${flags.join(' ')}`
+  for (const name of named) {
+    const isToken = tokenPrices.has(name) && flags.length > 0
+    source.skip(
+      [...at, name],
+      name,
+      'prices are kept apart from routes here',
+      `Set it if yours differs: ${isToken ? command : 'spgw prices set'}`,
+    )
+  }
+}
+
+const quoteWord = (word: string) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 /** Who may use a model, as `model_info` says it. All else there describes the model. */
 const restrictions = ['access_groups', 'team_id', 'supported_environments']
@@ -261,17 +313,14 @@ const restrictions = ['access_groups', 'team_id', 'supported_environments']
 /** What stands beside `litellm_params`. */
 function skipEntry(entry: Tree, at: Path, source: Source): void {
   for (const name of Object.keys(entry)) {
-    if (['model_name', 'litellm_params', 'model_info'].includes(name)) continue
+    if (['model_name', 'litellm_params', 'model_info', 'rpm', 'tpm'].includes(name)) continue
     if (limits.includes(name)) skipLimit([...at, name], name, source)
     else source.skip([...at, name], name, 'it has no counterpart here', 'Check whether you still need it.')
   }
   for (const name of isTree(entry.model_info) ? Object.keys(entry.model_info) : []) {
-    const path = [...at, 'model_info', name]
-    if (prices.test(name))
-      source.skip(path, name, 'prices are kept apart from routes here', 'Set it if yours differs: spgw prices set')
-    else if (restrictions.includes(name))
+    if (restrictions.includes(name))
       source.skip(
-        path,
+        [...at, 'model_info', name],
         name,
         'a route serves all keys of its project or environment',
         'Say which models a key may use: spgw policies add --help (--allow-model)',

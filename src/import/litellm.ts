@@ -2,6 +2,7 @@ import type { SettingsFile } from '../config/settings-file.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './converted.ts'
 import { ambientVariable, convertDeployment, type Deployment, readFallbacks } from './litellm-deployment.ts'
+import { convertAlerts, convertPolicies, readCache, skipSections } from './litellm-settings.ts'
 import { ProviderPool } from './pool.ts'
 import {
   isTree,
@@ -34,7 +35,10 @@ export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted
     (entry, place) => convertDeployment(entry, ['model_list', place], credentials, pool, source) ?? [],
   )
   const settings = readSettings(tree, source)
-  const groups = Map.groupBy(deployments, ({ group }) => group)
+  limitProviders(deployments, settings, pool, source)
+  const groups = new Map(
+    [...Map.groupBy(deployments, ({ group }) => group)].map(([group, members]) => [group, share(members, settings)]),
+  )
   for (const [alias, group] of Object.entries(settings.aliases)) {
     const members = groups.get(group)
     if (members === undefined) {
@@ -48,12 +52,21 @@ export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted
     )
   }
   const routes = [...groups].map(([group, members]) => convertGroup(group, members, groups, settings, source))
+  const [policies, alerts] = [convertPolicies(tree, source), convertAlerts(tree, source)]
   skipSections(tree, source)
-  return { providers: pool.usable(source), routes: keepUsableRoutes(routes, source), left: source.left }
+  return {
+    providers: pool.usable(source),
+    policies,
+    routes: keepUsableRoutes(routes, source),
+    alerts,
+    left: source.left,
+  }
 }
 
 interface RouterSettings {
   strategy: ConvertedRoute['strategy'] | null
+  /** Requests and tokens a minute are limits, and not only shares. */
+  enforcesQuotas: boolean
   retries: number | null
   timeoutMs: number | null
   streamTimeoutMs: number | null
@@ -61,8 +74,13 @@ interface RouterSettings {
   fallbacksPath: Path
   defaultFallbacks: string[]
   defaultFallbacksPath: Path
+  /** After what a route's word for it names. */
+  special: readonly { on: Refusal; lists: Map<string, string[]>; path: Path }[]
   aliases: Record<string, string>
+  cache: string | null
 }
+
+type Refusal = 'context_length' | 'content_filter'
 
 const aliasPath = ['router_settings', 'model_group_alias']
 
@@ -77,12 +95,15 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
   const module = isTree(tree.litellm_settings) ? tree.litellm_settings : {}
   const wanted = textOf(router.routing_strategy)
   const strategy = wanted === null ? null : (strategies.get(wanted) ?? null)
+  const usageBased = wanted?.startsWith('usage-based-routing') === true
   if (wanted !== null && strategy === null)
     source.skip(
       ['router_settings', 'routing_strategy'],
       wanted,
       'there is no such strategy here',
-      'Traffic is spread by weight. To change it: spgw routes edit --strategy',
+      wanted === 'least-busy'
+        ? 'Traffic is spread by weight. The nearest: spgw routes edit --strategy latency'
+        : 'Traffic is spread by weight. To change it: spgw routes edit --strategy',
     )
   // Either section may say it; the router's own goes first.
   const either = (name: string, inModule = name) => {
@@ -90,8 +111,16 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
     return own.value === undefined ? settingIn(module, ['litellm_settings'], inModule) : own
   }
   const [fallbacks, defaults] = [either('fallbacks'), either('default_fallbacks')]
+  const special = (['context_window_fallbacks', 'content_policy_fallbacks'] as const).map((name) => {
+    const setting = either(name)
+    const on: Refusal = name === 'context_window_fallbacks' ? 'context_length' : 'content_filter'
+    return { on, lists: readFallbacks(setting, source), path: setting.path }
+  })
+  const checks = listOf(router.optional_pre_call_checks)
   return {
     strategy,
+    enforcesQuotas:
+      usageBased || router.enable_pre_call_checks === true || checks.includes('enforce_model_rate_limits'),
     retries: retriesOf(either('num_retries'), source),
     timeoutMs: timeoutOf(either('timeout', 'request_timeout'), 1000, source),
     streamTimeoutMs: timeoutOf(settingIn(router, ['router_settings'], 'stream_timeout'), 1000, source),
@@ -99,7 +128,34 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
     fallbacksPath: fallbacks.path,
     defaultFallbacks: namesIn(defaults, source),
     defaultFallbacksPath: defaults.path,
+    special,
     aliases: readAliases(router.model_group_alias, source),
+    cache: readCache(tree, source),
+  }
+}
+
+/** What each deployment may be asked in a minute is its provider's limit, where no other deployment has that provider. */
+function limitProviders(
+  deployments: readonly Deployment[],
+  { enforcesQuotas }: RouterSettings,
+  pool: ProviderPool,
+  source: Source,
+): void {
+  for (const [name, members] of Map.groupBy(deployments, ({ provider }) => provider)) {
+    for (const kind of ['rpm', 'tpm'] as const) {
+      const isLimit = enforcesQuotas && members.length === 1
+      for (const { [kind]: quota } of members) {
+        if (quota === null) continue
+        if (isLimit && Number.isInteger(quota.amount)) pool.limit(name, { [kind]: quota.amount })
+        else
+          source.skip(
+            quota.path,
+            kind,
+            enforcesQuotas ? "a limit is of a provider's whole account here" : 'that file does not make it a limit',
+            `To limit the account: spgw providers edit ${name} --${kind} ${quota.amount}`,
+          )
+      }
+    }
   }
 }
 
@@ -123,6 +179,21 @@ function readAliases(value: unknown, source: Source): Record<string, string> {
   )
 }
 
+/** LiteLLM draws by weight, or else by how many requests, or tokens, each may be asked in a minute. */
+function share(members: Deployment[], { strategy }: RouterSettings): Deployment[] {
+  if (members.length < 2 || (strategy ?? 'weighted') !== 'weighted') return members
+  if (members.some(({ weight }) => weight !== null)) return members
+  for (const kind of ['rpm', 'tpm'] as const) {
+    const amounts = members.map((member) => member[kind]?.amount ?? 0)
+    if (!amounts.every((amount) => amount > 0)) continue
+    const unit = amounts.every(Number.isInteger) ? amounts.reduce(commonDivisor) : 1
+    return members.map((member, at) => ({ ...member, weight: (amounts[at] ?? unit) / unit }))
+  }
+  return members
+}
+
+const commonDivisor = (one: number, other: number): number => (other === 0 ? one : commonDivisor(other, one % other))
+
 /** Under another name, the model that was left to be the client's own has to be said. */
 function aliased(deployment: Deployment, alias: string): Deployment {
   return { ...deployment, group: alias, upstreamModel: deployment.upstreamModel ?? deployment.group }
@@ -135,24 +206,72 @@ function convertGroup(
   settings: RouterSettings,
   source: Source,
 ): ConvertedRoute {
-  const own = settings.fallbacks.get(group) ?? settings.fallbacks.get('*') ?? []
   const orders = [...new Set(members.map(({ order }) => order ?? 0))].sort((one, other) => one - other)
   const targets = members.map((member) => convertTarget(member, orders.indexOf(member.order ?? 0)))
   let priority = Math.max(...targets.map((target) => target.priority ?? 0)) + 1
-  for (const backup of new Set([...own, ...settings.defaultFallbacks].filter((name) => name !== group))) {
-    const others = groups.get(backup)
-    if (others === undefined) {
-      const [path, what] = own.includes(backup)
-        ? [settings.fallbacksPath, `fallback of ${group} to ${backup}`]
-        : [settings.defaultFallbacksPath, `default fallback to ${backup}`]
-      source.skip(path, what, 'no model of that name was converted', 'Add the target by hand.')
-      continue
+  const added = new Map<string, FallbackList>()
+  const conditions = new Set<string>(members.length > 1 ? ['default'] : [])
+  for (const list of listsOf(group, settings)) {
+    for (const backup of list.names) {
+      const others = groups.get(backup)
+      if (others === undefined) source.skip(list.path, list.what(backup), 'no model of that name was converted', byHand)
+      if (others === undefined) continue
+      conditions.add(list.on)
+      if (added.has(backup)) continue
+      added.set(backup, list)
+      targets.push(...others.map((other) => convertTarget(aliased(other, group), priority)))
+      priority++
     }
-    targets.push(...others.map((other) => convertTarget(aliased(other, group), priority)))
-    priority++
   }
-  return withLimits({ model: group, ...withStrategy(targets, settings) }, members, settings)
+  const route: ConvertedRoute = { model: group, ...withStrategy(targets, settings) }
+  if (conditions.size > (conditions.has('default') ? 1 : 0)) {
+    route.fallback_on = ['default', 'context_length', 'content_filter'].filter((word) => conditions.has(word))
+    reportOrder(group, [...added], conditions, source)
+  }
+  if (settings.cache !== null) route.cache = settings.cache
+  return withLimits(route, members, settings)
 }
+
+/** Models that are asked in place of another, and after what. */
+interface FallbackList {
+  on: Refusal | 'default'
+  names: readonly string[]
+  path: Path
+  what(backup: string): string
+}
+
+function listsOf(group: string, settings: RouterSettings): FallbackList[] {
+  const { fallbacks, fallbacksPath, defaultFallbacks, defaultFallbacksPath, special } = settings
+  const namesIn = (lists: Map<string, string[]>) =>
+    (lists.get(group) ?? lists.get('*') ?? []).filter((name) => name !== group)
+  const what = (backup: string) => `fallback of ${group} to ${backup}`
+  const defaults = defaultFallbacks.filter((name) => name !== group)
+  return [
+    { on: 'default', names: namesIn(fallbacks), path: fallbacksPath, what },
+    { on: 'default', names: defaults, path: defaultFallbacksPath, what: (backup) => `default fallback to ${backup}` },
+    ...special.map(({ on, lists, path }) => ({ on, names: namesIn(lists), path, what })),
+  ]
+}
+
+/** A route has one order of targets, and goes on in it whatever it goes on after. */
+function reportOrder(
+  group: string,
+  added: readonly (readonly [string, FallbackList])[],
+  conditions: ReadonlySet<string>,
+  source: Source,
+): void {
+  if (!conditions.has('default') && conditions.size < 2) return
+  for (const [backup, { on, path, what }] of added)
+    if (on !== 'default')
+      source.skip(
+        path,
+        what(backup),
+        'a route has one order of targets, so it is asked after other failures too',
+        `Nothing to do, or change it: spgw routes edit ${JSON.stringify(group)} --target`,
+      )
+}
+
+const byHand = 'Add the target by hand.'
 
 function convertTarget({ provider, upstreamModel, weight }: Deployment, priority: number): ConvertedTarget {
   const target: ConvertedTarget = { provider }
@@ -191,88 +310,4 @@ function withLimits(route: ConvertedRoute, members: readonly Deployment[], setti
   if (retries !== null) route.retries = Math.min(mostRetries, Math.max(0, Math.round(retries)))
   if (Object.keys(timeouts).length > 0) route.timeouts = timeouts
   return route
-}
-
-const carriedSettings: Record<string, readonly string[]> = {
-  router_settings: [
-    'routing_strategy',
-    'num_retries',
-    'timeout',
-    'stream_timeout',
-    'fallbacks',
-    'default_fallbacks',
-    'model_group_alias',
-  ],
-  litellm_settings: ['num_retries', 'request_timeout', 'fallbacks', 'default_fallbacks'],
-}
-
-/** By the setting's name, or its section's. */
-const explanations: Record<string, [reason: string, advice: string]> = {
-  master_key: ['the gateway has no master key', 'Create keys: spgw keys create --name NAME'],
-  database_url: ['the gateway keeps its state in a file of its own', 'Nothing to do.'],
-  context_window_fallbacks: [
-    'fallbacks go by status, not by the length of a prompt',
-    'Let the client ask for the larger model.',
-  ],
-  content_policy_fallbacks: ['a content refusal goes to the client as the answer', 'Let the client ask another model.'],
-  retry_policy: ['retries are a number for each route', 'Set it on the route: spgw routes edit --retries'],
-  allowed_fails: ['targets are paused automatically after failures', 'Nothing to do.'],
-  cooldown_time: ['targets are paused automatically after failures', 'Nothing to do.'],
-  enable_pre_call_checks: ['prompts are not measured before a call', 'Nothing to do, or make routes by size.'],
-  drop_params: ['requests pass unchanged; a translation lists what it loses', 'See spgw routes add --strict.'],
-  cache: ['each route says whether answers are cached', 'Say it where you want it: spgw routes edit --cache 1h'],
-  cache_params: ['each route says whether answers are cached', 'Say it where you want it: spgw routes edit --cache 1h'],
-  success_callback: [
-    'there are no callbacks',
-    'Use the request records (spgw requests export), /metrics of the console, or traces (telemetry).',
-  ],
-  failure_callback: [
-    'there are no callbacks',
-    'Use the request records (spgw requests export), /metrics of the console, or traces (telemetry).',
-  ],
-  callbacks: [
-    'there are no callbacks',
-    'Use the request records (spgw requests export), /metrics of the console, or traces (telemetry).',
-  ],
-  redis_host: ['the gateway keeps its counters itself', 'Nothing to do.'],
-  redis_password: ['the gateway keeps its counters itself', 'Nothing to do.'],
-  redis_port: ['the gateway keeps its counters itself', 'Nothing to do.'],
-  set_verbose: ['it is a setting of that gateway', 'See log.level in config.example.yaml.'],
-  json_logs: ['it is a setting of that gateway', 'See log.format in config.example.yaml.'],
-  include: ['only this file was read', 'Put what it names into one file, or convert those files as well.'],
-  guardrails: ['there is no such guardrail here', 'See what a policy can reject: spgw policies add --help'],
-  mcp_servers: ['MCP traffic is not supported', 'Call those servers directly, or keep that gateway for them.'],
-  pass_through_endpoints: ['paths of other APIs are not supported', 'Let clients call that server directly.'],
-  telemetry: ['there is no telemetry here', 'Nothing to do.'],
-  store_model_in_db: ['the gateway always stores routes', 'Nothing to do.'],
-  environment_variables: ['files contain no variables', 'Set them in the environment of the command that applies.'],
-  files_settings: [
-    'calls without a model go to the default provider of their environment',
-    'See spgw environments edit --default-provider.',
-  ],
-  finetune_settings: [
-    'calls without a model go to the default provider of their environment',
-    'See spgw environments edit --default-provider.',
-  ],
-}
-const unknownSetting: [string, string] = ['it has no counterpart here', 'Check whether you still need it.']
-
-function explain(name: string): [reason: string, advice: string] {
-  return (Object.hasOwn(explanations, name) ? explanations[name] : undefined) ?? unknownSetting
-}
-
-function skipSections(tree: Tree, source: Source): void {
-  for (const [section, value] of Object.entries(tree)) {
-    // What begins with x- is there to be merged into other places.
-    if (section === 'model_list' || section === 'credential_list' || section.startsWith('x-')) continue
-    // A section with nothing in it, or nothing but comments.
-    if (isTree(value) && Object.keys(value).length === 0) continue
-    const settings = isTree(value) && section.endsWith('_settings') ? Object.keys(value) : []
-    const whole = settings.length === 0 || Object.hasOwn(explanations, section)
-    if (whole) source.skip([section], section, ...explain(section))
-    else
-      for (const name of settings)
-        if (!(Object.hasOwn(carriedSettings, section) && carriedSettings[section]?.includes(name)))
-          source.skip([section, name], name, ...explain(name))
-  }
 }

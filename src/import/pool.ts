@@ -24,6 +24,11 @@ export class ProviderPool {
     })
   }
 
+  /** What the account of a provider, by its name here, may be used for. */
+  limit(name: string, limits: Pick<ConvertedProvider, 'rpm' | 'tpm'>): void {
+    for (const provider of this.#byContent.values()) if (provider.name === name) Object.assign(provider, limits)
+  }
+
   /** Its name here: `wanted`, or with a number behind it where another provider has that. */
   add(wanted: string, content: Omit<ConvertedProvider, 'name'>): string {
     const key = JSON.stringify(content)

@@ -1,9 +1,21 @@
 import type { SettingsFile } from '../config/settings-file.ts'
+import { parseDuration } from '../core/units.ts'
 import { escapeVariables } from '../core/variables.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'
 import { ProviderPool } from './pool.ts'
 import { convertTargets, skipStrategy, skipUnknown, type TargetLeaf } from './portkey-targets.ts'
-import { isTree, listOf, type Path, retriesOf, Source, settingIn, type Tree, textOf, timeoutOf } from './source.ts'
+import {
+  isTree,
+  listOf,
+  numberOf,
+  type Path,
+  retriesOf,
+  Source,
+  settingIn,
+  type Tree,
+  textOf,
+  timeoutOf,
+} from './source.ts'
 import { keepUsableRoutes } from './usable-routes.ts'
 import type { Vendors } from './vendors.ts'
 
@@ -14,7 +26,13 @@ export function convertPortkey(file: SettingsFile, model: string, vendors?: Vend
   const routes = configurationsIn(modernForm(escapeVariables(file.tree)), model, source).flatMap(
     ({ tree, name, path }) => convertConfiguration(tree, name, path, pool, source),
   )
-  return { providers: pool.usable(source), routes: keepUsableRoutes(routes, source), left: source.left }
+  return {
+    providers: pool.usable(source),
+    policies: [],
+    routes: keepUsableRoutes(routes, source),
+    alerts: [],
+    left: source.left,
+  }
 }
 
 interface Named {
@@ -92,8 +110,10 @@ function convertConfiguration(
   })
 }
 
-function pickLimits({ retry, request_timeout }: Tree): Tree {
-  return { ...(retry === undefined ? {} : { retry }), ...(request_timeout === undefined ? {} : { request_timeout }) }
+function pickLimits({ retry, request_timeout, cache }: Tree): Tree {
+  return Object.fromEntries(
+    Object.entries({ retry, request_timeout, cache }).filter(([, value]) => value !== undefined),
+  )
 }
 
 function makeRoute(
@@ -120,7 +140,16 @@ function makeRoute(
   if (statuses.length > 0) route.fallback_on = statuses
   const timeout = timeoutOf(settingIn(tree, path, 'request_timeout'), 1, source)
   if (timeout !== null) route.timeouts = { total: durationOf(timeout) }
+  const cached = cacheOf(tree.cache)
+  if (cached !== null) route.cache = durationOf(cached)
   return route
+}
+
+/** `{"mode": "simple", "max_age": 3600}`, in seconds: the same request, as here. Null: nothing of that kind is said. */
+function cacheOf(cache: unknown): number | null {
+  if (!isTree(cache) || cache.mode !== 'simple') return null
+  const age = numberOf(cache.max_age)
+  return age !== null && age > 0 && parseDuration(`${age}s`) !== null ? Math.round(age * 1000) : null
 }
 
 function statusesIn(strategy: Tree, path: Path, source: Source): string[] {
@@ -140,14 +169,14 @@ function statusesIn(strategy: Tree, path: Path, source: Source): string[] {
 function skipSettings(tree: Tree, path: Path, source: Source): void {
   for (const name of Object.keys(tree)) {
     const at = [...path, name]
-    if (name === 'cache')
+    if (name !== 'cache') skipUnknown(name, at, source)
+    else if (cacheOf(tree.cache) === null)
       source.skip(
         at,
         name,
-        'each route says whether answers are cached',
+        'a route answers the same request again, not a similar one, and says for how long',
         'Say it where you want it: spgw routes edit --cache 1h',
       )
-    else skipUnknown(name, at, source)
   }
   if (isTree(tree.strategy)) skipStrategy(tree.strategy, [...path, 'strategy'], carriedOfStrategy, source)
   if (isTree(tree.retry) && tree.retry.on_status_codes !== undefined)

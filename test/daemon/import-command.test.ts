@@ -27,7 +27,7 @@ describe('spgw import', () => {
     expect(out).toContain('model: gpt\n')
     expect(err).toContain('Converted: 1 provider, 1 route.')
     expect(err).toContain('Not converted (1):')
-    expect(err).toContain(`${file}:3:45: rpm: a target has the limits of its provider's account here`)
+    expect(err).toContain(`${file}:3:45: rpm: that file does not make it a limit`)
   })
 
   it('reads standard input, as JSON too', async () => {

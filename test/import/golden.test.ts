@@ -35,7 +35,14 @@ describe('what another program has', () => {
     const [input = ''] = readFileSync(join(directory, name), 'utf8').split(line)
     const text = writeConverted(convert(name, input), 'source')
     expect(text).not.toContain('canary')
-    const variables = Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, variable = '']) => [variable, 'x']))
+    const variables = Object.fromEntries(
+      [...text.matchAll(/\$\{(\w+)\}/g)].map(([, variable = '']) => {
+        return [
+          variable,
+          variable.endsWith('_WEBHOOK_URL') || variable === 'WEBHOOK_URL' ? 'https://hooks.example/x' : 'x',
+        ]
+      }),
+    )
     const scope = { name: 'scope', text: 'projects: [{ name: default, environments: [production] }]' }
     const { entries, problems } = readDocuments([scope, { name: 'converted', text }], variables)
     const plan = await makePlan({ resources: [], entries, owner: 'file', prune: false, force: false })
