@@ -92,7 +92,12 @@ const known = new Set([
 export function skipUnknown(name: string, path: Path, source: Source): void {
   if (known.has(name) || cloudMembers.includes(name)) return
   if (/guardrails|_hooks$/.test(name))
-    source.skip(path, name, 'there is no such guardrail here', 'See what a policy can reject: spgw policies add --help')
+    source.skip(
+      path,
+      name,
+      'they are programs of their own',
+      'Content rules of a policy block, redact or flag: spgw policies add --help (--content-rule)',
+    )
   else source.skip(path, name, 'it has no counterpart here', 'Check whether you still need it.')
 }
 
