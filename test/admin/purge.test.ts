@@ -54,9 +54,26 @@ describe('records that are deleted', () => {
     expect(asked.shift()?.filter.tags).toEqual({ team: 'search', user: 'u-42' })
     await purge({ until: '0s', tags: ['user=u-42'], user: 'u-42' })
     expect(asked.at(-1)?.filter.tags).toEqual({ user: 'u-42' })
+    await purge({ until: '0s', tags: ['user'], user: 'u-42' })
+    expect(asked.at(-1)?.filter.tags).toEqual({ user: 'u-42' })
     asked.length = 0
     expect(await refusal(purge({ until: '0s', tags: ['user=u-1'], user: 'u-42' }))).toMatchObject({
       ...{ code: 'invalid', message: '--user and --tag user=… name different users.' },
+    })
+    expect(asked).toEqual([])
+  })
+
+  it('have all tags that are named: a name alone adds nothing to a value, and two values of one tag are refused', async () => {
+    const { asked, purge } = await start()
+    await purge({ until: '0s', tags: ['team=search', 'team', 'run', '__proto__=x'] })
+    expect(Object.entries(asked.at(-1)?.filter.tags ?? {})).toEqual([
+      ['team', 'search'],
+      ['run', null],
+      ['__proto__', 'x'],
+    ])
+    asked.length = 0
+    expect(await refusal(purge({ until: '0s', tags: ['team=search', 'team=chat'] }))).toMatchObject({
+      ...{ code: 'invalid', message: '--tag names two values of team, and no request has both.' },
     })
     expect(asked).toEqual([])
   })

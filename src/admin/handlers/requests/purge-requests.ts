@@ -60,8 +60,8 @@ async function readPurged(
 ): Promise<RecordFilter> {
   const filter = await readFilter(context, input)
   if (user === undefined) return filter
-  const known = filter.tags?.user
-  if (known !== undefined && known !== user)
-    throw invalid('--user and --tag user=… name different users.', 'Give one of them.')
+  // Null: whatever the value.
+  const known = filter.tags?.user ?? user
+  if (known !== user) throw invalid('--user and --tag user=… name different users.', 'Give one of them.')
   return { ...filter, tags: { ...filter.tags, user } }
 }

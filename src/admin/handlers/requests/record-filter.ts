@@ -97,14 +97,19 @@ function matchesAttempts({ fellBack, failedAt }: RecordFilter, { attempts, error
   )
 }
 
-/** `name=value`, or the name alone for any value. */
+/** `name=value`, or the name alone for any value. All of them hold: a value tells more than the name alone. */
 function readWantedTags(tags: readonly string[]): Record<string, string | null> {
-  return Object.fromEntries(
-    tags.map((tag) => {
-      const end = tag.indexOf('=')
-      return end < 0 ? [tag, null] : [tag.slice(0, end), tag.slice(end + 1)]
-    }),
-  )
+  const wanted = new Map<string, string | null>()
+  for (const tag of tags) {
+    const end = tag.indexOf('=')
+    const name = end < 0 ? tag : tag.slice(0, end)
+    const value = end < 0 ? null : tag.slice(end + 1)
+    const known = wanted.get(name) ?? null
+    if (known !== null && value !== null && known !== value)
+      throw invalid(`--tag names two values of ${name}, and no request has both.`, 'Give one of them.')
+    wanted.set(name, value ?? known)
+  }
+  return Object.fromEntries(wanted)
 }
 
 function hasTags(wanted: RecordFilter['tags'] = {}, found: RequestRecord['tags']): boolean {
