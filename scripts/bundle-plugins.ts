@@ -103,8 +103,8 @@ export const leaveOutSqliteTables: Plugin = {
 }
 
 /**
- * Kysely's builders of what SQLite lacks (`merge`, schemas with names), of views and of paths into JSON, which the store has none
- * of, and what writes values into an index's condition, where the store's migrations write SQL: 40 KB of text.
+ * Kysely's builders of what SQLite lacks (`merge`, schemas with names), of views, of `case` and of paths into JSON, which the store has
+ * none of, and what writes values into an index's condition, where the store's migrations write SQL: 42 KB of text.
  */
 export const leaveOutBuilders: Plugin = {
   name: 'leave-out-builders',
@@ -115,6 +115,9 @@ export const leaveOutBuilders: Plugin = {
     }))
     build.onLoad({ filter: /kysely\/dist\/query-builder\/json-path-builder\.js$/ }, () => ({
       contents: `export class JSONPathBuilder ${left}`,
+    }))
+    build.onLoad({ filter: /kysely\/dist\/query-builder\/case-builder\.js$/ }, () => ({
+      contents: `export class CaseBuilder ${left}`,
     }))
     build.onLoad({ filter: /kysely\/dist\/schema\/create-view-builder\.js$/ }, () => ({
       contents: `export class CreateViewBuilder ${left}`,

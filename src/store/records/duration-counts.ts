@@ -44,8 +44,9 @@ export class DurationCounts {
     else if (this.#few.set(step, (this.#few.get(step) ?? 0) + count).size > sparse) this.#many = this.#spread()
   }
 
-  /** By step, for whoever adds thousands; null: they are too few. */
-  get many(): Float64Array | null {
+  /** By step, for whoever adds thousands. */
+  spread(): Float64Array {
+    this.#many ??= this.#spread()
     return this.#many
   }
 

@@ -1,37 +1,72 @@
 import { type DurationCounts, durationSteps } from './duration-counts.ts'
 
-/** What latencies are added to by step. */
-type StepCounts = Pick<DurationCounts, 'many' | 'addStep'>
+/** With more bytes there are most likely so many steps that an array has them anyway. */
+const manyBytes = 512
 
 /**
  * Durations and times to the first byte, counted by step, as bytes: for each step that occurs, how far it lies behind the one before,
  * and its count, both as numbers of seven bits a byte. The steps of first bytes come after all those of durations. Several may be
- * joined with two zeros between them: no step occurs 0 times. Statistics of months are made of millions: no call for each.
+ * joined with two zeros between them: no step occurs 0 times.
  */
-export function addLatencies(bytes: Uint8Array, sign: 1 | -1, durations: StepCounts, firstBytes: StepCounts): void {
-  let counts = durations
-  let many = counts.many
+export function addLatencies(
+  bytes: Uint8Array,
+  sign: 1 | -1,
+  durations: DurationCounts,
+  firstBytes: DurationCounts,
+): void {
+  if (bytes.length > manyBytes) addMany(bytes, sign, durations.spread(), firstBytes.spread())
+  else
+    readLatencies(bytes, (place, count) => {
+      if (place < durationSteps) durations.addStep(place, sign * count)
+      else firstBytes.addStep(place - durationSteps, sign * count)
+    })
+}
+
+/** Statistics of months are made of fifty million bytes: no call for each step, and no look whether it has two bytes to be read. */
+function addMany(bytes: Uint8Array, sign: 1 | -1, durations: Float64Array, firstBytes: Float64Array): void {
+  let many = durations
   let step = 0
   for (let offset = 0; offset < bytes.length; ) {
+    let behind = bytes[offset] ?? 0
+    let count = bytes[offset + 1] ?? 0
+    offset += 2
+    // A place has two bytes at the most, and most numbers have one.
+    if (behind > 127) {
+      behind += (count - 1) << 7
+      count = bytes[offset++] ?? 0
+    }
+    if (count > 127) {
+      for (let byte = count, factor = 128; byte > 127; factor *= 128) {
+        byte = bytes[offset++] ?? 0
+        count += (byte - 1) * factor
+      }
+    } else if (count === 0) {
+      step = 0
+      many = durations
+      continue
+    }
+    step += behind
+    if (step >= durationSteps) {
+      step -= durationSteps
+      many = firstBytes
+    }
+    many[step] = (many[step] ?? 0) + sign * count
+  }
+}
+
+/** One by one, by place. */
+function readLatencies(bytes: Uint8Array, read: (place: number, count: number) => void): void {
+  let place = 0
+  for (let offset = 0; offset < bytes.length; ) {
     let behind = bytes[offset++] ?? 0
-    // A place has two bytes at the most, and most numbers have one: a loop over all bytes took more than twice as long.
     if (behind > 127) behind += ((bytes[offset++] ?? 0) - 1) << 7
     let count = bytes[offset++] ?? 0
     for (let byte = count, factor = 128; byte > 127; factor *= 128) {
       byte = bytes[offset++] ?? 0
       count += (byte - 1) * factor
     }
-    step += behind
-    if (count === 0 || step >= durationSteps) {
-      step = count === 0 ? 0 : step - durationSteps
-      counts = count === 0 ? durations : firstBytes
-      many = counts.many
-    }
-    if (many !== null) many[step] = (many[step] ?? 0) + sign * count
-    else {
-      counts.addStep(step, sign * count)
-      many = counts.many
-    }
+    place = count === 0 ? 0 : place + behind
+    if (count > 0) read(place, count)
   }
 }
 
@@ -69,8 +104,7 @@ export function changeLatencies(bytes: Uint8Array | null, changes: ReadonlyMap<n
     if (change?.[0] === place) next++
     put(place, count + (change?.[0] === place ? change[1] : 0))
   }
-  const addFirstByte = (step: number, count: number) => add(firstBytePlace(step), count)
-  if (bytes !== null) addLatencies(bytes, 1, { many: null, addStep: add }, { many: null, addStep: addFirstByte })
+  if (bytes !== null) readLatencies(bytes, add)
   writeUpTo(Number.POSITIVE_INFINITY)
   return Buffer.from(room.subarray(0, offset))
 }

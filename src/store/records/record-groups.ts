@@ -76,8 +76,8 @@ function statusClass(row: CountedRow): string {
   return `${Math.floor(row.status / 100)}xx${isError(row) && row.status < 400 ? '_error' : ''}`
 }
 
-function tagsOf(row: CountedRow): string[] {
+function tagsOf(row: CountedRow): readonly string[] {
   if ('requests' in row) return [row.tag ?? noGroup]
-  const tags = row.record_json === undefined ? [] : nameTags(row.record_json)
+  const tags = row.tags ?? (row.record_json === undefined ? [] : nameTags(row.record_json))
   return tags.length === 0 ? [noGroup] : tags
 }

@@ -55,8 +55,10 @@ function withCosts(record: RequestRecord): RequestRecord {
   return record
 }
 
-const tagsBegin = ',"tags":'
-const noTags = `${tagsBegin}{}}`
+const tagsBegin = ',"tags":{'
+/** Tags are the clients' own words: there may be as many as records. */
+const keptTags = 1000
+const noTags = `${tagsBegin}}}`
 
 /** What sums by tag count a record under: each of its tags, as `name=value`, and '' for having any. */
 export function countedTags(text: string): string[] {
@@ -67,18 +69,48 @@ export function countedTags(text: string): string[] {
 
 /** `name=value` each. */
 export function nameTags(text: string): string[] {
-  return Object.entries(readTags(text)).map(([name, value]) => `${name}=${value}`)
+  return namesOf(readTags(text))
+}
+
+function namesOf(tags: RequestRecord['tags']): string[] {
+  return Object.entries(tags).map(([name, value]) => `${name}=${value}`)
 }
 
 /** The tags of a record, which stand at its end: the rest of it is parsed only where they do not. */
 export function readTags(text: string): RequestRecord['tags'] {
-  try {
-    const end: unknown = JSON.parse(`{${maskGatewayKeys(text.slice(text.lastIndexOf(tagsBegin) + 1))}`)
-    if (isTagged(end)) return end.tags
-  } catch {
-    // A tag has that name, or the record has another order.
+  return parseTags(tagEnd(text)) ?? readRecord(text, '').tags
+}
+
+/** Most records have the tags of one before them: these are parsed once. */
+export class TagReader {
+  readonly #known = new Map<string, readonly string[]>()
+
+  /** What `nameTags()` reads of a record, from the end of its text; null: that does not tell. */
+  read(ending: string): readonly string[] | null {
+    const text = tagEnd(ending)
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    const tags = parseTags(text)
+    if (tags === null) return null
+    const names = namesOf(tags)
+    if (this.#known.size >= keptTags) this.#known.clear()
+    this.#known.set(text, names)
+    return names
   }
-  return readRecord(text, '').tags
+}
+
+function tagEnd(text: string): string {
+  return text.slice(text.lastIndexOf(tagsBegin))
+}
+
+/** Null: the record has another order. */
+function parseTags(end: string): RequestRecord['tags'] | null {
+  try {
+    const found: unknown = JSON.parse(`{${maskGatewayKeys(end.slice(1))}`)
+    return isTagged(found) ? found.tags : null
+  } catch {
+    return null
+  }
 }
 
 function isTagged(value: unknown): value is Pick<RequestRecord, 'tags'> {

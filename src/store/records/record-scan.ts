@@ -1,21 +1,63 @@
+import { sql } from 'kysely'
 import type { RecordFilter } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { selectMatching } from './record-filter.ts'
+import { TagReader } from './record-json.ts'
 import { chooseLabels, readLabels } from './record-labels.ts'
 import { type Scanned, type ScannedRow, scannedColumns } from './record-source.ts'
 import { recordWindows } from './record-windows.ts'
 
+/** In bytes; tags stand at the end of a record, and most are shorter. */
+const endBytes = 512
+
 /** Every record that the filter lets through, newest first, a few milliseconds' worth at a time. `limit` and `before` do not apply. */
 export async function* scanRecords(db: Database, filter: RecordFilter, withText: boolean): AsyncGenerator<Scanned> {
+  yield* scanWindows(db, filter, (matching) => (withText ? matching.select('record_json') : matching).execute())
+}
+
+/** The same with the tags of each: `tags`, or `record_json`, which has them. */
+export async function* scanTagged(db: Database, filter: RecordFilter): AsyncGenerator<Scanned> {
+  const reader = new TagReader()
+  yield* scanWindows(db, filter, (matching) => readTagged(matching, reader))
+}
+
+async function* scanWindows(
+  db: Database,
+  filter: RecordFilter,
+  read: (matching: ScannedQuery) => Promise<ScannedRow[]>,
+): AsyncGenerator<Scanned> {
   const { before: _before, ...unpaged } = filter
   const chosen = await chooseLabels(db, unpaged)
   if (chosen?.numbers.length === 0) return
   let labels = await readLabels(db)
   for await (const window of recordWindows(db, unpaged, chosen)) {
-    const matching = selectMatching(db, unpaged, chosen, window).select(scannedColumns).orderBy('id', 'desc')
-    const rows: ScannedRow[] = await (withText ? matching.select('record_json') : matching).execute()
+    const rows = await read(selectScanned(selectMatching(db, unpaged, chosen, window)).orderBy('id', 'desc'))
     // Records go on coming in, with labels of their own.
     if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
     yield { rows, labels }
   }
+}
+
+function selectScanned(matching: ReturnType<typeof selectMatching>) {
+  return matching.select(scannedColumns)
+}
+
+type ScannedQuery = ReturnType<typeof selectScanned>
+
+/** A record is 2 KB, of which nothing else is needed. SQLite finds the end of bytes at once, and that of a text by reading all. */
+const ending = sql<string>`cast(substr(cast(record_json as blob), ${sql.lit(-endBytes)}) as text)`
+
+/** Of those of a query. */
+export async function readTagged(matching: ScannedQuery, reader = new TagReader()): Promise<ScannedRow[]> {
+  const rows: TaggedRow[] = await matching.select(ending.as('ending')).execute()
+  for (const row of rows) {
+    const tags = reader.read(row.ending)
+    if (tags === null) return await matching.select('record_json').execute()
+    row.tags = tags
+  }
+  return rows
+}
+
+interface TaggedRow extends ScannedRow {
+  ending: string
 }

@@ -28,7 +28,10 @@ interface NodeName {
 /** What sums are made of. `record_json` only where it was asked for. */
 export type ScannedRow = Pick<RecordRow, (typeof scannedColumns)[number]> &
   Partial<Pick<RecordRow, 'record_json'>> &
-  NodeName
+  NodeName & {
+    /** As `nameTags()` reads them of `record_json`; the same list for records with the same tags. */
+    tags?: readonly string[]
+  }
 
 /** Sums of records that have ended and have label, outcome and hour or day in common; `time` is how that begins. */
 export type SumRow = Omit<RecordSumRow, 'span' | 'start' | 'status' | 'error_code'> &

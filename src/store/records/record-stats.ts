@@ -4,6 +4,9 @@ import { type CountedRow, type GroupName, groupsOf, isOfLabel } from './record-g
 import type { RecordSource } from './record-source.ts'
 import { RecordAdder } from './record-sums.ts'
 
+/** Tags are the clients' own words: there may be as many as records. */
+const keptTags = 1000
+
 /**
  * Summed here and not in SQL: the records are read window by window, and percentiles are not the same SQL on any two
  * engines. A group of keys is one key, under its latest name. What has no such field counts under `-`. A record with
@@ -17,17 +20,22 @@ export async function recordStats(
   const ways = [by].flat()
   const groups = new Map<string, Group>()
   const longest = ways.includes('day') ? 'day' : 'ever'
-  // All rows of a label, or of a label and a day, count in the same groups where nothing else decides.
-  const byLabel = ways.every((way) => way === 'day' || isOfLabel(way)) ? new Map<number, Group[]>() : null
+  // All rows of a label and the same tags, of one day, count in the same groups where nothing else decides.
+  const decided = ways.every((way) => way === 'day' || way === 'tag' || isOfLabel(way))
+  const known = new Map<unknown, Map<number, Group[]>>()
   let last = ''
   const question = { longest, by: ways, withLatencies: true } as const
   for await (const { rows, labels } of source.totals(filter, question)) {
     for (const row of rows) {
       const day = longest === 'day' ? row.time.slice(0, 10) : ''
-      if (day !== last) byLabel?.clear()
+      if (day !== last || known.size > keptTags) known.clear()
       last = day
-      const found = byLabel?.get(row.label) ?? findGroups(groups, row, ways, labels)
-      byLabel?.set(row.label, found)
+      const tags = 'requests' in row ? row.tag : row.tags
+      // Of some records only the text is there.
+      const isKnown = decided && (tags !== undefined || !ways.includes('tag'))
+      const byLabel = (isKnown && known.get(tags)) || new Map<number, Group[]>()
+      const found = byLabel.get(row.label) ?? findGroups(groups, row, ways, labels)
+      known.set(tags, byLabel.set(row.label, found))
       for (const { adder } of found) adder.add(row, labels.get(row.label))
     }
   }

@@ -5,14 +5,14 @@ import { throwIfStopped } from '../cancellation.ts'
 import type { Database } from '../schema.ts'
 import { selectFiltered } from './record-filter.ts'
 import { chooseLabels, type LabelChoice, readLabels } from './record-labels.ts'
-import { scanRecords } from './record-scan.ts'
-import { type Counted, type ScannedRow, type SumQuestion, type SumRow, scannedColumns } from './record-source.ts'
+import { readTagged, scanRecords, scanTagged } from './record-scan.ts'
+import { type Counted, type SumQuestion, type SumRow, scannedColumns } from './record-source.ts'
 import type { SumSpan } from './record-sum-keys.ts'
 import { latenciesOfSums, type SumPart, selectGroups } from './sum-groups.ts'
 import { readSummedFrom, readTaggedFrom } from './sum-hours.ts'
 import { outcomeConditions } from './sum-outcomes.ts'
 import { partsOf, spanOf, startOf } from './sum-spans.ts'
-import { scanTagSums } from './tag-sum-scan.ts'
+import { scanTagSums, startBelow } from './tag-sum-scan.ts'
 
 /** Spans read in one statement: some thousand rows. */
 const atOnce: Readonly<Record<SumSpan, number>> = { hour: 12, day: 4, week: 1 }
@@ -25,7 +25,8 @@ export async function* scanTotals(db: Database, filter: RecordFilter, question: 
   const { longest, by } = question
   const withTags = by.includes('tag')
   const summable = longest !== null && (longest !== 'hour' || !withTags) && areSummed(unpaged, chosen)
-  if (!summable) return yield* scanRecords(db, unpaged, withTags)
+  const scan = (asked: RecordFilter) => (withTags ? scanTagged(db, asked) : scanRecords(db, asked, false))
+  if (!summable) return yield* scan(unpaged)
   const span = {
     from: unpaged.since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(unpaged.since),
     to: unpaged.until === undefined ? Number.POSITIVE_INFINITY : Date.parse(unpaged.until),
@@ -34,7 +35,7 @@ export async function* scanTotals(db: Database, filter: RecordFilter, question: 
     ? partsOf(span, await readTaggedFrom(db), longest, 'day')
     : partsOf(span, await readSummedFrom(db), longest)
   for (const part of parts) {
-    if (part.by === 'record') yield* scanRecords(db, { ...unpaged, ...spanOf(part) }, withTags)
+    if (part.by === 'record') yield* scan({ ...unpaged, ...spanOf(part) })
     else if (withTags) yield* scanTagSums(db, unpaged, chosen, { ...part, span: part.by, question })
     else yield* scanSums(db, unpaged, chosen, { ...part, span: part.by, question })
   }
@@ -78,17 +79,12 @@ async function* scanSums(
   }
 }
 
-/** The next older spans that there are sums of: one look into the key each, whatever lies between them. */
 async function startsBelow(db: Database, span: SumSpan, below: string, oldest: string): Promise<string[]> {
   const starts: string[] = []
-  let bound = below
   while (starts.length < atOnce[span]) {
-    const { rows } = await sql<{ start: string | null }>`select max(start) as start from record_sums
-      where span = ${span} and start < ${bound} and start >= ${oldest}`.execute(db)
-    const start = rows[0]?.start ?? null
+    const start = await startBelow(db, span, starts.at(-1) ?? below, oldest)
     if (start === null) break
     starts.push(start)
-    bound = start
   }
   return starts
 }
@@ -109,6 +105,7 @@ async function selectSums(
     from: sql`record_sums s`,
     where: sql.join([inside, ...outcomeConditions(filter, chosen)], sql` and `),
     latencies: latenciesOfSums,
+    severalSpans: true,
   })
   return (await groups.execute(db)).rows
 }
@@ -118,11 +115,11 @@ async function* scanUnderWay(
   db: Database,
   filter: RecordFilter,
   chosen: LabelChoice | null,
-  withText: boolean,
+  withTags: boolean,
 ): AsyncGenerator<Counted> {
   if (filter.state !== undefined && filter.state !== 'admitted') return
   const underWay = db.selectFrom('records').where(sql<boolean>`state = 'admitted'`)
   const matching = selectFiltered(underWay, filter, chosen).select(scannedColumns)
-  const rows: ScannedRow[] = await (withText ? matching.select('record_json') : matching).execute()
+  const rows = await (withTags ? readTagged(matching) : matching.execute())
   if (rows.length > 0) yield { rows, labels: await readLabels(db) }
 }

@@ -5,7 +5,7 @@ import type { RecordFilter } from '../api.ts'
 import { throwIfStopped } from '../cancellation.ts'
 import type { Database } from '../schema.ts'
 import { type LabelChoice, readLabels } from './record-labels.ts'
-import { scanRecords } from './record-scan.ts'
+import { scanTagged } from './record-scan.ts'
 import type { Counted, SumRow } from './record-source.ts'
 import type { SumSpan } from './record-sum-keys.ts'
 import { latenciesOfSums, type SumPart, samePlace, selectGroups } from './sum-groups.ts'
@@ -50,11 +50,12 @@ function between(start: string, lengthMs: number): Pick<SpanPart, 'from' | 'to'>
 
 /** What is under way is read apart from all sums. */
 async function* scanEnded(db: Database, filter: RecordFilter): AsyncGenerator<Counted> {
-  for await (const { rows, labels } of scanRecords(db, filter, true))
+  for await (const { rows, labels } of scanTagged(db, filter))
     yield { rows: rows.filter(({ state }) => state !== 'admitted'), labels }
 }
 
-async function startBelow(db: Database, span: SumSpan, below: string, oldest: string): Promise<string | null> {
+/** The next older span that there are sums of: one look into the key, whatever lies between. */
+export async function startBelow(db: Database, span: SumSpan, below: string, oldest: string): Promise<string | null> {
   const { rows } = await sql<{ start: string | null }>`select max(start) as start from record_sums
     where span = ${span} and start < ${below} and start >= ${oldest}`.execute(db)
   return rows[0]?.start ?? null

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RequestRecord } from '../../../src/core/record.ts'
 import { readHead } from '../../../src/store/records/record-head.ts'
-import { readRecord, readTags } from '../../../src/store/records/record-json.ts'
+import { nameTags, readRecord, readTags, TagReader } from '../../../src/store/records/record-json.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import { anyText } from '../support.ts'
 
@@ -99,4 +99,27 @@ it('masks gateway keys that earlier versions wrote into records', () => {
   expect(JSON.stringify(readRecord(text, 'req_1'))).not.toContain(key)
   expect(readRecord(text, 'req_1')).toMatchObject({ model: 'sp_live_…', tags: { a: 'sp_live_…' } })
   expect(readTags(text)).toEqual({ a: 'sp_live_…' })
+})
+
+describe('tags from the end of a record', () => {
+  it('are those of the whole, where the end tells them', () => {
+    const word = fc.oneof(fc.string(), fc.constantFrom('tags', ',"tags":{', '","tags":{"a":"b"}}', '{}', 'é'))
+    fc.assert(
+      fc.property(fc.dictionary(word, word), word, fc.nat(400), (tags, model, from) => {
+        const text = JSON.stringify(sampleRecord({ model, tags }))
+        const found = new TagReader().read(text.slice(-from))
+        expect([null, nameTags(text)]).toContainEqual(found)
+        expect(new TagReader().read(text)).toEqual(nameTags(text))
+      }),
+    )
+    const { tags, ...others } = sampleRecord({ tags: { team: 'a' } })
+    expect(new TagReader().read(JSON.stringify({ ...others, tags, later: {} }))).toBeNull()
+  })
+
+  it('are parsed once for all records that have the same', () => {
+    const reader = new TagReader()
+    const read = (model: string, team: string) => reader.read(JSON.stringify(sampleRecord({ model, tags: { team } })))
+    expect(read('m', 'a')).toBe(read('n', 'a'))
+    expect(read('m', 'b')).toEqual(['team=b'])
+  })
 })

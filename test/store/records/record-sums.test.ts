@@ -15,6 +15,7 @@ import { RecordAdder } from '../../../src/store/records/record-sums.ts'
 import { recordsTable } from '../../../src/store/records/records.ts'
 import { repriceRecords } from '../../../src/store/records/reprice.ts'
 import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
+import { scanTotals } from '../../../src/store/records/sum-scan.ts'
 import type { Database } from '../../../src/store/schema.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
 import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
@@ -39,6 +40,8 @@ interface Shape {
   took: number
   shadow: boolean
   tags: Record<string, string>
+  /** Of what fails. */
+  code?: NonNullable<RequestRecord['error']>['code']
 }
 
 const shapes: fc.Arbitrary<Shape> = fc.record({
@@ -50,7 +53,14 @@ const shapes: fc.Arbitrary<Shape> = fc.record({
   tokens: fc.nat(100_000),
   took: fc.nat(400_000),
   shadow: fc.boolean(),
-  tags: fc.constantFrom<Record<string, string>>({}, { team: 'a' }, { team: 'b' }, { team: 'a', user: 'u\n1' }),
+  tags: fc.constantFrom<Record<string, string>>(
+    ...[{}, { team: 'a' }, { team: 'b' }, { team: 'a', user: 'u\n1' }],
+    // Not told by the end of the record alone.
+    ...[
+      { team: 'a', tags: 'b' },
+      { 'tags":{': 'é', user: 'ü'.repeat(600) },
+    ],
+  ),
 })
 
 type Step =
@@ -84,7 +94,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 ) as fc.Arbitrary<Step>
 
 function recordOf(
-  { at, key, model, fails, usd, tokens, took, shadow, tags }: Shape,
+  { at, key, model, fails, usd, tokens, took, shadow, tags, code = failure.code }: Shape,
   change: Partial<RequestRecord>,
 ): RequestRecord {
   const time = start + at
@@ -94,7 +104,7 @@ function recordOf(
     key: { id: `key_${key}`, name: `key ${key}` },
     model: `model ${model}`,
     status: fails ? 502 : 200,
-    error: fails ? failure : null,
+    error: fails ? { ...failure, code } : null,
     cost: usd === null ? null : { usd, price_version: 'p' },
     tokens: { input: tokens, output: 3, cache_read: 1, cache_write: 2, reasoning: 0, source: 'reported' },
     duration_ms: took + 0.4,
@@ -102,6 +112,8 @@ function recordOf(
     streamed: true,
     tags,
     shadow_of: shadow ? 'req_original' : null,
+    // Rejected before a provider was asked.
+    ...(fails && model === 2 ? { provider: null } : {}),
     ...change,
   })
 }
@@ -220,16 +232,21 @@ async function storedSums(db: Database) {
 }
 
 /** Each record by itself, as if there were no sums. */
-async function statsOfRecords(db: Database, filter: RecordFilter, by: StatsBy) {
+async function statsOfRecords(db: Database, filter: RecordFilter, by: StatsBy | StatsBy[]) {
   const groups = new Map<string, RecordAdder>()
-  for await (const { rows, labels } of scanRecords(db, filter, by === 'tag'))
+  const ways = [by].flat()
+  for await (const { rows, labels } of scanRecords(db, filter, ways.includes('tag')))
     for (const row of rows)
-      for (const { id } of groupsOf(row, labels.get(row.label), by)) {
+      for (const id of combine(ways.map((way) => groupsOf(row, labels.get(row.label), way).map((group) => group.id)))) {
         const adder = groups.get(id) ?? new RecordAdder()
         groups.set(id, adder)
         adder.add(row, labels.get(row.label))
       }
   return new Map([...groups].map(([id, adder]) => [id, adder.finish()]))
+}
+
+function combine([ids = [], ...others]: readonly string[][]): string[] {
+  return others.length === 0 ? ids : ids.flatMap((id) => combine(others).map((other) => `${id}\n${other}`))
 }
 
 const time = fc.nat(spanMs).map((at) => new Date(start + at).toISOString())
@@ -255,12 +272,17 @@ describe('sums', () => {
         fc.array(
           fc.tuple(
             filters,
-            fc.constantFrom<StatsBy>('total', 'key', 'model', 'provider', 'status', 'error', 'day', 'tag'),
+            fc.constantFrom<StatsBy | StatsBy[]>(
+              ...(['total', 'key', 'model', 'provider', 'status', 'error', 'day', 'tag'] as const),
+              ...([
+                ['tag', 'day'],
+                ['tag', 'key'],
+                ['day', 'model'],
+                ['tag', 'status', 'day'],
+              ] satisfies StatsBy[][]),
+            ),
           ),
-          {
-            minLength: 3,
-            maxLength: 3,
-          },
+          { minLength: 3, maxLength: 3 },
         ),
         async (taken, questions) => {
           const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
@@ -278,6 +300,26 @@ describe('sums', () => {
       ),
       { numRuns: 40 },
     )
+  })
+
+  it('are added up by SQLite to what the question needs: outcomes are told apart where they are asked for', async () => {
+    const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+    const { db } = store.connection
+    const scene = new Scene(store)
+    const shape = { model: 0, usd: 0.001, tokens: 5, took: 100, shadow: false, tags: { team: 'a' } }
+    const codes = ['provider_error', 'provider_timeout', 'client_closed'] as const
+    for (const [key, code] of codes.entries())
+      for (const fails of [false, true])
+        await scene.take({ kind: 'settle', owner: 0, shape: { ...shape, at: key, key, fails, code } })
+    const count = async (...by: StatsBy[]) => {
+      let read = 0
+      const question = { longest: 'day', by, withLatencies: true } as const
+      for await (const { rows } of scanTotals(db, { limit: 1 }, question)) read += rows.length
+      return read
+    }
+    expect([await count('tag', 'day'), await count('tag', 'error'), await count('tag', 'key')]).toEqual([2, 4, 6])
+    expect([await count('day'), await count('error'), await count('key')]).toEqual([2, 4, 6])
+    await store.close()
   })
 
   it('of what was stored before there were sums are made in slices, with nothing twice', async () => {
