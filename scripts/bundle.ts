@@ -1,52 +1,18 @@
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { type BuildOptions, build, type Metafile, type OutputFile, transform } from 'esbuild'
+import { build, type Metafile, type OutputFile, transform } from 'esbuild'
 import { bundleConsole, type ConsoleBundle } from './bundle-console.ts'
-import {
-  deriveCatalog,
-  keepSmallZodApart,
-  keepVersionOnly,
-  leaveOutBuilders,
-  leaveOutFetch,
-  leaveOutHttp2,
-  leaveOutInkDevtools,
-  leaveOutLocales,
-  leaveOutParserTables,
-  leaveOutPrograms,
-  leaveOutSecondParser,
-  leaveOutSocks,
-  leaveOutSqliteTables,
-  leaveOutUndiciLog,
-  makeYogaAtOnce,
-  takeEsModules,
-} from './bundle-plugins.ts'
+import { buildOptions, threadOptions, threads } from './bundle-options.ts'
 import { collectNotices } from './licenses.ts'
 
 const root = join(import.meta.dirname, '..')
-
-/** Name of the bundled file → source. `src/daemon/threads.ts` expects these names in its own directory. */
-const threads: Record<string, string> = {
-  'store-thread': join(root, 'src/store/thread.ts'),
-  'backup-thread': join(root, 'src/store/backup/backup-thread.ts'),
-  'cluster-thread': join(root, 'src/cluster/thread.ts'),
-  'manifest-thread': join(root, 'src/manifest/thread.ts'),
-  'gateway-thread': join(root, 'src/gateway/thread/thread.ts'),
-  // Sent to those threads once a policy needs it (src/gateway/thread/pattern-engine.ts).
-  'pattern-engine': join(root, 'src/policy/content/pattern-seeker.ts'),
-}
 
 /** better-sqlite3's binary under the name that `src/daemon/native-binding.ts` reads. */
 export const addonName = 'better-sqlite3.node'
 
 /** The name that `src/daemon/licenses-command.ts` reads. */
 export const licensesName = 'licenses.json'
-
-/** One script is strict as a whole: without this, esbuild says so again in each of its modules, 6 kB of text in every thread. */
-const strictOnce: Pick<BuildOptions, 'tsconfigRaw' | 'banner'> = {
-  tsconfigRaw: { compilerOptions: { strict: false, verbatimModuleSyntax: true } },
-  banner: { js: '"use strict";' },
-}
 
 export interface BundleOptions {
   /** Whose addon goes in: `linux-x64`. */
@@ -75,14 +41,7 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
   const common = buildOptions(outputDirectory, forTests, createHash('sha256').update(addon).digest('hex'))
   const [program, ofThreads, consolePage] = await Promise.all([
     bundleProgram(common),
-    // Each thread is one script, because the packaged executable starts it from its text.
-    build({
-      ...common,
-      ...strictOnce,
-      entryPoints: threads,
-      format: 'cjs',
-      plugins: [...common.plugins, leaveOutFetch],
-    }),
+    build({ ...threadOptions(common), entryPoints: threads }),
     consoleFrom === undefined
       ? bundleConsole(join(outputDirectory, 'console'))
       : copyConsole(consoleFrom, join(outputDirectory, 'console')),
@@ -132,50 +91,6 @@ async function writeAsCommonJs({ path, text }: OutputFile, directory: string): P
     supported: { 'dynamic-import': false },
   })
   await writeFile(join(directory, basename(path)), code)
-}
-
-function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
-  return {
-    outdir,
-    bundle: true,
-    // A CommonJS module keeps its path as a name: the same text wherever `node_modules` leads, as in a second work tree.
-    preserveSymlinks: true,
-    platform: 'node',
-    target: 'node26',
-    // Names are kept for readable stack traces. Not with `keepNames`, which wraps every closure when it is created.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    define: {
-      __BUNDLED__: 'true',
-      __FAULT_POINTS__: String(forTests),
-      __ADDON_HASH__: JSON.stringify(addonHash),
-      'import.meta.dirname': '__dirname',
-      // undici's flag for the copy inside Node: it leaves out an experimental parser, 180 KB of text in every thread.
-      esbuildDetection: 'true',
-      // React's production build.
-      'process.env.NODE_ENV': '"production"',
-    },
-    plugins: [
-      deriveCatalog,
-      keepVersionOnly,
-      leaveOutHttp2,
-      leaveOutBuilders,
-      leaveOutParserTables,
-      leaveOutPrograms,
-      leaveOutSecondParser,
-      leaveOutSocks,
-      leaveOutSqliteTables,
-      leaveOutUndiciLog,
-      takeEsModules,
-      keepSmallZodApart,
-      leaveOutLocales,
-      leaveOutInkDevtools,
-      makeYogaAtOnce,
-    ],
-    metafile: true,
-    logLevel: 'warning',
-  } as const satisfies BuildOptions
 }
 
 export function hostPlatform(): string {

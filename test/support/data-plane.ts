@@ -12,6 +12,7 @@ import type { RequestRecord } from '../../src/core/record.ts'
 import type { BatchInput } from '../../src/core/stored-object.ts'
 import { attachShared, createSharedMemory, type Shared } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/thread/messages.ts'
+import { needsPatterns } from '../../src/gateway/thread/pattern-engine.ts'
 import { heldBytes, requestsInFlight } from '../../src/policy/counters.ts'
 import type { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
@@ -23,7 +24,7 @@ import type {
 } from '../../src/store/configuration/snapshot.ts'
 import { JournalReader } from './journal-reader.ts'
 import { makeConfiguration, makeRoute, makeTarget } from './snapshot.ts'
-import { threadModule } from './thread-module.ts'
+import { patternScript, threadModule } from './thread-module.ts'
 
 export type ConfigurationChange =
   | Partial<ConfigurationSnapshot>
@@ -190,7 +191,11 @@ export async function startDataPlane({
   const configure = (change: ConfigurationChange) => {
     const changed = typeof change === 'function' ? change(configured) : change
     configured = { ...configured, ...changed, version: configured.version + 1 } as typeof configured
-    tell({ type: 'configuration', snapshot: configured, patternScript: null })
+    tell({
+      type: 'configuration',
+      snapshot: configured,
+      patternScript: needsPatterns(configured) ? patternScript() : null,
+    })
   }
   configure({})
   let keysVersion = 1
