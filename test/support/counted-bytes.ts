@@ -45,10 +45,14 @@ function counted(bytes: Buffer, work: Work): Buffer {
   }
   return new Proxy(bytes, {
     get(_, name) {
+      // Nearly always a byte.
+      if (typeof name === 'string' && name >= '0' && name < ':') {
+        work.reads++
+        return bytes[Number(name)]
+      }
       if (typeof name === 'string' && name in methods) return methods[name]
       const value: unknown = Reflect.get(bytes, name, bytes)
-      if (typeof name === 'string' && /^\d+$/.test(name)) work.reads++
-      else if (typeof value === 'function') throw new Error(`not counted: ${String(name)}`)
+      if (typeof value === 'function') throw new Error(`not counted: ${String(name)}`)
       return value
     },
   })
