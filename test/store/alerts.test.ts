@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { alertsTable } from '../../src/store/alerts/alerts.ts'
 import type { Alert, AlertDelivery, Tables } from '../../src/store/api.ts'
-import { type OpenStore, openStore } from '../../src/store/sqlite/open.ts'
+import type { OpenStore } from '../../src/store/sqlite/open.ts'
+import { openTestStore } from '../support/empty-database.ts'
 import { storePaths, temporaryDirectory } from './support.ts'
 
 const noon = '2026-03-10T12:00:00.000Z'
@@ -12,7 +13,7 @@ let alerts: Tables['alerts']
 let numbers = 0
 
 beforeEach(async () => {
-  store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+  store = await openTestStore(storePaths(temporaryDirectory()).databasePath)
   alerts = alertsTable(store.connection.db)
 })
 afterEach(async () => await store.close())

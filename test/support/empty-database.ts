@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { copyFile, rename } from 'node:fs/promises'
-import { openStore } from '../../src/store/sqlite/open.ts'
+import { type OpenStore, openStore } from '../../src/store/sqlite/open.ts'
 
 /**
  * Puts a database there that has its tables and nothing in them. All migrations cost a gateway that starts a tenth of a second
@@ -17,4 +17,10 @@ export async function placeEmptyDatabase(path: string): Promise<boolean> {
   }
   await copyFile(kept, path)
   return true
+}
+
+/** Opens the database there; where there is none, one that has its tables already. */
+export async function openTestStore(path: string): Promise<OpenStore> {
+  if (!existsSync(path)) await placeEmptyDatabase(path)
+  return await openStore({ path })
 }

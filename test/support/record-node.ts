@@ -12,8 +12,9 @@ import type { Audience } from '../../src/store/ingest/ingest.ts'
 import { chargeUnread } from '../../src/store/ingest/unread-batches.ts'
 import { purge } from '../../src/store/records/purge.ts'
 import { Outbox } from '../../src/store/replica/outbox.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
+import type { OpenStore } from '../../src/store/sqlite/open.ts'
 import { ingestJournal, storePaths } from '../store/support.ts'
+import { openTestStore } from './empty-database.ts'
 import { JournalWriter } from './journal-writer.ts'
 
 export type StepFault = 'none' | 'cut' | 'lost'
@@ -35,7 +36,7 @@ export class RecordNode {
   #segments = 0
   #work!: Outbox
   #outbox!: OutboxClient
-  #store!: Awaited<ReturnType<typeof openStore>>
+  #store!: OpenStore
 
   constructor(client: pg.Client, name: string) {
     this.#client = client
@@ -45,7 +46,7 @@ export class RecordNode {
 
   async open(): Promise<void> {
     const { databasePath: path, journalDirectory } = this.#paths
-    this.#store = await openStore({ path })
+    this.#store = await openTestStore(path)
     const { connection } = this.#store
     const work = { audience: this.#audience, ingest: async () => {}, purge: purge.bind(null, connection) }
     this.#work = new Outbox(connection, journalDirectory, work)

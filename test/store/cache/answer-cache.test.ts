@@ -2,14 +2,14 @@ import { expect, it } from 'vitest'
 import type { CachePut } from '../../../src/core/cached-answer.ts'
 import { AnswerCache } from '../../../src/store/cache/answer-cache.ts'
 import { cacheTable } from '../../../src/store/cache/cache.ts'
-import { openStore } from '../../../src/store/sqlite/open.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
 
 const now = 1_795_600_000_000
 
 async function open(most?: number) {
   const data = storePaths(temporaryDirectory())
-  const store = await openStore({ path: data.databasePath })
+  const store = await openTestStore(data.databasePath)
   return { store, cache: new AnswerCache(store.connection, most), table: cacheTable(store.connection.db) }
 }
 

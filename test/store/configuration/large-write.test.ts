@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import type { ConfigurationStep } from '../../../src/store/api.ts'
-import { openStore } from '../../../src/store/sqlite/open.ts'
 import { callTable } from '../../../src/store/tables.ts'
 import { countTurns } from '../../support/count-turns.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { now, storePaths, temporaryDirectory } from '../support.ts'
 
 it('writes a large configuration in slices, in one transaction', async () => {
-  const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+  const store = await openTestStore(storePaths(temporaryDirectory()).databasePath)
   const rows = Array.from({ length: 300 }, (_, at) => ({ id: newId('prj'), name: `p${at}`, createdAt: now }))
   const steps = rows.map(
     (row): ConfigurationStep => ({ table: 'projects', method: 'insert', input: [row], audit: null }),

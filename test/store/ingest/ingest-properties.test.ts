@@ -8,8 +8,9 @@ import type { TrafficTally } from '../../../src/core/traffic-tally.ts'
 import { Ingestion } from '../../../src/store/ingest/ingest.ts'
 import { listSetAside } from '../../../src/store/ingest/segment-files.ts'
 import type { StoreThreadData } from '../../../src/store/protocol.ts'
-import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
+import type { OpenStore } from '../../../src/store/sqlite/open.ts'
 import { StoreDegraded } from '../../../src/store/store-error.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { encodeEntry, encodePayload, JournalWriter } from '../../support/journal-writer.ts'
 import { admitted, sampleRecord, settled } from '../../support/sample-record.ts'
 import { addScope, ingestJournal, sampleKey, startTestStore, storePaths, temporaryDirectory } from '../support.ts'
@@ -50,7 +51,7 @@ const journals = fc
   })
 
 async function open(data: StoreThreadData): Promise<OpenStore> {
-  return await openStore({ path: data.databasePath })
+  return await openTestStore(data.databasePath)
 }
 
 const writersOf = ({ boot }: StoreThreadData) => ({ boot, running: [], next: 0 })

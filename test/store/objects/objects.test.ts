@@ -16,7 +16,7 @@ import type { StoreClient } from '../../../src/store/api.ts'
 import { toObjectRow } from '../../../src/store/objects/object-rows.ts'
 import { removeOld } from '../../../src/store/records/retention.ts'
 import type { ObjectRow } from '../../../src/store/schema.ts'
-import { openStore } from '../../../src/store/sqlite/open.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { JournalWriter } from '../../support/journal-writer.ts'
 import {
   addScope,
@@ -144,7 +144,7 @@ describe('the index of objects', () => {
 
   it('forgets answers that were stored long ago, and nothing else', async () => {
     const { databasePath } = storePaths(temporaryDirectory())
-    const { connection, close } = await openStore({ path: databasePath })
+    const { connection, close } = await openTestStore(databasePath)
     const object = (type: ObjectType, createdAt: string): ObjectRow =>
       toObjectRow({ type, id: `${type} ${createdAt}`, ...scopeA, ...place, ...unmade, createdAt })
     const [old, young] = ['2026-01-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z']
@@ -235,7 +235,7 @@ describe('what is journaled of objects', () => {
     await fc.assert(
       fc.asyncProperty(changes, fc.integer({ min: 1, max: 5 }), async (steps, batch) => {
         const data = storePaths(temporaryDirectory())
-        const store = await openStore({ path: data.databasePath })
+        const store = await openTestStore(data.databasePath)
         const expected = new Map<string, string>()
         const writer = new JournalWriter(data.journalDirectory, segment)
         for (const { scope, name, forget, ...place } of steps) {

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { removeExpiredReasoning, removeReasoningBefore } from '../../../src/store/reasoning/reasoning-retention.ts'
-import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
+import type { OpenStore } from '../../../src/store/sqlite/open.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
 
 async function open(): Promise<OpenStore> {
-  const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+  const store = await openTestStore(storePaths(temporaryDirectory()).databasePath)
   await store.connection.writeHot((hot) => {
     for (let at = 0; at < 1200; at++)
       hot.reasoning.store({ kind: 'reasoning', requestId: 'r', name: `n${at}`, expiresAt: at, sealed: 's' })

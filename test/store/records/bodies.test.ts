@@ -4,9 +4,9 @@ import type { BodyEntry, JournalEntry } from '../../../src/core/journal-format.t
 import { mintBodyKey } from '../../../src/sealing/body-seal.ts'
 import type { FoundBodies } from '../../../src/store/api.ts'
 import { removeOld } from '../../../src/store/records/retention.ts'
-import { openStore } from '../../../src/store/sqlite/open.ts'
 import { callTable } from '../../../src/store/tables.ts'
 import { bodyEntry } from '../../support/captured.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { JournalWriter } from '../../support/journal-writer.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import { ingestJournal, storePaths, temporaryDirectory } from '../support.ts'
@@ -17,7 +17,7 @@ const dayMs = 86_400_000
 
 async function open(...entries: JournalEntry[]) {
   const paths = storePaths(temporaryDirectory())
-  const store = await openStore({ path: paths.databasePath })
+  const store = await openTestStore(paths.databasePath)
   onTestFinished(() => store.close())
   const { connection } = store
   const { journalDirectory } = paths

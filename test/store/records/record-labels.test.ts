@@ -9,6 +9,7 @@ import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
 import { migrations } from '../../../src/store/sqlite/migrations/index.ts'
 import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
 import { StoreDegraded } from '../../../src/store/store-error.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { encodeEntry, JournalWriter } from '../../support/journal-writer.ts'
 import { sampleRecord, settled } from '../../support/sample-record.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
@@ -23,7 +24,7 @@ function at(minute: number, change: Partial<RequestRecord> = {}): RequestRecord 
 
 async function begin() {
   const data = storePaths(temporaryDirectory())
-  const store = await openStore({ path: data.databasePath })
+  const store = await openTestStore(data.databasePath)
   const { connection } = store
   const { journalDirectory } = data
   const ingestion = new Ingestion({

@@ -5,11 +5,11 @@ import { idAt } from '../../../src/store/records/id-time.ts'
 import { selectMatching } from '../../../src/store/records/record-filter.ts'
 import { selectOutcomes } from '../../../src/store/records/sum-outcomes.ts'
 import type { Schema } from '../../../src/store/schema.ts'
-import { openStore } from '../../../src/store/sqlite/open.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
 
 async function openDatabase(): Promise<Kysely<Schema>> {
-  const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+  const store = await openTestStore(storePaths(temporaryDirectory()).databasePath)
   onTestFinished(() => store.close())
   return store.connection.db
 }

@@ -6,7 +6,8 @@ import { readHead } from '../../../src/store/records/record-head.ts'
 import { chooseLabels } from '../../../src/store/records/record-labels.ts'
 import { recordWindows } from '../../../src/store/records/record-windows.ts'
 import { recordsTable } from '../../../src/store/records/records.ts'
-import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
+import type { OpenStore } from '../../../src/store/sqlite/open.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
 
@@ -21,7 +22,7 @@ function at(minute: number, change: Partial<RequestRecord> = {}): RequestRecord 
 
 /** A week with a request a minute; on its first day one of everything that is hard to find. */
 async function fill(): Promise<OpenStore> {
-  const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+  const store = await openTestStore(storePaths(temporaryDirectory()).databasePath)
   const records = Array.from({ length: minutes }, (_, index) =>
     at(index, { tags: index % 2000 === 7 ? { team: 'a' } : {} }),
   )

@@ -18,7 +18,8 @@ import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
 import { scanTotals } from '../../../src/store/records/sum-scan.ts'
 import type { Database } from '../../../src/store/schema.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
-import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
+import type { OpenStore } from '../../../src/store/sqlite/open.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { readLatencies } from '../../support/latencies.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
@@ -285,7 +286,7 @@ describe('sums', () => {
           { minLength: 3, maxLength: 3 },
         ),
         async (taken, questions) => {
-          const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+          const store = await openTestStore(storePaths(temporaryDirectory()).databasePath)
           const scene = new Scene(store)
           const { db } = store.connection
           for (const step of taken) await scene.take(step)
@@ -323,7 +324,7 @@ describe('sums', () => {
   })
 
   it('of what was stored before there were sums are made in slices, with nothing twice', async () => {
-    const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+    const store = await openTestStore(storePaths(temporaryDirectory()).databasePath)
     const { connection } = store
     const shape = { key: 0, model: 0, fails: false, usd: 0.001, tokens: 5, took: 100, shadow: false, tags: {} }
     const scene = new Scene(store)
@@ -346,7 +347,7 @@ describe('sums', () => {
   })
 
   it('by tag are kept up to a number of rows a day, and what has more is read by its records', async () => {
-    const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+    const store = await openTestStore(storePaths(temporaryDirectory()).databasePath)
     const { connection } = store
     const { db } = connection
     const shape = { key: 0, model: 0, fails: false, usd: 0.001, tokens: 5, took: 100, shadow: false }

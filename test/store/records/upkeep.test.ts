@@ -8,7 +8,8 @@ import { readHead } from '../../../src/store/records/record-head.ts'
 import { recordsTable } from '../../../src/store/records/records.ts'
 import { keepBelow } from '../../../src/store/records/retention.ts'
 import { Upkeep } from '../../../src/store/records/upkeep.ts'
-import { type OpenStore, openStore } from '../../../src/store/sqlite/open.ts'
+import type { OpenStore } from '../../../src/store/sqlite/open.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
 
@@ -17,7 +18,7 @@ const hourMs = 3_600_000
 
 async function open(): Promise<OpenStore & { path: string }> {
   const path = storePaths(temporaryDirectory()).databasePath
-  return Object.assign(await openStore({ path }), { path })
+  return Object.assign(await openTestStore(path), { path })
 }
 
 function at(index: number, change: Partial<RequestRecord> = {}): RequestRecord {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Ingestion } from '../../../src/store/ingest/ingest.ts'
-import { openStore } from '../../../src/store/sqlite/open.ts'
 import { tracesTable } from '../../../src/store/traces/traces.ts'
+import { openTestStore } from '../../support/empty-database.ts'
 import { JournalWriter } from '../../support/journal-writer.ts'
 import { admitted, sampleRecord, settled } from '../../support/sample-record.ts'
 import { afterEachBatch, storePaths, temporaryDirectory } from '../support.ts'
@@ -10,7 +10,7 @@ const trace = { trace_id: 'a'.repeat(32), parent_id: 'b'.repeat(16), sampled: tr
 
 async function open(traces: boolean) {
   const data = storePaths(temporaryDirectory())
-  const store = await openStore({ path: data.databasePath })
+  const store = await openTestStore(data.databasePath)
   const { connection } = store
   const audience = { ended: null, admitted: false, traffic: null, holds: null, traces }
   const pass = (running: number[] = [0]) =>
