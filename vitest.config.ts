@@ -14,11 +14,31 @@ process.env.SPGW_TEST_DATABASE = join(process.env.TMPDIR, 'empty.db')
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cache')
 
 /**
- * What `npm run test:unit` leaves out: unit tests that open a database, start threads or listen, and those that count the
- * work of large inputs.
+ * What `npm run test:unit` leaves out: unit tests that open a database, start a server, another program or threads, or
+ * listen, and those that simulate or try random inputs for seconds, or count the work of large ones.
  */
 const slow = process.env.SPGW_TEST_QUICK
-  ? ['test/{admin,console,daemon,gateway,scripts,sign-in,store}/**/*.test.ts', 'test/**/*cost.test.ts']
+  ? [
+      'test/{admin,console,daemon,gateway,scripts,sign-in,store}/**/*.test.ts',
+      'test/cluster/{connections,valkey}.test.ts',
+      'test/cluster/limits/{script,simulation}.test.ts',
+      'test/cluster/readings/{postgres-source,readings,search,tag-sums}.test.ts',
+      'test/cluster/records/{reprice,shipper,shipping,usage-claims,write-records}.test.ts',
+      'test/cli/{completion,health,manual,remote}.test.ts',
+      'test/config/certificate.test.ts',
+      'test/core/sliced-json.test.ts',
+      'test/examples/{cluster,systemd}.test.ts',
+      'test/import/any-file.test.ts',
+      'test/lanes/long-values.test.ts',
+      'test/manifest/write.test.ts',
+      'test/policy/content/text-scan.test.ts',
+      'test/policy/counters.test.ts',
+      'test/policy/limits/{budget,limit}-counters.test.ts',
+      'test/providers/{egress,http,machine-identity,rebinding,socket,socket-peer}.test.ts',
+      'test/routing/health-threads.test.ts',
+      'test/translate/{prefixes,properties}.test.ts',
+      'test/**/*cost.test.ts',
+    ]
   : []
 
 /** They count steps, of what is compiled after the count began only: each needs a process (`test/support/count-steps.ts`). */
