@@ -252,6 +252,10 @@ describe('a pattern', () => {
     'ab{0,3}.{2}c',
     '\\Qa.b\\E\\d',
     '(?m)^a.*$',
+    '\\bfoo\\w+',
+    'foo.*\\b',
+    'end|be.*\\bend$',
+    'x.*\\Bc',
   ]
   it.each(patterns)('%s finds the same however the text is cut', async (pattern) => {
     const rules = [rule('own', { pattern, longest: 20 })]
@@ -281,6 +285,20 @@ describe('a pattern', () => {
       }),
       { numRuns: 200 },
     )
+  })
+
+  /** `longest` is 20, and the first twenty characters are a match for whoever takes the cut for an end. */
+  it.each([
+    ['^begin.*end$', 'beginACME-foobfooendend', 'beginACME-foobfooendend'],
+    ['\\bkey-\\w+\\b', 'key-0123456789abcdefghij', 'key-0123456789abcdefghij'],
+    ['key-.*\\b', 'key-0123456789 abcdefghij', '[OWN_1] abcdefghij'],
+    ['\\bkey-\\w+', 'key-0123456789abcdefghij', '[OWN_1]ghij'],
+    ['\\Qkey-$\\E.*', 'key-$0123456789abcdefghij', '[OWN_1]fghij'],
+    ['.*\\Qkey$', '0123456789abcdefkey$ and key$', '[OWN_1][OWN_2]'],
+  ])('%s takes nothing for an end that is none', async (pattern, text, expected) => {
+    const rules = [rule('own', { pattern, longest: 20 })]
+    expect(await run(rules, [text])).toBe(expected)
+    expect(await run(rules, [...text])).toBe(expected)
   })
 
   it('holds back only what could still grow into a match', async () => {
