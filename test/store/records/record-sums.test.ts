@@ -304,7 +304,7 @@ describe('sums', () => {
   })
 
   it('are added up by SQLite to what the question needs: outcomes are told apart where they are asked for', async () => {
-    const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+    const store = await openTestStore(storePaths(temporaryDirectory()).databasePath)
     const { db } = store.connection
     const scene = new Scene(store)
     const shape = { model: 0, usd: 0.001, tokens: 5, took: 100, shadow: false, tags: { team: 'a' } }
