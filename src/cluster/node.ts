@@ -132,6 +132,12 @@ export class ClusterNode {
     return this.#state !== null && (this.#trouble === removed || this.#trouble === otherCluster)
   }
 
+  /** Why no records of the others are read here; null: nothing that is known of keeps this node from it. */
+  get apart(): string | null {
+    if (this.#state === null) return null
+    return this.isOut ? this.#trouble : this.#linkTrouble
+  }
+
   /** Number of the last change that every thread has. */
   get published(): number {
     return this.#published

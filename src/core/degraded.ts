@@ -44,7 +44,9 @@ export function describeMissing(parts: readonly { part: string; since: string }[
 function describeApart(parts: readonly { part: string; since: string }[]): string | null {
   const apart = parts.find(({ part }) => part === 'records')
   if (apart === undefined) return null
-  return `Requests of this node only, since ${apart.since.slice(11, 16)} UTC: PostgreSQL is not reached. See spgw status.`
+  const isOut = parts.some(({ part }) => part === 'membership')
+  const reason = isOut ? 'it was removed from its cluster' : 'PostgreSQL is not reached'
+  return `Requests of this node only, since ${apart.since.slice(11, 16)} UTC: ${reason}. See spgw status.`
 }
 
 export interface DegradedPart {

@@ -12,7 +12,7 @@ export type ReportCluster = (
 ) => void
 
 interface TroublesParts {
-  node(): Pick<ClusterNode, 'state' | 'trouble'>
+  node(): Pick<ClusterNode, 'state' | 'trouble' | 'apart'>
   /** Also before it is known which. */
   hasKeys(): boolean
 }
@@ -21,6 +21,8 @@ const unjoined =
   'this gateway has not joined its cluster yet, and has no keys: spgw cluster join TOKEN, or on the first node spgw cluster init'
 const outOfIt =
   'this node was removed from the cluster, hears of no change, and spends nothing of shared budgets: stop it, or let it go on alone with spgw cluster leave'
+const ownOnly =
+  'this node was removed from the cluster, and shows its own requests only: see those of all on another node, and stop this one, or let it go on alone with spgw cluster leave'
 
 /** What of a node's cluster is degraded, for whoever listens. */
 export class ClusterTroubles {
@@ -52,7 +54,7 @@ export class ClusterTroubles {
   notePostgres(reason: string | null): void {
     if (reason !== null) this.#cut.resolve()
     this.#report('postgres', reason)
-    if (this.#records !== null) this.noteRecords(reason)
+    if (this.#records !== null) this.noteRecords(null)
     this.#isolation.note('postgres', reason)
     this.#showMembership()
     this.#showIsolation()
@@ -63,8 +65,10 @@ export class ClusterTroubles {
     this.#showIsolation()
   }
 
+  /** What a reading met. What the node knows comes first: a reading that began before may succeed after it was removed. */
   noteRecords(reason: string | null): void {
-    this.#report('records', reason)
+    const { apart } = this.#parts.node()
+    this.#report('records', apart === removed ? ownOnly : (apart ?? reason))
   }
 
   hear(report: OutboxReport): void {

@@ -95,7 +95,10 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     },
     onIdentity(member) {
       limits.setMember(member)
-      records?.read(member === null ? null : node.link, (reason) => troubles.noteRecords(reason))
+      records?.read(member === null ? null : node.link, {
+        out: () => (node.isOut ? node.trouble : null),
+        onApart: (reason) => troubles.noteRecords(reason),
+      })
     },
     onOutbox: (report) => troubles.hear(report),
     onEnded: (ended) => records?.hearEnded(ended),

@@ -14,6 +14,8 @@ export interface RecordReaderParts {
   store: StoreClient
   /** What records call this node. */
   node: string
+  /** Why this node has no part in the others' records any more, though PostgreSQL is there; null: it has. */
+  out(): string | null
   /** Why the records of the others are not read; null: they are. */
   onApart(reason: string | null): void
 }
@@ -70,7 +72,7 @@ export class RecordReader {
   /** Without PostgreSQL those of this node. */
   async #readObjects(filter: ObjectFilter, own: () => Promise<unknown>): Promise<unknown> {
     try {
-      return await this.#parts.link.ask('objects', filter)
+      return await this.#linked().ask('objects', filter)
     } catch (error) {
       if (!(error instanceof StoreReadOnly)) throw error
       this.#parts.onApart(error.message)
@@ -84,7 +86,7 @@ export class RecordReader {
     const known = (await own()) as FoundBodies
     if (known.bodies.length > 0) return known
     try {
-      return await this.#parts.link.ask('bodies', { id })
+      return await this.#linked().ask('bodies', { id })
     } catch (error) {
       if (!(error instanceof StoreReadOnly)) throw error
       this.#parts.onApart(error.message)
@@ -106,15 +108,23 @@ export class RecordReader {
   }
 
   async #ask(method: string, input: unknown[], signal: AbortSignal | null): Promise<unknown> {
-    await this.#ship()
+    const link = this.#linked()
+    await this.#ship(link)
     // The method and its input come together, as the store's tables say.
-    return await this.#parts.link.ask('read', { method, input } as RecordReading, signal)
+    return await link.ask('read', { method, input } as RecordReading, signal)
   }
 
-  async #ship(): Promise<void> {
+  /** What a node that is out answers from now on it can bring to nobody: PostgreSQL would show all but that. */
+  #linked(): ClusterLink {
+    const out = this.#parts.out()
+    if (out !== null) throw new StoreReadOnly(out)
+    return this.#parts.link
+  }
+
+  async #ship(link: ClusterLink): Promise<void> {
     const limit = Promise.withResolvers<void>()
     const timer = setTimeout(limit.resolve, shipMs)
-    await Promise.race([this.#parts.link.ask('ship', null), limit.promise])
+    await Promise.race([link.ask('ship', null), limit.promise])
     clearTimeout(timer)
   }
 

@@ -4,7 +4,7 @@ import type { ClusterLink } from '../cluster/link.ts'
 import type { KeepTimes, OutboxReport, RecordsPlace } from '../cluster/protocol.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { PurgeQuestion, StoreClient } from '../store/api.ts'
-import { RecordReader } from './read-records.ts'
+import { RecordReader, type RecordReaderParts } from './read-records.ts'
 import { sharedCosts } from './shared-costs.ts'
 import { purgeNodes } from './shared-purge.ts'
 
@@ -67,7 +67,7 @@ export class SharedRecords {
   }
 
   /** From now on records are read from PostgreSQL; null: from here, by a gateway that is alone. */
-  read(link: ClusterLink | null, onApart: (reason: string | null) => void): void {
+  read(link: ClusterLink | null, said: Pick<RecordReaderParts, 'out' | 'onApart'>): void {
     const { node } = this.place
     const store = this.#store
     // A node that is alone has nobody to ask for the records of others.
@@ -76,7 +76,7 @@ export class SharedRecords {
     // What it said of another time, as nobody's node, is no silence of this one.
     this.#heard = null
     link?.follow(this.#followers.size > 0)
-    store.readRecords(link === null ? null : new RecordReader({ link, store, node, onApart }).read)
+    store.readRecords(link === null ? null : new RecordReader({ link, store, node, ...said }).read)
   }
 
   /** How long they are kept from now on. */

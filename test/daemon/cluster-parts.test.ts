@@ -151,17 +151,19 @@ describe('what of a cluster is degraded', () => {
 
   function listen(isolationMs: number | null, own: SharedRecords | null, isMember = true) {
     const said: string[] = []
-    const now = { isMember, trouble: null as string | null, hasKeys: false }
+    const now = { isMember, trouble: null as string | null, apart: null as string | null, hasKeys: false }
     const state = () => (now.isMember ? ({} as ClusterNode['state']) : null)
-    const node = () => ({ state: state(), trouble: now.trouble })
+    const node = () => ({ state: state(), trouble: now.trouble, apart: now.apart })
     const troubles = new ClusterTroubles({ isolationMs, valkey: null }, own, { node, hasKeys: () => now.hasKeys })
     troubles.listen((part, reason) => said.push(`${part}: ${reason}`), null)
     return { troubles, said, now }
   }
 
   it('is said of PostgreSQL, and of records where they are shared', () => {
-    const { troubles, said } = listen(null, records())
+    const { troubles, said, now } = listen(null, records())
+    now.apart = 'no route'
     troubles.notePostgres('no route')
+    now.apart = null
     troubles.notePostgres(null)
     expect(said.filter((each) => !/^(isolated|membership)/.test(each))).toEqual([
       ...['postgres: null', 'postgres: no route', 'records: no route', 'postgres: null', 'records: null'],
@@ -205,6 +207,31 @@ describe('what of a cluster is degraded', () => {
     Object.assign(now, { isMember: false, trouble: null, hasKeys: true })
     troubles.notePostgres(null)
     expect(said).toContain('membership: null')
+  })
+
+  it('is of a removed node that it shows its own records, whatever a reading that was under way says', () => {
+    const { troubles, said, now } = listen(null, records())
+    Object.assign(now, { trouble: removed, apart: removed })
+    troubles.notePostgres(removed)
+    for (const met of [null, removed, null]) troubles.noteRecords(met)
+    troubles.notePostgres(removed)
+    const ofRecords = said.filter((each) => each.startsWith('records'))
+    expect(ofRecords).toHaveLength(5)
+    expect(new Set(ofRecords).size).toBe(1)
+    expect(ofRecords[0]).toMatch(
+      /^records: this node was removed .* own requests only: see those of all on another node, and stop this one, or/,
+    )
+    Object.assign(now, { isMember: false, trouble: null, apart: null })
+    troubles.notePostgres(null)
+    expect(said).toContain('records: null')
+  })
+
+  it('is nothing of the records where only a change cannot be made: they are read', () => {
+    const { troubles, said } = listen(null, records())
+    troubles.notePostgres('a change of the cluster cannot be made here')
+    expect(said).toContain('records: null')
+    troubles.noteRecords('a reading failed')
+    expect(said.at(-1)).toBe('records: a reading failed')
   })
 
   it('is that nobody knows what waits, on a member alone', () => {
@@ -278,7 +305,7 @@ describe('a start', () => {
   /** Within some turns of the event loop; nobody grants anything. */
   async function isOver(trouble: string | null): Promise<boolean> {
     const troubles = new ClusterTroubles({ isolationMs: null, valkey: null }, null, {
-      node: () => ({ state: null, trouble: null }),
+      node: () => ({ state: null, trouble: null, apart: null }),
       hasKeys: () => true,
     })
     troubles.notePostgres(trouble)
@@ -322,7 +349,7 @@ describe('records of all nodes as they end', () => {
 
   it('are asked for while somebody follows, and no longer', () => {
     const { shared, follows, link, listeners } = open()
-    shared.read(link, () => {})
+    shared.read(link, { out: () => null, onApart() {} })
     const stops = [shared.onRecords(() => {}), shared.onRecords(() => {})]
     for (const stop of stops) stop()
     expect([follows, listeners.size]).toEqual([[false, true, false], 0])
@@ -333,7 +360,7 @@ describe('records of all nodes as they end', () => {
     const seen: unknown[] = []
     shared.onRecords((records) => seen.push(...records))
     end('req_1')
-    shared.read(link, () => {})
+    shared.read(link, { out: () => null, onApart() {} })
     end('req_2')
     shared.hearEnded([{ id: 'req_3', node: 'gw-b' } as RequestRecord])
     expect(seen).toEqual([{ id: 'req_1' }, { id: 'req_2', node: 'gw-a' }, { id: 'req_3', node: 'gw-b' }])
