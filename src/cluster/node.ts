@@ -10,8 +10,8 @@ import { StoreReadOnly } from '../store/store-error.ts'
 import { ClusterLink, type ClusterWorker } from './link.ts'
 import { findLost, SeenMarks } from './lost-changes.ts'
 import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
-import { Revocations } from './revocations.ts'
-import { otherCluster, removed, sayWhy } from './troubles.ts'
+import { type Reach, Revocations } from './revocations.ts'
+import { notYet, otherCluster, removed, sayWhy } from './troubles.ts'
 
 export interface NodeParts {
   store: StoreClient
@@ -38,12 +38,6 @@ export interface NodeParts {
   onEnded(records: RequestRecord[]): void
   /** The cluster's thread was started again. */
   onThread(): void
-}
-
-/** Who has a change, and who was not heard to have it. */
-export interface Reach {
-  reached: string[]
-  missing: { name: string; heardAt: string | null }[]
 }
 
 /** How long a revocation waits for the others to say that they have it. */
@@ -401,6 +395,3 @@ export class ClusterNode {
     if (reason !== notYet) this.#parts.onTrouble(this.#state === null ? null : reason)
   }
 }
-
-/** At the start, for a moment: nobody is announced of it. */
-export const notYet = 'PostgreSQL has not been reached yet'

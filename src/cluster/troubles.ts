@@ -1,3 +1,5 @@
+/** At the start, for a moment: nobody is announced of it. */
+export const notYet = 'PostgreSQL has not been reached yet'
 export const removed = 'this node was removed from the cluster'
 export const otherCluster = 'the database does not hold the cluster that this node is a member of'
 

@@ -3,6 +3,7 @@ import type { OutboxReport } from '../cluster/protocol.ts'
 import { removed } from '../cluster/troubles.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import { Isolation } from './isolation.ts'
+import type { RecordReaderParts } from './read-records.ts'
 import type { SharedRecords } from './shared-records.ts'
 
 /** null: the part is well. */
@@ -12,7 +13,7 @@ export type ReportCluster = (
 ) => void
 
 interface TroublesParts {
-  node(): Pick<ClusterNode, 'state' | 'trouble' | 'apart'>
+  node(): Pick<ClusterNode, 'state' | 'trouble' | 'isOut' | 'apart'>
   /** Also before it is known which. */
   hasKeys(): boolean
 }
@@ -33,6 +34,11 @@ export class ClusterTroubles {
   readonly #cut = Promise.withResolvers<void>()
   /** Resolves when PostgreSQL is known to be of no use to this node for the first time. */
   readonly cut: Promise<void> = this.#cut.promise
+  /** For whoever reads records. */
+  readonly reading: Pick<RecordReaderParts, 'out' | 'onApart'> = {
+    out: () => (this.#parts.node().isOut ? this.#parts.node().trouble : null),
+    onApart: (reason) => this.noteRecords(reason),
+  }
   #report: ReportCluster = () => {}
 
   constructor(

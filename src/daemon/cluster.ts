@@ -3,8 +3,9 @@ import { hostname } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClusterFace, Runtime } from '../admin/handlers/context.ts'
 import { Membership } from '../cluster/membership.ts'
-import { ClusterNode, notYet } from '../cluster/node.ts'
+import { ClusterNode } from '../cluster/node.ts'
 import type { KeepTimes, LimitsStart, PostgresAddress, ValkeyAddress } from '../cluster/protocol.ts'
+import { notYet } from '../cluster/troubles.ts'
 import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
@@ -95,10 +96,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     },
     onIdentity(member) {
       limits.setMember(member)
-      records?.read(member === null ? null : node.link, {
-        out: () => (node.isOut ? node.trouble : null),
-        onApart: (reason) => troubles.noteRecords(reason),
-      })
+      records?.read(member === null ? null : node.link, troubles.reading)
     },
     onOutbox: (report) => troubles.hear(report),
     onEnded: (ended) => records?.hearEnded(ended),

@@ -153,7 +153,7 @@ describe('what of a cluster is degraded', () => {
     const said: string[] = []
     const now = { isMember, trouble: null as string | null, apart: null as string | null, hasKeys: false }
     const state = () => (now.isMember ? ({} as ClusterNode['state']) : null)
-    const node = () => ({ state: state(), trouble: now.trouble, apart: now.apart })
+    const node = () => ({ state: state(), trouble: now.trouble, isOut: now.trouble === removed, apart: now.apart })
     const troubles = new ClusterTroubles({ isolationMs, valkey: null }, own, { node, hasKeys: () => now.hasKeys })
     troubles.listen((part, reason) => said.push(`${part}: ${reason}`), null)
     return { troubles, said, now }
@@ -213,7 +213,8 @@ describe('what of a cluster is degraded', () => {
     const { troubles, said, now } = listen(null, records())
     Object.assign(now, { trouble: removed, apart: removed })
     troubles.notePostgres(removed)
-    for (const met of [null, removed, null]) troubles.noteRecords(met)
+    for (const met of [null, removed, null]) troubles.reading.onApart(met)
+    expect(troubles.reading.out()).toBe(removed)
     troubles.notePostgres(removed)
     const ofRecords = said.filter((each) => each.startsWith('records'))
     expect(ofRecords).toHaveLength(5)
@@ -305,7 +306,7 @@ describe('a start', () => {
   /** Within some turns of the event loop; nobody grants anything. */
   async function isOver(trouble: string | null): Promise<boolean> {
     const troubles = new ClusterTroubles({ isolationMs: null, valkey: null }, null, {
-      node: () => ({ state: null, trouble: null, apart: null }),
+      node: () => ({ state: null, trouble: null, isOut: false, apart: null }),
       hasKeys: () => true,
     })
     troubles.notePostgres(trouble)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type ClusterNode, notYet } from '../../src/cluster/node.ts'
-import { removed } from '../../src/cluster/troubles.ts'
+import type { ClusterNode } from '../../src/cluster/node.ts'
+import { notYet, removed } from '../../src/cluster/troubles.ts'
 import { SharedBudgets } from '../../src/daemon/shared-budgets.ts'
 import { AllowanceRow } from '../../src/policy/limits/allowance-row.ts'
 import type { LimitCounters } from '../../src/policy/limits/limit-counters.ts'
