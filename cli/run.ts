@@ -1,5 +1,5 @@
 import { isSearch } from '../src/admin/contract/requests/slow-filters.ts'
-import { describeMissing } from '../src/core/degraded.ts'
+import { describeMissing, describeUncounted } from '../src/core/degraded.ts'
 import { completeInput, confirmDanger } from './ask.ts'
 import { checkInput } from './check-input.ts'
 import type { FileTarget } from './download.ts'
@@ -69,18 +69,19 @@ export async function runOperation(
   })
   await checkInput(operation, input)
   await confirmDanger(operation, input, io, settings.yes)
+  const describe = describerOf(operation)
   let degraded: Parameters<typeof describeMissing>[0] = []
   const onDegraded = (parts: typeof degraded) => {
     degraded = parts
   }
-  const gateway = await reach(connect, settings, io, readsRecords(operation) ? { onDegraded } : {})
+  const gateway = await reach(connect, settings, io, describe === null ? {} : { onDegraded })
   if (settings.web) {
     const { openPage } = await import('./web-page.ts')
     await openPage(operation, input, gateway, io)
     return exitStatus.done
   }
   const noteMissing = async () => {
-    const missing = describeMissing(degraded)
+    const missing = describe?.(degraded) ?? null
     degraded = []
     if (missing !== null) await io.stderr.write(`Note: ${missing}\n`)
   }
@@ -89,8 +90,10 @@ export async function runOperation(
   return status
 }
 
-function readsRecords({ path, meta }: Operation): boolean {
-  return path[0] === 'requests' && meta.effect === 'read'
+/** Of what an answer may lack while parts of the gateway are degraded; null: nothing. */
+function describerOf({ path, meta, name }: Operation): typeof describeMissing | null {
+  if (path[0] === 'requests' && meta.effect === 'read') return describeMissing
+  return name === 'policies.usage' || name === 'keys.usage' ? describeUncounted : null
 }
 
 async function carryOut(

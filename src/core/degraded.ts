@@ -44,10 +44,20 @@ export function describeMissing(parts: readonly { part: string; since: string }[
 function describeApart(parts: readonly { part: string; since: string }[]): string | null {
   const apart = parts.find(({ part }) => part === 'records')
   if (apart === undefined) return null
-  const isOut = parts.some(({ part }) => part === 'membership')
-  const reason = isOut ? 'it was removed from its cluster' : 'PostgreSQL is not reached'
+  const reason = isRemoved(parts) ? 'it was removed from its cluster' : 'PostgreSQL is not reached'
   return `Requests of this node only, since ${apart.since.slice(11, 16)} UTC: ${reason}. See spgw status.`
 }
+
+/** What the use of budgets has to say with itself while these parts are degraded; null: it lacks nothing. */
+export function describeUncounted(parts: readonly { part: string; since: string }[]): string | null {
+  const apart = parts.find(({ part }) => part === 'postgres')
+  if (apart === undefined) return null
+  const reason = isRemoved(parts) ? 'this one was removed from the cluster' : 'PostgreSQL is not reached'
+  return `What other nodes have spent since ${apart.since.slice(11, 16)} UTC is not in these budgets: ${reason}. See spgw status.`
+}
+
+/** Nobody else is told that it is out of a cluster and cannot read what the others have. */
+const isRemoved = (parts: readonly { part: string }[]) => parts.some(({ part }) => part === 'membership')
 
 export interface DegradedPart {
   part: PartName

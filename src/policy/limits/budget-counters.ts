@@ -59,9 +59,10 @@ export interface BudgetRefusal {
   use: PeriodUse
   /**
    * `closed`: what was spent before the process began is not counted yet. `held`: running requests hold what is missing, or other
-   * nodes have it in hand. `apart`: by what is known here there is room, but this node was not given it.
+   * nodes have it in hand. `apart`: by what is known here there is room, but this node was not given it. `cut off`: the same of a
+   * node that can be given nothing.
    */
-  why: 'closed' | 'held' | 'spent' | 'apart'
+  why: 'closed' | 'held' | 'spent' | 'apart' | 'cut off'
   /** In a cluster: what asking for may help, before it is final. */
   want: AllowanceWant | null
 }
@@ -333,7 +334,10 @@ export class BudgetCounters {
     const isSpent = Number(need) > most - use.used || most === 0
     const isApart = this.#notify !== null && BigInt(use.used + use.held) + more <= most
     const want = this.#notify === null || limit.warns ? null : this.#want(place, place.counter, more)
-    return { limit, period, need, most, use, want, why: isSpent ? 'spent' : isApart ? 'apart' : 'held' }
+    // What others held when they were last heard of is old.
+    const isCut = this.#notify !== null && this.#rows.cutOff && (isApart || use.holders === 0)
+    const why = isSpent ? 'spent' : isCut ? 'cut off' : isApart ? 'apart' : 'held'
+    return { limit, period, need, most, use, want, why }
   }
 
   /** By the clock of the cluster, where there is one. */

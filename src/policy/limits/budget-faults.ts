@@ -32,8 +32,7 @@ export function refusedByBudget(refusal: RefusalFacts, fits: number | null): { f
   }
   const signal = { rule: 'budget', verdict: 'deny', text, data } as const
   if (why === 'closed') return { fault: fault('overloaded', message, { retryAfterMs: 1000 }), signal }
-  if (why === 'held' || why === 'apart')
-    return { fault: fault('rate_limited', message, { retryAfterMs: 1000 }), signal }
+  if (why !== 'spent') return { fault: fault('rate_limited', message, { retryAfterMs: 1000 }), signal }
   return { fault: fault('budget_exceeded', message, { resetsAt }), signal }
 }
 
@@ -51,6 +50,8 @@ function explain({ limit, period, need, use, why }: RefusalFacts, fits: number |
       return 'What was used before the gateway started is still being counted; try again in a second.'
     case 'apart':
       return `${needs}. The nodes of the cluster share this budget, and this one was not given so much of what is left; try again in a second.`
+    case 'cut off':
+      return `${needs}. The nodes of the cluster share this budget, and this one is cut off from the others and was not given so much of what is left; try again, another node may answer.`
     case 'held':
       if (use.holders === 0)
         return `${needs}, and other nodes of the cluster have in hand what is left; try again in a second.`

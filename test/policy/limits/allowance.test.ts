@@ -110,6 +110,15 @@ describe('a budget that nodes share', () => {
     expect(told).toHaveLength(50)
   })
 
+  it('says that it is cut off where nobody can give it more, and not where its own requests hold what is missing', () => {
+    const { counters, hold, row, rows } = begin()
+    row.raise(50, answer(50))
+    rows.cutOff = true
+    expect(counters.holdBudgets(hold, need(60), moment)).toMatchObject({ why: 'cut off' })
+    rows.cutOff = false
+    expect(counters.holdBudgets(hold, need(60), moment)).toMatchObject({ why: 'apart' })
+  })
+
   it('gives back only what is not used', () => {
     const { counters, hold, row } = begin()
     row.raise(100, answer(100))

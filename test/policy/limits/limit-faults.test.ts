@@ -69,3 +69,16 @@ describe('of a limit that nodes share, a node that can be granted nothing says s
     expect(signal.data?.used).toBe(5)
   })
 })
+
+it('says of a budget that nodes share that this one is cut off, and that another may answer', () => {
+  const limit: Limit = { ...shared, kind: 'tokens', period: 'day' }
+  const use = { used: 1, held: 0, holders: 0 }
+  const { fault, signal } = refusedByBudget({ limit, period: { end: 0 }, need: 3n, most: 5, use, why: 'cut off' }, null)
+  expect(fault).toMatchObject({ code: 'rate_limited', retryAfterMs: 1000 })
+  for (const text of [fault.message, signal.text]) {
+    expect(text).toContain(
+      'This request may need 3 tokens. The nodes of the cluster share this budget, and this one is',
+    )
+    expect(text).toMatch(/is cut off from the others .*; try again, another node may answer\.$/)
+  }
+})

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
+import { CircleAlert, Plus } from 'lucide-react'
 import { useState } from 'react'
+import { describeUncounted } from '../../../../core/degraded.ts'
 import { orpc } from '../../client/admin.ts'
+import { useLive } from '../../live/live.ts'
 import {
   Button,
   Dialog,
@@ -47,7 +49,7 @@ export function Policies() {
         </p>
         {policies.data?.length === 0 ? null : add}
       </div>
-      <MissingBudgetAlert policies={policies.data ?? []} />
+      <BudgetNotices policies={(policies.data ?? []).filter(hasBudget)} />
       {policies.isPending ? <Loading /> : null}
       <QueryFault of={policies} />
       {policies.data?.length === 0 ? (
@@ -95,11 +97,35 @@ export function Policies() {
 }
 
 /** A budget alone tells nobody that it is nearly used up. */
-function MissingBudgetAlert({ policies }: { policies: readonly Policy[] }) {
+/** Of policies with budgets. */
+function BudgetNotices({ policies }: { policies: readonly Policy[] }) {
+  if (policies.length === 0) return null
+  return (
+    <>
+      <UncountedBudgets />
+      <MissingBudgetAlert />
+    </>
+  )
+}
+
+/** A node that is cut off shows what it knew of the others. */
+function UncountedBudgets() {
+  const { status } = useLive()
+  const text = describeUncounted(status?.degraded ?? [])
+  if (text === null) return null
+  return (
+    <div className="notice notice-warning" role="alert">
+      <CircleAlert size={16} aria-hidden="true" />
+      <p>{text}</p>
+    </div>
+  )
+}
+
+function MissingBudgetAlert() {
   const may = useMay('alerts.add')
   const { data: alerts } = useQuery(orpc.alerts.list.queryOptions({ input: {}, enabled: may }))
   const isReported = alerts?.some(({ active, on }) => active && on.includes('budget'))
-  if (alerts === undefined || isReported || !policies.some(hasBudget)) return null
+  if (alerts === undefined || isReported) return null
   return (
     <p className="quiet">
       Nobody is told when a budget is nearly used up.{' '}
