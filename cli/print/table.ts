@@ -6,7 +6,7 @@ import { textWidth } from './text-width.ts'
 import type { View } from './view.ts'
 
 const gap = '  '
-const rightAligned: readonly Format[] = ['number', 'bytes', 'duration', 'money', 'rate', 'share']
+const rightAligned: readonly Format[] = ['number', 'bytes', 'size', 'duration', 'money', 'rate', 'share']
 
 interface LaidOutColumn {
   column: Column
@@ -21,11 +21,24 @@ export function renderTable(columns: readonly Column[], rows: readonly unknown[]
   const laid = columns
     .map((column) => layOut(column, rows, view))
     .filter(({ column, empty }) => !(empty && column.optional === true))
-  const shown = chooseColumns(laid, view.width)
+  const shown = chooseColumns(laid.map(keepTelling), view.width)
   const head = shown.map((part) => pad(cut(part.column.title.toUpperCase(), part.width), part))
   const lines = [view.paint('quiet', head.join(gap).trimEnd())]
   for (const [index, row] of rows.entries()) lines.push(renderRow(shown, row, index, view))
   return `${lines.join('\n')}\n`
+}
+
+const words: readonly Format[] = ['text', 'state', 'list', 'targets', 'rules', 'limit', 'id']
+
+/** A spare column stays where rows that have all other words in common are told apart by it alone. */
+function keepTelling(part: LaidOutColumn, _: number, laid: readonly LaidOutColumn[]): LaidOutColumn {
+  if (part.column.spare !== true) return part
+  const others = laid.filter((other) => other !== part && words.includes(formatOf(other.column)))
+  const count = (parts: readonly LaidOutColumn[]) =>
+    new Set(part.cells.map((_, row) => JSON.stringify(parts.map(({ cells }) => cells[row])))).size
+  if (count(others) === count([...others, part])) return part
+  const { spare, ...column } = part.column
+  return { ...part, column }
 }
 
 function layOut(column: Column, rows: readonly unknown[], view: View): LaidOutColumn {
