@@ -79,6 +79,7 @@ const startWidths = {
   text: 18,
   number: 9,
   bytes: 8,
+  size: 8,
   duration: 10,
   age: 8,
   money: 9,

@@ -34,8 +34,14 @@ export function formatDuration(milliseconds: number): string {
   return formatQuantity(milliseconds, durationUnits, 'ms')
 }
 
+/** As one writes it: `1MB` */
 export function formatSize(bytes: number): string {
   return formatQuantity(bytes, { B: 1, KB: 1e3, MB: 1e6, GB: 1e9 }, 'B')
+}
+
+/** The same within a sentence or a table: `1 MB`. Exact, where `formatBytes` rounds: what is limited to it must fit. */
+export function describeSize(bytes: number): string {
+  return formatSize(bytes).replace(/(?=[A-Z])/, ' ')
 }
 
 function formatQuantity(amount: number, units: Record<string, number>, base: string): string {

@@ -3,7 +3,7 @@ import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
-import { formatSize } from '../core/units.ts'
+import { describeSize } from '../core/units.ts'
 import type { SnapshotKey } from '../store/configuration/snapshot.ts'
 import type { OutputLimit, SourceCheck, SourceFacts } from './checks.ts'
 import { type Counters, requestsInFlight } from './counters.ts'
@@ -185,7 +185,7 @@ function checkBody(signals: Signal[], { body }: EffectivePolicy, bytes: number, 
     return null
   }
   const whose = own === null ? 'the gateway' : `the policy ${own.policy}`
-  const text = `The body is larger than the ${formatSize(limit)} that ${whose} allows; send a smaller one.`
+  const text = `The body is larger than the ${describeSize(limit)} that ${whose} allows; send a smaller one.`
   signals.push({ rule: 'body', verdict: 'deny', text, data })
   return fault('request_too_large', text)
 }

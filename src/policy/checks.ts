@@ -9,7 +9,7 @@ import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/p
 import type { PolicyRules, RuleName } from '../core/policy-rules.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
-import { formatSize } from '../core/units.ts'
+import { describeSize } from '../core/units.ts'
 import { minuteOfWeek } from './calendar.ts'
 import type { ContentPolicy } from './content/compile.ts'
 
@@ -178,7 +178,7 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
   maxBody: {
     strictest: { of: (one, other) => Math.min(one, other) },
     prepare(bytes, policy) {
-      const within = flatText('The body is within the ', formatSize(bytes), ' of the policy ', policy, '.')
+      const within = flatText('The body is within the ', describeSize(bytes), ' of the policy ', policy, '.')
       return { body: { bytes, policy, within } }
     },
   },

@@ -220,7 +220,7 @@ describe('an upload', () => {
     const answer = answerOf(request)
     for (let sent = 0; sent < 91; sent++)
       if (!request.write(piece)) await Promise.race([once(request, 'drain'), answer])
-    expect(await answer).toMatchObject({ status: 413, text: expect.stringContaining('90MB') })
+    expect(await answer).toMatchObject({ status: 413, text: expect.stringContaining('90 MB') })
     expect(got.every(({ ended }) => !ended)).toBe(true)
     request.destroy()
   })

@@ -133,7 +133,7 @@ describe('checkCall', () => {
       call({ bytes: 70_000, bodyLimit: 1e8 }),
       apply([makePolicy('small', { maxBody: 64_000 })]),
     )
-    expect(fault?.message).toBe('The body is larger than the 64KB that the policy small allows; send a smaller one.')
+    expect(fault?.message).toBe('The body is larger than the 64 KB that the policy small allows; send a smaller one.')
     expect(signals[0]?.data).toEqual({ policy: 'small', bytes: 70_000, limit: 64_000 })
   })
 })

@@ -55,7 +55,7 @@ describe('a rule that is added to the table', () => {
   })
 
   it('is a column and a field of answers', () => {
-    expect(ruleColumns(table).at(-1)).toEqual({ field: 'max_upload_bytes', title: 'MAX UPLOAD', format: 'bytes' })
+    expect(ruleColumns(table).at(-1)).toEqual({ field: 'max_upload_bytes', title: 'MAX UPLOAD', format: 'size' })
     const shown = showRules(table, { maxUpload: 5000 })
     expect(shown).toMatchObject({ max_upload_bytes: 5000, max_body_bytes: null, lanes: [] })
     expect(z.strictObject(shownFields(table)).parse(shown)).toEqual(shown)
@@ -100,7 +100,7 @@ describe('a rule that is added to the table', () => {
     expect(admit(65)).toMatchObject({ fault: { code: 'request_too_large' } })
     // Only what is admitted counts as in flight.
     expect(counters.read(requestsInFlight)).toBe(1)
-    expect(admit(65).fault?.message).toContain('64B that the policy p1 allows')
+    expect(admit(65).fault?.message).toContain('64 B that the policy p1 allows')
   })
 
   it('does not compile without its check', () => {

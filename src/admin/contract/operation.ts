@@ -48,6 +48,7 @@ export interface Column {
     | 'text'
     | 'number'
     | 'bytes'
+    | 'size'
     | 'duration'
     | 'age'
     | 'money'

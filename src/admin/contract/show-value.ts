@@ -1,5 +1,6 @@
 import { escapeControls } from '../../core/escape-controls.ts'
 import { formatBytes } from '../../core/format-bytes.ts'
+import { describeSize } from '../../core/units.ts'
 import type { Column } from './operation.ts'
 import { describeOpen, isShownHours, nameHours } from './show-hours.ts'
 import {
@@ -211,6 +212,7 @@ export function withoutUnit(field: string): string {
 function formatNumber(value: number, format: Format): string {
   if (format === 'duration') return value < 0 ? `-${formatMilliseconds(-value)}` : formatMilliseconds(value)
   if (format === 'bytes') return formatBytes(value)
+  if (format === 'size') return describeSize(value)
   if (format === 'money') return formatMoney(value)
   if (format === 'rate') return formatRate(value)
   if (format === 'share') return formatShare(value)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
 import { type FormField, type FormScanner, rootForm } from '../../core/form-scan.ts'
 import { Pieces, replaceSpan } from '../../core/pieces.ts'
-import { formatSize } from '../../core/units.ts'
+import { describeSize } from '../../core/units.ts'
 import type { FormFields } from '../../lanes/contract.ts'
 import type { InputWatch } from '../objects/input-watch.ts'
 import { discardBody, type TooLarge } from '../request/body.ts'
@@ -318,7 +318,7 @@ function neededMissing(needed: readonly string[], limit: number): Fault {
   const names = needed.map((name) => `\`${name}\``).join(' and ')
   return fault(
     'request_too_large',
-    `${names} did not stand within the first ${formatSize(limit)} of the form; send ${names} before the file.`,
+    `${names} did not stand within the first ${describeSize(limit)} of the form; send ${names} before the file.`,
     { param: needed[0] ?? 'model' },
   )
 }

@@ -100,7 +100,7 @@ export function clearField<Table extends RuleTable>(table: Table) {
 const formats: Partial<Record<RuleForm['kind'], Column['format']>> = {
   list: 'list',
   content: 'rules',
-  size: 'bytes',
+  size: 'size',
   count: 'number',
   money: 'money',
   switch: 'flag',

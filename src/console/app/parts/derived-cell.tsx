@@ -18,7 +18,7 @@ import { Id, Missing, Time } from './values.tsx'
 
 const noClock = { now: 0, utc: true }
 const amounts = ['money', 'rate']
-const numeric = ['number', 'bytes', 'duration', 'money', 'rate']
+const numeric = ['number', 'bytes', 'size', 'duration', 'money', 'rate']
 
 /** A column of the contract as a column of a table. */
 export function derivedColumn<Row>(column: Column): TableColumn<Row> {

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { type PolicyRule, policyRules, shownName, writeValue } from '../../../../core/policy-rules.ts'
+import { describeSize } from '../../../../core/units.ts'
 import { Button, Count, Money, RecordView, Time, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { LimitBarList } from '../keys/limit-bars.tsx'
@@ -109,6 +110,7 @@ function RuleText({ rule: { form }, value }: { rule: PolicyRule; value: unknown 
   if (value === true) return 'Yes'
   if (form.kind === 'count') return <Count value={Number(value)} />
   if (form.kind === 'money') return <Money usd={Number(value)} />
+  if (form.kind === 'size') return describeSize(Number(value))
   if (form.kind === 'content') return <UntrustedText text={describeContent(value)} />
   const written = writeValue(form, value)
   return <UntrustedText text={Array.isArray(written) ? written.join(', ') : String(written)} />
