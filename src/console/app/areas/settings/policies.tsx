@@ -96,7 +96,6 @@ export function Policies() {
   )
 }
 
-/** A budget alone tells nobody that it is nearly used up. */
 /** Of policies with budgets. */
 function BudgetNotices({ policies }: { policies: readonly Policy[] }) {
   if (policies.length === 0) return null
@@ -121,6 +120,7 @@ function UncountedBudgets() {
   )
 }
 
+/** A budget alone tells nobody that it is nearly used up. */
 function MissingBudgetAlert() {
   const may = useMay('alerts.add')
   const { data: alerts } = useQuery(orpc.alerts.list.queryOptions({ input: {}, enabled: may }))
