@@ -79,6 +79,20 @@ describe('exit status', () => {
     expect((await runLine(['keys', 'list'], { gateway, degraded: ['journal'] })).io.err()).toBe('')
   })
 
+  it('comes with a note where the use of budgets lacks what other nodes spent', async () => {
+    const gateway = { 'policies.usage': () => [], 'policies.list': () => [] }
+    const usage = async (...degraded: string[]) => {
+      const { status, io } = await runLine(['policies', 'usage', '--json'], { gateway, degraded })
+      return [status, io.err()]
+    }
+    const note = (reason: string) =>
+      `Note: What other nodes have spent since 03:04 UTC is not in these budgets: ${reason}. See spgw status.\n`
+    expect(await usage('postgres')).toEqual([0, note('PostgreSQL is not reached')])
+    expect(await usage('membership', 'postgres')).toEqual([0, note('this one was removed from the cluster')])
+    expect(await usage('records', 'journal', 'valkey')).toEqual([0, ''])
+    expect((await runLine(['policies', 'list'], { gateway, degraded: ['postgres'] })).io.err()).not.toContain('Note')
+  })
+
   it('is 1 when a check or a test answered that it failed', async () => {
     const gateway = { 'providers.check': () => ({ provider: 'openai', ok: false, message: 'rejected', models: [] }) }
     const ran = await runLine(['providers', 'check', 'openai'], { gateway })
