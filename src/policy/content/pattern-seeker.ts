@@ -7,11 +7,10 @@ import type { Seeker } from './seeker.ts'
 const note = ''
 /** Of matches that are longer than they may be: each costs a search more. */
 const mostRetries = 20
+/** The same where only their end is missing: each looks through a long word once more. */
+const mostWithoutEnd = 2
 /** Then a pattern compiles within 100 ms, and looks through a kilobyte within 10 ms at worst. */
 const mostWeight = 1000
-
-/** `$`, `\z`, `\b` and `\B` look at what follows. */
-const endSensitive = /\$|\\[zbB]/
 
 /** `\Q` quotes up to `\E`, or to the end. */
 const isQuoteOpen = (pattern: string) => /\\Q(?:(?!\\E).)*$/s.test(pattern)
@@ -50,33 +49,27 @@ export function patternSeeker(pattern: string, longest: number): Seeker {
     return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : null
   }
 
-  /** Whether a match that ends where a text was cut ends there in the text itself: a cut is neither the end of a text nor of a word. */
-  function endsAt(text: string, { start, end }: { start: number; end: number }): boolean {
-    if (!endSensitive.test(pattern)) return true
-    beforeOneMore ??= RE2JS.compile(`(?:${pattern}${isQuoteOpen(pattern) ? '\\E' : ''})(?s:.)\\z`)
-    const matcher = beforeOneMore.matcher(text.slice(0, end + 1))
-    return matcher.find(start) && matcher.start() === start
-  }
-
-  /** With no more than it may have. Rather too much than too little where it takes too long to find its end. */
+  /** With no more than it may have, and one character more in sight: a cut is the end of neither the text nor a word. */
   function shorterMatch(text: string, from: number): { start: number; end: number } | null {
-    const longer = matchAt(text.slice(0, from + longest), from)
-    let short = longer
-    for (let cut = from + longest; short !== null && cut > from + longest - mostRetries; cut--) {
-      if (short.end < cut || endsAt(text, short)) return short
-      short = matchAt(text.slice(0, cut - 1), from)
-    }
-    return short === null ? null : longer
+    beforeOneMore ??= RE2JS.compile(`(${pattern}${isQuoteOpen(pattern) ? '\\E' : ''})(?s:.)`)
+    const matcher = beforeOneMore.matcher(text.slice(0, from + longest + 1))
+    return matcher.find(from) ? { start: matcher.start(1), end: matcher.end(1) } : null
   }
 
-  /** A match that is too long is looked for again in less of the text. */
+  /**
+   * A match that is too long is looked for again in less of the text. Where none is found again and again, as within a very long
+   * word, the cut is taken for an end: rather too much is found than too little.
+   */
   function nextMatch(text: string, from: number): { start: number; end: number } | null {
+    let cut: { start: number; end: number } | null = null
     let at = from
     for (let tries = 0; tries < mostRetries; tries++) {
       const found = at <= text.length ? matchAt(text, at) : null
       if (found === null || found.end - found.start <= longest) return found
       const short = shorterMatch(text, found.start)
       if (short !== null) return short
+      cut ??= matchAt(text.slice(0, found.start + longest), found.start)
+      if (cut !== null && tries >= mostWithoutEnd) return cut
       at = found.start + 1
     }
     throw new Error('the pattern matches more than its longest match again and again')

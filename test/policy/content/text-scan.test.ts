@@ -291,7 +291,7 @@ describe('a pattern', () => {
   it.each([
     ['^begin.*end$', 'beginACME-foobfooendend', 'beginACME-foobfooendend'],
     ['\\bkey-\\w+\\b', 'key-0123456789abcdefghij', 'key-0123456789abcdefghij'],
-    ['key-.*\\b', 'key-0123456789 abcdefghij', '[OWN_1] abcdefghij'],
+    ['key-.*\\b', 'key-0123456789 abcdefghij', '[OWN_1]abcdefghij'],
     ['\\bkey-\\w+', 'key-0123456789abcdefghij', '[OWN_1]ghij'],
     ['\\Qkey-$\\E.*', 'key-$0123456789abcdefghij', '[OWN_1]fghij'],
     ['.*\\Qkey$', '0123456789abcdefkey$ and key$', '[OWN_1][OWN_2]'],
@@ -300,6 +300,14 @@ describe('a pattern', () => {
     expect(await run(rules, [text])).toBe(expected)
     expect(await run(rules, [...text])).toBe(expected)
   })
+
+  it.each(['\\w+\\b', '[a-z]+$'])(
+    '%s finds a part of a word that is far too long, rather than nothing',
+    async (pattern) => {
+      const rules = [rule('own', { pattern, longest: 20 })]
+      expect(await run(rules, ['a'.repeat(500)])).toMatch(/^(\[OWN_1\]){20}/)
+    },
+  )
 
   it('holds back only what could still grow into a match', async () => {
     const scan = new TextScan(await contextOf([rule('own', { pattern: 'ACME-\\d+' })]))
