@@ -145,10 +145,17 @@ export interface Fault {
   resetsAt?: string
   /** Overrides the table's `final`. */
   shouldRetry?: boolean
+  /** Overrides the table's. */
+  origin?: ErrorOrigin
   /** A model's mistake with this one prompt: nothing is learned of the provider's health. */
   ofModel?: true
 }
 
 export function fault(code: ErrorCode, message?: string, more?: Omit<Fault, 'code' | 'message'>): Fault {
   return { code, message: message ?? errorTable[code].hint, ...more }
+}
+
+/** Whose fault it is. */
+export function originOf({ code, origin }: Fault): ErrorOrigin {
+  return origin ?? errorTable[code].origin
 }

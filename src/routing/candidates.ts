@@ -37,7 +37,7 @@ export interface Translation {
 }
 
 /** `account`: what the provider's account may be used for is used up. Found when its turn comes, and never by a plan. */
-type SkipCode =
+export type SkipCode =
   | 'missing'
   | 'limited'
   | 'weight'
@@ -90,6 +90,8 @@ const noLanes: readonly LaneName[] = []
 export interface TargetQuery {
   lane: LaneName
   projectId: string
+  /** As in `KeyScope`. */
+  onlyDemo?: true | undefined
   kinds: Kinds
   /** The endpoint's operation; null: any call of the lane. */
   operation: string | null
@@ -192,6 +194,15 @@ export function skipUnweighted({ target, provider }: CompiledTarget, upstreamMod
   return { provider: name, upstreamModel, reason: 'its weight is 0', code: 'weight', until: null, lanes: [] }
 }
 
+/** Whether the provider is there for the key at all. */
+export function mayUse(
+  { projectId, onlyDemo }: Pick<TargetQuery, 'projectId' | 'onlyDemo'>,
+  { projects, kind }: Pick<SnapshotProvider, 'projects' | 'kind'>,
+): boolean {
+  if (onlyDemo === true && kind !== 'demo') return false
+  return projects === null || projects.includes(projectId)
+}
+
 type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until'>
 type Free = { ready: string; lastResort?: true }
 
@@ -206,8 +217,9 @@ function findObstacle(
     watched,
   }: { lanes: readonly LaneName[]; inLane: boolean; serves: boolean; watched: HealthTarget },
 ): Obstacle | Free {
-  if (provider.projects !== null && !provider.projects.includes(query.projectId)) {
-    return { code: 'limited', reason: 'limited to other projects', until: null }
+  if (!mayUse(query, provider)) {
+    const reason = query.onlyDemo === true ? 'not for the demo key' : 'limited to other projects'
+    return { code: 'limited', reason, until: null }
   }
   if (!inLane) {
     const format = lanes.length === 0 ? 'no format of a lane' : lanes.join(' and ')

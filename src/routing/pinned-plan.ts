@@ -11,6 +11,7 @@ import {
   upstreamName,
 } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, findRoute, type KeyScope } from './compile.ts'
+import { isUnhealthy } from './rejections.ts'
 
 /** Why a call can go to one place only. */
 export interface Pin extends ObjectPlace {
@@ -60,7 +61,12 @@ export function findPinned(query: PinnedQuery, compiled: CompiledRoutes, pin: Pi
   )
   if ('skipped' in evaluation) {
     signals.push(skippedSignal(evaluation.skipped))
-    return reject(pin, signals, `${where} is not active and ready`)
+    return reject(
+      pin,
+      signals,
+      `${where} is not active and ready`,
+      isUnhealthy(evaluation.skipped) ? 'provider' : 'gateway',
+    )
   }
   const candidate: Candidate = evaluation.taken
   if (pin.credentialId !== null && provider.credentials.length > 0) candidate.credentialId = pin.credentialId
@@ -80,11 +86,16 @@ function findTarget(query: PinnedQuery, model: string, compiled: CompiledRoutes,
   return { found, target: own.target, watched: own.watched, name: upstreamName(found.pattern, own.upstream, model) }
 }
 
-function reject({ what }: Pin, signals: Signal[], why: string): PinnedTarget {
+function reject(
+  { what }: Pin,
+  signals: Signal[],
+  why: string,
+  origin: 'provider' | 'gateway' = 'gateway',
+): PinnedTarget {
   const message = `The ${what} cannot be reached: ${why}. Ask the operator, or try again later.`
   const text = `The ${what} cannot be reached: ${why}.`
   return {
-    fault: fault('provider_not_ready', message),
+    fault: fault('provider_not_ready', message, { origin }),
     signals: [...signals, { rule: 'object', verdict: 'deny', text }],
   }
 }

@@ -3,7 +3,7 @@ import { type Fault, fault } from '../core/errors.ts'
 import type { LaneName } from '../core/lane.ts'
 import { matchesPattern } from '../core/pattern.ts'
 import { quote } from '../core/quote.ts'
-import type { Skipped } from './candidates.ts'
+import type { SkipCode, Skipped } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, describeScope, type KeyScope } from './compile.ts'
 
 interface ModelQuery extends KeyScope {
@@ -63,7 +63,17 @@ export function noneUsable(
   if (waiting.length === 0 && formats.length > 0) return notTranslatable(query.lane, what, formats)
   const message = `No provider for ${what} is active and ready; try again later, or ask the operator, who sees why.`
   const retryAfterMs = soonest(waiting, query.now)
-  return fault('provider_not_ready', message, retryAfterMs === null ? {} : { retryAfterMs })
+  return fault('provider_not_ready', message, {
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
+    ...(skipped.some(isUnhealthy) ? { origin: 'provider' } : {}),
+  })
+}
+
+const unhealthy: readonly SkipCode[] = ['failing', 'open', 'probing', 'cooling-down']
+
+/** Whether a target was skipped for what its provider did, and not for how it is set up. */
+export function isUnhealthy({ code }: Pick<Skipped, 'code'>): boolean {
+  return unhealthy.includes(code)
 }
 
 function notTranslatable(lane: LaneName, what: string, skipped: readonly Skipped[]): Fault {

@@ -1,4 +1,4 @@
-import { errorTable, type Fault } from '../../core/errors.ts'
+import { type Fault, originOf } from '../../core/errors.ts'
 import type { RenderedError } from '../../lanes/contract.ts'
 import { defaultLane } from '../../lanes/index.ts'
 import type { Arrival } from '../request/arrival.ts'
@@ -40,7 +40,7 @@ export async function rejectWith(
   // An answer that has begun is another end's, which was first.
   if (arrival.abort.disconnected || response.destroyed || response.headersSent) return
   const headers = ownAnswerHeaders(arrival)
-  headers.push('x-sp-error', reason.code, 'x-sp-error-origin', errorTable[reason.code].origin)
+  headers.push('x-sp-error', reason.code, 'x-sp-error-origin', originOf(reason))
   for (const [name, value] of rendered.headers) headers.push(name, value)
   headers.push('content-length', String(rendered.body.length))
   // A client that waits to be asked for its body would wait for ever on this connection.

@@ -1,4 +1,4 @@
-import { errorTable, type Fault } from '../../core/errors.ts'
+import { errorTable, type Fault, originOf } from '../../core/errors.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
 import type { TokenUsage } from '../../core/record.ts'
@@ -80,7 +80,7 @@ export function endOfFault(
   tokens: TokenUsage | null = null,
   status = errorTable[fault.code].status,
 ): RequestEnd {
-  return { status, error: { code: fault.code, origin: errorTable[fault.code].origin, message: fault.message }, tokens }
+  return { status, error: { code: fault.code, origin: originOf(fault), message: fault.message }, tokens }
 }
 
 export const clientClosed = {

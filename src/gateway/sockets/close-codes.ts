@@ -1,4 +1,4 @@
-import { errorTable, type Fault, fault } from '../../core/errors.ts'
+import { errorTable, type Fault, fault, originOf } from '../../core/errors.ts'
 import type { Closing } from '../../providers/socket-peer.ts'
 import { clientClosed } from '../answer/settle.ts'
 import type { RequestEnd } from '../request/trace.ts'
@@ -100,8 +100,8 @@ function codeOf({ code }: Fault): number {
   return origin === 'client' || origin === 'policy' ? codes.policy : codes.internal
 }
 
-function errorOf({ code, message }: Fault): RequestEnd['error'] {
-  return { code, origin: errorTable[code].origin, message }
+function errorOf(reason: Fault): RequestEnd['error'] {
+  return { code: reason.code, origin: originOf(reason), message: reason.message }
 }
 
 /** As much as a closing frame holds, whole characters only. */

@@ -332,10 +332,15 @@ function failed({ route }: Leg, failure: Omit<Failure<Answer>, 'fallback'>, cond
 }
 
 /** A target that could not even be tried. */
-export function notReady(candidate: Candidate, reason: string): Sent<Answer> {
+export function notReady(
+  candidate: Candidate,
+  reason: string,
+  origin: 'provider' | 'gateway' = 'gateway',
+): Sent<Answer> {
   const what = fault(
     'provider_not_ready',
     `Provider ${candidate.provider.name} cannot serve now: ${reason}. Try again later.`,
+    { origin },
   )
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
   return { kind: 'failed', failure: { ...failure, fallback: true } }

@@ -127,7 +127,8 @@ async function sendTo(
   if (provider === undefined) return notReady(candidate, 'the provider was removed')
   const before = triedAt(tried, candidate)
   const picked = pickCredential(call, provider, candidate, before)
-  if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
+  if (picked === null)
+    return notReady(candidate, 'every credential that it may be asked with is cooling down', 'provider')
   const translation =
     candidate.translated !== null || mayReplayReasoning(call)
       ? await translateFor(call, route, { candidate, provider, ...picked })
@@ -138,7 +139,8 @@ async function sendTo(
   // What it had to wait for may have taken until its end.
   if (watch.aborted) return { kind: 'gone' }
   const entry = gateway.health.enter(candidate.watched, caller, Date.now(), call.body.upload?.complete ?? true)
-  if (entry === null) return notReady(candidate, 'paused after repeated failures, or another request is trying it')
+  if (entry === null)
+    return notReady(candidate, 'paused after repeated failures, or another request is trying it', 'provider')
   const { accounts } = call.arrival
   const refused = accounts?.take(candidate, provider) ?? null
   if (refused !== null) {
