@@ -45,6 +45,9 @@ export function maskGatewayKeys(text: string): string {
   return text.replaceAll(writtenKey, `${keyPrefix}…`).replaceAll(encodedKey, `${keyPrefix}…`)
 }
 
+/** Who makes what `serve --demo` makes: its key is known by it. */
+export const demoActor = 'serve --demo'
+
 export function mintGatewayKey(): string {
   return mintSecretText(keyPrefix)
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mintGatewayKey } from '../core/gateway-key.ts'
+import { demoActor, mintGatewayKey } from '../core/gateway-key.ts'
 import { newId } from '../core/ids.ts'
 import { noAccountLimits } from '../core/policy-limits.ts'
 import { demo } from '../providers/demo.ts'
@@ -11,7 +11,8 @@ const model = 'demo*'
 
 /**
  * What `serve --demo` makes when it is missing: the demo provider, a route to it, and a policy that keeps the demo key
- * to that route. The key is new at each start, and the one before is revoked (contract.md rule 19).
+ * to that route. The key is new at each start, and the one before is revoked (contract.md rule 19). Whatever an operator
+ * sets up beside them, the key reaches no other provider: the publisher marks it by `demoActor`.
  */
 export async function prepareDemo(store: StoreClient): Promise<{ key: string }> {
   const project = (await store.projects.find(firstProject)) ?? (await store.projects.list())[0]
@@ -30,7 +31,7 @@ function audited(store: StoreClient, operation: string, id: string, resource = n
   const [noun = ''] = operation.split('.')
   const kind = noun.replace(/ies$/, 'y').replace(/s$/, '')
   return store.audited({
-    actor: 'serve --demo',
+    actor: demoActor,
     surface: 'gateway',
     operation,
     resource: { kind, id, name: resource },
@@ -51,7 +52,7 @@ async function ensureProvider(store: StoreClient): Promise<string> {
     settings: {},
     credentials: [],
     createdAt,
-    createdBy: 'serve --demo',
+    createdBy: demoActor,
   }
   const provider = {
     id: newId('prv'),
@@ -135,7 +136,7 @@ async function renewKey(
     policyId,
     tags: {},
     createdAt: revokedAt,
-    createdBy: 'serve --demo',
+    createdBy: demoActor,
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { reachFaultPoint } from '../core/fault-point.ts'
+import { demoActor } from '../core/gateway-key.ts'
 import type { ModelPrice } from '../core/model-price.ts'
 import { emptyConfiguration } from '../gateway/thread/empty-configuration.ts'
 import { listPrices } from '../policy/prices/list-prices.ts'
@@ -263,6 +264,7 @@ function secretsOf(key: Key, { projects, environments }: ScopeNames): SnapshotKe
     tags,
     expiresAt: earlier(key.expiresAt, expiresAt),
     revokedAt: key.revokedAt === null ? null : Date.parse(key.revokedAt),
+    ...(key.createdBy === demoActor ? { onlyDemo: true } : {}),
   }))
 }
 

@@ -51,6 +51,8 @@ export interface CompiledRoutes {
 export interface KeyScope {
   projectId: string
   environmentId: string
+  /** Providers of the kind `demo` alone. */
+  onlyDemo?: true | undefined
 }
 
 /** Done once a snapshot; afterwards an exact name is one or two look-ups. */

@@ -19,7 +19,7 @@ import { modelNotFound, noneUsable } from './rejections.ts'
 import { type Figures, orderCandidates } from './strategy.ts'
 import { keepVectorSpace } from './vector-space.ts'
 
-export { type Candidate, type Kinds, servesOperation } from './candidates.ts'
+export { type Candidate, type Kinds, mayUse, servesOperation } from './candidates.ts'
 export { type CompiledRoutes, compileRoutes } from './compile.ts'
 export { RouteIndex, type RouteShape } from './route-index.ts'
 export { validateRoute } from './validate-route.ts'

@@ -2,7 +2,7 @@ import { type Fault, fault } from '../core/errors.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
-import { evaluateTarget, servesOperation, type TargetQuery } from './candidates.ts'
+import { evaluateTarget, mayUse, servesOperation, type TargetQuery } from './candidates.ts'
 import type { CompiledRoutes, KeyScope } from './compile.ts'
 
 interface ChoiceQuery extends TargetQuery, KeyScope {
@@ -41,8 +41,7 @@ function fits(query: ChoiceQuery, provider: SnapshotProvider): boolean {
   const kind = query.kinds.get(provider.kind)
   if (kind?.lanes.includes(query.lane) !== true) return false
   if (query.operation !== null && !servesOperation(kind, provider, query.operation)) return false
-  const { projects } = provider
-  return projects === null || projects.includes(query.projectId)
+  return mayUse(query, provider)
 }
 
 function chooseByName(

@@ -2,7 +2,7 @@ import type { LaneName } from '../core/lane.ts'
 import type { ModelPrice } from '../core/model-price.ts'
 import { captureStar, fillStar, isExact, matchesPattern } from '../core/pattern.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
-import { type Kinds, upstreamName } from './candidates.ts'
+import { type Kinds, mayUse, upstreamName } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type KeyScope } from './compile.ts'
 
 export interface VisibleModel {
@@ -66,7 +66,7 @@ function namesOf(query: ModelsQuery, { route, pattern, targets }: CompiledRoute)
 function canServe(query: ModelsQuery, { target, provider }: CompiledTarget): boolean {
   if (!provider?.active || target.weight === 0) return false
   if (!canAnswer(query, provider)) return false
-  return provider.projects === null || provider.projects.includes(query.projectId)
+  return mayUse(query, provider)
 }
 
 /** A provider that can be asked in any format can be asked in all, translated. */

@@ -1,5 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { demoActor } from '../../src/core/gateway-key.ts'
 import { fillPrice } from '../../src/core/model-price.ts'
 import { Publisher, type SnapshotAudience } from '../../src/daemon/publisher.ts'
 import { type Keyring, makeKeyring } from '../../src/sealing/keyring.ts'
@@ -286,6 +287,15 @@ describe('a provider', () => {
       { name: 'fine', readiness: { state: 'ready' } },
     ])
   })
+})
+
+it('marks the key of `serve --demo`, however it was renamed', async () => {
+  stored.keys = [key('web'), key('renamed', { createdBy: demoActor })]
+  await publisher.publish()
+  expect(publisher.keys.map(({ name, onlyDemo }) => [name, onlyDemo])).toEqual([
+    ['web', undefined],
+    ['renamed', true],
+  ])
 })
 
 describe('runs', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fault, originOf } from '../../src/core/errors.ts'
 import type { LaneName } from '../../src/core/lane.ts'
 import type { KindFacts, Kinds } from '../../src/routing/candidates.ts'
 import type { HealthView } from '../../src/routing/health.ts'
@@ -13,6 +14,7 @@ const kinds: Kinds = new Map<string, KindFacts>([
   ['anthropic', { lanes: ['anthropic'] }],
   ['gemini', { lanes: ['gemini'] }],
   ['bedrock', { lanes: ['anthropic'], serves: ['messages'] }],
+  ['demo', { lanes: ['openai', 'anthropic', 'gemini'] }],
 ])
 
 function ask(parts: Partial<PlanQuery> = {}): PlanQuery {
@@ -201,12 +203,18 @@ describe('plan', () => {
     }
     const health = (slot: number) => views[slot] ?? { state: 'ready' as const }
     const { fault, skipped } = run([makeRoute('gpt-4o', to('one', 'two', 'rejected'))], ask({ health }))
-    expect(fault).toMatchObject({ code: 'provider_not_ready', retryAfterMs: 4000 })
+    expect(fault).toMatchObject({ code: 'provider_not_ready', retryAfterMs: 4000, origin: 'provider' })
     expect(skipped.map(({ provider, code, reason }) => [provider, code, reason])).toEqual([
       ['one', 'open', 'paused for 9 s after repeated failures'],
       ['two', 'cooling-down', 'every credential is cooling down for another 4 s'],
       ['rejected', 'failing', 'failing since 14:02 UTC: credential rejected'],
     ])
+  })
+
+  it('lays the blame on the provider only where a target was skipped for what its provider did', () => {
+    const blamed = (...targets: string[]) => run([makeRoute('gpt-4o', to(...targets))], ask()).fault
+    expect(originOf(blamed('inactive', 'rejected') ?? fault('internal'))).toBe('provider')
+    expect(originOf(blamed('inactive', 'gone') ?? fault('internal'))).toBe('gateway')
   })
 
   it('gives a half-open provider its place, and leaves one that is being tried alone', () => {
@@ -300,6 +308,19 @@ describe('calls without a model', () => {
   it('without routes go to the only provider that the scope may use', () => {
     expect(summary(choose([], {}, {}, [one, claude, strangers, inactive]))).toBe('one:')
     expect(summary(choose([], {}, {}, [claude]))).toBe('provider_not_ready')
+  })
+
+  it('of the demo key go to the demo provider alone, whatever else is named', () => {
+    const demo = makeProvider('demo', { slot: 9, kind: 'demo' })
+    const routes = [makeRoute('x', to('one', 'demo'))]
+    const asDemo = (parts: Partial<PlanQuery>, defaults = {}) =>
+      summary(choose(routes, { onlyDemo: true, ...parts }, defaults, [one, demo]))
+    expect(asDemo({})).toBe('demo:')
+    expect(asDemo({ providerName: 'one' })).toBe('provider_unspecified')
+    expect(asDemo({}, { env_a1: { openai: 'prv_one' } })).toBe('provider_not_ready')
+    expect(asDemo({ model: 'x' })).toBe('demo:x')
+    const pin = { providerId: 'prv_one', credentialId: null, what: 'file file-1' }
+    expect(asDemo({ pin })).toBe('provider_not_ready')
   })
 
   it('never go to a stranger because their own provider was switched off', () => {

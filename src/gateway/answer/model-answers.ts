@@ -24,13 +24,13 @@ export async function answerModels(call: Call): Promise<void> {
 }
 
 function queryFor({ gateway, key, lane, policy }: Call): ModelsQuery {
-  const { projectId, environmentId } = key
+  const { projectId, environmentId, onlyDemo } = key
   const maySee = (model: string) => mayUseModel(policy, model)
   const priceOf = ({ id }: SnapshotProvider, model: string) => {
     const provider = gateway.model.configuration.providers.get(id)
     return provider === undefined ? null : listedPrice(gateway, provider, model)
   }
-  return { lane: lane.name, projectId, environmentId, kinds: gateway.kinds, maySee, priceOf }
+  return { lane: lane.name, projectId, environmentId, onlyDemo, kinds: gateway.kinds, maySee, priceOf }
 }
 
 function toListed({ name, providerKind, contextTokens, outputTokens, routeId }: VisibleModel): ListedModel {

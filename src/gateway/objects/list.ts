@@ -1,6 +1,7 @@
 import { fault } from '../../core/errors.ts'
 import type { CountedPlace, ObjectName, ObjectType } from '../../core/stored-object.ts'
 import type { ObjectPage } from '../../lanes/contract.ts'
+import { mayUse } from '../../routing/plan.ts'
 import { relay } from '../answer/relay.ts'
 import { reject, settleAborted } from '../answer/respond.ts'
 import { journalAdmitted } from '../answer/settle.ts'
@@ -87,10 +88,11 @@ async function beginWalk(call: Call, type: ObjectType): Promise<BegunList> {
 }
 
 /** Of this lane, and of the provider that the client has named, where it has. */
-function isAsked({ gateway, lane, arrival }: Call, providerId: string): boolean {
+function isAsked({ gateway, lane, arrival, key }: Call, providerId: string): boolean {
   const provider = gateway.model.configuration.providers.get(providerId)
   const wanted = arrival.header('x-sp-provider')
   if (provider === undefined || !provider.kind.lanes.includes(lane.name)) return false
+  if (!mayUse(key, provider.row)) return false
   return wanted === null || wanted === provider.row.name
 }
 

@@ -3,7 +3,7 @@ import { maxBody } from '../../policy/admit.ts'
 import { Handshake } from '../../providers/socket.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
 import type { Attempted } from '../../routing/attempt.ts'
-import { servesOperation } from '../../routing/plan.ts'
+import { mayUse, servesOperation } from '../../routing/plan.ts'
 import type { SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import { journalAdmitted } from '../answer/settle.ts'
 import type { Call } from '../request/call.ts'
@@ -45,7 +45,7 @@ export function rejectWithoutSocket({ gateway, key, lane, match, inspection, arr
   const { operation, model } = match.endpoint
   const mayHave = (provider: SnapshotProvider) =>
     provider.active &&
-    (provider.projects?.includes(key.projectId) ?? true) &&
+    mayUse(key, provider) &&
     gateway.kinds.get(provider.kind)?.lanes.includes(lane.name) === true &&
     servesOperation(gateway.kinds.get(provider.kind), provider, operation) &&
     !gateway.socketGaps.isRecorded(provider.id, operation, arrival.receivedAt)

@@ -76,6 +76,7 @@ export function planModel(
       additionalModels: additional,
       projectId: key.projectId,
       environmentId: key.environmentId,
+      onlyDemo: key.onlyDemo,
       providerName: arrival.request.headers['x-sp-provider']?.toString() ?? null,
       pin: pin ?? chosenPlace(key),
       kinds: gateway.kinds,

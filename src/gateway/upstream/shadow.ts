@@ -81,6 +81,7 @@ function findTarget(call: Call, route: SnapshotRoute): LegTarget | null {
     {
       lane: lane.name,
       projectId: key.projectId,
+      onlyDemo: key.onlyDemo,
       kinds: gateway.kinds,
       operation: match.endpoint.operation,
       format: match.endpoint.format ?? null,

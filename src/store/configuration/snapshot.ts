@@ -136,6 +136,8 @@ export interface SnapshotKey {
   revokedAt: number | null
   /** Of a second secret alone, which is made for one request: the provider that it goes to, whatever its route says. */
   onlyProviderId?: string
+  /** Of the key that `serve --demo` prints: it reaches no other provider than the built-in one (contract.md rule 19). */
+  onlyDemo?: true
 }
 
 /** All prices, replaced whole. Apart from the configuration, since they are large and seldom change. */

@@ -30,6 +30,7 @@ export async function listKeyModels(context: AdminContext, input: ModelsInput) {
     lane: input.lane,
     projectId: key.projectId,
     environmentId: key.environmentId,
+    onlyDemo: key.onlyDemo,
     kinds: indexKinds(context.kinds),
     maySee: (model: string) => mayUseModel(policy, model),
     priceOf: ({ id, name }: SnapshotProvider, model: string) =>

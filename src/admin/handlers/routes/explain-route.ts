@@ -205,6 +205,7 @@ export function planQuestion(
         model,
         projectId: project.id,
         environmentId: environment.id,
+        onlyDemo: key?.onlyDemo,
         providerName: null,
         operation,
         format,
