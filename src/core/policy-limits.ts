@@ -23,6 +23,8 @@ export interface LimitRules {
   budgetTokensMonth?: number | null
   /** What happens where a budget has no room; null: refuse. */
   onBudget?: 'refuse' | 'warn' | null
+  /** Where a budget has room for a shorter answer only, that is what the request may get. */
+  capOutput?: boolean
   /** Gives each key or end user counters of its own, wherever the policy is attached. */
   per?: 'key' | 'user' | null
   grants?: readonly BudgetGrant[]
@@ -59,6 +61,8 @@ export interface Limit {
   warns: boolean
   /** Each end user has a counter of its own, named `counter` and the user. */
   perUser: boolean
+  /** A budget: a request that needs more than is left is allowed a shorter answer, and not refused. */
+  caps?: true
 }
 
 /** With what is granted on top of it at that time, in epoch milliseconds. */

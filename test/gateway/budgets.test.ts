@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { Limit, LimitRules } from '../../src/core/policy-limits.ts'
@@ -16,12 +17,15 @@ afterEach(async () => {
 
 /** The provider's answers wait for the test. */
 let calls: ServerResponse[] = []
+let bodies: unknown[] = []
 let next: () => void = () => {}
 
 async function start(rules: LimitRules, seeded = true): Promise<DataPlane> {
   calls = []
+  bodies = []
   const provider = http.createServer((request, response) => {
-    request.resume().on('end', () => {
+    void text(request).then((body) => {
+      bodies.push(JSON.parse(body))
       calls.push(response)
       next()
     })
@@ -109,6 +113,30 @@ describe('a budget in USD', () => {
       cost: null,
       policy_signals: [{}, {}, { rule: 'budget', verdict: 'deny' }],
     })
+  })
+
+  it('allows as long an answer as it has room for, where the policy caps', async () => {
+    const plane = await start({ budgetUsdDay: 0.0015, capOutput: true })
+    const first = ask(plane)
+    answer(await called(), 90)
+    expect((await first).status).toBe(200)
+    const second = ask(plane)
+    const sent = await called()
+    const allowed = use(plane)
+    answer(sent, 10)
+    expect((await second).status).toBe(200)
+    expect(allowed.held).toBeLessThanOrEqual(1_500_000 - 920_000)
+    const record = await plane.record((await second).requestId)
+    const note = record.policy_signals.find(({ rule }) => rule === 'output')
+    expect(note).toMatchObject({ verdict: 'note', data: { policy: 'team', asked: 100 } })
+    const cap = Number(note?.data?.limit)
+    expect(cap).toBeGreaterThanOrEqual(16)
+    expect(bodies.at(-1)).toMatchObject({ max_tokens: cap })
+    // So little is left now that no answer of use fits.
+    const third = ask(plane, { max_tokens: 100 })
+    answer(await called(), 50)
+    await third
+    expectLaneError('openai', await ask(plane), 'budget_exceeded')
   })
 
   it('litellm PR 38111: is free again of what failed, and of what was refused', async () => {

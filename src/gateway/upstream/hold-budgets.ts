@@ -17,7 +17,6 @@ import { refusedByBudget } from '../../policy/limits/budget-faults.ts'
 import {
   type Expected,
   expectAnswer,
-  holdOf,
   increment,
   needOf,
   noPrice,
@@ -30,6 +29,7 @@ import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { EarlierParts } from '../request/trace.ts'
+import { capToRoom, fitting, roomToCap } from './cap-to-room.ts'
 import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
 
 const nanoPerUsd = 1e9
@@ -55,12 +55,22 @@ function mayHold({ inspection, match }: Call): boolean {
 
 export function holdFirst(call: Call, target: Priced, now: number): Fault | null {
   const hold = budgetsOf(call.arrival)
-  const expected = hold === null ? null : expectFirst(call, target)
-  if (hold === null || expected === null) return null
-  if ('code' in expected) return expected
-  const refusal = holdWhatFits(call.gateway.limits, hold, expected, momentOf(call, now))
-  askLater(call, refusal)
-  return concludeFirst(call, hold, target, expected, refusal)
+  if (hold === null) return null
+  for (;;) {
+    const expected = expectFirst(call, target)
+    if ('code' in expected) return expected
+    const refusal = holdWhatFits(call.gateway.limits, hold, expected, momentOf(call, now))
+    askLater(call, refusal)
+    if (!isCapped(call, refusal, expected)) return concludeFirst(call, hold, target, expected, refusal)
+  }
+}
+
+/** A shorter answer may fit, and the policy wants that. */
+function isCapped(call: Call, refusal: BudgetRefusal | null, expected: Expected): boolean {
+  const room = refusal === null ? null : roomToCap(call, refusal, expected)
+  if (refusal === null || room === null) return false
+  capToRoom(call, refusal, room)
+  return true
 }
 
 async function holdFirstShared(call: Call, target: Priced | undefined): Promise<Fault | null> {
@@ -73,10 +83,12 @@ async function holdFirstShared(call: Call, target: Priced | undefined): Promise<
     await gateway.limits.askAllowances(hold.limits, hold.user, moment)
     return null
   }
-  const expected = expectFirst(call, target)
-  if ('code' in expected) return expected
-  const refusal = await (await sharing()).holdShared(gateway.limits, hold, expected, moment)
-  return concludeFirst(call, hold, target, expected, refusal)
+  for (;;) {
+    const expected = expectFirst(call, target)
+    if ('code' in expected) return expected
+    const refusal = await (await sharing()).holdShared(gateway.limits, hold, expected, moment)
+    if (!isCapped(call, refusal, expected)) return concludeFirst(call, hold, target, expected, refusal)
+  }
 }
 
 const momentOf = ({ gateway }: Call, now: number): Moment => ({ timeZone: gateway.model.configuration.timeZone, now })
@@ -320,7 +332,9 @@ export function expectTarget(call: Call, { provider, upstreamModel }: Priced, fo
   if (outputLimits === undefined && !isLater) return { price, input, output: 0, grows: false }
   const { streamed, answers } = inspection
   const size = { outputLimit: outputCap ?? inspection.outputLimit ?? earlier?.output ?? null, streamed, answers }
-  const expected = expectAnswer(price, isFree || isLater || (!forAccount && onlyWarns(call)), size)
+  // Where the policy lets a model without a price be used uncounted, its answer may be as long as it likes.
+  const isUncounted = !forAccount && (onlyWarns(call) || (price === null && !countsTokens(call)))
+  const expected = expectAnswer(price, isFree || isLater || isUncounted, size)
   if (expected === null) return unboundedAnswer()
   return { price: isUnknown ? (price ?? shownLater) : price, input, ...expected }
 }
@@ -334,6 +348,10 @@ const shownLater = fillPrice({ model: '', source: 'set', version: '' })
 
 export const countsUsd = ({ arrival }: Call): boolean =>
   arrival.limits?.hold?.limits.some(({ kind, warns }) => kind === 'usd' && !warns) === true
+
+const countsTokens = ({ arrival }: Call): boolean =>
+  arrival.limits?.hold?.limits.some(({ kind, period, warns }) => kind === 'tokens' && period !== null && !warns) ===
+  true
 
 /** Budgets that only warn refuse nothing. */
 export function onlyWarns({ arrival }: Call): boolean {
@@ -350,17 +368,6 @@ export function refuse({ trace }: Call, refusal: BudgetRefusal, fits: number | n
   const { fault: reason, signal } = refusedByBudget(refusal, fits)
   trace.policySignals.push(signal)
   return reason
-}
-
-/** The most output tokens whose hold fits into what is not used. */
-function fitting({ limit, most, use }: BudgetRefusal, { price, input, output }: Expected): number | null {
-  const room = most - use.used
-  if (output === 0) return null
-  if (limit.kind === 'tokens') return room - input
-  if (price === null) return null
-  const without = Number(holdOf(price, input, 0))
-  const each = (Number(holdOf(price, input, output)) - without) / output
-  return each <= 0 ? null : Math.floor((room - without) / each)
 }
 
 /** A budget that only warns says so on the record. */

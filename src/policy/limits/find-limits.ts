@@ -56,6 +56,7 @@ function limitsOf({ id, name, place, rules }: PlacedPolicy, key: SnapshotKey): L
       limit: Math.round(value * unit),
       warns: period !== null && rules.onBudget === 'warn',
       perUser: rules.per === 'user',
+      ...(period !== null && rules.capOutput === true ? { caps: true } : {}),
       ...(kind === 'usd' ? grantsOf(rules) : {}),
     }
   })
