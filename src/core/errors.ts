@@ -1,3 +1,5 @@
+import { maskGatewayKeys } from './gateway-key.ts'
+
 /** The one table of coded errors (product.md section 4). Lanes only render it in their own wire shape. */
 export type ErrorOrigin = 'client' | 'policy' | 'gateway' | 'provider' | 'network'
 
@@ -152,7 +154,8 @@ export interface Fault {
 }
 
 export function fault(code: ErrorCode, message?: string, more?: Omit<Fault, 'code' | 'message'>): Fault {
-  return { code, message: message ?? errorTable[code].hint, ...more }
+  // What a client named may be its key, by mistake.
+  return { code, message: message === undefined ? errorTable[code].hint : maskGatewayKeys(message), ...more }
 }
 
 /** Whose fault it is. */

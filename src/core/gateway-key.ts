@@ -11,13 +11,18 @@ const form = /^sp_live_[0-9A-Za-z]{49}$/
 
 /** In any letters, since a header's name has lost its own. */
 const anyKey = /sp_live_[0-9a-z]{49}/i
+/** How `sp_live_` begins in base64 at each of the three places that it can have, and in hexadecimal digits. */
+const otherForms = /c3BfbGl2ZV|NwX2xpdmVf|zcF9saXZlX|73705[fF]6[cC]6976655[fF]/
 /** A server undoes the encoding once or twice. */
 const mostDecoded = 4
 
-/** Whether a gateway key stands anywhere in the text, or in what it reads as once its percent-encoding is undone. */
+/**
+ * Whether a gateway key stands anywhere in the text, as it is, in base64 or in hexadecimal digits, or in what the text reads as once its
+ * percent-encoding is undone.
+ */
 export function holdsGatewayKey(text: string): boolean {
   let read = text
-  for (let times = 0; !anyKey.test(read); times++) {
+  for (let times = 0; !anyKey.test(read) && !otherForms.test(read); times++) {
     if (times === mostDecoded || !read.includes('%')) return false
     read = read.replaceAll(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
   }

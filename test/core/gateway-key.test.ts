@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { maskGatewayKeys, mintGatewayKey } from '../../src/core/gateway-key.ts'
+import { fault } from '../../src/core/errors.ts'
+import { holdsGatewayKey, maskGatewayKeys, mintGatewayKey } from '../../src/core/gateway-key.ts'
 
 const key = mintGatewayKey()
 const escaped = (text: string) => text.replaceAll(/./g, (each) => `%${each.charCodeAt(0).toString(16)}`)
@@ -21,4 +22,27 @@ describe('gateway keys in a text', () => {
     'are not seen in %j',
     (text) => expect(maskGatewayKeys(text)).toBe(text),
   )
+})
+
+describe('a gateway key on its way to a provider', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  it.each([
+    ['as it is', `Bearer ${key}`],
+    ['in base64', base64(key)],
+    ['in base64, behind one letter', base64(`:${key}`)],
+    ['in base64, behind two letters', base64(`a:${key}`)],
+    ['in the alphabet of URLs, escaped', encodeURIComponent(Buffer.from(`user:${key}`).toString('base64url'))],
+    ['in hexadecimal digits', Buffer.from(key).toString('hex').toUpperCase()],
+    ['escaped twice', escaped(key).replaceAll('%', '%25')],
+  ])('is seen %s', (_how, written) => expect(holdsGatewayKey(written)).toBe(true))
+
+  it.each([base64('a long enough value without any key in it, such as a cookie'), 'c3Bf', 'sp_live_short'])(
+    'is not seen in %j',
+    (text) => expect(holdsGatewayKey(text)).toBe(false),
+  )
+})
+
+it('a fault never says the key that its client named by mistake', () => {
+  const { message } = fault('model_not_found', `There is no model "${key}" for this key.`)
+  expect(message).toBe('There is no model "sp_live_…" for this key.')
 })
