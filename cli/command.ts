@@ -24,6 +24,7 @@ export function buildCommand(
     .usage([...terms, '[flags]'].join(' '))
   for (const alias of aliasesOf(operation)) command.alias(alias)
   declareFields(command, fields, positional)
+  if (spansScopes(operation)) command.option(...allOption)
   if (meta.show.as === 'file') declareFile(command, meta.show)
   addGlobalOptions(command, 'columns' in meta.show ? ['columns'] : [])
   command.addHelpText('after', renderExamples(meta.examples ?? []))
@@ -33,7 +34,8 @@ export function buildCommand(
     const isOwn = fields.some(({ flag }) => flag === 'output')
     const settings = readGlobalOptions(isOwn ? { ...options, output: undefined } : options)
     const parsed = readFlags(fields, positional, { arguments: command.processedArgs, options })
-    fillScope(parsed.input, fields, positional, settings, environment)
+    if (options.all === true && spansScopes(operation)) leaveScope(parsed.input)
+    else fillScope(parsed.input, fields, positional, settings, environment)
     const target = meta.show.as === 'file' ? readFile(command.processedArgs[0], options) : null
     await start({ operation, parsed, settings, target })
   })
@@ -60,6 +62,23 @@ export function argumentTerm(name: string, fields: readonly Field[]): string {
   const field = fields.find((known) => known.name === name)
   const term = field?.flag ?? name
   return field?.required === false ? `[${term}]` : `<${term}>`
+}
+
+export const allOption = ['--all', 'Include every project and environment, whatever else is set'] as const
+
+/**
+ * Whether it covers all projects unless it is told one, so that `--all` takes that back (contract.md rule 28). What has a field of that
+ * name tells the gateway itself.
+ */
+export function spansScopes({ meta, fields }: Operation): boolean {
+  const project = fields.find(({ name }) => name === 'project')
+  if (meta.effect !== 'read' || project === undefined || fields.some(({ name }) => name === 'all')) return false
+  return project.shape === 'text' && !project.required && project.fallback === undefined
+}
+
+function leaveScope(input: Record<string, unknown>): void {
+  delete input.project
+  delete input.environment
 }
 
 /** `$SPGW_PROJECT` and `$SPGW_ENVIRONMENT` stand in for the flags; a field that limits to several projects is not meant. */

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { aliasesOf, argumentTerm } from '../command.ts'
+import { aliasesOf, allOption, argumentTerm, spansScopes } from '../command.ts'
 import { describeField, optionsOf } from '../flags.ts'
 import { globalFlags } from '../global-options.ts'
 import { type LocalCommand, argumentTerm as localTerm } from '../local-command.ts'
@@ -74,7 +74,7 @@ function describeOperation(operation: Operation): CommandEntry {
       ...(file ? [{ term: 'file', meaning: 'File to write' }] : []),
       ...arguments_.map((field) => ({ term: field.flag, meaning: describeField(field) })),
     ],
-    flags: [...flags, ...(file ? [force] : [])]
+    flags: [...flags, ...(spansScopes(operation) ? [new Option(...allOption)] : []), ...(file ? [force] : [])]
       .filter(({ hidden }) => !hidden)
       .map(({ flags: term, description }) => ({ term, meaning: description })),
     examples: meta.examples ?? [],

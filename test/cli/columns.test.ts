@@ -40,6 +40,23 @@ describe('what a list covers', () => {
     const piped = await runLine(['keys', 'list', ...flags], { gateway, environment })
     expect(piped.io.err()).toBe('')
   })
+
+  it('with --all is everything for whatever is read of several projects', async () => {
+    const environment = { SPGW_PROJECT: 'search', SPGW_ENVIRONMENT: 'staging' }
+    for (const line of ['requests list', 'requests stats', 'audit list']) {
+      const ran = await runLine([...line.split(' '), '--all', '-p', 'web'], {
+        gateway: { 'requests.list': () => [], 'requests.stats': () => [], 'audit.list': () => [] },
+        environment,
+      })
+      expect([line, ran.status, ran.calls[0]?.[1].project, ran.calls[0]?.[1].environment]).toEqual([
+        line,
+        0,
+        undefined,
+        undefined,
+      ])
+    }
+    expect((await runLine(['requests', 'purge', '--until', '0s', '--all'], { environment })).status).toBe(2)
+  })
 })
 
 describe('--columns', () => {
