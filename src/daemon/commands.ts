@@ -84,7 +84,8 @@ export const versionCommand: DaemonCommand = {
   examples: ['version', 'version --json'],
   async run(_options, io, { output }) {
     const document = { version, node: process.versions.node, platform: `${process.platform}-${process.arch}` }
-    await io.stdout.write(output === 'json' ? `${JSON.stringify(document, null, 2)}\n` : `spgw ${version}\n`)
+    const { printRecords } = await import('./print-records.ts')
+    await io.stdout.write((await printRecords(output, document)) ?? `spgw ${version}\n`)
     return 0
   },
 }

@@ -19,7 +19,8 @@ export const licensesCommand: DaemonCommand = {
   examples: ['licenses', 'licenses --json'],
   async run(_options, io, { output }) {
     const notices: Notice[] = JSON.parse(await readNotices())
-    await io.stdout.write(output === 'json' ? `${JSON.stringify(notices, null, 2)}\n` : renderNotices(notices))
+    const { printRecords } = await import('./print-records.ts')
+    await io.stdout.write((await printRecords(output, notices)) ?? renderNotices(notices))
     return 0
   },
 }
