@@ -8,7 +8,7 @@ import { findLane } from '../lanes/index.ts'
 import { reject } from './answer/respond.ts'
 import type { Gateway } from './gateway.ts'
 import { handleRequest } from './pipeline.ts'
-import { Arrival, allowsOrigin } from './request/arrival.ts'
+import { Arrival, allowsOrigin, crossOrigin } from './request/arrival.ts'
 import { headTimeoutMs, maxHeadBytes, maxHeaders } from './request/explain-malformed.ts'
 import { closeSoon, rejectMalformed } from './server-malformed.ts'
 import type { SocketUpgrade } from './sockets/handshake.ts'
@@ -262,7 +262,8 @@ function answerPreflight(arrival: Arrival): boolean {
   if (origin === undefined || !allowsOrigin(gateway, origin)) return false
   const asked = arrival.header('access-control-request-headers') ?? '*'
   response.writeHead(204, [
-    ...arrival.ownHeaders(),
+    // Without an id: no record could be found by it.
+    ...crossOrigin(origin),
     ...['access-control-allow-methods', 'GET, HEAD, POST, DELETE, PATCH, PUT'],
     ...['access-control-allow-headers', asked],
     ...['access-control-max-age', '600'],

@@ -100,6 +100,8 @@ describe('preflight', () => {
       })
     const allowed = await preflight('https://app.example')
     expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([204, 'https://app.example'])
+    // An id is one of a record, and preflights have none.
+    expect(allowed.headers.get('x-sp-request-id')).toBeNull()
     const foreign = await preflight('https://evil.example')
     expect([foreign.status, foreign.headers.get('access-control-allow-origin')]).toEqual([401, null])
   })

@@ -94,14 +94,16 @@ export class Arrival implements ListMember {
     const { gateway, lane, limits } = this
     const headers = ['x-sp-request-id', this.id]
     const { origin } = this.request.headers
-    if (origin !== undefined && allowsOrigin(gateway, origin)) {
-      headers.push('access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'origin')
-    }
+    if (origin !== undefined && allowsOrigin(gateway, origin)) headers.push(...crossOrigin(origin))
     if (this.lossHeader !== null) headers.push('x-sp-lossy', this.lossHeader)
     if (this.cached !== null) headers.push('x-sp-cache', this.cached)
     if (limits !== null && lane !== null) headers.push(...lane.limitHeaders(limits.figures, Date.now()))
     return headers
   }
+}
+
+export function crossOrigin(origin: string): string[] {
+  return ['access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'origin']
 }
 
 export function allowsOrigin({ settings }: Gateway, origin: string): boolean {

@@ -6,11 +6,13 @@ import type { Gateway } from '../gateway.ts'
 import type { Arrival } from '../request/arrival.ts'
 
 /** What Claude Code asks, without a key, to open its connection before the first request; its provider answers it as well. */
-const helloPath = '/v1/anthropic/api/hello'
+const helloPaths: readonly string[] = ['/v1/anthropic/api/hello', '/v1/api/hello', '/v1/gemini/api/hello']
 
 /** Whether a request is answered before any key, and leaves no record. */
 export function isProbe({ method, url }: { method?: string | undefined; url: string }): boolean {
-  return url === '/healthz' || url === '/readyz' || (url === helloPath && (method === 'HEAD' || method === 'GET'))
+  return (
+    url === '/healthz' || url === '/readyz' || (helloPaths.includes(url) && (method === 'HEAD' || method === 'GET'))
+  )
 }
 
 /**
@@ -19,7 +21,7 @@ export function isProbe({ method, url }: { method?: string | undefined; url: str
  */
 export function answerProbe(arrival: Arrival): void {
   const { gateway, path } = arrival
-  if (path === helloPath) return send(arrival, 200, { status: 'ok' })
+  if (helloPaths.includes(path)) return send(arrival, 200, { status: 'ok' })
   if (path === '/healthz') return send(arrival, 200, { status: 'alive' })
   const { configuration } = gateway.model
   const reasons: string[] = []
