@@ -23,8 +23,8 @@ export interface Failure<Answer> {
   retryAfterMs: number | null
   /** In words, for the record. */
   reason: string
-  /** Nothing was sent to the target: the request cannot be written for it, or its account has no room. */
-  uncalled?: 'format' | 'account'
+  /** Nothing was sent to the target: the request cannot be written for it, its account has no room, or the call's time is over. */
+  uncalled?: 'format' | 'account' | 'time'
 }
 
 export type Attempted<Answer> =

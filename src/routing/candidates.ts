@@ -36,13 +36,17 @@ export interface Translation {
   embeds?: true
 }
 
-/** `account`: what the provider's account may be used for is used up. Found when its turn comes, and never by a plan. */
+/**
+ * `account`: what the provider's account may be used for is used up. `time`: others took all that the call had. Both are found when
+ * its turn comes, and never by a plan.
+ */
 export type SkipCode =
   | 'missing'
   | 'limited'
   | 'weight'
   | 'format'
   | 'account'
+  | 'time'
   | 'inactive'
   | 'failing'
   | 'cooling-down'

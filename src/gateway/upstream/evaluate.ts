@@ -346,6 +346,19 @@ export function notReady(
   return { kind: 'failed', failure: { ...failure, fallback: true } }
 }
 
+/** A target that would be asked when the time for the whole call is over: it could only be blamed for what others took. */
+export function outOfTime(): Sent<Answer> {
+  const reason = 'the time for the whole call is over'
+  const failure = {
+    fault: fault('provider_timeout'),
+    answer: null,
+    next: 'target',
+    retryAfterMs: null,
+    reason,
+  } as const
+  return { kind: 'failed', failure: { ...failure, fallback: true, uncalled: 'time' } }
+}
+
 /** A target that this request cannot be written for. */
 export function untranslatable(what: Fault): Sent<Answer> {
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message } as const

@@ -108,7 +108,7 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
 }
 
-export function limitsOf({ gateway }: Call, { route, provider }: LegTarget): TimeLimits {
+export function limitsOf({ gateway }: Call, { route, provider }: Pick<LegTarget, 'route' | 'provider'>): TimeLimits {
   return { ...gateway.settings.timeouts, ...provider.row.timeouts, ...route?.timeouts }
 }
 

@@ -13,10 +13,10 @@ import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import type { Gated } from './answer-consumer.ts'
 import { applyEvaluation } from './apply-evaluation.ts'
-import { type Answer, crowded, evaluate, type GatedAttempt, notReady, untranslatable } from './evaluate.ts'
+import { type Answer, crowded, evaluate, type GatedAttempt, notReady, outOfTime, untranslatable } from './evaluate.ts'
 import type { AbortWatch, Hedge } from './hedge.ts'
 import { raiseForTarget } from './hold-budgets.ts'
-import { type Leg, type LegTarget, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
+import { type Leg, type LegTarget, limitsOf, makeLeg, noteHead, noteLeg, notePatch } from './leg.ts'
 import { translateFor } from './translate-for.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
@@ -125,6 +125,7 @@ async function sendTo(
   if (watch.aborted) return { kind: 'gone' }
   const provider = gateway.model.configuration.providers.get(candidate.provider.id)
   if (provider === undefined) return notReady(candidate, 'the provider was removed')
+  if (tried.length > 0 && isOver(call, { route, provider })) return outOfTime()
   const before = triedAt(tried, candidate)
   const picked = pickCredential(call, provider, candidate, before)
   if (picked === null)
@@ -165,6 +166,12 @@ async function sendTo(
     gateway.health.abandon(entry)
     throw error
   }
+}
+
+/** Attempts share the limit `total`, which uploads do not have. */
+function isOver(call: Call, target: Pick<LegTarget, 'route' | 'provider'>): boolean {
+  const { arrival, body } = call
+  return body.upload === null && performance.now() >= arrival.completeAt + limitsOf(call, target).total
 }
 
 /** Whether the body may bring sealed reasoning back that a provider of its own format must not get. */
