@@ -1,5 +1,6 @@
-import { chmodSync, chownSync } from 'node:fs'
+import { chmodSync, chownSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { dirname } from 'node:path'
 import { errorStatus, type OperationErrorCode } from './contract/error-status.ts'
 import { socketHost } from './contract/socket-host.ts'
 import type { Dispatcher } from './dispatch.ts'
@@ -86,8 +87,17 @@ async function listen(server: Server, socketPath: string, groupId: number | null
   }
   await listening
   if (process.platform === 'win32' || groupId === null) return
+  letThrough(dirname(socketPath), groupId)
   chownSync(socketPath, -1, groupId)
   chmodSync(socketPath, 0o660)
+}
+
+/** A data directory is closed to all but its owner, and so would its socket be: the group may pass, and read nothing. */
+function letThrough(directory: string, groupId: number): void {
+  const { mode, uid } = statSync(directory)
+  if ((mode & 0o077) !== 0 || uid !== process.getuid?.()) return
+  chownSync(directory, -1, groupId)
+  chmodSync(directory, 0o710)
 }
 
 async function answer(

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { lstatSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import http, { request } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -72,10 +72,14 @@ describe('the admin socket', () => {
   })
 
   it('is open to a group where one is named', async () => {
-    const socketPath = join(temporaryDirectory(), 'admin.sock')
+    const directory = temporaryDirectory()
+    chmodSync(directory, 0o700)
+    const socketPath = join(directory, 'admin.sock')
     const server = await startAdminServer({ ...options, socketPath, socketGroup: String(process.getgid?.()) })
     onTestFinished(() => server.close())
     expect(statSync(socketPath).mode & 0o777).toBe(0o660)
+    // Who could not pass through its directory could not open it either.
+    expect(statSync(directory).mode & 0o777).toBe(0o710)
   })
 
   it('refuses a group that is not there, and takes nothing', async () => {

@@ -79,7 +79,8 @@ function checkAccess(directory: string, mode: number, owner: number): Diagnostic
   } catch {
     return problem(check, `${directory} cannot be written`, `Give the user of spgw access: chmod u+rwx ${directory}`)
   }
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+  // Whom `admin.socket_group` lets use the socket passes through the directory (0710), and reads nothing there.
+  if (process.platform !== 'win32' && (mode & 0o077 & ~0o010) !== 0) {
     const shown = (mode & 0o777).toString(8)
     return warning(
       check,
