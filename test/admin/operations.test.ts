@@ -148,8 +148,9 @@ describe('providers', () => {
   it('get a revision for what calls depend on, checked first, and go back', async () => {
     const { client, checks } = await startTestGateway()
     await client.providers.add(openai)
-    await client.providers.edit({ name: 'openai', tags: { team: 'b' }, rename: 'main' })
-    expect(await client.providers.show({ name: 'main' })).toMatchObject({ revision: 1, tags: { team: 'b' } })
+    expect(await client.providers.edit({ name: 'openai', inactive: true })).toMatchObject({ active: false })
+    const next = await client.providers.edit({ name: 'openai', tags: { team: 'b' }, rename: 'main', inactive: false })
+    expect(next).toMatchObject({ active: true, revision: 1, tags: { team: 'b' } })
 
     checks.result = { ...good, ok: false, reason: 'credential_rejected', message: 'No.' }
     const change = { name: 'main', credential: 'sk-second-credential-0002' }

@@ -26,6 +26,9 @@ describe('what a route does besides choosing a target', () => {
       shadow: { upstreamModel: 'small' },
     })
     // What an edit does not name stays.
+    expect(await client.routes.edit({ model: 'm', disabled: true })).toMatchObject({ enabled: false })
+    expect(await client.routes.edit({ model: 'm', retries: 2 })).toMatchObject({ enabled: false, retries: 2 })
+    expect(await client.routes.edit({ model: 'm', disabled: false })).toMatchObject({ enabled: true })
     expect(await client.routes.edit({ model: 'm', hedgeShare: 2 })).toMatchObject({
       ...on,
       hedge: { after: '120ms', share: 2 },

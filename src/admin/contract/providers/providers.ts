@@ -210,6 +210,7 @@ export const providers = {
         }),
         ...settable,
         allProjects: field(z.boolean().default(false), { description: 'Allow all projects to use it' }),
+        inactive: field(z.boolean().optional(), { description: 'Stop sending it traffic' }),
       }),
     )
     .output(providerShape),

@@ -247,7 +247,7 @@ const cache = {
     .input(one)
     .output(z.object({ id: z.string(), model: z.string(), cleared: z.number() })),
 }
-
+const disabledField = { disabled: field(z.boolean().optional(), { description: 'Stop sending traffic through it' }) }
 export const routes = {
   add: operation({
     summary: 'Add a route from a model name or pattern to providers',
@@ -304,7 +304,7 @@ export const routes = {
     positional: ['model'],
     examples: ['routes edit gpt-4o-mini --target openai --target azure', 'routes edit gpt-4o-mini --retries 2'],
   })
-    .input(one.extend({ ...settable, ...forceField }))
+    .input(one.extend({ ...settable, ...disabledField, ...forceField }))
     .output(routeShape),
   traffic,
   losses,

@@ -25,6 +25,7 @@ export interface EditProvider extends Omit<AddProvider, 'kind' | 'inactive'> {
   rename?: string | undefined
   replace?: string | undefined
   allProjects: boolean
+  inactive?: boolean | undefined
 }
 
 /** What its calls depend on becomes the next revision, checked before it becomes active; name, projects and tags do not. */
@@ -39,12 +40,14 @@ export async function editProvider(context: AdminContext, input: EditProvider) {
     tags: mergePairs(provider.tags, input.tags),
     projects: await changeProjects(context, provider, input),
     limits: readLimits(provider.limits, input),
+    active: input.inactive === undefined ? provider.active : !input.inactive,
   }
   const next = readNext(context, provider, input)
   const checked = next.check ? await checkNext(context, provider, next, input.skipCheck) : null
 
-  const { name, tags, projects, limits } = provider
-  if (!same(properties, { name, tags, projects, limits })) await writeProperties(context, provider, properties, usage)
+  const { name, tags, projects, limits, active } = provider
+  if (!same(properties, { name, tags, projects, limits, active }))
+    await writeProperties(context, provider, properties, usage)
   const current = { ...provider, ...properties }
   if (next.changed) await addRevision(context, current, next.revision, checked, usage)
   await context.runtime.publish()
@@ -144,7 +147,7 @@ async function checkNext(context: AdminContext, provider: Provider, next: Next, 
   return checkFirst(context, kind, { ...provider, revision: next.revision }, credential, skip)
 }
 
-type Properties = Pick<Provider, 'name' | 'tags' | 'projects' | 'limits'>
+type Properties = Pick<Provider, 'name' | 'tags' | 'projects' | 'limits' | 'active'>
 
 async function writeProperties(context: AdminContext, provider: Provider, to: Properties, usage: Usage) {
   const before = auditProvider(provider, usage)

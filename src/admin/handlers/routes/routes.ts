@@ -194,7 +194,8 @@ export const routes = {
       keepResponsesMs: input.keepResponses === undefined ? route.keepResponsesMs : readKept(input.keepResponses),
     }
     await refuseImpossible(context, { ...route, ...to })
-    return change(context, 'routes.edit', loaded, to)
+    const enabled = input.disabled === undefined ? route.enabled : !input.disabled
+    return change(context, 'routes.edit', loaded, { ...to, enabled })
   }),
   traffic: operations.routes.traffic.handler(({ context, input, signal }) =>
     showRouteTraffic(cancelledBy(context, signal), input),
