@@ -8,6 +8,6 @@ export async function printRecords(output: string, document: object | readonly o
     return csvLine(Object.keys(rows[0] ?? {})) + rows.map((row) => csvLine(Object.values(row))).join('')
   }
   if (output === 'json') return `${JSON.stringify(document, null, 2)}\n`
-  const { stringify } = await import('yaml')
-  return stringify(document, { lineWidth: 0 })
+  const { printYaml } = await import('./print-yaml.ts')
+  return printYaml(document)
 }
