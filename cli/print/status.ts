@@ -11,6 +11,7 @@ import {
 import type { statusShape } from '../../src/admin/contract/status.ts'
 import { clockApart, describeApart } from '../../src/core/clock-apart.ts'
 import { nameDegraded, unreadyParts } from '../../src/core/degraded.ts'
+import { describeStanding } from '../../src/core/node-condition.ts'
 import type { View } from './view.ts'
 import { hangingLines } from './wrap.ts'
 
@@ -160,7 +161,7 @@ function describeNodes({ cluster }: Partial<Status>, view: View): [string, strin
   const nodes = cluster?.nodes ?? []
   if (nodes.length < 2) return []
   return nodes.map(({ name, state, in_flight, traffic, degraded, clock_ahead_ms }, index) => {
-    const flow = state === 'absent' ? 'not heard of' : describeFlow(traffic, in_flight).join('   ')
+    const flow = describeStanding(state) ?? describeFlow(traffic, in_flight).join('   ')
     const parts = degraded.map(({ part, since }) => `${nameDegraded(part)} since ${formatValue(since, 'age', view)}`)
     const apart = clockApart(clock_ahead_ms)
     const clock = apart === null ? [] : [`▲ clock ${describeApart(apart)} PostgreSQL: spgw cluster status`]

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { NodeCondition } from '../core/node-condition.ts'
+import type { NodeCondition, NodeStanding } from '../core/node-condition.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { StoreClient } from '../store/api.ts'
@@ -11,6 +11,7 @@ import { ClusterLink, type ClusterWorker } from './link.ts'
 import { findLost, SeenMarks } from './lost-changes.ts'
 import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
 import { type Reach, Revocations } from './revocations.ts'
+import { findStanding } from './standing.ts'
 import { notYet, otherCluster, removed, sayWhy } from './troubles.ts'
 
 export interface NodeParts {
@@ -43,8 +44,6 @@ export interface NodeParts {
 /** How long a revocation waits for the others to say that they have it. */
 const confirmMs = 2000
 const confirmEveryMs = 25
-/** Of the pause between two beats, several: silent for longer is absent. */
-export const absentMs = 8000
 const meetAgainMs = 1000
 
 /** One node of a cluster at work: keeps its replica where the cluster is, and appends what is changed here. */
@@ -138,15 +137,19 @@ export class ClusterNode {
   }
 
   /** The others, as was heard some seconds ago; nothing of one that is not heard of, nor while PostgreSQL is away. */
-  listConditions(): { name: string; condition: NodeCondition | null }[] {
+  listConditions(): { name: string; state: NodeStanding; condition: NodeCondition | null }[] {
     const others = this.#state === null ? [] : this.#members.filter((member) => !this.#isOwn(member))
-    return others.map((member) => ({ name: member.name, condition: this.findCondition(member) }))
+    return others.map((peer) => ({ ...peer, state: this.findStanding(peer), condition: this.findCondition(peer) }))
+  }
+
+  findStanding(peer: ClusterPeer): NodeStanding {
+    return findStanding(peer, this.#isOwn(peer), this.#trouble)
   }
 
   /** Of any node, this one too, as it was said some seconds ago; null: it is not heard of. */
-  findCondition({ id, silentMs }: ClusterPeer): NodeCondition | null {
-    const isHeard = this.#trouble === null && silentMs !== null && silentMs <= absentMs
-    return isHeard ? (this.#conditions[id] ?? null) : null
+  findCondition(peer: ClusterPeer): NodeCondition | null {
+    const isHeard = findStanding(peer, false, this.#trouble) === 'present'
+    return isHeard ? (this.#conditions[peer.id] ?? null) : null
   }
 
   /** By so much this node's clock is ahead of PostgreSQL's; null: nobody knows. */

@@ -1,7 +1,8 @@
 /** At the start, for a moment: nobody is announced of it. */
 export const notYet = 'PostgreSQL has not been reached yet'
 export const removed = 'this node was removed from the cluster'
-export const otherCluster = 'the database does not hold the cluster that this node is a member of'
+export const otherCluster =
+  'the database does not hold the cluster that this node is a member of: correct cluster.postgres, or let this node go on alone with spgw cluster leave'
 
 /** Why PostgreSQL does not take this node for a member that goes on: by what it says. */
 export function sayWhy(state: string, name: string, own: number, there: number): string {

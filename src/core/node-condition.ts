@@ -17,3 +17,19 @@ export interface NodeCondition {
   clockAheadMs?: number
   degraded: { part: string; reason: string; since: string }[]
 }
+
+/**
+ * How a node of a cluster is, as far as the one that is asked can tell. `absent`: PostgreSQL has not heard of it for some
+ * seconds. `unknown`: the one that is asked is cut off from the others. `removed`: it is itself no member any more.
+ */
+export const nodeStandings = ['present', 'absent', 'unknown', 'removed'] as const
+export type NodeStanding = (typeof nodeStandings)[number]
+
+const standings: Record<string, string> = {
+  absent: 'not heard of',
+  unknown: 'not known while this node is cut off',
+  removed: 'removed from the cluster',
+}
+
+/** In place of what passes through it; null: it is there. */
+export const describeStanding = (state: string): string | null => standings[state] ?? null

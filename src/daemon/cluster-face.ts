@@ -1,11 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ClusterFace } from '../admin/handlers/context.ts'
 import type { Membership } from '../cluster/membership.ts'
-import { absentMs, type ClusterNode } from '../cluster/node.ts'
+import type { ClusterNode } from '../cluster/node.ts'
 import type { PostgresAddress } from '../cluster/protocol.ts'
+import { removed } from '../cluster/troubles.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import { clockApart } from '../core/clock-apart.ts'
 import type { StoreClient } from '../store/api.ts'
+import { outOfIt } from './cluster-troubles.ts'
 import type { SharedBudgets } from './shared-budgets.ts'
 import type { SharedLimits } from './shared-limits.ts'
 import type { SharedRecords } from './shared-records.ts'
@@ -54,13 +56,14 @@ export function clusterFace({
     costs: () => records?.costs() ?? null,
     async status() {
       const pending = (await store.replica({ act: 'state' }))?.pending ?? 0
+      const trouble = node.trouble === removed ? outOfIt : (node.trouble ?? node.behind)
       return {
-        ...{ cluster: node.state?.cluster ?? null, node: name, trouble: node.trouble ?? node.behind, pending },
+        ...{ cluster: node.state?.cluster ?? null, node: name, trouble, pending },
         postgres: `${address.host}:${address.port}/${address.database}`,
         sequence: node.state?.sequence ?? null,
         nodes: (await node.listMembers()).map((member) => ({
           name: member.name,
-          state: member.silentMs === null || member.silentMs > absentMs ? ('absent' as const) : ('present' as const),
+          state: node.findStanding(member),
           version: member.version,
           sequence: member.applied,
           heardAt: member.heardAt,

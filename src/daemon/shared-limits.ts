@@ -31,7 +31,12 @@ export class SharedLimits {
     return { server, trouble: this.#trouble, since: this.#since, meanwhile: without }
   }
 
+  /**
+   * What a gateway let pass while it was alone, nobody shares: one that founds a cluster under load is not held up for it, as
+   * a node is that was started again.
+   */
   setMember(member: LimitsStart['member']): void {
+    if (this.#member === null && this.#memory !== null) this.#memory.quiet = true
     this.#member = member
     this.#start()
     if (member === null) this.report(null)

@@ -62,6 +62,20 @@ describe('status', () => {
     expect(await show({ cluster: null })).not.toContain('cluster')
   })
 
+  it('says of nodes what is known here, of this one too', async () => {
+    const nothing = { in_flight: null, traffic: null, degraded: [], clock_ahead_ms: null }
+    const nodes = ['removed', 'unknown', 'absent', 'present'].map((state, index) => ({
+      ...{ ...nothing, name: `gw-${index}`, state },
+    }))
+    expect(await show({ cluster: { id: 'clu_1', nodes } })).toContain(
+      `nodes      gw-0 (this one): removed from the cluster
+           gw-1: not known while this node is cut off
+           gw-2: not heard of
+           gw-3: well
+`,
+    )
+  })
+
   it('tells of what a node has not shared yet, where there is something', async () => {
     const outbox = { records: 0, since: null, usage: 0, usage_since: null, history: false, trouble: null }
     const showOutbox = (more: object) => show({ cluster: { id: 'clu_1', outbox: { ...outbox, ...more } } })

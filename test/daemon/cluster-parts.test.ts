@@ -280,6 +280,22 @@ describe('limits that nodes share', () => {
     ])
   })
 
+  it('begin with nothing used where a gateway that was alone becomes a member, and not where a member was started again', () => {
+    const { limits, sent } = open()
+    limits.share(memory, false)
+    limits.setMember(member)
+    limits.setMember(null)
+    const again = open()
+    again.limits.setMember(member)
+    again.limits.share(memory, false)
+    expect([...sent, ...again.sent].map((start) => [start.member, start.quiet])).toEqual([
+      [null, false],
+      [member, true],
+      [null, true],
+      [member, false],
+    ])
+  })
+
   it('are each node’s own where there is no Valkey', () => {
     const { limits, sent } = open(null)
     limits.setMember(member)

@@ -42,6 +42,13 @@ describe.skipIf(postgresPrograms === null)(`a removed node that runs on (${needs
     const ofRecords = async () => (await b.admin.status({})).degraded.find(({ part }) => part === 'records')
     await expect.poll(ofRecords).toMatchObject({ reason: expect.stringMatching(/its own requests only: see those of/) })
     const said = await ofRecords()
+    // The same of each node, whichever command is asked, and what to do.
+    const listed = await b.admin.cluster.status({})
+    const shown = (await b.admin.status({})).cluster?.nodes ?? []
+    const states = Object.fromEntries(shown.map(({ name, state }) => [name, state]))
+    expect(states).toEqual({ 'gw-a': 'unknown', 'gw-b': 'removed' })
+    expect(Object.fromEntries(listed.nodes.map(({ name, state }) => [name, state]))).toEqual(states)
+    expect(listed.trouble).toMatch(/was removed from the cluster, .*: stop it, or .* spgw cluster leave/)
     const own = await ask(b.baseUrl)
     // Several meetings with PostgreSQL, one a second, and readings between them.
     for (let look = 0; look < 20; look++) {

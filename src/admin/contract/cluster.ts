@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nodeStandings } from '../../core/node-condition.ts'
 import { reference, time } from './fields.ts'
 import { type Column, field, operation } from './operation.ts'
 
@@ -8,6 +9,12 @@ const apart =
 
 /** `shared`: records are in PostgreSQL as well; `local`: each node keeps its own. */
 export const recordsPlace = z.enum(['shared', 'local'])
+
+/**
+ * `absent`: PostgreSQL has not heard of it for some seconds. `unknown`: the node that is asked is cut off, and what it heard
+ * before says nothing of now. `removed`: the node that is asked is no member any more.
+ */
+export const nodeState = z.enum(nodeStandings)
 
 /** Records that this node has stored and PostgreSQL does not have yet. */
 export const outboxShape = z.object({
@@ -65,8 +72,7 @@ const clusterShape = z.object({
   nodes: z.array(
     z.object({
       name: z.string(),
-      /** `absent`: PostgreSQL has not heard of it for some seconds. */
-      state: z.enum(['present', 'absent']),
+      state: nodeState,
       version: z.string().nullable(),
       /** Number of the last change that its threads have. */
       sequence: z.number(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { partNames } from '../../core/degraded.ts'
-import { outboxShape, recordsPlace, valkeyShape } from './cluster.ts'
+import { nodeState, outboxShape, recordsPlace, valkeyShape } from './cluster.ts'
 import { time } from './fields.ts'
 import { operation } from './operation.ts'
 import { periodShape } from './policies/limit-usage.ts'
@@ -88,8 +88,8 @@ export const statusShape = z.object({
       nodes: z.array(
         z.object({
           name: z.string(),
-          /** `absent`: it is not heard of, and of what follows nothing is known. */
-          state: z.enum(['present', 'absent']),
+          /** Of what follows nothing is known of one that is `absent` or `unknown`; `cluster status` has the words. */
+          state: nodeState,
           in_flight: z.number().nullable(),
           traffic: trafficShape.nullable(),
           degraded: z.array(z.object({ part: z.string(), reason: z.string(), since: time })),

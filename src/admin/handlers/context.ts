@@ -1,7 +1,7 @@
 import type { DegradedPart, PartName } from '../../core/degraded.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
-import type { NodeCondition } from '../../core/node-condition.ts'
+import type { NodeCondition, NodeStanding } from '../../core/node-condition.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -174,8 +174,8 @@ export interface ClusterFace {
   name: string
   /** By so much this node's clock is ahead of PostgreSQL's; null: nobody knows. */
   clockAheadMs(): number | null
-  /** The other nodes, as they said some seconds ago; null: one is not heard of. */
-  others(): { name: string; condition: NodeCondition | null }[]
+  /** The other nodes, as they said some seconds ago; null: nothing is known of one. */
+  others(): { name: string; state: NodeStanding; condition: NodeCondition | null }[]
   /** By what nodes count limits a minute and requests at once together; null: each counts for itself. */
   valkey(): SharedServer | null
   /** Whether records are read from PostgreSQL, and brought there. */
@@ -245,7 +245,7 @@ export interface PurgeProgress {
 
 interface ClusterMember {
   name: string
-  state: 'present' | 'absent'
+  state: NodeStanding
   version: string | null
   sequence: number
   heardAt: string | null

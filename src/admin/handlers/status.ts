@@ -88,12 +88,17 @@ function showNodes(cluster: ClusterFace, own: RuntimeStatus, all: boolean) {
   if (cluster.cluster() === null) return []
   const clockAheadMs = cluster.clockAheadMs() ?? undefined
   const nodes: ReturnType<ClusterFace['others']> = [
-    { name: cluster.name, condition: { ...own, ...(clockAheadMs === undefined ? {} : { clockAheadMs }) } },
+    {
+      name: cluster.name,
+      // Of one that is a member the part says nothing else.
+      state: own.degraded.some(({ part }) => part === 'membership') ? 'removed' : 'present',
+      condition: { ...own, ...(clockAheadMs === undefined ? {} : { clockAheadMs }) },
+    },
     ...cluster.others(),
   ]
-  return nodes.map(({ name, condition }) => ({
+  return nodes.map(({ name, state, condition }) => ({
     name,
-    state: condition === null ? ('absent' as const) : ('present' as const),
+    state,
     in_flight: all && condition !== null ? condition.inFlight : null,
     traffic: all && condition !== null ? showTraffic(condition.traffic) : null,
     degraded: (condition?.degraded ?? []).map(({ part, reason, since }) => ({ part, reason, since })),

@@ -2,6 +2,7 @@ import { formatLimitUsage, nameScope } from '../../../../admin/contract/show-lim
 import { formatMilliseconds, formatMoney, formatShare, formatValue } from '../../../../admin/contract/show-value.ts'
 import { clockRemedy, describeApart } from '../../../../core/clock-apart.ts'
 import { nameDegraded } from '../../../../core/degraded.ts'
+import { describeStanding } from '../../../../core/node-condition.ts'
 import { useLive } from '../../live/live.ts'
 import type { StatusOutput } from '../../live/status-output.ts'
 import {
@@ -107,8 +108,12 @@ function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
     <ul className="nested">
       {nodes.map(({ name, state, traffic, degraded, clock_ahead_ms }, index) => (
         <li key={name}>
-          {index === 0 ? `${name} (this one)` : name}
-          {state === 'absent' ? ': not heard of' : traffic === null ? null : `: ${describeTraffic(traffic)}`}
+          {[
+            index === 0 ? `${name} (this one)` : name,
+            describeStanding(state) ?? (traffic === null ? null : describeTraffic(traffic)),
+          ]
+            .filter((words) => words !== null)
+            .join(': ')}
           {(index === 0 ? [] : degraded).map(({ part, since }) => (
             <span key={part}>
               ; {nameDegraded(part)} since <Time at={since} />

@@ -1,0 +1,17 @@
+import type { NodeStanding } from '../core/node-condition.ts'
+import type { ClusterPeer } from './protocol.ts'
+import { removed } from './troubles.ts'
+
+/** Of the pause between two beats, several: silent for longer is absent. */
+const absentMs = 8000
+
+/** `trouble`: why the node that is asked is cut off. What it heard of the others before that says nothing of now. */
+export function findStanding(
+  { silentMs }: Pick<ClusterPeer, 'silentMs'>,
+  isOwn: boolean,
+  trouble: string | null,
+): NodeStanding {
+  if (isOwn) return trouble === removed ? 'removed' : 'present'
+  if (trouble !== null) return 'unknown'
+  return silentMs === null || silentMs > absentMs ? 'absent' : 'present'
+}
