@@ -20,7 +20,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cac
 const slow = process.env.SPGW_TEST_QUICK
   ? [
       'test/{admin,console,daemon,gateway,scripts,sign-in,store}/**/*.test.ts',
-      'test/cluster/{connections,valkey}.test.ts',
+      'test/cluster/{connections,thread,valkey}.test.ts',
       'test/cluster/limits/{script,simulation}.test.ts',
       'test/cluster/readings/{postgres-source,readings,search,tag-sums}.test.ts',
       'test/cluster/records/{reprice,shipper,shipping,usage-claims,write-records}.test.ts',
