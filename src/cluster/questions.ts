@@ -124,7 +124,11 @@ export const answerers: Answerers = {
        and not exists (select from spgw.members other where other.name = $6 and other.id <> $1)`,
       [member, incarnation, version, sequence, isFirst, name],
     )
-    if (rowCount === 1) return { state: 'member', ...at }
+    if (rowCount === 1) {
+      // Another gateway that runs as this node hears at once that it is no longer the one.
+      if (isFirst) await client.query('select pg_notify($1, $2)', [channel, String(head.sequence)])
+      return { state: 'member', ...at }
+    }
     const { rows: found } = await client.query<{ id: string; name: string }>(
       'select id, name from spgw.members where id = $1 or name = $2',
       [member, name],

@@ -4,6 +4,7 @@ import { recallWord } from './budget-schema.ts'
 import { Conditions } from './conditions.ts'
 import { isUnusable, PostgresAway } from './connect.ts'
 import type { LimitEvents, LimitPart } from './limits/part.ts'
+import { findSharers } from './limits/sharers.ts'
 import { GatherNodes } from './objects/gather-nodes.ts'
 import { SharedObjects } from './objects/shared-objects.ts'
 import { Postgres } from './postgres.ts'
@@ -40,6 +41,7 @@ class ClusterThread {
   #polls = 0
   #polling: NodeJS.Timeout | null = null
   #busy = false
+  /** With whom limits are counted. */
   #members: readonly string[] = []
   #limits: Promise<LimitPart> | null = null
 
@@ -212,8 +214,10 @@ class ClusterThread {
         ),
       )
       const head = rows[0]
-      this.#post({ kind: 'head', sequence: Number(head?.sequence ?? 0), member: head?.member === true })
-      if (beats) await this.#beat(this.#self)
+      const isMember = head?.member === true
+      this.#post({ kind: 'head', sequence: Number(head?.sequence ?? 0), member: isMember })
+      // Whoever is none must not count limits as that node for another moment.
+      if (beats || !isMember) await this.#beat(this.#self, isMember)
     } catch (error) {
       // What is lost is told by the connection; anything else is told here, and tried again.
       if (!(error instanceof PostgresAway)) this.#post({ kind: 'head', sequence: 0, member: false })
@@ -222,14 +226,14 @@ class ClusterThread {
     }
   }
 
-  async #beat({ member, incarnation }: Self): Promise<void> {
+  async #beat({ member, incarnation }: Self, isMember: boolean): Promise<void> {
     await this.#postgres.ask((client) =>
       client.query('update spgw.members set beat = now() where id = $1 and incarnation = $2', [member, incarnation]),
     )
     const members = await this.#postgres.ask((client) => answerers.members(client, null))
     const conditions = await this.#postgres.ask((client) => this.#conditions.exchange(client, member))
     this.#post({ kind: 'members', members, conditions })
-    this.#members = members.map(({ id }) => id)
+    this.#members = findSharers(members, member, isMember)
     ;(await this.#limits)?.setMembers(this.#members)
   }
 
