@@ -74,10 +74,13 @@ function adviseDegraded(reason: string): string {
   return known?.[1] ?? "Requests are still served; see the gateway's log for details."
 }
 
-/** Names of the parts. */
+/** Names of the parts. A gateway that is no member of its cluster yet says nothing of the servers: it may not reach them. */
 export function listDegraded(status: unknown): string[] {
   const degraded = valueAt(status, 'degraded')
-  return (Array.isArray(degraded) ? degraded : []).map((part) => String(valueAt(part, 'part')))
+  return [
+    ...(Array.isArray(degraded) ? degraded : []).map((part) => String(valueAt(part, 'part'))),
+    ...(valueAt(status, 'cluster.id') === null ? ['postgres', 'valkey'] : []),
+  ]
 }
 
 function checkStatus(status: unknown, version: string): Diagnostic[] {

@@ -56,6 +56,12 @@ function describeDrain(output: unknown, node: string): { text: string; next: str
       text: `Node ${node} is out of service: ${running} ${running === 1 ? 'request is' : 'requests are'} still running`,
       next: 'If new ones still come, take this node out of the load balancer now. To undo: spgw cluster drain --undo',
     }
+  const kept = valueAt(output, 'kept')
+  if (typeof kept === 'string')
+    return {
+      text: `Node ${node} is out of service; it could not give back its part of budgets: ${kept}`,
+      next: 'You can stop it: what it holds and its last records come back when it runs again. To undo: spgw cluster drain --undo',
+    }
   return {
     text: `Node ${node} is out of service: nothing runs on it any more`,
     next: 'Now stop it (a restart brings it back), or: spgw cluster leave. To undo: spgw cluster drain --undo',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ClusterFace } from '../../src/admin/handlers/context.ts'
 import { Secret } from '../../src/core/secret.ts'
+import { StoreReadOnly } from '../../src/store/store-error.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
 
 type Member = Awaited<ReturnType<ClusterFace['status']>>['nodes'][number]
@@ -127,17 +128,34 @@ describe('a node of a cluster', () => {
   it('that is drained hands back what it was given, once nothing runs and if it was given anything', async () => {
     const { client, calls, departure, gateway } = await startMember()
     departure.running = 3
-    expect(await client.cluster.drain({})).toEqual({ node: 'gw-a', draining: true, running: 3 })
+    expect(await client.cluster.drain({})).toEqual({ node: 'gw-a', draining: true, running: 3, kept: null })
     expect((await client.cluster.status({})).draining).toBe(true)
-    expect(await client.cluster.drain({ undo: true })).toEqual({ node: 'gw-a', draining: false, running: 0 })
+    expect(await client.cluster.drain({ undo: true })).toEqual({
+      node: 'gw-a',
+      draining: false,
+      running: 0,
+      kept: null,
+    })
     expect(calls).toEqual([])
     departure.running = 0
-    expect(await client.cluster.drain({})).toEqual({ node: 'gw-a', draining: true, running: 0 })
+    expect(await client.cluster.drain({})).toEqual({ node: 'gw-a', draining: true, running: 0, kept: null })
     expect(calls).toEqual(['hand back'])
     expect(await operationsOf(gateway)).toEqual(['cluster.drain', 'cluster.drain-undo', 'cluster.drain'])
     await client.cluster.dissolve({})
     await client.cluster.drain({})
     expect(calls).toEqual(['hand back'])
+  })
+
+  it('that is drained while PostgreSQL is away is out of service, and says what it could not give back', async () => {
+    const { client, gateway } = await startMember()
+    Object.assign(gateway.parts.runtime.cluster ?? {}, {
+      handBack: async () => {
+        throw new StoreReadOnly('PostgreSQL cannot be reached: no route')
+      },
+    })
+    expect(await client.cluster.drain({})).toEqual({
+      ...{ node: 'gw-a', draining: true, running: 0, kept: 'PostgreSQL cannot be reached: no route' },
+    })
   })
 
   it('is removed with what it was given of budgets, or without', async () => {

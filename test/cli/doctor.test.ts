@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { makeDoctorCommand } from '../../cli/doctor/command.ts'
+import { listDegraded } from '../../cli/doctor/gateway-checks.ts'
 import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
 import { type Diagnostic, ok } from '../../src/core/diagnostic.ts'
 import { sampleNow } from './fake-io.ts'
@@ -184,4 +185,11 @@ describe('doctor', () => {
     const { status: code, io } = await examine({}, ['--remote', 'https://gateway.example.com'])
     expect([code, io.err()]).toEqual([2, expect.stringContaining('works on this machine only')])
   })
+})
+
+it('takes no gateway for one that reaches the servers of a cluster that it has not joined', () => {
+  const degraded = [{ part: 'store' }]
+  const listed = [null, { id: 'clu_1' }, { id: null }].map((cluster) => listDegraded({ degraded, cluster }))
+  expect(listed).toEqual([['store'], ['store'], ['store', 'postgres', 'valkey']])
+  expect(listDegraded({ degraded })).toEqual(['store'])
 })

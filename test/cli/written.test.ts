@@ -87,6 +87,11 @@ describe('a cluster', () => {
     ],
     [['drain'], { node: 'gw-b', draining: true, running: 0 }, /^✓ Node gw-b is out of service: nothing runs on it any/],
     [['drain'], { node: 'gw-b', draining: true, running: 2 }, /2 requests are still running/],
+    [
+      ['drain'],
+      { node: 'gw-b', draining: true, running: 0, kept: 'no route' },
+      /^✓ Node gw-b is out of service; it could not give back its part of budgets: no route\nYou can stop it: /,
+    ],
     [['drain', '--undo'], { node: 'gw-b', draining: false, running: 0 }, /^✓ Node gw-b is back in service\n/],
   ])('says what %j came to', async (argv, output, words) => {
     expect(await said(argv, output)).toMatch(words)

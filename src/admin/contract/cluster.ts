@@ -180,6 +180,8 @@ export const cluster = {
         draining: z.boolean(),
         /** Requests that were still running when gateway.drain_timeout was over. */
         running: z.number(),
+        /** Why what it was given of budgets, and its last records, are still here; null: they are not, or something runs. */
+        kept: z.string().nullable(),
       }),
     ),
   leave: operation({

@@ -1,5 +1,6 @@
 import { clockRemedy, describeApart } from '../../core/clock-apart.ts'
 import { Secret } from '../../core/secret.ts'
+import { StoreReadOnly } from '../../store/store-error.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'
 import type { AdminContext, ClusterFace } from './context.ts'
@@ -32,12 +33,12 @@ export const cluster = {
     await note(context, input.undo ? 'cluster.drain-undo' : 'cluster.drain', face.cluster() ?? '', { node })
     if (input.undo) {
       await departure.undo()
-      return { node, draining: false, running: 0 }
+      return { node, draining: false, running: 0, kept: null }
     }
     await departure.begin()
     const running = await departure.finish()
-    if (face.cluster() !== null && running === 0) await face.handBack()
-    return { node, draining: departure.begun, running }
+    const kept = face.cluster() !== null && running === 0 ? await handBack(face) : null
+    return { node, draining: departure.begun, running, kept }
   }),
   leave: operations.cluster.leave.handler(async ({ context }) => {
     const face = requireCluster(context)
@@ -62,6 +63,17 @@ export const cluster = {
     await note(context, 'cluster.remove', face.cluster() ?? '', { node: input.node, budgets: input.budgets })
     return await show(context)
   }),
+}
+
+/** Why what this node was given stays with it: it is out of service nevertheless. */
+async function handBack(face: ClusterFace): Promise<string | null> {
+  try {
+    await face.handBack()
+    return null
+  } catch (error) {
+    if (!(error instanceof StoreReadOnly)) throw error
+    return error.message
+  }
 }
 
 function requireCluster({ runtime }: AdminContext): ClusterFace {
