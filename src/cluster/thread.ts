@@ -232,7 +232,8 @@ class ClusterThread {
     )
     const members = await this.#postgres.ask((client) => answerers.members(client, null))
     const conditions = await this.#postgres.ask((client) => this.#conditions.exchange(client, member))
-    this.#post({ kind: 'members', members, conditions })
+    // One that was removed goes on showing who it knew, itself among them.
+    if (members.some(({ id }) => id === member)) this.#post({ kind: 'members', members, conditions })
     this.#members = findSharers(members, member, isMember)
     ;(await this.#limits)?.setMembers(this.#members)
   }
