@@ -85,7 +85,7 @@ describe('a budget', () => {
   })
 
   it('counts each hold of work behind its call until that ends, and nobody as holding what held nothing', () => {
-    const { one, moment } = make()
+    const { one, other, moment } = make()
     const use = () => one.budgetUse(limits[0]!, moment)
     for (const amount of [40, 20]) {
       const hold = open(one, limits)
@@ -93,6 +93,8 @@ describe('a budget', () => {
       hold.actual = 'kept'
       one.release(hold)
     }
+    // The end of the thread that sent them is not theirs.
+    other.reverseThread(0)
     expect(use()).toMatchObject({ used: 0, held: 60, holders: 2 })
     const settled = { counter: limits[0]!.counter, period: '2026-11-23' }
     one.settleKept([
@@ -107,7 +109,7 @@ describe('a budget', () => {
     const { one, other, moment } = make(false)
     const hold = open(one, limits)
     expect(one.holdBudgets(hold, need(10), moment)).toMatchObject({ why: 'closed' })
-    other.seed([[limits[0]!.counter, '2026-11-23', 95]])
+    for (const counters of [other, one]) counters.seed([[limits[0]!.counter, '2026-11-23', 95]])
     expect(one.holdBudgets(hold, need(10), moment)).toMatchObject({ why: 'spent', use: { used: 95 } })
     expect(one.holdBudgets(hold, need(5), moment)).toBeNull()
   })
@@ -121,6 +123,7 @@ describe('a budget', () => {
       why: 'held',
       use: { used: 0, held: 60, holders: 1 },
     })
+    expect(other.holdBudgets(second, need(100), moment)).toMatchObject({ why: 'held' })
     expect(other.holdBudgets(second, need(101), moment)).toMatchObject({ why: 'spent' })
     first.actual = need(55)
     one.release(first)
@@ -165,6 +168,21 @@ describe('a budget', () => {
     expect(one.budgetUse(limits[0]!, moment)).toMatchObject({ used: 0, held: 90 })
   })
 
+  it('is left as it was where a later budget of the request has no room, held or raised', () => {
+    const { one, moment } = make()
+    const month = makeBudget(1000, { period: 'month' })
+    const hold = open(one, [month, limits[0]!])
+    expect(one.holdBudgets(hold, need(101), moment)).toMatchObject({ limit: { period: 'day' } })
+    expect(one.budgetUse(month, moment)).toMatchObject({ used: 0, held: 0, holders: 0 })
+    expect(one.holdBudgets(hold, need(40), moment)).toBeNull()
+    expect(one.raiseBudgets(hold, need(101), noon)).toMatchObject({ limit: { period: 'day' } })
+    for (const limit of [month, limits[0]!])
+      expect(one.budgetUse(limit, moment)).toMatchObject({ used: 0, held: 40, holders: 1 })
+    hold.actual = need(30)
+    one.release(hold)
+    expect(one.budgetUse(month, moment)).toMatchObject({ used: 30, held: 0, holders: 0 })
+  })
+
   it('counts for the day in which a request began, and the next one from nothing', () => {
     const { one, moment } = make()
     const hold = open(one, limits)
@@ -182,7 +200,9 @@ describe('a budget', () => {
 
   it('is spent by what a dead thread held, as its records are charged', () => {
     const { one, other, moment } = make()
-    one.holdBudgets(open(one, limits), need(70), moment)
+    const hold = open(one, limits)
+    one.holdBudgets(hold, need(40), moment)
+    one.raiseBudgets(hold, need(70), noon)
     other.reverseThread(0)
     other.reverseThread(0)
     expect(other.budgetUse(limits[0]!, moment)).toMatchObject({ used: 70, held: 0, holders: 0 })
@@ -193,6 +213,43 @@ describe('a budget', () => {
     const warned = [makeBudget(100, { warns: true })]
     expect(one.holdBudgets(open(one, warned), need(500), moment)).toBeNull()
     expect(one.budgetUse(warned[0]!, moment)).toMatchObject({ held: 500 })
+    expect(one.holdBudgets(open(one, [makeBudget(0, { warns: true })]), need(1), moment)).toBeNull()
+  })
+
+  it('is that of each end user where a policy says so', () => {
+    const { one, moment } = make()
+    const perUser = makeBudget(100, { perUser: true })
+    const holdFor = (user: string) => {
+      const hold = one.admit([perUser], user, { requests: 1, tokens: 0 })
+      return 'taken' in hold ? one.holdBudgets(hold, need(60), moment) : hold
+    }
+    expect([holdFor('ann'), holdFor('bob')]).toEqual([null, null])
+    expect(holdFor('ann')).toMatchObject({ why: 'held', use: { held: 60 } })
+    expect(one.budgetUse(perUser, moment, 'bob')).toMatchObject({ used: 0, held: 60, resetsAt: noon + day / 2 })
+    expect(one.budgetUse(perUser, moment, 'eve')).toMatchObject({ used: 0, held: 0, holders: 0 })
+  })
+
+  it('of tokens counts those, and not the dollars, and part of one as one', () => {
+    const { one, moment } = make()
+    const tokens = makeBudget(100, { kind: 'tokens' })
+    const hold = open(one, [tokens])
+    expect(one.holdBudgets(hold, { usd: 900n, tokens: 99.5 }, moment)).toBeNull()
+    expect(one.budgetUse(tokens, moment)).toMatchObject({ held: 100 })
+    hold.actual = { usd: 700n, tokens: 40.2 }
+    one.release(hold)
+    one.release(hold)
+    expect(one.budgetUse(tokens, moment)).toMatchObject({ used: 41, held: 0, holders: 0 })
+  })
+
+  it('holds nothing of a request that was cancelled before it was sent', () => {
+    const { one, moment } = make()
+    const requests = makeBudget(5, { kind: 'requests', period: null, counter: 'requests' })
+    const hold = open(one, [requests, ...limits])
+    expect(one.holdBudgets(hold, need(60), moment)).toBeNull()
+    expect(one.used(requests)).toBe(1)
+    one.cancel(hold)
+    expect(one.used(requests)).toBe(0)
+    expect(one.budgetUse(limits[0]!, moment)).toMatchObject({ used: 0, held: 0, holders: 0 })
   })
 
   it('of 0 lets nothing pass', () => {

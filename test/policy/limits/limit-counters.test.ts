@@ -176,6 +176,26 @@ describe('a limit a minute', () => {
     expect(one.used(limits[0]!)).toBe(0)
   })
 
+  it('tells an answer what is left of the tightest, whichever comes first', () => {
+    const [wide, narrow] = [makeLimit('requests', 9), makeLimit('requests', 3, { counter: 'narrow' })]
+    const tokens = makeLimit('tokens', 100)
+    for (const order of [
+      [wide, narrow, tokens],
+      [tokens, narrow, wide],
+    ]) {
+      const { one } = make()
+      const hold = held(one.admit([makeLimit('concurrency', 1), ...order], null, { requests: 1, tokens: 30 }))
+      expect(one.figures(hold)).toMatchObject({ requests: { limit: 3, left: 2 }, tokens: { limit: 100, left: 70 } })
+    }
+  })
+
+  it('takes nothing where a request only asks what it would want', () => {
+    const { one } = make()
+    const all = [makeLimit('concurrency', 1), ...limits]
+    expect(one.findWant(all, null, once)).toBeNull()
+    expect(all.map((limit) => one.used(limit))).toEqual([0, 0])
+  })
+
   it('lets a client that paces itself evenly have at least 96 % of it', () => {
     const { one, clock } = make()
     const hundred = [makeLimit('requests', 100)]
