@@ -36,6 +36,7 @@ describe('admitKey', () => {
   const cases: [string, Partial<SnapshotKey>, { project?: string; environment?: string }, string | null, RegExp][] = [
     ['a good key', {}, {}, null, /./],
     ['a revoked key', { revokedAt: now - 1 }, {}, 'invalid_key', /has been revoked/],
+    ['a key that was replaced and holds for a while', { revokedAt: now + 1 }, {}, null, /./],
     ['an expired key', { expiresAt: now }, {}, 'invalid_key', /expired at 2026-11-21T16:00:00.000Z/],
     ['a key that expires later', { expiresAt: now + 1 }, {}, null, /./],
     ['a key that is both', { revokedAt: now - 1, expiresAt: now - 1 }, {}, 'invalid_key', /revoked/],
@@ -43,6 +44,7 @@ describe('admitKey', () => {
     ['its own scope by id', {}, { project: 'prj_a', environment: 'env_a1' }, null, /./],
     ['another project', {}, { project: 'b' }, 'scope_mismatch', /project "b", but its key belongs to "a"/],
     ['another environment', {}, { project: 'a', environment: 'staging' }, 'scope_mismatch', /environment "staging"/],
+    ['another environment alone', {}, { environment: 'staging' }, 'scope_mismatch', /environment "staging"/],
     ['a revoked key in another scope', { revokedAt: 1 }, { project: 'b' }, 'invalid_key', /revoked/],
   ]
   for (const [name, key, named, code, message] of cases) {
@@ -109,6 +111,13 @@ describe('checkCall', () => {
       'policy_denied',
       ['model.deny deny'],
     ],
+    [
+      'a further model that is denied',
+      [makePolicy('p', { denyModels: ['o*'] })],
+      { additionalModels: [{ name: 'gpt-5' }, { name: 'o3' }] },
+      'policy_denied',
+      ['model.deny pass', 'model.deny pass', 'model.deny deny'],
+    ],
     ['a call without a model', [makePolicy('p', { allowModels: ['x'] })], { model: null }, null, ['model pass']],
     ['a body within', [makePolicy('p', { maxBody: 100 })], {}, null, ['body pass']],
     [
@@ -135,6 +144,36 @@ describe('checkCall', () => {
     )
     expect(fault?.message).toBe('The body is larger than the 64 KB that the policy small allows; send a smaller one.')
     expect(signals[0]?.data).toEqual({ policy: 'small', bytes: 70_000, limit: 64_000 })
+  })
+
+  it('tells the client which member to change, and the record which entry of which policy it was', () => {
+    const policies = [makePolicy('p', { lanes: ['openai'], denyModels: ['o*'], allowModels: ['gpt-*', 'o3'] })]
+    const { fault, signals } = checkCall(call({ model: 'o3' }), apply(policies))
+    expect(fault?.param).toBe('model')
+    expect(signals.map(({ data }) => data)).toEqual([
+      { policy: 'p', lane: 'openai' },
+      { policy: 'p', by: 'o*' },
+    ])
+    const good = checkCall(call(), apply(policies)).signals.map(({ data }) => data)
+    expect(good.slice(1)).toEqual([{ policy: 'p' }, { policy: 'p', by: 'gpt-*' }])
+    expect(checkCall(call({ lane: 'gemini' }), apply(policies)).fault).not.toHaveProperty('param')
+  })
+
+  it('shows of the models what the policies let a key use', () => {
+    const effective = apply([makePolicy('p', { denyModels: ['o*'] })])
+    expect(['gpt-4o', 'o3'].map((model) => mayUseModel(effective, model))).toEqual([true, false])
+  })
+
+  it('takes the strictest of what policies say of models without a price', () => {
+    const rules = ['deny', 50, 2, 'allow'] as const
+    for (const [place, strict] of rules.entries())
+      for (const loose of rules.slice(place + 1))
+        for (const order of [[strict, loose] as const, [loose, strict] as const]) {
+          const { unpriced } = apply(order.map((choice) => makePolicy(String(choice), { unpriced: choice })))
+          expect(unpriced?.policy).toBe(String(strict))
+          expect(unpriced?.denies).toBe(strict === 'deny')
+          expect(unpriced?.price?.output ?? null).toBe(typeof strict === 'number' ? strict : null)
+        }
   })
 })
 

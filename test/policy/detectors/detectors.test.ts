@@ -10,6 +10,9 @@ const all = Object.values(detectors)
 const mask = (text: string) => maskPlainText(text, (searched) => findAll(searched, all)).text
 const png = `iVBORw0KGgo${'A'.repeat(2000)}==`
 
+const riff = (type: string) =>
+  Buffer.concat([Buffer.from(`RIFF\0\0\0\0${type}`), Buffer.alloc(1500)]).toString('base64')
+
 /** What stands in a text, and what is left of it. */
 const found: [string, string][] = [
   [`key ${mintGatewayKey()}!`, 'key [gateway key]!'],
@@ -29,11 +32,20 @@ const found: [string, string][] = [
   ['card 4111 1111 1111 1111 12/27', 'card [card number] 12/27'],
   ['25 4111-1111-1111-1111', '25 [card number]'],
   ['378282246310005', '[card number]'],
+  ['4222222222222', '[card number]'],
+  ['6304000000000000000', '[card number]'],
+  // The longer of two that begin together, and all of two of which the second sticks out.
+  ['Bearer abcdefghijklmnop1@mail.example.org', 'Bearer [email address]'],
+  [`${'sk-proj-Ab1'.padEnd(80, 'x')}@example.org!`, '[provider key]!'],
+  ['a@b.de, then sp_live_0123456789abc', '[email address], then [gateway key]'],
   ['{"n":4111111111111111}', '{"n":[card number]}'],
   ['IBAN DE89 3704 0044 0532 0130 00 please', 'IBAN [IBAN] please'],
   ['gb82west12345698765432', '[IBAN]'],
   [`see data:image/png;base64,${png} there`, 'see [image/png, 1.5 KB] there'],
   [png, '[image/png, 1.5 KB]'],
+  [riff('WEBP'), '[image/webp, 1.5 KB]'],
+  [riff('WAVE'), '[audio/wav, 1.5 KB]'],
+  [riff('RDIB'), '[base64, 1.5 KB]'],
   [`${'abcd'.repeat(19)}\n`.repeat(20), '[base64, 1.2 KB]\n'],
 ]
 
@@ -48,6 +60,8 @@ const innocent = [
   '+1234567',
   '4111 1111 1111 1112',
   '1700000000000',
+  '411111111111',
+  '41111111111111111116',
   '0.4111111111111111',
   '12345678901234567890123',
   'DE88 3704 0044 0532 0130 00',

@@ -31,6 +31,7 @@ const detail = (counts: Partial<UsageDetail>): UsageDetail => ({
   batch: null,
   ...counts,
 })
+const sized = { per_image: { '512x512': 0.02, '1024x1024': 0.04, '1024x1024/hd': 0.08, '2048x2048': 0.09 } }
 /** In nano-dollars. */
 const invoice = (usage: Partial<TokenUsage> | null, rates: Partial<ModelPrice>, more: Partial<UsageDetail> = {}) =>
   costOf({ tokens: usage && tokens(usage), detail: detail(more) }, price(rates))
@@ -85,6 +86,12 @@ describe('the cost of a call, in nano-dollars', () => {
       20n * 5000n + 80n * 10_000n + 1056n * 40_000n,
     ],
     ['whole images', null, { per_image: { '*': 0.04 } }, { images: 3 }, 120_000_000n],
+    ['images of a size and quality', null, sized, { images: 2, image_size: '1024x1024/hd' }, 160_000_000n],
+    ['images of a size', null, sized, { images: 2, image_size: '1024x1024/low' }, 80_000_000n],
+    ['images of any other size', null, { per_image: { ...sized.per_image, '*': 0.03 } }, { images: 1 }, 30_000_000n],
+    ['images whose size the provider chooses, at their most', null, sized, { images: 1 }, 90_000_000n],
+    ['what is priced for its output alone', { input: 9, output: 2 }, { output: 10 }, {}, 20_000n],
+    ['part of a thousandth of a second', null, { per_second: 1 }, { seconds: 0.0001 }, 1_000_000n],
     ['characters', null, { per_character: 0.000015 }, { characters: 1000 }, 15_000_000n],
     ['seconds and a fraction', null, { per_second: 0.0001 }, { seconds: 12.5 }, 1_250_000n],
     ['searches beside tokens', { input: 10 }, { input: 2, per_search: 0.01 }, { searches: 2 }, 20_020_000n],
