@@ -86,11 +86,19 @@ describe('an alert in a file', () => {
 
   it('that names no URL, or one that nothing is sent to, is refused with its place', async () => {
     const { client } = await startTestGateway()
-    const text = 'alerts:\n  - name: none\n  - name: cloud\n    url: http://169.254.169.254/latest\n'
+    const addresses = [
+      'http://169.254.169.254/latest',
+      'ftp://ops.example.com',
+      `https://a.example/${'x'.repeat(2000)}`,
+    ]
+    const named = addresses.map((address, at) => `  - name: a${at}\n    url: ${address}\n`)
+    const text = `alerts:\n  - name: none\n${named.join('')}`
     const { problems } = await client.diff({ files: { 'gateway.yaml': text } })
     expect(problems.map(({ place, message }) => `${place} ${message}`)).toEqual([
       'gateway.yaml:2:5 alert none: a new alert needs its url',
-      expect.stringMatching(/^gateway\.yaml:4:5 alert cloud: /),
+      expect.stringMatching(/^gateway\.yaml:4:5 alert a0: .*link-local/),
+      'gateway.yaml:6:5 alert a1: The URL is not an http or https address',
+      'gateway.yaml:8:5 alert a2: The URL is not an http or https address',
     ])
   })
 })
