@@ -309,3 +309,36 @@ describe('API tokens', () => {
     expect(await client.tokens.list({})).toEqual([])
   })
 })
+
+describe('a link to the console', () => {
+  it('is for the first owner, then for the only one, and for whoever is named where there are more', async () => {
+    const { client, store } = await startTestGateway()
+    /** The operator's name, and whose link was stored. */
+    const linkFor = async (named?: string) => {
+      const { url, operator } = await client.console.link({ operator: named })
+      const link = await store.links.take(hashToken(tokenOf(url)), new Date().toISOString())
+      return [operator, link?.operatorId]
+    }
+    expect(await linkFor()).toEqual([null, null])
+    const vera = await client.operators.add({ name: 'vera', role: 'viewer' })
+    expect(await refusal(client.console.link({}))).toMatchObject({ hint: expect.stringMatching(/one of vera$/) })
+    const anna = await client.operators.add({ name: 'anna', role: 'owner' })
+    expect(await linkFor()).toEqual(['anna', anna.id])
+    expect(await linkFor('vera')).toEqual(['vera', vera.id])
+    expect(await linkFor(vera.id)).toEqual(['vera', vera.id])
+    await client.operators.add({ name: 'bert', role: 'owner' })
+    expect(await refusal(client.console.link({}))).toMatchObject({
+      code: 'invalid',
+      hint: expect.stringMatching(/one of anna, bert$/),
+    })
+    await client.operators.disable({ name: 'bert' })
+    expect(await linkFor()).toEqual(['anna', anna.id])
+    expect(await refusal(client.console.link({ operator: 'bert' }))).toMatchObject({ code: 'refused' })
+    expect(await refusal(client.console.link({ operator: 'nobody' }))).toMatchObject({ code: 'not_found' })
+    const [line] = await client.audit.list({ operation: 'console.link', limit: 1 })
+    expect(line).toMatchObject({
+      resource: { kind: 'operator', id: anna.id, name: 'anna' },
+      after: { operator: 'anna' },
+    })
+  })
+})
