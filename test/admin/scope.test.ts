@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ListedOperation, listOperations } from '../../src/admin/contract/operations.ts'
 import { mayCall, type RoleGrant, type RoleName } from '../../src/admin/contract/operators/roles.ts'
+import type { RuntimeStatus } from '../../src/admin/handlers/context.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { JournalWriter } from '../support/journal-writer.ts'
@@ -176,6 +177,41 @@ describe('to whoever was given one project', () => {
       'keys.create',
       'routes.add',
     ])
+  })
+
+  it('tells how the gateway is, and of its figures what is his alone', async () => {
+    const { gateway, own } = await setScopeStage()
+    const { runtime } = gateway.parts
+    const [lastAt, outcomes] = ['2026-11-29T12:00:00Z', { exported: 5, rejected: 1, overflow: 2, removed: 3 }]
+    const now: RuntimeStatus = {
+      ...runtime.status(),
+      store: {
+        ...{ degraded: null, databaseBytes: 1, databaseMostBytes: 2, journalBytes: 3, diskFreeBytes: 4 },
+        ...{ schemaVersion: '7', setAside: ['torn'], storedAt: lastAt },
+        cache: { answers: 0, bytes: 0, hits: 0, misses: 0 },
+      },
+      longTurns: [{ thread: 'main', count: 2, longestMs: 900, lastAt, lastWork: 'GET /v1/secret' }],
+      traces: { endpoint: 'http://a.example', pending: 4, outcomes, retries: 0, trouble: null },
+    }
+    const parts = { ...gateway.parts, runtime: { ...runtime, status: () => now } }
+    const ask = (project: string | null) => callAs(parts, [{ project, role: 'viewer' }], 'status')
+    const well = { degraded: [], schema_version: '7', records_stored_at: lastAt, set_aside: ['torn'] }
+    expect(await ask(null)).toMatchObject({
+      ...well,
+      ...{ in_flight: 0, held_bytes: 0, requests_since_start: 7, traffic: { requests_per_second: 1.5 }, keys: 2 },
+      ...{ database_bytes: 1, database_limit_bytes: 2, journal_bytes: 3, disk_free_bytes: 4 },
+      traces: { exported: 5, dropped: 6, pending: 4 },
+      long_turns: [{ count: 2, longest_ms: 900, last_work: 'GET /v1/secret' }],
+      providers: { ready: 2, failing: 0, recovering: 0, unchecked: 0, inactive: 0 },
+    })
+    expect(await ask(own.project)).toMatchObject({
+      ...well,
+      ...{ in_flight: null, held_bytes: null, requests_since_start: null, traffic: null, keys: 1 },
+      ...{ database_bytes: null, database_limit_bytes: null, journal_bytes: null, disk_free_bytes: null },
+      traces: null,
+      long_turns: [{ count: 2, longest_ms: 900, last_work: null }],
+      providers: { ready: 1, failing: 0, recovering: 0, unchecked: 0, inactive: 0 },
+    })
   })
 
   it('lets an admin change it, where all of it is his', async () => {
