@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import { packReasoning } from '../carried-reasoning.ts'
 import type { WriteContext } from '../codec.ts'
-import type { Opaque, TokenLogprob } from '../conversation.ts'
+import type { Citation, Opaque, TokenLogprob } from '../conversation.ts'
 import { customToolNames } from '../custom-tools.ts'
 import { clientToolName } from '../ids.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
@@ -24,6 +24,8 @@ export class ItemWriter {
   readonly #output: JsonObject[] = []
   #open: MessageItem | ReasoningItem | CallItem | null = null
   #opaque: Opaque | null = null
+  /** Of whole parts, whose text is known when they end: Anthropic may say them before it. */
+  readonly #citations: { part: number; citation: Citation }[] = []
   /** How much text the answer has so far. */
   #texts = 0
   #refused = false
@@ -65,7 +67,8 @@ export class ItemWriter {
         if (this.#open instanceof CallItem) this.#open.add(event.text)
         break
       case 'citation':
-        if (this.#open instanceof MessageItem) this.#open.cite(event.part, event.citation)
+        if (event.citation.start === null) this.#citations.push(event)
+        else if (this.#open instanceof MessageItem) this.#open.cite(event.part, event.citation)
         break
       case 'part-end':
         this.#endPart()
@@ -109,6 +112,7 @@ export class ItemWriter {
     const opaque = this.#opaque
     const item = this.#open
     if (item instanceof MessageItem) {
+      this.#cite(item)
       item.endPart()
       // Gemini signs texts too.
       if (opaque?.form === 'thought') this.#close()
@@ -117,6 +121,10 @@ export class ItemWriter {
     // Nothing to show: redacted or encrypted reasoning is a part of its own.
     if (opaque !== null && !(item instanceof ReasoningItem))
       this.#carry(opaque, item instanceof CallItem ? item.id : null)
+  }
+
+  #cite(item: MessageItem): void {
+    for (const { part, citation } of this.#citations.splice(0)) item.cite(part, citation)
   }
 
   /**
