@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { prepareWidths } from '../../cli/print/text-width.ts'
 import { matches, RowFilter } from '../../tui/filter.ts'
 import type { KeyPress } from '../../tui/keys.ts'
-import { type EditedLine, editLine, insert, lineOf } from '../../tui/line-editor.ts'
+import { type EditedLine, editLine, insert, lineOf, windowOf } from '../../tui/line-editor.ts'
 import { moveSelection, stepOf } from '../../tui/selection.ts'
 
 const press = (name: string): KeyPress => ({ name, text: name.length === 1 ? name : '' })
@@ -27,6 +28,22 @@ function model({ letters, at }: { letters: string[]; at: number }, name: string)
 }
 
 describe('a line that is written', () => {
+  it.each([
+    ['abcdef', 6, 10, 'abcdef| |'],
+    ['abcdef', 2, 10, 'ab|c|def'],
+    ['abcdef', 6, 4, 'def| |'],
+    ['abcdef', 4, 4, 'bcd|e|'],
+    ['abcdef', 0, 4, '|a|bcd'],
+    ['ab漢字cd', 4, 4, '字|c|d'],
+    ['ab漢字cd', 3, 4, '漢|字|'],
+    ['a漢', 0, 2, '|a|'],
+    ['', 0, 4, '| |'],
+  ])('is seen around its cursor: %s at %i in %i cells', async (text, cursor, width, seen) => {
+    await prepareWidths(text)
+    const { before, under, after } = windowOf({ text, cursor }, width)
+    expect(`${before}|${under}|${after}`).toBe(seen)
+  })
+
   it('is what the keys make of it, one after the other', () => {
     fc.assert(
       fc.property(fc.array(plain, { maxLength: 60 }), (keys) => {
