@@ -148,8 +148,8 @@ function findExpiry({ resource, at }: Expiry, now: number): AlertCondition[] {
   const [crossing, ...includes] = passed.reverse()
   if (crossing === undefined) return []
   const days = Math.max(0, Math.floor((at - now) / dayMs))
-  const when = at <= now ? `expired on ${until}` : `expires on ${until}`
-  const text = `${resource.replace(':', ' ')} ${when}.`
+  const when = `${at <= now ? 'expired' : 'expires'} on ${until.slice(0, 16).replace('T', ' ')} UTC`
+  const text = `${capitalize(resource.replace(':', ' '))} ${when}.`
   const data = { resource, scope: null, percent: null, text, expires_at: until, days }
   return [{ event: 'expiry', crossing, includes, fires: true, type: 'expiry.soon', data }]
 }
@@ -164,4 +164,8 @@ export function providerCrossing(providerId: string): string {
 /** Thresholds of a period and of a date are reported once for ever; the others may come again once they are over. */
 export function lasts(crossing: string): boolean {
   return /^(budget|expiry) /.test(crossing)
+}
+
+function capitalize(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }

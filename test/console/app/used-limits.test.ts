@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { allLimits, isWithin } from '../../../src/console/app/areas/keys/used-limits.ts'
+import { allLimits, isWithin, sayUncounted } from '../../../src/console/app/areas/keys/used-limits.ts'
 
 describe('whether requests of a part of the workspace count at a limit', () => {
   const search = { project: 'search' }
@@ -31,4 +31,26 @@ it('budgets come before limits a minute, and of what is not known there are none
   const periods = [{ ...place, kind: 'usd' as const, period: 'day' as const, held: 0 }]
   expect(allLimits({ limits, periods }).map(({ kind }) => kind)).toEqual(['usd', 'requests'])
   expect(allLimits(null)).toEqual([])
+})
+
+describe('what budgets lack while this node does not know what the others spend', () => {
+  const budgets = [{ policy: 'team' }]
+  const since = '2026-03-10T03:04:05.000Z'
+  const degraded = (...parts: string[]) => parts.map((part) => ({ part, since }))
+  const lacking = (reason: string) =>
+    `What other nodes have spent since 03:04 UTC is not in these budgets: ${reason}. See spgw status.`
+
+  it.each([
+    [['postgres'], 'PostgreSQL is not reached'],
+    [['valkey', 'postgres', 'outbox'], 'PostgreSQL is not reached'],
+    [['membership', 'postgres'], 'this one was removed from the cluster'],
+  ])('%j: it is said', (parts, reason) => {
+    expect(sayUncounted(budgets, degraded(...parts))).toBe(lacking(reason))
+  })
+
+  it('nothing is said where all is well, where something else is wrong, and where there are no budgets', () => {
+    expect(sayUncounted(budgets, [])).toBe(null)
+    expect(sayUncounted(budgets, degraded('records', 'journal', 'valkey'))).toBe(null)
+    expect(sayUncounted([], degraded('postgres'))).toBe(null)
+  })
 })

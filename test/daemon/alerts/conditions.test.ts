@@ -149,8 +149,8 @@ describe('what an alert says', () => {
 
   it('of an end is when it was, or will be', () => {
     const at = (ms: number) => ({ expiries: [{ resource: 'certificate:gateway', at: quiet.now + ms }] })
-    expect(texts(at(1))).toEqual(['certificate:gateway: certificate gateway expires on 2026-03-10T00:00:00.001Z.'])
-    expect(texts(at(0))).toEqual(['certificate:gateway: certificate gateway expired on 2026-03-10T00:00:00.000Z.'])
+    expect(texts(at(1))).toEqual(['certificate:gateway: Certificate gateway expires on 2026-03-10 00:00 UTC.'])
+    expect(texts(at(0))).toEqual(['certificate:gateway: Certificate gateway expired on 2026-03-10 00:00 UTC.'])
   })
 
   it('names the thresholds below the one that it reports, which are over with it', () => {

@@ -24,16 +24,17 @@ export function UntrustedText({ text }: { text: string | null | undefined }) {
 export function UntrustedName({ text }: { text: string | null | undefined }) {
   if (!text) return <Missing />
   // Parts have no name but their place, and do not move.
-  const parts = [...escapeControls(text).matchAll(/[^/.:_]*[/.:_]*/g)].map(([part], place) => ({
+  const parts = [...escapeControls(text).matchAll(/[^/.:_]+[/.:_]*|[/.:_]+/g)].map(([part], place) => ({
     key: `${place}`,
     part,
   }))
+  const last = parts.at(-1)?.key
   return (
     <bdi className="from-outside">
       {parts.map(({ key, part }) => (
         <Fragment key={key}>
           {part}
-          <wbr />
+          {key === last ? null : <wbr />}
         </Fragment>
       ))}
     </bdi>

@@ -8,6 +8,7 @@ import type { Key, StatsRow } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { useUsageOf } from './key-usage.ts'
 import { LimitBarList, noLimits } from './limit-bars.tsx'
+import { UncountedBudgets } from './uncounted-budgets.tsx'
 import { allLimits, type KeyUsage } from './used-limits.ts'
 
 /** What it did in the last day; null while it is not known. */
@@ -42,7 +43,10 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
       />
       <h3 className="sub-head">Limits</h3>
       {limits.length > 0 ? (
-        <LimitBarList limits={limits} detailed label="Limits" />
+        <>
+          <UncountedBudgets budgets={usage?.periods ?? []} />
+          <LimitBarList limits={limits} detailed label="Limits" />
+        </>
       ) : (
         <p className="quiet">{usage === null ? '…' : `${noLimits(key.policy)}.`}</p>
       )}

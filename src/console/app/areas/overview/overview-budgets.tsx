@@ -3,6 +3,7 @@ import { useLive } from '../../live/live.ts'
 import { useScope } from '../../session/scope.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { LimitBarList } from '../keys/limit-bars.tsx'
+import { UncountedBudgets } from '../keys/uncounted-budgets.tsx'
 import { isWithin } from '../keys/used-limits.ts'
 
 const most = 6
@@ -21,6 +22,7 @@ export function OverviewBudgets() {
           View policies
         </Link>
       </div>
+      <UncountedBudgets budgets={budgets} />
       <div className="card">
         <LimitBarList limits={budgets.slice(0, most)} detailed label="Budgets" />
       </div>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import {
   Button,
@@ -13,7 +14,7 @@ import {
   type TableColumn,
   Time,
   toast,
-  UntrustedText,
+  UntrustedName,
 } from '../../parts/index.ts'
 import { stateLabel } from '../../parts/labels.ts'
 import { inScope, useScope } from '../../session/scope.ts'
@@ -143,7 +144,7 @@ const otherColumns: TableColumn<Route>[] = [
     id: 'enabled',
     title: 'State',
     width: '110px',
-    narrowWidth: '96px',
+    wideOnly: true,
     cell: ({ enabled }) => <StateBadge state={enabled ? 'enabled' : 'disabled'} />,
   },
   {
@@ -162,11 +163,24 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
       title: 'Model',
       width: '22%',
       sort: ({ model }) => model,
-      narrowWidth: '28%',
-      cell: ({ id, model }) => (
-        <Link to="/routing/$route" params={{ route: id }} search={keepScope} className="truncate">
-          <UntrustedText text={model} />
-        </Link>
+      narrowWidth: '38%',
+      cell: ({ id, model, enabled }) => (
+        <>
+          <Link
+            to="/routing/$route"
+            params={{ route: id }}
+            search={keepScope}
+            className="whole-name"
+            title={escapeControls(model)}
+          >
+            <UntrustedName text={model} />
+          </Link>
+          {enabled ? null : (
+            <span className="second-line">
+              <StateBadge state="disabled" />
+            </span>
+          )}
+        </>
       ),
     },
     { id: 'targets', title: 'Targets', cell: (route) => <Targets route={route} providers={providers} /> },
@@ -192,7 +206,7 @@ function Targets({ route, providers }: { route: Route; providers: readonly Provi
             {index === 0 ? null : <span className="quiet">{route.strategy === 'priority' ? 'then' : '+'} </span>}
             <span className={`target-state target-${state.tone}`} title={titleOf(state)}>
               {providers.length === 0 ? null : <StateBadge state={state.word} tone={state.tone} bare />}
-              <UntrustedText text={nameOf(target)} />
+              <UntrustedName text={nameOf(target)} />
             </span>
           </span>
         )

@@ -23,18 +23,18 @@ type AddedAlert = Awaited<ReturnType<AdminClient['alerts']['add']>>
 type Delivery = Awaited<ReturnType<AdminClient['alerts']['retry']>>
 
 const alertWidths = {
-  name: { width: '120px' },
   format: { width: '100px', wideOnly: true },
-  active: { width: '84px', wideOnly: true },
+  active: { width: '76px', wideOnly: true },
 }
 const deliveryWidths = {
   created_at: { width: '104px' },
-  alert: { width: '88px', wideOnly: true },
+  alert: { width: '112px', wideOnly: true },
   // The message says it in words.
   type: { width: '148px', optional: true },
   next_at: { width: '92px' },
-  state: { width: '116px' },
-  tries: { width: '64px', wideOnly: true },
+  state: { width: '112px' },
+  // Worth a column only where somebody counts them.
+  tries: { width: '64px', wideOnly: true, optional: true },
   id: { optional: true },
 }
 

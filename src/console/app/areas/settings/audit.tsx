@@ -30,14 +30,14 @@ const columns: TableColumn<AuditEvent>[] = [
   {
     id: 'who',
     title: 'Actor',
-    width: '150px',
+    width: '120px',
     wideOnly: true,
     cell: ({ actor }) => <UntrustedText text={actor} />,
   },
   {
     id: 'operation',
     title: 'Operation',
-    width: '172px',
+    width: '212px',
     narrowWidth: '45%',
     // Who did it is never left out.
     cell: ({ operation, actor }) => (
@@ -60,7 +60,7 @@ const columns: TableColumn<AuditEvent>[] = [
       </>
     ),
   },
-  { id: 'surface', title: 'Surface', width: '90px', wideOnly: true, cell: ({ surface }) => surface },
+  { id: 'surface', title: 'Surface', width: '84px', wideOnly: true, cell: ({ surface }) => surface },
   {
     id: 'address',
     title: 'Address',

@@ -11,6 +11,13 @@ import { OperatorButtons } from './operator-buttons.tsx'
 import { OperatorRoles } from './operator-roles.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
+const widths = {
+  display_name: { title: 'Display name' },
+  state: { width: '92px' },
+  signs_in_with: { width: '104px' },
+  last_sign_in_at: { width: '104px' },
+}
+
 export function Operators() {
   const operators = useQuery(orpc.operators.list.queryOptions({ input: {} }))
   const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
@@ -42,8 +49,8 @@ export function Operators() {
           label="Operators"
           rows={operators.data}
           columns={contractColumns<Operator>('operators.list', operators.data, {
-            width: '292px',
-            change: { display_name: { title: 'Display name' }, state: { width: '96px' } },
+            width: '332px',
+            change: widths,
             buttons: may
               ? (operator) => (
                   <OperatorButtons {...{ operator, operators: operators.data, onRoles: setEdited, onLink: setMade }} />

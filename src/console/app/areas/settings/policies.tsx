@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
-import { CircleAlert, Plus } from 'lucide-react'
+import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { describeUncounted } from '../../../../core/degraded.ts'
 import { orpc } from '../../client/admin.ts'
-import { useLive } from '../../live/live.ts'
 import {
   Button,
   Dialog,
@@ -19,6 +17,7 @@ import { useMay, useMayCall } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
 import { usePolicyUsage } from '../keys/key-usage.ts'
+import { UncountedBudgets } from '../keys/uncounted-budgets.tsx'
 import type { Key, Policy } from '../outputs.ts'
 import { pluralize } from '../units.ts'
 import { inputOfPolicy, policyFields, projectsOfPolicy } from './policy-fields.ts'
@@ -101,22 +100,9 @@ function BudgetNotices({ policies }: { policies: readonly Policy[] }) {
   if (policies.length === 0) return null
   return (
     <>
-      <UncountedBudgets />
+      <UncountedBudgets budgets={policies} />
       <MissingBudgetAlert />
     </>
-  )
-}
-
-/** A node that is cut off shows what it knew of the others. */
-function UncountedBudgets() {
-  const { status } = useLive()
-  const text = describeUncounted(status?.degraded ?? [])
-  if (text === null) return null
-  return (
-    <div className="notice notice-warning" role="alert">
-      <CircleAlert size={16} aria-hidden="true" />
-      <p>{text}</p>
-    </div>
   )
 }
 

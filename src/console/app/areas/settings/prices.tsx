@@ -94,7 +94,7 @@ export function Prices() {
           columns={contractColumns<Price>('prices.list', rows, { change: widths })}
           rowKey={({ vendor, provider, model, source }) => [vendor, provider, model, source].join(' ')}
           onOpen={(price) => setShown(price)}
-          foot={rows.length > mostShown ? `${rows.length - mostShown} more. Search to narrow the list.` : null}
+          foot={footOf(rows.length - mostShown)}
           empty={
             <Empty title="No price matches" command="spgw prices set MODEL --input USD --output USD">
               Models without a price have no cost, and their requests are flagged as unpriced.
@@ -123,6 +123,10 @@ export function Prices() {
       </Dialog>
     </>
   )
+}
+
+function footOf(more: number): string | null {
+  return more > 0 ? `${more.toLocaleString('en-US')} more. Search to narrow the list.` : null
 }
 
 interface PriceFilterProps {

@@ -21,6 +21,16 @@ import { SecretOnce } from './secret-once.tsx'
 type Token = Awaited<ReturnType<AdminClient['tokens']['show']>>
 type CreatedToken = Awaited<ReturnType<AdminClient['tokens']['create']>>
 
+/** Names have what these leave. */
+const widths = {
+  last_four: { width: '92px' },
+  state: { width: '104px' },
+  role: { width: '80px' },
+  created_by: { optional: true },
+  last_used_at: { width: '104px' },
+  expires_at: { width: '96px' },
+}
+
 export function Tokens() {
   const tokens = useQuery(orpc.tokens.list.queryOptions({ input: {} }))
   const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
@@ -59,6 +69,7 @@ export function Tokens() {
           rows={tokens.data}
           columns={contractColumns<Token>('tokens.list', tokens.data, {
             buttons: may ? (token) => <TokenButtons token={token} /> : undefined,
+            change: widths,
           })}
           rowKey={({ id }) => id}
           empty={<Empty title="No API tokens yet" action={create} command="spgw tokens create deploy --role admin" />}
