@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { deriveContract } from '../../../scripts/derive-contract.ts'
-import { inputOf, problemsOf, valuesOf } from '../../../src/console/app/parts/form-values.ts'
+import { inputOf, problemsOf, valuesOf, withoutChanged } from '../../../src/console/app/parts/form-values.ts'
 
 const fieldsOf = (name: string) => deriveContract().find((operation) => operation.name === name)?.fields ?? []
 
@@ -94,4 +94,11 @@ describe('a number', () => {
     expect(problems(text)).toEqual({})
     expect(inputOf(fields, { ...before, rpm: text }, before)).toEqual({ rpm })
   })
+})
+
+it('what is said of a field holds until somebody writes in it', () => {
+  const errors = { name: 'Required', expires: 'Must be a duration' }
+  expect(withoutChanged(errors, new Set())).toEqual(errors)
+  expect(withoutChanged(errors, new Set(['name']))).toEqual({ expires: 'Must be a duration' })
+  expect(withoutChanged(errors, new Set(['name', 'expires', 'policy']))).toEqual({})
 })

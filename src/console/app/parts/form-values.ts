@@ -118,3 +118,10 @@ function isBlank(value: FormValue | undefined): boolean {
   if (typeof value === 'boolean') return false
   return value === undefined || (typeof value === 'string' ? value.trim() === '' : value.length === 0)
 }
+
+export type FieldErrors = Readonly<Record<string, string>>
+
+/** What is said of a field holds until it is written in. */
+export function withoutChanged(errors: FieldErrors, changed: ReadonlySet<string>): FieldErrors {
+  return Object.fromEntries(Object.entries(errors).filter(([name]) => !changed.has(name)))
+}

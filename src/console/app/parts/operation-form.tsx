@@ -4,6 +4,7 @@ import type { DerivedField } from '../contract/derived.ts'
 import { operationNamed } from '../contract/operations.ts'
 import { Button } from './button.tsx'
 import { FaultView } from './fault-notice.tsx'
+import { useFormErrors } from './field-errors.ts'
 import { type FieldChoice, FormField } from './form-field.tsx'
 import { clearName, type FormValues, inputOf, problemsOf, valuesOf } from './form-values.ts'
 import { useOperation } from './operation-call.ts'
@@ -42,9 +43,8 @@ export function OperationForm(props: OperationFormProps) {
   const { call, busy, fault } = useOperation(props.operation)
   const [before] = useState(() => (initial === undefined ? null : valuesOf(fields, initial)))
   const [values, setValues] = useState<FormValues>(() => valuesOf(fields, { ...initial, ...preset }))
-  const [missing, setMissing] = useState<Record<string, string>>({})
-  const errors = { ...fault?.fields, ...missing }
   const form = useRef<HTMLFormElement>(null)
+  const errors = useFormErrors(form, fault)
   const isOpened = props.onCancel !== undefined
   useEffect(() => {
     // Whoever opens a form is going to write; in a dialog the dialog sees to it.
@@ -53,13 +53,15 @@ export function OperationForm(props: OperationFormProps) {
   }, [isOpened])
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const blank = problemsOf(fields, values, before)
-    setMissing(blank)
-    if (Object.keys(blank).length > 0) return
+    if (errors.refuse(problemsOf(fields, values, before))) return
     const answer = await call({ ...fixed, ...inputOf(fields, values, before) })
-    if (answer !== null) props.onDone(answer)
+    if (answer === null) errors.fail()
+    else props.onDone(answer)
   }
-  const change = (name: string) => (value: FormValues[string]) => setValues((all) => ({ ...all, [name]: value }))
+  const change = (name: string) => (value: FormValues[string]) => {
+    errors.change(name)
+    setValues((all) => ({ ...all, [name]: value }))
+  }
   const draw = (field: DerivedField) => (
     <FormField
       key={field.name}
@@ -67,7 +69,7 @@ export function OperationForm(props: OperationFormProps) {
       isEdit={before !== null}
       value={values[field.name] ?? ''}
       onChange={change(field.name)}
-      error={errors[field.name]}
+      error={errors.left[field.name]}
       suggestions={props.suggestions?.[field.name]}
       choices={props.choices?.[field.name]}
       label={props.labels?.[field.name]}
@@ -83,7 +85,7 @@ export function OperationForm(props: OperationFormProps) {
       {shown.filter((field) => !isFolded(field)).map(draw)}
       {props.children}
       {folded.length === 0 ? null : (
-        <details className="fold" open={folded.some(({ name }) => errors[name] !== undefined) || undefined}>
+        <details className="fold" open={folded.some(({ name }) => errors.all[name] !== undefined) || undefined}>
           <summary>More settings</summary>
           <div className="stack">{folded.map(draw)}</div>
         </details>

@@ -1,6 +1,7 @@
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import type { Fault } from '../../client/fault.ts'
 import type { DerivedOperation } from '../../contract/derived.ts'
+import { useFormErrors } from '../../parts/field-errors.ts'
 import { type FormValues, inputOf, problemsOf, valuesOf } from '../../parts/form-values.ts'
 import { FormFault, FormField } from '../../parts/index.ts'
 
@@ -18,15 +19,14 @@ export interface InputFormProps {
 export function InputForm({ operation, preset, fault, children, onInput }: InputFormProps) {
   const { fields } = operation
   const [values, setValues] = useState<FormValues>(() => valuesOf(fields, preset))
-  const [missing, setMissing] = useState<Record<string, string>>({})
-  const errors = { ...fault?.fields, ...missing }
+  const form = useRef<HTMLFormElement>(null)
+  const errors = useFormErrors(form, fault)
   const submit = () => {
-    const blank = problemsOf(fields, values, null)
-    setMissing(blank)
-    if (Object.keys(blank).length === 0) onInput(inputOf(fields, values, null))
+    if (!errors.refuse(problemsOf(fields, values, null))) onInput(inputOf(fields, values, null))
   }
   return (
     <form
+      ref={form}
       className="form stack"
       noValidate
       onSubmit={(event) => {
@@ -39,8 +39,11 @@ export function InputForm({ operation, preset, fault, children, onInput }: Input
           key={field.name}
           field={field}
           value={values[field.name] ?? ''}
-          onChange={(value) => setValues((all) => ({ ...all, [field.name]: value }))}
-          error={errors[field.name]}
+          onChange={(value) => {
+            errors.change(field.name)
+            setValues((all) => ({ ...all, [field.name]: value }))
+          }}
+          error={errors.left[field.name]}
         />
       ))}
       <FormFault fault={fault} shown={fields.map(({ name }) => name)} />

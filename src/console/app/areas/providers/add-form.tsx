@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import type { Fault } from '../../client/fault.ts'
 import { operationNamed } from '../../contract/operations.ts'
+import { useFormErrors } from '../../parts/field-errors.ts'
 import { FormField } from '../../parts/form-field.tsx'
 import { type FormValues, inputOf, problemsOf, valuesOf } from '../../parts/form-values.ts'
 import { Button, FormFault, toast, useOperation } from '../../parts/index.ts'
@@ -74,19 +75,20 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
   const { shown, more } = fieldsFor(choice)
   const fields = [...shown, ...more]
   const [values, setValues] = useState<FormValues>(() => valuesOf(fields, { name }))
-  const [missing, setMissing] = useState<Record<string, string>>({})
+  const form = useRef<HTMLFormElement>(null)
   const { call, busy, fault, forget } = useOperation('providers.add')
   const navigate = useNavigate()
-  const errors = { ...fault?.fields, ...missing }
-  const set = (field: string, value: FormValues[string]) => setValues((all) => ({ ...all, [field]: value }))
+  const errors = useFormErrors(form, fault)
+  const set = (field: string, value: FormValues[string]) => {
+    errors.change(field)
+    setValues((all) => ({ ...all, [field]: value }))
+  }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const blank = { ...problemsOf(fields, values, null), ...missingByKind(choice, values) }
-    setMissing(blank)
-    if (Object.keys(blank).length > 0) return
+    if (errors.refuse({ ...problemsOf(fields, values, null), ...missingByKind(choice, values) })) return
     const fixed = { kind: kind.kind, ...(preset === null ? {} : { preset: preset.name }) }
     const added = await call({ ...fixed, ...inputOf(fields, values, null) })
-    if (added === null) return
+    if (added === null) return errors.fail()
     const made = added as Provider
     toast({ tone: 'good', title: `Provider "${made.name}" added`, text: describeCheck(made) })
     void navigate({ to: '/providers/$name', params: { name: made.name }, search: keepScope })
@@ -97,7 +99,7 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
       field={isNeeded(field.name, choice) ? { ...field, required: true } : field}
       value={values[field.name] ?? ''}
       onChange={(value) => set(field.name, value)}
-      error={errors[field.name]}
+      error={errors.left[field.name]}
       label={field.name === 'credential' ? credentialLabel(kind) : undefined}
       hint={hintOf(field.name, choice) ?? field.description}
       suggestions={field.name === 'projects' ? projects : undefined}
@@ -106,9 +108,9 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
   const checks = kind.credential !== 'none' && values.skipCheck !== true
   return (
     <div className="beside">
-      <form className="form stack" noValidate onSubmit={(event) => void submit(event)}>
+      <form ref={form} className="form stack" noValidate onSubmit={(event) => void submit(event)}>
         {shown.map(draw)}
-        <details className="fold" open={more.some(({ name: field }) => errors[field] !== undefined) || undefined}>
+        <details className="fold" open={more.some(({ name: field }) => errors.all[field] !== undefined) || undefined}>
           <summary>More settings</summary>
           <div className="stack">{more.map(draw)}</div>
         </details>

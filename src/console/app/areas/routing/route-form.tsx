@@ -1,5 +1,6 @@
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { operationNamed } from '../../contract/operations.ts'
+import { useFormErrors } from '../../parts/field-errors.ts'
 import { FormField } from '../../parts/form-field.tsx'
 import { type FormValues, inputOf, problemsOf, valuesOf } from '../../parts/form-values.ts'
 import { Button, FormFault, useOperation } from '../../parts/index.ts'
@@ -46,43 +47,49 @@ export function RouteForm({ providers, route, provider, defaultScope, onDone, on
   const [chosen, setChosen] = useState<ScopeValue | null>(null)
   const scope = chosen ?? defaultScope
   const [rows, setRows] = useState<TargetRow[]>(() => firstRows(route, provider, providers))
-  const [missing, setMissing] = useState<Record<string, string>>({})
+  const form = useRef<HTMLFormElement>(null)
   const { call, busy, fault } = useOperation(operation)
   const models = useModelSuggestions(providers, rows)
-  const errors = { ...fault?.fields, ...missing }
+  const errors = useFormErrors(form, fault)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const blank = { ...problemsOf(fields, values, before), ...problemsOfRows(rows) }
-    setMissing(blank)
-    if (Object.keys(blank).length > 0) return
+    if (errors.refuse({ ...problemsOf(fields, values, before), ...problemsOfRows(rows) })) return
     const fixed = route === null ? scopeInput(scope) : referenceTo(route)
     const answer = await call({ ...fixed, targets: writeRows(rows), ...inputOf(fields, values, before) })
-    if (answer !== null) onDone(answer as Route)
+    if (answer === null) errors.fail()
+    else onDone(answer as Route)
+  }
+  const changeRows = (next: TargetRow[]) => {
+    errors.change('targets')
+    setRows(next)
   }
   const draw = (field: (typeof fields)[number]) => (
     <FormField
       key={field.name}
       field={field}
       value={values[field.name] ?? ''}
-      onChange={(value) => setValues((old) => ({ ...old, [field.name]: value }))}
-      error={errors[field.name]}
+      onChange={(value) => {
+        errors.change(field.name)
+        setValues((old) => ({ ...old, [field.name]: value }))
+      }}
+      error={errors.left[field.name]}
       suggestions={field.name === 'model' ? models : undefined}
     />
   )
   return (
-    <form className="form form-wide stack" noValidate onSubmit={(event) => void submit(event)}>
+    <form ref={form} className="form form-wide stack" noValidate onSubmit={(event) => void submit(event)}>
       {shown.map(draw)}
       {route === null ? (
         <ScopeFields value={scope} onChange={setChosen} operation="routes.add" allEnvironments />
       ) : null}
-      <TargetEditor rows={rows} onChange={setRows} providers={providers} weighted={values.strategy === 'weighted'} />
-      {errors.targets === undefined ? null : (
+      <TargetEditor rows={rows} onChange={changeRows} providers={providers} weighted={values.strategy === 'weighted'} />
+      {errors.left.targets === undefined ? null : (
         <p className="field-error small" role="alert">
-          {errors.targets}
+          {errors.left.targets}
         </p>
       )}
       {rows.length > 1 ? strategy.map(draw) : null}
-      <details className="fold">
+      <details className="fold" open={more.some(({ name }) => errors.all[name] !== undefined) || undefined}>
         <summary>More settings</summary>
         <div className="stack">{more.map(draw)}</div>
       </details>
