@@ -5,6 +5,7 @@ import { ScrollRegion } from './scroll-region.tsx'
 import { ColumnChoice, type TableColumn, useColumnChoice } from './table-columns.tsx'
 import { useRowKeys } from './table-keys.ts'
 import { SortButton, type TableSort, useSort } from './table-sort.tsx'
+import { leastWidths } from './table-widths.ts'
 
 export interface TableHandle {
   /** How far it is scrolled; 0 is the top. */
@@ -89,7 +90,12 @@ export function DataTable<Row>(given: DataTableProps<Row>) {
         empty
       ) : (
         <ScrollRegion label={label} scrollRef={scroller}>
-          <table className={props.cards ? 'table table-cards' : 'table'} ref={keys.table} aria-rowcount={rows.length}>
+          <table
+            className={props.cards ? 'table table-cards' : 'table'}
+            style={leastWidths(choice.shown) as CSSProperties}
+            ref={keys.table}
+            aria-rowcount={rows.length}
+          >
             <Head columns={choice.shown} sort={sort} />
             <tbody>
               <Spacer height={isVirtual ? (items[0]?.start ?? 0) : 0} />
@@ -123,8 +129,12 @@ function openAt<Row>({ rows, onOpen }: DataTableProps<Row>, index: number): void
   if (row !== undefined) onOpen?.(row)
 }
 
-function classOf<Row>({ number = false, digits, wideOnly = false }: TableColumn<Row>): string {
-  return `${number ? 'number' : ''}${digits === undefined ? '' : ' amount'}${wideOnly ? ' wide-only' : ''}`.trim()
+function classOf<Row>({ number = false, digits, wideOnly = false, roomyOnly = false }: TableColumn<Row>): string {
+  const classes = { number, amount: digits !== undefined, 'wide-only': wideOnly || roomyOnly, 'roomy-only': roomyOnly }
+  return Object.entries(classes)
+    .filter(([, holds]) => holds)
+    .map(([name]) => name)
+    .join(' ')
 }
 
 /** Digits behind the point for which a column of amounts keeps room, by its id. */
@@ -143,9 +153,9 @@ function missingRoom<Row>({ id, digits }: TableColumn<Row>, row: Row, aligned: D
   return missing > 0 ? ({ '--missing': `${missing}ch` } as CSSProperties) : undefined
 }
 
-/** Two widths for the style sheet to choose from. */
-function widthsOf<Row>({ width = 'auto', narrowWidth = width }: TableColumn<Row>): CSSProperties {
-  return { '--wide': width, '--narrow': narrowWidth } as CSSProperties
+/** Three widths for the style sheet to choose from. */
+function widthsOf<Row>({ width = 'auto', middleWidth = width, narrowWidth = width }: TableColumn<Row>): CSSProperties {
+  return { '--wide': width, '--middle': middleWidth, '--narrow': narrowWidth } as CSSProperties
 }
 
 /** With a fixed layout the widths of the head are the widths of all. */

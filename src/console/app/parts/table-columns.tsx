@@ -74,9 +74,14 @@ export interface TableColumn<Row> {
   digits?(row: Row): number | null
   /** A CSS length. Columns without one share what is left. */
   width?: string
+  /** Where its table has less than 1080 px. */
+  middleWidth?: string
+  /** Where its table has at most 760 px. */
   narrowWidth?: string
   /** Hidden by default. */
   optional?: boolean
-  /** Left out where there is little room (under 700 px). */
+  /** Left out where its table has at most 760 px. */
   wideOnly?: boolean
+  /** Left out where its table has less than 1080 px. */
+  roomyOnly?: boolean
 }

@@ -77,6 +77,53 @@ function Group({ of: { group, usd } }: { of: GroupRow }) {
   )
 }
 
+const otherFigures: TableColumn<GroupRow>[] = [
+  {
+    id: 'p50',
+    title: 'p50',
+    number: true,
+    width: '84px',
+    roomyOnly: true,
+    cell: (row) => <Duration ms={row.duration_p50_ms} />,
+  },
+  {
+    id: 'p95',
+    title: 'p95',
+    number: true,
+    width: '84px',
+    wideOnly: true,
+    cell: (row) => <Duration ms={row.duration_p95_ms} />,
+  },
+  {
+    id: 'input',
+    title: 'Tokens in',
+    number: true,
+    width: '116px',
+    middleWidth: '100px',
+    wideOnly: true,
+    cell: ({ input }) => <Count value={input} />,
+  },
+  {
+    id: 'output',
+    title: 'Tokens out',
+    number: true,
+    width: '116px',
+    middleWidth: '100px',
+    wideOnly: true,
+    cell: ({ output }) => <Count value={output} />,
+  },
+  {
+    id: 'usd',
+    title: 'Spend',
+    number: true,
+    width: '164px',
+    middleWidth: '160px',
+    wideOnly: true,
+    digits: ({ usd }) => digitsOfMoney(usd),
+    cell: ({ usd }) => <Money usd={usd} />,
+  },
+]
+
 function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
   return [
     { id: 'group', title: labelOf(by), cell: (row) => <Group of={row} /> },
@@ -84,7 +131,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       id: 'share',
       title: 'Share',
       width: '104px',
-      wideOnly: true,
+      roomyOnly: true,
       cell: ({ requests }) => <span className="share" style={{ width: `${(requests / most) * 100}%` }} />,
     },
     {
@@ -92,6 +139,7 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       title: 'Requests',
       number: true,
       width: '104px',
+      middleWidth: '88px',
       narrowWidth: '82px',
       cell: ({ requests }) => <Count value={requests} />,
     },
@@ -103,46 +151,6 @@ function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
       narrowWidth: '96px',
       cell: (row) => <Errors of={row} />,
     },
-    {
-      id: 'p50',
-      title: 'p50',
-      number: true,
-      width: '84px',
-      wideOnly: true,
-      cell: (row) => <Duration ms={row.duration_p50_ms} />,
-    },
-    {
-      id: 'p95',
-      title: 'p95',
-      number: true,
-      width: '84px',
-      wideOnly: true,
-      cell: (row) => <Duration ms={row.duration_p95_ms} />,
-    },
-    {
-      id: 'input',
-      title: 'Tokens in',
-      number: true,
-      width: '116px',
-      wideOnly: true,
-      cell: ({ input }) => <Count value={input} />,
-    },
-    {
-      id: 'output',
-      title: 'Tokens out',
-      number: true,
-      width: '116px',
-      wideOnly: true,
-      cell: ({ output }) => <Count value={output} />,
-    },
-    {
-      id: 'usd',
-      title: 'Spend',
-      number: true,
-      width: '164px',
-      wideOnly: true,
-      digits: ({ usd }) => digitsOfMoney(usd),
-      cell: ({ usd }) => <Money usd={usd} />,
-    },
+    ...otherFigures,
   ]
 }

@@ -128,7 +128,7 @@ const figureColumns: TableColumn<RequestRow>[] = [
     title: 'First byte',
     number: true,
     width: '92px',
-    wideOnly: true,
+    roomyOnly: true,
     cell: (row) => <Duration ms={row.first_byte_ms} />,
   },
   {
@@ -144,7 +144,7 @@ const figureColumns: TableColumn<RequestRow>[] = [
     title: 'Tokens',
     number: true,
     width: '152px',
-    wideOnly: true,
+    roomyOnly: true,
     cell: (row) => <Tokens row={row} />,
   },
   {
@@ -152,6 +152,7 @@ const figureColumns: TableColumn<RequestRow>[] = [
     title: 'Cost',
     number: true,
     width: '128px',
+    middleWidth: '116px',
     wideOnly: true,
     digits: ({ cost }) => digitsOfMoney(cost?.usd),
     cell: (row) => <Money usd={row.cost?.usd} />,
@@ -166,11 +167,19 @@ export function requestColumns(change: ChangeFilters): TableColumn<RequestRow>[]
     </FilterCell>
   )
   return [
-    { id: 'time', title: 'Time', width: '132px', narrowWidth: '84px', cell: (row) => <ClockTime at={row.time} /> },
+    {
+      id: 'time',
+      title: 'Time',
+      width: '132px',
+      middleWidth: '116px',
+      narrowWidth: '84px',
+      cell: (row) => <ClockTime at={row.time} />,
+    },
     {
       id: 'status',
       title: 'Status',
       width: '240px',
+      middleWidth: '116px',
       narrowWidth: '86px',
       cell: (row) => (
         <FilterCell {...statusFilter(row)} change={change}>

@@ -101,7 +101,7 @@ const otherColumns: TableColumn<Route>[] = [
     title: 'Requests, 1 h',
     number: true,
     width: '118px',
-    wideOnly: true,
+    roomyOnly: true,
     cell: (route) => <RouteHour route={route} figure="requests" />,
   },
   {
@@ -117,7 +117,7 @@ const otherColumns: TableColumn<Route>[] = [
     title: 'p95',
     number: true,
     width: '88px',
-    wideOnly: true,
+    roomyOnly: true,
     cell: (route) => <RouteHour route={route} figure="p95" />,
   },
   {
@@ -132,6 +132,7 @@ const otherColumns: TableColumn<Route>[] = [
     id: 'scope',
     title: 'Scope',
     width: '160px',
+    middleWidth: '158px',
     wideOnly: true,
     sort: ({ project, environment }) => `${project}/${environment ?? ''}`,
     cell: ({ project, environment }) => (
@@ -162,6 +163,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
       id: 'model',
       title: 'Model',
       width: '22%',
+      middleWidth: '25%',
       sort: ({ model }) => model,
       narrowWidth: '38%',
       cell: ({ id, model, enabled }) => (

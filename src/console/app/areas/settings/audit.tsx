@@ -31,6 +31,7 @@ const columns: TableColumn<AuditEvent>[] = [
     id: 'who',
     title: 'Actor',
     width: '120px',
+    middleWidth: '112px',
     wideOnly: true,
     cell: ({ actor }) => <UntrustedText text={actor} />,
   },
@@ -38,6 +39,7 @@ const columns: TableColumn<AuditEvent>[] = [
     id: 'operation',
     title: 'Operation',
     width: '212px',
+    middleWidth: '196px',
     narrowWidth: '45%',
     // Who did it is never left out.
     cell: ({ operation, actor }) => (
@@ -60,15 +62,31 @@ const columns: TableColumn<AuditEvent>[] = [
       </>
     ),
   },
-  { id: 'surface', title: 'Surface', width: '84px', wideOnly: true, cell: ({ surface }) => surface },
+  {
+    id: 'surface',
+    title: 'Surface',
+    width: '84px',
+    middleWidth: '80px',
+    wideOnly: true,
+    cell: ({ surface }) => surface,
+  },
   {
     id: 'address',
     title: 'Address',
     width: '132px',
+    middleWidth: '112px',
     wideOnly: true,
     cell: ({ address }) => <UntrustedText text={address} />,
   },
-  { id: 'sequence', title: 'No.', width: '104px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
+  {
+    id: 'sequence',
+    title: 'No.',
+    width: '104px',
+    middleWidth: '86px',
+    number: true,
+    wideOnly: true,
+    cell: ({ sequence }) => sequence,
+  },
 ]
 
 export function Audit() {

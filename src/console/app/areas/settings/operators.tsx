@@ -14,7 +14,7 @@ import { SecretOnce } from './secret-once.tsx'
 const widths = {
   display_name: { title: 'Display name' },
   state: { width: '92px' },
-  signs_in_with: { width: '104px' },
+  signs_in_with: { width: '110px' },
   last_sign_in_at: { width: '104px' },
 }
 

@@ -29,7 +29,7 @@ const usual = ['model', 'provider', 'input', 'output', 'cacheRead', 'cacheWrite'
 /** Of a list of thousands nobody reads more. */
 const mostShown = 60
 
-const rate = { width: '120px', narrowWidth: '88px' }
+const rate = { width: '120px', middleWidth: '112px', narrowWidth: '88px' }
 const widths = {
   // The same model costs otherwise elsewhere: where there is no room for the column, its name stands below.
   model: {
@@ -46,15 +46,16 @@ const widths = {
       </>
     ),
   },
-  vendor: { width: '116px', wideOnly: true },
-  provider: { width: '100px', wideOnly: true },
+  vendor: { width: '116px', middleWidth: '112px', wideOnly: true },
+  provider: { width: '100px', middleWidth: '84px', wideOnly: true },
   input: rate,
-  cache_read: { width: '112px', wideOnly: true },
+  cache_read: { width: '112px', middleWidth: '100px', wideOnly: true },
   // The choice of columns is above it.
-  output: { width: '120px', narrowWidth: '120px' },
+  output: { width: '120px', middleWidth: '112px', narrowWidth: '120px' },
   source: { width: '84px', wideOnly: true },
   version: {
     width: '116px',
+    middleWidth: '112px',
     wideOnly: true,
     // One that was set has a moment; its day is enough here.
     cell: ({ version }: Price) => <span title={version}>{version.slice(0, 10)}</span>,
