@@ -68,6 +68,10 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await form.getByLabel('Applies to').fill('project:default')
     await form.getByText('More settings').click()
     await form.getByLabel('Max body').fill('1MB')
+    // What was written is not lost by one press.
+    await page.keyboard.press('Escape')
+    await form.getByText('press Escape again').waitFor()
+    expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('small')
     await form.getByRole('button', { name: 'Add policy' }).click()
     await page.getByText('0 of 60').waitFor()
     await page.getByRole('button', { name: 'Edit', exact: true }).click()

@@ -1,5 +1,5 @@
 import { X } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type FormEvent, type ReactNode, type SyntheticEvent, useEffect, useId, useRef, useState } from 'react'
 import { IconButton } from './button.tsx'
 
 export interface DialogProps {
@@ -12,13 +12,20 @@ export interface DialogProps {
   variant?: 'dialog' | 'drawer'
 }
 
-/** The browser's own dialog: it keeps the focus inside, ends on Escape, and gives the focus back. */
+/**
+ * The browser's own dialog: it keeps the focus inside, ends on Escape, and gives the focus back. A form in which somebody
+ * has written ends on the second Escape only, and not by a press beside it.
+ */
 export function Dialog({ open, title, onClose, children, actions, variant = 'dialog' }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
+  const isWritten = useRef(false)
+  const [warns, setWarns] = useState(false)
   useEffect(() => {
     const dialog = element.current
     if (dialog === null) return
+    isWritten.current = false
+    setWarns(false)
     if (open && !dialog.open) {
       dialog.showModal()
       // The browser would choose the button that closes it: whoever opens a form is going to write.
@@ -26,13 +33,30 @@ export function Dialog({ open, title, onClose, children, actions, variant = 'dia
     }
     if (!open && dialog.open) dialog.close()
   }, [open])
+  const noteInput = ({ target }: FormEvent) => {
+    // A question that asks for a name is no form: nothing is lost with it.
+    if (!(target instanceof Element) || target.closest('form.form') === null) return
+    isWritten.current = true
+    setWarns(false)
+  }
+  const cancel = (event: SyntheticEvent) => {
+    if (event.target !== element.current || !isWritten.current || warns) return
+    event.preventDefault()
+    setWarns(true)
+  }
+  const pressBeside = () => {
+    if (isWritten.current) setWarns(true)
+    else element.current?.close()
+  }
   return (
     <dialog
       ref={element}
       className={variant}
       aria-labelledby={titleId}
       onClose={onClose}
-      onPointerDown={(event) => event.target === element.current && element.current?.close()}
+      onInput={noteInput}
+      onCancel={cancel}
+      onPointerDown={(event) => event.target === element.current && pressBeside()}
     >
       {open ? (
         <div className="dialog-body">
@@ -44,6 +68,11 @@ export function Dialog({ open, title, onClose, children, actions, variant = 'dia
               onClick={() => element.current?.close()}
             />
           </header>
+          {warns ? (
+            <p className="dialog-warning small" role="alert">
+              Nothing is saved yet. To discard what you wrote, press Escape again.
+            </p>
+          ) : null}
           <div className="dialog-content">{children}</div>
           {actions === undefined ? null : <footer className="row dialog-actions">{actions}</footer>}
         </div>
