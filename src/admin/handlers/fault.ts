@@ -69,7 +69,7 @@ interface InputIssue {
 function invalidInput(error: ORPCError<string, unknown>) {
   const issues = readIssues(error.data)
   const text = issues.map(describeIssue).join('; ')
-  const hint = 'See --help for the accepted input.'
+  const hint = 'Correct it, and try again.'
   return new ORPCError('invalid', {
     status: errorStatus.invalid,
     message: sentence(text === '' ? error.message : text),
