@@ -27,8 +27,8 @@ export function AwayBanner() {
     <div className="away" role="alert">
       <CloudOff size={16} aria-hidden="true" />
       <p className="grow">
-        <b>The gateway does not answer.</b> This page shows what was read <Time at={new Date(heardAt).toISOString()} />.
-        The console connects again by itself.
+        <b>The gateway does not answer.</b> What is shown was read <Time at={new Date(heardAt).toISOString()} />, and
+        the rest is missing. The console connects again by itself.
       </p>
       <Button small onClick={again}>
         Retry now

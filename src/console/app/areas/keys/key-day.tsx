@@ -4,18 +4,18 @@ import { readSeries, seriesKey } from '../../client/series.ts'
 import type { SeriesPoint } from '../../client/series-shape.ts'
 import { useTraffic } from '../../live/traffic.ts'
 import { Missing, Sparkline } from '../../parts/index.ts'
-import type { StatsRow } from '../outputs.ts'
+import type { KeyDays } from './day-requests.ts'
 
 const day = { since: '24h' } as const
 
-/** What every key of the scope did in the last day, by its ID. */
-export function useKeyDays(filter: { project?: string; environment?: string }): ReadonlyMap<string, StatsRow> {
+/** What every key of the scope did in the last day; null while nothing has been read. */
+export function useKeyDays(filter: { project?: string; environment?: string }): KeyDays | null {
   const { data, refetch } = useQuery({
     ...orpc.requests.stats.queryOptions({ input: { ...filter, ...day, by: 'key' } }),
     placeholderData: keepPreviousData,
   })
   useTraffic(() => void refetch())
-  return new Map((data ?? []).map((row) => [row.id, row]))
+  return data === undefined ? null : new Map(data.map((row) => [row.id, row]))
 }
 
 /** Its requests of the last day by the half hour; read only for the rows that are on the page. */

@@ -22,8 +22,9 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { ScopeNote } from '../../shell/scope-note.tsx'
-import type { CreatedKey, Key, StatsRow } from '../outputs.ts'
+import type { CreatedKey, Key } from '../outputs.ts'
 import { CreateKey } from './create-key.tsx'
+import { errorRateOf, type KeyDays, requestsOf } from './day-requests.ts'
 import { KeySparkline, useKeyDays } from './key-day.tsx'
 import { KeyMark, KeyState } from './key-display.tsx'
 import { useKeyUsage } from './key-usage.ts'
@@ -183,7 +184,7 @@ const lifeColumns: TableColumn<Key>[] = [
 function columnsFor(
   rows: readonly Key[],
   usage: ReadonlyMap<string, KeyUsage>,
-  days: ReadonlyMap<string, StatsRow>,
+  days: KeyDays | null,
 ): TableColumn<Key>[] {
   const hasLimits = [...usage.values()].some((used) => allLimits(used).length > 0)
   const expires = rows.some(({ expires_at }) => expires_at !== null)
@@ -195,8 +196,8 @@ function columnsFor(
       number: true,
       width: '128px',
       wideOnly: true,
-      sort: ({ id }) => days.get(id)?.requests ?? 0,
-      cell: ({ id }) => <Count value={days.get(id)?.requests ?? 0} />,
+      sort: ({ id }) => requestsOf(days, id) ?? 0,
+      cell: ({ id }) => <Count value={requestsOf(days, id)} />,
     },
     {
       id: 'errors',
@@ -204,8 +205,8 @@ function columnsFor(
       number: true,
       width: '92px',
       roomyOnly: true,
-      sort: ({ id }) => errorRate(days.get(id)),
-      cell: ({ id }) => <ErrorRate rate={errorRate(days.get(id))} />,
+      sort: ({ id }) => errorRateOf(days, id),
+      cell: ({ id }) => <ErrorRate rate={errorRateOf(days, id)} />,
     },
     {
       id: 'day',
@@ -214,7 +215,7 @@ function columnsFor(
       roomyOnly: true,
       // There is no room for it beside the limits: the scope would be cut to a letter.
       optional: hasLimits,
-      cell: ({ id }) => <KeySparkline id={id} requests={days.get(id)?.requests ?? 0} />,
+      cell: ({ id }) => <KeySparkline id={id} requests={requestsOf(days, id) ?? 0} />,
     },
     {
       id: 'spend',
@@ -222,9 +223,9 @@ function columnsFor(
       number: true,
       width: '128px',
       optional: true,
-      digits: ({ id }) => digitsOfMoney(days.get(id)?.usd),
-      sort: ({ id }) => days.get(id)?.usd ?? 0,
-      cell: ({ id }) => <Spent usd={days.get(id)?.usd ?? null} />,
+      digits: ({ id }) => digitsOfMoney(days?.get(id)?.usd),
+      sort: ({ id }) => days?.get(id)?.usd ?? 0,
+      cell: ({ id }) => <Spent usd={days?.get(id)?.usd ?? null} />,
     },
     // As the last column it stands beside the choice of columns.
     hasLimits || expires ? usedColumn : { ...usedColumn, width: '132px' },
@@ -238,11 +239,6 @@ function columnsFor(
     },
     ...lifeColumns.map((column) => (column.id === 'expires' ? { ...column, optional: !expires } : column)),
   ]
-}
-
-/** null: there was no request. */
-function errorRate(day: StatsRow | undefined): number | null {
-  return day === undefined || day.requests === 0 ? null : day.errors / day.requests
 }
 
 function Spent({ usd }: { usd: number | null }) {
