@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { applyEvent, emptyResponse } from '../../../src/console/app/areas/playground/playground-response.ts'
+import { applyEvent, emptyResponse, refusalOf } from '../../../src/console/app/areas/playground/playground-response.ts'
 import {
   blockedReason,
   bodyOf,
@@ -75,4 +75,17 @@ describe('an answer as it comes', () => {
     expect(applyEvent(coming, end)).toMatchObject({ state: 'ended', durationMs: 20, error: null })
     expect(applyEvent(coming, { ...end, error: 'reset' })).toMatchObject({ state: 'failed', error: 'reset' })
   })
+})
+
+it('what is wrong is said in words, in the form of every lane, and only of a refusal', () => {
+  const at = (status: number, raw: string) => {
+    const sent = { request_id: 'req_1', lane: 'openai' as const, path: '/v1/x', request_body: '{}', text: null }
+    return refusalOf({ begin: { kind: 'begin', status, headers: {}, ...sent }, raw })
+  }
+  const body = { error: { message: 'There is no model "x".' } }
+  expect(at(404, JSON.stringify(body))).toBe('There is no model "x".')
+  expect(at(404, JSON.stringify([body]))).toBe('There is no model "x".')
+  expect(at(200, JSON.stringify(body))).toBe(null)
+  expect([at(502, '<html>'), at(502, '{"error":"no"}'), at(502, 'null'), at(502, '')]).toEqual([null, null, null, null])
+  expect(refusalOf(emptyResponse)).toBe(null)
 })

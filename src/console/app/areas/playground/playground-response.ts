@@ -1,4 +1,5 @@
 import type { SentEvent } from '../../../../admin/contract/requests/send.ts'
+import { valueAt } from '../../../../admin/contract/show-value.ts'
 
 /** A response as far as it has been received. */
 export interface PlaygroundResponse {
@@ -45,5 +46,17 @@ export function applyEvent(answer: PlaygroundResponse, event: SentEvent): Playgr
         firstTextMs: event.first_text_ms ?? answer.firstTextMs,
         error: event.error,
       }
+  }
+}
+
+/** What the gateway or the provider says is wrong, in every lane's form of it; null: nothing is, or it says it otherwise. */
+export function refusalOf({ begin, raw }: Pick<PlaygroundResponse, 'begin' | 'raw'>): string | null {
+  if (begin === null || begin.status < 400) return null
+  try {
+    const parsed: unknown = JSON.parse(raw)
+    const message = valueAt(valueAt(Array.isArray(parsed) ? parsed[0] : parsed, 'error'), 'message')
+    return typeof message === 'string' && message !== '' ? message : null
+  } catch {
+    return null
   }
 }

@@ -2,7 +2,7 @@ import { Reply } from 'lucide-react'
 import { useState } from 'react'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Button, CopyButton, Duration, StateBadge, Tabs } from '../../parts/index.ts'
-import type { PlaygroundResponse } from './playground-response.ts'
+import { type PlaygroundResponse, refusalOf } from './playground-response.ts'
 
 type ResponseTab = 'text' | 'response' | 'request'
 
@@ -24,7 +24,7 @@ export function ResponseView({ answer, onContinue }: { answer: PlaygroundRespons
           ) : (
             <StateBadge state={begin.status} busy={state === 'coming'} />
           )}
-          <span className="quiet">{words[state]}</span>
+          <span className="quiet">{isRefused(answer) && state === 'ended' ? 'Failed' : words[state]}</span>
         </span>
         <span className="row number small">
           {answer.firstTextMs === null && answer.durationMs === null ? null : (
@@ -47,7 +47,7 @@ export function ResponseView({ answer, onContinue }: { answer: PlaygroundRespons
           Response interrupted: {escapeControls(error)}
         </p>
       )}
-      <Tabs<ResponseTab> label="ResponseTab" tabs={tabs} value={view} onChange={setView}>
+      <Tabs<ResponseTab> label="Response" tabs={tabs} value={view} onChange={setView}>
         {view === 'text' ? <AnswerText answer={answer} onContinue={onContinue} /> : null}
         {view === 'response' ? <Raw head={headOf(answer)} body={answer.raw} /> : null}
         {view === 'request' ? <Raw head={`POST ${begin?.path ?? ''}`} body={begin?.request_body ?? ''} /> : null}
@@ -64,11 +64,22 @@ const words: Record<PlaygroundResponse['state'], string> = {
   failed: 'Interrupted',
 }
 
+function isRefused({ begin }: PlaygroundResponse): boolean {
+  return begin !== null && begin.status >= 400
+}
+
 /** A model may answer anything: lines stay, turning marks and escapes are written out. */
 function AnswerText({ answer, onContinue }: { answer: PlaygroundResponse; onContinue: (() => void) | null }) {
-  const { text, raw, state, begin } = answer
-  const isError = begin !== null && begin.status >= 400
-  if (isError) return <Raw head={headOf(answer)} body={raw} />
+  const { text, raw, state } = answer
+  if (isRefused(answer)) {
+    const refusal = refusalOf(answer)
+    if (refusal === null) return <Raw head={headOf(answer)} body={raw} />
+    return (
+      <div className="answer-text" role="alert">
+        <bdi>{shown(refusal)}</bdi>
+      </div>
+    )
+  }
   return (
     <div className="stack-tight">
       <div className="answer-text" aria-live="polite" aria-busy={state === 'coming'}>
