@@ -11,8 +11,8 @@ const directory = join(import.meta.dirname, '../scenarios')
 
 // Most of a scenario is waiting for one process after the other.
 describe.concurrent('scenarios', { timeout: 1_200_000 }, () => {
-  // Each command is a process of its own: every third scenario, by chance, and all of them by `npm run shows`.
-  for (const file of oneOf(3, readdirSync(directory).sort())) {
+  // Each command is a process of its own: every fourth scenario, by chance, and all of them by `npm run shows`.
+  for (const file of oneOf(4, readdirSync(directory).sort())) {
     const scenario = parseScenario(readFileSync(join(directory, file), 'utf8'))
     const needs = ['bash', ...scenario.needs]
     it.skipIf(!needs.every(hasProgram))(`${file} (needs ${needs.join(', ')})`, () => playScenario(scenario))

@@ -7,6 +7,7 @@ import { TestCluster } from '../support/cluster.ts'
 import { listAllRequests } from '../support/gateway.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
+import { oneOf } from '../support/shows/is-whole.ts'
 
 const credential = 'sk-of-the-cluster-1234567890'
 /** What is released has none. */
@@ -304,7 +305,7 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     await expect.poll(outbox).toMatchObject({ records: 0, trouble: null })
   })
 
-  it.skipIf(!hasFaultPoints).each(['ship.before-commit', 'ship.after-commit'])(
+  it.skipIf(!hasFaultPoints).each(oneOf(2, ['ship.before-commit', 'ship.after-commit']))(
     'brings each once when a node is killed at %s (needs fault points, which released builds lack)',
     async (point) => {
       await node('gw-b').gateway.stop()
