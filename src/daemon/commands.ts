@@ -19,16 +19,17 @@ export const initCommand: DaemonCommand = {
     { flags: '--no-recovery-key', description: 'Do not create a recovery key now (later: seal recovery-key)' },
   ],
   examples: ['init', 'init --data-dir /var/lib/spgw'],
-  async run(options, io, { dataDir }) {
+  async run(options, io, { dataDir, output }) {
     const settings = await readSettings(options, io, dataDir)
     const { initialise } = await import('./init.ts')
     const credentialsDirectory = io.environment.CREDENTIALS_DIRECTORY ?? null
     const { made, recoveryKey } = await initialise(settings, credentialsDirectory, options.recoveryKey !== false)
     await io.stderr.write(made.length === 0 ? `Nothing to do: ${settings.dataDirectory} is set up.\n` : listMade(made))
-    if (recoveryKey !== null) {
-      await io.stderr.write(recoveryNote)
-      await io.stdout.write(`${recoveryKey.reveal()}\n`)
-    }
+    if (recoveryKey !== null) await io.stderr.write(recoveryNote)
+    const recovery_key = recoveryKey?.reveal() ?? null
+    const { printRecords } = await import('./print-records.ts')
+    const document = { data_directory: settings.dataDirectory, made, recovery_key }
+    await io.stdout.write((await printRecords(output, document)) ?? (recovery_key === null ? '' : `${recovery_key}\n`))
     return 0
   },
 }

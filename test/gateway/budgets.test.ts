@@ -120,6 +120,8 @@ describe('a budget in USD', () => {
     const first = ask(plane)
     answer(await called(), 90)
     expect((await first).status).toBe(200)
+    // Four answers would be too short to be of use.
+    expectLaneError('openai', await ask(plane, { n: 4 }), 'budget_exceeded')
     const second = ask(plane)
     const sent = await called()
     const allowed = use(plane)

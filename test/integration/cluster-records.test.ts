@@ -342,7 +342,7 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
       }
     })()
     const readiness = async () => (await fetch(`${second.baseUrl}/readyz`)).status
-    expect(await second.admin.cluster.drain({})).toEqual({ node: 'gw-b', draining: true, running: 0 })
+    expect(await second.admin.cluster.drain({})).toEqual({ node: 'gw-b', draining: true, running: 0, kept: null })
     expect(await readiness()).toBe(503)
     // What a load balancer has not noticed yet is served.
     sent.add((await ask('gw-b')) ?? '')

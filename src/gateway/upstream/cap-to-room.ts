@@ -2,7 +2,7 @@ import type { BudgetRefusal } from '../../policy/limits/budget-counters.ts'
 import { type Expected, holdOf } from '../../policy/limits/expected-use.ts'
 import type { Call } from '../request/call.ts'
 
-/** The least that an answer is cut down to: of some endpoints a smaller limit is invalid, and nobody is served by it. */
+/** The least that each answer is cut down to: of some endpoints a smaller limit is invalid, and nobody is served by it. */
 const leastAnswer = 16
 
 /**
@@ -14,7 +14,8 @@ export function roomToCap(call: Call, refusal: BudgetRefusal, expected: Expected
   if (why !== 'spent' || limit.caps !== true || expected.grows) return null
   if (call.match.endpoint.outputLimits === undefined) return null
   const fits = fitting(refusal, expected)
-  return fits === null || fits < leastAnswer || fits >= expected.output ? null : fits
+  const least = leastAnswer * call.inspection.answers
+  return fits === null || fits < least || fits >= expected.output ? null : fits
 }
 
 /** Says so on the record. */
