@@ -22,6 +22,8 @@ export class CacheTap implements BodyTap {
   readonly #place: CachePlace
   readonly #inner: BodyTap | null
   readonly #bytes: KeptBytes
+  /** As the policies have it, which the key of the answer tells apart. */
+  readonly #outputCap: number | null
   #contentType: string | null = null
   #isPlain = true
 
@@ -29,6 +31,7 @@ export class CacheTap implements BodyTap {
     this.#call = call
     this.#place = place
     this.#inner = inner
+    this.#outputCap = call.outputCap
     this.#bytes = new KeptBytes(call.gateway.captures)
   }
 
@@ -52,8 +55,9 @@ export class CacheTap implements BodyTap {
   /** Nobody waits for the cache. */
   async journal(end: RequestEnd): Promise<void> {
     await this.#inner?.journal(end)
-    // What a translation lost is told with each answer.
-    const isPlain = this.#isPlain && this.#call.trace.translation === null
+    const { trace, outputCap } = this.#call
+    // What a translation lost is told with each answer. One that was cut to the room of a budget would be short for all others.
+    const isPlain = this.#isPlain && trace.translation === null && outputCap === this.#outputCap
     const kept = isPlain && isGood(end) && this.#isWhole() ? Buffer.from(this.#bytes.bytes) : null
     this.#bytes.release()
     if (kept !== null) void this.#keep(kept, end)
