@@ -19,6 +19,8 @@ export function cacheKey(call: Call, route: SnapshotRoute): string {
     versionHeaders.map((name) => call.header(name)),
     policyDigest(policy),
     routeDigest(route, configuration),
+    // Its key may be anybody's: it gets nothing of what other providers answered.
+    ...(key.onlyDemo === true ? ['demo'] : []),
   ]
   // The head is JSON, so that no part of it can pass for another; the body has the rest.
   return createHash('sha256').update(JSON.stringify(head)).update('\n').update(body.bytes).digest('hex')
