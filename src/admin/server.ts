@@ -13,6 +13,8 @@ export interface AdminServerOptions {
   socketPath: string
   /** Whose members may use it too (mode 0660), by name or number; null: the owner alone (0600). */
   socketGroup: string | null
+  /** The group may pass through it, where the socket is there. */
+  dataDirectory: string
   version: string
 }
 
@@ -50,7 +52,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   })
   // A tail may be silent for as long as it likes.
   server.requestTimeout = 0
-  await listen(server, socketPath, groupId)
+  await listen(server, options, groupId)
   return {
     socketPath,
     open: (parts, dispatcher = lazyDispatcher(parts)) => opened.resolve({ dispatcher, onFault: parts.onFault }),
@@ -74,7 +76,11 @@ interface OpenedAdmin {
 }
 
 /** The mask holds while the socket is bound (which `listen` does at once), so that it is never open wider, not even for a moment. */
-async function listen(server: Server, socketPath: string, groupId: number | null): Promise<void> {
+async function listen(
+  server: Server,
+  { socketPath, dataDirectory }: AdminServerOptions,
+  groupId: number | null,
+): Promise<void> {
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.once('listening', resolve)
@@ -87,15 +93,19 @@ async function listen(server: Server, socketPath: string, groupId: number | null
   }
   await listening
   if (process.platform === 'win32' || groupId === null) return
-  letThrough(dirname(socketPath), groupId)
+  if (dirname(socketPath) === dataDirectory) letThrough(dataDirectory, groupId)
   chownSync(socketPath, -1, groupId)
   chmodSync(socketPath, 0o660)
 }
 
-/** A data directory is closed to all but its owner, and so would its socket be: the group may pass, and read nothing. */
+/**
+ * A data directory is closed to all but its owner, and so would its socket be: the group may pass, and list nothing. Any other directory
+ * is not the gateway's to open: it may be root's home, or the user's `$XDG_RUNTIME_DIR`.
+ */
 function letThrough(directory: string, groupId: number): void {
   const { mode, uid } = statSync(directory)
-  if ((mode & 0o077) !== 0 || uid !== process.getuid?.()) return
+  // One that another group may pass through was named in the settings before.
+  if ((mode & 0o077 & ~0o010) !== 0 || uid !== process.getuid?.()) return
   chownSync(directory, -1, groupId)
   chmodSync(directory, 0o710)
 }

@@ -144,7 +144,8 @@ async function takeDataDirectory(options: ServeOptions, boot: string, begun: Asy
   makeDirectory(settings.dataDirectory)
   const onLocked = async () => {
     const { socket: socketPath, socketGroup } = settings.admin
-    const server = await startAdminServer({ socketPath, socketGroup, version })
+    const { dataDirectory } = settings
+    const server = await startAdminServer({ socketPath, socketGroup, dataDirectory, version })
     begun.defer(() => server.close())
     noteSocketPath(settings)
     admin.resolve(server)

@@ -69,7 +69,7 @@ export async function startTestGateway(
   const directory = temporaryDirectory()
   const paths = storePaths(directory)
   const socketPath = path ?? join(directory, 'admin.sock')
-  const server = await startAdminServer({ socketPath, socketGroup: null, version: '1.2.3' })
+  const server = await startAdminServer({ socketPath, socketGroup: null, dataDirectory: directory, version: '1.2.3' })
   let closing: Promise<void> | null = null
   const close = () => (closing ??= server.close())
   onTestFinished(close)

@@ -14,7 +14,7 @@ import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import { connect, startTestGateway, temporaryDirectory } from './gateway.ts'
 
 const json = { 'content-type': 'application/json' }
-const options = { socketGroup: null, version: '1.2.3' }
+const options = { socketGroup: null, dataDirectory: '/elsewhere', version: '1.2.3' }
 
 interface Answer {
   status: number
@@ -71,15 +71,32 @@ describe('the admin socket', () => {
     expect(await ask(socketPath, '/api/status', json)).toMatchObject({ status: 200 })
   })
 
-  it('is open to a group where one is named', async () => {
-    const directory = temporaryDirectory()
-    chmodSync(directory, 0o700)
-    const socketPath = join(directory, 'admin.sock')
+  it.each([
+    ['its own', 0o700, 0o710],
+    ['that another group was named for', 0o710, 0o710],
+    ['that is open', 0o755, 0o755],
+  ])(
+    'is open to a group where one is named, which may pass through a data directory %s',
+    async (_which, before, after) => {
+      const dataDirectory = temporaryDirectory()
+      chmodSync(dataDirectory, before)
+      const socketPath = join(dataDirectory, 'admin.sock')
+      const socketGroup = String(process.getgid?.())
+      const server = await startAdminServer({ ...options, dataDirectory, socketPath, socketGroup })
+      onTestFinished(() => server.close())
+      expect(statSync(socketPath).mode & 0o777).toBe(0o660)
+      expect(statSync(dataDirectory).mode & 0o777).toBe(after)
+    },
+  )
+
+  it('lets the group through no other directory, such as the one of a user for sockets', async () => {
+    const runtime = temporaryDirectory()
+    chmodSync(runtime, 0o700)
+    const socketPath = join(runtime, 'spgw-1.sock')
     const server = await startAdminServer({ ...options, socketPath, socketGroup: String(process.getgid?.()) })
     onTestFinished(() => server.close())
     expect(statSync(socketPath).mode & 0o777).toBe(0o660)
-    // Who could not pass through its directory could not open it either.
-    expect(statSync(directory).mode & 0o777).toBe(0o710)
+    expect(statSync(runtime).mode & 0o777).toBe(0o700)
   })
 
   it('refuses a group that is not there, and takes nothing', async () => {
