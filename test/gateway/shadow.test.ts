@@ -143,13 +143,16 @@ describe('a route with a shadow', () => {
     expect((await ask(plane)).status).toBe(429)
   })
 
-  it('is not sent what the budgets have no room for', async () => {
-    // Room for the request's hold, of which nearly all is spent when it ends.
+  it.each([
+    ['have no room for', {}],
+    ['have room for a shorter answer to', { capOutput: true }],
+  ])('is not sent what the budgets %s', async (_what, more) => {
+    // Room for the request's hold, of which most is spent when it ends.
     const spent: Act = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 100 } }))
+      response.end(JSON.stringify({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 80 } }))
     }
-    const { plane, seen } = await start(spent, whole, [makePolicy('team', { budgetTokensDay: 140 })])
+    const { plane, seen } = await start(spent, whole, [makePolicy('team', { budgetTokensDay: 140, ...more })])
     expect((await ask(plane)).status).toBe(200)
     await plane.drain(0)
     expect(seen).toEqual([])

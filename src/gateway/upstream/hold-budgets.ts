@@ -65,10 +65,11 @@ export function holdFirst(call: Call, target: Priced, now: number): Fault | null
   }
 }
 
-/** A shorter answer may fit, and the policy wants that. */
+/** A shorter answer may fit, and the policy wants that; not of a copy for a shadow, which would take the last of a budget. */
 function isCapped(call: Call, refusal: BudgetRefusal | null, expected: Expected): boolean {
-  const room = refusal === null ? null : roomToCap(call, refusal, expected)
-  if (refusal === null || room === null) return false
+  if (refusal === null || call.trace.shadowOf !== null) return false
+  const room = roomToCap(call, refusal, expected)
+  if (room === null) return false
   capToRoom(call, refusal, room)
   return true
 }
