@@ -56,12 +56,14 @@ function mayHold({ inspection, match }: Call): boolean {
 export function holdFirst(call: Call, target: Priced, now: number): Fault | null {
   const hold = budgetsOf(call.arrival)
   if (hold === null) return null
-  for (;;) {
+  // Each budget may cap once. What is refused after that, others spend meanwhile.
+  for (let caps = 0; ; caps++) {
     const expected = expectFirst(call, target)
     if ('code' in expected) return expected
     const refusal = holdWhatFits(call.gateway.limits, hold, expected, momentOf(call, now))
     askLater(call, refusal)
-    if (!isCapped(call, refusal, expected)) return concludeFirst(call, hold, target, expected, refusal)
+    if (caps === hold.limits.length || !isCapped(call, refusal, expected))
+      return concludeFirst(call, hold, target, expected, refusal)
   }
 }
 
@@ -84,11 +86,12 @@ async function holdFirstShared(call: Call, target: Priced | undefined): Promise<
     await gateway.limits.askAllowances(hold.limits, hold.user, moment)
     return null
   }
-  for (;;) {
+  for (let caps = 0; ; caps++) {
     const expected = expectFirst(call, target)
     if ('code' in expected) return expected
     const refusal = await (await sharing()).holdShared(gateway.limits, hold, expected, moment)
-    if (!isCapped(call, refusal, expected)) return concludeFirst(call, hold, target, expected, refusal)
+    if (caps === hold.limits.length || !isCapped(call, refusal, expected))
+      return concludeFirst(call, hold, target, expected, refusal)
   }
 }
 
