@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await form.getByLabel('Max body').fill('1MB')
     // What was written is not lost by one press.
     await page.keyboard.press('Escape')
-    await form.getByText('press Escape again').waitFor()
+    await form.getByText('Press Escape or Close').waitFor()
     expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('small')
     await form.getByRole('button', { name: 'Add policy' }).click()
     await page.getByText('0 of 60').waitFor()

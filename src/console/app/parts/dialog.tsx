@@ -14,7 +14,7 @@ export interface DialogProps {
 
 /**
  * The browser's own dialog: it keeps the focus inside, ends on Escape, and gives the focus back. A form in which somebody
- * has written ends on the second Escape only, and not by a press beside it.
+ * has written ends on the second Escape or by its button only, and not by a press beside it.
  */
 export function Dialog({ open, title, onClose, children, actions, variant = 'dialog' }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
@@ -70,7 +70,7 @@ export function Dialog({ open, title, onClose, children, actions, variant = 'dia
           </header>
           {warns ? (
             <p className="dialog-warning small" role="alert">
-              Nothing is saved yet. To discard what you wrote, press Escape again.
+              Nothing is saved yet. Press Escape or Close to discard what you wrote.
             </p>
           ) : null}
           <div className="dialog-content">{children}</div>
@@ -82,6 +82,6 @@ export function Dialog({ open, title, onClose, children, actions, variant = 'dia
 }
 
 /** A dialog at the side, for what is looked at beside the page. */
-export function Drawer(props: Omit<DialogProps, 'look'>) {
+export function Drawer(props: Omit<DialogProps, 'variant'>) {
   return <Dialog {...props} variant="drawer" />
 }
