@@ -68,6 +68,25 @@ describe('a form', () => {
     expect(inputOf('providers.edit')).toEqual({ name: provider.id, baseUrl: 'https://eu.api.openai.com/v1' })
   })
 
+  it('warns before Escape loses what was typed, until something else is pressed', async () => {
+    driven = drive()
+    const warning = 'Press Escape again to discard what you wrote.'
+    await driven.press('2', 'a', '=mine', 'escape')
+    expect(driven.text()).toMatch(/Name \* +mine/)
+    expect(driven.text()).toContain(warning)
+    await driven.press('=r', 'left')
+    expect(driven.text()).not.toContain(warning)
+    await driven.press('escape', 'escape')
+    expect(driven.text()).not.toContain('Name *')
+    expect(inputOf('providers.add')).toBeUndefined()
+  })
+
+  it('is left at once with Escape where nothing was typed', async () => {
+    driven = drive()
+    await driven.press('2', 'a', '=m', 'backspace', 'escape')
+    expect(driven.text()).not.toContain('Name *')
+  })
+
   it('offers the names that the gateway knows', async () => {
     driven = drive({ 'providers.list': [provider], 'routes.add': { id: 'rte_1', model: 'gpt' } })
     await driven.press('3', 'a', '=gpt', 'down', 'down', 'down')

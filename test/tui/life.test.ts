@@ -79,7 +79,7 @@ describe('a gateway that goes away', () => {
     await driven.press('ctrl-s')
     await driven.see('not connected')
     gateway.start()
-    await driven.press('escape', 'r')
+    await driven.press('escape', 'escape', 'r')
     await driven.until(() => driven.session.link.state.kind === 'live')
     expect(driven.text()).toContain('No keys yet.')
   })

@@ -19,6 +19,8 @@ interface FormEntry {
   line: EditedLine
   /** What the thing had when the form was opened; a field that still has it is not sent. */
   before: string
+  /** What stood in it then: more is typed. */
+  opened: string
   problem: string | null
 }
 
@@ -51,6 +53,8 @@ export class FormScreen implements Screen {
   #selection: Selection = { index: 0, top: 0 }
   #problem: string | null = null
   #busy = false
+  /** Escape was pressed once, and what was typed is about to be lost. */
+  #leaving = false
 
   constructor(options: FormOptions, title: string) {
     this.#options = options
@@ -59,7 +63,8 @@ export class FormScreen implements Screen {
     const hidden = options.subject === undefined ? options.hidden : [...options.hidden, 'clear']
     this.#entries = askedFields(options.operation, options.given, hidden).map((field) => {
       const before = currentText(field, options.subject)
-      return { field, line: lineOf(before || (options.start[field.name] ?? startText(field))), before, problem: null }
+      const opened = before || (options.start[field.name] ?? startText(field))
+      return { field, line: lineOf(opened), before, opened, problem: null }
     })
   }
 
@@ -114,8 +119,9 @@ export class FormScreen implements Screen {
   /** What the field is for, what is wrong with it, and what it may hold. */
   #help(width: number, theme: TextTheme): string[] {
     const entry = this.#seen[this.#selection.index]
-    const problem = entry?.problem ?? this.#problem
-    const said = problem === null ? [] : wrap(problem, width - 4).map((line) => theme.paint('bad', line))
+    const problem = this.#leaving ? escapeAgain : (entry?.problem ?? this.#problem)
+    const colour = this.#leaving ? 'warning' : 'bad'
+    const said = problem === null ? [] : wrap(problem, width - 4).map((line) => theme.paint(colour, line))
     if (entry === undefined) return said
     const { field } = entry
     const known = this.#choices(entry)
@@ -130,24 +136,28 @@ export class FormScreen implements Screen {
       ['↑↓', 'field'],
       ['enter', 'next'],
       ['ctrl-s', this.#options.button.toLowerCase()],
-      ['esc', 'cancel'],
+      ['esc', this.#leaving ? 'discard' : 'cancel'],
     ]
   }
 
   paste(text: string): void {
+    this.#leaving = false
     const entry = this.#seen[this.#selection.index]
     if (entry !== undefined && entry.field.shape !== 'boolean' && !this.#busy)
       this.#write(entry, insert(entry.line, text))
   }
 
   press(press: KeyPress): boolean {
-    const entry = this.#seen[this.#selection.index]
-    switch (press.name) {
-      case 'escape':
-        return false
-      default:
-        return this.#busy || this.#command(press, entry)
-    }
+    if (press.name === 'escape') return this.#warn()
+    this.#leaving = false
+    return this.#busy || this.#command(press, this.#seen[this.#selection.index])
+  }
+
+  /** False: the form is left, for nothing would be lost, or was said to be. What is on its way is sent anyway. */
+  #warn(): boolean {
+    if (this.#busy || this.#leaving || this.#entries.every(({ line, opened }) => line.text === opened)) return false
+    this.#leaving = true
+    return true
   }
 
   #command(press: KeyPress, entry: FormEntry | undefined): boolean {
@@ -275,6 +285,7 @@ export class FormScreen implements Screen {
 }
 
 const unset = 'not set'
+const escapeAgain = 'Nothing is saved yet. Press Escape again to discard what you wrote.'
 
 function startText({ shape, fallback }: Field): string {
   if (fallback === undefined || fallback === null || typeof fallback === 'object') return ''
