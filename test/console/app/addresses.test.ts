@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readOverviewSearch } from '../../../src/console/app/areas/overview/overview-search.ts'
 import { filterNames, readRequestsSearch } from '../../../src/console/app/areas/requests/requests-search.ts'
 import { describeTimeRange } from '../../../src/console/app/areas/time-range.ts'
-import { inScope, type Scope } from '../../../src/console/app/session/scope.ts'
+import { absentProject, inScope, type Scope } from '../../../src/console/app/session/scope.ts'
 import { parseSearch, safeNext, writeSearch } from '../../../src/console/app/shell/address.ts'
 
 describe('the query of an address', () => {
@@ -113,5 +113,13 @@ describe('the scope of an address', () => {
     [scope('b', 'production'), { project: 'a', environment: null }, false],
   ])('%j with %j: %j', (of, row, expected) => {
     expect(inScope(of, row)).toBe(expected)
+  })
+
+  it('may name a project that is not there', () => {
+    const projects = [{ name: 'a' }, { name: 'b' }]
+    expect(absentProject({ project: 'nobody' }, projects)).toBe('nobody')
+    expect(absentProject({ project: 'a', environment: 'test' }, projects)).toBeNull()
+    expect(absentProject({}, projects)).toBeNull()
+    expect(absentProject({ project: 'nobody' }, undefined)).toBeNull()
   })
 })

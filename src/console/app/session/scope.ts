@@ -36,6 +36,12 @@ export function useScope(): Scope {
   }
 }
 
+/** The project of the address, if it is none of these; null as well before they have been read. */
+export function absentProject({ project }: ScopeSearch, projects: readonly { name: string }[] = []): string | null {
+  if (project === undefined || projects.length === 0) return null
+  return projects.some(({ name }) => name === project) ? null : project
+}
+
 /** Whether a row that names its project and environment belongs to the scope. */
 export function inScope(scope: Scope, row: { project: string; environment?: string | null }): boolean {
   if (scope.project !== undefined && row.project !== scope.project) return false

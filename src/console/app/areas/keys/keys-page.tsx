@@ -22,6 +22,7 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { ScopeNote } from '../../shell/scope-note.tsx'
+import { NoProject } from '../no-project.tsx'
 import type { CreatedKey, Key } from '../outputs.ts'
 import { CreateKey } from './create-key.tsx'
 import { errorRateOf, type KeyDays, requestsOf } from './day-requests.ts'
@@ -89,7 +90,11 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
           rowKey={({ id }) => id}
           rowClass={({ state }) => (state === 'active' ? '' : 'row-over')}
           onOpen={({ id }) => void navigate({ to: '/keys/$key', params: { key: id }, search: keepScope })}
-          empty={<NoKey action={create} />}
+          empty={
+            <NoProject list="/keys">
+              <NoKey action={create} />
+            </NoProject>
+          }
         />
       )}
     </Page>

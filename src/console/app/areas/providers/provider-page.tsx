@@ -3,7 +3,8 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Pencil, Power, PowerOff, RefreshCw, Trash2 } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Dialog, FaultNotice, OperationButton, Time, useOperation } from '../../parts/index.ts'
+import { faultOf } from '../../client/fault.ts'
+import { Button, Dialog, Empty, OperationButton, QueryFault, Time, useOperation } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
@@ -39,7 +40,14 @@ export function ProviderPage() {
   if (provider.data === undefined || routes.isPending)
     return (
       <Page title={name} above={above}>
-        {provider.error ? <FaultNotice error={provider.error} onRetry={() => void provider.refetch()} /> : <Loading />}
+        {provider.error ? null : <Loading />}
+        {provider.error && faultOf(provider.error).code === 'not_found' ? (
+          <Empty title={`No provider is named ${name}`} action={above} command="spgw providers list">
+            The name may be misspelled, or the provider has been removed. Requests keep the name of a removed provider.
+          </Empty>
+        ) : (
+          <QueryFault of={provider} />
+        )}
       </Page>
     )
   const leading = (routes.data ?? []).filter((route) => usesProvider(route, provider.data.name))

@@ -22,6 +22,7 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { ScopeNote } from '../../shell/scope-note.tsx'
+import { NoProject } from '../no-project.tsx'
 import type { Provider, Route } from '../outputs.ts'
 import { shellQuote } from '../shell-quote.ts'
 import { useDefaultScope } from '../use-default-scope.ts'
@@ -75,7 +76,11 @@ function RouteList() {
           columns={columnsFor(providers.data ?? [])}
           rowKey={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/routing/$route', params: { route: id }, search: keepScope })}
-          empty={<NoRoute action={add} provider={providers.data?.[0]} />}
+          empty={
+            <NoProject list="/routing">
+              <NoRoute action={add} provider={providers.data?.[0]} />
+            </NoProject>
+          }
         />
       )}
     </Page>
