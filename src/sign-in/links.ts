@@ -70,8 +70,8 @@ async function makeFirstOwner(store: StoreClient): Promise<Operator> {
 function ownerStands(): SignInRefused {
   return new SignInRefused(
     'refused',
-    'There is already an owner.',
-    'Create a link for an operator: spgw console link NAME',
+    'There are operators already, so this link makes no first owner.',
+    'Create a link for an operator: spgw console link NAME. If none is an owner: spgw operators add NAME --role owner',
   )
 }
 

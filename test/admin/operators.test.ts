@@ -321,7 +321,11 @@ describe('a link to the console', () => {
     }
     expect(await linkFor()).toEqual([null, null])
     const vera = await client.operators.add({ name: 'vera', role: 'viewer' })
-    expect(await refusal(client.console.link({}))).toMatchObject({ hint: expect.stringMatching(/one of vera$/) })
+    expect(await refusal(client.console.link({}))).toMatchObject({
+      code: 'invalid',
+      message: 'No active operator is an owner.',
+      hint: expect.stringMatching(/^Add one: spgw operators add NAME --role owner\. .*one of vera$/),
+    })
     const anna = await client.operators.add({ name: 'anna', role: 'owner' })
     expect(await linkFor()).toEqual(['anna', anna.id])
     expect(await linkFor('vera')).toEqual(['vera', vera.id])

@@ -40,5 +40,7 @@ async function findOnlyOwner({ store }: AdminContext): Promise<Operator | null> 
   const [owner] = owners
   if (owner !== undefined && owners.length === 1) return owner
   const names = (owners.length === 0 ? operators : owners).map(({ name }) => name).join(', ')
-  throw invalid('The operator is missing.', `Name the operator: spgw console link NAME, one of ${names}`)
+  const hint = `Name the operator: spgw console link NAME, one of ${names}`
+  if (owners.length > 0) throw invalid('The operator is missing.', hint)
+  throw invalid('No active operator is an owner.', `Add one: spgw operators add NAME --role owner. ${hint}`)
 }
