@@ -1,10 +1,10 @@
 import { newId } from '../../../core/ids.ts'
 import { type LaneName, laneNames } from '../../../core/lane.ts'
-import type { Environment } from '../../../store/api.ts'
+import type { Environment, Provider } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import type { AdminContext } from '../context.ts'
-import { conflict } from '../fault.ts'
+import { conflict, invalid } from '../fault.ts'
 import { findEnvironment, findListScope, findProject, findProvider } from '../find.ts'
 import { loadNames, type NamesById } from '../names.ts'
 
@@ -41,9 +41,24 @@ async function readDefaults(
   for (const lane of laneNames) {
     const name = change[lane]
     if (name === '') delete after[lane]
-    else if (name !== undefined) after[lane] = (await findProvider(context, name)).id
+    else if (name !== undefined) after[lane] = await findDefault(context, lane, name)
   }
   return after
+}
+
+/** The id of a provider that calls without a model can be sent to: they are never translated. */
+async function findDefault(context: AdminContext, lane: LaneName, name: string): Promise<string> {
+  const provider = await findProvider(context, name)
+  const lanes = new Map(context.kinds.map((kind) => [kind.kind, kind.lanes]))
+  const speaks = ({ kind }: Provider) => lanes.get(kind)?.includes(lane) === true
+  if (speaks(provider)) return provider.id
+  const able = (await context.store.providers.list()).filter(speaks).map((each) => each.name)
+  throw invalid(
+    `The provider ${provider.name} cannot be the default of ${lane}: its kind, ${provider.kind}, does not serve it.`,
+    able.length === 0
+      ? `No provider serves ${lane}. Add one: spgw providers add NAME --kind ${lane}`
+      : `Providers that do: ${able.join(', ')}.`,
+  )
 }
 
 export const environments = {
