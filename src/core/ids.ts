@@ -78,6 +78,12 @@ export function idTime(id: string): number | null {
   return time
 }
 
+/** Whether ids sort before or after it: an id (of what was removed, too), or its beginning that is the time. */
+export function isPlaceAmongIds(text: string, prefix: IdPrefix): boolean {
+  const timeLength = prefix.length + 11
+  return isId(text.length === timeLength ? text + '0'.repeat(16) : text, prefix)
+}
+
 export function isId(text: string, prefix: IdPrefix): boolean {
   return text.startsWith(`${prefix}_`) && idTime(text) !== null
 }

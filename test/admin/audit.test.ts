@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import Sqlite from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
 
 async function download({ client }: TestGateway, input: Parameters<TestGateway['client']['audit']['export']>[0]) {
@@ -69,6 +70,8 @@ it('is shown line by line, and page by page', async () => {
   expect(newest).toMatchObject({ operation: 'workspace.rename', project: null, actor_id: null, address: null })
   expect(await client.audit.show({ id: newest?.id ?? '' })).toEqual(newest)
   expect(await client.audit.list({ before: newest?.id })).toEqual(older)
+  expect(await refusal(client.audit.list({ before: 'nonsense' }))).toMatchObject({ code: 'invalid' })
+  expect(await refusal(client.audit.list({ before: newId('aud') }))).toMatchObject({ code: 'not_found' })
   expect((await client.audit.list({ project: 'search' })).map(({ operation }) => operation)).toEqual([
     'environments.add',
     'projects.add',

@@ -115,7 +115,8 @@ function* listTrials(stage: ScopeStage): Generator<Trial> {
       for (const by of ['names', 'ids'] as const)
         for (const scope of ['hidden', 'own'] as const) {
           const hidden = makeInput(operation, (kind) => stage[by][kind] ?? '', scope)
-          const absent = makeInput(operation, (kind) => (by === 'names' ? `nowhere-${kind}` : nowhere(kind)), scope)
+          const isNamed = (kind: string) => by === 'names' && stage.names[kind] !== stage.ids[kind]
+          const absent = makeInput(operation, (kind) => (isNamed(kind) ? `nowhere-${kind}` : nowhere(kind)), scope)
           yield { operation, role, hidden, absent }
         }
 }

@@ -1,5 +1,6 @@
 import { eventIterator } from '@orpc/contract'
 import { z } from 'zod'
+import { isId } from '../../core/ids.ts'
 import { downloadOf } from './download.ts'
 import { momentText, reference, time } from './fields.ts'
 import { field, operation } from './operation.ts'
@@ -51,6 +52,10 @@ export const auditExportEvent = downloadOf({
 })
 export type AuditExportEvent = z.infer<typeof auditExportEvent>
 
+const before = z
+  .string()
+  .refine((text) => isId(text, 'aud'), 'must be the whole ID of an entry, such as aud_01jd3k4m5n6p7q8r9s0t1v2w3x')
+
 const filters = {
   actor: field(reference.optional(), { description: 'Only changes by this operator or token (name or ID)' }),
   surface: field(z.enum(surfaces).optional(), { description: 'Only changes through this surface' }),
@@ -92,7 +97,7 @@ export const audit = {
       z.strictObject({
         ...filters,
         limit: field(z.int().min(1).max(1000).default(50), { description: 'Maximum number of entries' }),
-        before: field(z.string().optional(), {
+        before: field(before.optional(), {
           description: 'Only entries older than the one with this ID (for paging)',
         }),
       }),

@@ -1,13 +1,22 @@
 import { z } from 'zod'
+import { isPlaceAmongIds } from '../../../core/ids.ts'
 import { time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 import { recordShape } from './record.ts'
 import { requestColumns } from './request-columns.ts'
 import { noRequest, requestFilters, requestWindow } from './request-filters.ts'
 
+/** That of a search can be no request's own, but a moment (`searchShape`). */
+const before = z
+  .string()
+  .refine(
+    (text) => isPlaceAmongIds(text, 'req'),
+    'must be the whole ID of a request, such as req_01jd3k4m5n6p7q8r9s0t1v2w3x',
+  )
+
 export const requestPage = {
   limit: field(z.int().min(1).max(1000).default(50), { description: 'Maximum number of requests' }),
-  before: field(z.string().optional(), {
+  before: field(before.optional(), {
     description: 'Only requests older than the one with this ID (for paging)',
   }),
 }

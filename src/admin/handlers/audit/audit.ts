@@ -1,21 +1,28 @@
 import { operations } from '../base.ts'
+import type { AdminContext } from '../context.ts'
 import { notFound } from '../fault.ts'
 import { exportAudit } from './export-audit.ts'
 import { loadProjectNames, readAuditFilter, showLine } from './show-audit.ts'
 import { verifyAudit } from './verify-audit.ts'
 
+async function findLine({ store }: AdminContext, id: string) {
+  const line = await store.audit.get(id)
+  if (line === null) throw notFound('audit entry', id, 'List them: spgw audit list')
+  return line
+}
+
 export const audit = {
   list: operations.audit.list.handler(async ({ context, input }) => {
     const { limit, before, ...filter } = input
+    // No line is ever removed: an ID without one is a mistake, and not the end of the log.
+    if (before !== undefined) await findLine(context, before)
     const page = before === undefined ? {} : { before }
     const lines = await context.store.audit.list({ ...(await readAuditFilter(context, filter)), ...page, limit })
     const names = await loadProjectNames(context)
     return lines.map((line) => showLine(line, names))
   }),
   show: operations.audit.show.handler(async ({ context, input }) => {
-    const line = await context.store.audit.get(input.id)
-    if (line === null) throw notFound('audit entry', input.id, 'List them: spgw audit list')
-    return showLine(line, await loadProjectNames(context))
+    return showLine(await findLine(context, input.id), await loadProjectNames(context))
   }),
   verify: operations.audit.verify.handler(({ context, input }) => verifyAudit(context, input.head ?? null)),
   export: operations.audit.export.handler(({ context, input }) => exportAudit(context, input)),
