@@ -103,12 +103,12 @@ export const policyRules = {
   rpm: {
     form: { kind: 'count' },
     title: 'REQUESTS/MIN',
-    meta: { description: 'Most requests in any 60 seconds', label: 'Requests per minute' },
+    meta: { description: 'Most requests in any 60 seconds', label: 'Requests a minute' },
   },
   tpm: {
     form: { kind: 'count' },
     title: 'TOKENS/MIN',
-    meta: { description: 'Most tokens in any 60 seconds, input and output together', label: 'Tokens per minute' },
+    meta: { description: 'Most tokens in any 60 seconds, input and output together', label: 'Tokens a minute' },
   },
   concurrency: {
     form: { kind: 'count' },

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
+import { fieldTitles } from '../../src/admin/contract/field-titles.ts'
 import type { Show } from '../../src/admin/contract/operation.ts'
 import { limitColumns } from '../../src/admin/contract/show-limit.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { formatCell, formatValue } from '../../src/admin/contract/show-value.ts'
+import { policyRules } from '../../src/core/policy-rules.ts'
 
 const clock = { now: 0, utc: false }
 const place = { policy: 'team', scope: 'project:search', resets_at: null }
@@ -36,4 +38,8 @@ it('a row for each limit of each policy, budgets first', () => {
     ['team', 'project:search', 'USD a month', '$42.10 (21%)', '$0.02', '$200.00', '–'],
     ['team', 'project:search', 'requests a minute', '12 (20%)', '–', '60', '–'],
   ])
+})
+
+it.each(['rpm', 'tpm', 'concurrency'] as const)('%s is called in forms what it is called in answers', (rule) => {
+  expect(policyRules[rule].meta.label).toBe(fieldTitles[rule])
 })
