@@ -50,9 +50,9 @@ async function readDefaults(
 async function findDefault(context: AdminContext, lane: LaneName, name: string): Promise<string> {
   const provider = await findProvider(context, name)
   const lanes = new Map(context.kinds.map((kind) => [kind.kind, kind.lanes]))
-  const speaks = ({ kind }: Provider) => lanes.get(kind)?.includes(lane) === true
-  if (speaks(provider)) return provider.id
-  const able = (await context.store.providers.list()).filter(speaks).map((each) => each.name)
+  const serves = ({ kind }: Provider) => lanes.get(kind)?.includes(lane) === true
+  if (serves(provider)) return provider.id
+  const able = (await context.store.providers.list()).filter(serves).map((each) => each.name)
   throw invalid(
     `The provider ${provider.name} cannot be the default of ${lane}: its kind, ${provider.kind}, does not serve it.`,
     able.length === 0
