@@ -103,8 +103,9 @@ export class SharedWindows {
     const { node, without } = this.#options
     if (node === null) return null
     if (this.isAbsent()) return without === 'local' ? null : 'cut off'
-    // Whoever knows no nodes asks nobody.
-    return this.#members.length === 0 ? 'cut off' : this.#open ? null : 'opening'
+    // Whoever knows no nodes asks nobody; and a server that has said nothing yet is not reached.
+    if (this.#members.length === 0 || this.#heardAt === Number.NEGATIVE_INFINITY) return 'cut off'
+    return this.#open ? null : 'opening'
   }
 
   get heardAt(): number {
