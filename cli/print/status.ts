@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { formatLimitUsage } from '../../src/admin/contract/show-limit.ts'
+import { describeOpening } from '../../src/admin/contract/show-valkey.ts'
 import {
   absent,
   escapeControls,
@@ -48,24 +49,32 @@ export function renderStatus(output: unknown, view: View): string {
   return `${[...describeHealth(status, view), ...plain].join('\n')}\n`
 }
 
-function describeHealth({ version, draining, degraded }: Status, view: View): string[] {
+function describeHealth({ version, draining, degraded, cluster }: Status, view: View): string[] {
   const name = view.paint('strong', `spgw ${escapeControls(version)}`)
-  if (draining) {
-    const words = '▲ out of service, still serving what comes; back in: spgw cluster drain --undo'
-    return [`${name}  ${view.paint('warning', words)}`, ...describeParts(degraded, view)]
-  }
-  if (degraded.length === 0) return [`${name}  ${view.paint('good', '● healthy')}`]
+  const parts = [...describeParts(degraded, view), ...describeWait(cluster, view)]
+  const warn = (words: string) => [`${name}  ${view.paint('warning', words)}`, ...parts]
+  if (draining) return warn('▲ out of service, still serving what comes; back in: spgw cluster drain --undo')
+  if (parts.length === 0) return [`${name}  ${view.paint('good', '● healthy')}`]
+  if (degraded.length === 0) return warn('▲ serving; shared limits are not granted yet')
   const isReady = !degraded.some(({ part }) => unreadyParts.has(part))
-  const words = isReady ? '▲ degraded, still serving' : '▲ not ready: /readyz says 503'
-  return [`${name}  ${view.paint('warning', words)}`, ...describeParts(degraded, view)]
+  return warn(isReady ? '▲ degraded, still serving' : '▲ not ready: /readyz says 503')
 }
 
 function describeParts(degraded: Status['degraded'], view: View): string[] {
-  return degraded.map(({ part, since, reason }) => {
-    const ago = formatValue(since, 'age', view)
-    const [first = '', ...more] = hangingLines(`since ${ago}: ${escapeControls(reason)}`, part.length + 4, view.width)
-    return [`  ${view.paint('warning', part)}  ${first}`, ...more].join('\n')
-  })
+  return degraded.map(({ part, since, reason }) =>
+    hangPart(part, `since ${formatValue(since, 'age', view)}: ${escapeControls(reason)}`, view),
+  )
+}
+
+/** Nothing is wrong, so it is no degraded part; an older gateway does not tell. */
+function describeWait(cluster: Status['cluster'] | undefined, view: View): string[] {
+  const said = describeOpening(cluster?.valkey?.opening_until, (time) => formatValue(time, 'age', view))
+  return said.map((words) => hangPart('limits', words, view))
+}
+
+function hangPart(part: string, text: string, view: View): string {
+  const [first = '', ...more] = hangingLines(text, part.length + 4, view.width)
+  return [`  ${view.paint('warning', part)}  ${first}`, ...more].join('\n')
 }
 
 function describeProcess({ started_at, process_id, workers }: Status, view: View): string {

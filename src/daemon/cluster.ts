@@ -123,7 +123,10 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       const watched = () => watchedBudgets(runtime.snapshot())
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       node.start()
-      describing = setInterval(() => describeNode(node, troubles, runtime.status()), describeMs)
+      describing = setInterval(() => {
+        limits.look()
+        describeNode(node, troubles, runtime.status())
+      }, describeMs)
       await Promise.all([startLimits({ node, store, log, limits, memory, cut: troubles.cut }), budgets?.start()])
     },
     want: (want) => budgets?.want(want),

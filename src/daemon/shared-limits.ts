@@ -1,6 +1,10 @@
 import type { SharedServer } from '../admin/handlers/context.ts'
 import type { LimitsStart, ValkeyAddress } from '../cluster/protocol.ts'
+import { BucketClock } from '../policy/limits/bucket-clock.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
+
+/** So long grants wait at the most for nodes that do not say what they use. */
+const openingMs = 90_000
 
 interface SharedLimitsOptions {
   /** Of Valkey; null: each node counts for itself. */
@@ -17,6 +21,10 @@ export class SharedLimits {
   #memory: { memory: LimitMemory; quiet: boolean } | null = null
   #trouble: string | null = null
   #since: string | null = null
+  /** By the cluster thread; null: it has not begun. */
+  #clock: BucketClock | null = null
+  /** Since when grants wait, in epoch milliseconds; null: they do not. */
+  #openingSince: number | null = null
   #listener: (reason: string | null) => void = () => {}
 
   constructor(options: SharedLimitsOptions) {
@@ -28,7 +36,21 @@ export class SharedLimits {
     const { address, without } = this.#options
     if (address === null) return null
     const server = address.host.startsWith('/') ? address.host : `${address.host}:${address.port}`
-    return { server, trouble: this.#trouble, since: this.#since, meanwhile: without }
+    const until = this.look()
+    return {
+      ...{ server, trouble: this.#trouble, since: this.#since, meanwhile: without },
+      opening_until: until === null ? null : new Date(until).toISOString(),
+    }
+  }
+
+  /** From time to time, so that it is known since when grants wait. By when they begin; null: they do not wait. */
+  look(now = Date.now()): number | null {
+    const isOpening = this.#trouble === null && this.#clock?.apart === 'opening'
+    // Whoever waits for longer waits anew: for another Valkey, or one that was emptied.
+    const isOld = this.#openingSince !== null && now >= this.#openingSince + openingMs
+    if (!isOpening) this.#openingSince = null
+    else if (this.#openingSince === null || isOld) this.#openingSince = now
+    return this.#openingSince === null ? null : this.#openingSince + openingMs
   }
 
   /**
@@ -44,6 +66,8 @@ export class SharedLimits {
 
   share(memory: LimitMemory, quiet: boolean): void {
     this.#memory = { memory, quiet }
+    const { windows } = memory.shared
+    this.#clock = windows === null ? null : new BucketClock(windows)
     this.#start()
   }
 

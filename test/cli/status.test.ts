@@ -107,6 +107,15 @@ describe('status', () => {
     expect(await show({ draining: false })).toContain('● healthy')
   })
 
+  it('says that limits are not granted yet, and by when they are', async () => {
+    const valkey = { server: 'cache:6379', trouble: null, since: null, meanwhile: 'share' }
+    const cluster = { id: 'clu_1', valkey: { ...valkey, opening_until: '2026-03-01T12:01:00Z' } }
+    const lines = (await show({ cluster })).split('\n')
+    expect(lines[0]).toBe('spgw 0.1.0  ▲ serving; shared limits are not granted yet')
+    expect(lines[1]).toMatch(/^ {2}limits {2}not all nodes have said yet/)
+    expect(await show({ cluster: { id: 'clu_1', valkey } })).toContain('● healthy')
+  })
+
   it('leaves out what nobody may see or nobody knows', async () => {
     const unknown = { traffic: null, in_flight: null, requests_since_start: null, database_bytes: null }
     const quiet = { requests_per_second: 0, error_share: null, duration_p95_ms: null, usd_per_hour: null }

@@ -11,7 +11,8 @@ import { sharedCosts } from '../../src/daemon/shared-costs.ts'
 import { SharedLimits } from '../../src/daemon/shared-limits.ts'
 import { purgeNodes } from '../../src/daemon/shared-purge.ts'
 import { SharedRecords } from '../../src/daemon/shared-records.ts'
-import type { LimitMemory } from '../../src/policy/limits/limit-memory.ts'
+import { BucketClock } from '../../src/policy/limits/bucket-clock.ts'
+import { createLimitMemory, type LimitMemory } from '../../src/policy/limits/limit-memory.ts'
 import type { StoreClient } from '../../src/store/api.ts'
 
 /** The cluster's thread, which answers each question with what comes next for it; the last answer stands. */
@@ -259,7 +260,8 @@ describe('limits that nodes share', () => {
   const address: ValkeyAddress = {
     ...{ host: 'valkey', port: 6379, user: null, password: null, database: 0, authority: null, plain: false },
   }
-  const memory = {} as LimitMemory
+  const windows = BucketClock.memory()
+  const memory = createLimitMemory(1, { budgets: false, windows })
   const member = { cluster: 'clu_1', id: 'nod_1' }
 
   function open(given: ValkeyAddress | null = address) {
@@ -314,7 +316,25 @@ describe('limits that nodes share', () => {
     expect(limits.find()).toMatchObject({ trouble: 'OOM', since })
     limits.setMember(null)
     expect(said).toEqual(['no route', 'Valkey cannot be used: OOM', null])
-    expect(limits.find()).toEqual({ server: 'valkey:6379', trouble: null, since: null, meanwhile: 'share' })
+    const well = { server: 'valkey:6379', trouble: null, since: null, meanwhile: 'share', opening_until: null }
+    expect(limits.find()).toEqual(well)
+  })
+
+  it('say by when grants begin that wait for all nodes, from when it was first seen, and not while there is a trouble', () => {
+    const clock = new BucketClock(windows)
+    const { limits } = open()
+    limits.share(memory, true)
+    expect(limits.look(1000)).toBeNull()
+    clock.publish(7, 0, 10_000, 'opening')
+    expect([limits.look(1000), limits.look(5000)]).toEqual([91_000, 91_000])
+    expect(Date.parse(limits.find()?.opening_until ?? '')).toBeGreaterThan(Date.now())
+    limits.report('no route')
+    expect(limits.find()?.opening_until).toBeNull()
+    limits.report(null)
+    // Another Valkey meanwhile: it has waited for as long as one does, and waits anew.
+    expect([limits.look(6000), limits.look(96_000)]).toEqual([96_000, 186_000])
+    clock.publish(8, 0, 10_000)
+    expect(limits.find()?.opening_until).toBeNull()
   })
 })
 

@@ -1,4 +1,5 @@
 import { limitRows } from '../../src/admin/contract/show-limit.ts'
+import { describeOpening } from '../../src/admin/contract/show-valkey.ts'
 import {
   escapeControls,
   formatBytes,
@@ -154,10 +155,12 @@ export class OverviewScreen implements Screen {
     const parts = Array.isArray(degraded) ? degraded : []
     const since = formatValue(valueAt(status, 'started_at'), 'age', theme)
     const started = theme.utc ? `since ${since}` : `started ${since}`
+    const until = valueAt(valueAt(valueAt(status, 'cluster'), 'valkey'), 'opening_until')
+    const waits = describeOpening(typeof until === 'string' ? until : null, (time) => formatValue(time, 'age', theme))
     const well =
-      parts.length === 0
+      parts.length === 0 && waits.length === 0
         ? theme.paint('good', '● healthy')
-        : theme.paint('warning', `▲ degraded: ${String(parts.length)}`)
+        : theme.paint('warning', parts.length === 0 ? '▲ limits wait' : `▲ degraded: ${String(parts.length)}`)
     const bytes = numberAt(status, 'database_bytes')
     const limit = numberAt(status, 'database_limit_bytes')
     const size =
@@ -171,11 +174,11 @@ export class OverviewScreen implements Screen {
       ['Console', escapeControls(String(valueAt(status, 'console_url') ?? 'off'))],
       ...(width >= 70 ? [['Data', escapeControls(data)] as [string, string]] : []),
     ]
-    const reasons = parts.flatMap((part) =>
-      wrap(`${String(valueAt(part, 'part'))}: ${String(valueAt(part, 'reason'))}`, width - 2).map((line) =>
-        theme.paint('warning', `  ${line}`),
-      ),
-    )
+    const said = [
+      ...parts.map((part) => `${String(valueAt(part, 'part'))}: ${String(valueAt(part, 'reason'))}`),
+      ...waits.map((words) => `limits: ${words}`),
+    ]
+    const reasons = said.flatMap((words) => wrap(words, width - 2).map((line) => theme.paint('warning', `  ${line}`)))
     return [...pairs(rows, theme), ...reasons]
   }
 

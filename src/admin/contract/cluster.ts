@@ -41,6 +41,11 @@ export const valkeyShape = z.object({
   since: time.nullable(),
   /** What this node lets pass meanwhile: its part of each limit, nothing, or the whole (`cluster.limits_without_valkey`). */
   meanwhile: z.enum(['share', 'refuse', 'local']),
+  /**
+   * Until then at the latest no node is granted more of shared limits, since not all have said what they use; it ends by itself.
+   * null: grants are given, or there is a trouble.
+   */
+  opening_until: time.nullable(),
 })
 
 const clusterShape = z.object({

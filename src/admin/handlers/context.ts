@@ -157,6 +157,8 @@ export interface SharedServer {
   since: string | null
   /** What this node lets pass meanwhile. */
   meanwhile: 'share' | 'refuse' | 'local'
+  /** RFC 3339: by then grants begin, which wait for all nodes to say what they use; null: nothing waits for that. */
+  opening_until: string | null
 }
 
 /** A budget of one day or month, of which something was spent. */
