@@ -153,7 +153,8 @@ export class Membership {
       const others = (await node.link.ask('members', null)).filter(({ id }) => id !== node.self.member)
       if (others.length > 0)
         throw new StoreConflict(
-          `other nodes are members (${others.map(({ name }) => name).join(', ')}): spgw cluster leave on each, or cluster remove`,
+          `other nodes are members (${others.map(({ name }) => name).join(', ')})`,
+          'First, on each of them: spgw cluster leave. For one that does not come back: spgw cluster remove NODE',
         )
       await node.catchUp()
       await this.#parts.releaseBudgets()
@@ -346,7 +347,8 @@ export class Membership {
     const [first] = held.filter(([, list]) => list.length > 0)
     if (first !== undefined)
       throw new StoreConflict(
-        `this gateway has ${first[0]} of its own, which a join would replace: join from a new one`,
+        `this gateway has ${first[0]} of its own, which a join would replace`,
+        'Join from a new gateway, with an empty data directory.',
       )
   }
 }
@@ -354,6 +356,7 @@ export class Membership {
 function refuseRest(error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error)
   throw new StoreConflict(
-    `this gateway is alone again, but PostgreSQL still holds the cluster (${reason}): drop schema spgw cascade`,
+    `this gateway is alone again, but PostgreSQL still holds the cluster (${reason})`,
+    'Drop it there, as the owner of the schema: drop schema spgw cascade',
   )
 }

@@ -26,6 +26,12 @@ describe('what another room throws', () => {
     [new StoreOwned('owned by a file'), 'refused', 'Owned by a file.', null],
     [new StoreStopped('the read was cancelled'), 'refused', 'The read was cancelled.', 'Ask again.'],
     [new StoreReadOnly('PostgreSQL was not reached'), 'degraded', 'PostgreSQL was not reached.', null],
+    [
+      new StoreReadOnly('the configuration is read-only: this node was removed from the cluster'),
+      'degraded',
+      'The configuration is read-only: this node was removed from the cluster.',
+      'Make the change on another node. Stop this one, or let it go on alone: spgw cluster leave',
+    ],
     [new StoreDegraded('the disk is full!'), 'degraded', 'The disk is full!', null],
   ])('%s is an error of the operation', (error, code, message, hint) => {
     const fault = told(error)

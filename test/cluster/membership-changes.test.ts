@@ -172,16 +172,19 @@ describe('the last node', () => {
 
   it('is alone also where PostgreSQL cannot forget the cluster, and says what is left', async () => {
     world.answers.unfound = new Error('permission denied')
-    const { message } = await refusal(world.membership.dissolve())
-    expect(message).toBe(
-      'this gateway is alone again, but PostgreSQL still holds the cluster (permission denied): drop schema spgw cascade',
-    )
+    expect(await refusal(world.membership.dissolve())).toMatchObject({
+      message: 'this gateway is alone again, but PostgreSQL still holds the cluster (permission denied)',
+      hint: 'Drop it there, as the owner of the schema: drop schema spgw cascade',
+    })
     expect(world.done.slice(-3)).toEqual(['stand alone', 'take spent', 'ask unfound'])
   })
 
   it('is none while others are members', async () => {
     world.members = [peer('nod_a', 'gw-a'), peer('nod_b', 'gw-b'), peer('nod_c', 'gw-c')]
-    expect((await refusal(world.membership.dissolve())).message).toContain('other nodes are members (gw-b, gw-c)')
+    expect(await refusal(world.membership.dissolve())).toMatchObject({
+      message: 'other nodes are members (gw-b, gw-c)',
+      hint: 'First, on each of them: spgw cluster leave. For one that does not come back: spgw cluster remove NODE',
+    })
     expect(world.done).toEqual(['ask members'])
   })
 })

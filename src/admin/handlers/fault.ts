@@ -41,7 +41,7 @@ export function translateFault(error: unknown) {
     return fault
   }
   if (error instanceof StoreReadOnly)
-    return operationFault('degraded', sentence(error.message), adviseReadOnly, { cause: error })
+    return operationFault('degraded', sentence(error.message), adviseReadOnly(error), { cause: error })
   if (error instanceof StoreDegraded)
     return operationFault('degraded', sentence(error.message), 'Requests are still served. For details: spgw status', {
       cause: error,
@@ -51,8 +51,12 @@ export function translateFault(error: unknown) {
   return null
 }
 
-const adviseReadOnly =
-  'Requests are still served, and keys can be revoked. For details: spgw cluster status. If it is not known whether the change was made, look before you repeat it.'
+/** By why it cannot be changed here (`src/cluster/troubles.ts`). */
+function adviseReadOnly({ message }: StoreReadOnly): string {
+  if (message.includes('was removed from the cluster'))
+    return 'Make the change on another node. Stop this one, or let it go on alone: spgw cluster leave'
+  return 'Requests are still served, and keys can be revoked. For details: spgw cluster status. If it is not known whether the change was made, look before you repeat it.'
+}
 
 /** By what the store says of it (`src/store/reject.ts`). */
 function adviseConflict({ message, hint }: StoreConflict): string {
