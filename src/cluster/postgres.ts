@@ -41,14 +41,19 @@ export class Postgres {
         tries = 0
         this.#events.onLink(null)
         this.#linked.resolve()
-        this.#events.onLink(describeLoss(await lost))
+        this.#tell(await lost)
       } catch (error) {
-        this.#events.onLink(describeLoss(error))
+        this.#tell(error)
       } finally {
         await this.#drop()
       }
       if (!this.#closed) await wait(pausesMs[tries] ?? longestPauseMs)
     }
+  }
+
+  /** Who closes it knows. */
+  #tell(loss: unknown): void {
+    if (!this.#closed) this.#events.onLink(describeLoss(loss))
   }
 
   /** One at a time. Throws `PostgresAway`, or what PostgreSQL refuses it with. */

@@ -21,6 +21,7 @@ import { SharedBudgets } from './shared-budgets.ts'
 import { SharedLimits } from './shared-limits.ts'
 import { SharedRecords } from './shared-records.ts'
 import { startThread } from './threads.ts'
+import { UnjoinedReach } from './unjoined-reach.ts'
 import { watchedBudgets } from './watched-budgets.ts'
 
 /** As often as PostgreSQL hears of a node. */
@@ -67,8 +68,8 @@ export interface ClusterOptions {
 
 /** Loaded only where the settings name a cluster. */
 export async function openCluster(options: ClusterOptions): Promise<ClusterPart> {
-  const { settings, foundation, dataDirectory, version, log } = options
-  const { store, keyring } = foundation
+  const { settings, dataDirectory, version, log } = options
+  const { store, keyring } = options.foundation
   if (options.demo) refuseDemo()
   const name = settings.node ?? hostname()
   const address = toAddress(settings)
@@ -80,16 +81,17 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const hasKeys = () => plane === null || plane.snapshot().keys.length > 0
   const troubles = new ClusterTroubles(settings, records, { node: () => node, hasKeys })
   const publish = () => (plane?.publish() ?? Promise.resolve()).then(() => troubles.look())
+  const reach = new UnjoinedReach(log)
   const node = new ClusterNode({
-    ...{ store, keyring, name, version, log },
+    ...{ store, keyring, name, version, log, publish },
     startThread: () => startThread('cluster', { address, ...(records && { records: records.place }) }),
     onTrouble(reason) {
+      reach.note(node.state === null ? node.trouble : null)
       troubles.notePostgres(reason)
       budgets?.noteCut()
     },
     onMet: () => budgets?.met(),
     onRecall: (counter, period) => budgets?.recall(counter, period),
-    publish,
     onValkey(reason) {
       limits.report(reason)
       troubles.noteValkey(reason)
@@ -123,10 +125,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       const watched = () => watchedBudgets(runtime.snapshot())
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       node.start()
-      describing = setInterval(() => {
-        limits.look()
-        describeNode(node, troubles, runtime.status())
-      }, describeMs)
+      describing = setInterval(() => describeNode({ node, troubles, limits }, runtime.status()), describeMs)
       await Promise.all([startLimits({ node, store, log, limits, memory, cut: troubles.cut }), budgets?.start()])
     },
     want: (want) => budgets?.want(want),
@@ -144,8 +143,15 @@ function openLimits({ valkey }: ClusterSettings, send: (start: LimitsStart) => v
   return new SharedLimits({ address, without: valkey?.without ?? 'share', send })
 }
 
-function describeNode(node: ClusterNode, troubles: ClusterTroubles, status: ReturnType<Runtime['status']>): void {
+interface DescribedNode {
+  node: ClusterNode
+  troubles: ClusterTroubles
+  limits: SharedLimits
+}
+
+function describeNode({ node, troubles, limits }: DescribedNode, status: ReturnType<Runtime['status']>): void {
   troubles.look()
+  limits.look()
   const { inFlight, traffic } = status
   const degraded = status.degraded.map(({ part, reason, since }) => ({ part, reason, since }))
   node.link.describe({ inFlight, traffic, degraded })
