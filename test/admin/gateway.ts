@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type AdminClient, createAdminClient } from '../../src/admin/client.ts'
-import type { AdminParts, Runtime } from '../../src/admin/handlers/context.ts'
+import type { AdminParts, Runtime, UsedNow } from '../../src/admin/handlers/context.ts'
 import { startAdminServer } from '../../src/admin/server.ts'
 import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
@@ -48,7 +48,7 @@ export interface TestGateway {
   ready: string[]
   faults: unknown[]
   /** What is used of limits, by the names of their counters. */
-  used: Map<string, { used: number; held: number; holders: number; resetsAt: number | null }>
+  used: Map<string, UsedNow>
   /** Says that a request has settled. */
   settle(record: RequestRecord): void
   tailing: () => number
@@ -80,7 +80,7 @@ export async function startTestGateway(
     published: 0,
     changes: 0,
     snapshot: await store.snapshot(),
-    used: new Map<string, { used: number; held: number; holders: number; resetsAt: number | null }>(),
+    used: new Map<string, UsedNow>(),
   }
   store.onChange(() => state.changes++)
   const checks: TestGateway['checks'] = { result: good, results: new Map(), asked: [] }

@@ -10,7 +10,9 @@ describe('the usage of limits', () => {
     const [policy] = [await client.policies.add({ name: 'team', rpm: 60, tpm: 1000, attach: ['project:default'] })]
     await client.policies.add({ name: 'one', concurrency: 5, attach: ['key:ci'] })
     const { id } = await client.projects.show({ name: 'default' })
-    used.set(`${policy.id} ${id} requests minute`, { used: 12, held: 0, holders: 0, resetsAt: 60_000 })
+    used.set(`${policy.id} ${id} requests minute`, {
+      ...{ used: 12, held: 0, holders: 0, resetsAt: 60_000, includesHeld: true },
+    })
     const [usage] = await client.keys.usage({ key: 'ci' })
     expect(usage).toMatchObject({ today: noSum, month: noSum, periods: [] })
     expect(usage?.limits).toEqual([
@@ -20,6 +22,7 @@ describe('the usage of limits', () => {
         scope: 'project:default',
         kind: 'requests',
         used: 12,
+        used_includes_held: true,
         limit: 60,
         resets_at: '1970-01-01T00:01:00.000Z',
       },

@@ -16,6 +16,8 @@ it.each([
   [{ ...place, kind: 'concurrency', used: 1, limit: 5 }, '1 of 5 requests at once'],
   [{ ...place, kind: 'tokens', period: 'day', used: 18_204, held: 0, limit: 40_000 }, '18,204 of 40,000 tokens a day'],
   [spend, '$42.10 of $200.00 a month, $0.02 held'],
+  [{ ...requests, used_includes_held: true }, '12 of 60 requests a minute used or held'],
+  [{ ...requests, used: 0, used_includes_held: true }, '0 of 60 requests a minute'],
   [{ ...requests, used: null }, '60 requests a minute for each end user'],
 ])('a limit in words: %j', (limit, words) => {
   expect(formatValue(limit, 'text', clock)).toBe(`project search: ${words}`)
@@ -33,10 +35,13 @@ it('of many limits the one nearest to its end, with what is held', () => {
 
 it('a row for each limit of each policy, budgets first', () => {
   const show: Show = { as: 'table', columns: limitColumns, rows: ['periods limits'], empty: '' }
-  const rows = rowsOf(show, [{ policy: 'team', periods: [spend], limits: [requests] }])
+  const rows = rowsOf(show, [
+    { policy: 'team', periods: [spend], limits: [requests, { ...requests, used_includes_held: true }] },
+  ])
   expect(rows.map((row) => limitColumns.map((column) => formatCell(row, column, clock)))).toEqual([
     ['team', 'project:search', 'USD a month', '$42.10 (21%)', '$0.02', '$200.00', '–'],
     ['team', 'project:search', 'requests a minute', '12 (20%)', '–', '60', '–'],
+    ['team', 'project:search', 'requests a minute', '12 (20%) used or held', '–', '60', '–'],
   ])
 })
 

@@ -8,6 +8,7 @@ export interface LimitUsage {
   period?: 'day' | 'month' | null
   used: number | null
   held?: number | null
+  used_includes_held?: boolean | undefined
   limit: number
 }
 
@@ -43,21 +44,30 @@ export function formatAmount({ kind }: Pick<LimitUsage, 'kind'>, amount: number)
   return kind === 'usd' ? formatMoney(amount) : groupDigits(amount)
 }
 
-/** `$42.10 (21%)` */
+/** `$42.10 (21%)`, `39 (65%) used or held` */
 export function formatUsed(usage: LimitUsage): string {
   const { used, limit } = usage
   if (used === null) return 'per user'
-  return limit === 0 ? formatAmount(usage, used) : `${formatAmount(usage, used)} (${formatShare(used / limit)})`
+  const words = limit === 0 ? formatAmount(usage, used) : `${formatAmount(usage, used)} (${formatShare(used / limit)})`
+  return `${words}${nameHeld(usage)}`
 }
 
-/** `12 of 60 requests a minute`, `$42.10 of $200.00 a month, $0.02 held` */
+/** What nodes hold in hand of a limit that they share is used by nobody yet, and cannot be told from what is. */
+export function nameHeld({
+  used_includes_held: isHeld,
+  used,
+}: Pick<LimitUsage, 'used_includes_held' | 'used'>): string {
+  return isHeld === true && used !== 0 ? ' used or held' : ''
+}
+
+/** `12 of 60 requests a minute`, `39 of 60 requests a minute used or held`, `$42.10 of $200.00 a month, $0.02 held` */
 export function formatLimitUsage(usage: LimitUsage): string {
   const { kind, used, held, limit } = usage
   const words = kind === 'usd' ? nameLimit(usage).replace('USD ', '') : nameLimit(usage)
   const whole = `${formatAmount(usage, limit)} ${words}`
   if (used === null) return `${whole} for each end user`
   const more = held === undefined || held === null || held === 0 ? '' : `, ${formatAmount(usage, held)} held`
-  return `${formatAmount(usage, used)} of ${whole}${more}`
+  return `${formatAmount(usage, used)} of ${whole}${nameHeld(usage)}${more}`
 }
 
 /** Of what may still be used: what is held counts. */

@@ -125,7 +125,7 @@ export interface Runtime {
   /** Whether the credential in that place can be used for the model at once. */
   isUsable(target: HealthTarget, credential: number): boolean
   /** What is used of a limit at this moment, and held by how many requests in progress; epoch milliseconds of when all is free again. */
-  limitUsage(limit: Limit): { used: number; held: number; holders: number; resetsAt: number | null }
+  limitUsage(limit: Limit): UsedNow
   /** As the data plane has them. */
   prices(): readonly ModelPrice[]
   /** The same for each model that calls to this provider have named; behind a pattern only those that have succeeded. */
@@ -145,6 +145,15 @@ export interface Runtime {
   }
   /** null: the settings name no cluster. */
   cluster: ClusterFace | null
+}
+
+export interface UsedNow {
+  used: number
+  held: number
+  holders: number
+  resetsAt: number | null
+  /** `used` has in it what nodes hold in hand, which is not known apart. */
+  includesHeld?: true
 }
 
 /** Valkey or Redis, as operators see it. */

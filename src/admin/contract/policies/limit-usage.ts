@@ -13,6 +13,8 @@ export const limitShape = z.object({
   kind: z.enum(['requests', 'tokens', 'concurrency']),
   /** null: each end user has a counter of its own. */
   used: z.number().nullable(),
+  /** Nodes count it together, and `used` includes what they hold in hand for the next seconds; absent: it does not. */
+  used_includes_held: z.literal(true).optional(),
   limit: z.number(),
   /** When all of it is free again, if nothing more is used; null: at once. */
   resets_at: time.nullable(),

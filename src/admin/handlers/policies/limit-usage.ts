@@ -24,7 +24,7 @@ export function showLimits(runtime: Pick<Runtime, 'limitUsage'>, all: readonly L
   const shown: LimitUsages = { periods: [], limits: [] }
   const now = Date.now()
   for (const limit of all) {
-    const { used, held, resetsAt } = runtime.limitUsage(limit)
+    const { used, held, resetsAt, includesHeld } = runtime.limitUsage(limit)
     const { policy, scope, kind, period, perUser } = limit
     const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
     const common = {
@@ -35,7 +35,8 @@ export function showLimits(runtime: Pick<Runtime, 'limitUsage'>, all: readonly L
     }
     const resets = resetsAt === null ? null : isoTime(Math.round(resetsAt))
     if (period === null) {
-      if (kind !== 'usd') shown.limits.push({ ...common, kind, resets_at: resets })
+      const more = includesHeld === true ? { used_includes_held: includesHeld } : {}
+      if (kind !== 'usd') shown.limits.push({ ...common, ...more, kind, resets_at: resets })
     } else if (kind === 'usd' || kind === 'tokens')
       shown.periods.push({ ...common, kind, period, held: perUser ? null : amount(held), resets_at: resets ?? '' })
   }

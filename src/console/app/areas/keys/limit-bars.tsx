@@ -1,5 +1,12 @@
 import type { ReactNode } from 'react'
-import { formatAmount, type LimitUsage, nameLimit, nameScope, shareOf } from '../../../../admin/contract/show-limit.ts'
+import {
+  formatAmount,
+  type LimitUsage,
+  nameHeld,
+  nameLimit,
+  nameScope,
+  shareOf,
+} from '../../../../admin/contract/show-limit.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Missing, Time } from '../../parts/index.ts'
 import type { UsedLimit } from './used-limits.ts'
@@ -57,7 +64,8 @@ function LimitBar({ limit, children }: { limit: ShownLimit; children: ReactNode 
   const name = nameLimit(limit)
   const held = heldOf(limit)
   const whole = formatAmount(limit, limit.limit)
-  const words = used === null ? `${whole} for each end user` : `${formatAmount(limit, used)} of ${whole}`
+  const words =
+    used === null ? `${whole} for each end user` : `${formatAmount(limit, used)} of ${whole}${nameHeld(limit)}`
   const part = (amount: number) => `${Math.min(100, limit.limit === 0 ? 100 : (amount / limit.limit) * 100)}%`
   return (
     <li
