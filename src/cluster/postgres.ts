@@ -41,9 +41,9 @@ export class Postgres {
         tries = 0
         this.#events.onLink(null)
         this.#linked.resolve()
-        this.#tell(await lost)
+        this.#report(await lost)
       } catch (error) {
-        this.#tell(error)
+        this.#report(error)
       } finally {
         await this.#drop()
       }
@@ -52,7 +52,7 @@ export class Postgres {
   }
 
   /** Who closes it knows. */
-  #tell(loss: unknown): void {
+  #report(loss: unknown): void {
     if (!this.#closed) this.#events.onLink(describeLoss(loss))
   }
 

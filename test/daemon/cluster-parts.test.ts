@@ -316,25 +316,20 @@ describe('limits that nodes share', () => {
     expect(limits.find()).toMatchObject({ trouble: 'OOM', since })
     limits.setMember(null)
     expect(said).toEqual(['no route', 'Valkey cannot be used: OOM', null])
-    const well = { server: 'valkey:6379', trouble: null, since: null, meanwhile: 'share', opening_until: null }
-    expect(limits.find()).toEqual(well)
+    expect(limits.find()).toMatchObject({ server: 'valkey:6379', trouble: null, since: null, opening_until: null })
   })
 
   it('say by when grants begin that wait for all nodes, from when it was first seen, and not while there is a trouble', () => {
-    const clock = new BucketClock(windows)
     const { limits } = open()
     limits.share(memory, true)
-    expect(limits.look(1000)).toBeNull()
-    clock.publish(7, 0, 10_000, 'opening')
+    new BucketClock(windows).publish(7, 0, 10_000, 'opening')
     expect([limits.look(1000), limits.look(5000)]).toEqual([91_000, 91_000])
-    expect(Date.parse(limits.find()?.opening_until ?? '')).toBeGreaterThan(Date.now())
     limits.report('no route')
-    expect(limits.find()?.opening_until).toBeNull()
+    expect(limits.look(5500)).toBeNull()
     limits.report(null)
-    // Another Valkey meanwhile: it has waited for as long as one does, and waits anew.
     expect([limits.look(6000), limits.look(96_000)]).toEqual([96_000, 186_000])
-    clock.publish(8, 0, 10_000)
-    expect(limits.find()?.opening_until).toBeNull()
+    new BucketClock(windows).publish(8, 0, 10_000)
+    expect(limits.look(97_000)).toBeNull()
   })
 })
 
