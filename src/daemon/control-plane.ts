@@ -32,7 +32,7 @@ import type { ScheduledBackups } from './scheduled-backups.ts'
 import { StateHistory, type StateHistoryOptions } from './state-history.ts'
 import { StoreWatch } from './store-watch.ts'
 import { LazyTraces } from './telemetry/lazy-traces.ts'
-import { type OwnAddress, tryRoute } from './try-route.ts'
+import type { OwnAddress } from './try-route.ts'
 import { TurnLog } from './turn-log.ts'
 import { WorkerPool } from './worker-pool.ts'
 
@@ -264,7 +264,7 @@ export class ControlPlane {
       records: (signal, allStates) => followRecords(cluster?.feed ?? store, signal, allStates),
       changes: () => this.#changes,
       onChange: (listener) => store.onChange(listener),
-      tryRoute: (call) => tryRoute(this.#publisher, this.#ownAddress(), call),
+      tryRoute: async (call) => (await import('./try-route.ts')).tryRoute(this.#publisher, this.#ownAddress(), call),
       send: (call, signal) => this.#send(call, signal),
       ...routingView(this.#shared),
       // The lanes are the data plane's: here they are loaded when somebody asks.
