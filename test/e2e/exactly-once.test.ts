@@ -15,7 +15,7 @@ const seed = Date.now() % 1_000_000
 const points = passedPoints.filter((point) =>
   rotation.includes(point) ? point === rotation[seed % rotation.length] : others.indexOf(point) % 6 === seed % 6,
 )
-const kills = 8
+const kills = 9
 
 /** The short form of `npm run crash`: what is checked, and how, stands in docs/reliability.md. */
 it(`${kills} times kill -9: every id that a client saw stands exactly once`, { timeout: 1_800_000 }, async () => {
