@@ -24,7 +24,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'spgw-days-'))
   provider = http.createServer(async (request, response) => {
     await request.resume().toArray()
-    const usage = { prompt_tokens: 1000, completion_tokens: 0, total_tokens: 1000 }
+    const usage = { prompt_tokens: 999, completion_tokens: 1, total_tokens: 1000 }
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'a' } }], usage }))
   })
