@@ -28,6 +28,26 @@ export const leaveOutHttp2: Plugin = {
   },
 }
 
+/** `ws` comes with a stream around a WebSocket (2 KB), which nothing here uses. */
+export const leaveOutSocketStream: Plugin = {
+  name: 'leave-out-socket-stream',
+  setup(build) {
+    build.onLoad({ filter: /ws\/lib\/stream\.js$/ }, () => ({
+      contents: "module.exports = () => { throw new Error('left out of the bundle') }",
+    }))
+  },
+}
+
+/** Amazon's signer carries a maker of UUIDs (1 KB) for platforms without `crypto.randomUUID`. */
+export const leaveOutUuids: Plugin = {
+  name: 'leave-out-uuids',
+  setup(build) {
+    build.onLoad({ filter: /@smithy\/core\/.*\/uuid\/v4\.js$/ }, () => ({
+      contents: 'export const bindV4 = () => () => crypto.randomUUID()',
+    }))
+  },
+}
+
 /** undici can print what it does (NODE_DEBUG), which takes 4 KB; its channels, on which it tells others, stay. */
 export const leaveOutUndiciLog: Plugin = {
   name: 'leave-out-undici-log',

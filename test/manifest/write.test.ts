@@ -158,7 +158,7 @@ describe('what is exported', () => {
         ])
         expect([plan.problems, changed]).toEqual([[], []])
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     )
   })
 
