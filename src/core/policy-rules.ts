@@ -256,6 +256,16 @@ export const policyRules = {
       help: 'Patterns in RE2 syntax, one per line. A prompt with a match is blocked',
     },
   },
+  denyUnseen: {
+    form: { kind: 'switch' },
+    title: 'DENIES UNSEEN',
+    meta: {
+      description:
+        "Deny what the policy's content rules cannot look at: images, sound, files, uploads, lists and WebSockets",
+      label: 'Deny what rules cannot see',
+      help: 'Images, sound, files, uploads, lists and WebSockets, where the content rules of this policy would look. Default: they pass, and the record says so',
+    },
+  },
   unpriced: {
     form: { kind: 'rate', words: ['allow', 'deny'] },
     title: 'UNPRICED',

@@ -86,7 +86,8 @@ async function answerWithEstimate(call: Call, planned: Plan): Promise<boolean> {
 async function answerPages(call: Call): Promise<void> {
   if (call.contentPolicies !== null) {
     const { noteUnseen } = await import('./content/note-unseen.ts')
-    noteUnseen(call.trace, 'answer', 'lists are not looked at')
+    const denied = noteUnseen(call.trace, call.contentPolicies, 'answer', 'lists are not looked at')
+    if (denied !== null) return reject(call.arrival, denied)
   }
   const { answerList } = await import('./objects/list.ts')
   await answerList(call)

@@ -188,11 +188,18 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
   },
   // Says how the limits of its own policy are kept.
   capOutput: counted,
-  contentRules: { strictest: 'each', prepare: (rules, policy) => ({ content: { policy, rules } }) },
+  contentRules: {
+    strictest: 'each',
+    prepare: (rules, policy, { denyUnseen }) => ({ content: { policy, rules, deniesUnseen: denyUnseen === true } }),
+  },
   denyPatterns: {
     strictest: 'each',
-    prepare: (patterns, policy) => ({ content: { policy, rules: denyRules(patterns) } }),
+    prepare: (patterns, policy, { denyUnseen }) => ({
+      content: { policy, rules: denyRules(patterns), deniesUnseen: denyUnseen === true },
+    }),
   },
+  // Says what becomes of what the content rules of its own policy cannot look at.
+  denyUnseen: counted,
   unpriced: {
     strictest: { of: (one, other) => (strictness(one) > strictness(other) ? one : other) },
     prepare(choice, policy) {

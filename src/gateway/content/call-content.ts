@@ -2,7 +2,7 @@ import type { ContentAction, ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import type { Edit } from '../../core/json-scan.ts'
 import type { Signal } from '../../core/record.ts'
-import type { ReadyRule, ReadyRules } from '../../policy/content/compile.ts'
+import type { ContentPolicy, ReadyRule, ReadyRules } from '../../policy/content/compile.ts'
 import { Placeholders } from '../../policy/content/placeholders.ts'
 import type { ScanContext } from '../../policy/content/text-scan.ts'
 import type { Trace } from '../request/trace.ts'
@@ -14,11 +14,13 @@ export class CallContent {
   readonly placeholders: Placeholders
   /** What is replaced in the prompt. */
   readonly edits: Edit[] = []
+  readonly #policies: readonly ContentPolicy[]
   readonly #trace: Trace
   readonly #signals = new Map<string, { data: { places: number } }>()
 
-  constructor(rules: ReadyRules, trace: Trace, body: Buffer) {
+  constructor(policies: readonly ContentPolicy[], rules: ReadyRules, trace: Trace, body: Buffer) {
     this.rules = rules
+    this.#policies = policies
     this.#trace = trace
     this.placeholders = new Placeholders((placeholder) => body.includes(placeholder))
   }
@@ -43,9 +45,9 @@ export class CallContent {
     return context
   }
 
-  /** There is content that no rule looks at. */
-  noteUnseen(side: ContentSide, what: string): void {
-    noteUnseen(this.#trace, side, what)
+  /** There is content that no rule looks at. A fault: it must not pass. */
+  noteUnseen(side: ContentSide, what: string): Fault | null {
+    return noteUnseen(this.#trace, this.#policies, side, what)
   }
 
   #note({ policy, rule }: ReadyRule, side: ContentSide, at: string, note: string): void {

@@ -55,7 +55,6 @@ export class ContentStage implements AnswerStage {
     this.#mayHide = answer.some(({ rule }) => rule.action !== 'flag')
     const { responseForm } = leg.match.endpoint
     const isText = responseForm === 'json' || responseForm === 'json-or-text'
-    if (!isText && answer.length > 0) content.noteUnseen('answer', 'files and sound pass as they are')
     this.faultIfUnread = isText && answer.length > 0 ? unreadable : null
   }
 
@@ -133,7 +132,7 @@ export class ContentStage implements AnswerStage {
     if (root === null) return yield* this.#endMark(passed)
     const reading = readAnswerEvent(data, root, event.name)
     if (reading.unseen) {
-      this.#content.noteUnseen('answer', 'sound is no text')
+      this.#noteUnseen('sound is no text')
       return yield* this.#write(passed, pass, reading, [])
     }
     const known = new Set<number>(reading.pieces.map(({ node }) => node.start))
@@ -267,8 +266,12 @@ export class ContentStage implements AnswerStage {
 
   #findTexts(data: Buffer, root: JsonNode): FoundTexts {
     const found = findTexts(data, root, 'answer')
-    if (found.unseen) this.#content.noteUnseen('answer', 'images, sound and files are no text')
+    if (found.unseen) this.#noteUnseen('images, sound and files are no text')
     return found
+  }
+
+  #noteUnseen(what: string): void {
+    this.#context.refused ??= this.#content.noteUnseen('answer', what)
   }
 
   #hidden(logprobs: readonly JsonNode[]): Edit[] {

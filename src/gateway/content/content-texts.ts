@@ -42,9 +42,11 @@ export const fileNames: ReadonlySet<string> = new Set(
 )
 /** Content that others than the gateway read. */
 export const unseenNames: ReadonlySet<string> = new Set(
-  'image_url input_audio file_id file_data fileData file_data inlineData inline_data file_url image_file b64_json'.split(
-    ' ',
-  ),
+  'image_url input_audio file_data fileData inlineData inline_data file_url image_file b64_json'.split(' '),
+)
+/** In a prompt, content that others read; an answer only cites it. */
+export const fileIdNames: ReadonlySet<string> = new Set(
+  'file_id file_ids input_file_id training_file validation_file'.split(' '),
 )
 export const unseenTypes: ReadonlySet<string> = new Set([
   'image',
@@ -54,12 +56,13 @@ export const unseenTypes: ReadonlySet<string> = new Set([
   'input_audio',
   'image_generation_call',
 ])
-/** JSON as the client or the model makes it, schemas of tools and answers among it: its names and numbers may be content too. */
-const freeNames = new Set(
-  `input args arguments response output metadata structuredContent parameters parametersJsonSchema
-  parameters_json_schema input_schema inputSchema json_schema schema responseSchema response_schema responseJsonSchema
-  response_json_schema`.split(/\s+/),
+/** Arguments of tools, and schemas of tools and answers: what is named like a file there is none. */
+const dataNames = new Set(
+  `args arguments parameters parametersJsonSchema parameters_json_schema input_schema inputSchema json_schema schema
+  responseSchema response_schema responseJsonSchema response_json_schema`.split(/\s+/),
 )
+/** JSON as the client or the model makes it: its names and numbers may be content too. */
+const freeNames = new Set([...dataNames, 'input', 'response', 'output', 'metadata', 'structuredContent'])
 /** JSON in a text. */
 const jsonNames = new Set(['arguments', 'partial_json'])
 const smallestFile = 256
@@ -76,13 +79,14 @@ export const tokenNames: ReadonlySet<string> = new Set(['input', 'prompt'])
 /** All texts of a prompt or an answer: every string but what is known to be none. */
 export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide): FoundTexts {
   const found: FoundTexts = { texts: [], unseen: false, logprobs: [] }
-  new TextFinder(bytes, found, side).lookAt(root, '', '', { isFixed: false, isFree: false })
+  new TextFinder(bytes, found, side).lookAt(root, '', '', { isFixed: false, isFree: false, isData: false })
   return found
 }
 
 interface Surroundings {
   isFixed: boolean
   isFree: boolean
+  isData: boolean
 }
 
 class TextFinder {
@@ -99,35 +103,39 @@ class TextFinder {
   lookAt(node: JsonNode, name: string, path: string, around: Surroundings): void {
     if (this.#side === 'answer' && logprobNames.has(name) && (node.kind === 'object' || node.kind === 'array'))
       return void this.#found.logprobs.push(node)
-    if (unseenNames.has(name) && node.end - node.start > 4) this.#found.unseen = true
+    if (!around.isData && node.end - node.start > 4 && this.#namesFile(name)) this.#found.unseen = true
     if (node.kind === 'text') return this.#text(node, name, path, around)
     if (node.kind === 'scalar') return this.#number(node, name, path, around)
-    if (node.kind === 'object')
-      return this.#object(node, path, { ...around, isFree: around.isFree || freeNames.has(name) })
+    if (node.kind === 'object') {
+      const isData = around.isData || dataNames.has(name)
+      return this.#object(node, path, { ...around, isData, isFree: around.isFree || freeNames.has(name) })
+    }
     if (tokenNames.has(name) && holdsTokens(node)) this.#found.unseen = true
     for (const [index, item] of node.items.entries()) this.lookAt(item, name, `${path}[${index}]`, around)
   }
 
+  #isFile(node: JsonNode): boolean {
+    return node.kind === 'text' && isFile(readTextNode(this.#bytes, node) ?? '')
+  }
+
+  #namesFile(name: string): boolean {
+    return unseenNames.has(name) || (this.#side === 'prompt' && fileIdNames.has(name))
+  }
+
   #object(node: ObjectNode, path: string, around: Surroundings): void {
-    const isFixed = around.isFixed || this.#isSigned(node)
+    const type = memberOf(node, 'type')
+    const word = type?.kind === 'text' ? readTextNode(this.#bytes, type) : null
+    if (word !== null && !around.isData && unseenTypes.has(word)) this.#found.unseen = true
+    const isFixed = around.isFixed || (this.#side === 'prompt' && isSigned(node, word))
     for (const { name, key, value } of node.members) {
       const shown = around.isFree && !plainName.test(name) ? '*' : name
       const below = path === '' ? shown : `${path}.${shown}`
       if (around.isFree) this.#add(key, name, `${path}.*`, isFixed, false)
-      this.lookAt(value, name, below, { isFixed, isFree: around.isFree })
+      // Reasoning that only its provider can read.
+      if (word === 'redacted_thinking' && name === 'data' && this.#isFile(value)) continue
+      const isData = around.isData || (word === 'tool_use' && name === 'input')
+      this.lookAt(value, name, below, { isFixed, isFree: around.isFree, isData })
     }
-  }
-
-  /** Reasoning that the provider has signed: changed, it would be rejected. */
-  #isSigned(node: ObjectNode): boolean {
-    const type = memberOf(node, 'type')
-    const word = type?.kind === 'text' ? readTextNode(this.#bytes, type) : null
-    if (word !== null && unseenTypes.has(word)) this.#found.unseen = true
-    if (this.#side === 'answer') return false
-    return (
-      (word === 'thinking' && memberOf(node, 'signature') !== null) ||
-      (memberOf(node, 'thought') !== null && memberOf(node, 'thoughtSignature') !== null)
-    )
   }
 
   #text(node: TextNode, name: string, path: string, { isFixed, isFree }: Surroundings): void {
@@ -151,6 +159,14 @@ class TextFinder {
   #add(node: TextNode | ScalarNode, text: string, path: string, isFixed: boolean, isJson: boolean): void {
     this.#found.texts.push({ node, path, text, isJson, isFixed })
   }
+}
+
+/** Reasoning that the provider has signed: changed, it would be rejected. */
+function isSigned(node: ObjectNode, type: string | null): boolean {
+  return (
+    (type === 'thinking' && memberOf(node, 'signature') !== null) ||
+    (memberOf(node, 'thought') !== null && memberOf(node, 'thoughtSignature') !== null)
+  )
 }
 
 /** A prompt in numbers, which only the model's own vocabulary turns into text. */

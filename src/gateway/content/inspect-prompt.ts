@@ -8,19 +8,24 @@ import { CallContent, failedRule } from './call-content.ts'
 import { findTexts } from './content-texts.ts'
 import { joinParts } from './join-parts.ts'
 import { mayMatch } from './may-match.ts'
+import { noteUnseen } from './note-unseen.ts'
 import { scanSliced, WorkTurn } from './scan-sliced.ts'
 
 /** Applies the content rules to what is about to be sent. A fault: it must not be. What is redacted is sent so by every attempt. */
 export async function inspectPrompt(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {
   const { trace, body, match, inspection, gateway } = call
-  const content = new CallContent(await readyRules(policies, gateway.patterns), trace, body.bytes)
+  const content = new CallContent(policies, await readyRules(policies, gateway.patterns), trace, body.bytes)
   call.content = content
-  if (content.rules.prompt.length === 0) return null
-  if (inspection.query.length > 1) content.noteUnseen('prompt', 'the query is not looked at')
-  if (body.upload !== null || match.endpoint.readWhole === true) {
-    content.noteUnseen('prompt', 'forms and files go up while they arrive')
-    return null
-  }
+  const { responseForm, readWhole } = match.endpoint
+  // Known before the provider is paid for it.
+  const isFile = responseForm === 'bytes' || responseForm === 'lines'
+  const denied =
+    isFile && content.rules.answer.length > 0 ? content.noteUnseen('answer', 'files and sound pass as they are') : null
+  if (denied !== null || content.rules.prompt.length === 0) return denied
+  // Never denied: no prompt stands there.
+  if (inspection.query.length > 1) noteUnseen(trace, [], 'prompt', 'the query is not looked at')
+  if (body.upload !== null || readWhole === true)
+    return content.noteUnseen('prompt', 'forms and files go up while they arrive')
   if (body.bytes.length === 0 || !mayMatch(body.bytes, 'prompt', content.rules)) return null
   try {
     return await inspectBody(call, content)
@@ -34,7 +39,8 @@ async function inspectBody({ body, abort }: Call, content: CallContent): Promise
   const root = readNodes(bytes)
   if (root === null) return unreadable
   const { texts, unseen } = findTexts(bytes, root, 'prompt')
-  if (unseen) content.noteUnseen('prompt', 'images, sound, files and tokens are no text')
+  const denied = unseen ? content.noteUnseen('prompt', 'images, sound, files and tokens are no text') : null
+  if (denied !== null) return denied
   let at = ''
   const context = content.scanOf('prompt', () => at)
   const turn = new WorkTurn()

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ContentSide } from '../../core/content-rules.ts'
 import type { ReadyRules } from '../../policy/content/compile.ts'
 import { disguisedBytes } from '../../policy/content/plain-text.ts'
-import { fileNames, logprobNames, tokenNames, unseenNames, unseenTypes } from './content-texts.ts'
+import { fileIdNames, fileNames, logprobNames, tokenNames, unseenNames, unseenTypes } from './content-texts.ts'
 
 /** A longer document is looked at text by text, with turns for others in between. */
 const longest = 256 * 1024
@@ -13,6 +13,7 @@ const quoted = (names: ReadonlySet<string>) => `"(?:${[...names].join('|')})"`
 /** Content that is no text, as `findTexts` sees it. */
 const unseen = [
   quoted(unseenNames),
+  quoted(fileIdNames),
   quoted(unseenTypes),
   // What a member of such a name holds may be a file.
   String.raw`${quoted(fileNames)}\s*:\s*["[]`,

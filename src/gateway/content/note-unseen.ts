@@ -1,9 +1,27 @@
 import type { ContentSide } from '../../core/content-rules.ts'
+import { type Fault, fault } from '../../core/errors.ts'
+import type { ContentPolicy } from '../../policy/content/compile.ts'
 import type { Trace } from '../request/trace.ts'
 
-/** There is content that no content rule looks at: the record says so, once for each kind. */
-export function noteUnseen(trace: Trace, side: ContentSide, what: string): void {
-  const text = `Content rules apply, but not to all of the ${side}: ${what}.`
-  if (trace.policySignals.some((signal) => signal.text === text)) return
-  trace.policySignals.push({ rule: 'content.unseen', verdict: 'note', text, data: { on: side } })
+/**
+ * There is content that no content rule looks at: the record says so, once for each kind. A fault: a policy whose rules
+ * look at that side denies it.
+ */
+export function noteUnseen(
+  trace: Trace,
+  policies: readonly ContentPolicy[],
+  side: ContentSide,
+  what: string,
+): Fault | null {
+  const denying = policies.find(({ rules, deniesUnseen }) => deniesUnseen && rules.some(({ on }) => on.includes(side)))
+  if (denying === undefined) {
+    const text = `Content rules apply, but not to all of the ${side}: ${what}.`
+    if (trace.policySignals.some((signal) => signal.text === text)) return null
+    trace.policySignals.push({ rule: 'content.unseen', verdict: 'note', text, data: { on: side } })
+    return null
+  }
+  const { policy } = denying
+  const text = `The policy ${policy} denies what its content rules cannot look at in the ${side}: ${what}.`
+  trace.policySignals.push({ rule: 'content.unseen', verdict: 'deny', text, data: { on: side, policy } })
+  return fault('policy_denied', `${text} ${side === 'prompt' ? 'Leave that out' : 'Ask for something else'}.`)
 }

@@ -41,8 +41,15 @@ export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Pro
   if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in call) return reject(arrival, call)
   skipCapture(arrival, call.policy.capture)
-  if (call.contentPolicies !== null)
-    for (const side of contentSides) noteUnseen(arrival.trace, side, 'the frames of a WebSocket are not looked at')
+  for (const side of call.contentPolicies === null ? [] : contentSides) {
+    const unseen = noteUnseen(
+      arrival.trace,
+      call.contentPolicies ?? [],
+      side,
+      'the frames of a WebSocket are not looked at',
+    )
+    if (unseen !== null) return reject(arrival, unseen)
+  }
   if (call.mayNameObjects && !(await checkObjects(call))) return
   const unavailable = call.pin === null ? rejectWithoutSocket(call) : null
   if (unavailable !== null) return rejectUpgrade(call, unavailable)

@@ -7,6 +7,8 @@ import { joinSeekers, type PatternEngine, type Seeker } from './seeker.ts'
 export interface ContentPolicy {
   policy: string
   rules: readonly ContentRule[]
+  /** What its rules cannot look at is denied. Absent: it passes, and the record says so. */
+  deniesUnseen?: boolean
 }
 
 /** A rule that is ready to be used. */

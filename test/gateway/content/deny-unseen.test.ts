@@ -1,0 +1,220 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ContentSide } from '../../../src/core/content-rules.ts'
+import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
+import { makePolicy } from '../../support/snapshot.ts'
+
+function policy(name: string, on: ContentSide[], denyUnseen: boolean) {
+  const usual = { detector: 'secrets', pattern: null, action: 'flag', reversible: false, longest: 200 } as const
+  return makePolicy(name, {
+    attachedTo: { workspace: false, ids: [] },
+    contentRules: [{ ...usual, name: 'keys', on }],
+    denyUnseen,
+  })
+}
+
+const file = 'iVBORw0KGgo'.repeat(40)
+let provider: http.Server
+let plane: DataPlane
+let answer = { type: 'application/json', text: '{"choices":[]}' }
+let calls = 0
+
+beforeAll(async () => {
+  provider = http.createServer(async (request, response) => {
+    calls++
+    await request.toArray()
+    response.writeHead(200, { 'content-type': answer.type })
+    response.end(answer.text)
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  plane = await startDataPlane({
+    providers: [
+      { kind: 'openai', baseUrl: `${baseUrl}/v1` },
+      { kind: 'anthropic', baseUrl },
+    ],
+    policies: [
+      policy('prompts', ['prompt'], true),
+      policy('answers', ['answer'], true),
+      policy('notes', ['prompt', 'answer'], false),
+    ],
+  })
+  plane.ownAll()
+})
+afterAll(async () => {
+  await plane.stop()
+  provider.closeAllConnections()
+  provider.close()
+})
+
+async function send(name: string, path: string, init: RequestInit) {
+  await plane.changeKey({ policyId: `pol_${name}` })
+  calls = 0
+  const response = await fetch(`${plane.baseUrl}/v1${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${plane.key}`, ...init.headers },
+  })
+  const text = await response.text()
+  const record = await plane.record(response.headers.get('x-sp-request-id'))
+  const signals = record.policy_signals.filter(({ rule }) => rule === 'content.unseen')
+  return { status: response.status, text, called: calls > 0, signals }
+}
+
+const post = (body: object): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+const chat = (content: unknown, more: object = {}) =>
+  post({ model: 'openai-model', messages: [{ role: 'user', content }], ...more })
+const messages = (content: unknown) =>
+  post({ model: 'anthropic-model', max_tokens: 10, messages: [{ role: 'assistant', content }] })
+const form = (): RequestInit => {
+  const body = new FormData()
+  body.set('model', 'openai-model')
+  body.set('file', new File(['words'], 'words.wav'))
+  return { method: 'POST', body }
+}
+
+const unseen: [what: string, path: string, init: () => RequestInit][] = [
+  [
+    'a picture',
+    '/chat/completions',
+    () => chat([{ type: 'image_url', image_url: { url: `data:image/png;base64,${file}` } }]),
+  ],
+  ['a file by its id', '/chat/completions', () => chat([{ type: 'file', file: { file_id: 'file-1' } }])],
+  ['a prompt in numbers', '/embeddings', () => post({ model: 'openai-model', input: [[1, 2], [3]] })],
+  ['a form', '/audio/transcriptions', form],
+  ['a file to train with', '/fine_tuning/jobs', () => post({ model: 'openai-model', training_file: 'file-1' })],
+  [
+    'a document',
+    '/anthropic/v1/messages',
+    () => messages([{ type: 'document', source: { type: 'base64', data: file } }]),
+  ],
+]
+
+describe('a policy that denies what its rules cannot look at', () => {
+  it.each(unseen)('denies %s, before a provider gets it', async (_, path, init) => {
+    const denied = await send('prompts', path, init())
+    expect([denied.status, denied.called]).toEqual([403, false])
+    expect(denied.text).toContain('The policy prompts denies what its content rules cannot look at in the prompt')
+    expect(denied.signals).toMatchObject([{ verdict: 'deny', data: { on: 'prompt', policy: 'prompts' } }])
+  })
+
+  it.each(unseen)('lets %s pass where rules look at answers alone', async (_, path, init) => {
+    const passed = await send('answers', path, init())
+    expect([passed.status, passed.called, passed.signals]).toEqual([200, true, []])
+  })
+
+  it.each(unseen)('is not every policy: %s passes another with a note', async (_, path, init) => {
+    const passed = await send('notes', path, init())
+    expect([passed.status, passed.called]).toEqual([200, true])
+    expect(passed.signals).toMatchObject([{ verdict: 'note', data: { on: 'prompt' } }])
+  })
+
+  it.each([
+    ['texts', '/chat/completions', () => chat('hello')],
+    [
+      'tools with parameters that are called like files',
+      '/chat/completions',
+      () =>
+        chat('hello', {
+          tools: [
+            { type: 'function', function: { name: 'f', parameters: { properties: { file_id: { type: 'string' } } } } },
+          ],
+        }),
+    ],
+    [
+      'arguments that are called like files',
+      '/anthropic/v1/messages',
+      () => messages([{ type: 'tool_use', id: 't', name: 'f', input: { image_url: 'https://example.com/a.png' } }]),
+    ],
+    [
+      'reasoning that its provider alone can read',
+      '/anthropic/v1/messages',
+      () => messages([{ type: 'redacted_thinking', data: file }]),
+    ],
+  ])('lets %s pass', async (_, path, init) => {
+    const passed = await send('prompts', path, init())
+    expect([passed.status, passed.called, passed.signals]).toEqual([200, true, []])
+  })
+})
+
+describe('a WebSocket', () => {
+  const handshake = async (name: string) => {
+    await plane.changeKey({ policyId: `pol_${name}` })
+    const request = http.request(`${plane.baseUrl}/v1/realtime?model=openai-model`, {
+      headers: {
+        ...{ authorization: `Bearer ${plane.key}`, connection: 'Upgrade', upgrade: 'websocket' },
+        ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+      },
+    })
+    const answered = new Promise<string>((resolve, reject) => {
+      request.on('response', (response) => {
+        response.toArray().then((chunks) => resolve(Buffer.concat(chunks).toString()), reject)
+      })
+      request.on('error', reject)
+    })
+    request.end()
+    return await answered
+  }
+
+  it.each(['prompts', 'answers'])('is denied by a policy with rules on %s', async (name) => {
+    expect(await handshake(name)).toContain(`The policy ${name} denies what its content rules cannot look at`)
+  })
+
+  it('is tried where a policy only notes it', async () => {
+    expect(await handshake('notes')).not.toContain('content rules')
+  })
+})
+
+describe('an answer that rules cannot look at', () => {
+  it.each([
+    ['a picture', '/images/generations', { type: 'application/json', text: `{"data":[{"b64_json":"${file}"}]}` }],
+    [
+      'sound in a chat',
+      '/chat/completions',
+      { type: 'application/json', text: `{"choices":[{"message":{"audio":{"data":"${file}"}}}]}` },
+    ],
+  ])('is denied: %s', async (_, path, text) => {
+    answer = text
+    const denied = await send('answers', path, post({ model: 'openai-model', prompt: 'a cat', messages: [] }))
+    expect([denied.status, denied.called]).toEqual([403, true])
+    expect(denied.text).toContain('The policy answers denies what its content rules cannot look at in the answer')
+    expect(denied.text).not.toContain(file)
+  })
+
+  it('is denied in a stream with the error event of the lane', async () => {
+    const event = (data: Record<string, unknown>) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+    const text = [
+      event({ type: 'response.output_text.delta', item_id: 'i', output_index: 0, content_index: 0, delta: 'Hello' }),
+      event({ type: 'response.image_generation_call.partial_image', partial_image_b64: file }),
+      event({ type: 'response.completed', response: { output: [] } }),
+    ].join('')
+    answer = { type: 'text/event-stream', text }
+    const denied = await send('answers', '/responses', post({ model: 'openai-model', input: 'a cat', stream: true }))
+    expect(denied.text).toContain('The policy answers denies what its content rules cannot look at in the answer')
+    expect(denied.text).not.toContain(file)
+    expect(denied.signals).toMatchObject([{ verdict: 'deny', data: { on: 'answer', policy: 'answers' } }])
+  })
+
+  it('is denied before the provider is paid where all of it would be sound or a file', async () => {
+    const denied = await send(
+      'answers',
+      '/audio/speech',
+      post({ model: 'openai-model', input: 'hello', voice: 'alloy' }),
+    )
+    expect([denied.status, denied.called]).toEqual([403, false])
+    const list = await send('answers', '/chat/completions', { method: 'GET' })
+    expect([list.status, list.called]).toEqual([403, false])
+  })
+
+  it('passes where it only cites files', async () => {
+    const cited =
+      '{"choices":[{"message":{"content":"x","annotations":[{"type":"file_citation","file_id":"file-1"}]}}]}'
+    answer = { type: 'application/json', text: cited }
+    const passed = await send('answers', '/chat/completions', chat('hello'))
+    expect([passed.status, passed.text, passed.signals]).toEqual([200, cited, []])
+  })
+})
