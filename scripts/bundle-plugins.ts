@@ -28,12 +28,21 @@ export const leaveOutHttp2: Plugin = {
   },
 }
 
-/** `ws` comes with a stream around a WebSocket (2 KB), which nothing here uses. */
-export const leaveOutSocketStream: Plugin = {
-  name: 'leave-out-socket-stream',
+/**
+ * `ws` comes with a stream around a WebSocket (2 KB), which nothing here uses, and compresses frames (7 KB), which
+ * `src/providers/socket-peer.ts` disables.
+ */
+export const leaveOutSocketParts: Plugin = {
+  name: 'leave-out-socket-parts',
   setup(build) {
     build.onLoad({ filter: /ws\/lib\/stream\.js$/ }, () => ({
       contents: "module.exports = () => { throw new Error('left out of the bundle') }",
+    }))
+    build.onLoad({ filter: /ws\/lib\/permessage-deflate\.js$/ }, () => ({
+      contents: `module.exports = class {
+        static extensionName = 'permessage-deflate'
+        constructor() { throw new Error('left out of the bundle') }
+      }`,
     }))
   },
 }
