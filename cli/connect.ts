@@ -19,7 +19,7 @@ export function connectGateway(surroundings: HostContext, version: string, surfa
       version,
       surface,
       waitMs: place.exists ? waitAsLong(waitMs, performance.now()) : 0,
-      startHint: startHint(dataDir),
+      startHint: startHint(dataDir, place.dataDirectory, surroundings.environment),
       lostHint,
       onDegraded,
     })

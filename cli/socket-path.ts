@@ -23,12 +23,15 @@ export interface SocketLocation {
   exists: boolean
 }
 
+/** Of a gateway that runs as a service. */
+const systemDirectory = '/var/lib/spgw'
+
 /** Data directories in the order in which the gateway is looked for (contract.md, `admin.socket`). What was named is not guessed around. */
 export function listDataDirectories(named: string | null, surroundings: HostContext): string[] {
   const chosen = named ?? surroundings.environment.SPGW_DATA_DIR
   if (chosen) return [chosen]
   const state = stateDirectory(surroundings)
-  const system = surroundings.platform === 'win32' ? [] : ['/var/lib/spgw']
+  const system = surroundings.platform === 'win32' ? [] : [systemDirectory]
   return state === null ? system : [...system, state]
 }
 
@@ -60,9 +63,13 @@ function locationOf(dataDirectory: string, { platform }: HostContext, files: Fil
   }
 }
 
-/** What to do where no gateway runs: one for the data directory that was named. */
-export function startHint(dataDir: string | null): string {
-  return dataDir === null ? 'Start it: spgw serve' : `Start it: spgw serve --data-dir ${quoted(dataDir)}`
+/** What to do where no gateway runs: `named` is the data directory of the command line, `found` where it was looked for. */
+export function startHint(named: string | null, found: string | null, environment: EnvironmentVariables): string {
+  if (named !== null) return `Start it: spgw serve --data-dir ${quoted(named)}`
+  // Without a name `serve` would make another gateway below the person's home.
+  if (found === systemDirectory && !environment.SPGW_DATA_DIR)
+    return `Start it: sudo systemctl start spgw, or spgw serve --data-dir ${systemDirectory}`
+  return 'Start it: spgw serve'
 }
 
 /** As a shell takes it. */

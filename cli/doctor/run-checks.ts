@@ -21,7 +21,7 @@ export async function runChecks(
     () => reach({ dataDir: dataDirectory, wait: false }),
     version,
     io.now(),
-    startHint(dataDir),
+    startHint(dataDir, dataDirectory, io.environment),
   )
   const { processId, degraded, diagnostics } = answered
   const examined = { dataDirectory, file, environment: io.environment, now: io.now(), processId, degraded }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findSocket, type HostContext, listDataDirectories } from '../../cli/socket-path.ts'
+import { findSocket, type HostContext, listDataDirectories, startHint } from '../../cli/socket-path.ts'
 
 const linux: HostContext = { environment: {}, home: '/people/ann', platform: 'linux' }
 const system = '/var/lib/spgw'
@@ -57,5 +57,16 @@ describe('the socket', () => {
 
   it('is nowhere without any directory to look in', () => {
     expect(findSocket(null, { environment: {}, home: null, platform: 'win32' }, files())).toBeNull()
+  })
+})
+
+describe('a gateway that does not run', () => {
+  it('is started where it was looked for, and no other is made', () => {
+    expect(startHint(null, own, {})).toBe('Start it: spgw serve')
+    expect(startHint('/mnt/my data', '/mnt/my data', {})).toBe("Start it: spgw serve --data-dir '/mnt/my data'")
+    const service = 'Start it: sudo systemctl start spgw, or spgw serve --data-dir /var/lib/spgw'
+    expect(startHint(null, system, {})).toBe(service)
+    // As in a container, where `serve` finds it as well.
+    expect(startHint(null, system, { SPGW_DATA_DIR: system })).toBe('Start it: spgw serve')
   })
 })

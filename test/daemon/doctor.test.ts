@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -137,8 +138,12 @@ describe('what doctor sees of a machine', () => {
   })
 
   it('is a key that is gone, and one that is another', async () => {
-    rmSync(join(directory, 'machine.key'))
+    const elsewhere = join(directory, '../elsewhere.key')
+    renameSync(join(directory, 'machine.key'), elsewhere)
     expect(await complaints()).toEqual([expect.stringContaining('problem machine key: There is no machine key')])
+    const gone = (await examine()).find(({ check }) => check === 'machine key')
+    expect(gone?.remedy).toContain('sudo SPGW_MACHINE_KEY_FILE=/etc/spgw/machine.key spgw doctor')
+    expect(await complaints({ SPGW_MACHINE_KEY_FILE: elsewhere })).toEqual([])
     const other = mkdtempSync(join(tmpdir(), 'doctor-'))
     onTestFinished(() => rmSync(other, { recursive: true, force: true }))
     await initialise(loadSettings({ environment, flags: { dataDir: other } }), null, false)

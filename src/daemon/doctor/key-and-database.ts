@@ -7,8 +7,8 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { ok, problem } from '../../core/diagnostic.ts'
 import { groupDigits } from '../../core/units.ts'
 import { makeKeyring, witnessIdentity } from '../../sealing/keyring.ts'
-import { loadMachineKey, type MachineKey } from '../../sealing/machine-key.ts'
-import { SealBroken } from '../../sealing/seal-error.ts'
+import { loadMachineKey, type MachineKey, type MachineKeySources } from '../../sealing/machine-key.ts'
+import { MachineKeyMissing, SealBroken } from '../../sealing/seal-error.ts'
 import type { DatabaseCheck } from '../../store/sqlite/check-database.ts'
 import { databaseBytes } from '../../store/sqlite/database-bytes.ts'
 import { extractNativeBinding } from '../native-binding.ts'
@@ -28,7 +28,7 @@ export async function checkKeyAndDatabase(
     if (!existsSync(`${dataDirectory}/.`)) return []
     return [problem('database', `there is none in ${dataDirectory}`, 'Create one: spgw init, or spgw serve.')]
   }
-  const { key, diagnostic } = checkKey(() => loadMachineKey({ explicitPath, credentialsDirectory, dataDirectory }))
+  const { key, diagnostic } = checkKey({ explicitPath, credentialsDirectory, dataDirectory })
   const examination = await withBinding(dataDirectory, (binding) => readDatabase(path, binding))
   if ('check' in examination) return [diagnostic, examination]
   return [
@@ -39,18 +39,21 @@ export async function checkKeyAndDatabase(
   ]
 }
 
-function checkKey(load: () => MachineKey): { key: MachineKey | null; diagnostic: Diagnostic } {
+function checkKey(sources: MachineKeySources): { key: MachineKey | null; diagnostic: Diagnostic } {
   try {
-    const key = load()
+    const key = loadMachineKey(sources)
     return { key, diagnostic: ok('machine key', `${key.keyId} in ${key.source}`) }
   } catch (error) {
-    const { message, hint } = error as Error & { hint?: string }
-    return {
-      key: null,
-      diagnostic: problem('machine key', message.replace(/\.$/, ''), hint ?? 'Restore it from its copy.'),
-    }
+    const { message, hint = 'Restore it from its copy.' } = error as Error & { hint?: string }
+    // A service that does not run passes on nothing, and then only its unit knows where the key is.
+    const isUnnamed = sources.explicitPath === null && sources.credentialsDirectory === null
+    const remedy = error instanceof MachineKeyMissing && isUnnamed ? `${passedBySystemd} Otherwise: ${hint}` : hint
+    return { key: null, diagnostic: problem('machine key', message.replace(/\.$/, ''), remedy) }
   }
 }
+
+const passedBySystemd =
+  'If systemd passes it to the service, name its file: sudo SPGW_MACHINE_KEY_FILE=/etc/spgw/machine.key spgw doctor.'
 
 async function readDatabase(path: string, nativeBinding: string | undefined): Promise<DatabaseCheck | Diagnostic> {
   const { checkDatabase } = await import('../../store/sqlite/check-database.ts')
