@@ -101,7 +101,7 @@ export function readCache({ litellm_settings: module }: Tree, source: Source): s
   return durationOf((seconds ?? 0) * 1000)
 }
 
-const cacheAdvice = 'Say it where you want it: spgw routes edit --cache 1h'
+const cacheAdvice = 'Say it where you want it: spgw routes edit MODEL --cache 1h'
 
 const carriedSettings: Record<string, readonly string[]> = {
   router_settings: [
@@ -133,19 +133,19 @@ const perUser: WhyLeft = [
 const alertSettings: WhyLeft = ['an alert says itself what it is for', 'Change it: spgw alerts edit --help (--on)']
 const defaultProvider: WhyLeft = [
   'calls without a model go to the default provider of their environment',
-  'See spgw environments edit --default-provider.',
+  'See spgw environments edit NAME --default-provider.',
 ]
 
 /** By the setting's name, or its section's. */
 const explanations: Record<string, WhyLeft> = {
   master_key: ['the gateway has no master key', 'Create keys: spgw keys create --name NAME'],
   database_url: ['the gateway keeps its state in a file of its own', 'Nothing to do.'],
-  retry_policy: ['retries are a number for each route', 'Set it on the route: spgw routes edit --retries'],
+  retry_policy: ['retries are a number for each route', 'Set it on the route: spgw routes edit MODEL --retries N'],
   allowed_fails: ['targets are paused automatically after failures', 'Nothing to do.'],
   cooldown_time: ['targets are paused automatically after failures', 'Nothing to do.'],
   enable_pre_call_checks: [
     'prompts are not measured before a call',
-    'Let a route go on after a refusal: spgw routes edit --fallback-on default,context_length',
+    'Let a route go on after a refusal: spgw routes edit MODEL --fallback-on default,context_length',
   ],
   optional_pre_call_checks: [
     "limits of a provider's account hold without a check",
@@ -155,7 +155,7 @@ const explanations: Record<string, WhyLeft> = {
     'the account of a provider has a budget for a month here',
     'Set it: spgw providers edit --help (--budget-usd-month)',
   ],
-  drop_params: ['requests pass unchanged; a translation lists what it loses', 'See spgw routes add --strict.'],
+  drop_params: ['requests pass unchanged; a translation lists what it loses', 'See spgw routes add MODEL --strict.'],
   success_callback: callbacks,
   failure_callback: callbacks,
   callbacks,

@@ -102,8 +102,8 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
       wanted,
       'there is no such strategy here',
       wanted === 'least-busy'
-        ? 'Traffic is spread by weight. The nearest: spgw routes edit --strategy latency'
-        : 'Traffic is spread by weight. To change it: spgw routes edit --strategy',
+        ? 'Traffic is spread by weight. The nearest: spgw routes edit MODEL --strategy latency'
+        : 'Traffic is spread by weight. To change it: spgw routes edit MODEL --strategy priority',
     )
   // Either section may say it; the router's own goes first.
   const either = (name: string, inModule = name) => {

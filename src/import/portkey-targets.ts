@@ -106,7 +106,7 @@ export function skipStrategy(strategy: Tree, path: Path, carried: readonly strin
     const isOfRoute = name === 'on_status_codes'
     const reason = isOfRoute ? 'it is set once for a route here' : 'it has no counterpart here'
     const advice = isOfRoute
-      ? 'Set it on the route: spgw routes edit --fallback-on'
+      ? 'Set it on the route: spgw routes edit MODEL --fallback-on LIST'
       : 'Check whether you still need it.'
     source.skip([...path, name], `${name} of the strategy`, reason, advice)
   }

@@ -161,7 +161,7 @@ function statusesIn(strategy: Tree, path: Path, source: Source): string[] {
       setting.path,
       'a status to fall back on',
       'it is no status of a failure',
-      'Set it on the route: spgw routes edit --fallback-on',
+      'Set it on the route: spgw routes edit MODEL --fallback-on LIST',
     )
   return statuses
 }
@@ -175,7 +175,7 @@ function skipSettings(tree: Tree, path: Path, source: Source): void {
         at,
         name,
         'a route answers the same request again, not a similar one, and says for how long',
-        'Say it where you want it: spgw routes edit --cache 1h',
+        'Say it where you want it: spgw routes edit MODEL --cache 1h',
       )
   }
   if (isTree(tree.strategy)) skipStrategy(tree.strategy, [...path, 'strategy'], carriedOfStrategy, source)
@@ -184,7 +184,7 @@ function skipSettings(tree: Tree, path: Path, source: Source): void {
       [...path, 'retry', 'on_status_codes'],
       'statuses to retry',
       'the statuses that are retried are fixed here',
-      'Fallbacks can be chosen by status: spgw routes edit --fallback-on.',
+      'Fallbacks can be chosen by status: spgw routes edit MODEL --fallback-on LIST.',
     )
 }
 

@@ -29,6 +29,8 @@ describe('what another program has', () => {
     const converted = convert(name, input)
     expect(writeConverted(converted, 'source')).toBe(output)
     expect(describeLeft(converted)).toBe(left)
+    // Whoever pastes a command of the advice is not told that its name is missing.
+    expect(left).not.toMatch(/spgw \w+ (?:add|edit) --(?!help)/)
   })
 
   it.each(cases)('comes to a file that can be applied, without a secret: %s', async (name) => {
