@@ -60,9 +60,11 @@ function writeRow(endpoint: Endpoint): string {
 }
 
 /** What costs nothing has no cost on its record, and no budget counts it. */
-function charge({ billed, socket, batchAsks, reportsUsage }: Endpoint): string {
+function charge({ billed, socket, batchAsks, reportsUsage, startedWork }: Endpoint): string {
   if (socket !== null) return 'by the turn'
   if (batchAsks !== undefined) return 'by its results'
+  // Work in the background has not ended with the call.
+  if (startedWork !== undefined) return 'yes, once it has ended'
   if (reportsUsage !== undefined) return 'for what it shows the end of'
   return billed ? 'yes' : 'free'
 }

@@ -156,13 +156,13 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     typeof project === 'string' && project !== 'default' ? ` -p ${project}` : '',
     typeof environment === 'string' && environment !== 'production' ? ` -e ${environment}` : '',
   ].join('')
-  const steps: Readonly<Record<string, string>> = {
+  const steps: Readonly<Record<string, string | null>> = {
     'providers.add': `Next, a route to it: spgw routes add MODEL --provider ${name}`,
     'providers.deactivate': `To undo: spgw providers activate ${name}`,
     'routes.add': `Next, try it: spgw routes test '${name}'${scope}`,
     'routes.disable': `To undo: spgw routes enable '${name}'${scope}`,
     'policies.add': isAttached(output)
-      ? `To see what is used of it: spgw policies usage ${name}${hasBudget(output) ? alertHint : ''}`
+      ? whereUseIsShown(output, name)
       : `It applies to nothing yet. Next: spgw policies edit ${name} --attach workspace|project:P|key:NAME`,
     'prices.set': 'Earlier requests keep their cost. To change it: spgw cost recompute --since 30d',
     'policies.grant': `To end it now: spgw policies edit ${name} --clear grants`,
@@ -186,9 +186,19 @@ function missingNodes(output: unknown): string | null {
 
 const alertHint = '. To be told at 50, 80 and 100%: spgw alerts add NAME --url URL --on budget'
 
+/** null: nothing of it is used up. */
+function whereUseIsShown(policy: unknown, name: string): string | null {
+  const isBudget = hasBudget(policy)
+  if (!isBudget && !hasAmount(policy, ['rpm', 'tpm', 'concurrency'])) return null
+  return `To see what is used of it: spgw policies usage ${name}${isBudget ? alertHint : ''}`
+}
+
 export function hasBudget(policy: unknown): boolean {
-  const budgets = ['budget_usd_day', 'budget_usd_month', 'budget_tokens_day', 'budget_tokens_month']
-  return budgets.some((field) => typeof valueAt(policy, field) === 'number')
+  return hasAmount(policy, ['budget_usd_day', 'budget_usd_month', 'budget_tokens_day', 'budget_tokens_month'])
+}
+
+function hasAmount(policy: unknown, fields: readonly string[]): boolean {
+  return fields.some((field) => typeof valueAt(policy, field) === 'number')
 }
 
 /** Whether a policy applies to anything. */

@@ -40,6 +40,18 @@ describe('after a write', () => {
     ])
   })
 
+  it('of a policy says where to see what is used of it, if there is a limit to use up', async () => {
+    const added = (more: object) => ({ name: 'safe', attached_to: ['workspace'], ...more })
+    const told = async (more: object) => {
+      const { io } = await runLine(['policies', 'add', 'safe'], { gateway: { 'policies.add': () => added(more) } })
+      return io.err()
+    }
+    expect(await told({ rpm: null, capture: 'full' })).toBe('')
+    expect(await told({ rpm: 60 })).toBe('To see what is used of it: spgw policies usage safe\n')
+    expect(await told({ budget_usd_day: 5 })).toContain('spgw alerts add NAME --url URL --on budget')
+    expect(await told({ attached_to: [] })).toContain('It applies to nothing yet.')
+  })
+
   it('programs get all of it, and show leaves out what has no value', async () => {
     expect(JSON.parse((await run('keys', 'revoke', 'web', '--json'))[0] ?? '')).toEqual(key)
     expect((await run('keys', 'show', 'web'))[0]).not.toContain('Policy')

@@ -51,6 +51,12 @@ describe('docs/lanes.md', () => {
         expect(page).toContain(served === 'nobody' ? refusal : `| ${call} |`)
       }
   })
+
+  it('calls nothing free that has a model write', () => {
+    const free = new Set([...page.matchAll(/^\| .* \| `([\w.]+)` \| .* \| free \|$/gm)].map(([, name]) => name))
+    for (const { operation, outputLimits, startedWork } of lanes.flatMap(({ endpoints }) => endpoints))
+      if (outputLimits !== undefined || startedWork !== undefined) expect([...free]).not.toContain(operation)
+  })
 })
 
 describe('src/admin/contract/providers/kind-settings.json', () => {

@@ -120,7 +120,7 @@ export const policies = {
       as: 'table',
       columns: limitColumns,
       rows: ['periods limits'],
-      empty: 'No policy limits requests, tokens or money. Add one: spgw policies add NAME --rpm 60 --attach project:P',
+      empty: 'No limit of requests, tokens or money here. Add one: spgw policies add NAME --rpm 60 --attach project:P',
     },
     positional: ['name'],
     examples: ['policies usage', 'policies usage search --json', 'policies usage -p search'],
