@@ -57,8 +57,14 @@ function change(text: string): void {
 }
 
 /** Stands for a gateway: all that is looked at is what it was started with. */
-function startProcess(environment: Record<string, string>) {
-  const child = spawn('sleep', ['60'], { env: { ...process.env, ...environment }, stdio: 'ignore' })
+function startProcess(environment: Record<string, string>, words: readonly string[] = []) {
+  // The shell waits by itself, and keeps the words that it was started with.
+  const started = ['-c', 'read line', 'spgw', ...words]
+  const child = spawn('sh', started, {
+    env: { ...process.env, ...environment },
+    cwd: directory,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   return child
 }
@@ -233,6 +239,17 @@ describe('what doctor sees of a machine', () => {
       ])
     },
   )
+
+  it.runIf(process.platform === 'linux')('are the settings file that the gateway was started with', async () => {
+    writeFileSync(join(directory, 'own.yaml'), 'gateway:\n  lisen: 127.0.0.1:0\n')
+    for (const words of [['--config', 'own.yaml'], ['--config=own.yaml']]) {
+      const { pid = null } = startProcess({}, ['serve', ...words])
+      const examined = { dataDirectory: directory, file: null, environment, now: Date.now(), degraded: [] }
+      expect((await checkMachine({ ...examined, processId: pid })).filter(({ state }) => state !== 'ok')).toMatchObject(
+        [{ check: 'settings', message: expect.stringContaining(`${join(directory, 'own.yaml')}:2:3`) }],
+      )
+    }
+  })
 
   it('is an address that somebody else has', async () => {
     const server = createServer()
