@@ -41,7 +41,10 @@ const table: readonly [flags: string, description: string][] = [
   ['--columns <list>', 'Columns of a table or of CSV, or members of JSON, by name: name,state'],
   ['--web', 'Open the page of the console instead'],
   ['--no-color', 'Disable colour (also: NO_COLOR)'],
-  ['--data-dir <path>', 'Data directory of the gateway (default: $SPGW_DATA_DIR, else ~/.local/state/spgw)'],
+  [
+    '--data-dir <path>',
+    'Data directory of the gateway (default: $SPGW_DATA_DIR, else that of a gateway that runs, else ~/.local/state/spgw)',
+  ],
   ['--remote <url>', 'Console URL of a remote gateway; requires an API token (default: $SPGW_REMOTE)'],
   ['--token-env <variable>', 'Environment variable with the API token (default: SPGW_TOKEN)'],
   ['--token-stdin', 'Read the API token from standard input'],
