@@ -67,7 +67,7 @@ export interface TableCall {
 export async function callTable(connection: Connection, call: TableCall): Promise<unknown> {
   const access = accessOf(call)
   const run = (db: Database) => runMethod(db, call)
-  if (access === 'paged') return await run(connection.db)
+  if (access === 'paged') return await connection.readPaged(run)
   if (access === 'read') return await connection.read(run)
   return await connection.write((db) => runWrite(db, call))
 }

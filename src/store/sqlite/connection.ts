@@ -89,6 +89,11 @@ export class Connection {
     return await this.#patiently(() => this.db.transaction().setAccessMode('read only').execute(run), false)
   }
 
+  /** Each statement of `run` sees what is committed by then, and others get their turn between them. */
+  async readPaged<Output>(run: (db: Database) => Promise<Output>): Promise<Output> {
+    return await this.#patiently(() => run(this.db), false)
+  }
+
   /** Looks whether what stood in the way of writing still does; nobody may have anything to write for a long time. */
   async look(): Promise<void> {
     const lost = await this.#loss()

@@ -6,6 +6,7 @@ import { newId } from '../../../src/core/ids.ts'
 import { migrations } from '../../../src/store/sqlite/migrations/index.ts'
 import { openStore } from '../../../src/store/sqlite/open.ts'
 import { StoreDegraded } from '../../../src/store/store-error.ts'
+import { callTable } from '../../../src/store/tables.ts'
 import { now, storePaths, temporaryDirectory } from '../support.ts'
 
 async function openSample(busyTimeoutMs = 5000) {
@@ -105,19 +106,23 @@ describe('a write-ahead log that is gone', () => {
 })
 
 describe('a damaged database', () => {
-  it('stays degraded, and takes nothing more', async () => {
+  const call = (table: string, method: string, input: unknown[]) => ({ table, method, input, audit: null })
+  it.each([
+    ['projects', call('projects', 'list', [])],
+    ['audit', call('audit', 'verify', [null])],
+  ])('stays degraded, and takes nothing more: %s', async (table, reading) => {
     const { path, connection, add } = await openSample()
     await add('before')
     await connection.checkpoint(0)
     const other = new Sqlite(path)
-    const page = Number(other.prepare("select rootpage from sqlite_master where name = 'projects'").pluck().get())
+    const page = Number(other.prepare('select rootpage from sqlite_master where name = ?').pluck().get(table))
     const size = Number(other.pragma('page_size', { simple: true }))
     const file = openSync(path, 'r+')
     writeSync(file, Buffer.alloc(size, 0x5a), 0, size, (page - 1) * size)
     // A commit by somebody else makes the store read its pages anew.
     other.exec('create table stranger (id integer)')
     other.close()
-    await expect(connection.read((db) => db.selectFrom('projects').selectAll().execute())).rejects.toThrow(
+    await expect(callTable(connection, reading)).rejects.toThrow(
       'the database is damaged: restore a backup (SQLITE_CORRUPT',
     )
     await expect(add('after')).rejects.toThrow('the database is damaged')
