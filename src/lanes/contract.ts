@@ -239,8 +239,8 @@ export interface Inspection {
    */
   modelSpans: Span[]
   /**
-   * For a body that holds many requests: the models that they name besides `model`. The caller must be allowed to use
-   * each of them, and they must be at the same provider.
+   * The models that it names besides `model`: those of the requests of a batch, those to fall back to, those of hosted
+   * tools. The caller must be allowed to use each of them, and they must be at the same provider.
    */
   additionalModels?: readonly NamedModel[]
   /** What the requests of a batch in the body ask for. */

@@ -32,7 +32,7 @@ export interface CallFacts {
   lane: LaneName
   /** null: the call names none. */
   model: string | null
-  /** Of many requests in one body: which other models they name. */
+  /** Which other models it names. */
   additionalModels?: readonly { name: string }[] | undefined
   /** Of the body. */
   bytes: number

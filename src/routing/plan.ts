@@ -79,7 +79,7 @@ function planTogether(
   const signals = [...first.signals, ...others.flatMap((other) => other.signals)]
   if (candidates.length > 0) return { ...first, candidates, signals }
   const models = [query.model ?? '', ...additional.map(({ name }) => name)]
-  const reason = fault('invalid_request', apart(models), { param: 'requests' })
+  const reason = fault('invalid_request', apart(models), { param: 'model' })
   return { ...first, fault: reason, candidates: [], signals, operatorNote: null }
 }
 
@@ -89,7 +89,7 @@ function nameAt(candidates: readonly Candidate[], { id }: SnapshotProvider): str
 
 function apart(models: readonly string[]): string {
   const shown = models.slice(0, 5).map(quote).join(', ')
-  return `The requests name models that no one provider has all of (${shown}); make a batch for each.`
+  return `No one provider has all of the models that this call names (${shown}). Name models of one provider in a call.`
 }
 
 function planModel(query: PlanQuery, model: string, compiled: CompiledRoutes): Plan {

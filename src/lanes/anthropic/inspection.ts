@@ -1,5 +1,6 @@
 import type { Fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json-scan.ts'
+import { additionalNames, withAdditionalModels } from '../additional-models.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { forwardedQuery } from '../query.ts'
 import {
@@ -18,7 +19,7 @@ import { referringNames } from './objects.ts'
 export const messageLimits = { names: ['max_tokens'], choices: [], within: null }
 export const completeLimits = { names: ['max_tokens_to_sample'], choices: [], within: null }
 const limitNames = [...messageLimits.names, ...completeLimits.names]
-const wanted = ['model', 'stream', 'metadata', 'thread', 'tools', 'requests', ...limitNames]
+const wanted = ['model', 'stream', 'metadata', 'thread', 'requests', ...additionalNames, ...limitNames]
 
 /** Model and query, for endpoints without a JSON body. */
 export function inspectHead(match: Match, query: string): Inspection {
@@ -75,7 +76,9 @@ function readCall(
   if (isFault(named)) return named
   const endUser = readMetadataUser(body, members)
   const output = readOutput(body, members, endpoint.outputLimits)
-  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, ...output, stores }
+  const single = { ...plain, model: named.model, modelSpans: named.spans, endUser, ...output, stores }
+  const found = withAdditionalModels(single, body, members)
+  if (isFault(found)) return found
   if (endpoint.stream === null) return found
   const streamed = readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed

@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { type Edit, type Member, scanObject, shortValue } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { WatchedNames } from '../../core/watched-names.ts'
+import { additionalNames, withAdditionalModels } from '../additional-models.ts'
 import type { Endpoint, FormField, Inspection, Match } from '../contract.ts'
 import { inspectFormFields } from '../form-request.ts'
 import { forwardedQuery, readQuery } from '../query.ts'
@@ -61,6 +62,7 @@ const wanted = [
   'audio',
   'stream_format',
   'endpoint',
+  ...additionalNames,
   ...endUserNames,
   ...chatLimits.names,
   ...chatLimits.choices,
@@ -127,6 +129,10 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
     const streamed = endpoint.stream === null ? false : (rules.readStream ?? readStream)(body, members)
     if (typeof streamed !== 'boolean') return streamed
     found.stores &&= rules.isStored?.(body, members) ?? true
+    if (endpoint.model !== 'none') {
+      const more = withAdditionalModels(found, body, members)
+      if (isFault(more)) return more
+    }
     if (!streamed) return found
     const usagePatch = rules.asksForUsage === true ? askForUsage(body, scan, members) : null
     if (usagePatch !== null && isFault(usagePatch)) return usagePatch

@@ -3,6 +3,7 @@ import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import { type Member, type Span, scanObject } from '../../core/json-scan.ts'
 import { asText, readValue } from '../../core/json-value.ts'
 import type { ObjectType } from '../../core/stored-object.ts'
+import { additionalNames, readAdditionalModels } from '../additional-models.ts'
 import type { FrameAsk, Match, NamedModel } from '../contract.ts'
 import { readType, scanFrame } from '../frames.ts'
 import { isFault, isLongName, longModel, readModel, rejectMisspelled } from '../request-body.ts'
@@ -31,14 +32,16 @@ export function deltaTokens(type: string, bytes: number): number {
 
 /** A `response.create` frame is the body of that call, with a type. A model counts in a frame of any type. */
 export function askResponse(frame: Buffer, call: Match): FrameAsk | Fault | null {
-  const read = readFrame(frame, ['type', 'model'], call)
+  const read = readFrame(frame, ['type', 'model', ...additionalNames], call)
   if (isFault(read)) return read
   const named = readModel(frame, read.members, true)
   if (isFault(named)) return named
   const opens = read.type === 'response.create'
   if (!opens && named.model === null && read.bodyOf === null) return null
   const model = named.model === null ? null : { name: named.model, spans: named.spans }
-  return { opens, asksResponse: opens, model, additionalModels: [], bodyOf: read.bodyOf, own: [] }
+  const additionalModels = readAdditionalModels(frame, read.members, model)
+  if (isFault(additionalModels)) return additionalModels
+  return { opens, asksResponse: opens, model, additionalModels, bodyOf: read.bodyOf, own: [] }
 }
 
 const sessionFrames = new Set(['session.update', 'session.start', 'transcription_session.update'])

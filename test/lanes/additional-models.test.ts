@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import type { FrameAsk } from '../../src/lanes/contract.ts'
+import { findLane } from '../../src/lanes/index.ts'
+import { isFault } from '../../src/lanes/request-body.ts'
+
+function inspect(path: string, body: string) {
+  const lane = findLane(path)!
+  const match = lane.match('POST', path.slice(lane.prefix.length))!
+  const found = match.endpoint.inspect(match, '', Buffer.from(body))
+  const patched = (renameAdditionalTo: string[]) =>
+    isFault(found)
+      ? ''
+      : lane.patchBody(Buffer.from(body), found, { renameTo: 'new', renameAdditionalTo, askForUsage: false }).toString()
+  return { found, patched }
+}
+
+const chat = '/v1/chat/completions'
+const responses = '/v1/responses'
+const messages = '/v1/anthropic/v1/messages'
+
+describe('models that a call names besides its own', () => {
+  it.each([
+    ['to fall back to', chat, '"models":["b","c"]', ['b', 'c']],
+    ['to fall back to, as one text', chat, '"models":"b"', ['b']],
+    ['to fall back to, in two lists', responses, '"models":["b"],"models":["c"]', ['b', 'c']],
+    ['in a name with an escape', chat, '"mod\\u0065ls":["b"]', ['b']],
+    ['of a tool', responses, '"tools":[{"type":"image_generation","model":"b"}]', ['b']],
+    ['of a tool, with an escape', responses, '"tools":[{"type":"image_generation","m\\u006fdel":"b"}]', ['b']],
+    ['of a tool, on the Anthropic lane', messages, '"tools":[{"name":"x"},{"type":"advisor_1","model":"b"}]', ['b']],
+  ])('are asked for: %s', (_what, path, member, names) => {
+    const { found } = inspect(path, `{"model":"a","max_tokens":9,${member}}`)
+    expect(found).toMatchObject({ model: 'a', additionalModels: names.map((name) => ({ name })) })
+  })
+
+  it.each([
+    ['a list of none', chat, '"models":[]'],
+    ['nothing', chat, '"models":null'],
+    ['values that are no text', chat, '"models":[1,{"a":"b"},null]'],
+    ['its own model again', chat, '"models":["a"]'],
+    ['a tool whose argument is a model', chat, '"tools":[{"function":{"parameters":{"properties":{"model":{}}}}}]'],
+    ['a tool whose model is none', responses, '"tools":[{"type":"x","model":null},"model",3]'],
+  ])('are none in %s', (_what, path, member) => {
+    const { found } = inspect(path, `{"model":"a",${member}}`)
+    expect(found).toMatchObject({ model: 'a' })
+    expect(found).not.toHaveProperty('additionalModels')
+  })
+
+  it('get the names that the provider knows them by', () => {
+    const { patched } = inspect(chat, '{"model":"a","models":["a","b"],"tools":[{"model":"b"},{"model":"c"}]}')
+    expect(patched(['B', 'C'])).toBe('{"model":"new","models":["new","B"],"tools":[{"model":"B"},{"model":"C"}]}')
+  })
+
+  it.each([
+    ['in other letters', '"Models":["b"]'],
+    ['too long', `"models":["${'b'.repeat(5000)}"]`],
+    ['too many', `"models":[${Array.from({ length: 51 }, (_, at) => `"b${at}"`)}]`],
+  ])('are refused: %s', (_what, member) => {
+    expect(inspect(chat, `{"model":"a",${member}}`).found).toMatchObject({ code: 'invalid_request' })
+  })
+
+  it('are asked for in a frame, too', () => {
+    const socket = findLane(responses)!.match('SOCKET', '/responses')!.endpoint.socket!
+    const frame = '{"type":"response.create","model":"a","models":["b"],"tools":[{"type":"x","model":"c"}]}'
+    const ask = socket.ask(Buffer.from(frame)) as FrameAsk
+    expect(ask).toMatchObject({ model: { name: 'a' }, additionalModels: [{ name: 'b' }, { name: 'c' }] })
+  })
+})
