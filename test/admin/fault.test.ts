@@ -50,6 +50,14 @@ describe('what another room throws', () => {
     expect(told(broken)).toMatchObject({ code: 'refused', message: 'it does not open', hint: 'Enter it again.' })
   })
 
+  it.each([
+    ['ENOSPC', 'The disk is full (ENOSPC).'],
+    ['EROFS', 'The file system is read-only (EROFS).'],
+  ])('of a file that could not be written says why: %s', (code, message) => {
+    const error = Object.assign(new Error(`${code}: /secret/path`), { code })
+    expect(told(error)).toMatchObject({ code: 'degraded', message, hint: expect.stringContaining('try again') })
+  })
+
   it('is a fault of our own where nobody knows it', () => {
     for (const error of [new Error('a bug'), new TypeError('x is undefined'), 'a text', null, undefined])
       expect(translateFault(error)).toBeNull()

@@ -46,9 +46,26 @@ export function translateFault(error: unknown) {
     return operationFault('degraded', sentence(error.message), 'Requests are still served. For details: spgw status', {
       cause: error,
     })
+  const disk = diskTrouble(error)
+  if (disk !== null)
+    return operationFault('degraded', disk, 'Nothing was changed. Mend that, then try again.', { cause: error })
   if (error instanceof SealError) return operationFault('refused', error.message, error.hint, { cause: error })
   if (error instanceof ORPCError) return error.code === 'BAD_REQUEST' ? invalidInput(error) : error
   return null
+}
+
+const diskTroubles: Record<string, string> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the file system is read-only',
+  EIO: 'the disk failed',
+}
+
+/** Of a file that the gateway writes itself: a machine key, a copy for a backup. */
+function diskTrouble(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null
+  const trouble = Object.hasOwn(diskTroubles, error.code) ? diskTroubles[error.code] : undefined
+  return trouble === undefined ? null : sentence(`${trouble} (${error.code})`)
 }
 
 /** By why it cannot be changed here (`src/cluster/troubles.ts`). */
