@@ -9,6 +9,8 @@ import { localCommands } from './local-commands.ts'
 
 /** The composition root: joins the contract, the client and the local commands to the command line. */
 const environment = process.env
+// Node would open its debugger, to which any user of the machine could connect; other programs reopen their logs on this signal.
+process.on('SIGUSR1', () => {})
 armFaultPoint(environment, setEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const status = runCli(process.argv.slice(2), {
   operations: async () => (await import('../cli/operation-bundle.ts')).catalog,

@@ -51,6 +51,17 @@ describe('the end of a gateway', () => {
     for (const id of ids) expect(await again.record(id)).toMatchObject({ state: 'settled', status: 200, error: null })
   })
 
+  it('is no signal of other programs, and none opens a debugger', async () => {
+    stage.gateway.signal('SIGUSR1')
+    stage.gateway.signal('SIGHUP')
+    await stage.gateway.said('configuration reloaded')
+    const [lane] = laneCalls
+    if (lane === undefined) throw new Error('no lane')
+    expect((await start(lane).whole).status).toBe(200)
+    expect(await stage.gateway.kill('SIGTERM')).toBe(0)
+    expect(stage.gateway.stderr()).not.toContain('Debugger')
+  })
+
   it('kill -9: every answered request has its one record, and one under way is interrupted', async () => {
     const done: string[] = []
     for (const lane of laneCalls) done.push((await start(lane).whole).requestId)
