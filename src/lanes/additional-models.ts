@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { type Member, type Span, scanElements, scanObject } from '../core/json-scan.ts'
 import { asText, readValue } from '../core/json-value.ts'
+import { groupDigits } from '../core/units.ts'
 import type { Inspection, NamedModel } from './contract.ts'
 import { isFault, isLongName, longModel, rejectMisspelled, tooManyToScan } from './request-body.ts'
 
@@ -9,6 +10,8 @@ export const additionalNames = ['models', 'tools']
 
 /** Routes and policies are asked for each. */
 const mostModels = 50
+/** Nobody takes so many; to look at each of them must not take long. */
+const mostEntries = 5000
 
 /** What the members above name. Whoever must not use a model must not have it used by another. `own`: gets the spans that name it again. */
 export function readAdditionalModels(
@@ -17,7 +20,11 @@ export function readAdditionalModels(
   own: NamedModel | null,
 ): readonly NamedModel[] | Fault {
   const models = new Map<string, NamedModel>()
+  const looked = new Set<string>()
   for (const member of members) {
+    if (!mayName(body, member)) continue
+    if (looked.has(member.name)) return twice(member.name)
+    looked.add(member.name)
     const spans = namedIn(body, member)
     if (isFault(spans)) return spans
     for (const span of spans) {
@@ -46,23 +53,27 @@ const tooManyModels = fault('invalid_request', `The body names more than ${mostM
   param: 'models',
 })
 
+const tooManyEntries = (param: string) =>
+  fault('invalid_request', `\`${param}\` has more than ${groupDigits(mostEntries)} entries; send fewer.`, { param })
+
+const twice = (param: string) => fault('invalid_request', `\`${param}\` is given twice; send it once.`, { param })
+
 const quote = 0x22
 const openBracket = 0x5b
-const none: readonly Span[] = []
 const modelName = Buffer.from('"model"')
 const unicodeEscape = Buffer.from('\\u')
 
-function namedIn(body: Buffer, member: Member): readonly Span[] | Fault {
-  if (member.name !== 'models' && !(member.name === 'tools' && mayNameModel(body, member))) return none
-  const elements = body[member.start] === openBracket ? scanElements(body, member) : [member]
-  if (elements === null) return tooManyToScan
-  return member.name === 'models' ? elements : namedByTools(body, elements)
-}
-
 /** Hardly any tool does. */
-function mayNameModel(body: Buffer, { start, end }: Span): boolean {
+function mayName(body: Buffer, { name, start, end }: Member): boolean {
+  if (name !== 'tools') return name === 'models'
   const bytes = body.subarray(start, end)
   return bytes.includes(modelName) || bytes.includes(unicodeEscape)
+}
+
+function namedIn(body: Buffer, member: Member): readonly Span[] | Fault {
+  const elements = body[member.start] === openBracket ? scanElements(body, member) : [member]
+  if (elements === null || elements.length > mostEntries) return tooManyEntries(member.name)
+  return member.name === 'models' ? elements : namedByTools(body, elements)
 }
 
 function namedByTools(body: Buffer, tools: readonly Span[]): readonly Span[] | Fault {

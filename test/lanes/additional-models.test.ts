@@ -22,7 +22,6 @@ describe('models that a call names besides its own', () => {
   it.each([
     ['to fall back to', chat, '"models":["b","c"]', ['b', 'c']],
     ['to fall back to, as one text', chat, '"models":"b"', ['b']],
-    ['to fall back to, in two lists', responses, '"models":["b"],"models":["c"]', ['b', 'c']],
     ['in a name with an escape', chat, '"mod\\u0065ls":["b"]', ['b']],
     ['of a tool', responses, '"tools":[{"type":"image_generation","model":"b"}]', ['b']],
     ['of a tool, with an escape', responses, '"tools":[{"type":"image_generation","m\\u006fdel":"b"}]', ['b']],
@@ -53,6 +52,9 @@ describe('models that a call names besides its own', () => {
   it.each([
     ['in other letters', '"Models":["b"]'],
     ['too long', `"models":["${'b'.repeat(5000)}"]`],
+    ['in two lists', '"models":["b"],"models":["b"]'],
+    ['again and again', `"models":[${'"b",'.repeat(5000)}"b"]`],
+    ['in too many tools', `"tools":[{"model":"b"}${',{}'.repeat(5000)}]`],
     ['too many', `"models":[${Array.from({ length: 51 }, (_, at) => `"b${at}"`)}]`],
   ])('are refused: %s', (_what, member) => {
     expect(inspect(chat, `{"model":"a",${member}}`).found).toMatchObject({ code: 'invalid_request' })
