@@ -52,10 +52,27 @@ export class DurationCounts {
 
   /**
    * Nearest rank: for each share the least duration that so many do not exceed. Null without any. Shares ascend. Statistics by day have
-   * a thousand groups of three thousand steps each: no call for each step.
+   * a thousand groups of three thousand steps each: no call for each step. By model they may have as many groups of one request as clients
+   * have made up names: no array for those.
    */
   percentiles<const Shares extends readonly number[]>(shares: Shares): { [Index in keyof Shares]: number | null } {
-    const counts = this.#many ?? this.#spread()
+    const found = this.#many === null ? this.#ofFew(shares) : this.#ofMany(this.#many, shares)
+    return found as { [Index in keyof Shares]: number | null }
+  }
+
+  #ofFew(shares: readonly number[]): (number | null)[] {
+    const steps = [...this.#few].sort(([one], [other]) => one - other)
+    const total = steps.reduce((sum, [, count]) => sum + count, 0)
+    let place = -1
+    let seen = 0
+    return shares.map((share) => {
+      const rank = Math.max(1, Math.ceil(share * total))
+      while (seen < rank && place + 1 < steps.length) seen += steps[++place]?.[1] ?? 0
+      return seen === 0 ? null : middleOf(steps[place]?.[0] ?? 0)
+    })
+  }
+
+  #ofMany(counts: Float64Array, shares: readonly number[]): (number | null)[] {
     let total = 0
     for (let each = 0; each < durationSteps; each++) total += counts[each] ?? 0
     const found: (number | null)[] = []
@@ -66,7 +83,7 @@ export class DurationCounts {
       while (seen < rank && step + 1 < durationSteps) seen += counts[++step] ?? 0
       found.push(seen === 0 ? null : middleOf(step))
     }
-    return found as { [Index in keyof Shares]: number | null }
+    return found
   }
 
   #spread(): Float64Array {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { DurationCounts, durationStep, durationSteps } from '../../../src/store/records/duration-counts.ts'
 import { changeLatencies } from '../../../src/store/records/latency-blob.ts'
 import { readLatencies } from '../../support/latencies.ts'
@@ -19,6 +19,23 @@ describe('percentiles', () => {
           if (exact < 256) expect(found).toBe(exact)
           else expect(Math.abs((found ?? 0) - exact) / exact).toBeLessThan(0.005)
         }
+      }),
+    )
+  })
+
+  it('are the same of a few, without an array for each group, and of many', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(duration, fc.integer({ min: -2, max: 50 })), { maxLength: 60 }), (steps) => {
+        const [few, many] = [new DurationCounts(), new DurationCounts()]
+        const made = vi.spyOn(globalThis, 'Float64Array')
+        for (const [milliseconds, count] of steps) few.addStep(durationStep(milliseconds), count)
+        const found = few.percentiles([0.5, 0.95])
+        expect(made).not.toHaveBeenCalled()
+        made.mockRestore()
+        many.spread()
+        for (const [milliseconds, count] of steps) many.addStep(durationStep(milliseconds), count)
+        const total = steps.reduce((sum, [, count]) => sum + count, 0)
+        if (total > 0) expect(found).toEqual(many.percentiles([0.5, 0.95]))
       }),
     )
   })
