@@ -70,13 +70,28 @@ async function* scanSums(
     const starts = await startsBelow(db, span, below, oldest)
     const reached = starts.at(-1)
     if (reached === undefined) return
-    const rows = await selectSums(db, filter, chosen, { span, from: reached, below, question })
-    if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
-    yield { rows, labels }
+    for (const range of rangesOf([...labels.keys()])) {
+      const rows = await selectSums(db, filter, chosen, { span, from: reached, below, question, range })
+      if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
+      yield { rows, labels }
+      await nextTurn()
+      throwIfStopped()
+    }
     below = reached
-    await nextTurn()
-    throwIfStopped()
   }
+}
+
+/** Models are the clients' own words: of many labels so many are read in a turn. */
+const labelsAtOnce = 5000
+
+type LabelRange = readonly [above: number, upTo: number]
+
+/** The first and the last have no bound, since labels may come meanwhile. One of them all is null, and needs no condition. */
+function rangesOf(labels: readonly number[]): readonly (LabelRange | null)[] {
+  if (labels.length <= labelsAtOnce) return [null]
+  const sorted = labels.toSorted((one, other) => one - other)
+  const bounds = sorted.filter((_, place) => place > 0 && place % labelsAtOnce === 0)
+  return [...bounds, Number.MAX_SAFE_INTEGER].map((upTo, place) => [bounds[place - 1] ?? 0, upTo])
 }
 
 async function startsBelow(db: Database, span: SumSpan, below: string, oldest: string): Promise<string[]> {
@@ -92,18 +107,20 @@ async function startsBelow(db: Database, span: SumSpan, below: string, oldest: s
 interface Spans extends Pick<SumPart, 'span' | 'question'> {
   from: string
   below: string
+  range: LabelRange | null
 }
 
 async function selectSums(
   db: Database,
   filter: RecordFilter,
   chosen: LabelChoice | null,
-  { span, from, below, question }: Spans,
+  { span, from, below, question, range }: Spans,
 ): Promise<SumRow[]> {
   const inside = sql`s.span = ${span} and s.start >= ${from} and s.start < ${below}`
+  const among = range === null ? [] : [sql`s.label > ${range[0]} and s.label <= ${range[1]}`]
   const groups = selectGroups(question, {
     from: sql`record_sums s`,
-    where: sql.join([inside, ...outcomeConditions(filter, chosen)], sql` and `),
+    where: sql.join([inside, ...among, ...outcomeConditions(filter, chosen)], sql` and `),
     latencies: latenciesOfSums,
     severalSpans: true,
   })
