@@ -47,6 +47,16 @@ export const leaveOutSocketParts: Plugin = {
   },
 }
 
+/** The compression of `ws` (7 KB): `src/providers/socket-peer.ts` turns it off, and only the name of the extension is asked for. */
+export const leaveOutDeflate: Plugin = {
+  name: 'leave-out-deflate',
+  setup(build) {
+    build.onLoad({ filter: /ws\/lib\/permessage-deflate\.js$/ }, () => ({
+      contents: "module.exports = { extensionName: 'permessage-deflate' }",
+    }))
+  },
+}
+
 /** Amazon's signer carries a maker of UUIDs (1 KB) for platforms without `crypto.randomUUID`. */
 export const leaveOutUuids: Plugin = {
   name: 'leave-out-uuids',
@@ -121,11 +131,11 @@ export const leaveOutSocks: Plugin = {
   },
 }
 
-/** better-sqlite3 can make tables and aggregates of functions in JavaScript (7 KB); the store has none. */
+/** better-sqlite3 can make tables and aggregates of functions in JavaScript (7 KB), and copies page by page (2 KB); the store has none. */
 export const leaveOutSqliteTables: Plugin = {
   name: 'leave-out-sqlite-tables',
   setup(build) {
-    build.onLoad({ filter: /better-sqlite3\/lib\/methods\/(table|aggregate)\.js$/ }, () => ({
+    build.onLoad({ filter: /better-sqlite3\/lib\/methods\/(table|aggregate|backup)\.js$/ }, () => ({
       contents: "module.exports = () => { throw new Error('left out of the bundle') }",
     }))
   },

@@ -48,7 +48,7 @@ export function translateFault(error: unknown) {
     })
   const disk = diskTrouble(error)
   if (disk !== null)
-    return operationFault('degraded', disk, 'Nothing was changed. Mend that, then try again.', { cause: error })
+    return operationFault('degraded', disk, 'Nothing was changed. Solve that, then try again.', { cause: error })
   if (error instanceof SealError) return operationFault('refused', error.message, error.hint, { cause: error })
   if (error instanceof ORPCError) return error.code === 'BAD_REQUEST' ? invalidInput(error) : error
   return null
