@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => provider.close())
 
 /** Asks for a model that has no price, and for one whose second target has one. */
-async function ask(policies: SnapshotPolicy[]) {
+async function ask(policies: SnapshotPolicy[], more: object = {}) {
   const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
   const scope = { projectId: 'prj_1', project: 'default' }
   const plane = await startDataPlane({
@@ -36,7 +36,7 @@ async function ask(policies: SnapshotPolicy[]) {
     const response = await fetch(`${plane.baseUrl}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, messages: [] }),
+      body: JSON.stringify({ model, messages: [], ...more }),
     })
     await response.text()
     const record = await plane.record(response.headers.get('x-sp-request-id'))
@@ -64,6 +64,11 @@ it('are denied, or left out for a target that has a price', async () => {
       text: 'openai (new): the policy b denies models without a price.',
     }),
   )
+})
+
+it('are denied where a call names them besides one that has a price', async () => {
+  const [, both] = await ask([makePolicy('b', { unpriced: 'deny' })], { models: ['openai-model'] })
+  expect(both).toMatchObject({ status: 403, asked: [] })
 })
 
 it('are charged the highest rate that a policy names', async () => {

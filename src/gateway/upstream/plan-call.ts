@@ -27,10 +27,11 @@ export function planFor(call: Call): Plan {
 }
 
 /** What needs no price counts as priced: calls without tokens, and providers within the gateway. */
-export function isPriced({ gateway, match }: Call, { provider, upstreamModel }: Candidate): boolean {
+export function isPriced({ gateway, match }: Call, candidate: Candidate): boolean {
+  const { provider, upstreamModel, additionalUpstreamModels = [] } = candidate
   const live = gateway.model.configuration.providers.get(provider.id)
   if (live === undefined || live.kind.transport !== null || !match.endpoint.usesTokens) return true
-  return gateway.model.priceOf(live, upstreamModel) !== null
+  return [upstreamModel, ...additionalUpstreamModels].every((model) => gateway.model.priceOf(live, model) !== null)
 }
 
 /** Targets whose model has no price are skipped; with no other left, the policy denies the call. */
@@ -56,7 +57,10 @@ function withoutUnpriced(call: Call, plan: Plan, policy: string): Plan {
   })
   const rest = { route: plan.route, skipped: plan.skipped, signals }
   if (kept.length > 0) return { ...rest, fault: null, candidates: kept }
-  const text = `The policy ${policy} denies models without a price, and ${quote(inspection.model)} has none.`
+  const { model, additionalModels = [] } = inspection
+  const named = [model, ...additionalModels.map(({ name }) => name)].slice(0, 5).map(quote).join(', ')
+  const which = additionalModels.length === 0 ? named : `one of ${named}`
+  const text = `The policy ${policy} denies models without a price, and ${which} has none.`
   return { ...rest, fault: fault('policy_denied', text, { param: 'model' }), candidates: [], operatorNote: null }
 }
 
