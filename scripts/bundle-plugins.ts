@@ -47,16 +47,6 @@ export const leaveOutSocketParts: Plugin = {
   },
 }
 
-/** The compression of `ws` (7 KB): `src/providers/socket-peer.ts` turns it off, and only the name of the extension is asked for. */
-export const leaveOutDeflate: Plugin = {
-  name: 'leave-out-deflate',
-  setup(build) {
-    build.onLoad({ filter: /ws\/lib\/permessage-deflate\.js$/ }, () => ({
-      contents: "module.exports = { extensionName: 'permessage-deflate' }",
-    }))
-  },
-}
-
 /** Amazon's signer carries a maker of UUIDs (1 KB) for platforms without `crypto.randomUUID`. */
 export const leaveOutUuids: Plugin = {
   name: 'leave-out-uuids',
