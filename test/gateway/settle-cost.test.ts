@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fillPrice, type ModelPrice } from '../../src/core/model-price.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
 let plane: DataPlane
@@ -26,6 +27,7 @@ const prices = [
   price('gemini', 'gemini-model', { input: 0.3, audio_input: 1, output: 2.5, flex: { input: 0.15 } }),
   price('azure-openai', 'gpt-known', { input: 2, output: 8 }),
   price('groq', 'groq-model', { input: 0.1, output: 0.2 }),
+  price('groq', 'groq-large', { input: 1, output: 2 }),
   price('openai', 'local-model', { input: 99, output: 99 }),
 ]
 
@@ -49,6 +51,7 @@ beforeAll(async () => {
       { kind: 'openai-compatible', name: 'groq', baseUrl: `${origin}/v1`, settings: { preset: 'groq' } },
       { kind: 'openai-compatible', name: 'local', baseUrl: `${origin}/v1`, settings: { preset: 'vllm' } },
     ],
+    routes: [makeRoute('groq-large', [makeTarget('groq:groq-large')])],
   })
   plane.tell({ type: 'prices', prices: { revision: 1, prices } })
 })
@@ -71,8 +74,8 @@ async function ask(path: string, body: object, answer: object): Promise<RequestR
 }
 
 const messages = [{ role: 'user', content: 'hi' }]
-const chat = (model: string, usage: object, more: object = {}) =>
-  ask('/v1/chat/completions', { model, messages }, { id: 'c', model, choices: [], usage, ...more })
+const chat = (model: string, usage: object, more: object = {}, asked: object = {}) =>
+  ask('/v1/chat/completions', { model, messages, ...asked }, { id: 'c', model, choices: [], usage, ...more })
 const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
 
 describe('a settled request has its cost', () => {
@@ -139,6 +142,20 @@ describe('a settled request has its cost', () => {
     plane.tell({ type: 'prices', prices: { revision: 2, prices: [...prices, own] } })
     expect((await chat('azure-model', usage, { model: 'gpt-known' })).cost?.usd).toBe(0.0011)
     plane.tell({ type: 'prices', prices: { revision: 3, prices } })
+  })
+
+  it('of the model to which the provider fell back, as the call lets it', async () => {
+    const models = { models: ['groq-large', 'groq-model'] }
+    const answered = await chat('groq-model', usage, { model: 'groq-large' }, models)
+    // 1000 × 1 + 100 × 2 millionths.
+    expect([answered.cost?.usd, answered.upstream_model, answered.model]).toEqual([0.0012, 'groq-large', 'groq-model'])
+    expect(answered.routing_signals).toContainEqual(
+      expect.objectContaining({ text: 'The provider fell back to groq-large, as the call lets it.' }),
+    )
+    const own = await chat('groq-model', usage, { model: 'groq-model' }, models)
+    expect([own.cost?.usd, own.upstream_model]).toEqual([0.00012, 'groq-model'])
+    // Only what the call names.
+    expect((await chat('groq-model', usage, { model: 'groq-large' })).cost?.usd).toBe(0.00012)
   })
 
   it('of audio', async () => {

@@ -244,14 +244,23 @@ export function noteLeg(leg: Leg): void {
 }
 
 /**
- * A call that names no model, and a deployment at Azure without a price that somebody has set, are charged as the model that says it
- * has answered.
+ * A call that names no model, one that a model answered which it names to fall back to, and a deployment at Azure without
+ * a price that somebody has set, are charged as the model that says it has answered.
  */
-export function noteAnswered({ call, provider, reader }: Leg): void {
+export function noteAnswered({ call, provider, reader, candidate }: Leg): void {
   const { trace, gateway } = call
   const { priced } = trace
+  const { additionalUpstreamModels: fallbacks } = candidate
+  if (fallbacks === undefined && !trace.isPricedByAnswer()) return
   const { model } = reader.seen()
-  if (priced === null || model === null) return
+  if (model === null) return
+  if (fallbacks?.includes(model) === true) {
+    trace.upstreamModel = model
+    trace.noteOnce('model', flatText('The provider fell back to ', model, ', as the call lets it.'))
+    if (priced !== null) trace.priced = { ...priced, model }
+    return
+  }
+  if (priced === null || !trace.isPricedByAnswer()) return
   const own = gateway.model.priceOf(provider, priced.model)
   if (own !== null && (own.source !== 'shipped' || gateway.model.priceOf(provider, model) === null)) return
   trace.priced = { ...priced, model }
