@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { asString, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { type Ask, askForToken, type IssuedToken, readAddress, TokenRejected } from '../access-token.ts'
 import type { ProviderTarget } from '../contract.ts'
@@ -60,8 +61,8 @@ async function issueForAccount(document: JsonObject, ask: Ask): Promise<IssuedTo
 }
 
 async function signAssertion(document: JsonObject, endpoint: string): Promise<string> {
-  const [{ importPKCS8 }, { SignJWT }] = await Promise.all([import('jose/key/import'), import('jose/jwt/sign')])
-  const key = await importPKCS8(textOf(document, 'private_key'), 'RS256')
+  const { SignJWT } = await import('jose/jwt/sign')
+  const key = createPrivateKey(textOf(document, 'private_key'))
   const keyId = textOf(document, 'private_key_id')
   return new SignJWT({ scope })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId === '' ? {} : { kid: keyId }) })
