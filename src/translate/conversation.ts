@@ -16,8 +16,8 @@ export interface Conversation {
    * (`losses.ts`) says what becomes of each at a target.
    */
   seen: readonly SeenField[]
-  /** Members that the client wrote by an older name (`max_tokens`), by the name that stands for both. */
-  olderNames?: Readonly<Record<string, string>>
+  /** Members that the client wrote by another name (`max_tokens`), by the one by which their loss would be reported. */
+  namesWritten?: Readonly<Record<string, string>>
 }
 
 export interface SeenField {

@@ -9,17 +9,17 @@ export class Ledger {
   readonly to: FormatName
   /** The route refuses to lose anything. */
   readonly strict: boolean
-  readonly #olderNames: Readonly<Record<string, string>>
+  readonly #namesWritten: Readonly<Record<string, string>>
   readonly #losses = new Set<string>()
   /** Losses that a strict route accepts. */
   readonly #accepted = new Set<string>()
   #refused: Fault | null = null
 
-  constructor(from: FormatName, to: FormatName, strict: boolean, olderNames: Readonly<Record<string, string>> = {}) {
+  constructor(from: FormatName, to: FormatName, strict: boolean, namesWritten: Readonly<Record<string, string>> = {}) {
     this.from = from
     this.to = to
     this.strict = strict
-    this.#olderNames = olderNames
+    this.#namesWritten = namesWritten
   }
 
   /** Members without a counterpart are lost, or refused, as the table says. */
@@ -33,7 +33,7 @@ export class Ledger {
 
   /** Something that the client wrote does not reach the provider, or not as it was. */
   lose(path: string): void {
-    const written = this.#olderNames[path] ?? path
+    const written = this.#namesWritten[path] ?? path
     this.#losses.add(written)
     if (this.strict && !this.#accepted.has(path))
       this.refuse(path, `${written} would be lost, and this route is strict`)
@@ -47,7 +47,7 @@ export class Ledger {
   /** Its loss would change what the answer means. The first refusal is the one that counts. */
   refuse(path: string, why: string): void {
     this.#refused ??= fault('not_translatable', `This request cannot be translated for the provider: ${why}.`, {
-      param: this.#olderNames[path] ?? path,
+      param: this.#namesWritten[path] ?? path,
     })
   }
 

@@ -67,3 +67,8 @@ export function settingPath(format: FormatName, setting: keyof typeof paths): st
 export function cacheMarkPath(format: FormatName, path: string): string {
   return `${path}.${paths.cacheMark[format]}`
 }
+
+/** How closely the image at `path` is to be looked at. */
+export function detailPath(format: FormatName, path: string): string {
+  return format === 'chat' ? `${path}.image_url.detail` : `${path}.detail`
+}

@@ -27,6 +27,8 @@ export interface NamedCall extends CallPart {
   id: string
   /** The client gave it none. */
   isUnnamed?: true
+  /** By which its result names it, where a call before it had the same id. */
+  writtenId?: string
 }
 
 export interface NamedResult extends ResultPart {
@@ -45,6 +47,7 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
   const first = turns.findIndex(({ role }) => role !== 'system')
   const leading = first < 0 ? turns : turns.slice(0, first)
   const ordered = new TurnList()
+  const ids = new Set<string>()
   const orderUpTo = (from: number, to: number, calls: readonly NamedCall[]) =>
     orderBlock(turns, from, to, calls, ordered, options, ledger)
   let calls: NamedCall[] = noCalls
@@ -61,7 +64,7 @@ export function orderTurns({ turns }: Conversation, options: TurnOptions, ledger
       ordered.addPlain(turn.plain, turn.path)
       continue
     }
-    const parts = nameCalls(withoutEmptyTexts(turn.parts, ledger), turn.path, ledger)
+    const parts = nameCalls(withoutEmptyTexts(turn.parts, ledger), turn.path, ids, ledger)
     ordered.add('assistant', parts, turn.path)
     if (!parts.some(isCall)) continue
     if (calls.length === 0) calls = []
@@ -166,26 +169,21 @@ function withoutCalls(parts: readonly Part[], ledger: Ledger): OrderedTurn['part
 
 /** Each call's one result, in the order of the calls. */
 function matchResults(results: readonly ResultPart[], calls: readonly NamedCall[], ledger: Ledger): NamedResult[] {
-  const byId = new Map<string, NamedCall>()
-  /** Of calls or results that have no ids: by name, in order. */
-  const byName = new Map<string, NamedCall[]>()
-  for (const call of calls) {
-    if (!byId.has(call.id)) byId.set(call.id, call)
-    const named = byName.get(call.name)
-    if (named === undefined) byName.set(call.name, [call])
-    else named.push(call)
-  }
-  for (const named of byName.values()) named.reverse()
+  /** Some servers give several calls one id: their results come in order. */
+  const byId = groupCalls(calls, ({ id, writtenId }) => writtenId ?? id)
+  /** Of calls or results that have no ids. */
+  const byName = groupCalls(calls, ({ name }) => name)
   const found = new Map<NamedCall, ResultPart>()
   for (const result of results) {
+    const ofId = result.callId === null ? undefined : byId.get(result.callId)
     const call =
-      (result.callId === null ? undefined : byId.get(result.callId)) ??
-      nextFree(byName.get(result.name ?? ''), found, result.callId !== null)
+      ofId === undefined
+        ? nextFree(byName.get(result.name ?? ''), found, result.callId !== null)
+        : nextFree(ofId, found, false)
     const name = result.callId ?? result.name ?? ''
-    if (call === undefined) {
-      ledger.refuse(result.path, `the result at ${result.path} belongs to no call (${name}) of the turn before it`)
-    } else if (found.has(call)) ledger.refuse(result.path, `the call ${name} has two results`)
-    else found.set(call, result)
+    if (call !== undefined) found.set(call, result)
+    else if (ofId !== undefined) ledger.refuse(result.path, `the call ${name} has two results`)
+    else ledger.refuse(result.path, `the result at ${result.path} belongs to no call (${name}) of the turn before it`)
   }
   return calls.flatMap((call) => {
     const result = found.get(call)
@@ -193,6 +191,18 @@ function matchResults(results: readonly ResultPart[], calls: readonly NamedCall[
     ledger.refuse(call.path, `the call ${call.id} of ${call.name} at ${call.path} has no result in what follows it`)
     return []
   })
+}
+
+/** In each group the first one last. */
+function groupCalls(calls: readonly NamedCall[], keyOf: (call: NamedCall) => string): Map<string, NamedCall[]> {
+  const groups = new Map<string, NamedCall[]>()
+  for (const call of calls) {
+    const group = groups.get(keyOf(call))
+    if (group === undefined) groups.set(keyOf(call), [call])
+    else group.push(call)
+  }
+  for (const group of groups.values()) group.reverse()
+  return groups
 }
 
 /**
@@ -208,8 +218,11 @@ function nextFree(
   return call
 }
 
-/** A call without an id gets one from its place, which is the same in every later turn. */
-function nameCalls(parts: readonly Part[], path: string, ledger: Ledger): OrderedTurn['parts'] {
+/**
+ * A call without an id gets one from its place, which is the same in every later turn. So does one whose id another call had before:
+ * some servers count anew in each answer, and Anthropic refuses an id that comes twice.
+ */
+function nameCalls(parts: readonly Part[], path: string, ids: Set<string>, ledger: Ledger): OrderedTurn['parts'] {
   if (!parts.some(isCallOrResult)) return parts as OrderedTurn['parts']
   return parts.flatMap((part, index): OrderedTurn['parts'] => {
     if (part.kind === 'result') {
@@ -218,7 +231,10 @@ function nameCalls(parts: readonly Part[], path: string, ledger: Ledger): Ordere
     }
     if (part.kind !== 'call') return [part]
     const { id } = part
-    return [id === null ? { ...part, id: mintId('call_', path, index), isUnnamed: true } : { ...part, id }]
+    if (id === null) return [{ ...part, id: mintId('call_', path, index), isUnnamed: true }]
+    if (ids.has(id)) return [{ ...part, id: mintId('call_', path, index), writtenId: id }]
+    ids.add(id)
+    return [{ ...part, id }]
   })
 }
 

@@ -38,7 +38,7 @@ export function writeFor(
   destination: WriteDestination,
 ): WrittenRequest | Fault {
   const { target, strict } = destination
-  const ledger = new Ledger(from, codec.format, strict, read.olderNames)
+  const ledger = new Ledger(from, codec.format, strict, read.namesWritten)
   acceptShownReasoning(read, ledger)
   const conversation = withoutShownReasoning(keepOwnReasoning(read, destination, ledger))
   loseForeignSignatures(conversation, target, ledger)

@@ -9,6 +9,8 @@ import type { TurnRecorder } from './turn-recorder.ts'
 export interface AnswerTranslation {
   readonly client: Codec
   readonly upstream: Codec
+  /** Whether a call of the conversation has the id. */
+  hasCall(id: string): boolean
   /** What the client does not get of the answer. */
   lose(name: string): void
   /** Where what the model thinks before its calls is to be kept; null: the client carries it itself. */

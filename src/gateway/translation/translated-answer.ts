@@ -29,7 +29,7 @@ export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: 
   if ('code' in document) return unreadable
   const read = translation.upstream.readReply(document.value)
   if (isFault(read)) return read
-  const reply = new MintedIds(leg.call.id).whole(read)
+  const reply = new MintedIds(leg.call.id, (id) => translation.hasCall(id)).whole(read)
   if (reply.stop.reason === 'broken') return brokenFinish(reply.stop.explanation)
   for (const name of reply.dropped) translation.lose(`answer.${name}`)
   translation.openRecorder(leg)?.whole(reply)

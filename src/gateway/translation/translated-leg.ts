@@ -93,6 +93,12 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return this.#losses.header()
   }
 
+  hasCall(id: string): boolean {
+    return this.#parts.conversation.turns.some(({ parts }) =>
+      parts.some((part) => part.kind === 'call' && part.id === id),
+    )
+  }
+
   /** Found in the answer. */
   lose(name: string): void {
     this.#losses.add(name)

@@ -64,7 +64,7 @@ export class TranslationStage implements AnswerStage {
     this.#written = new WrittenTokens(leg.call.openHold !== null)
     this.#writer = translation.client.openWriter(translation.writeContext(() => this.#leg, this.#written))
     this.#blocks = translation.openBlocks()
-    this.#ids = new MintedIds(leg.call.id)
+    this.#ids = new MintedIds(leg.call.id, (id) => translation.hasCall(id))
     this.#recorder = translation.openRecorder(leg)
     this.#held = new HeldReply(leg)
     this.#framer = inner.length === 0 ? null : new SseFramer()

@@ -95,7 +95,7 @@ export const chatFields = {
   stop: {
     to: { responses: 'refused' },
     otherwise: 'mapped',
-    harmless: [[], ''],
+    harmless: [[], [''], ''],
     why: 'without its stop sequences the answer would go on',
   },
   n: refused('it gives one answer only', [1]),

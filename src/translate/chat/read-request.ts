@@ -15,22 +15,21 @@ import { readAsked } from '../logprobs.ts'
 import { orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { chatFields } from './fields.ts'
+import { namesWritten } from './names-written.ts'
 import { readCacheControl, readTurns } from './read-turns.ts'
 
 export function readChatRequest(body: JsonObject, context: ReadContext) {
   return orFault((): Conversation => {
     const toolChoice = readToolChoice(body)
+    const turns = readTurns(body.messages, context)
     return {
-      turns: readTurns(body.messages, context),
+      turns,
       tools: [...readTools(body), ...readSearch(body.web_search_options)],
       toolChoice,
       parallelCalls: readParallel(body),
       settings: readSettings(body),
       seen: findSeen(body, chatFields).filter((field) => !isFunctionName(field, body)),
-      olderNames: {
-        ...(countOf(body.max_completion_tokens) === null && { max_completion_tokens: 'max_tokens' }),
-        ...(asText(body.safety_identifier) === null && { safety_identifier: 'user' }),
-      },
+      namesWritten: namesWritten(body, turns),
     }
   })
 }

@@ -8,6 +8,7 @@ import type { Ledger } from '../ledger.ts'
 import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
 import { functionSchema, isStrictOutput, isStrictTool } from '../schema/openai.ts'
+import { forcesSearch, searchAllowed } from '../search-choice.ts'
 import { cacheMarkPath, nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
 import { writeTurns } from './write-turns.ts'
@@ -35,16 +36,16 @@ export function writeChatRequest(conversation: Conversation, target: Translation
   return ledger.refused ?? body
 }
 
-function writeTools(
-  { tools, toolChoice, parallelCalls }: Conversation,
-  target: TranslationTarget,
-  ledger: Ledger,
-): JsonObject {
+function writeTools(conversation: Conversation, target: TranslationTarget, ledger: Ledger): JsonObject {
+  const { tools, toolChoice, parallelCalls } = conversation
   const written = tools.flatMap((tool) => writeTool(tool, target, ledger) ?? [])
-  const search = tools.find(({ kind }) => kind === 'search')
+  const search = searchAllowed(conversation)
+  // Models that search here always do: only that they call no function instead cannot be said.
+  const searches = forcesSearch(conversation)
+  if (searches && written.length > 0) ledger.lose('tool_choice')
   return {
     ...(written.length === 0 ? {} : { tools: written }),
-    ...(written.length === 0 || toolChoice === null
+    ...(written.length === 0 || toolChoice === null || searches
       ? {}
       : { tool_choice: writeChoice(toolChoice, tools, target, ledger) }),
     ...(written.length === 0 || parallelCalls === null ? {} : { parallel_tool_calls: parallelCalls }),
@@ -223,6 +224,8 @@ function writeLogprobs(
 function writeIdentity({ settings }: Conversation, { compatible }: TranslationTarget, ledger: Ledger): JsonObject {
   const own: Record<string, unknown> = {}
   if (settings.endUser !== null) own[compatible ? 'user' : 'safety_identifier'] = shortened(settings.endUser)
+  // Chat takes it for answers that it stores only.
+  if (Object.keys(asObject(settings.metadata) ?? {}).length > 0) ledger.lose('metadata')
   if (compatible) {
     loseOpenaiMembers(settings, ledger)
     return own
@@ -230,18 +233,17 @@ function writeIdentity({ settings }: Conversation, { compatible }: TranslationTa
   if (settings.cacheKey !== null) own.prompt_cache_key = settings.cacheKey
   if (settings.verbosity !== null) own.verbosity = settings.verbosity
   if (settings.serviceTier !== null && settings.serviceTier !== 'auto') own.service_tier = settings.serviceTier
-  if (settings.store !== null) own.store = settings.store
-  if (settings.metadata !== null) own.metadata = settings.metadata
+  // Elsewhere it asks for state, which chat does not keep: there it would only keep the text.
+  if (settings.store === false) own.store = false
   return own
 }
 
 const usualTiers = new Set(['auto', 'default', 'standard'])
 
 /** What only OpenAI's own API has. A key of its cache only makes answers cheaper. */
-function loseOpenaiMembers({ verbosity, serviceTier, metadata }: ConversationSettings, ledger: Ledger): void {
+function loseOpenaiMembers({ verbosity, serviceTier }: ConversationSettings, ledger: Ledger): void {
   if (verbosity !== null) ledger.lose(settingPath(ledger.from, 'verbosity'))
   if (serviceTier !== null && !usualTiers.has(serviceTier)) ledger.lose(settingPath(ledger.from, 'serviceTier'))
-  if (Object.keys(asObject(metadata) ?? {}).length > 0) ledger.lose('metadata')
 }
 
 /** OpenAI takes 64 characters. What agents send is longer: what stands for it still tells users apart. */

@@ -121,7 +121,7 @@ export const generateFields = {
     otherwise: 'mapped',
     to: { responses: 'refused' },
     why: 'without its stop sequences the answer would go on',
-    harmless: [[]],
+    harmless: [[], ['']],
   },
   'generationConfig.responseLogprobs': { ...logprobsRow, harmless: [false] },
   'generationConfig.logprobs': { ...logprobsRow, harmless: [0] },

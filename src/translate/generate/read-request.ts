@@ -84,7 +84,7 @@ function readSettings(
     frequencyPenalty: config.frequencyPenalty ?? null,
     presencePenalty: config.presencePenalty ?? null,
     seed: config.seed ?? null,
-    stop: asArray(config.stopSequences).filter((text) => typeof text === 'string'),
+    stop: asArray(config.stopSequences).filter((text): text is string => typeof text === 'string' && text !== ''),
     count: countOf(config.candidateCount),
     streamed,
     output,

@@ -6,6 +6,7 @@ import { embedJson, embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { namedText } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
+import { detailPath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
 import { writeMedia } from './write-media.ts'
 
@@ -117,7 +118,7 @@ class ContentWriter {
   /** Parts of results do not say how closely to look. */
   #inResult(part: MediaPart): JsonObject {
     const { mediaResolution, ...media } = this.#media(part)
-    if (mediaResolution !== undefined) this.#ledger.lose(`${part.path}.detail`)
+    if (mediaResolution !== undefined) this.#ledger.lose(detailPath(this.#ledger.from, part.path))
     return media
   }
 

@@ -3,6 +3,7 @@ import type { MediaPart } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { isYouTube, namedText, sniffType, storedElsewhere, typeOfAddress } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
+import { detailPath } from '../setting-paths.ts'
 
 interface MediaWriting {
   /** Gemini 3 and later read addresses, and how closely to look at each image. */
@@ -24,10 +25,13 @@ export function writeMedia(part: MediaPart, { isNewest, ledger }: MediaWriting):
     case 'data': {
       const mimeType = sniffType(source.type, source.data)
       if (mimeType === '') ledger.refuse(path, `the type of ${path} is not known; write it into the data URL`)
-      return { inlineData: { mimeType, data: source.data }, ...writeDetail(part, isNewest) }
+      return { inlineData: { mimeType, data: source.data }, ...writeDetail(part, isNewest, ledger) }
     }
     case 'url':
-      return { fileData: writeUrl(part, source.url, source.type, { isNewest, ledger }), ...writeDetail(part, isNewest) }
+      return {
+        fileData: writeUrl(part, source.url, source.type, { isNewest, ledger }),
+        ...writeDetail(part, isNewest, ledger),
+      }
   }
 }
 
@@ -37,9 +41,12 @@ const levels: Readonly<Record<string, string>> = {
   original: 'MEDIA_RESOLUTION_ULTRA_HIGH',
 }
 
-function writeDetail({ kind, detail }: MediaPart, isNewest: boolean): JsonObject {
-  const level = kind === 'image' && isNewest ? levels[detail ?? ''] : undefined
-  return level === undefined ? {} : { mediaResolution: { level } }
+function writeDetail({ kind, detail, path }: MediaPart, isNewest: boolean, ledger: Ledger): JsonObject {
+  const level = kind === 'image' ? levels[detail ?? ''] : undefined
+  if (level === undefined) return {}
+  if (isNewest) return { mediaResolution: { level } }
+  ledger.lose(detailPath(ledger.from, path))
+  return {}
 }
 
 /** The gateway fetches images and documents only where a route says so. */

@@ -18,7 +18,7 @@ export function writeGenerateRequest(
   ledger: Ledger,
 ): JsonObject | Fault {
   ledger.settle(conversation.seen)
-  const { settings, tools, toolChoice } = conversation
+  const { settings } = conversation
   const facts = modelFacts(target.model)
   const { system, turns } = withQuestion(orderTurns(conversation, { systemInPlace: false }, ledger), ledger)
   const contents = writeContents(turns, facts, ledger)
@@ -30,8 +30,8 @@ export function writeGenerateRequest(
   const body: JsonObject = {
     contents,
     ...(system.length > 0 && { systemInstruction: { parts: system.map(({ text }) => ({ text })) } }),
-    ...writeTools(tools, schemas, ledger),
-    ...writeToolConfig(toolChoice, tools),
+    ...writeTools(conversation, schemas, ledger),
+    ...writeToolConfig(conversation, ledger),
     ...(Object.keys({ ...config, ...output }).length > 0 && { generationConfig: { ...config, ...output } }),
     ...writeTier(settings.serviceTier, ledger),
   }
@@ -76,7 +76,8 @@ function writeThinking(asked: ReasoningSettings, { reasoning }: ModelFacts, ledg
   const shown = asked.visible === true && reasoning.control !== 'none' ? { includeThoughts: true } : {}
   if (reasoning.control === 'level') return { ...shown, ...writeLevel(asked, reasoning.efforts, ledger) }
   if (reasoning.control === 'budget') return { ...shown, ...writeBudget(asked, reasoning, ledger) }
-  if (asked.effort !== null && asked.effort !== 'none') ledger.lose(asked.path)
+  const isOff = asked.effort === 'none' || (asked.effort === null && (asked.budget ?? 0) === 0)
+  if (!isOff) ledger.lose(asked.path)
   return {}
 }
 

@@ -1,15 +1,16 @@
 import { asObject, type JsonObject } from '../../core/json-value.ts'
-import type { Tool, ToolChoice } from '../conversation.ts'
+import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema } from '../custom-tools.ts'
 import { foreignTool } from '../foreign-tool.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { toolSchemaPath } from '../schema/schema-paths.ts'
+import { forcesSearch, searchAllowed } from '../search-choice.ts'
 import type { SchemaWriter } from './write-schema.ts'
 
-export function writeTools(tools: readonly Tool[], schemas: SchemaWriter, ledger: Ledger): JsonObject {
-  const functionDeclarations = tools.flatMap((tool) => writeDeclaration(tool, schemas, ledger) ?? [])
-  const search = tools.find(({ kind }) => kind === 'search')
+export function writeTools(conversation: Conversation, schemas: SchemaWriter, ledger: Ledger): JsonObject {
+  const functionDeclarations = conversation.tools.flatMap((tool) => writeDeclaration(tool, schemas, ledger) ?? [])
+  const search = searchAllowed(conversation)
   if (search !== undefined && functionDeclarations.length > 0) {
     ledger.refuse(search.path, 'its web search cannot be combined with functions in one request')
   }
@@ -47,7 +48,8 @@ function writeDeclaration(tool: Tool, schemas: SchemaWriter, ledger: Ledger): Js
 function isEmpty({ type, properties, ...others }: JsonObject): boolean {
   const has = (keyword: string) => others[keyword] !== undefined
   const open =
-    asObject(others.additionalProperties) !== null || has('$ref') || has('anyOf') || has('oneOf') || has('allOf')
+    asObject(others.additionalProperties) !== null ||
+    ['$ref', 'anyOf', 'oneOf', 'allOf', 'patternProperties', 'propertyNames', 'minProperties'].some(has)
   return (type === 'object' || type === undefined) && !open && Object.keys(asObject(properties) ?? {}).length === 0
 }
 
@@ -60,7 +62,13 @@ function writeSearch({ path, search }: Tool, ledger: Ledger): JsonObject {
   return { googleSearch: search?.blockedDomains ? { excludeDomains: search.blockedDomains } : {} }
 }
 
-export function writeToolConfig(choice: ToolChoice | null, tools: readonly Tool[]): JsonObject {
+/** A search is only offered here: the model decides whether it is made. */
+export function writeToolConfig(conversation: Conversation, ledger: Ledger): JsonObject {
+  const { toolChoice: choice, tools } = conversation
+  if (choice !== null && forcesSearch(conversation)) {
+    ledger.lose(choice.path)
+    return {}
+  }
   const functions = tools.some(({ kind }) => kind === 'function' || kind === 'custom')
   if (choice === null || !functions) return {}
   return { toolConfig: { functionCallingConfig: writeMode(choice) } }

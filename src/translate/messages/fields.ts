@@ -97,7 +97,7 @@ export const messagesFields = {
   stop_sequences: {
     to: { responses: 'refused' },
     otherwise: 'mapped',
-    harmless: [[]],
+    harmless: [[], ['']],
     why: 'without its stop sequences the answer would go on',
   },
   temperature: { otherwise: 'mapped', why: 'dropped for models that refuse it' },

@@ -41,9 +41,10 @@ function writeBlock(
 ): JsonObject[] {
   switch (part.kind) {
     case 'text': {
-      if (part.text === '') return []
       const citations = part.citations?.map(writeCitation) ?? null
-      return [{ type: 'text', text: part.text, citations }, ...writeSigned(part.opaque, null, context.carriers)]
+      const text = part.text === '' ? [] : [{ type: 'text', text: part.text, citations }]
+      // A signature may come with a text that is empty.
+      return [...text, ...writeSigned(part.opaque, null, context.carriers)]
     }
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text, citations: null }]

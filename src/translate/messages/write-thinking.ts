@@ -3,6 +3,7 @@ import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, ReasoningSettings } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { budgetOfEffort, effortOfBudget, type ModelFacts, nearestEffort } from '../model-facts.ts'
+import { settingPath } from '../setting-paths.ts'
 import type { OrderedTurn } from '../turns.ts'
 
 export interface ThinkingPlan {
@@ -26,8 +27,11 @@ export function planThinking(
 ): ThinkingPlan {
   const largest = target.maxOutput ?? facts.maxOutput ?? largestKnown
   const capped = Math.min(largest, target.outputCap ?? largest)
-  const limit =
-    settings.maxOutput === null ? null : Math.min(settings.maxOutput, target.outputCap ?? settings.maxOutput)
+  // More than the model gives is refused.
+  const most = target.maxOutput ?? Number.POSITIVE_INFINITY
+  const asked = settings.maxOutput
+  if (asked !== null && asked > most) ledger.lose(settingPath(ledger.from, 'maxOutput'))
+  const limit = asked === null ? null : Math.min(asked, most, target.outputCap ?? asked)
   const wanted = settings.reasoning
   const plan = {
     thinking: null,

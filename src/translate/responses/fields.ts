@@ -141,7 +141,7 @@ export const responsesFields = {
   max_output_tokens: mapped,
   // Only hosted tools are counted, and of these only a search is translated.
   max_tool_calls: { otherwise: 'refused', to: { messages: 'mapped' }, why: 'it does not limit how often it searches' },
-  metadata: sameInChat(dropped),
+  metadata: { otherwise: 'dropped', harmless: [{}] },
   model: mapped,
   moderation: dropped,
   parallel_tool_calls: { otherwise: 'dropped', to: { chat: 'kept', messages: 'mapped' }, harmless: [true] },

@@ -47,8 +47,11 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
     toolChoice: choice,
     parallelCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     settings: readSettings(body),
+    namesWritten: {
+      ...(asText(body.safety_identifier) === null && { safety_identifier: 'user' }),
+      ...(asText(asObject(body.reasoning)?.summary) === null && { 'reasoning.summary': 'reasoning.generate_summary' }),
+    },
     // Only hosted tools are counted: without a search there is nothing to count.
-    ...(asText(body.safety_identifier) === null && { olderNames: { safety_identifier: 'user' } }),
     seen: tools.some(({ kind }) => kind === 'search') ? found : found.filter(({ field }) => field !== 'max_tool_calls'),
   }
 }

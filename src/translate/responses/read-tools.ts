@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
 import { countOf } from '../json.ts'
+import { searchName } from '../search-choice.ts'
 import { putWithin } from './namespaces.ts'
 import type { SkipObject } from './read-content.ts'
 
@@ -38,7 +39,7 @@ function readToolList(list: unknown, base: string, maxUses: number | null, skip:
     }
     if (searches.has(type)) {
       const search = readSearch(tool, maxUses)
-      return [{ ...named, kind: 'search', name: 'web_search', schema: null, strict: null, search }]
+      return [{ ...named, kind: 'search', name: searchName, schema: null, strict: null, search }]
     }
     if (type === 'namespace') {
       const inner = readToolList(tool.tools, `${path}.tools`, maxUses, skip)
@@ -71,6 +72,7 @@ export function readToolChoice(value: unknown, skip: SkipObject): ToolChoice | n
   if (choice.type === 'function' || choice.type === 'custom') {
     return { path, mode: 'any', names: [asString(choice.name)], required: true }
   }
+  if (searches.has(asString(choice.type))) return { path, mode: 'any', names: [searchName], required: true }
   if (choice.type === 'allowed_tools') {
     const tools = asArray(choice.tools).map(asObject)
     const names = tools.flatMap((tool) => asText(tool?.name) ?? [])

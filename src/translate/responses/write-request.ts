@@ -38,7 +38,7 @@ export function writeResponsesRequest(
     model: target.model,
     input,
     ...(tools.length > 0 && { tools: writeTools(tools, target, ledger) }),
-    ...writeToolChoice(conversation.toolChoice, tools, target.compatible),
+    ...writeToolChoice(conversation.toolChoice, tools, target.compatible, ledger),
     ...(parallelCalls !== null && tools.length > 0 && { parallel_tool_calls: parallelCalls }),
     ...(search && search.maxUses !== null && { max_tool_calls: search.maxUses }),
     ...writeLimit(settings.maxOutput, target, ledger),

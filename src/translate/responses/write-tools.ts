@@ -6,6 +6,7 @@ import { foreignTool } from '../foreign-tool.ts'
 import { toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { functionSchema, isStrictTool } from '../schema/openai.ts'
+import { forcesSearch, isSearch } from '../search-choice.ts'
 import { cacheMarkPath } from '../setting-paths.ts'
 
 /** Servers that are not OpenAI's own know functions only. */
@@ -17,7 +18,8 @@ export function writeTools(tools: readonly Tool[], { compatible }: TranslationTa
       return []
     }
     const asFunction = compatible && tool.kind === 'custom'
-    if (asFunction && tool.grammar !== undefined) ledger.lose(`${tool.path}.format`)
+    if (asFunction && tool.grammar !== undefined)
+      ledger.lose(`${tool.path}.${ledger.from === 'chat' ? 'custom.format' : 'format'}`)
     const known: Tool = asFunction ? { ...tool, kind: 'function', schema: customToolSchema(tool) } : tool
     const written = writeTool(known, ledger)
     return written === null ? [] : [written]
@@ -69,9 +71,19 @@ const blankSearch: SearchOptions = {
 }
 
 /** A choice without tools is refused by every provider. */
-export function writeToolChoice(choice: ToolChoice | null, tools: readonly Tool[], compatible = false): JsonObject {
+export function writeToolChoice(
+  choice: ToolChoice | null,
+  tools: readonly Tool[],
+  compatible = false,
+  ledger: Ledger | null = null,
+): JsonObject {
   if (choice === null || tools.length === 0) return {}
-  const { mode, names, required } = choice
+  const { mode, names, required, path } = choice
+  // Among others the search cannot be forced for certain.
+  if (forcesSearch({ tools, toolChoice: choice })) {
+    if (!tools.every(isSearch)) ledger?.lose(path)
+    return { tool_choice: tools.every(isSearch) ? 'required' : 'auto' }
+  }
   const named = (name: string) => ({
     type: !compatible && tools.some((tool) => tool.kind === 'custom' && tool.name === name) ? 'custom' : 'function',
     name: toolNameFor('responses', name),

@@ -67,6 +67,7 @@ function flow(provider: FormatName, client: FormatName, chunks: readonly Buffer[
     upstream: other,
     lose: () => {},
     openRecorder: () => null,
+    hasCall: () => false,
     openBlocks: () => null,
     goOn: async () => null,
     writeContext: () => context,

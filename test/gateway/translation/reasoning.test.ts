@@ -24,6 +24,11 @@ function recorded(...batches: ReplyEvent[][]) {
   return kept
 }
 
+function idsOf(requestId: string, events: ReplyEvent[], taken: readonly string[] = []): (string | null)[] {
+  const ids = new MintedIds(requestId, (id) => taken.includes(id))
+  return ids.events(events).flatMap((event) => (event.kind === 'call' ? [event.id] : []))
+}
+
 const call = (part: number, id: string | null): ReplyEvent => ({ kind: 'call', part, id, name: 'look', custom: false })
 
 describe('what a model thinks before its calls', () => {
@@ -162,12 +167,30 @@ describe('what was kept', () => {
 describe('calls without an id', () => {
   it('get one that is the same for the same answer, and differs within it', () => {
     const start: ReplyEvent = { kind: 'start', id: 'r1', model: 'm' }
-    const idsOf = (requestId: string, events: ReplyEvent[]) =>
-      new MintedIds(requestId).events(events).flatMap((event) => (event.kind === 'call' ? [event.id] : []))
     const ids = idsOf('req_1', [start, call(0, null), call(1, null), call(2, 'own')])
     expect(ids).toEqual(idsOf('req_2', [start, call(0, null), call(1, null), call(2, 'own')]))
     expect(new Set(ids).size).toBe(3)
     expect(ids[2]).toBe('own')
     expect(idsOf('req_1', [call(0, null)])).not.toEqual(idsOf('req_2', [call(0, null)]))
+  })
+
+  it('get another one where a call of the conversation has it: Switchyard 502, agents know calls by their ids', () => {
+    const start: ReplyEvent = { kind: 'start', id: 'r1', model: 'm' }
+    const [first, second] = idsOf('req_1', [start, call(0, 'call_0'), call(1, 'call_1')], ['call_0'])
+    expect(first).toMatch(/^call_[0-9a-f]{24}$/)
+    expect(second).toBe('call_1')
+    // A server that gives its answers one id, too.
+    const [again] = idsOf('req_2', [start, call(0, 'call_0')], ['call_0', first ?? ''])
+    expect(again).not.toBe(first)
+    const reply = {
+      id: 'r1',
+      model: 'm',
+      created: null,
+      dropped: [],
+      stop: { reason: 'calls', sequence: null, explanation: null },
+    } as const
+    const part: CallPart = { kind: 'call', path: '', id: 'call_0', name: 'look', arguments: '{}', custom: false }
+    const whole = new MintedIds('req_1', (id) => id === 'call_0').whole({ ...reply, parts: [part] })
+    expect(whole.parts).toEqual([{ ...part, id: first }])
   })
 })

@@ -33,6 +33,7 @@ function stageFor(inner: AnswerStage[] = [], framing: 'sse' | 'json-array' = 'ss
     upstream: codec,
     lose: (name) => lost.push(name),
     openRecorder: () => null,
+    hasCall: () => false,
     openBlocks: () => null,
     goOn: async () => null,
     writeContext: () => ({}) as ReturnType<AnswerTranslation['writeContext']>,
