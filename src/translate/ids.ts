@@ -38,6 +38,11 @@ export function clientToolName({ tools }: Pick<Conversation, 'tools'>, name: str
   return original?.name ?? name
 }
 
+/** OpenAI takes 64 characters. What agents send is longer: what stands for it still tells users apart. */
+export function endUserFor(endUser: string): string {
+  return endUser.length > 64 ? mintId('user_', endUser) : endUser
+}
+
 /** An id where the source has none: the same seed gives the same id. */
 export function mintId(prefix: string, ...seed: readonly (string | number)[]): string {
   return `${prefix}${digest(seed.join('\n')).slice(0, 24)}`

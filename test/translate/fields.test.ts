@@ -322,7 +322,7 @@ const messagesBodies: readonly JsonObject[] = [
     diagnostics: {},
     user_profile_id: 'p',
     workspace_id: 'w',
-    context_management: { edits: [] },
+    context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
     betas: ['b'],
   },
   {

@@ -3,7 +3,7 @@ import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, ConversationSettings, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema, nestedGrammar } from '../custom-tools.ts'
 import { foreignTool } from '../foreign-tool.ts'
-import { mintId, toolNameFor } from '../ids.ts'
+import { endUserFor, toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
@@ -223,7 +223,7 @@ function writeLogprobs(
 
 function writeIdentity({ settings }: Conversation, { compatible }: TranslationTarget, ledger: Ledger): JsonObject {
   const own: Record<string, unknown> = {}
-  if (settings.endUser !== null) own[compatible ? 'user' : 'safety_identifier'] = shortened(settings.endUser)
+  if (settings.endUser !== null) own[compatible ? 'user' : 'safety_identifier'] = endUserFor(settings.endUser)
   // Chat takes it for answers that it stores only.
   if (Object.keys(asObject(settings.metadata) ?? {}).length > 0) ledger.lose('metadata')
   if (compatible) {
@@ -244,9 +244,4 @@ const usualTiers = new Set(['auto', 'default', 'standard'])
 function loseOpenaiMembers({ verbosity, serviceTier }: ConversationSettings, ledger: Ledger): void {
   if (verbosity !== null) ledger.lose(settingPath(ledger.from, 'verbosity'))
   if (serviceTier !== null && !usualTiers.has(serviceTier)) ledger.lose(settingPath(ledger.from, 'serviceTier'))
-}
-
-/** OpenAI takes 64 characters. What agents send is longer: what stands for it still tells users apart. */
-function shortened(endUser: string): string {
-  return endUser.length > 64 ? mintId('user_', endUser) : endUser
 }

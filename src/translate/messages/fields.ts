@@ -116,7 +116,11 @@ export const messagesFields = {
   workspace_id: dropped,
   // Of beta versions of the API, which agents send.
   output_format: mapped,
-  context_management: dropped,
+  // Claude Code's: no thinking is cleared.
+  context_management: {
+    otherwise: 'dropped',
+    harmless: [{ edits: [] }, { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] }],
+  },
   mcp_servers: refused('its servers are called by Anthropic', [[]]),
   betas: { otherwise: 'dropped', harmless: [[]] },
 } satisfies FieldTable

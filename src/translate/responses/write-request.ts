@@ -8,7 +8,7 @@ import type {
   OutputFormat,
   ReasoningSettings,
 } from '../conversation.ts'
-import { toolNameFor } from '../ids.ts'
+import { endUserFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
@@ -46,7 +46,7 @@ export function writeResponsesRequest(
     ...writeReasoning(settings.reasoning, effort, facts),
     ...writeIncluded(settings.logprobs, facts, target, ledger),
     ...writeText(settings.output, settings.verbosity, ledger),
-    ...writeIdentity(settings, target, ledger),
+    ...writeIdentity(settings, target),
     ...writeTier(settings.serviceTier, ledger),
     // Left out, it is true there. Only chat means the same by it.
     store: ledger.from === 'chat' && settings.store === true,
@@ -146,14 +146,9 @@ function writeFormat(output: OutputFormat, ledger: Ledger): JsonObject {
 function writeIdentity(
   { endUser, cacheKey, metadata }: ConversationSettings,
   { compatible }: TranslationTarget,
-  ledger: Ledger,
 ): JsonObject {
-  // OpenAI takes 64 characters.
-  const isLong = endUser !== null && endUser.length > 64
-  if (isLong) ledger.lose(settingPath(ledger.from, 'endUser'))
-  const id = isLong ? toolNameFor('responses', endUser) : endUser
   return {
-    ...(id !== null && { [compatible ? 'user' : 'safety_identifier']: id }),
+    ...(endUser !== null && { [compatible ? 'user' : 'safety_identifier']: endUserFor(endUser) }),
     ...(cacheKey !== null && !compatible && { prompt_cache_key: cacheKey }),
     ...(metadata !== null && { metadata }),
   }

@@ -86,6 +86,7 @@ class GeminiSchema {
       else if (keyword === 'items' && Array.isArray(member))
         written.prefixItems = member.map((inner, index) => below(inner, `items[${index}]`))
       else if (kept.has(keyword)) written[keyword] = this.#writeMember(keyword, member, below)
+      else if (isWholeBound(schema, keyword)) Object.assign(written, wholeBound(keyword, member))
       else {
         this.#lose(`${path}.${keyword}`)
         said.push(`${keyword}: ${JSON.stringify(member)}`)
@@ -187,6 +188,24 @@ class GeminiSchema {
       }
     }
   }
+}
+
+/** Of whole numbers, what is above 0 is at least 1. */
+const wholeBounds: Readonly<Record<string, { name: string; step: number }>> = {
+  exclusiveMinimum: { name: 'minimum', step: 1 },
+  exclusiveMaximum: { name: 'maximum', step: -1 },
+}
+
+function isWholeBound(schema: JsonObject, keyword: string): boolean {
+  const bound = wholeBounds[keyword]
+  if (bound === undefined || schema.type !== 'integer' || schema[bound.name] !== undefined) return false
+  return Number.isSafeInteger(numberOf(schema[keyword]))
+}
+
+function wholeBound(keyword: string, value: unknown): JsonObject {
+  const bound = wholeBounds[keyword]
+  const limit = numberOf(value)
+  return bound === undefined || limit === null ? {} : { [bound.name]: limit + bound.step }
 }
 
 /** Undefined: both cannot be said at once. */
