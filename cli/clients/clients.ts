@@ -69,6 +69,11 @@ function isOf(model: string, family: string): boolean {
   return family === 'o' ? /^o\d/.test(name) : name.startsWith(family)
 }
 
+/** OpenAI's, and not one that others serve. */
+function isOpenai(model: string): boolean {
+  return ['gpt-', 'o', 'codex'].some((family) => isOf(model, family)) && !isOf(model, 'gpt-oss')
+}
+
 /** Where Codex finds the key: its own settings hold none. */
 const keyVariable = 'SPGW_KEY'
 
@@ -104,12 +109,11 @@ export const clients: Record<ClientName, Client> = {
     files({ gatewayUrl, key, model, profile }, { home, environment }) {
       const directory = environment.CODEX_HOME || join(home, '.codex')
       const values = { name: 'spgw', base_url: `${gatewayUrl}/v1`, env_key: keyVariable, wire_api: 'responses' }
-      const isForeign = model !== null && !['gpt-', 'o', 'codex'].some((family) => isOf(model, family))
       const top = {
         model_provider: 'spgw',
         ...(model === null ? {} : { model }),
         // OpenAI runs this search itself: few other providers have one, and a request that asks for it is refused by the rest.
-        ...(isForeign ? { web_search: 'disabled' } : {}),
+        ...(model === null || isOpenai(model) ? {} : { web_search: 'disabled' }),
       }
       return [
         {

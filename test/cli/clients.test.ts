@@ -223,6 +223,18 @@ describe('connect', () => {
     },
   )
 
+  it.each([
+    ['gpt-5.2-codex', false],
+    ['openai/o3', false],
+    ['gpt-oss-120b', true],
+    ['openai/gpt-oss-20b', true],
+    ['claude-sonnet-4-5', true],
+  ])('Codex searches the web with a model of OpenAI alone: %s', (model, isOff) => {
+    const settings = { gatewayUrl: 'http://g', key: 'k', model, models: [], profile: null }
+    const [file] = clients.codex.files(settings, { home: '/h', here: '/h', environment: {} })
+    expect(file?.edit(null, 'config.toml').includes('web_search = "disabled"')).toBe(isOff)
+  })
+
   it('writes a profile of Codex beside its usual settings, which stay', async () => {
     const place = home()
     mkdirSync(join(place, '.codex'))
