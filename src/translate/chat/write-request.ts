@@ -7,7 +7,7 @@ import { endUserFor, toolNameFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
-import { functionSchema, isStrictOutput, isStrictTool } from '../schema/openai.ts'
+import { functionSchema, isStrictOutput, isStrictTool, refuseOtherThanObjects } from '../schema/openai.ts'
 import { forcesSearch, searchAllowed } from '../search-choice.ts'
 import { cacheMarkPath, nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
@@ -27,7 +27,7 @@ export function writeChatRequest(conversation: Conversation, target: Translation
     ...writeLimits(conversation, target, facts, ledger),
     ...writeSampling(conversation, target, facts, ledger),
     ...writeReasoning(conversation, target, facts, ledger),
-    ...writeOutput(conversation, ledger),
+    ...writeOutput(conversation, target, ledger),
     ...writeLogprobs(conversation, target, ledger),
     ...writeIdentity(conversation, target, ledger),
     ...(target.streamed ? { stream: true } : {}),
@@ -200,9 +200,14 @@ function writeReasoning(
   return nearest === null ? {} : { reasoning_effort: nearest }
 }
 
-function writeOutput({ settings: { output } }: Conversation, ledger: Ledger): JsonObject {
+function writeOutput(
+  { settings: { output } }: Conversation,
+  { compatible }: TranslationTarget,
+  ledger: Ledger,
+): JsonObject {
   if (output === null) return {}
   if (output.kind === 'json') return { response_format: { type: 'json_object' } }
+  if (!compatible) refuseOtherThanObjects(output, ledger)
   const schema = {
     name: output.name ?? 'answer',
     ...(output.description !== undefined && { description: output.description }),

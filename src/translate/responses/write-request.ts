@@ -12,7 +12,7 @@ import { endUserFor } from '../ids.ts'
 import type { Ledger } from '../ledger.ts'
 import { refusesLogprobs } from '../logprobs.ts'
 import { effortOfBudget, type ModelFacts, modelFacts, nearestEffort } from '../model-facts.ts'
-import { isStrictOutput } from '../schema/openai.ts'
+import { isStrictOutput, refuseOtherThanObjects } from '../schema/openai.ts'
 import { nothingAsked, settingPath } from '../setting-paths.ts'
 import { orderTurns } from '../turns.ts'
 import { writeInput } from './write-input.ts'
@@ -45,7 +45,7 @@ export function writeResponsesRequest(
     ...writeSampling(conversation, facts, effort, ledger),
     ...writeReasoning(settings.reasoning, effort, facts),
     ...writeIncluded(settings.logprobs, facts, target, ledger),
-    ...writeText(settings.output, settings.verbosity, ledger),
+    ...writeText(settings, target, ledger),
     ...writeIdentity(settings, target),
     ...writeTier(settings.serviceTier, ledger),
     // Left out, it is true there. Only chat means the same by it.
@@ -130,7 +130,12 @@ function writeIncluded(
   }
 }
 
-function writeText(output: OutputFormat | null, verbosity: string | null, ledger: Ledger): JsonObject {
+function writeText(
+  { output, verbosity }: ConversationSettings,
+  { compatible }: TranslationTarget,
+  ledger: Ledger,
+): JsonObject {
+  if (output?.kind === 'schema' && !compatible) refuseOtherThanObjects(output, ledger)
   const format = output === null ? null : writeFormat(output, ledger)
   const text = { ...(format !== null && { format }), ...(verbosity !== null && { verbosity }) }
   return Object.keys(text).length > 0 ? { text } : {}

@@ -32,6 +32,16 @@ const known = new Set([
   'maxItems',
 ])
 
+const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])
+
+/** OpenAI's own API answers objects only, strictly or not. */
+export function refuseOtherThanObjects({ path, schema }: OutputFormat, ledger: Ledger): void {
+  const { type } = asObject(schema) ?? {}
+  if (typeof type !== 'string' || type === 'object') return
+  const at = outputSchemaPath(ledger.from, path)
+  ledger.refuse(at, `its answers are objects, and ${at} has the type ${type}; make that a property of an object`)
+}
+
 /**
  * Whether the answer is held to its schema. Anthropic and Gemini always do that, with schemas that OpenAI refuses as strict ones: then the
  * schema is a hint, which is a loss.
@@ -62,6 +72,7 @@ function isOpenAiStrict(schema: unknown): boolean {
 function fits(value: unknown, depth: number): boolean {
   const schema = asObject(value)
   if (schema === null || depth > deepest || Object.keys(schema).some((keyword) => !known.has(keyword))) return false
+  if (schema.format !== undefined && !formats.has(String(schema.format))) return false
   const properties = asObject(schema.properties)
   if (properties !== null || schema.type === 'object') {
     const required = new Set(asArray(schema.required))

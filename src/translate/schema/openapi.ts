@@ -6,6 +6,9 @@ import { deepest } from './references.ts'
 /** Counts are texts in this form. */
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
 
+/** Formats of OpenAPI's that the type says already: JSON Schema has none of them, and OpenAI's strict one refuses them. */
+const saysNothing = new Set<unknown>(['int32', 'int64', 'float', 'double', 'enum'])
+
 /** Gemini's older form of schemas, which follows OpenAPI, as JSON Schema. */
 export function schemaFromOpenApi(value: unknown): JsonObject {
   return orderProperties(convert(value, 0))
@@ -35,6 +38,9 @@ function convert(value: unknown, depth: number): JsonObject {
         written.examples = [member]
         break
       case 'nullable':
+        break
+      case 'format':
+        if (!saysNothing.has(member)) written.format = member
         break
       default:
         written[camelCase(keyword)] = counts.has(camelCase(keyword)) ? readCount(member) : member

@@ -16,7 +16,7 @@ it('reads the older form of schemas', () => {
   expect(schemaFromOpenApi(schema)).toEqual({
     type: ['object', 'null'],
     properties: {
-      a: { type: ['string', 'null'], enum: ['x', null], minLength: 2, examples: ['x'], format: 'enum' },
+      a: { type: ['string', 'null'], enum: ['x', null], minLength: 2, examples: ['x'] },
       snake_case: { type: 'array', items: {}, maxItems: 3 },
       either: { anyOf: [{ type: 'number', maximum: 5 }, { type: 'null' }] },
     },
