@@ -5,9 +5,10 @@ export class ResponseIds {
   readonly response: string
   readonly #seed: string
 
-  constructor(providerId: string, requestId: string) {
-    this.response = answerId('resp_', providerId, requestId)
+  /** `isKept`: a client can go on from it, so that it must be no other answer's. Some servers give several answers one id. */
+  constructor(providerId: string, requestId: string, isKept: boolean) {
     this.#seed = `${providerId}\n${requestId}`
+    this.response = isKept ? mintId('resp_', this.#seed) : answerId('resp_', providerId, requestId)
   }
 
   /** Of reasoning, the id shows that it is the gateway's own: clients send it back, also where nothing in it is sealed. */

@@ -15,7 +15,7 @@ export class ResponseShell {
   readonly #kept: KeptState | null
 
   constructor({ conversation, requestId, created, kept }: WriteContext, id: string, model: string) {
-    this.ids = new ResponseIds(id, requestId)
+    this.ids = new ResponseIds(id, requestId, kept !== undefined)
     this.#created = created
     this.#kept = kept ?? null
     this.#constant = repeat(conversation, model, this.#kept)

@@ -73,3 +73,21 @@ describe('answers of servers with the Responses API', () => {
     expect(typeof written === 'object' && isFault(written) && written.message).toContain('Out of luck.')
   })
 })
+
+describe('answers that are kept', () => {
+  it('have ids of their own where a server gives several answers one', () => {
+    const answer = {
+      id: 'chatcmpl-00000001',
+      model: 'm',
+      choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }],
+    }
+    const idIn = (requestId: string, isKept: boolean) => {
+      const kept = isKept ? { kept: { previous: null, take: () => true } } : {}
+      const written = translateReply('responses', 'chat', JSON.stringify(answer), writeContext({ requestId, ...kept }))
+      return typeof written === 'string' ? JSON.parse(written).id : written
+    }
+    expect(idIn('req_1', false)).toBe('resp_00000001')
+    expect(idIn('req_1', true)).toMatch(/^resp_[a-z2-7]{24}$/)
+    expect(idIn('req_1', true)).not.toBe(idIn('req_2', true))
+  })
+})
