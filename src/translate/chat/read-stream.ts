@@ -32,13 +32,15 @@ export class ChatStreamReader implements ReplyReader {
 
   event(_: string, data: JsonObject): readonly ReplyEvent[] {
     const events: ReplyEvent[] = []
-    if (!this.#started) {
-      this.#started = true
-      events.push({ kind: 'start', id: asString(data.id), model: asString(data.model) })
-    }
     const choice = asArray(data.choices)
       .map(asObject)
       .find((one) => one !== null && (one.index ?? 0) === 0)
+    const [id, model] = [asString(data.id), asString(data.model)]
+    // Azure says what its filters found of the prompt before it says whose answer it is.
+    if (!this.#started && (choice || id !== '' || model !== '')) {
+      this.#started = true
+      events.push({ kind: 'start', id, model })
+    }
     if (!choice) return events
     const delta = asObject(choice.delta)
     const logprobs = asObject(choice.logprobs)
@@ -69,8 +71,8 @@ export class ChatStreamReader implements ReplyReader {
     else this.#say('text', content, events)
     this.#say('refusal', asString(delta.refusal), events)
     for (const citation of readAnnotations(delta.annotations)) {
-      const part = this.#open?.kind === 'text' ? this.#open.part : null
-      if (part !== null) events.push({ kind: 'citation', part, citation })
+      if (this.#open?.kind === 'text') events.push({ kind: 'citation', part: this.#open.part, citation })
+      else events.push({ kind: 'dropped', name: 'message.annotations' })
     }
     for (const call of asArray(delta.tool_calls).map(asObject)) if (call !== null) this.#readCall(call, events)
     const legacy = asObject(delta.function_call)
@@ -105,9 +107,10 @@ export class ChatStreamReader implements ReplyReader {
     const inside = asObject(written.function) ?? asObject(written.custom)
     const [id, name] = [asText(written.id), asText(inside?.name)]
     const key = this.#keyOf(written.index, id)
+    const piece = inside?.arguments ?? inside?.input
+    const text = typeof piece === 'string' ? piece : asObject(piece) === null ? '' : JSON.stringify(piece)
     let call = this.#calls.get(key)
-    // Some servers give every call the index 0: another id is another call.
-    if (call === undefined || (id !== null && name !== null && call.id !== null && call.id !== id)) {
+    if (call === undefined || (name !== null && isAnother(call, id, text))) {
       // A piece without a name, of no call that has begun, is nothing.
       if (name === null) return
       this.#close(events)
@@ -117,8 +120,6 @@ export class ChatStreamReader implements ReplyReader {
       this.#begun.push(call)
       events.push({ kind: 'call', part: call.part, id: isNew(id, this.#ids) ? id : null, name, custom: call.custom })
     }
-    const piece = inside?.arguments ?? inside?.input
-    const text = typeof piece === 'string' ? piece : asObject(piece) === null ? '' : JSON.stringify(piece)
     if (text !== '') {
       call.arguments += text
       events.push({ kind: 'arguments', part: call.part, text })
@@ -133,4 +134,10 @@ export class ChatStreamReader implements ReplyReader {
     if (typeof index === 'number' || typeof index === 'string') return index
     return id ?? this.#lastKey
   }
+}
+
+/** Some servers give every call the index 0: another id is another call, and without ids what comes when the one before is whole. */
+function isAnother(call: StreamedCall, id: string | null, text: string): boolean {
+  if (id !== null && call.id !== null) return call.id !== id
+  return id === null && call.id === null && text !== '' && call.arguments.trim() !== '' && areArguments(call.arguments)
 }

@@ -36,11 +36,12 @@ export class GenerateStreamReader implements ReplyReader {
 
   event(_name: string, data: JsonObject): readonly ReplyEvent[] {
     this.#out = []
-    if (!this.#started) {
-      this.#started = true
-      this.#out.push({ kind: 'start', id: asString(data.responseId), model: asString(data.modelVersion) })
-    }
     const candidate = asObject(asArray(data.candidates)[0])
+    const [id, model] = [asString(data.responseId), asString(data.modelVersion)]
+    if (!this.#started && (candidate !== null || id !== '' || model !== '')) {
+      this.#started = true
+      this.#out.push({ kind: 'start', id, model })
+    }
     this.#grounding = asObject(candidate?.groundingMetadata) ?? this.#grounding
     for (const name of lostMembers(candidate)) this.#drop(name)
     const parts = asArray(asObject(candidate?.content)?.parts).flatMap(
