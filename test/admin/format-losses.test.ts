@@ -9,7 +9,7 @@ describe('routes losses', () => {
   it.each(pairs)('says what becomes of each field from %s to %s, what is lost first', async (from, to) => {
     const rows = await showFormatLosses({ from, to })
     expect(rows.map(({ field }) => field).sort()).toEqual(from === to ? [] : Object.keys(losses[from]).sort())
-    const order = ['refused', 'lost', 'changed', 'kept', 'no effect']
+    const order = ['refused', 'lost', 'changed', 'depends', 'kept', 'no effect']
     const places = rows.map(({ outcome }) => order.indexOf(outcome))
     expect(places).toEqual(places.toSorted((one, other) => one - other))
   })
@@ -19,6 +19,11 @@ describe('routes losses', () => {
     const of = (name: string) => rows.find(({ field }) => field === name)
     expect(of('n')).toEqual({ field: 'n', outcome: 'refused', why: 'it gives one answer only' })
     expect(of('seed')).toEqual({ field: 'seed', outcome: 'lost', why: 'it has no such field' })
+    expect(of('temperature')).toEqual({
+      field: 'temperature',
+      outcome: 'depends',
+      why: 'lost at models that refuse it',
+    })
     expect(of('model')).toEqual({ field: 'model', outcome: 'kept', why: null })
     expect(rows.filter(({ outcome, why }) => outcome === 'kept' && why !== null)).toEqual([])
   })

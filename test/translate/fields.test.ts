@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/core/json-value.ts'
 import { chatFields } from '../../src/translate/chat/fields.ts'
 import type { FieldTable } from '../../src/translate/field-table.ts'
 import { messagesFields } from '../../src/translate/messages/fields.ts'
-import { isAccountedFor } from '../support/translate/field-check.ts'
+import { isAccountedFor, unsaidLosses } from '../support/translate/field-check.ts'
 import type { RequestOptions } from '../support/translate/stage.ts'
 
 /** The names of the members of a type, and of each of its alternatives. */
@@ -396,5 +396,15 @@ describe.each(pairs)('from %s to %s every field is kept, listed or refused', (fr
   // What becomes of a value (`max_tokens:0`) is a golden case.
   it.each(Object.keys(table).filter((name) => !name.includes(':')))(`${options.model}: %s`, (field) => {
     expect(isAccountedFor(from, to, field, bodies, options)).toBe(true)
+  })
+})
+
+const others = ['chat', 'responses', 'messages', 'generate'] as const
+describe.each([
+  ['chat', chatBodies],
+  ['messages', messagesBodies],
+] as const)('from %s', (from, bodies) => {
+  it.each(others.filter((to) => to !== from))('what is lost at models of %s is in the table', (to) => {
+    expect(unsaidLosses(from, to, bodies)).toEqual([])
   })
 })

@@ -163,7 +163,8 @@ const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
 
 function writeTier(tier: string | null, ledger: Ledger): JsonObject {
   if (tier === null) return {}
-  if (ledger.from === 'chat' && tiers.has(tier)) return { service_tier: tier }
-  if (tier !== 'auto' && tier !== 'standard') ledger.lose(settingPath(ledger.from, 'serviceTier'))
+  // Anthropic's have other meanings.
+  if (ledger.from !== 'messages' && tiers.has(tier)) return { service_tier: tier }
+  if (tier !== 'auto' && tier !== 'default') ledger.lose(settingPath(ledger.from, 'serviceTier'))
   return {}
 }

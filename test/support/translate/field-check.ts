@@ -1,5 +1,7 @@
 import type { FormatName } from '../../../src/core/format.ts'
 import { asObject, type JsonObject } from '../../../src/core/json-value.ts'
+import { conditionOf } from '../../../src/translate/depends.ts'
+import type { Fate } from '../../../src/translate/field-table.ts'
 import { fateOf, losses } from '../../../src/translate/losses.ts'
 import { type RequestOptions, translateRequest } from './stage.ts'
 
@@ -45,6 +47,63 @@ export function isAccountedFor(
     if (fate !== 'kept' && fate !== 'mapped') return false
     return written.body !== null && written.body !== translate(removeField(body, names)).body
   })
+}
+
+/** Models and servers that differ in what they accept. */
+const accepting: Readonly<Record<FormatName, readonly RequestOptions[]>> = {
+  chat: [
+    { model: 'gpt-4o' },
+    { model: 'gpt-5' },
+    { model: 'o3' },
+    { model: 'qwen', compatible: true },
+    { model: 'gpt-oss-120b', compatible: true, reasoningContent: true },
+  ],
+  responses: [{ model: 'gpt-4o' }, { model: 'gpt-5.2' }, { model: 'qwen', compatible: true }],
+  messages: [
+    'claude-3-5-haiku',
+    'claude-3-7-sonnet',
+    'claude-sonnet-4-5',
+    'claude-opus-4-7',
+    'claude-opus-4-8',
+    'claude-fable-5',
+  ].map((model) => ({ model, maxOutput: 8 })),
+  generate: ['gemini-2.0-flash', 'gemini-2.5-pro', 'gemini-3-pro'].map((model) => ({ model, maxOutput: 8 })),
+}
+
+const arriving: ReadonlySet<Fate> = new Set(['kept', 'mapped', 'ignored'])
+
+/** Losses that happen, of fields of which neither the tables nor the conditions say so: `temperature at chat (gpt-5)`. */
+export function unsaidLosses(from: FormatName, to: FormatName, bodies: readonly JsonObject[]): string[] {
+  const fields = Object.keys(losses[from])
+  const isSaid = (path: string) => {
+    const name = path.replaceAll(/\[\d+\]/g, '')
+    const [field = ''] = fields
+      .filter((one) => !one.includes(':') && isWithin(name, one))
+      .sort((one, other) => other.length - one.length)
+    // Some values of a field have rows of their own.
+    const rows = [field, ...fields.filter((one) => one.startsWith(`${field}:`))]
+    return rows.some((one) => !arriving.has(fateOf(from, one, to).fate)) || conditionOf(from, field, to) !== null
+  }
+  const found = accepting[to].flatMap((options) =>
+    bodies.flatMap((whole) =>
+      lossesWithoutRefused(from, to, whole, options)
+        .filter((path) => !isSaid(path))
+        .map((path) => `${path} at ${to} (${options.model})`),
+    ),
+  )
+  return [...new Set(found)]
+}
+
+/** What is refused goes from the request first. */
+function lossesWithoutRefused(from: FormatName, to: FormatName, whole: unknown, options: RequestOptions) {
+  let body = whole
+  for (let tries = 0; tries < 9; tries++) {
+    const written = translateRequest(from, to, JSON.stringify(body), options)
+    const param = written.refused?.param
+    if (param === undefined) return written.losses
+    body = removePath(body, param)
+  }
+  return []
 }
 
 function isWithin(path: string, outer: string): boolean {

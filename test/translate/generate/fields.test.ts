@@ -16,7 +16,7 @@ import type {
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/core/json-value.ts'
 import { generateFields } from '../../../src/translate/generate/fields.ts'
-import { isAccountedFor } from '../../support/translate/field-check.ts'
+import { isAccountedFor, unsaidLosses } from '../../support/translate/field-check.ts'
 import { type RequestOptions, translateRequest } from '../../support/translate/stage.ts'
 
 type Rows = keyof typeof generateFields
@@ -248,5 +248,11 @@ describe.each(targets)('to %s every field is kept, listed or refused', (to, opti
     expect(losses(mode).losses).toContain('toolConfig.functionCallingConfig.mode')
     const kind = { generationConfig: { responseMimeType: 'text/x.enum' } }
     expect(losses(kind).refused?.param).toBe('generationConfig.responseMimeType')
+  })
+})
+
+describe('what is lost is in the table', () => {
+  it.each(targets.map(([to]) => to))('at models of %s', (to) => {
+    expect(unsaidLosses('generate', to, bodies)).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ import type { Reasoning } from 'openai/resources/shared'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/core/json-value.ts'
 import { responsesFields } from '../../../src/translate/responses/fields.ts'
-import { isAccountedFor } from '../../support/translate/field-check.ts'
+import { isAccountedFor, unsaidLosses } from '../../support/translate/field-check.ts'
 import { type RequestOptions, translateRequest } from '../../support/translate/stage.ts'
 
 /** The names of the members of a type, and of each of its alternatives. */
@@ -268,5 +268,11 @@ describe.each(targets)('to %s every field is kept, listed or refused', (to, opti
     ]
     const { losses } = translateRequest('responses', to, JSON.stringify({ model: 'm', input: history }), options)
     expect(losses).toEqual(['input[1]'])
+  })
+})
+
+describe('what is lost is in the table', () => {
+  it.each(targets.map(([to]) => to))('at models of %s', (to) => {
+    expect(unsaidLosses('responses', to, bodies)).toEqual([])
   })
 })

@@ -2,8 +2,11 @@ import { z } from 'zod'
 import { formatNames } from '../../../core/format.ts'
 import { field, operation } from '../operation.ts'
 
-/** What becomes of a field: `kept`, perhaps by another name; `no effect`: it says nothing about the answer. */
-export const outcomes = ['refused', 'lost', 'changed', 'kept', 'no effect'] as const
+/**
+ * What becomes of a field: `depends`: it arrives, but not with every model, server or value; `kept`, perhaps by another name; `no effect`:
+ * it says nothing about the answer.
+ */
+export const outcomes = ['refused', 'lost', 'changed', 'depends', 'kept', 'no effect'] as const
 
 export const losses = operation({
   summary: 'Show what translation from one format into another keeps, changes, loses and refuses',

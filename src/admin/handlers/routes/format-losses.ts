@@ -15,9 +15,13 @@ const outcomeOf: Readonly<Record<Fate, (typeof outcomes)[number]>> = {
 export async function showFormatLosses({ from, to }: { from: FormatName; to: FormatName }) {
   if (from === to) return []
   const { fateOf, losses } = await import('../../../translate/losses.ts')
+  const { conditionOf } = await import('../../../translate/depends.ts')
   const rows = Object.keys(losses[from]).map((field) => {
     const { fate, why } = fateOf(from, field, to)
     const outcome = outcomeOf[fate]
+    const condition = conditionOf(from, field, to)
+    if (condition !== null && (outcome === 'kept' || outcome === 'no effect'))
+      return { field, outcome: 'depends' as const, why: condition }
     if (outcome === 'kept' || outcome === 'no effect') return { field, outcome, why: null }
     return { field, outcome, why: why ?? (outcome === 'lost' ? 'it has no such field' : null) }
   })

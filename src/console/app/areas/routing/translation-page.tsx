@@ -9,7 +9,14 @@ import { Loading, Page } from '../../shell/page.tsx'
 import type { FormatLoss } from '../outputs.ts'
 import { formatTitles } from './formats.ts'
 
-const tones = { refused: 'bad', lost: 'warning', changed: 'strong', kept: 'good', 'no effect': 'quiet' } as const
+const tones = {
+  refused: 'bad',
+  lost: 'warning',
+  changed: 'strong',
+  depends: 'strong',
+  kept: 'good',
+  'no effect': 'quiet',
+} as const
 
 /** For two formats, what of a request is kept and what is lost. */
 export function TranslationPage() {
@@ -106,7 +113,7 @@ function FieldList({ outcome, rows }: { outcome: FormatLoss['outcome']; rows: re
 
 /** `11 refused, 12 lost, 2 changed, 40 kept` */
 function summarize(rows: readonly FormatLoss[]): string {
-  const words = ['refused', 'lost', 'changed', 'kept'] as const
+  const words = ['refused', 'lost', 'changed', 'depends', 'kept'] as const
   const counted = words.map((word) => [rows.filter(({ outcome }) => outcome === word).length, word] as const)
   return counted
     .filter(([count]) => count > 0)
