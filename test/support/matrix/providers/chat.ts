@@ -35,6 +35,8 @@ function read(body: JsonObject): Scene {
   only(body, isOpenai(body) ? ownMembers : `${common} max_tokens max_completion_tokens`)
   const messages = listAt(body.messages, 'messages').map((message, index) => objectAt(message, `messages[${index}]`))
   check(messages.length > 0, "Invalid 'messages': empty array.")
+  const isStored = body.store === true || body.metadata === undefined
+  check(isStored, "The 'metadata' parameter is only allowed when 'store' is enabled.")
   checkResults(messages)
   const names = isOpenai(body)
     ? ['system', 'developer', 'user', 'assistant', 'tool']

@@ -27,6 +27,8 @@ function read(body: JsonObject): Scene {
   const leading = body.system === undefined ? [] : [readTurn('system', body.system, 'system')]
   const messages = listAt(body.messages, 'messages').map((message, index) => objectAt(message, `messages.${index}`))
   for (const [index, message] of messages.entries()) checkResults(message, messages[index - 1], index)
+  const calls = messages.flatMap(({ content }) => blocksOf(content).filter(({ type }) => type === 'tool_use'))
+  check(new Set(calls.map(({ id }) => id)).size === calls.length, 'messages: `tool_use` ids must be unique')
   const turns = messages.map((message, index) => {
     only(message, 'role content', `messages.${index}.`)
     check(['user', 'assistant', 'system'].includes(String(message.role)), `messages.${index}.role: unexpected`)
