@@ -57,6 +57,8 @@ export interface TranslationTarget {
   logprobs: boolean
   /** Whether the vendor knows `stream_options`. */
   streamOptions: boolean
+  /** Generate: Google's cloud, whose web search can leave domains out. */
+  vertex?: boolean
   /** Chat: the vendor's models want what they thought in earlier turns back, as `reasoning_content`. */
   reasoningContent?: boolean
 }

@@ -93,6 +93,7 @@ const conditions: Readonly<Record<FormatName, Readonly<Record<string, Condition>
     'messages.content.title': { generate: 'lost of files' },
     'system.cache_control': mark,
     'tools.input_schema': { generate: unenforced },
+    'tools.blocked_domains': { generate: 'refused by Gemini; Vertex leaves them out' },
     'tools.strict': { chat: hint, responses: hint },
     tool_choice: {
       chat: 'a search is not forced',

@@ -80,6 +80,7 @@ function readRequest(
     model: settings.get('model') ?? 'test-model',
     strict: isYes('strict'),
     compatible: isYes('compatible'),
+    vertex: isYes('vertex'),
     logprobs: isYes('logprobs') || !isYes('compatible'),
     reasoningContent: isYes('reasoning content'),
     maxOutput: count('max output'),

@@ -200,6 +200,7 @@ export class CallTranslation {
         outputCap: this.#call.outputCap,
         compatible: kind.kind === 'openai-compatible',
         logprobs: kind.givesLogprobs?.(row.settings) !== false,
+        vertex: kind.kind === 'vertex',
         streamOptions: !kind.unsupported(row).includes('stream_options'),
         reasoningContent: kind.wantsReasoning?.(row.settings) === true,
       },

@@ -30,7 +30,7 @@ export function writeGenerateRequest(
   const body: JsonObject = {
     contents,
     ...(system.length > 0 && { systemInstruction: { parts: system.map(({ text }) => ({ text })) } }),
-    ...writeTools(conversation, schemas, ledger),
+    ...writeTools(conversation, target, schemas, ledger),
     ...writeToolConfig(conversation, ledger),
     ...(Object.keys({ ...config, ...output }).length > 0 && { generationConfig: { ...config, ...output } }),
     ...writeTier(settings.serviceTier, ledger),

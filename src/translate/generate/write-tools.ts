@@ -1,4 +1,5 @@
 import { asObject, type JsonObject } from '../../core/json-value.ts'
+import type { TranslationTarget } from '../codec.ts'
 import type { Conversation, Tool, ToolChoice } from '../conversation.ts'
 import { customToolSchema } from '../custom-tools.ts'
 import { foreignTool } from '../foreign-tool.ts'
@@ -8,7 +9,12 @@ import { toolSchemaPath } from '../schema/schema-paths.ts'
 import { forcesSearch, searchAllowed } from '../search-choice.ts'
 import type { SchemaWriter } from './write-schema.ts'
 
-export function writeTools(conversation: Conversation, schemas: SchemaWriter, ledger: Ledger): JsonObject {
+export function writeTools(
+  conversation: Conversation,
+  { vertex }: TranslationTarget,
+  schemas: SchemaWriter,
+  ledger: Ledger,
+): JsonObject {
   const functionDeclarations = conversation.tools.flatMap((tool) => writeDeclaration(tool, schemas, ledger) ?? [])
   const search = searchAllowed(conversation)
   if (search !== undefined && functionDeclarations.length > 0) {
@@ -16,7 +22,7 @@ export function writeTools(conversation: Conversation, schemas: SchemaWriter, le
   }
   const written = [
     ...(functionDeclarations.length > 0 ? [{ functionDeclarations }] : []),
-    ...(search === undefined ? [] : [writeSearch(search, ledger)]),
+    ...(search === undefined ? [] : [writeSearch(search, vertex === true, ledger)]),
   ]
   return written.length === 0 ? {} : { tools: written }
 }
@@ -54,12 +60,14 @@ function isEmpty({ type, properties, ...others }: JsonObject): boolean {
 }
 
 /** Options that restrict what is searched hold, or the request is refused; hints are lost. */
-function writeSearch({ path, search }: Tool, ledger: Ledger): JsonObject {
-  if (search?.allowedDomains) ledger.refuse(path, 'its web search cannot be restricted to domains')
+function writeSearch({ path, search }: Tool, excludes: boolean, ledger: Ledger): JsonObject {
+  const blocked = search?.blockedDomains ?? []
+  if (blocked.length > 0 && !excludes) ledger.refuse(path, 'its web search cannot leave domains out (Vertex can)')
+  if (search?.allowedDomains?.length) ledger.refuse(path, 'its web search cannot be restricted to domains')
   if (search?.maxUses) ledger.refuse(path, 'its web search cannot be limited to a number of searches')
   if (search?.contextSize && search.contextSize !== 'medium') ledger.lose(`${path}.search_context_size`)
   if (search?.location) ledger.lose(`${path}.user_location`)
-  return { googleSearch: search?.blockedDomains ? { excludeDomains: search.blockedDomains } : {} }
+  return { googleSearch: blocked.length > 0 ? { excludeDomains: blocked } : {} }
 }
 
 /** A search is only offered here: the model decides whether it is made. */

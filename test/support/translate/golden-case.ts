@@ -26,6 +26,7 @@ const settingNames = [
   'model',
   'strict',
   'compatible',
+  'vertex',
   'logprobs',
   'reasoning content',
   'max output',

@@ -104,6 +104,7 @@ function targetOf({ provider, upstreamModel: model }: Candidate, kinds: readonly
     maxOutput: listed ?? prices.find({ provider: provider.name, vendor, model })?.max_output ?? null,
     compatible: provider.kind === 'openai-compatible',
     logprobs: kind?.givesLogprobs?.(provider.settings) !== false,
+    vertex: kind?.kind === 'vertex',
     streamOptions: kind?.unsupported(provider).includes('stream_options') !== true,
     reasoningContent: kind?.wantsReasoning?.(provider.settings) === true,
   }
