@@ -78,6 +78,9 @@ export class ItemWriter {
   /** All items of an answer that ended. A refusal without words gets some: a client must be able to tell it from an empty answer. */
   end({ reason, explanation }: Stop): readonly JsonObject[] {
     if (reason === 'refused' && !this.#refused) this.#say('refusal', -1, explanation ?? 'The model refused to answer.')
+    // What a filter says of a prompt that it did not let through.
+    const isEmpty = this.#output.length === 0 && this.#open === null
+    if (reason === 'filtered' && isEmpty) this.#say('refusal', -1, explanation ?? '')
     this.#close(reason === 'length' || reason === 'context' || reason === 'filtered')
     return this.#output
   }
