@@ -11,7 +11,8 @@ const servers = "lost at servers with OpenAI's API that are not OpenAI's own"
 const fewTiers = '`flex` and `priority` only'
 const unenforced = 'constraints that it does not enforce are said in the description'
 const hint = 'a hint, where OpenAI refuses the schema as a strict one'
-const folded = 'a system message among others is said by the user, except at the newest Claude'
+const folded =
+  'a system message among others is said by the user, except at the newest Claude; what the assistant begins gets a beginning'
 const untold = 'not said to models before Gemini 3'
 const marks = 'the last four; twelve hours become one'
 const choice = 'a choice of some tools is one of all, and a call is not forced where the model cannot be'

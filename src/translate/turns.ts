@@ -270,6 +270,9 @@ function asUserText(part: TextPart): TextPart {
   return { ...part, text: `<system-message>\n${part.text}\n</system-message>` }
 }
 
+/** For who wants the user to begin. The text never changes: what varies would spoil caches and signatures. */
+export const beginningText = '(The conversation begins with the assistant.)'
+
 export function isMedia(part: { kind: string }): part is MediaPart {
   return part.kind === 'image' || part.kind === 'audio' || part.kind === 'video' || part.kind === 'file'
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject } from '../../core/json-value.ts'
 import { argumentsObject } from '../call-arguments.ts'
 import type { MediaPart, ReasoningPart, RefusalPart, TextPart } from '../conversation.ts'
 import { toolNameFor } from '../ids.ts'
@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger.ts'
 import { namedText } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
 import { detailPath } from '../setting-paths.ts'
-import { isMedia, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
+import { beginningText, isMedia, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
 import { writeMedia } from './write-media.ts'
 
 /** What Google's own clients send where a call was made by another model. Source: wire/translate.md, section 7. */
@@ -19,11 +19,15 @@ export function writeContents(turns: readonly OrderedTurn[], facts: ModelFacts, 
   const current = turns.findLastIndex(
     ({ role, parts }) => role !== 'assistant' && parts.some(({ kind }) => kind !== 'result'),
   )
-  return turns.flatMap(({ role, parts, plain }, index): unknown => {
+  const contents = turns.flatMap(({ role, parts, plain }, index): unknown => {
     if (plain !== undefined) return embedTurns(plain, 'generate')
     const written = role === 'assistant' ? writer.model(parts, index > current) : writer.user(parts)
     return written.length === 0 ? [] : [{ role: role === 'assistant' ? 'model' : 'user', parts: written }]
   })
+  if (asObject(contents[0])?.role !== 'model') return contents
+  // A call must follow what the user says.
+  ledger.lose(turns.find(({ role }) => role === 'assistant')?.path ?? '')
+  return [{ role: 'user', parts: [{ text: beginningText }] }, ...contents]
 }
 
 class ContentWriter {

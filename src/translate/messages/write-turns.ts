@@ -7,7 +7,7 @@ import { decodeText, embedJson, embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { sniffType, storedFile } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
-import type { NamedCall, NamedResult, OrderedTurn } from '../turns.ts'
+import { beginningText, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
 import type { CacheMarks } from './cache-marks.ts'
 
 export interface BlockWriting {
@@ -17,8 +17,8 @@ export interface BlockWriting {
   keepsThinking: boolean
 }
 
-/** The conversation must begin with the user. The text never changes: what varies would spoil caches and signatures. */
-const beginning = { role: 'user', content: [{ type: 'text', text: '(The conversation begins with the assistant.)' }] }
+/** The conversation must begin with the user. */
+const beginning = { role: 'user', content: [{ type: 'text', text: beginningText }] }
 
 export function writeTurns(turns: readonly OrderedTurn[], writing: BlockWriting): unknown[] {
   const { facts, ledger } = writing
