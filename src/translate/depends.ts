@@ -1,7 +1,7 @@
 import type { FormatName } from '../core/format.ts'
 
 /** When a field that arrives is lost all the same, or changed. By target, or at each. */
-type Condition = string | Partial<Record<FormatName, string>>
+type ArrivalCondition = string | Partial<Record<FormatName, string>>
 
 const signed = 'what another provider has signed, and what nobody has, stays behind'
 const capped = 'no more than the model gives'
@@ -27,7 +27,7 @@ const schema = { messages: unenforced, generate: unenforced }
  * Fields that the tables of losses (`losses.ts`) say arrive, and when they do not: it depends on the model, the server or the value. Each loss
  * is listed on the record; this is for who looks beforehand.
  */
-const conditions: Readonly<Record<FormatName, Readonly<Record<string, Condition>>>> = {
+const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCondition>>>> = {
   chat: {
     messages: { messages: folded, generate: folded },
     'messages.content.image_url.detail': { generate: untold },

@@ -18,22 +18,22 @@ export class MintedIds {
 
   events(events: readonly ReplyEvent[]): readonly ReplyEvent[] {
     for (const event of events) if (event.kind === 'start' && event.id !== '') this.#answer = event.id
-    if (!events.some((event) => event.kind === 'call' && this.#lacksId(event))) return events
+    if (!events.some((event) => event.kind === 'call' && this.#needsId(event))) return events
     return events.map((event) =>
-      event.kind === 'call' && this.#lacksId(event) ? { ...event, id: this.#mint(event.part) } : event,
+      event.kind === 'call' && this.#needsId(event) ? { ...event, id: this.#mint(event.part) } : event,
     )
   }
 
   whole(reply: ModelReply): ModelReply {
-    if (!reply.parts.some((part) => part.kind === 'call' && this.#lacksId(part))) return reply
+    if (!reply.parts.some((part) => part.kind === 'call' && this.#needsId(part))) return reply
     if (reply.id !== '') this.#answer = reply.id
     const parts = reply.parts.map((part, index) =>
-      part.kind === 'call' && this.#lacksId(part) ? { ...part, id: this.#mint(index) } : part,
+      part.kind === 'call' && this.#needsId(part) ? { ...part, id: this.#mint(index) } : part,
     )
     return { ...reply, parts }
   }
 
-  #lacksId({ id }: { id: string | null }): boolean {
+  #needsId({ id }: { id: string | null }): boolean {
     return id === null || this.#isTaken(id)
   }
 
