@@ -3,9 +3,12 @@ import { certainlyAhead } from '../core/clock-apart.ts'
 import type { NodeCondition } from '../core/node-condition.ts'
 import { conditionsPart } from './schema/conditions.ts'
 import { ensurePart } from './schema/parts.ts'
+import type { Self } from './self.ts'
 
 /** Older than that it says nothing of now. */
 const freshFor = '15 seconds'
+
+type Asking = Pick<Self, 'member' | 'incarnation'>
 
 /** Says how this node is, and reads how the others are. */
 export class Conditions {
@@ -19,10 +22,10 @@ export class Conditions {
   }
 
   /** Of all nodes that are heard of, by their ids. */
-  async exchange(client: pg.Client, member: string): Promise<Record<string, NodeCondition>> {
+  async exchange(client: pg.Client, self: Asking): Promise<Record<string, NodeCondition>> {
     this.#isReady ||= await ensurePart(client, conditionsPart)
     if (!this.#isReady) return {}
-    if (this.#own !== null) await this.#say(client, member, { ...this.#own, ...this.#clock })
+    if (this.#own !== null) await this.#say(client, self, { ...this.#own, ...this.#clock })
     const { rows } = await client.query<{ member: string; condition: string }>(
       `select member, condition from spgw.conditions join spgw.members on id = member
        where time > now() - interval '${freshFor}'`,
@@ -30,13 +33,15 @@ export class Conditions {
     return Object.fromEntries(rows.map(({ member: id, condition }) => [id, JSON.parse(condition) as NodeCondition]))
   }
 
-  async #say(client: pg.Client, member: string, own: NodeCondition): Promise<void> {
+  /** A gateway that runs besides from a copy of this node's data says nothing in its name. */
+  async #say(client: pg.Client, { member, incarnation }: Asking, own: NodeCondition): Promise<void> {
     const asked = Date.now()
     const { rows } = await client.query<{ now: string }>(
-      `insert into spgw.conditions (member, condition) select id, $2 from spgw.members where id = $1
+      `insert into spgw.conditions (member, condition) select id, $2 from spgw.members
+       where id = $1 and incarnation = $3
        on conflict (member) do update set time = now(), condition = excluded.condition
        returning extract(epoch from clock_timestamp()) * 1000 as now`,
-      [member, JSON.stringify(own)],
+      [member, JSON.stringify(own), incarnation],
     )
     const [said] = rows
     if (said !== undefined) this.#clock = { clockAheadMs: certainlyAhead(asked, Number(said.now), Date.now()) }

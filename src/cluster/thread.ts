@@ -226,12 +226,13 @@ class ClusterThread {
     }
   }
 
-  async #beat({ member, incarnation }: Self, isMember: boolean): Promise<void> {
+  async #beat(self: Self, isMember: boolean): Promise<void> {
+    const { member, incarnation } = self
     await this.#postgres.ask((client) =>
       client.query('update spgw.members set beat = now() where id = $1 and incarnation = $2', [member, incarnation]),
     )
     const members = await this.#postgres.ask((client) => answerers.members(client, null))
-    const conditions = await this.#postgres.ask((client) => this.#conditions.exchange(client, member))
+    const conditions = await this.#postgres.ask((client) => this.#conditions.exchange(client, self))
     // One that was removed goes on showing who it knew, itself among them.
     if (members.some(({ id }) => id === member)) this.#post({ kind: 'members', members, conditions })
     this.#members = findSharers(members, member, isMember)

@@ -4,6 +4,9 @@ import { Conditions } from '../../src/cluster/conditions.ts'
 import { sayWhy } from '../../src/cluster/troubles.ts'
 import type { NodeCondition } from '../../src/core/node-condition.ts'
 
+const a1 = { member: 'nod_a', incarnation: 'a1' }
+const b1 = { member: 'nod_b', incarnation: 'b1' }
+
 const condition = (version: string) => ({ version }) as object as NodeCondition
 
 /** As much of PostgreSQL: whether it has the table, and what is in it. */
@@ -12,6 +15,8 @@ class Tables {
   failure: Error | null = null
   readonly rows = new Map<string, string>()
   readonly asked: string[] = []
+  /** Who runs as which node. */
+  readonly incarnations = new Map([a1, b1].map(({ member, incarnation }) => [member, incarnation]))
   /** By how much its clock is ahead. */
   ahead = 0
 
@@ -21,8 +26,9 @@ class Tables {
     if (text.includes('spgw.head')) return { rows: [{ found: this.hasSchema }] }
     if (text.includes("to_regclass('spgw.parts')")) return { rows: [{ found: true }] }
     if (text.startsWith('select level')) return { rows: [{ level: 99 }] }
-    const [member = '', own = ''] = values
+    const [member = '', own = '', incarnation = ''] = values
     if (text.startsWith('insert into spgw.conditions')) {
+      if (!text.includes('incarnation = $3') || this.incarnations.get(member) !== incarnation) return { rows: [] }
       this.rows.set(member, own)
       return { rows: [{ now: String(Date.now() + this.ahead) }] }
     }
@@ -39,13 +45,13 @@ describe('how nodes are', () => {
     const tables = new Tables()
     const [a, b] = [new Conditions(), new Conditions()]
     a.set(condition('1'))
-    expect(await a.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('1') })
+    expect(await a.exchange(tables.client, a1)).toEqual({ nod_a: condition('1') })
     // One that has not looked at itself yet says nothing, and hears the others.
-    expect(await b.exchange(tables.client, 'nod_b')).toEqual({ nod_a: condition('1') })
+    expect(await b.exchange(tables.client, b1)).toEqual({ nod_a: condition('1') })
     a.set(condition('2'))
     b.set(condition('3'))
-    await b.exchange(tables.client, 'nod_b')
-    expect(await a.exchange(tables.client, 'nod_a')).toMatchObject({ nod_a: condition('2'), nod_b: condition('3') })
+    await b.exchange(tables.client, b1)
+    expect(await a.exchange(tables.client, a1)).toMatchObject({ nod_a: condition('2'), nod_b: condition('3') })
   })
 
   it('has how far its clock is from that of PostgreSQL, from the second time on', async () => {
@@ -53,9 +59,19 @@ describe('how nodes are', () => {
     tables.ahead = -3_600_000
     const conditions = new Conditions()
     conditions.set(condition('1'))
-    expect(await conditions.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('1') })
-    const { nod_a } = await conditions.exchange(tables.client, 'nod_a')
+    expect(await conditions.exchange(tables.client, a1)).toEqual({ nod_a: condition('1') })
+    const { nod_a } = await conditions.exchange(tables.client, a1)
     expect(Math.round((nod_a?.clockAheadMs ?? 0) / 60_000)).toBe(60)
+  })
+
+  it('is not said by a gateway that runs besides from a copy of the data of a node', async () => {
+    const tables = new Tables()
+    const [real, copy] = [new Conditions(), new Conditions()]
+    real.set(condition('1'))
+    copy.set(condition('2'))
+    await real.exchange(tables.client, a1)
+    expect(await copy.exchange(tables.client, { ...a1, incarnation: 'a0' })).toEqual({ nod_a: condition('1') })
+    expect([...tables.rows.values()]).toEqual([JSON.stringify(condition('1'))])
   })
 
   it('is nothing before the cluster has a table for it, which is looked for until it is there', async () => {
@@ -63,12 +79,12 @@ describe('how nodes are', () => {
     tables.hasSchema = false
     const conditions = new Conditions()
     conditions.set(condition('1'))
-    expect(await conditions.exchange(tables.client, 'nod_a')).toEqual({})
+    expect(await conditions.exchange(tables.client, a1)).toEqual({})
     expect([...tables.rows]).toEqual([])
     tables.hasSchema = true
-    expect(await conditions.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('1') })
+    expect(await conditions.exchange(tables.client, a1)).toEqual({ nod_a: condition('1') })
     const asked = tables.asked.length
-    await conditions.exchange(tables.client, 'nod_a')
+    await conditions.exchange(tables.client, a1)
     expect(tables.asked.slice(asked)).toEqual(['insert into spgw.conditions', 'select member, condition'])
   })
 
@@ -77,9 +93,9 @@ describe('how nodes are', () => {
     const conditions = new Conditions()
     conditions.set(condition('1'))
     tables.failure = new Error('connection lost')
-    await expect(conditions.exchange(tables.client, 'nod_a')).rejects.toThrow('connection lost')
+    await expect(conditions.exchange(tables.client, a1)).rejects.toThrow('connection lost')
     tables.failure = null
-    expect(await conditions.exchange(tables.client, 'nod_a')).toEqual({ nod_a: condition('1') })
+    expect(await conditions.exchange(tables.client, a1)).toEqual({ nod_a: condition('1') })
   })
 })
 
