@@ -10,7 +10,7 @@ const mostUnanswered = 4
 const longestPauseMs = 1500
 export const noAnswer = 'it does not answer'
 /** What iovalkey says of a call without an answer. */
-const timedOut = 'Command timed out'
+export const timedOut = 'Command timed out'
 /** Why a good connection ended, where nothing else is known. */
 export const serverClosed = 'it closed the connection'
 

@@ -1,7 +1,7 @@
 import { BucketClock } from '../../policy/limits/bucket-clock.ts'
 import { type LimitMemory, LimitRows } from '../../policy/limits/limit-memory.ts'
 import type { LimitsStart } from '../protocol.ts'
-import { Script, type Valkey } from '../valkey.ts'
+import { Script, timedOut, type Valkey } from '../valkey.ts'
 import { bucketMs, type LimitReply, readReply } from './call.ts'
 import { limitScript } from './script.ts'
 import { SharedCell, sharedName } from './shared-cell.ts'
@@ -9,7 +9,7 @@ import { SharedWindows, type WithoutServer } from './windows.ts'
 
 const tickMs = 50
 /** A request that waits is there for so long. */
-const waitingMs = 100
+const waitingMs = 1000
 /** While nothing can be granted nobody needs to ask again for so long. */
 const pauseMs = 250
 
@@ -40,6 +40,8 @@ export class LimitDriver {
   readonly #cells = new Map<string, SharedCell>()
   #timer: NodeJS.Timeout | null = null
   #calling = false
+  /** The last call was refused, or could not be sent. */
+  #refused = false
   #bucket = -1
 
   constructor(options: DriverOptions) {
@@ -76,7 +78,11 @@ export class LimitDriver {
       this.#cells.set(name, cell)
       this.#windows.add({ id: name, slots }, cell)
     }
-    if (this.#options.valkey?.run == null) return cell.answer(0, cell.free() >= need ? 0 : now + pauseMs, 0)
+    const { valkey } = this.#options
+    if (valkey?.run == null) {
+      this.#publishClock(now)
+      return cell.answer(0, cell.free() >= need ? 0 : now + pauseMs, 0)
+    }
     cell.wait(need, now + waitingMs)
     this.#call()
   }
@@ -86,6 +92,7 @@ export class LimitDriver {
     for (const cell of this.#cells.values()) cell.forgetWaiting(now)
     this.#windows.tick(now)
     this.#publishClock(now)
+    if (this.#options.valkey?.run === null) this.#letGo(now)
     if (this.#windows.bucket !== this.#bucket) {
       this.#bucket = this.#windows.bucket
       for (const [name, cell] of this.#cells) {
@@ -97,8 +104,19 @@ export class LimitDriver {
     this.#call()
   }
 
+  /** Nobody is there to ask: those that wait are told. */
+  #letGo(now: number): void {
+    for (const [name, cell] of this.#cells) {
+      const { all } = cell.waiting()
+      if (all > 0) cell.answer(0, now + pauseMs, this.#windows.find(name)?.freesAt ?? 0)
+    }
+  }
+
   #publishClock(now: number): void {
-    const { clock, bucket, apart } = this.#windows
+    const { clock, bucket } = this.#windows
+    // Of a server that was lost just now the windows do not know yet.
+    const isLost = this.#options.valkey !== null && (this.#options.valkey.run === null || this.#refused)
+    const apart = this.#windows.apart ?? (isLost && !this.#windows.isAbsent() ? 'cut off' : null)
     const { low, high } = clock.span(now)
     const from = now + bucket * bucketMs - low
     const until = now + ((bucket + 1) * bucketMs - high) * 0.9998
@@ -115,15 +133,24 @@ export class LimitDriver {
     const keys = [this.#key('state'), ...names.map((name) => this.#key(name))]
     valkey.evaluate(script, keys, JSON.stringify(call), readReply).then(
       (reply) => this.#receive(call.number, names, reply),
-      // Not again before the next tick: a connection that is on its way down refuses at once, and this thread would do nothing else.
-      () => {
-        this.#calling = false
-      },
+      (error: unknown) => this.#fail(error),
     )
+  }
+
+  /** Not again before the next tick: a connection that is on its way down refuses at once, and this thread would do nothing else. */
+  #fail(error: unknown): void {
+    this.#calling = false
+    // One call without an answer tells nothing: the next tick asks again.
+    if (error instanceof Error && error.message === timedOut) return
+    this.#refused = true
+    const now = this.#options.now()
+    this.#publishClock(now)
+    this.#letGo(now)
   }
 
   #receive(number: number, names: readonly string[], reply: LimitReply): void {
     const now = this.#options.now()
+    this.#refused = false
     this.#windows.accept(number, reply, now)
     if (this.#windows.isOpen) this.#options.onGranting?.()
     this.#publishClock(now)

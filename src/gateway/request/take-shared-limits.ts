@@ -3,8 +3,8 @@ import type { Limit } from '../../core/policy-limits.ts'
 import type { Call } from './call.ts'
 import { askedOf, concludeLimits } from './take-limits.ts'
 
-/** A request waits no longer than that for all its limits together. */
-const longestWaitMs = 100
+/** A request waits no longer than that for all its limits together: where a node was just started, or its machine is busy. */
+const longestWaitMs = 1000
 
 /** As `takeLimits`, of limits that nodes share: what this node was not given is asked for, and waited for. */
 export async function takeSharedLimits(call: Call, limits: readonly Limit[]): Promise<Fault | null> {

@@ -5,7 +5,7 @@ import type { Call } from '../request/call.ts'
 const accountHolds = loadOnce(() => import('./account-holds.ts'))
 
 /** Of limits that nodes share, for what this node was not given yet. */
-const longestWaitMs = 100
+const longestWaitMs = 1000
 
 /** Where some account has limits, each attempt takes what it counts there; what the first one will take is held from now on. */
 export async function holdAccount(call: Call, { candidates }: Pick<Plan, 'candidates'>): Promise<void> {

@@ -24,8 +24,8 @@ export interface LimitRefusal {
   used: number
   /** Milliseconds after which asking again may help; null: waiting does not help. */
   waitMs: number | null
-  /** Of a limit that nodes share: why this one could not be granted more. */
-  apart: Apart
+  /** Of a limit that nodes share: why this one could not be granted more; `unheard`: no answer has come yet. */
+  apart: Apart | 'unheard'
   /** Of a limit that nodes share: what may be had from the others; null: nothing may. */
   want: LimitWant | null
 }
@@ -82,6 +82,9 @@ export interface AskedAmounts {
   requests: number
   tokens: number
 }
+
+/** Whoever was refused before the others answered may ask again after so long. */
+const unheardWaitMs = 1000
 
 /** Tries, since what refuses may be held only for a moment by a request that another counter refuses. */
 const tries = 3
@@ -314,7 +317,16 @@ export class LimitCounters {
     }
     const waitMs = amount > limit.limit || limit.limit === 0 ? null : window.wait(this.#rows, row, -left, now)
     const used = limit.limit - left - amount
-    return { limit, amount, used, waitMs, apart: this.#counting.apart(), want: this.#want(limit, row, amount) }
+    return { limit, amount, used, ...this.#shared(limit, row, amount, waitMs) }
+  }
+
+  /** Only what the others have refused just now is used up. */
+  #shared(limit: Limit, row: number, amount: number, waitMs: number | null) {
+    const want = this.#want(limit, row, amount)
+    const apart = this.#counting.apart()
+    if (apart !== null || want === null || wasRefused(this.#rows.words, row, amount, this.#now()))
+      return { waitMs, apart, want }
+    return { waitMs: unheardWaitMs, apart: 'unheard' as const, want }
   }
 
   #want({ kind, limit }: Limit, row: number, need: number): LimitWant | null {
@@ -325,8 +337,7 @@ export class LimitCounters {
     const { words } = this.#rows
     const { isTaken, used } = this.#counting.takeSlot(words, row, limit.limit)
     const waitMs = limit.limit === 0 ? null : 1000
-    const apart = this.#counting.apart()
-    if (!isTaken) return { limit, amount: 1, used, waitMs, apart, want: this.#want(limit, row, 1) }
+    if (!isTaken) return { limit, amount: 1, used, ...this.#shared(limit, row, 1, waitMs) }
     const entry = this.#ledger.open(row, 1n)
     if (entry === null) {
       this.#counting.releaseSlots(words, row, 1n)

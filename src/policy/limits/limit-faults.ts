@@ -47,6 +47,7 @@ function explain(
   const shared = 'The nodes of the cluster share this limit, and'
   if (apart === 'cut off') return `${shared} this one is cut off from the others and has no more of it; ${later}`
   if (apart === 'opening') return `${shared} none is given more before all have said what they use; ${later}`
+  if (apart === 'unheard') return `${shared} what they left of it was not heard in time; ${later}`
   if (kind === 'concurrency') return 'As many are running; wait for one of them to end, then try again.'
   return `They are used up; ${later}`
 }

@@ -1,17 +1,25 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { LimitReply } from '../../../src/cluster/limits/call.ts'
 import { LimitDriver } from '../../../src/cluster/limits/driver.ts'
-import { Valkey } from '../../../src/cluster/valkey.ts'
-import { BucketClock } from '../../../src/policy/limits/bucket-clock.ts'
-import { createLimitMemory, LimitRows } from '../../../src/policy/limits/limit-memory.ts'
+import { timedOut, Valkey } from '../../../src/cluster/valkey.ts'
+import { BucketClock, sharedTime } from '../../../src/policy/limits/bucket-clock.ts'
+import { createLimitMemory, type LimitMemory, LimitRows } from '../../../src/policy/limits/limit-memory.ts'
+import { nextAnswer, wasRefused } from '../../../src/policy/limits/shared-window.ts'
 import { MockValkey } from '../../support/mock-valkey.ts'
 
 const member = { cluster: 'cluster', id: 'one' }
 
+function makeRow(memory: LimitMemory) {
+  const rows = new LimitRows(memory)
+  const row = rows.make('limit', 15)
+  if (row === null) throw new Error('there is no memory for a row')
+  return { row, words: rows.words }
+}
+
 it('leaves its thread to others while a connection that goes down refuses at once what requests wait for', async () => {
   const memory = createLimitMemory(1, { budgets: false, windows: BucketClock.memory() })
-  const row = new LimitRows(memory).make('limit', 15)
-  if (row === null) throw new Error('there is no memory for a row')
+  const { row } = makeRow(memory)
   let calls = 0
   const valkey = {
     run: 'run-a' as string | null,
@@ -62,3 +70,64 @@ it.each([
     await expect.poll(() => heard.at(-1)).toBeNull()
   },
 )
+
+describe('a request that waits, of a limit that nodes share, when the server', () => {
+  /** A driver that was granted limits, and whose next calls fail like this. */
+  async function askFailing(fail: (valkey: { run: string | null }) => Error) {
+    const windows = BucketClock.memory()
+    const memory = createLimitMemory(1, { budgets: false, windows })
+    const { words, row } = makeRow(memory)
+    const now = sharedTime()
+    const granted: LimitReply = { code: 'ok', epoch: 1, tag: 'tag', time: 0, open: true, rows: [] }
+    let failing = false
+    const valkey = {
+      run: 'run-a' as string | null,
+      evaluate: (async () => {
+        if (failing) throw fail(valkey)
+        return { ...granted, time: Date.now() }
+      }) as Valkey['evaluate'],
+    }
+    const driver = new LimitDriver({
+      ...{ memory, member, newLife: () => 'life', quiet: true, without: 'share', valkey, now },
+    })
+    const clock = new BucketClock(windows)
+    driver.setMembers(['one', 'two'])
+    driver.start()
+    onTestFinished(() => driver.stop())
+    await expect.poll(() => clock.bucketAt(now()) !== null && clock.apart === null).toBe(true)
+    failing = true
+    const state = { woken: false, clock, isRefused: () => wasRefused(words, row, 1, now()), answer: () => {} }
+    state.answer = () => {
+      failing = false
+    }
+    void nextAnswer(words, row, 60_000, () => driver.want({ row, slots: false, need: 1 })).then(() => {
+      state.woken = true
+    })
+    return state
+  }
+
+  it.each([
+    ['refuses its script', () => new Error('OOM command not allowed when used memory > maxmemory')],
+    [
+      'is lost',
+      (valkey: { run: string | null }) => {
+        valkey.run = null
+        return new Error(timedOut)
+      },
+    ],
+  ])('%s, is told at once, and that this node is cut off', async (_, fail) => {
+    const state = await askFailing(fail)
+    await expect.poll(() => state.woken).toBe(true)
+    expect(state.clock.apart).toBe('cut off')
+    expect(state.isRefused()).toBe(true)
+  })
+
+  it('is late once, waits for its answer to the next call', async () => {
+    const state = await askFailing(() => new Error(timedOut))
+    await wait(150)
+    expect([state.woken, state.clock.apart]).toEqual([false, null])
+    state.answer()
+    await expect.poll(() => state.woken).toBe(true)
+    expect(state.clock.apart).toBeNull()
+  })
+})
