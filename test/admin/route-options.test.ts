@@ -101,6 +101,14 @@ describe('an explanation of a route whose provider has limits of its own', () =>
       ...{ rule: 'target', verdict: 'skipped', data: { code: 'account' }, text: expect.stringMatching(/[^.]\.$/) },
     })
 
+    // Of a limit that nodes share it is not known what is used of it, and not only held.
+    used.set(`${id} account requests minute`, {
+      ...{ used: 5, held: 0, holders: 0, resetsAt: Date.now() + 30_000, includesHeld: true },
+    })
+    expect((await explain()).skipped[0]?.reason).toContain('what they have used or hold in hand leaves no room')
+    const account = await client.providers.show({ name: 'openai' })
+    expect(account.limits.map((limit) => limit.used_includes_held)).toEqual([true, undefined])
+
     used.set(`${id} account requests minute`, { used: 0, held: 0, holders: 0, resetsAt: null })
     const spent = { used: 20e9, held: 0, holders: 0, resetsAt: Date.now() }
     used.set(`${id} account usd month`, spent)

@@ -97,7 +97,7 @@ export class LimitDriver {
       this.#bucket = this.#windows.bucket
       for (const [name, cell] of this.#cells) {
         const row = this.#windows.find(name)
-        cell.answer(row?.room ?? 0, 0, row?.freesAt ?? 0)
+        cell.answer(row?.room ?? cell.limit(), 0, row?.freesAt ?? 0)
         if (row === undefined) this.#cells.delete(name)
       }
     }
@@ -156,7 +156,9 @@ export class LimitDriver {
     this.#publishClock(now)
     for (const name of names) {
       const row = this.#windows.find(name)
-      this.#cells.get(name)?.answer(row?.room ?? 0, row?.refusedUntil ?? 0, row?.freesAt ?? 0)
+      const cell = this.#cells.get(name)
+      // Of one that was given back as nobody uses it all may be had, as far as it is known here.
+      cell?.answer(row?.room ?? cell.limit(), row?.refusedUntil ?? 0, row?.freesAt ?? 0)
     }
     this.#calling = false
     // What was asked for meanwhile is asked at once.

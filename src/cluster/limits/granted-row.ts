@@ -1,4 +1,4 @@
-import { type StatedRow, windowBuckets } from './call.ts'
+import { bucketMs, type StatedRow, windowBuckets } from './call.ts'
 
 /** What the data plane takes from, in memory that its threads share. Amounts are whole numbers. */
 export interface AllowanceCell {
@@ -26,6 +26,8 @@ export interface SharedLimit {
 }
 
 const newest = windowBuckets - 1
+/** Whoever is expected to use less than that in a bucket uses nothing: the estimate never comes to zero by itself. */
+const leastInBucket = 0.05
 const none = (): number[] => Array.from({ length: windowBuckets }, () => 0)
 
 /** One limit as a node knows it: what it was granted in each bucket, what it put into the cell, what was used. */
@@ -230,6 +232,7 @@ export class GrantedRow {
     const used = this.usedNow(bucket)
     const weight = Math.min(1, passedMs / 2000)
     this.rate += (Math.max(0, used - this.#seen) / passedMs - this.rate) * weight
+    if (this.rate * bucketMs < leastInBucket) this.rate = 0
     this.#seen = used
   }
 }

@@ -3,8 +3,13 @@ import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { LimitHold, LimitRefusal } from './limit-counters.ts'
 
+interface ToldRefusal extends Omit<LimitRefusal, 'want' | 'apart'> {
+  /** `held`: nobody has asked the others, who may hold what they do not need. */
+  apart: LimitRefusal['apart'] | 'held'
+}
+
 /** What the client is told of a limit that has no room, with its real wait; and what the record says. */
-export function refusedByLimit({ limit, amount, used, waitMs, apart }: Omit<LimitRefusal, 'want'>): {
+export function refusedByLimit({ limit, amount, used, waitMs, apart }: ToldRefusal): {
   fault: Fault
   signal: Signal
 } {
@@ -38,7 +43,7 @@ export function nameForClient(scope: string): string {
 function explain(
   { kind, limit }: Limit,
   amount: number,
-  { waitMs, apart }: Pick<LimitRefusal, 'waitMs' | 'apart'>,
+  { waitMs, apart }: Pick<ToldRefusal, 'waitMs' | 'apart'>,
 ): string {
   if (limit === 0) return 'So nothing passes; ask the operator.'
   if (waitMs === null) return `This request alone needs ${amount}, so waiting does not help: send a smaller one.`
@@ -47,6 +52,7 @@ function explain(
   const shared = 'The nodes of the cluster share this limit, and'
   if (apart === 'cut off') return `${shared} this one is cut off from the others and has no more of it; ${later}`
   if (apart === 'opening') return `${shared} none is given more before all have said what they use; ${later}`
+  if (apart === 'held') return `${shared} what they have used or hold in hand leaves no room; ${later}`
   if (apart === 'unheard') return `${shared} what they left of it was not heard in time; ${later}`
   if (kind === 'concurrency') return 'As many are running; wait for one of them to end, then try again.'
   return `They are used up; ${later}`

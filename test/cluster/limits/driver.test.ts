@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { LimitReply } from '../../../src/cluster/limits/call.ts'
+import type { LimitCall, LimitReply } from '../../../src/cluster/limits/call.ts'
 import { LimitDriver } from '../../../src/cluster/limits/driver.ts'
 import { timedOut, Valkey } from '../../../src/cluster/valkey.ts'
+import type { Limit } from '../../../src/core/policy-limits.ts'
 import { BucketClock, sharedTime } from '../../../src/policy/limits/bucket-clock.ts'
+import { LimitCounters } from '../../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory, type LimitMemory, LimitRows } from '../../../src/policy/limits/limit-memory.ts'
 import { nextAnswer, wasRefused } from '../../../src/policy/limits/shared-window.ts'
 import { MockValkey } from '../../support/mock-valkey.ts'
@@ -130,4 +132,44 @@ describe('a request that waits, of a limit that nodes share, when the server', (
     await expect.poll(() => state.woken).toBe(true)
     expect(state.clock.apart).toBeNull()
   })
+})
+
+it('counts nothing as used of a limit that nobody uses any more', async () => {
+  let passed = 0
+  const own = sharedTime()
+  const now = () => own() + passed
+  const windows = BucketClock.memory()
+  const memory = createLimitMemory(1, { budgets: false, windows })
+  const evaluate = async (_: unknown, __: unknown, input: string): Promise<LimitReply> => {
+    const { rows } = JSON.parse(input) as LimitCall
+    const given = rows.map(([, , want = 0, , share = 0]) => ({
+      given: want,
+      share: Math.max(share, 0),
+      room: 5,
+      frees: 0,
+    }))
+    return { code: 'ok', epoch: 1, tag: 'tag', time: Date.now() + passed, open: true, rows: given }
+  }
+  const valkey = { run: 'run-a', evaluate: evaluate as Valkey['evaluate'] }
+  const driver = new LimitDriver({ memory, member, newLife: () => 'life', quiet: true, without: 'share', valkey, now })
+  const counters = new LimitCounters(memory, 0, now, undefined, (want) => driver.want(want))
+  const limit: Limit = {
+    ...{ counter: 'pol_1 key_1 requests minute', policy: 'few', scope: 'key:p/e/n', kind: 'requests', period: null },
+    ...{ limit: 15, warns: false, perUser: false },
+  }
+  driver.setMembers(['one', 'two'])
+  driver.start()
+  onTestFinished(() => driver.stop())
+  const use = async () => {
+    const taken = counters.admit([limit], null, { requests: 1, tokens: 0 })
+    if ('want' in taken && taken.want !== null) await counters.askOthers(taken.want, 1000)
+    return 'taken' in taken
+  }
+  await expect.poll(use).toBe(true)
+  expect(counters.used(limit)).toBeGreaterThanOrEqual(10)
+  const useLater = () => {
+    passed += 2000
+    return counters.used(limit)
+  }
+  await expect.poll(useLater, { timeout: 15_000 }).toBe(0)
 })

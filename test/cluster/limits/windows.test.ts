@@ -107,6 +107,28 @@ it('says that it holds nothing where nobody has heard what was granted', () => {
   expect(row?.[4]).toBe(-1)
 })
 
+it('asks for no more of a limit once nobody uses it, and gives back what it has within two minutes', () => {
+  const { windows, cell, call, answer } = open()
+  answer(call(0).number, 1, { code: 'new' })
+  cell.wanted = [1, 1, 1, 1]
+  for (let now = 50; now < 120_000 && windows.find('limit') !== undefined; now += 50) {
+    windows.tick(now)
+    const next = windows.nextCall(now, 'run-a')
+    if (next === null) continue
+    const rows = next.rows.map(([, , want = 0, , share = 0]) => ({
+      given: want,
+      share: Math.max(0, share),
+      room: 50,
+      frees: 0,
+    }))
+    answer(next.number, now + 1, { rows })
+    if (cell.wanted.length > 0) expect(cell.take(windows.bucket, 4)).toBe(true)
+    cell.wanted = []
+  }
+  expect(windows.find('limit')).toBeUndefined()
+  expect(cell.free()).toBe(0)
+})
+
 it('knows when there is room for what was refused', () => {
   const { windows, cell, call, answer } = open()
   answer(call(0).number, 1, { code: 'new' })

@@ -45,13 +45,16 @@ describe('a scope in the message to a client is said in words, on the record as 
 })
 
 describe('of a limit that nodes share, a node that can be granted nothing says so, and not that it is used up', () => {
-  const refuse = (apart: 'cut off' | 'opening' | 'unheard' | null, kind: 'requests' | 'concurrency' = 'requests') =>
-    refusedByLimit({ limit: { ...shared, kind }, amount: 1, used: 5, waitMs: 4200, apart })
+  const refuse = (
+    apart: 'cut off' | 'opening' | 'unheard' | 'held' | null,
+    kind: 'requests' | 'concurrency' = 'requests',
+  ) => refusedByLimit({ limit: { ...shared, kind }, amount: 1, used: 5, waitMs: 4200, apart })
 
   it.each([
     ['cut off', 'requests', 'this one is cut off from the others and has no more of it; try again in 5 seconds.'],
     ['cut off', 'concurrency', 'this one is cut off from the others and has no more of it; try again in 5 seconds.'],
     ['opening', 'requests', 'none is given more before all have said what they use; try again in 5 seconds.'],
+    ['held', 'requests', 'what they have used or hold in hand leaves no room; try again in 5 seconds.'],
     ['unheard', 'requests', 'what they left of it was not heard in time; try again in 5 seconds.'],
   ] as const)('%s, %s', (apart, kind, words) => {
     const { fault, signal } = refuse(apart, kind)

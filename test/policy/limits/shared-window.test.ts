@@ -128,23 +128,26 @@ it('says when there is room for what was refused, and where that is not known, w
   expect(waits()).toBe(250)
 })
 
-it.each(['requests', 'concurrency'] as const)('calls %s used up only where the others have said so just now', (kind) => {
-  const { admit, cell, time, clock } = open(kind)
-  const said = () => {
-    const refused = admit()
-    return 'taken' in refused ? 'it passed' : [refused.apart, refused.waitMs]
-  }
-  expect(said()).toEqual(['unheard', 1000])
-  // Another request was told that there is not as much as it needs.
-  cell.answer(4, time.now + 250, 0)
-  expect(said()).toEqual(['unheard', 1000])
-  cell.answer(0, time.now + 250, time.now + 7000)
-  expect(said()).toEqual([null, kind === 'requests' ? 7000 : 1000])
-  time.now += 251
-  expect(said()).toEqual(['unheard', 1000])
-  clock.publish(bucket, 0, 10_000, 'cut off')
-  expect(said()).toMatchObject(['cut off', expect.any(Number)])
-})
+it.each(['requests', 'concurrency'] as const)(
+  'calls %s used up only where the others have said so just now',
+  (kind) => {
+    const { admit, cell, time, clock } = open(kind)
+    const said = () => {
+      const refused = admit()
+      return 'taken' in refused ? 'it passed' : [refused.apart, refused.waitMs]
+    }
+    expect(said()).toEqual(['unheard', 1000])
+    // Another request was told that there is not as much as it needs.
+    cell.answer(4, time.now + 250, 0)
+    expect(said()).toEqual(['unheard', 1000])
+    cell.answer(0, time.now + 250, time.now + 7000)
+    expect(said()).toEqual([null, kind === 'requests' ? 7000 : 1000])
+    time.now += 251
+    expect(said()).toEqual(['unheard', 1000])
+    clock.publish(bucket, 0, 10_000, 'cut off')
+    expect(said()).toMatchObject(['cut off', expect.any(Number)])
+  },
+)
 
 it('says of what it refuses why this node could be granted nothing, until it can', () => {
   const { admit, clock, cell } = open('requests')

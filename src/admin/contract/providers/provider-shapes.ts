@@ -13,6 +13,8 @@ const accountUsageShape = z.object({
   /** null: in any 60 seconds. */
   period: z.enum(['month']).nullable(),
   used: z.number(),
+  /** Nodes count it together, and `used` includes what they hold in hand for the next seconds; absent: it does not. */
+  used_includes_held: z.literal(true).optional(),
   /** By requests in progress; null: it is no budget. */
   held: z.number().nullable(),
   limit: z.number(),

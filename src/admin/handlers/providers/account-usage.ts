@@ -10,13 +10,14 @@ const nanoPerUsd = 1e9
 export function showAccountUsage({ scope, runtime }: Pick<AdminContext, 'scope' | 'runtime'>, provider: Provider) {
   if (scope.seen !== null) return []
   return (accountLimits(provider) ?? []).map((limit) => {
-    const { used, held, resetsAt } = runtime.limitUsage(limit)
+    const { used, held, resetsAt, includesHeld } = runtime.limitUsage(limit)
     const unit = limit.kind === 'usd' ? nanoPerUsd : 1
     return {
       scope: limit.scope,
       kind: limit.kind as 'requests' | 'tokens' | 'usd',
       period: limit.period === 'month' ? ('month' as const) : null,
       used: used / unit,
+      ...(includesHeld === true ? { used_includes_held: includesHeld } : {}),
       held: limit.period === null ? null : held / unit,
       limit: limit.limit / unit,
       resets_at: resetsAt === null ? null : isoTime(Math.round(resetsAt)),

@@ -74,11 +74,12 @@ function refusalOf(
 }
 
 function refusedByMinute({ runtime }: Pick<AdminContext, 'runtime'>, limit: Limit, asked: AccountCall, now: number) {
-  const { used, resetsAt } = runtime.limitUsage(limit)
+  const { used, resetsAt, includesHeld } = runtime.limitUsage(limit)
   const amount = limit.kind === 'requests' ? 1 : Math.max(1, inputOf(asked) + (limitOf(asked) ?? 0))
   if (used + amount <= limit.limit) return null
   const waits = amount <= limit.limit && resetsAt !== null
-  return refusedByLimit({ limit, amount, used, waitMs: waits ? resetsAt - now : null, apart: null }).fault
+  const apart = includesHeld === true ? 'held' : null
+  return refusedByLimit({ limit, amount, used, waitMs: waits ? resetsAt - now : null, apart }).fault
 }
 
 function refusedByPeriod({ runtime }: Pick<AdminContext, 'runtime'>, limit: Limit, expected: Expected, now: number) {
