@@ -51,6 +51,7 @@ export class Membership {
     return this.#oneAtATime(async () => {
       const { store, name } = this.#parts
       this.#refuseMember()
+      await this.#refuseOthers()
       const [cluster, member] = [newId('clu'), newId('nod')]
       const gate = Promise.withResolvers<void>()
       store.share(async (call) => {
@@ -99,7 +100,10 @@ export class Membership {
       await this.#refuseResources()
       const [, cluster, invite, secret] = tokenForm.exec(token.reveal().trim()) ?? []
       if (cluster === undefined || invite === undefined || secret === undefined)
-        throw new StoreConflict('this is no invitation to a cluster: it begins with sp_join_', askForInvitation)
+        throw new StoreConflict(
+          'this is no invitation to a cluster, or not exactly one: it begins with sp_join_',
+          askForInvitation,
+        )
       const found = await node.link.ask('find', null)
       if (found?.cluster !== cluster)
         throw new StoreConflict(
@@ -226,6 +230,17 @@ export class Membership {
   stop(): void {
     if (this.#looking !== null) clearInterval(this.#looking)
     this.#looking = null
+  }
+
+  /** One that this node began and never came to use is begun again. */
+  async #refuseOthers(): Promise<void> {
+    const { node, name } = this.#parts
+    const others = (await node.link.ask('find', null))?.members ?? []
+    if (others.every((other) => other.name === name && other.heardAt === null)) return
+    throw new StoreConflict(
+      `the database at cluster.postgres has a cluster already, of ${others.map((other) => other.name).join(', ')}`,
+      'A new gateway joins it: spgw cluster join TOKEN. To found another, name another database, or if none of its nodes comes back, run there: drop schema spgw cascade',
+    )
   }
 
   #oneAtATime<Output>(run: () => Promise<Output>): Promise<Output> {

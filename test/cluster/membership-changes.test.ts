@@ -203,6 +203,24 @@ describe('a node that is removed', () => {
   })
 })
 
+describe('a gateway that founds a cluster', () => {
+  beforeEach(() => {
+    world.state = null
+  })
+
+  it('finds no other in its database, and says what to do about one', async () => {
+    world.answers.find = { cluster: 'clu_2', sequence: 1, members: [peer('nod_b', 'gw-b'), peer('nod_c', 'gw-c')] }
+    expect(await refusal(world.membership.found())).toMatchObject({
+      name: 'StoreConflict',
+      message: 'the database at cluster.postgres has a cluster already, of gw-b, gw-c',
+      hint: expect.stringMatching(/spgw cluster join TOKEN.*drop schema spgw cascade$/),
+    })
+    world.answers.find = { cluster: 'clu_2', sequence: 1, members: [{ ...peer('nod_x', 'gw-a'), heardAt: 'now' }] }
+    expect((await refusal(world.membership.found())).message).toContain('has a cluster already, of gw-a')
+    expect(new Set(world.done)).toEqual(new Set(['ask find']))
+  })
+})
+
 describe('a node that joins', () => {
   const token = `sp_join_clu_1.invite.${'s'.repeat(43)}`
   beforeEach(() => {

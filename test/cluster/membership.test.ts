@@ -30,7 +30,7 @@ function partsThatMove(moves: number) {
 it('founds a cluster of a gateway whose configuration changes while it is copied', async () => {
   const { asked, membership } = partsThatMove(2)
   await expect(membership.found()).resolves.toMatch(/^clu_/)
-  expect(asked).toEqual(['found', 'unfound', 'found', 'unfound', 'found', 'stand', 'published'])
+  expect(asked).toEqual(['find', 'found', 'unfound', 'found', 'unfound', 'found', 'stand', 'published'])
 })
 
 it('gives up, and leaves nothing in PostgreSQL, where it never stands still', async () => {
