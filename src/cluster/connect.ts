@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { explainLoss } from './explain-loss.ts'
 import type { PostgresAddress } from './protocol.ts'
 
 /** PostgreSQL was not reached, or was lost on the way: what was asked may have happened or not. */
@@ -50,7 +51,6 @@ export function isUnusable(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(25|28|3D|3F|42|53|58|XX)/.test(error.code ?? '')
 }
 
-export function describeLoss(error: unknown): string {
-  if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message
-  return error instanceof Error ? error.message : String(error)
+export function describeLoss(error: unknown, address: PostgresAddress): string {
+  return explainLoss(error, { ...address, setting: 'postgres' })
 }

@@ -114,7 +114,7 @@ export class OwnConnection {
       const open = this.#open
       this.#open = null
       void end(open)
-      throw new PostgresAway(describeLoss(error))
+      throw new PostgresAway(describeLoss(error, this.#options.address))
     }
   }
 

@@ -53,7 +53,7 @@ export class Postgres {
 
   /** Who closes it knows. */
   #report(loss: unknown): void {
-    if (!this.#closed) this.#events.onLink(describeLoss(loss))
+    if (!this.#closed) this.#events.onLink(describeLoss(loss, this.#address))
   }
 
   /** One at a time. Throws `PostgresAway`, or what PostgreSQL refuses it with. */
@@ -82,7 +82,7 @@ export class Postgres {
       if (!isLoss(error)) throw error
       // A connection of which an answer is outstanding is good for nothing any more.
       if (this.#client === client) client.emit('error', error)
-      throw new PostgresAway(describeLoss(error))
+      throw new PostgresAway(describeLoss(error, this.#address))
     }
   }
 

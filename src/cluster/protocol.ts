@@ -26,7 +26,7 @@ export interface PostgresAddress {
   user: string
   password: string | null
   database: string
-  /** PEM of the authority that vouches for the server; null: the system's. */
+  /** PEM of the authority that vouches for the server; null: those that all the world trusts. */
   authority: string | null
   /** Only to this machine: everywhere else the server has to prove who it is. */
   plain: boolean
@@ -37,6 +37,13 @@ export interface ValkeyAddress extends Omit<PostgresAddress, 'user' | 'database'
   /** null: the server's default user. */
   user: string | null
   database: number
+}
+
+export interface ValkeyFacts {
+  /** Name and version. */
+  product: string
+  /** The policy by which it drops what it has when its memory is full; null: it drops nothing. */
+  evicts: string | null
 }
 
 export interface ClusterThreadData {
@@ -120,7 +127,7 @@ export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuest
   /** The server itself, for whoever looks after it. */
   server: { input: null; output: ServerFacts }
   /** Name and version of Valkey or Redis; null: it was not reached yet. */
-  'limits-server': { input: null; output: string | null }
+  'limits-server': { input: null; output: ValkeyFacts | null }
   /** Answered once limits are granted here, or it is known that they cannot be for now. */
   'limits-granting': { input: null; output: null }
   found: { input: { cluster: string; member: string; name: string; token: string; rows: SharedRow[] }; output: null }

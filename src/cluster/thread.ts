@@ -172,7 +172,7 @@ class ClusterThread {
       await (await this.#limits)?.granting
       return null
     }
-    if (name === 'limits-server') return (await this.#limits)?.product ?? null
+    if (name === 'limits-server') return (await this.#limits)?.facts ?? null
     if (name === 'read-others') return (await this.#readings?.readOthers(input)) ?? null
     if (name === 'read-objects') return (await this.#objects?.readBehind(input.after)) ?? null
     if (name === 'objects') return await this.#objects?.list(input)

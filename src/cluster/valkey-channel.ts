@@ -1,6 +1,6 @@
 import type { Redis } from 'iovalkey'
 import type { ValkeyAddress } from './protocol.ts'
-import { noAnswer, openRedis, Script, serverClosed, type Valkey } from './valkey.ts'
+import { explainValkey, noAnswer, openRedis, Script, serverClosed, type Valkey } from './valkey.ts'
 
 /** Half-open connections are noticed by then: a ping is answered within the time of any call. */
 const pingMs = 300
@@ -46,7 +46,7 @@ export class ValkeyChannel {
     this.#redis = redis
     this.#parts = parts
     redis.on('error', (error: Error) => {
-      this.#lastError = error.message
+      this.#lastError = explainValkey(error, parts.address)
     })
     redis.on('ready', () => void this.#listen())
     redis.on('close', () => this.#lose(this.#lastError))
@@ -90,7 +90,7 @@ export class ValkeyChannel {
       if (!this.#closed) onTrouble(null)
     } catch (error) {
       if (this.#closed) return
-      this.#lastError = error instanceof Error ? error.message : String(error)
+      this.#lastError = explainValkey(error, this.#parts.address)
       this.#lose(this.#lastError)
       this.#redis.disconnect(true)
     }

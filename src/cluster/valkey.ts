@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'iovalkey'
-import type { ValkeyAddress } from './protocol.ts'
+import { explainLoss } from './explain-loss.ts'
+import type { ValkeyAddress, ValkeyFacts } from './protocol.ts'
 
 const connectMs = 3000
 /** A call that takes longer is given up, and the next one says the whole again. */
@@ -17,10 +18,11 @@ export const serverClosed = 'it closed the connection'
 /** Valkey or Redis, over one connection that is made again for as long as it is not closed. */
 export class Valkey {
   readonly #redis: Redis
+  readonly #address: ValkeyAddress
   readonly #onTrouble: (reason: string | null) => void
   /** Of the server process behind the connection; null: there is none. */
   #run: string | null = null
-  #product: string | null = null
+  #facts: ValkeyFacts | null = null
   #closed = false
   #isRefused = false
   #unanswered = 0
@@ -28,11 +30,12 @@ export class Valkey {
   /** A server that still loads its data lets nobody in, and closes nothing either. */
   readonly #waiting: NodeJS.Timeout
 
-  private constructor(redis: Redis, onTrouble: (reason: string | null) => void) {
+  private constructor(redis: Redis, address: ValkeyAddress, onTrouble: (reason: string | null) => void) {
     this.#redis = redis
+    this.#address = address
     this.#onTrouble = onTrouble
     redis.on('error', (error: Error) => {
-      this.#lastError = error.message.endsWith(timedOut) ? noAnswer : error.message
+      this.#lastError = explainValkey(error, address)
     })
     redis.on('ready', () => void this.#greet())
     redis.on('close', () => this.#lose(this.#lastError))
@@ -41,12 +44,12 @@ export class Valkey {
 
   /** Loaded only where a node is told to use it. `onTrouble`: why it is not reached; null: it is. */
   static async open(address: ValkeyAddress, onTrouble: (reason: string | null) => void): Promise<Valkey> {
-    return new Valkey(await openRedis(address, 'spgw'), onTrouble)
+    return new Valkey(await openRedis(address, 'spgw'), address, onTrouble)
   }
 
-  /** Name and version, as the server says; null: it has said nothing yet. */
-  get product(): string | null {
-    return this.#product
+  /** What the server says of itself; null: nothing yet. */
+  get facts(): ValkeyFacts | null {
+    return this.#facts
   }
 
   get run(): string | null {
@@ -85,7 +88,7 @@ export class Valkey {
       this.#unanswered = 0
       return answer
     } catch (error) {
-      if (error instanceof Error && error.name === 'ReplyError') this.#refuse(error.message)
+      if (error instanceof Error && error.name === 'ReplyError') this.#refuse(explainValkey(error, this.#address))
       else if (error instanceof Error && error.message === timedOut) this.#noteSilence()
       throw error
     }
@@ -132,14 +135,18 @@ export class Valkey {
       const [, name = '', version = ''] = /^(valkey|redis)_version:(\S+)/m.exec(said) ?? []
       // Valkey says the version of Redis that it is compatible with as well.
       const [, valkey] = /^valkey_version:(\S+)/m.exec(said) ?? []
-      this.#product = valkey === undefined ? `${name} ${version}` : `valkey ${valkey}`
+      const [, policy = null] = /^maxmemory_policy:(\S+)/m.exec(said) ?? []
+      const isBounded = /^maxmemory:[1-9]/m.test(said)
+      this.#facts = {
+        product: valkey === undefined ? `${name} ${version}` : `valkey ${valkey}`,
+        evicts: isBounded && policy !== 'noeviction' ? policy : null,
+      }
       if (run === undefined) throw new Error('it does not name its run_id')
       this.#run = run
       this.#lastError = serverClosed
       this.#onTrouble(null)
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      this.#lastError = reason === timedOut ? noAnswer : reason
+      this.#lastError = explainValkey(error, this.#address)
       this.#redis.disconnect(true)
     }
   }
@@ -148,6 +155,12 @@ export class Valkey {
     this.#run = null
     if (!this.#closed) this.#onTrouble(reason)
   }
+}
+
+export function explainValkey(error: unknown, address: ValkeyAddress): string {
+  const reason = explainLoss(error, { ...address, setting: 'valkey' })
+  if (!reason.endsWith(timedOut) && reason !== 'connect ETIMEDOUT') return reason
+  return address.plain ? noAnswer : `${noAnswer} in TLS, which connections to another machine always have`
 }
 
 /** Connects, and again after each loss. What it is asked meanwhile is refused. */

@@ -210,10 +210,14 @@ function isOwnMachine(host: string): boolean {
 }
 
 function readAuthority(path: string, setting: string): string {
+  const refuse = (what: string) => new SettingsRefused([{ place: `cluster.${setting}`, message: `${path} ${what}` }])
+  let authority: string
   try {
-    return readFileSync(path, 'utf8')
+    authority = readFileSync(path, 'utf8')
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new SettingsRefused([{ place: `cluster.${setting}`, message: `${path} cannot be read (${reason})` }])
+    throw refuse(`cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : String(error)})`)
   }
+  // OpenSSL passes over what is none, and then trusts nobody.
+  if (!authority.includes('-----BEGIN CERTIFICATE-----')) throw refuse('has no certificate in PEM')
+  return authority
 }

@@ -144,7 +144,7 @@ describe('a connection to Valkey', () => {
     server.info = `${versions}\r\nrun_id:abc\r\nrole:master`
     const valkey = await openValkey(note)
     await until(() => notes.includes(null))
-    expect([valkey.product, valkey.run]).toEqual([product, 'abc'])
+    expect([valkey.facts?.product, valkey.run]).toEqual([product, 'abc'])
   })
 
   it('has no server process where that does not name itself', async () => {
@@ -162,7 +162,7 @@ describe('a connection to Valkey', () => {
     server.answer = () => 7
     expect(await valkey.evaluate(script, [key], '')).toBe(7)
     expect(await valkey.evaluate(script, [key], '')).toBe(7)
-    expect(notes).toEqual([null, 'OOM command not allowed', null])
+    expect(notes).toEqual([null, 'OOM command not allowed: raise maxmemory there', null])
   })
 
   it('says after a loss what that was, and nothing of an earlier one', async () => {

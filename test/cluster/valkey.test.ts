@@ -102,6 +102,17 @@ describe.skipIf(!hasRedis)(`the connection to Valkey (${needsRedis})`, () => {
     await (await open({ port })).until(/^it does not answer, or still loads its data$/)
   })
 
+  it('knows by which policy a server drops what it has when its memory is full', async () => {
+    const evicts = async (...options: string[]) => {
+      const { valkey, until } = await open(await start(options))
+      await until(null)
+      return valkey.facts?.evicts
+    }
+    expect(await evicts('--maxmemory-policy', 'allkeys-lru')).toBeNull()
+    expect(await evicts('--maxmemory', '64mb', '--maxmemory-policy', 'noeviction')).toBeNull()
+    expect(await evicts('--maxmemory', '64mb', '--maxmemory-policy', 'volatile-ttl')).toBe('volatile-ttl')
+  })
+
   it('says that a server wants a password, or another one', async () => {
     const server = await start(['--requirepass', 'secret'])
     await (await open(server)).until(/^NOAUTH /)

@@ -5,7 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openClient } from '../../src/cluster/connect.ts'
 import { answerers } from '../../src/cluster/questions.ts'
 import { Script, Valkey } from '../../src/cluster/valkey.ts'
-import { showClock, showPostgres, showRights, showServer } from '../../src/daemon/doctor/cluster-servers.ts'
+import {
+  showClock,
+  showEviction,
+  showPostgres,
+  showRights,
+  showServer,
+} from '../../src/daemon/doctor/cluster-servers.ts'
 import { hasOpenssl, makeCertificate, type TestCertificate } from '../support/certificate.ts'
 import { freePort, needsPostgres, PostgresServer, postgresPrograms } from '../support/postgres-server.ts'
 import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
@@ -96,7 +102,7 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
   it('Valkey is reached encrypted, by a user who may do no more than is documented', async () => {
     const { valkey, trouble } = await open('localhost', certificate.pem)
     expect(trouble).toBeNull()
-    expect(valkey.product).toMatch(/^(redis|valkey) \d/)
+    expect(valkey.facts?.product).toMatch(/^(redis|valkey) \d/)
     const write = new Script("return redis.call('set', KEYS[1], ARGV[1])")
     expect(await valkey.evaluate(write, ['spgw:a'], 'b')).toBe('OK')
     await expect(valkey.evaluate(write, ['others:a'], 'b')).rejects.toThrow(/permission|NOPERM/i)
@@ -105,7 +111,7 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
 
   it.each([
     ['of another authority', 'localhost', () => other.pem, /self-signed certificate/],
-    ['of another host', '127.0.0.1', () => certificate.pem, /not in the cert's list/],
+    ['of another host', '127.0.0.1', () => certificate.pem, /its certificate is for localhost, and not for 127/],
   ])('Valkey is not believed with a certificate %s', async (_, host, authority, words) => {
     const { valkey, trouble } = await open(host, authority())
     expect(trouble).toMatch(words)
@@ -152,6 +158,17 @@ describe('what is said of PostgreSQL', () => {
       state: 'warning',
       message: expect.stringMatching(/^u may do more .* it is a superuser, may create roles$/),
     })
+  })
+
+  it('that Valkey drops what it has when its memory is full', () => {
+    expect(showEviction('Valkey at v:6379', { product: 'valkey 8', evicts: null })).toEqual([])
+    expect(showEviction('Valkey at v:6379', { product: 'valkey 8', evicts: 'allkeys-lru' })).toMatchObject([
+      {
+        state: 'warning',
+        message: expect.stringMatching(/may drop .*allkeys-lru/),
+        remedy: expect.stringMatching(/noeviction/),
+      },
+    ])
   })
 
   it('that a node has fewer rights than it needs', () => {

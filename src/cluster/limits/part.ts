@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sharedTime } from '../../policy/limits/bucket-clock.ts'
 import type { LimitWant } from '../../policy/limits/limit-counters.ts'
-import type { LimitsStart } from '../protocol.ts'
+import type { LimitsStart, ValkeyFacts } from '../protocol.ts'
 import { Valkey } from '../valkey.ts'
 import { ValkeyChannel } from '../valkey-channel.ts'
 import { LimitDriver } from './driver.ts'
@@ -57,9 +57,9 @@ export class LimitPart {
     return new LimitPart(driver, valkey, channel, granting.promise)
   }
 
-  /** Name and version of the server; null: it was not reached yet. */
-  get product(): string | null {
-    return this.#valkey?.product ?? null
+  /** What the server says of itself; null: it was not reached yet. */
+  get facts(): ValkeyFacts | null {
+    return this.#valkey?.facts ?? null
   }
 
   setMembers(members: readonly string[]): void {

@@ -1,4 +1,4 @@
-import type { ServerFacts } from '../../cluster/protocol.ts'
+import type { ServerFacts, ValkeyFacts } from '../../cluster/protocol.ts'
 import { clockApart, clockRemedy, describeApart } from '../../core/clock-apart.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
 
@@ -52,9 +52,21 @@ export function showRights({ user, rights, missing }: ServerFacts): Diagnostic[]
   ]
 }
 
+/** Limits whose counts are dropped are closed until all nodes have said again what they use. */
+export function showEviction(place: string, { evicts }: ValkeyFacts): Diagnostic[] {
+  if (evicts === null) return []
+  return [
+    warning(
+      check,
+      `${place} may drop what counts shared limits when its memory is full (maxmemory-policy ${evicts})`,
+      'Set maxmemory-policy noeviction there: docs/cluster.md, Limits shared through Valkey.',
+    ),
+  ]
+}
+
 /** What servers and TLS say where the settings are wrong, and time alone mends nothing. */
 const ofSettings =
-  /password|WRONGPASS|NOAUTH|NOPERM|role ".*" (does not exist|is not permitted)|database ".*" does not exist|certificate|pg_hba|SSL/
+  /password|WRONGPASS|NOAUTH|NOPERM|role ".*" (does not exist|is not permitted)|database ".*" does not exist|certificate|pg_hba|SSL|TLS/
 
 /** `isReached`: by the gateway that runs. `meanwhile`: what holds until the server is back; null: none runs. */
 export function showServer(
@@ -65,7 +77,9 @@ export function showServer(
   meanwhile: string | null,
 ): Diagnostic {
   if (trouble === null) return ok(check, `${place} is reached`)
-  const settings = `cluster.${name}, its password or its authority`
+  const settings = /certificate|SSL|TLS/.test(trouble)
+    ? `cluster.${name}, its authority or the server's certificate`
+    : `cluster.${name}, its password or its authority`
   if (isReached)
     return warning(
       check,

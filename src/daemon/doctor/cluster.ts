@@ -2,7 +2,7 @@ import type { PostgresAddress, ValkeyAddress } from '../../cluster/protocol.ts'
 import type { ClusterSettings, Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
-import { showClock, showPostgres, showRights, showServer } from './cluster-servers.ts'
+import { showClock, showEviction, showPostgres, showRights, showServer } from './cluster-servers.ts'
 
 const check = 'cluster'
 const waitMs = 5000
@@ -32,9 +32,11 @@ export async function checkCluster(
     if (valkey !== null) {
       const advice = 'Until it is back each node goes by its part of shared limits: docs/cluster.md'
       const at = `Valkey at ${valkey.host}:${valkey.port}`
-      const how = `${troubles.product ?? 'version unknown'}, ${valkey.plain ? 'not encrypted' : 'TLS'}`
+      const { valkeyFacts } = troubles
+      const how = `${valkeyFacts?.product ?? 'version unknown'}, ${valkey.plain ? 'not encrypted' : 'TLS'}`
       const named = troubles.valkey === null ? `${at} (${how})` : at
       found.push(showServer(named, 'valkey', troubles.valkey, isReached('valkey'), isRunning ? advice : null))
+      if (valkeyFacts !== null) found.push(...showEviction(at, valkeyFacts))
     }
     return [...found, apart]
   } catch (error) {
@@ -83,8 +85,8 @@ async function askServers(address: PostgresAddress, valkey: ValkeyAddress | null
   }, waitMs)
   const troubles = { postgres: await one.promise, valkey: await other.promise }
   const facts = troubles.postgres === null ? await link.ask('server', null).catch(() => null) : null
-  const product = troubles.valkey === null && valkey !== null ? await link.ask('limits-server', null) : null
+  const valkeyFacts = troubles.valkey === null && valkey !== null ? await link.ask('limits-server', null) : null
   clearTimeout(timeout)
   await link.close()
-  return { ...troubles, facts, product }
+  return { ...troubles, facts, valkeyFacts }
 }
