@@ -41,8 +41,8 @@ class ClusterThread {
   #polls = 0
   #polling: NodeJS.Timeout | null = null
   #busy = false
-  /** With whom limits are counted. */
-  #members: readonly string[] = []
+  /** With whom limits are counted; null: that is not known yet. */
+  #members: readonly string[] | null = null
   #limits: Promise<LimitPart> | null = null
 
   constructor(port: MessagePort, data: ClusterThreadData) {
@@ -136,7 +136,7 @@ class ClusterThread {
     this.#limits = import('./limits/part.ts').then(async ({ LimitPart }) => {
       ;(await before)?.stop()
       const part = await LimitPart.open(start, events)
-      part.setMembers(this.#members)
+      if (this.#members !== null) part.setMembers(this.#members)
       return part
     })
   }

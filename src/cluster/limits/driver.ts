@@ -40,6 +40,7 @@ export class LimitDriver {
   readonly #cells = new Map<string, SharedCell>()
   #timer: NodeJS.Timeout | null = null
   #calling = false
+  #isOut = false
   /** The last call was refused, or could not be sent. */
   #refused = false
   #bucket = -1
@@ -63,7 +64,9 @@ export class LimitDriver {
     this.#timer = null
   }
 
+  /** None: another gateway is the node that this one was, and nothing will be granted. */
   setMembers(members: readonly string[]): void {
+    this.#isOut = members.length === 0
     this.#windows.setMembers(members)
   }
 
@@ -78,8 +81,7 @@ export class LimitDriver {
       this.#cells.set(name, cell)
       this.#windows.add({ id: name, slots }, cell)
     }
-    const { valkey } = this.#options
-    if (valkey?.run == null) {
+    if (this.#asksNobody) {
       this.#publishClock(now)
       return cell.answer(0, cell.free() >= need ? 0 : now + pauseMs, 0)
     }
@@ -92,7 +94,7 @@ export class LimitDriver {
     for (const cell of this.#cells.values()) cell.forgetWaiting(now)
     this.#windows.tick(now)
     this.#publishClock(now)
-    if (this.#options.valkey?.run === null) this.#letGo(now)
+    if (this.#asksNobody) this.#letGo(now)
     if (this.#windows.bucket !== this.#bucket) {
       this.#bucket = this.#windows.bucket
       for (const [name, cell] of this.#cells) {
@@ -102,6 +104,10 @@ export class LimitDriver {
       }
     }
     this.#call()
+  }
+
+  get #asksNobody(): boolean {
+    return this.#isOut || this.#options.valkey?.run == null
   }
 
   /** Nobody is there to ask: those that wait are told. */

@@ -98,7 +98,7 @@ describe('a request that waits, of a limit that nodes share, when the server', (
     onTestFinished(() => driver.stop())
     await expect.poll(() => clock.bucketAt(now()) !== null && clock.apart === null).toBe(true)
     failing = true
-    const state = { woken: false, clock, isRefused: () => wasRefused(words, row, 1, now()), answer: () => {} }
+    const state = { woken: false, driver, clock, isRefused: () => wasRefused(words, row, 1, now()), answer: () => {} }
     state.answer = () => {
       failing = false
     }
@@ -119,6 +119,14 @@ describe('a request that waits, of a limit that nodes share, when the server', (
     ],
   ])('%s, is told at once, and that this node is cut off', async (_, fail) => {
     const state = await askFailing(fail)
+    await expect.poll(() => state.woken).toBe(true)
+    expect(state.clock.apart).toBe('cut off')
+    expect(state.isRefused()).toBe(true)
+  })
+
+  it('counts this node no more, is told at once', async () => {
+    const state = await askFailing(() => new Error(timedOut))
+    state.driver.setMembers([])
     await expect.poll(() => state.woken).toBe(true)
     expect(state.clock.apart).toBe('cut off')
     expect(state.isRefused()).toBe(true)
