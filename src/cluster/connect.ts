@@ -7,6 +7,11 @@ export class PostgresAway extends Error {
   override readonly name = 'PostgresAway'
 }
 
+/** Nothing was lost: what was found there does not allow what was asked. */
+export class PostgresRefusal extends Error {
+  override readonly name = 'PostgresRefusal'
+}
+
 const connectMs = 3000
 const lockMs = 2000
 
@@ -39,7 +44,7 @@ export async function openClient(
 
 /** Whatever PostgreSQL itself says has a code of five; that it goes down, or takes no more clients, is a loss like any other. */
 export function isLoss(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return true
+  if (!(error instanceof pg.DatabaseError)) return !(error instanceof PostgresRefusal)
   return /^(08|57P|53[23])/.test(error.code ?? '')
 }
 

@@ -22,6 +22,10 @@ const advices: readonly [says: RegExp, advice: (setting: string) => string][] = 
     (setting) => `correct cluster.${setting}_password, or the user in cluster.postgres`,
   ],
   [/^database ".*" does not exist/, () => 'create it, or correct cluster.postgres'],
+  [
+    /^permission denied for database/,
+    () => 'a cluster is founded by a user who may create a schema there (docs/cluster.md, Users of PostgreSQL)',
+  ],
   [/^no pg_hba.conf entry/, () => 'let this machine in there, by a line of pg_hba.conf'],
   [/^sorry, too many clients|^remaining connection slots/, () => 'raise max_connections (a node needs up to seven)'],
   [/^The server does not support SSL/, () => 'set ssl = on there; to another machine connections are always encrypted'],

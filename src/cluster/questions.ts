@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { certainlyAhead } from '../core/clock-apart.ts'
 import { budgetAnswerers } from './budget-questions.ts'
 import { createBudgets } from './budget-schema.ts'
+import { PostgresRefusal } from './connect.ts'
 import type { SeenMark } from './lost-changes.ts'
 import type { ClusterPeer, ClusterQuestion, JoinRequest, PartQuestion, Questions, ServerFacts } from './protocol.ts'
 import { purgeAnswerers } from './records/purge.ts'
@@ -75,6 +76,7 @@ export const answerers: Answerers = {
     await inTransaction(client, async () => {
       await client.query("select pg_advisory_xact_lock(hashtext('spgw'))")
       if (await exists(client)) await refuseOthers(client, name)
+      else await refuseForeign(client)
       await client.query(createSchema)
       await client.query(createBudgets)
       // Nodes that may only read and write rows find all that they may come to need.
@@ -275,8 +277,18 @@ async function exists(client: pg.Client): Promise<boolean> {
 async function refuseOthers(client: pg.Client, name: string): Promise<void> {
   const members = await listMembers(client)
   if (members.some((member) => member.name !== name || member.heardAt !== null))
-    throw new Error(`there is a cluster already, of ${members.map((member) => member.name).join(', ')}: join it`)
+    throw new PostgresRefusal(
+      `there is a cluster already, of ${members.map((member) => member.name).join(', ')}: join it`,
+    )
   await client.query('drop schema spgw cascade')
+}
+
+async function refuseForeign(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ found: boolean }>("select to_regnamespace('spgw') is not null as found")
+  if (rows[0]?.found === true)
+    throw new PostgresRefusal(
+      'it has a schema spgw that is no cluster: drop that there, or name another database in cluster.postgres',
+    )
 }
 
 async function listMembers(client: pg.Client): Promise<ClusterPeer[]> {

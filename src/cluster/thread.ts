@@ -2,13 +2,20 @@ import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'no
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
 import { Conditions } from './conditions.ts'
-import { isUnusable, PostgresAway } from './connect.ts'
+import { describeLoss, isUnusable, PostgresAway } from './connect.ts'
 import type { LimitEvents, LimitPart } from './limits/part.ts'
 import { findSharers } from './limits/sharers.ts'
 import { GatherNodes } from './objects/gather-nodes.ts'
 import { SharedObjects } from './objects/shared-objects.ts'
 import { Postgres } from './postgres.ts'
-import type { ClusterMessage, ClusterRequest, ClusterThreadData, LimitsStart, OutboxReport } from './protocol.ts'
+import type {
+  ClusterMessage,
+  ClusterRequest,
+  ClusterThreadData,
+  LimitsStart,
+  OutboxReport,
+  PostgresAddress,
+} from './protocol.ts'
 import { answerers } from './questions.ts'
 import type { RecordReading } from './readings/reading.ts'
 import { Readings } from './readings/readings.ts'
@@ -28,6 +35,7 @@ const retryMs = 3000
 /** The cluster's own thread, the only one that talks to PostgreSQL. */
 class ClusterThread {
   readonly #port: MessagePort
+  readonly #address: PostgresAddress
   readonly #postgres: Postgres
   readonly #shipper: Shipper | null
   readonly #readings: Readings | null
@@ -47,6 +55,7 @@ class ClusterThread {
 
   constructor(port: MessagePort, data: ClusterThreadData) {
     this.#port = port
+    this.#address = data.address
     this.#postgres = new Postgres(data.address, {
       onLink: (trouble) => this.#post({ kind: 'link', trouble }),
       onNotify: (payload) => this.#hear(payload),
@@ -147,7 +156,7 @@ class ClusterThread {
       const output = name === 'append' ? await this.#append(asked.input) : await this.#ask(asked)
       this.#post({ kind: 'answer', id, output })
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
+      const message = describeLoss(error, this.#address)
       const cause = error instanceof PostgresAway ? 'away' : isUnusable(error) ? 'unusable' : 'refused'
       this.#post({ kind: 'failure', id, cause, message })
     }

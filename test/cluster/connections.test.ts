@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isUnusable, PostgresAway } from '../../src/cluster/connect.ts'
+import { isUnusable, PostgresAway, PostgresRefusal } from '../../src/cluster/connect.ts'
 import { type Backend, OwnConnection, stopBackend } from '../../src/cluster/own-connection.ts'
 import { Postgres } from '../../src/cluster/postgres.ts'
 import { MockPostgres, Refused } from '../support/mock-postgres.ts'
@@ -103,6 +103,8 @@ describe('the two connections of a node', () => {
       throw new Refused('23505', 'duplicate key')
     }
     await expect(postgres.ask((client) => client.query('insert'))).rejects.toThrow('duplicate key')
+    const found = postgres.ask(() => Promise.reject(new PostgresRefusal('there is a cluster already')))
+    await expect(found).rejects.toThrow(PostgresRefusal)
     expect(links).toEqual([null])
     // What stands there can be read.
     server.answer = () => {

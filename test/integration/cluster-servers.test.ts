@@ -87,6 +87,15 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
     expect([state, message]).toEqual(['ok', expect.stringMatching(/is reached \(\d+\..*, TLSv1\.\d, no standby\)/)])
   })
 
+  it('PostgreSQL keeps a schema that is no cluster of ours', async () => {
+    postgres.query('create schema spgw')
+    const client = await connect('localhost', certificate.pem)
+    const founded = answerers.found(client, { cluster: 'clu_1', member: 'nod_1', name: 'gw-a', token: 't', rows: [] })
+    await expect(founded).rejects.toThrow(/it has a schema spgw that is no cluster: drop that there/)
+    await client.end()
+    postgres.query('drop schema spgw')
+  })
+
   it('PostgreSQL is not believed with a certificate of another authority, or of another host', async () => {
     await expect(connect('localhost', other.pem)).rejects.toThrow(/self-signed certificate/)
     await expect(connect('127.0.0.1', certificate.pem)).rejects.toThrow(/IP: 127\.0\.0\.1 is not in the cert's list/)
