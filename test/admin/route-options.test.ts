@@ -105,7 +105,9 @@ describe('an explanation of a route whose provider has limits of its own', () =>
     used.set(`${id} account requests minute`, {
       ...{ used: 5, held: 0, holders: 0, resetsAt: Date.now() + 30_000, includesHeld: true },
     })
-    expect((await explain()).skipped[0]?.reason).toContain('what they have used or hold in hand leaves no room')
+    expect((await explain()).skipped[0]?.reason).toContain(
+      'They are used up, or nodes of the cluster hold the rest; try again',
+    )
     const account = await client.providers.show({ name: 'openai' })
     expect(account.limits.map((limit) => limit.used_includes_held)).toEqual([true, undefined])
 

@@ -24,8 +24,11 @@ export interface LimitRefusal {
   used: number
   /** Milliseconds after which asking again may help; null: waiting does not help. */
   waitMs: number | null
-  /** Of a limit that nodes share: why this one could not be granted more; `unheard`: no answer has come yet. */
-  apart: Apart | 'unheard'
+  /**
+   * Of a limit that nodes share: why this one could not be granted more. `unheard`: no answer has come yet; `held`: what others
+   * have used, or hold for themselves, leaves no room.
+   */
+  apart: Apart | 'unheard' | 'held'
   /** Of a limit that nodes share: what may be had from the others; null: nothing may. */
   want: LimitWant | null
 }
@@ -320,12 +323,12 @@ export class LimitCounters {
     return { limit, amount, used, ...this.#shared(limit, row, amount, waitMs) }
   }
 
-  /** Only what the others have refused just now is used up. */
+  /** Where the others have said nothing just now, it is not known whether they left something. */
   #shared(limit: Limit, row: number, amount: number, waitMs: number | null) {
     const want = this.#want(limit, row, amount)
     const apart = this.#counting.apart()
-    if (apart !== null || want === null || wasRefused(this.#rows.words, row, amount, this.#now()))
-      return { waitMs, apart, want }
+    if (apart !== null || want === null) return { waitMs, apart, want }
+    if (wasRefused(this.#rows.words, row, amount, this.#now())) return { waitMs, apart: 'held' as const, want }
     return { waitMs: unheardWaitMs, apart: 'unheard' as const, want }
   }
 

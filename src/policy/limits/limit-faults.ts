@@ -3,13 +3,8 @@ import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { LimitHold, LimitRefusal } from './limit-counters.ts'
 
-interface ToldRefusal extends Omit<LimitRefusal, 'want' | 'apart'> {
-  /** `held`: nobody has asked the others, who may hold what they do not need. */
-  apart: LimitRefusal['apart'] | 'held'
-}
-
 /** What the client is told of a limit that has no room, with its real wait; and what the record says. */
-export function refusedByLimit({ limit, amount, used, waitMs, apart }: ToldRefusal): {
+export function refusedByLimit({ limit, amount, used, waitMs, apart }: Omit<LimitRefusal, 'want'>): {
   fault: Fault
   signal: Signal
 } {
@@ -18,7 +13,8 @@ export function refusedByLimit({ limit, amount, used, waitMs, apart }: ToldRefus
   const message = `${describe(limit, nameForClient(limit.scope))} ${why}`
   const { policy, scope, kind } = limit
   // What is used on nodes that this one does not hear is not known.
-  const data = { policy, scope, kind, limit: limit.limit, used: apart === null ? used : null, asked: amount }
+  const isKnown = apart === null || apart === 'held'
+  const data = { policy, scope, kind, limit: limit.limit, used: isKnown ? used : null, asked: amount }
   const retry = waitMs === null ? { shouldRetry: false } : { retryAfterMs: waitMs }
   return { fault: fault('rate_limited', message, retry), signal: { rule: 'limits', verdict: 'deny', text, data } }
 }
@@ -43,7 +39,7 @@ export function nameForClient(scope: string): string {
 function explain(
   { kind, limit }: Limit,
   amount: number,
-  { waitMs, apart }: Pick<ToldRefusal, 'waitMs' | 'apart'>,
+  { waitMs, apart }: Pick<LimitRefusal, 'waitMs' | 'apart'>,
 ): string {
   if (limit === 0) return 'So nothing passes; ask the operator.'
   if (waitMs === null) return `This request alone needs ${amount}, so waiting does not help: send a smaller one.`
@@ -52,10 +48,10 @@ function explain(
   const shared = 'The nodes of the cluster share this limit, and'
   if (apart === 'cut off') return `${shared} this one is cut off from the others and has no more of it; ${later}`
   if (apart === 'opening') return `${shared} none is given more before all have said what they use; ${later}`
-  if (apart === 'held') return `${shared} what they have used or hold in hand leaves no room; ${later}`
   if (apart === 'unheard') return `${shared} what they left of it was not heard in time; ${later}`
-  if (kind === 'concurrency') return 'As many are running; wait for one of them to end, then try again.'
-  return `They are used up; ${later}`
+  const held = apart === 'held' ? ', or nodes of the cluster hold the rest' : ''
+  if (kind === 'concurrency') return `As many are running${held}; wait for one of them to end, then try again.`
+  return `They are used up${held}; ${later}`
 }
 
 const unit = (kind: Limit['kind'], count: number) => plural(kind === 'tokens' ? 'token' : 'request', count)

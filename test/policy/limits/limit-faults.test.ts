@@ -54,7 +54,6 @@ describe('of a limit that nodes share, a node that can be granted nothing says s
     ['cut off', 'requests', 'this one is cut off from the others and has no more of it; try again in 5 seconds.'],
     ['cut off', 'concurrency', 'this one is cut off from the others and has no more of it; try again in 5 seconds.'],
     ['opening', 'requests', 'none is given more before all have said what they use; try again in 5 seconds.'],
-    ['held', 'requests', 'what they have used or hold in hand leaves no room; try again in 5 seconds.'],
     ['unheard', 'requests', 'what they left of it was not heard in time; try again in 5 seconds.'],
   ] as const)('%s, %s', (apart, kind, words) => {
     const { fault, signal } = refuse(apart, kind)
@@ -70,6 +69,15 @@ describe('of a limit that nodes share, a node that can be granted nothing says s
     const { fault, signal } = refuse(null)
     expect(fault.message).toContain('They are used up; try again in 5 seconds.')
     expect(fault.message).not.toMatch(/cluster|cut off/)
+    expect(signal.data?.used).toBe(5)
+  })
+
+  it.each([
+    ['requests', 'They are used up, or nodes of the cluster hold the rest; try again in 5 seconds.'],
+    ['concurrency', 'As many are running, or nodes of the cluster hold the rest; wait for one of them to end'],
+  ] as const)('says where nodes share it that they may hold what is not used: %s', (kind, words) => {
+    const { fault, signal } = refuse('held', kind)
+    expect(fault.message).toContain(words)
     expect(signal.data?.used).toBe(5)
   })
 })
