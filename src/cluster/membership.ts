@@ -286,7 +286,10 @@ export class Membership {
       if (answer !== null) return joiner.open(answer)
       await new Promise((resolve) => setTimeout(resolve, lookForJoinsMs))
     }
-    throw new StoreReadOnly('the node that invited does not answer; a restart of it ends its invitations')
+    throw new StoreConflict(
+      'the node that invited does not answer; a restart of it ends its invitations',
+      askForInvitation,
+    )
   }
 
   /**

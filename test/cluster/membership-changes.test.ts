@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Membership, type MembershipParts } from '../../src/cluster/membership.ts'
 import type { ClusterPeer } from '../../src/cluster/protocol.ts'
 import { Secret } from '../../src/core/secret.ts'
@@ -265,6 +265,17 @@ describe('a node that joins', () => {
     Object.assign(world.answers, { 'ask-join': true, 'read-answer': '' })
     expect((await join()).message).toContain('the node that invited has refused')
     expect(world.done).not.toContain('stand')
+  })
+
+  it('asks for another invitation where nobody answers it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const joined = join()
+    await vi.advanceTimersByTimeAsync(21_000)
+    expect(await joined).toMatchObject({
+      message: 'the node that invited does not answer; a restart of it ends its invitations',
+      hint: expect.stringContaining('spgw cluster invite'),
+    })
   })
 
   it('is no member of a cluster already', async () => {
