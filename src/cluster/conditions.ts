@@ -8,7 +8,7 @@ import type { Self } from './self.ts'
 /** Older than that it says nothing of now. */
 const freshFor = '15 seconds'
 
-type Asking = Pick<Self, 'member' | 'incarnation'>
+type NodeRun = Pick<Self, 'member' | 'incarnation'>
 
 /** Says how this node is, and reads how the others are. */
 export class Conditions {
@@ -22,7 +22,7 @@ export class Conditions {
   }
 
   /** Of all nodes that are heard of, by their ids. */
-  async exchange(client: pg.Client, self: Asking): Promise<Record<string, NodeCondition>> {
+  async exchange(client: pg.Client, self: NodeRun): Promise<Record<string, NodeCondition>> {
     this.#isReady ||= await ensurePart(client, conditionsPart)
     if (!this.#isReady) return {}
     if (this.#own !== null) await this.#say(client, self, { ...this.#own, ...this.#clock })
@@ -34,7 +34,7 @@ export class Conditions {
   }
 
   /** A gateway that runs besides from a copy of this node's data says nothing in its name. */
-  async #say(client: pg.Client, { member, incarnation }: Asking, own: NodeCondition): Promise<void> {
+  async #say(client: pg.Client, { member, incarnation }: NodeRun, own: NodeCondition): Promise<void> {
     const asked = Date.now()
     const { rows } = await client.query<{ now: string }>(
       `insert into spgw.conditions (member, condition) select id, $2 from spgw.members

@@ -1,7 +1,7 @@
 import type { PostgresAddress, ValkeyAddress } from './protocol.ts'
 
 /** A server of the cluster, as the settings name it. */
-interface Asked extends Pick<PostgresAddress | ValkeyAddress, 'host' | 'authority'> {
+interface NamedServer extends Pick<PostgresAddress | ValkeyAddress, 'host' | 'authority'> {
   setting: 'postgres' | 'valkey'
 }
 
@@ -36,7 +36,7 @@ const advices: readonly [says: RegExp, advice: (setting: string) => string][] = 
 ]
 
 /** Why a server is not reached, in words that say what to do where the settings or the server are wrong. */
-export function explainLoss(error: unknown, asked: Asked): string {
+export function explainLoss(error: unknown, asked: NamedServer): string {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return explainLoss(error.errors[0], asked)
   if (!(error instanceof Error)) return String(error)
   const { setting } = asked
@@ -48,7 +48,7 @@ export function explainLoss(error: unknown, asked: Asked): string {
   return advice === undefined ? said : `${said.replace(/\.$/, '')}: ${advice}`
 }
 
-function explainCertificate(error: Error, { setting, host, authority }: Asked): string | null {
+function explainCertificate(error: Error, { setting, host, authority }: NamedServer): string | null {
   const code = 'code' in error ? String(error.code) : ''
   const [said = ''] = error.message.split(';')
   if (unknownAuthority.includes(code))

@@ -4,7 +4,7 @@ import type { ClusterNode } from '../../src/cluster/node.ts'
 import type { LimitsStart, OutboxReport, ValkeyAddress } from '../../src/cluster/protocol.ts'
 import { removed } from '../../src/cluster/troubles.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import { startLimits, toValkeyAddress } from '../../src/daemon/cluster.ts'
+import { startLimits } from '../../src/daemon/cluster.ts'
 import { ClusterTroubles } from '../../src/daemon/cluster-troubles.ts'
 import type { Log } from '../../src/daemon/log.ts'
 import { sharedCosts } from '../../src/daemon/shared-costs.ts'
@@ -397,11 +397,4 @@ describe('records of all nodes as they end', () => {
     shared.hearEnded([{ id: 'req_3', node: 'gw-b' } as RequestRecord])
     expect(seen).toEqual([{ id: 'req_1' }, { id: 'req_2', node: 'gw-a' }, { id: 'req_3', node: 'gw-b' }])
   })
-})
-
-it('takes no file for an authority that has no certificate', () => {
-  const settings = { host: 'db', port: 1, user: 'u', database: 0, password: null, without: 'share' } as const
-  const read = (authority: string) => () => toValkeyAddress({ ...settings, authority })
-  expect(read(import.meta.filename.replace('daemon', 'nowhere'))).toThrow(/cannot be read \(ENOENT\)/)
-  expect(read(import.meta.filename)).toThrow(/cluster\.valkey_ca: .* has no certificate in PEM/)
 })

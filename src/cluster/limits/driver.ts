@@ -62,6 +62,8 @@ export class LimitDriver {
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#timer = null
+    // Until another begins nobody says what is used.
+    for (const cell of this.#cells.values()) cell.answer(cell.limit(), 0, 0)
   }
 
   /** None: another gateway is the node that this one was, and nothing will be granted. */

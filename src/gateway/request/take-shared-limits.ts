@@ -15,6 +15,7 @@ export async function takeSharedLimits(call: Call, limits: readonly Limit[]): Pr
     const taken = gateway.limits.admit(limits, inspection.endUser, asked)
     const rest = until - performance.now()
     const want = 'taken' in taken || rest <= 0 || arrival.abort.aborted ? null : taken.want
-    if (want === null || !(await gateway.limits.askOthers(want, rest))) return concludeLimits(call, taken)
+    if (want === null) return concludeLimits(call, taken)
+    await gateway.limits.askOthers(want, rest)
   }
 }

@@ -29,7 +29,7 @@ export interface LimitRefusal {
    * have used, or hold for themselves, leaves no room.
    */
   apart: Apart | 'unheard' | 'held'
-  /** Of a limit that nodes share: what may be had from the others; null: nothing may. */
+  /** Of a limit that nodes share: what may be had from the others; null: nothing may, as the same was refused just now. */
   want: LimitWant | null
 }
 
@@ -86,9 +86,6 @@ export interface AskedAmounts {
   tokens: number
 }
 
-/** Whoever was refused before the others answered may ask again after so long. */
-const unheardWaitMs = 1000
-
 /** Tries, since what refuses may be held only for a moment by a request that another counter refuses. */
 const tries = 3
 
@@ -133,12 +130,9 @@ export class LimitCounters {
     return this.#counting.isShared
   }
 
-  /** Resolves when there may be more, or after so long. False: the same was refused just now. */
-  async askOthers(want: LimitWant, ms: number): Promise<boolean> {
-    const { words } = this.#rows
-    if (wasRefused(words, want.row, want.need, this.#now())) return false
-    await nextAnswer(words, want.row, ms, () => this.#wantMore(want))
-    return true
+  /** Resolves when there may be more, or after so long. */
+  async askOthers(want: LimitWant, ms: number): Promise<void> {
+    await nextAnswer(this.#rows.words, want.row, ms, () => this.#wantMore(want))
   }
 
   /** What of these limits is not here yet, for whoever takes it later without waiting; null: all is. */
@@ -319,28 +313,30 @@ export class LimitCounters {
       return null
     }
     const waitMs = amount > limit.limit || limit.limit === 0 ? null : window.wait(this.#rows, row, -left, now)
-    const used = limit.limit - left - amount
-    return { limit, amount, used, ...this.#shared(limit, row, amount, waitMs) }
+    return this.#refuse(limit, row, { amount, used: limit.limit - left - amount, waitMs })
   }
 
   /** Where the others have said nothing just now, it is not known whether they left something. */
-  #shared(limit: Limit, row: number, amount: number, waitMs: number | null) {
-    const want = this.#want(limit, row, amount)
-    const apart = this.#counting.apart()
-    if (apart !== null || want === null) return { waitMs, apart, want }
-    if (wasRefused(this.#rows.words, row, amount, this.#now())) return { waitMs, apart: 'held' as const, want }
-    return { waitMs: unheardWaitMs, apart: 'unheard' as const, want }
-  }
-
-  #want({ kind, limit }: Limit, row: number, need: number): LimitWant | null {
-    return this.#counting.isShared && need <= limit ? { row, slots: kind === 'concurrency', need } : null
+  #refuse(limit: Limit, row: number, found: Pick<LimitRefusal, 'amount' | 'used' | 'waitMs'>): LimitRefusal {
+    const need = found.amount
+    let { waitMs } = found
+    let apart: LimitRefusal['apart'] = this.#counting.apart()
+    let want: LimitWant | null = null
+    if (this.#counting.isShared && need <= limit.limit) {
+      if (wasRefused(this.#rows.words, row, need, this.#now())) apart ??= 'held'
+      else {
+        want = { row, slots: limit.kind === 'concurrency', need }
+        if (apart === null) waitMs = 1000
+        apart ??= 'unheard'
+      }
+    }
+    return { limit, ...found, waitMs, apart, want }
   }
 
   #hold(hold: LimitHold, limit: Limit, row: number): LimitRefusal | null {
     const { words } = this.#rows
     const { isTaken, used } = this.#counting.takeSlot(words, row, limit.limit)
-    const waitMs = limit.limit === 0 ? null : 1000
-    if (!isTaken) return { limit, amount: 1, used, ...this.#shared(limit, row, 1, waitMs) }
+    if (!isTaken) return this.#refuse(limit, row, { amount: 1, used, waitMs: limit.limit === 0 ? null : 1000 })
     const entry = this.#ledger.open(row, 1n)
     if (entry === null) {
       this.#counting.releaseSlots(words, row, 1n)

@@ -13,8 +13,14 @@ export function refusedByLimit({ limit, amount, used, waitMs, apart }: Omit<Limi
   const message = `${describe(limit, nameForClient(limit.scope))} ${why}`
   const { policy, scope, kind } = limit
   // What is used on nodes that this one does not hear is not known.
-  const isKnown = apart === null || apart === 'held'
-  const data = { policy, scope, kind, limit: limit.limit, used: isKnown ? used : null, asked: amount }
+  const data = {
+    policy,
+    scope,
+    kind,
+    limit: limit.limit,
+    used: apart === null || apart === 'held' ? used : null,
+    asked: amount,
+  }
   const retry = waitMs === null ? { shouldRetry: false } : { retryAfterMs: waitMs }
   return { fault: fault('rate_limited', message, retry), signal: { rule: 'limits', verdict: 'deny', text, data } }
 }
@@ -36,6 +42,12 @@ export function nameForClient(scope: string): string {
   return scope === 'workspace' ? 'the workspace' : scope
 }
 
+const aparts = {
+  'cut off': 'this one is cut off from the others and has no more of it',
+  opening: 'none is given more before all have said what they use',
+  unheard: 'no answer came in time',
+}
+
 function explain(
   { kind, limit }: Limit,
   amount: number,
@@ -45,10 +57,8 @@ function explain(
   if (waitMs === null) return `This request alone needs ${amount}, so waiting does not help: send a smaller one.`
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
   const later = `try again in ${seconds} ${plural('second', seconds)}.`
-  const shared = 'The nodes of the cluster share this limit, and'
-  if (apart === 'cut off') return `${shared} this one is cut off from the others and has no more of it; ${later}`
-  if (apart === 'opening') return `${shared} none is given more before all have said what they use; ${later}`
-  if (apart === 'unheard') return `${shared} what they left of it was not heard in time; ${later}`
+  if (apart !== null && apart !== 'held')
+    return `The nodes of the cluster share this limit, and ${aparts[apart]}; ${later}`
   const held = apart === 'held' ? ', or nodes of the cluster hold the rest' : ''
   if (kind === 'concurrency') return `As many are running${held}; wait for one of them to end, then try again.`
   return `They are used up${held}; ${later}`

@@ -180,4 +180,8 @@ it('counts nothing as used of a limit that nobody uses any more', async () => {
     return counters.used(limit)
   }
   await expect.poll(useLater, { timeout: 15_000 }).toBe(0)
+  await expect.poll(use).toBe(true)
+  expect(counters.used(limit)).toBeGreaterThanOrEqual(10)
+  driver.stop()
+  expect(counters.used(limit)).toBe(0)
 })

@@ -54,7 +54,7 @@ describe('of a limit that nodes share, a node that can be granted nothing says s
     ['cut off', 'requests', 'this one is cut off from the others and has no more of it; try again in 5 seconds.'],
     ['cut off', 'concurrency', 'this one is cut off from the others and has no more of it; try again in 5 seconds.'],
     ['opening', 'requests', 'none is given more before all have said what they use; try again in 5 seconds.'],
-    ['unheard', 'requests', 'what they left of it was not heard in time; try again in 5 seconds.'],
+    ['unheard', 'requests', 'no answer came in time; try again in 5 seconds.'],
   ] as const)('%s, %s', (apart, kind, words) => {
     const { fault, signal } = refuse(apart, kind)
     expect(fault).toMatchObject({ code: 'rate_limited', retryAfterMs: 4200 })

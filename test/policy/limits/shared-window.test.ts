@@ -101,16 +101,16 @@ it('puts requests at once back at their end, also those of a thread that died', 
 })
 
 it('asks the cluster thread once, and not for what was refused just now', async () => {
-  const { counters, cell, wants, want, time } = open('requests')
+  const { counters, cell, wants, want, time, limit } = open('requests')
   const asked = counters.askOthers(want, 60_000)
   expect(wants).toEqual([want])
   cell.answer(0, time.now + 250, 0)
-  expect(await asked).toBe(true)
-  expect(await counters.askOthers(want, 60_000)).toBe(false)
+  await asked
+  expect(counters.findWant([limit], null, one)).toBeNull()
   time.now += 251
-  cell.answer(0, 0, 0)
-  void counters.askOthers(want, 0)
-  expect(wants).toHaveLength(2)
+  expect(counters.findWant([limit], null, one)).toEqual(want)
+  cell.answer(0, time.now + 250, 0)
+  expect(counters.findWant([limit], null, one)).toBeNull()
 })
 
 it('says when there is room for what was refused, and where that is not known, when the next bucket begins', () => {
