@@ -10,6 +10,13 @@ export class PostgresAway extends Error {
 /** Nothing was lost: what was found there does not allow what was asked. */
 export class PostgresRefusal extends Error {
   override readonly name = 'PostgresRefusal'
+  /** What to do. */
+  readonly hint: string
+
+  constructor(message: string, hint: string) {
+    super(message)
+    this.hint = hint
+  }
 }
 
 const connectMs = 3000

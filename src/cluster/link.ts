@@ -173,8 +173,9 @@ export class ClusterLink {
     else if (message.cause === 'away')
       pending?.reject(new StoreReadOnly(`PostgreSQL was not reached: ${message.message}`))
     else {
-      const Refused = message.cause === 'unusable' ? StoreReadOnly : StoreConflict
-      pending?.reject(new Refused(`PostgreSQL refused it: ${message.message}`))
+      const reason = `PostgreSQL refused it: ${message.message}`
+      const isUnusable = message.cause === 'unusable'
+      pending?.reject(isUnusable ? new StoreReadOnly(reason) : new StoreConflict(reason, message.hint))
     }
   }
 

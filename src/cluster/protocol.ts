@@ -225,7 +225,7 @@ export type FailureCause = 'away' | 'unusable' | 'refused'
 
 export type ClusterMessage =
   | { kind: 'answer'; id: number; output: unknown }
-  | { kind: 'failure'; id: number; cause: FailureCause; message: string }
+  | { kind: 'failure'; id: number; cause: FailureCause; message: string; hint?: string }
   /** Why PostgreSQL is not reached; null: it is. */
   | { kind: 'link'; trouble: string | null }
   /** The cluster is there now. */

@@ -278,7 +278,8 @@ async function refuseOthers(client: pg.Client, name: string): Promise<void> {
   const members = await listMembers(client)
   if (members.some((member) => member.name !== name || member.heardAt !== null))
     throw new PostgresRefusal(
-      `there is a cluster already, of ${members.map((member) => member.name).join(', ')}: join it`,
+      `there is a cluster already, of ${members.map((member) => member.name).join(', ')}`,
+      'A new gateway joins it: spgw cluster join TOKEN',
     )
   await client.query('drop schema spgw cascade')
 }
@@ -287,7 +288,8 @@ async function refuseForeign(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ found: boolean }>("select to_regnamespace('spgw') is not null as found")
   if (rows[0]?.found === true)
     throw new PostgresRefusal(
-      'it has a schema spgw that is no cluster: drop that there, or name another database in cluster.postgres',
+      'the database has a schema spgw that is no cluster',
+      'Drop that there, or name another database in cluster.postgres.',
     )
 }
 

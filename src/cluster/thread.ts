@@ -2,7 +2,7 @@ import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'no
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
 import { Conditions } from './conditions.ts'
-import { describeLoss, isUnusable, PostgresAway } from './connect.ts'
+import { describeLoss, isUnusable, PostgresAway, PostgresRefusal } from './connect.ts'
 import type { LimitEvents, LimitPart } from './limits/part.ts'
 import { findSharers } from './limits/sharers.ts'
 import { GatherNodes } from './objects/gather-nodes.ts'
@@ -158,7 +158,8 @@ class ClusterThread {
     } catch (error) {
       const message = describeLoss(error, this.#address)
       const cause = error instanceof PostgresAway ? 'away' : isUnusable(error) ? 'unusable' : 'refused'
-      this.#post({ kind: 'failure', id, cause, message })
+      const hint = error instanceof PostgresRefusal ? { hint: error.hint } : {}
+      this.#post({ kind: 'failure', id, cause, message, ...hint })
     }
   }
 

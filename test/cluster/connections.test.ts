@@ -103,7 +103,7 @@ describe('the two connections of a node', () => {
       throw new Refused('23505', 'duplicate key')
     }
     await expect(postgres.ask((client) => client.query('insert'))).rejects.toThrow('duplicate key')
-    const found = postgres.ask(() => Promise.reject(new PostgresRefusal('there is a cluster already')))
+    const found = postgres.ask(() => Promise.reject(new PostgresRefusal('there is a cluster already', 'Join it.')))
     await expect(found).rejects.toThrow(PostgresRefusal)
     expect(links).toEqual([null])
     // What stands there can be read.

@@ -67,6 +67,20 @@ describe('a question to the cluster thread', () => {
     expect(await Promise.all([one, other])).toEqual(['first', 'second'])
   })
 
+  it('is refused with what to do, where that is known', async () => {
+    const { link, thread } = open()
+    const asked = link.ask('find', null)
+    const refused = {
+      kind: 'failure',
+      id: thread().asked,
+      cause: 'refused',
+      message: 'a schema',
+      hint: 'Drop it.',
+    } as const
+    thread().say(refused)
+    await expect(asked).rejects.toMatchObject({ name: 'StoreConflict', hint: 'Drop it.' })
+  })
+
   it('that nobody waits for any more is stopped, and not asked where that is known', async () => {
     const { link, thread } = open()
     const stop = new AbortController()
