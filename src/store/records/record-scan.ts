@@ -9,6 +9,8 @@ import { recordWindows } from './record-windows.ts'
 
 /** In bytes; tags stand at the end of a record, and most are shorter. */
 const endBytes = 512
+/** So many rows are named in one query. */
+const atOnce = 500
 
 /** Every record that the filter lets through, newest first, a few milliseconds' worth at a time. `limit` and `before` do not apply. */
 export async function* scanRecords(db: Database, filter: RecordFilter, withText: boolean): AsyncGenerator<Scanned> {
@@ -49,15 +51,29 @@ const ending = sql<string>`cast(substr(cast(record_json as blob), ${sql.lit(-end
 
 /** Of those of a query. */
 export async function readTagged(matching: ScannedQuery, reader = new TagReader()): Promise<ScannedRow[]> {
-  const rows: TaggedRow[] = await matching.select(ending.as('ending')).execute()
+  const rows: TaggedRow[] = await matching.select(['id', ending.as('ending')]).execute()
+  const untold: string[] = []
   for (const row of rows) {
     const tags = reader.read(row.ending)
-    if (tags === null) return await matching.select('record_json').execute()
-    row.tags = tags
+    if (tags === null) untold.push(row.id)
+    else row.tags = tags
   }
+  for (let from = 0; from < untold.length; from += atOnce)
+    await readWhole(matching, rows, untold.slice(from, from + atOnce))
   return rows
 }
 
+/** Those whose tags are longer, or stand elsewhere. */
+async function readWhole(matching: ScannedQuery, rows: readonly TaggedRow[], ids: readonly string[]): Promise<void> {
+  const found = await matching.where('id', 'in', ids).select(['id', 'record_json']).execute()
+  const texts = new Map(found.map(({ id, record_json }) => [id, record_json]))
+  for (const row of rows) {
+    const text = texts.get(row.id)
+    if (text !== undefined) row.record_json = text
+  }
+}
+
 interface TaggedRow extends ScannedRow {
+  id: string
   ending: string
 }
