@@ -16,9 +16,12 @@ import {
   type Problem,
 } from './resource.ts'
 
-/** What is wrong with the outcome of a plan: everything that it refers to must exist, and no two routes may tie. */
-export async function checkOutcome(plan: ManifestPlan): Promise<Problem[]> {
-  const outcome = new ManifestCheck(plan)
+/** Whether calls of a lane can be sent to providers of a kind as they are. */
+export type Serves = (kind: string, lane: string) => boolean
+
+/** What is wrong with the outcome of a plan: everything that it refers to must exist and fit, and no two routes may tie. */
+export async function checkOutcome(plan: ManifestPlan, serves: Serves): Promise<Problem[]> {
+  const outcome = new ManifestCheck(plan, serves)
   const problems = await mapInSlices(plan.changes, (change) => checkChange(outcome, change))
   return [...problems.flat(), ...(await checkUsers(outcome, plan))]
 }
@@ -27,11 +30,13 @@ class ManifestCheck {
   readonly all: readonly Planned[]
   readonly routes: RouteIndex
   readonly #plan: ManifestPlan
+  readonly #serves: Serves
   /** By provider: the projects that may use it; null: all. */
   readonly #projects = new Map<string, ReadonlySet<unknown> | null>()
 
-  constructor(plan: ManifestPlan) {
+  constructor(plan: ManifestPlan, serves: Serves) {
     this.#plan = plan
+    this.#serves = serves
     this.all = [...plan.outcome.values()]
     const routes = this.all.filter(({ kind }) => kind === 'route')
     this.routes = new RouteIndex(routes.map(routeShape))
@@ -43,6 +48,12 @@ class ManifestCheck {
 
   missing(identity: Identity): string[] {
     return this.find(identity) === null ? [`there is no ${describe(identity)}`] : []
+  }
+
+  /** Calls without a model are never translated. */
+  mayDefault(lane: string, provider: string): boolean {
+    const kind = this.find(workspaceOwn('provider', provider))?.fields.kind
+    return typeof kind !== 'string' || this.#serves(kind, lane)
   }
 
   mayUse(project: string | null, provider: string): boolean {
@@ -75,7 +86,7 @@ function checkChange(outcome: ManifestCheck, { entry, after, kind }: PlannedChan
     }))
   const scope = say('', checkScope(outcome, entry))
   if (kind === 'environment') {
-    return [...scope, ...say('default_providers', checkProviders(outcome, defaultProviders(after)))]
+    return [...scope, ...say('default_providers', checkDefaults(outcome, after))]
   }
   if (kind === 'provider')
     return say(
@@ -110,6 +121,16 @@ function checkScope(outcome: ManifestCheck, { kind, project, environment }: Iden
 
 function checkProviders(outcome: ManifestCheck, names: readonly string[]): string[] {
   return [...new Set(names)].flatMap((name) => outcome.missing(workspaceOwn('provider', name)))
+}
+
+function checkDefaults(outcome: ManifestCheck, fields: Fields): string[] {
+  const { default_providers: written } = fields
+  const unfit = Object.entries(isObject(written) ? written : {}).flatMap(([lane, name]) =>
+    typeof name !== 'string' || outcome.mayDefault(lane, name)
+      ? []
+      : [`provider ${name} cannot be the default of ${lane}: its kind does not serve it`],
+  )
+  return [...checkProviders(outcome, defaultProviders(fields)), ...unfit]
 }
 
 function checkAttachment(outcome: ManifestCheck, word: string): string[] {

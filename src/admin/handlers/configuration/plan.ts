@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mapInSlices } from '../../../core/slices.ts'
 import { resolveAttachments } from '../../../manifest/attachments.ts'
 import { boundNotes, boundProblems } from '../../../manifest/bounded-problems.ts'
-import { checkOutcome } from '../../../manifest/check.ts'
+import { checkOutcome, type Serves } from '../../../manifest/check.ts'
 import { writeField } from '../../../manifest/kinds.ts'
 import { type ManifestPlan, makePlan, type PlannedChange } from '../../../manifest/plan.ts'
 import {
@@ -56,8 +56,14 @@ export async function planFiles(
   plan.notes.unshift(...found.notes)
   plan.problems.unshift(...found.problems)
   // A mistake in one entry makes others refer to what is not there.
-  if (plan.problems.length === 0) plan.problems.push(...(await checkOutcome(plan)), ...checkSecrets(plan, state))
+  if (plan.problems.length === 0)
+    plan.problems.push(...(await checkOutcome(plan, servesOf(context))), ...checkSecrets(plan, state))
   return { owner, state, plan, unset: found.unset }
+}
+
+function servesOf({ kinds }: Pick<AdminContext, 'kinds'>): Serves {
+  const lanes = new Map(kinds.map((kind) => [kind.kind, new Set<string>(kind.lanes)]))
+  return (kind, lane) => lanes.get(kind)?.has(lane) !== false
 }
 
 /** Only admins may see them. */
