@@ -269,7 +269,7 @@ export class ControlPlane {
       ...routingView(this.#shared),
       // The lanes are the data plane's: here they are loaded when somebody asks.
       inspect: async (...asked) => (await import('./inspect-request.ts')).inspectRequest(...asked),
-      limitUsage: (limit) => limitUsage(this.#shared.limits, limit, this.#publisher.configuration.timeZone),
+      limitUsage: (...asked) => limitUsage(this.#shared.limits, this.#publisher.configuration.timeZone, ...asked),
       prices: () => this.#publisher.prices,
       targets: (slot) => this.#targets(slot),
       degraded: () => this.#degraded.list(),

@@ -2,6 +2,7 @@ import type { Inspected } from '../admin/handlers/context.ts'
 import { type LaneName, laneNames } from '../core/lane.ts'
 import { readConversation } from '../lanes/conversation.ts'
 import { lanes } from '../lanes/index.ts'
+import { outputLimitName } from '../lanes/request-body.ts'
 
 /** Reads a body as the data plane does, for each lane that it may be meant for. `model` is for lanes whose bodies name none. */
 export function inspectRequest(text: string, asked: LaneName | null, model: string | null): Inspected[] {
@@ -18,12 +19,13 @@ function inspect(name: LaneName, path: string, body: Buffer, model: string | nul
   if (match === null) return []
   const inspection = match.endpoint.inspect(match, '', body)
   if ('code' in inspection) return [{ lane: name, fault: inspection }]
-  const { operation, signedReasoning } = match.endpoint
+  const { operation, signedReasoning, outputLimits } = match.endpoint
   const { streamed, outputLimit, answers } = inspection
   const { start, signature } = readConversation(body, signedReasoning ?? null)
   const conversation = { start: start?.text ?? null, signature }
   const size = { streamed, bytes: body.length, outputLimit, answers }
-  return [{ lane: name, operation, model: inspection.model ?? model, ...size, conversation }]
+  const limitedBy = outputLimits === undefined ? null : outputLimitName(body, outputLimits, outputLimits.names[0] ?? '')
+  return [{ lane: name, operation, model: inspection.model ?? model, ...size, limitedBy, conversation }]
 }
 
 function shapeOf(text: string): object {

@@ -23,7 +23,8 @@ import {
   remember,
   setPast,
 } from '../support/random-routes.ts'
-import { makeKey } from '../support/snapshot.ts'
+import { makeKey, makePolicy } from '../support/snapshot.ts'
+import { patternScript } from '../support/thread-module.ts'
 
 /** 10,000: `SPGW_EXPLAIN_RUNS=10000 npm test -- --project unit test/gateway/explain-equals-gateway.test.ts`. */
 const runs = Number(process.env.SPGW_EXPLAIN_RUNS ?? 150)
@@ -57,8 +58,15 @@ function placed(chosen: Case, origin: string, version: number): ConfigurationSna
     environmentId: route.environmentId === 'env_a1' ? 'env_1' : route.environmentId,
     retries: 0,
   }))
-  return { ...snapshot, version, providers, routes }
+  return { ...snapshot, version, providers, routes, policies: [...snapshot.policies, looks] }
 }
+
+/** Finds something in each prompt that has words, and changes nothing of what is decided. */
+const looks = makePolicy('looks', {
+  contentRules: [
+    { name: 'w', detector: null, pattern: 'wor[a-z]', action: 'flag', on: ['prompt'], reversible: false, longest: 9 },
+  ],
+})
 
 /** The data plane has one key, whose failures count for all. Most of what it is asked can be answered. */
 function answerable(chosen: Case): Case {
@@ -85,7 +93,7 @@ async function publish(plane: DataPlane, snapshot: ConfigurationSnapshot, chosen
   setPast(health, chosen, Date.now())
   remember(affinities, chosen, snapshot.routes, Date.now())
   const configured = plane.hear('has')
-  plane.tell({ type: 'configuration', snapshot, patternScript: null })
+  plane.tell({ type: 'configuration', snapshot, patternScript: patternScript() })
   await configured
   const priced = plane.hear('has')
   plane.tell({ type: 'prices', prices: { revision: snapshot.version, prices: pricesOf(chosen) } })
@@ -108,7 +116,7 @@ function explain({ shared }: DataPlane, configuration: ConfigurationSnapshot, ch
     recall: (asked) => recall(affinities, asked, Date.now()),
     isUsable: (target, credential) => health.isUsable(target, credential, Date.now()),
     prices: () => pricesOf(chosen),
-    limitUsage: (limit) => limitUsage(shared.limits, limit, configuration.timeZone),
+    limitUsage: (...asked) => limitUsage(shared.limits, configuration.timeZone, ...asked),
   }
   const context: Partial<AdminContext> = { runtime: runtime as AdminContext['runtime'], kinds: providerKinds }
   const [inspected] = inspectRequest(bodyOf(chosen), chosen.lane, null)

@@ -71,6 +71,8 @@ export type Inspected =
       bytes: number
       outputLimit: number | null
       answers: number
+      /** The member that limits its answer, or would; null: it has no length that could be limited. */
+      limitedBy: string | null
       /** What says which conversation it belongs to. */
       conversation: { start: string | null; signature: string | null }
     }
@@ -124,8 +126,11 @@ export interface Runtime {
   recall(keys: ConversationKeys): Remembered | null
   /** Whether the credential in that place can be used for the model at once. */
   isUsable(target: HealthTarget, credential: number): boolean
-  /** What is used of a limit at this moment, and held by how many requests in progress; epoch milliseconds of when all is free again. */
-  limitUsage(limit: Limit): UsedNow
+  /**
+   * What is used of a limit at this moment, and held by how many requests in progress; epoch milliseconds of when all is free again, or
+   * `missing` of a limit a minute.
+   */
+  limitUsage(limit: Limit, missing?: number): UsedNow
   /** As the data plane has them. */
   prices(): readonly ModelPrice[]
   /** The same for each model that calls to this provider have named; behind a pattern only those that have succeeded. */

@@ -29,7 +29,7 @@ export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<St
     recall: (keys) => runtime.recall(keys),
     isUsable: (...asked) => runtime.isUsable(...asked),
     // A limit that several projects share is met by the keys of each.
-    limitUsage: (limit) => runtime.limitUsage(limit),
+    limitUsage: (...asked) => runtime.limitUsage(...asked),
     prices: () => runtime.prices(),
     targets: (slot) => runtime.targets(slot),
     // What of it is a sum over all projects is left out where it is shown.

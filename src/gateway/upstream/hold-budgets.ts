@@ -25,11 +25,12 @@ import {
   unboundedAnswer,
 } from '../../policy/limits/expected-use.ts'
 import type { LimitCounters, LimitHold } from '../../policy/limits/limit-counters.ts'
+import { fitting } from '../../policy/limits/room-to-cap.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { EarlierParts } from '../request/trace.ts'
-import { capToRoom, fitting, roomToCap } from './cap-to-room.ts'
+import { capToRoom } from './cap-to-room.ts'
 import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
 
 const nanoPerUsd = 1e9
@@ -57,23 +58,20 @@ export function holdFirst(call: Call, target: Priced, now: number): Fault | null
   const hold = budgetsOf(call.arrival)
   if (hold === null) return null
   // Each budget may cap once. What is refused after that, others spend meanwhile.
+  let note: Signal | null = null
   for (let caps = 0; ; caps++) {
     const expected = expectFirst(call, target)
     if ('code' in expected) return expected
     const refusal = holdWhatFits(call.gateway.limits, hold, expected, momentOf(call, now))
     askLater(call, refusal)
-    if (caps === hold.limits.length || !isCapped(call, refusal, expected))
-      return concludeFirst(call, hold, target, expected, refusal)
+    note = caps === hold.limits.length ? null : cap(call, refusal, expected, note)
+    if (note === null) return concludeFirst(call, hold, target, expected, refusal)
   }
 }
 
 /** A shorter answer may fit, and the policy wants that; not of a copy for a shadow, which would take the last of a budget. */
-function isCapped(call: Call, refusal: BudgetRefusal | null, expected: Expected): boolean {
-  if (refusal === null || call.trace.shadowOf !== null) return false
-  const room = roomToCap(call, refusal, expected)
-  if (room === null) return false
-  capToRoom(call, refusal, room)
-  return true
+function cap(call: Call, refusal: BudgetRefusal | null, expected: Expected, before: Signal | null): Signal | null {
+  return refusal === null || call.trace.shadowOf !== null ? null : capToRoom(call, refusal, expected, before)
 }
 
 async function holdFirstShared(call: Call, target: Priced | undefined): Promise<Fault | null> {
@@ -86,12 +84,13 @@ async function holdFirstShared(call: Call, target: Priced | undefined): Promise<
     await gateway.limits.askAllowances(hold.limits, hold.user, moment)
     return null
   }
+  let note: Signal | null = null
   for (let caps = 0; ; caps++) {
     const expected = expectFirst(call, target)
     if ('code' in expected) return expected
     const refusal = await (await sharing()).holdShared(gateway.limits, hold, expected, moment)
-    if (caps === hold.limits.length || !isCapped(call, refusal, expected))
-      return concludeFirst(call, hold, target, expected, refusal)
+    note = caps === hold.limits.length ? null : cap(call, refusal, expected, note)
+    if (note === null) return concludeFirst(call, hold, target, expected, refusal)
   }
 }
 

@@ -1,12 +1,9 @@
-import { fault } from '../../core/errors.ts'
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
-import { flatText } from '../../core/flat-text.ts'
-import { quote } from '../../core/quote.ts'
-import type { Signal } from '../../core/record.ts'
 import type { Inspection } from '../../lanes/contract.ts'
 import { mayBeSigned } from '../../lanes/conversation.ts'
 import { mayUseModel } from '../../policy/admit.ts'
 import { type Candidate, offersChoice } from '../../routing/candidates.ts'
+import { denyUnpriced } from '../../routing/deny-unpriced.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
 import { type Plan, plan } from '../../routing/plan.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
@@ -17,7 +14,7 @@ export function planFor(call: Call): Plan {
   const { model, additionalModels } = call.inspection
   const found = planModel(call, model, call.pin, additionalModels)
   const { unpriced } = call.arrival
-  const planned = unpriced?.denies === true ? withoutUnpriced(call, found, unpriced.policy) : found
+  const planned = unpriced?.denies === true && model !== null ? withoutUnpriced(call, found, unpriced.policy, model) : found
   for (const signal of planned.signals) {
     if (signal.rule === 'target' && signal.verdict === 'skipped') call.trace.skipped(signal)
     else call.trace.routingSignals.push(signal)
@@ -26,42 +23,17 @@ export function planFor(call: Call): Plan {
   return planned
 }
 
+function withoutUnpriced(call: Call, found: Plan, policy: string, model: string): Plan {
+  const models = [model, ...(call.inspection.additionalModels ?? []).map(({ name }) => name)]
+  return denyUnpriced(found, { models, policy, isPriced: (candidate) => isPriced(call, candidate) })
+}
+
 /** What needs no price counts as priced: calls without tokens, and providers within the gateway. */
 export function isPriced({ gateway, match }: Call, candidate: Candidate): boolean {
   const { provider, upstreamModel, additionalUpstreamModels = [] } = candidate
   const live = gateway.model.configuration.providers.get(provider.id)
   if (live === undefined || live.kind.transport !== null || !match.endpoint.usesTokens) return true
   return [upstreamModel, ...additionalUpstreamModels].every((model) => gateway.model.priceOf(live, model) !== null)
-}
-
-/** Targets whose model has no price are skipped; with no other left, the policy denies the call. */
-function withoutUnpriced(call: Call, plan: Plan, policy: string): Plan {
-  const { inspection } = call
-  if (plan.fault !== null || inspection.model === null) return plan
-  const kept = plan.candidates.filter((candidate) => isPriced(call, candidate))
-  if (kept.length === plan.candidates.length) return plan
-  const dropped = plan.candidates.filter((candidate) => !kept.includes(candidate))
-  const signals = plan.signals.map((signal): Signal => {
-    const { provider: name, upstream_model: model } = signal.data ?? {}
-    const isDropped = dropped.some(({ provider, upstreamModel }) => provider.name === name && upstreamModel === model)
-    if (signal.rule !== 'target' || !isDropped) return signal
-    const text = flatText(
-      String(name),
-      ' (',
-      String(model),
-      '): the policy ',
-      policy,
-      ' denies models without a price.',
-    )
-    return { ...signal, verdict: 'skipped', text }
-  })
-  const rest = { route: plan.route, skipped: plan.skipped, signals }
-  if (kept.length > 0) return { ...rest, fault: null, candidates: kept }
-  const { model, additionalModels = [] } = inspection
-  const named = [model, ...additionalModels.map(({ name }) => name)].slice(0, 5).map(quote).join(', ')
-  const which = additionalModels.length === 0 ? named : `one of ${named}`
-  const text = `The policy ${policy} denies models without a price, and ${which} has none.`
-  return { ...rest, fault: fault('policy_denied', text, { param: 'model' }), candidates: [], operatorNote: null }
 }
 
 /** Records nothing: also for what a request names besides its model. */

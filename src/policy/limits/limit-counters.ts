@@ -258,6 +258,12 @@ export class LimitCounters {
     return this.#counting.windowOf(limit.kind).used(this.#rows, row, this.#counting.epochAt(this.#now()))
   }
 
+  /** Milliseconds until so much of a limit a minute is free again that is used now. */
+  freeIn(limit: Limit, amount: number): number {
+    const row = this.#rows.find(limit.counter)
+    return row === null ? 0 : this.#counting.windowOf(limit.kind).wait(this.#rows, row, amount, this.#now())
+  }
+
   /** Of the tightest limits a minute, as they are for a request that was just admitted. */
   figures({ taken }: LimitHold): LimitFigures {
     const found: LimitFigures = { requests: null, tokens: null }

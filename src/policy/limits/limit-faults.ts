@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
-import type { LimitHold, LimitRefusal } from './limit-counters.ts'
+import type { LimitRefusal } from './limit-counters.ts'
 
 /** What the client is told of a limit that has no room, with its real wait; and what the record says. */
 export function refusedByLimit({ limit, amount, used, waitMs, apart }: Omit<LimitRefusal, 'want'>): {
@@ -75,7 +75,7 @@ const leftNames = {
 } as const satisfies Record<Limit['kind'], string>
 
 /** One signal for all limits, since a record has room for figures and readers none for ten sentences. */
-export function withinLimits({ taken }: LimitHold): Signal {
+export function withinLimits({ taken }: { taken: readonly { limit: Limit; left: number }[] }): Signal {
   const data: NonNullable<Signal['data']> = {}
   for (const { limit, left } of taken) {
     const name = leftNames[limit.kind]

@@ -20,6 +20,8 @@ export interface RouteQuestion extends RequestSize {
   lanes: readonly LaneName[]
   /** null: any call of the lane. */
   operation: string | null
+  /** The member that limits its answer, or would; null: nothing does, or its body is not known. */
+  limitedBy: string | null
   /** null: its body is not known, so neither is where its conversation has been. */
   conversation: { start: string | null; signature: string | null } | null
 }
@@ -49,7 +51,8 @@ export async function readQuestion(context: AdminContext, input: ExplainInput): 
 /** Of a request nothing is known but its model. */
 export function sizeless(model: string, lane: LaneName | undefined): RouteQuestion {
   const lanes = lane === undefined ? [] : [lane]
-  return { model, lanes, operation: null, streamed: false, bytes: 0, outputLimit: null, answers: 1, conversation: null }
+  const size = { streamed: false, bytes: 0, outputLimit: null, answers: 1 }
+  return { model, lanes, operation: null, ...size, limitedBy: null, conversation: null }
 }
 
 async function readBody(

@@ -2,10 +2,19 @@ import type { Fault } from '../../../core/errors.ts'
 import { type FormatName, isFormatName, usualFormat } from '../../../core/format.ts'
 import { type LaneName, laneNames } from '../../../core/lane.ts'
 import { usdOfNano } from '../../../core/money.ts'
-import { checkCall, checkSource, compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
+import type { Signal } from '../../../core/record.ts'
+import {
+  checkCall,
+  checkSource,
+  compilePolicies,
+  type EffectivePolicy,
+  effectivePolicy,
+  mayUseModel,
+} from '../../../policy/admit.ts'
 import { indexKinds } from '../../../providers/index.ts'
 import { conversationKeys, stayAt } from '../../../routing/affinity.ts'
 import { isVectorCall, offersChoice, type Skipped, skippedSignal } from '../../../routing/candidates.ts'
+import { denyUnpriced } from '../../../routing/deny-unpriced.ts'
 import { type Candidate, compileRoutes, type Plan, plan } from '../../../routing/plan.ts'
 import { isSingleKey } from '../../../routing/single-key.ts'
 import type { Figures } from '../../../routing/strategy.ts'
@@ -15,7 +24,9 @@ import type { AdminContext } from '../context.ts'
 import { type FoundScope, findKey, findScope } from '../find.ts'
 import { loadNames } from '../names.ts'
 import { showLimits } from '../policies/limit-usage.ts'
+import { type CountedCall, priceAt } from './count-request.ts'
 import { refusedByAccounts } from './explain-accounts.ts'
+import { explainBudgets, explainLimits } from './explain-limits.ts'
 import { type AskedRoute, type ExplainInput, type RouteQuestion, readQuestion, sizeless } from './explain-question.ts'
 import { type ExplainedTranslation, explainTranslation } from './explain-translation.ts'
 import { figuresOf } from './figures.ts'
@@ -30,16 +41,20 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const scope =
     key === null ? named : await findScope(context, { project: key.projectId, environment: key.environmentId })
   const snapshotKey = key === null ? null : findSnapshotKey(context, key)
-  const { lane, planned, question, figures } = planBest(context, scope, asked.questions, snapshotKey)
-  const verdict = checkPolicy(context, snapshotKey, lane, question)
-  const route = planned.route
+  const { lane, planned: found, question, figures } = planBest(context, scope, asked.questions, snapshotKey)
   const [text = null] = Object.values(input.body ?? {})
   const policy =
     snapshotKey === null
       ? null
       : effectivePolicy(compilePolicies(context.runtime.snapshot().configuration), snapshotKey)
-  const translation = await explainTranslation(context, planned, { ...question, text, policy })
-  const accounts = refusedByAccounts(context, planned, { ...question, text, policy })
+  const counted = { ...question, text, policy }
+  const planned = withoutUnpriced(context, found, counted)
+  const { route } = planned
+  const verdict = checkPolicy(context, policy, lane, counted)
+  const budgets = explainBudgets(context, policy, planned.candidates[0], counted)
+  const written = budgets.room === null ? counted : { ...counted, room: budgets.room }
+  const translation = await explainTranslation(context, planned, written)
+  const accounts = refusedByAccounts(context, planned, written)
   const unasked = findUnasked(planned, translation, accounts)
   return {
     model: question.model,
@@ -81,20 +96,33 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
       estimate_usd: null,
       latency_ms: null,
     })),
-    policy_signals: [...verdict.signals],
+    policy_signals: [...verdict.signals, ...(verdict.fault === null && planned.fault === null ? budgets.signals : [])],
     routing_signals: [...planned.signals, ...[...unasked.values()].map(skippedSignal)],
-    ...showLeft(context, snapshotKey),
-    // Policies are asked first, so what they refuse is what a client would see.
-    error: pick(verdict.fault ?? planned.fault ?? refusalOf(planned.candidates, unasked)),
+    ...showLeft(context, policy),
+    // Policies are asked first, so what they refuse is what a client would see; budgets once a target is chosen.
+    error: pick(verdict.fault ?? planned.fault ?? budgets.fault ?? refusalOf(planned.candidates, unasked)),
     note: planned.fault === null ? null : planned.operatorNote,
   }
 }
 
+/** Where a policy of the key denies models without a price. */
+function withoutUnpriced(
+  context: AdminContext,
+  planned: Plan,
+  { policy, model, ...asked }: CountedCall & RouteQuestion,
+) {
+  const { unpriced = null } = policy ?? {}
+  if (unpriced?.denies !== true) return planned
+  const isPriced = (candidate: Candidate) => {
+    const { price, isFree } = priceAt(context, candidate, { ...asked, policy: null })
+    return isFree || price !== null
+  }
+  return denyUnpriced(planned, { models: [model], policy: unpriced.policy, isPriced })
+}
+
 /** What is left of each limit and budget of the key at this moment. */
-function showLeft({ runtime }: AdminContext, key: SnapshotKey | null) {
-  if (key === null) return { limits: [], periods: [] }
-  const { limits: all } = effectivePolicy(compilePolicies(runtime.snapshot().configuration), key)
-  const { limits, periods } = showLimits(runtime, all ?? [])
+function showLeft({ runtime }: AdminContext, policy: EffectivePolicy | null) {
+  const { limits, periods } = showLimits(runtime, policy?.limits ?? [])
   const without = (limit: number, used: number | null) => (used === null ? null : Math.max(0, limit - used))
   return {
     limits: limits.map((each) => ({ ...each, left: without(each.limit, each.used) })),
@@ -262,17 +290,31 @@ function findSnapshotKey({ runtime }: AdminContext, key: Key): SnapshotKey | nul
 }
 
 function checkPolicy(
-  { runtime }: AdminContext,
-  key: SnapshotKey | null,
+  context: AdminContext,
+  policy: EffectivePolicy | null,
   lane: LaneName,
-  { model, bytes }: RouteQuestion,
+  asked: CountedCall & Pick<RouteQuestion, 'model' | 'limitedBy'>,
 ) {
-  if (key === null) return { fault: null, signals: [] }
-  const { configuration } = runtime.snapshot()
-  const effective = effectivePolicy(compilePolicies(configuration), key)
-  const facts = { address: undefined, now: Date.now(), timeZone: configuration.timeZone }
-  const source = checkSource(effective.source ?? [], facts)
+  if (policy === null) return { fault: null, signals: [] }
+  const { timeZone } = context.runtime.snapshot().configuration
+  const source = checkSource(policy.source ?? [], { address: undefined, now: Date.now(), timeZone })
   if (source.fault !== null) return source
-  const verdict = checkCall({ lane, model, bytes, bodyLimit: Number.MAX_SAFE_INTEGER }, effective)
-  return { ...verdict, signals: [...source.signals, ...verdict.signals] }
+  const { model, bytes, outputLimit, limitedBy } = asked
+  const output = limitedBy === null ? null : { asked: outputLimit, member: () => limitedBy }
+  const verdict = checkCall({ lane, model, bytes, bodyLimit: Number.MAX_SAFE_INTEGER, output }, policy)
+  const signals = [...source.signals, ...verdict.signals]
+  if (verdict.fault !== null) return { fault: verdict.fault, signals }
+  const limits = explainLimits(context, policy, asked)
+  return { fault: limits.fault, signals: [...signals, ...limits.signals, ...unread(policy)] }
+}
+
+/** Content rules read a prompt where it is sent. */
+function unread({ content }: EffectivePolicy): Signal[] {
+  const looking = (content ?? []).filter(({ rules }) => rules.some(({ on }) => on.includes('prompt')))
+  return [...new Set(looking.map(({ policy }) => policy))].map((policy) => ({
+    rule: 'content',
+    verdict: 'note',
+    text: `What the content rules of the policy ${policy} find in the prompt is not looked for here: spgw policies try ${policy}`,
+    data: { policy },
+  }))
 }

@@ -26,13 +26,15 @@ interface KnownRequest {
   outputLimit: number | null
   /** Of the key; null: none is asked for. */
   policy: EffectivePolicy | null
+  /** What a budget lets it write, where that is less. */
+  room?: number
 }
 
 /** Writes the request for each target that is asked in another format, as the data plane would, and sends nothing. */
 export async function explainTranslation(
   { kinds, runtime }: Pick<AdminContext, 'kinds' | 'runtime'>,
   { candidates, route }: Plan,
-  { text, operation, streamed, outputLimit, policy }: KnownRequest,
+  { text, operation, streamed, outputLimit, policy, room }: KnownRequest,
 ): Promise<ExplainedTranslation> {
   const foreign = candidates.filter(({ translated }) => translated !== null)
   if (text === null || foreign.length === 0) return nothing
@@ -45,7 +47,7 @@ export async function explainTranslation(
   const document = readDocument(Buffer.from(text), operation)
   const read = 'code' in document ? document : codecs[operation].readRequest(document.value, { streamed, carriers })
   const prices = new PriceBook(runtime.prices())
-  const cap = outputCap(policy?.output ?? null, outputLimit)
+  const cap = room ?? outputCap(policy?.output ?? null, outputLimit)
   const losses = new Map<Candidate, readonly string[]>()
   const refused = new Map<Candidate, string>()
   for (const candidate of foreign) {

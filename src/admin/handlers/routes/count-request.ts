@@ -1,0 +1,89 @@
+import { bytesPerToken } from '../../../core/estimated-tokens.ts'
+import { type Limit, limitAt } from '../../../core/policy-limits.ts'
+import { outputCap } from '../../../policy/admit.ts'
+import type { EffectivePolicy } from '../../../policy/effective.ts'
+import { amountOf } from '../../../policy/limits/budget-counters.ts'
+import type { RefusalFacts } from '../../../policy/limits/budget-faults.ts'
+import { type Expected, needOf, priceForTier, smallestIncrement } from '../../../policy/limits/expected-use.ts'
+import type { LimitRefusal } from '../../../policy/limits/limit-counters.ts'
+import { PriceBook } from '../../../policy/prices/find-price.ts'
+import { vendorOf } from '../../../providers/vendor.ts'
+import type { Candidate } from '../../../routing/plan.ts'
+import type { AdminContext } from '../context.ts'
+import type { RouteQuestion } from './explain-question.ts'
+
+/** What of a request limits and budgets count. */
+export type CountedCall = Pick<RouteQuestion, 'bytes' | 'outputLimit' | 'answers' | 'streamed'> & {
+  /** null: not known, and the request is taken for the smallest that there is. */
+  text: string | null
+  /** Of the key; null: none was named. */
+  policy: Pick<EffectivePolicy, 'output' | 'unpriced'> | null
+  /** What a budget lets it write, where that is less; absent: no budget does. */
+  room?: number
+}
+
+/** Why a limit a minute, or of requests at once, refuses the request at this moment. Null: it would pass. */
+export function findMinuteRefusal(
+  { runtime }: Pick<AdminContext, 'runtime'>,
+  limit: Limit,
+  asked: CountedCall,
+  now: number,
+): Omit<LimitRefusal, 'want'> | null {
+  const { used, includesHeld } = runtime.limitUsage(limit)
+  const amount = limit.kind === 'tokens' ? Math.max(1, inputOf(asked) + (limitOf(asked) ?? 0)) : 1
+  const missing = used + amount - limit.limit
+  if (missing <= 0) return null
+  const { resetsAt } = runtime.limitUsage(limit, missing)
+  const wait = limit.kind === 'concurrency' ? 1000 : resetsAt === null ? null : resetsAt - now
+  const apart = includesHeld === true ? 'held' : null
+  return { limit, amount, used, waitMs: amount > limit.limit ? null : wait, apart }
+}
+
+/** The same of budgets; of a stream without a limit as much is held as there is room for. */
+export function findBudgetRefusal(
+  context: Pick<AdminContext, 'runtime'>,
+  limits: readonly Limit[],
+  expected: Expected,
+  now: number,
+): RefusalFacts | null {
+  for (let { output } = expected; ; output = Math.floor(output / 2)) {
+    const found = limits.map((limit) => refuseBudget(context, limit, { ...expected, output }, now))
+    const refusal = found.find((each) => each !== null) ?? null
+    if (refusal === null || !expected.grows || output / 2 < smallestIncrement) return refusal
+  }
+}
+
+function refuseBudget(
+  { runtime }: Pick<AdminContext, 'runtime'>,
+  limit: Limit,
+  expected: Expected,
+  now: number,
+): RefusalFacts | null {
+  const { resetsAt, ...use } = runtime.limitUsage(limit)
+  const most = limitAt(limit, now)
+  const need = amountOf(limit, needOf(expected, expected.output))
+  // A limit of 0 lets nothing pass, whatever it costs.
+  if (most > 0 && Number(need) + use.used + use.held <= most) return null
+  const why = most > 0 && Number(need) + use.used <= most ? 'held' : 'spent'
+  return { limit, period: { end: resetsAt ?? now }, need, most, use, why }
+}
+
+/** `price`: as the request's tier and the policies of its key have it; null: it is free there, or there is none. */
+export function priceAt(
+  { runtime, kinds }: Pick<AdminContext, 'runtime' | 'kinds'>,
+  { provider, upstreamModel: model }: Candidate,
+  { text, policy }: CountedCall,
+) {
+  const kind = kinds.find((each) => each.kind === provider.kind)
+  const target = { provider: provider.name, vendor: kind === undefined ? '' : vendorOf(kind, provider.settings), model }
+  const found = new PriceBook(runtime.prices()).find(target)
+  const isFree = found === null && (kind === undefined || kind.transport !== null)
+  const price = isFree ? null : priceForTier(found ?? policy?.unpriced?.price ?? null, Buffer.from(text ?? ''))
+  return { price, isFree }
+}
+
+export const inputOf = ({ bytes }: CountedCall): number => Math.ceil(bytes / bytesPerToken)
+
+/** The most that the request may write; null: it sets no limit, and no policy does. */
+export const limitOf = ({ outputLimit, policy, room }: CountedCall): number | null =>
+  room ?? outputCap(policy?.output ?? null, outputLimit) ?? outputLimit

@@ -1,0 +1,92 @@
+import type { Fault } from '../../../core/errors.ts'
+import type { Limit } from '../../../core/policy-limits.ts'
+import type { Signal } from '../../../core/record.ts'
+import type { EffectivePolicy } from '../../../policy/effective.ts'
+import { refusedByBudget } from '../../../policy/limits/budget-faults.ts'
+import { type Expected, expectAnswer, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
+import { refusedByLimit, withinLimits } from '../../../policy/limits/limit-faults.ts'
+import { cappedToRoom, fitting, roomToCap } from '../../../policy/limits/room-to-cap.ts'
+import type { Candidate } from '../../../routing/plan.ts'
+import type { AdminContext } from '../context.ts'
+import { type CountedCall, findBudgetRefusal, findMinuteRefusal, inputOf, limitOf, priceAt } from './count-request.ts'
+
+type Context = Pick<AdminContext, 'runtime' | 'kinds'>
+
+interface LimitVerdict {
+  fault: Fault | null
+  signals: Signal[]
+}
+
+const nothing: LimitVerdict = { fault: null, signals: [] }
+
+/** What the limits a minute and at once of a key would say to the request now. Whose end user it is nobody knows here. */
+export function explainLimits(
+  context: Context,
+  { limits }: Pick<EffectivePolicy, 'limits'>,
+  asked: CountedCall,
+  now = Date.now(),
+): LimitVerdict {
+  if (limits === null) return nothing
+  const taken: { limit: Limit; left: number }[] = []
+  for (const limit of limits) {
+    if (limit.period !== null || limit.perUser) continue
+    const refusal = findMinuteRefusal(context, limit, asked, now)
+    if (refusal !== null) {
+      const { fault, signal } = refusedByLimit(refusal)
+      return { fault, signals: [signal] }
+    }
+    const amount = limit.kind === 'tokens' ? inputOf(asked) + (limitOf(asked) ?? 0) : 1
+    taken.push({ limit, left: limit.limit - context.runtime.limitUsage(limit).used - amount })
+  }
+  return { fault: null, signals: [withinLimits({ taken })] }
+}
+
+/**
+ * What its budgets would say, once a first target is chosen. `room`: an answer of so many tokens is what the request would get; null: as
+ * many as it asks for.
+ */
+export function explainBudgets(
+  context: Context,
+  policy: Pick<EffectivePolicy, 'limits'> | null,
+  first: Candidate | undefined,
+  asked: CountedCall,
+  now = Date.now(),
+): LimitVerdict & { room: number | null } {
+  const budgets = policy?.limits?.filter(({ period, perUser }) => period !== null && !perUser) ?? []
+  const refusing = budgets.filter(({ warns }) => !warns)
+  if (first === undefined || budgets.length === 0) return { ...nothing, room: null }
+  let room: number | null = null
+  let note: Signal[] = []
+  for (let caps = 0; ; caps++) {
+    const call = room === null ? asked : { ...asked, room }
+    const expected = expect(context, first, call, refusing)
+    if ('code' in expected) return { fault: expected, signals: [denied(expected)], room: null }
+    const refusal = findBudgetRefusal(context, refusing, expected, now)
+    if (refusal === null) return { fault: null, signals: note, room }
+    const most = caps === budgets.length || asked.text === null ? null : roomToCap(refusal, expected, asked.answers)
+    if (most === null) {
+      const { fault, signal } = refusedByBudget(refusal, fitting(refusal, expected))
+      return { fault, signals: [...note, signal], room: null }
+    }
+    room = most
+    note = [cappedToRoom(refusal.limit, asked.outputLimit, most)]
+  }
+}
+
+/** As the data plane expects it of a call that asks a model. */
+function expect(context: Context, first: Candidate, asked: CountedCall, refusing: readonly Limit[]): Expected | Fault {
+  const { price, isFree } = priceAt(context, first, asked)
+  const counts = (kind: Limit['kind']) => refusing.some((limit) => limit.kind === kind)
+  const isUnpriced = !isFree && price === null && asked.policy?.unpriced == null
+  if (isUnpriced && counts('usd')) return noPrice(first.upstreamModel)
+  const isUncounted = refusing.length === 0 || (price === null && !counts('tokens'))
+  const size = {
+    outputLimit: limitOf(asked),
+    streamed: asked.streamed || asked.text === null,
+    answers: asked.answers,
+  }
+  const answer = expectAnswer(price, isFree || isUncounted, size)
+  return answer === null ? unboundedAnswer() : { price, input: inputOf(asked), ...answer }
+}
+
+const denied = ({ message }: Fault): Signal => ({ rule: 'budget', verdict: 'deny', text: message })
