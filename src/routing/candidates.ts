@@ -61,6 +61,8 @@ export interface Skipped {
   code: SkipCode
   /** When it may take requests again, in epoch milliseconds, where that is known. */
   until: number | null
+  /** Its account is out of quota. */
+  exhausted?: true
   /** The lanes that it serves, where they are known. */
   lanes: readonly LaneName[]
 }
@@ -207,7 +209,7 @@ export function mayUse(
   return projects === null || projects.includes(projectId)
 }
 
-type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until'>
+type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until' | 'exhausted'>
 type Free = { ready: string; lastResort?: true }
 
 /** Permanent obstacles come before those that may pass within minutes. */
@@ -233,10 +235,11 @@ function findObstacle(
     return { code: 'format', reason: `${describeVendor(provider)} has no such call (${query.operation})`, until: null }
   }
   if (!provider.active) return { code: 'inactive', reason: 'not active', until: null }
-  const { state, since, reason } = provider.readiness
+  const { state, since, reason, code } = provider.readiness
   if (state === 'failing') {
     const from = since === null ? null : Date.parse(since)
-    return { code: 'failing', reason: describeFailing(from, reason ?? 'the last check failed', query.now), until: null }
+    const why = describeFailing(from, reason ?? 'the last check failed', query.now)
+    return { code: 'failing', reason: why, until: null, ...outOfQuota(code === 'quota_exhausted') }
   }
   return describeHealth(query.health(provider.slot, provider.credentials.length, watched), state, query.now)
 }
@@ -267,11 +270,14 @@ function describeHealth(view: HealthView, state: 'ready' | 'unchecked', now: num
         until: view.until,
       }
     case 'cooling-down': {
-      const reason = `every credential is cooling down for another ${seconds(view.until - now)}`
-      return { code: 'cooling-down', reason, until: view.until }
+      const cause = view.exhausted ? ": the provider's account is out of quota" : ''
+      const reason = `every credential is cooling down for another ${seconds(view.until - now)}${cause}`
+      return { code: 'cooling-down', reason, until: view.until, ...outOfQuota(view.exhausted) }
     }
   }
 }
+
+const outOfQuota = (exhausted: boolean) => (exhausted ? { exhausted } : {})
 
 function why({ trouble }: Extract<HealthView, { state: 'open' }>): string {
   return trouble === undefined ? '' : `: it ${describeCause(trouble.cause)}`

@@ -4,6 +4,10 @@ export const poolLimit = 64
 /** Words that a pool takes in its row: whose turn it is, and until when each credential is cooling down. */
 export const poolWords = 1 + poolLimit
 const rejectedUntil = 2n ** 62n
+/** What a credential's word holds: until when, and whether that is because its account is out of quota. */
+const wordOf = (until: number, exhausted: boolean): number => Math.ceil(until) * 2 + Number(exhausted)
+const untilOf = (word: bigint): number => Math.floor(Number(word) / 2)
+const isExhausted = (word: bigint): boolean => word !== rejectedUntil && (word & 1n) === 1n
 
 /**
  * Which credential of each provider is next, and which are cooling down, shared by all threads. `count` is the size of the pool,
@@ -41,20 +45,24 @@ export class CredentialPool {
     return this.#until(row, index) > now
   }
 
-  /** When the first credential is available again, in epoch milliseconds; 0: one is available now. */
-  availableAt(row: number, count: number, now: number): number {
-    let soonest = Number.POSITIVE_INFINITY
+  /**
+   * When the first credential is available again, in epoch milliseconds; null: one is available now. `exhausted`: all wait for quota.
+   */
+  rest(row: number, count: number, now: number): { until: number; exhausted: boolean } | null {
+    const resting = { until: Number.POSITIVE_INFINITY, exhausted: true }
     for (let index = 0; index < Math.min(count, poolLimit); index++) {
-      const until = this.#until(row, index)
-      if (until <= now) return 0
-      soonest = Math.min(soonest, until)
+      const word = Atomics.load(this.#words, this.#at(row, 1 + index))
+      const until = untilOf(word)
+      if (until <= now) return null
+      resting.until = Math.min(resting.until, until)
+      resting.exhausted &&= isExhausted(word)
     }
-    return soonest
+    return resting
   }
 
   /** Never shortens a cooldown: another thread may have been asked to wait longer. */
-  coolDown(row: number, index: number, until: number): void {
-    raise(this.#words, this.#at(row, 1 + index), until)
+  coolDown(row: number, index: number, until: number, exhausted: boolean): void {
+    raise(this.#words, this.#at(row, 1 + index), wordOf(until, exhausted))
   }
 
   /** True when every credential has been rejected. */
@@ -71,7 +79,7 @@ export class CredentialPool {
   }
 
   #until(row: number, index: number): number {
-    return Number(Atomics.load(this.#words, this.#at(row, 1 + index)))
+    return untilOf(Atomics.load(this.#words, this.#at(row, 1 + index)))
   }
 
   #at(row: number, column: number): number {

@@ -42,8 +42,8 @@ export type HealthView =
   | { state: 'doubtful'; trouble: Trouble }
   /** Every credential that could be used met a limit of this model: a last resort. */
   | { state: 'limited'; until: number }
-  /** Every credential of the pool is cooling down. */
-  | { state: 'cooling-down'; until: number }
+  /** Every credential of the pool is cooling down. `exhausted`: since its account is out of quota. */
+  | { state: 'cooling-down'; until: number; exhausted: boolean }
   /** Every credential was rejected; only `markReady` ends it. */
   | { state: 'failing'; since: number }
 
@@ -97,8 +97,8 @@ export interface Health {
   markReady(slot: number): void
   /** True for the first answer since `markReady`, for one of all threads. */
   markAnswered(slot: number, now: number): boolean
-  /** No call uses the credential until then. Never shortens a cooldown. */
-  coolDownCredential(slot: number, index: number, until: number): void
+  /** No call uses the credential until then. Never shortens a cooldown. `exhausted`: its account is out of quota. */
+  coolDownCredential(slot: number, index: number, until: number, exhausted?: boolean): void
   /** The same for one model, as long as another credential or target can serve. */
   limitCredential(target: HealthTarget, index: number, until: number): void
   /** The provider rejected this credential of `count`. True: none is left, and the provider is failing from now on. */
@@ -185,8 +185,8 @@ class SharedHealth implements Health {
   ): HealthView {
     const since = this.#failingSince(slot)
     if (since !== 0) return { state: 'failing', since }
-    const availableAt = credentials === 0 ? 0 : this.#pool.availableAt(slot, credentials, now)
-    if (availableAt !== 0) return { state: 'cooling-down', until: availableAt }
+    const rest = credentials === 0 ? null : this.#pool.rest(slot, credentials, now)
+    if (rest !== null) return { state: 'cooling-down', ...rest }
     const provider = viewBreaker(this.#providers, slot, now, caller)
     if (target === null || provider.state === 'open' || provider.state === 'probing') return provider
     const row = this.#table.find(target)
@@ -265,8 +265,8 @@ class SharedHealth implements Health {
     return Atomics.compareExchange(this.#words, place, 0n, BigInt(Math.floor(now))) === 0n
   }
 
-  coolDownCredential(slot: number, index: number, until: number): void {
-    this.#pool.coolDown(slot, index, until)
+  coolDownCredential(slot: number, index: number, until: number, exhausted = false): void {
+    this.#pool.coolDown(slot, index, until, exhausted)
   }
 
   limitCredential(target: HealthTarget, index: number, until: number): void {
@@ -283,7 +283,7 @@ class SharedHealth implements Health {
   suspectCredential(slot: number, index: number, caller: string, until: number): boolean {
     if (index >= poolLimit) return false
     if (!suspect(this.#words, this.#inProvider(slot, providerWord.suspicion + index), caller)) return false
-    this.#pool.coolDown(slot, index, until)
+    this.#pool.coolDown(slot, index, until, false)
     return true
   }
 

@@ -5,6 +5,7 @@ import type { SnapshotProvider, SnapshotRoute } from '../store/configuration/sna
 import {
   type Candidate,
   evaluateTarget,
+  type Skipped,
   skippedSignal,
   type TargetQuery,
   takenSignal,
@@ -64,8 +65,8 @@ export function findPinned(query: PinnedQuery, compiled: CompiledRoutes, pin: Pi
     return reject(
       pin,
       signals,
-      `${where} is not active and ready`,
-      isUnhealthy(evaluation.skipped) ? 'provider' : 'gateway',
+      evaluation.skipped.exhausted ? `the account of ${where} is out of quota` : `${where} is not active and ready`,
+      evaluation.skipped,
     )
   }
   const candidate: Candidate = evaluation.taken
@@ -86,16 +87,12 @@ function findTarget(query: PinnedQuery, model: string, compiled: CompiledRoutes,
   return { found, target: own.target, watched: own.watched, name: upstreamName(found.pattern, own.upstream, model) }
 }
 
-function reject(
-  { what }: Pin,
-  signals: Signal[],
-  why: string,
-  origin: 'provider' | 'gateway' = 'gateway',
-): PinnedTarget {
+function reject({ what }: Pin, signals: Signal[], why: string, skipped: Skipped | null = null): PinnedTarget {
   const message = `The ${what} cannot be reached: ${why}. Ask the operator, or try again later.`
   const text = `The ${what} cannot be reached: ${why}.`
+  const own = { origin: skipped !== null && isUnhealthy(skipped) ? 'provider' : 'gateway' } as const
   return {
-    fault: fault('provider_not_ready', message, { origin }),
+    fault: skipped?.exhausted ? fault('provider_quota_exhausted', message) : fault('provider_not_ready', message, own),
     signals: [...signals, { rule: 'object', verdict: 'deny', text }],
   }
 }

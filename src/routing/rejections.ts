@@ -61,6 +61,7 @@ export function noneUsable(
   )
   const formats = skipped.filter(({ code }) => code === 'format')
   if (waiting.length === 0 && formats.length > 0) return notTranslatable(query.lane, what, formats)
+  if (isOutOfQuota(waiting)) return fault('provider_quota_exhausted')
   const message = `No provider for ${what} is active and ready; try again later, or ask the operator, who sees why.`
   const retryAfterMs = soonest(waiting, query.now)
   return fault('provider_not_ready', message, {
@@ -74,6 +75,12 @@ const unhealthy: readonly SkipCode[] = ['failing', 'open', 'probing', 'cooling-d
 /** Whether a target was skipped for what its provider did, and not for how it is set up. */
 export function isUnhealthy({ code }: Pick<Skipped, 'code'>): boolean {
   return unhealthy.includes(code)
+}
+
+/** Whether all that is wrong with targets is that their accounts are out of quota: no other will come back by itself. */
+function isOutOfQuota(waiting: readonly Skipped[]): boolean {
+  const sick = waiting.filter(isUnhealthy)
+  return sick.length > 0 && sick.every(({ exhausted }) => exhausted)
 }
 
 function notTranslatable(lane: LaneName, what: string, skipped: readonly Skipped[]): Fault {

@@ -30,7 +30,11 @@ function showLive(live: HealthView): ShownState | null {
     case 'probing':
       return { state: 'recovering', ...describeTrouble(live.trouble) }
     case 'cooling-down':
-      return { state: 'failing', reason: 'every credential is cooling down', since: null }
+      return {
+        state: 'failing',
+        reason: live.exhausted ? "the provider's account is out of quota" : 'every credential is cooling down',
+        since: null,
+      }
     case 'failing':
       return { state: 'failing', reason: 'credential rejected', since: new Date(live.since).toISOString() }
   }

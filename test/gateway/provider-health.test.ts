@@ -274,5 +274,9 @@ describe('an account without credit', () => {
     const inBand = await call(plane, plane.key, 'openai-model', '', { stream: true })
     expect([inBand.status, inBand.code]).toEqual([503, 'provider_quota_exhausted'])
     expect([plane.health(0, 1).state, plane.health(1, 1).state]).toEqual(['cooling-down', 'cooling-down'])
+    // Whoever asks next is told the same.
+    const next = await call(plane, plane.key, 'openai-model')
+    expect([next.status, next.code, next.record.attempts]).toEqual([503, 'provider_quota_exhausted', []])
+    expect(next.record.routing_signals.map(({ text }) => text).join()).toContain('out of quota')
   })
 })

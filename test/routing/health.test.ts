@@ -190,7 +190,7 @@ describe('credentials', () => {
     health.coolDownCredential(0, 1, start + 4000)
     health.coolDownCredential(0, 1, start + 1000)
     expect(health.pickCredential(0, 2, start)).toBeNull()
-    expect(health.view(0, start, 2)).toEqual({ state: 'cooling-down', until: start + 4000 })
+    expect(health.view(0, start, 2)).toEqual({ state: 'cooling-down', exhausted: false, until: start + 4000 })
     expect(health.view(0, start + 4000, 2)).toEqual({ state: 'ready' })
     expect(health.view(0, start)).toEqual({ state: 'ready' })
   })

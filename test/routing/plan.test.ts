@@ -199,7 +199,7 @@ describe('plan', () => {
   it('asks to come back when the first breaker may be tried', () => {
     const views: Record<number, HealthView> = {
       1: { state: 'open', until: now + 9000 },
-      2: { state: 'cooling-down', until: now + 4000 },
+      2: { state: 'cooling-down', exhausted: false, until: now + 4000 },
     }
     const health = (slot: number) => views[slot] ?? { state: 'ready' as const }
     const { fault, skipped } = run([makeRoute('gpt-4o', to('one', 'two', 'rejected'))], ask({ health }))
@@ -215,6 +215,20 @@ describe('plan', () => {
     const blamed = (...targets: string[]) => run([makeRoute('gpt-4o', to(...targets))], ask()).fault
     expect(originOf(blamed('inactive', 'rejected') ?? fault('internal'))).toBe('provider')
     expect(originOf(blamed('inactive', 'gone') ?? fault('internal'))).toBe('gateway')
+  })
+
+  it('names an account that is out of quota as long as no other trouble may pass', () => {
+    const poor = makeProvider('poor', {
+      readiness: { state: 'failing', reason: 'out of quota', code: 'quota_exhausted', since: '2026-11-21T14:02:11Z' },
+    })
+    const views: Record<number, HealthView> = { 2: { state: 'cooling-down', exhausted: true, until: now + 4000 } }
+    const health = (slot: number) => views[slot] ?? { state: 'ready' as const }
+    const told = (...targets: string[]) =>
+      run([makeRoute('gpt-4o', to(...targets))], ask({ health }), [...everyProvider, poor]).fault?.code
+    expect([told('poor'), told('two'), told('poor', 'two', 'inactive')]).toEqual(
+      Array(3).fill('provider_quota_exhausted'),
+    )
+    expect(told('poor', 'rejected')).toBe('provider_not_ready')
   })
 
   it('gives a half-open provider its place, and leaves one that is being tried alone', () => {

@@ -137,7 +137,7 @@ describe('a call for vectors', () => {
 
   it('does not take the second model while the first cannot be asked', () => {
     const health: PlanQuery['health'] = (slot) =>
-      slot === slotOf('google') ? { state: 'cooling-down', until: 1000 } : { state: 'ready' }
+      slot === slotOf('google') ? { state: 'cooling-down', exhausted: false, until: 1000 } : { state: 'ready' }
     const targets = [
       makeTarget('google:gemini-embedding-001'),
       makeTarget('openai:text-embedding-3-small', { priority: 1 }),

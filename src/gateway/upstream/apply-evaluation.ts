@@ -65,7 +65,7 @@ function applyToCredential(leg: Leg, outcome: CredentialOutcome, sent: Sent<Answ
         health.suspectCredential(slot, leg.credentialIndex, leg.call.key.id, Date.now() + rejectedCooldownMs)
       return tryOther(leg, sent, (index) => !health.isCoolingDown(slot, index, Date.now()))
     case 'exhausted':
-      health.coolDownCredential(slot, leg.credentialIndex, Date.now() + quotaCooldownMs)
+      health.coolDownCredential(slot, leg.credentialIndex, Date.now() + quotaCooldownMs, true)
       report({ type: 'quota-exhausted', providerId, credentialId: credentialIdOf(leg), reason: outcome.reason })
       return tryOther(leg, sent, (index) => !health.isCoolingDown(slot, index, Date.now()))
     case 'limited':
