@@ -41,12 +41,24 @@ function percentForms(character: string): string {
   return `(?:${character}|%(?:25)*${character.charCodeAt(0).toString(16)})`
 }
 
+/** In base64 of either alphabet, and in hexadecimal digits. */
+const otherKey = new RegExp(
+  '(?:c3BfbGl2ZV|NwX2xpdmVf|zcF9saXZlX)[0-9A-Za-z+/_-]{10,}={0,2}|73705[fF]6[cC]6976655[fF][0-9a-fA-F]{16,}',
+  'g',
+)
+/** What stands in each of these forms, whose letters are seldom beside one another elsewhere: they are found in a quarter of a µs a record. */
+const otherMarks = ['BfbGl2ZV', 'X2xpdmVf', 'F9saXZlX', '6976655']
+
 /**
  * The text with `sp_live_…` in place of each gateway key. It may be JSON: a key has no character that JSON escapes. Every record
  * passes here, and the middle of the prefix is found four times as fast as the whole, whose letters are in every word.
  */
 export function maskGatewayKeys(text: string): string {
-  if (!text.includes('_live_') && !text.includes('%')) return text
+  const plain = text.includes('_live_') || text.includes('%') ? maskWritten(text) : text
+  return otherMarks.some((mark) => plain.includes(mark)) ? plain.replaceAll(otherKey, `${keyPrefix}…`) : plain
+}
+
+function maskWritten(text: string): string {
   return text.replaceAll(writtenKey, `${keyPrefix}…`).replaceAll(encodedKey, `${keyPrefix}…`)
 }
 

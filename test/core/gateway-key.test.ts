@@ -3,6 +3,7 @@ import { fault } from '../../src/core/errors.ts'
 import { holdsGatewayKey, maskGatewayKeys, mintGatewayKey } from '../../src/core/gateway-key.ts'
 
 const key = mintGatewayKey()
+const base64 = (text: string) => Buffer.from(text).toString('base64')
 const escaped = (text: string) => text.replaceAll(/./g, (each) => `%${each.charCodeAt(0).toString(16)}`)
 
 describe('gateway keys in a text', () => {
@@ -13,9 +14,19 @@ describe('gateway keys in a text', () => {
     ['with an escaped prefix', key.replace('_', '%5F')],
     ['all escaped', escaped(key)],
     ['escaped twice', escaped(key).replaceAll('%', '%25')],
+    ['in base64', base64(key)],
+    ['in base64, with as many bytes behind it', base64(`${key}1`)],
+    ['in base64 of URLs, cut short', Buffer.from(key).toString('base64url').slice(0, 30)],
+    ['in hexadecimal digits', Buffer.from(key).toString('hex')],
+    ['in large hexadecimal digits', Buffer.from(key).toString('hex').toUpperCase()],
   ])('are masked: %s', (_what, written) => {
     const masked = maskGatewayKeys(JSON.stringify({ model: `a ${written} b` }))
     expect(JSON.parse(masked)).toEqual({ model: expect.stringMatching(/^a sp_live_…( sp_live_…)? b$/) })
+  })
+
+  it.each(['user:', 'a:', '::', ':'])('are masked in base64 behind %j', (before) => {
+    const masked = maskGatewayKeys(base64(before + key))
+    expect([masked.endsWith('sp_live_…'), holdsGatewayKey(masked)]).toEqual([true, false])
   })
 
   it.each(['a model', '', '100% of it', 'Keys start with sp_live_.', 'Send `sp_live_…`.', '/v1/models/a%20b'])(
@@ -25,7 +36,6 @@ describe('gateway keys in a text', () => {
 })
 
 describe('a gateway key on its way to a provider', () => {
-  const base64 = (text: string) => Buffer.from(text).toString('base64')
   it.each([
     ['as it is', `Bearer ${key}`],
     ['in base64', base64(key)],
