@@ -1,5 +1,6 @@
 import type { Inspected } from '../admin/handlers/context.ts'
 import { type LaneName, laneNames } from '../core/lane.ts'
+import { promptTokens } from '../core/prompt-tokens.ts'
 import { readConversation } from '../lanes/conversation.ts'
 import { lanes } from '../lanes/index.ts'
 import { outputLimitName } from '../lanes/request-body.ts'
@@ -23,7 +24,7 @@ function inspect(name: LaneName, path: string, body: Buffer, model: string | nul
   const { streamed, outputLimit, answers } = inspection
   const { start, signature } = readConversation(body, signedReasoning ?? null)
   const conversation = { start: start?.text ?? null, signature }
-  const size = { streamed, bytes: body.length, outputLimit, answers }
+  const size = { streamed, bytes: body.length, input: promptTokens(body), outputLimit, answers }
   const limitedBy = outputLimits === undefined ? null : outputLimitName(body, outputLimits, outputLimits.names[0] ?? '')
   return [{ lane: name, operation, model: inspection.model ?? model, ...size, limitedBy, conversation }]
 }

@@ -69,6 +69,8 @@ export type Inspected =
       model: string | null
       streamed: boolean
       bytes: number
+      /** In tokens, as far as they tell. */
+      input: number
       outputLimit: number | null
       answers: number
       /** The member that limits its answer, or would; null: it has no length that could be limited. */

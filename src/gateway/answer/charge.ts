@@ -18,16 +18,12 @@ import { textBytes, type WrittenAnswer, writtenBytes } from './written-tokens.ts
  * What a request is charged if its end is never journaled: what its budgets hold it for, else its estimated input, and as much output
  * as the client allows. No output if the client sets no limit.
  */
-export function estimateHold({ arrival, body, inspection, match, outputCap }: Call): TokenUsage | null {
+export function estimateHold({ arrival, inputTokens, inspection, match, outputCap }: Call): TokenUsage | null {
   if (!match.endpoint.usesTokens) return null
   const heldFor = arrival.limits?.hold?.heldFor ?? null
   const output = heldFor?.output ?? outputCap ?? inspection.outputLimit ?? 0
-  const input = heldFor?.input ?? estimateInput(body.bytes)
+  const input = heldFor?.input ?? inputTokens
   return { input, output, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' }
-}
-
-function estimateInput(body: Buffer): number {
-  return Math.ceil(body.length / bytesPerToken)
 }
 
 /**
@@ -224,12 +220,15 @@ export function chargeCutAttempt(leg: Leg, attempt: AttemptRecord, upstream: Ups
  * Tokens of a call that was cut before any content came: what was reported, else its input. Null: it asks no model for anything, or
  * went up as a stream.
  */
-export function estimateCut({ match, inspection, body }: Call, reported: TokenUsage | null): TokenUsage | null {
+export function estimateCut(
+  { match, inspection, body, inputTokens }: Call,
+  reported: TokenUsage | null,
+): TokenUsage | null {
   const { usesTokens, model, reportsUsage, socket, readUnits } = match.endpoint
   if (reported !== null) return reported
   if (!usesTokens || model === 'none' || inspection.model === null || reportsUsage === 'end') return null
   if (socket !== null || body.upload !== null || readUnits !== undefined) return null
-  return estimatedTokens(estimateInput(body.bytes), 0)
+  return estimatedTokens(inputTokens, 0)
 }
 
 /** What a whole answer used: as reported, else estimated by what it says; null: nothing that can be told. */
@@ -258,7 +257,7 @@ export function estimateTokens(call: Call, reported: TokenUsage | null, written:
   // An answer that only shows an earlier one was counted before; some count only when they end.
   if (events === 0 || call.match.endpoint.reportsUsage === 'end') return reported
   return {
-    input: reported?.input || estimateInput(call.body.bytes),
+    input: reported?.input || call.inputTokens,
     output: output * 2 < tokens ? tokens : Math.max(output, events),
     cache_read: reported?.cache_read ?? 0,
     cache_write: reported?.cache_write ?? 0,

@@ -1,5 +1,7 @@
 import type { Edit } from '../../core/json-scan.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
+import { promptTokens } from '../../core/prompt-tokens.ts'
+import type { Signal } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import type { Inspection, Lane, Match } from '../../lanes/contract.ts'
@@ -96,6 +98,8 @@ export class Call implements Figures {
   kept: KeptBefore | null = null
   /** The most tokens that a policy lets the answer have, where the request itself allows more; null: the request's own limit. */
   outputCap: number | null = null
+  /** What the record says of a budget that caps it. */
+  roomNote: Signal | null = null
   /** The content rules that apply; null: none do, and neither prompt nor answer is looked at. */
   contentPolicies: readonly ContentPolicy[] | null = null
   /** What they have done so far. */
@@ -106,6 +110,7 @@ export class Call implements Figures {
   openHold: OpenHold | null = null
   /** null: nothing is remembered of where it goes, as for nearly all. */
   affinity: Affinity | null = null
+  #inputTokens: number | null = null
 
   constructor(arrival: Arrival, caller: RequestCaller, inspection: Inspection) {
     this.arrival = arrival
@@ -123,6 +128,12 @@ export class Call implements Figures {
     this.transport = arrival.gateway.transport
     this.inspection = inspection
     this.createsObjects = createsObjects(caller.match, inspection)
+  }
+
+  /** As far as its length tells, and what kinds of media are in it. */
+  get inputTokens(): number {
+    this.#inputTokens ??= promptTokens(this.body.bytes)
+    return this.#inputTokens
   }
 
   /** More is known of what it asks for: the next page of a list, a model that a frame names, a form that turned out to stream. */
@@ -145,7 +156,7 @@ export class Call implements Figures {
     const known = this.gateway.model.configuration.providers.get(id)
     if (known === undefined) return null
     const price = this.gateway.model.priceOf(known, model)
-    return estimateCost(price, this.body.bytes.length, this.inspection.outputLimit)
+    return estimateCost(price, this.inputTokens, this.inspection.outputLimit)
   }
 
   get id(): string {

@@ -57,9 +57,9 @@ export function correctTurns({ gateway, limits, accounts }: Arrival, tokens: Tok
   gateway.limits.correctTokens(limits.hold, tokens.input + tokens.output)
 }
 
-/** Input by its length, and as much output as the client allows; corrected when the provider has reported what it was. */
-function expectTokens({ body, inspection, outputCap }: Call): number {
-  return Math.ceil(body.bytes.length / bytesPerToken) + (outputCap ?? inspection.outputLimit ?? 0)
+/** The input as far as it is known, and as much output as the client allows; corrected when the provider has reported what it was. */
+function expectTokens({ inputTokens, inspection, outputCap }: Call): number {
+  return inputTokens + (outputCap ?? inspection.outputLimit ?? 0)
 }
 
 /** At its end: of limits, and of budgets. What reports no usage stays as it was estimated, but an error used nothing. */

@@ -178,8 +178,8 @@ export class AccountHolds implements HeldAccounts {
   }
 
   #tokens(): number {
-    const { match, body, outputCap, inspection } = this.#call
+    const { match, inputTokens, outputCap, inspection } = this.#call
     if (!match.endpoint.usesTokens) return 0
-    return Math.ceil(body.bytes.length / bytesPerToken) + (outputCap ?? inspection.outputLimit ?? 0)
+    return inputTokens + (outputCap ?? inspection.outputLimit ?? 0)
   }
 }

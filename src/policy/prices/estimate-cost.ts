@@ -1,4 +1,4 @@
-import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
+import { estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import { costOf } from './cost.ts'
 
@@ -6,8 +6,8 @@ import { costOf } from './cost.ts'
 const usualOutput = 1000
 
 /** What a request would cost, in nano-dollars, before anything is known of its answer; null: there is no price for it. */
-export function estimateCost(price: ModelPrice | null, bytes: number, outputLimit: number | null): bigint | null {
+export function estimateCost(price: ModelPrice | null, input: number, outputLimit: number | null): bigint | null {
   if (price === null) return null
-  const tokens = estimatedTokens(Math.ceil(bytes / bytesPerToken), outputLimit ?? usualOutput)
+  const tokens = estimatedTokens(input, outputLimit ?? usualOutput)
   return costOf({ tokens, detail: null }, price)
 }

@@ -1,4 +1,3 @@
-import { bytesPerToken } from '../../../core/estimated-tokens.ts'
 import { type Limit, limitAt } from '../../../core/policy-limits.ts'
 import { outputCap } from '../../../policy/admit.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
@@ -13,7 +12,7 @@ import type { AdminContext } from '../context.ts'
 import type { RouteQuestion } from './explain-question.ts'
 
 /** What of a request limits and budgets count. */
-export type CountedCall = Pick<RouteQuestion, 'bytes' | 'outputLimit' | 'answers' | 'streamed'> & {
+export type CountedCall = Pick<RouteQuestion, 'input' | 'outputLimit' | 'answers' | 'streamed'> & {
   /** null: not known, and the request is taken for the smallest that there is. */
   text: string | null
   /** Of the key; null: none was named. */
@@ -30,7 +29,7 @@ export function findMinuteRefusal(
   now: number,
 ): Omit<LimitRefusal, 'want'> | null {
   const { used, includesHeld } = runtime.limitUsage(limit)
-  const amount = limit.kind === 'tokens' ? Math.max(1, inputOf(asked) + (limitOf(asked) ?? 0)) : 1
+  const amount = limit.kind === 'tokens' ? Math.max(1, asked.input + (limitOf(asked) ?? 0)) : 1
   const missing = used + amount - limit.limit
   if (missing <= 0) return null
   const { resetsAt } = runtime.limitUsage(limit, missing)
@@ -81,8 +80,6 @@ export function priceAt(
   const price = isFree ? null : priceForTier(found ?? policy?.unpriced?.price ?? null, Buffer.from(text ?? ''))
   return { price, isFree }
 }
-
-export const inputOf = ({ bytes }: CountedCall): number => Math.ceil(bytes / bytesPerToken)
 
 /** The most that the request may write; null: it sets no limit, and no policy does. */
 export const limitOf = ({ outputLimit, policy, room }: CountedCall): number | null =>

@@ -6,7 +6,7 @@ import { type Expected, expectAnswer, noAccountPrice, unboundedAnswer } from '..
 import { refusedByLimit } from '../../../policy/limits/limit-faults.ts'
 import type { Candidate, Plan } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
-import { type CountedCall, findBudgetRefusal, findMinuteRefusal, inputOf, limitOf, priceAt } from './count-request.ts'
+import { type CountedCall, findBudgetRefusal, findMinuteRefusal, limitOf, priceAt } from './count-request.ts'
 
 /**
  * Of the targets of a plan, those whose accounts have no room for the request at this moment: the data plane skips them when their
@@ -65,5 +65,5 @@ function expect(
   const streamed = asked.streamed || asked.text === null
   const size = { outputLimit: limitOf(asked), streamed, answers: asked.answers }
   const answer = expectAnswer(price, isFree, size)
-  return answer === null ? unboundedAnswer() : { price, input: inputOf(asked), ...answer }
+  return answer === null ? unboundedAnswer() : { price, input: asked.input, ...answer }
 }

@@ -5,10 +5,10 @@ import type { EffectivePolicy } from '../../../policy/effective.ts'
 import { refusedByBudget } from '../../../policy/limits/budget-faults.ts'
 import { type Expected, expectAnswer, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
 import { refusedByLimit, withinLimits } from '../../../policy/limits/limit-faults.ts'
-import { cappedToRoom, fitting, roomToCap } from '../../../policy/limits/room-to-cap.ts'
+import { cappedToRoom, capUnknown, fitting, roomToCap } from '../../../policy/limits/room-to-cap.ts'
 import type { Candidate } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
-import { type CountedCall, findBudgetRefusal, findMinuteRefusal, inputOf, limitOf, priceAt } from './count-request.ts'
+import { type CountedCall, findBudgetRefusal, findMinuteRefusal, limitOf, priceAt } from './count-request.ts'
 
 type Context = Pick<AdminContext, 'runtime' | 'kinds'>
 
@@ -35,7 +35,7 @@ export function explainLimits(
       const { fault, signal } = refusedByLimit(refusal)
       return { fault, signals: [signal] }
     }
-    const amount = limit.kind === 'tokens' ? inputOf(asked) + (limitOf(asked) ?? 0) : 1
+    const amount = limit.kind === 'tokens' ? asked.input + (limitOf(asked) ?? 0) : 1
     taken.push({ limit, left: limit.limit - context.runtime.limitUsage(limit).used - amount })
   }
   return { fault: null, signals: [withinLimits({ taken })] }
@@ -57,9 +57,15 @@ export function explainBudgets(
   if (first === undefined || budgets.length === 0) return { ...nothing, room: null }
   let room: number | null = null
   let note: Signal[] = []
-  for (let caps = 0; ; caps++) {
+  for (let caps = -1; ; caps++) {
     const call = room === null ? asked : { ...asked, room }
     const expected = expect(context, first, call, refusing)
+    const unknown = expected === endless ? capUnknown(budgets, asked.answers) : null
+    if (unknown !== null) {
+      room = unknown.most
+      note = [cappedToRoom(unknown.limit, asked.outputLimit, room)]
+      continue
+    }
     if ('code' in expected) return { fault: expected, signals: [denied(expected)], room: null }
     const refusal = findBudgetRefusal(context, refusing, expected, now)
     if (refusal === null) return { fault: null, signals: note, room }
@@ -86,7 +92,9 @@ function expect(context: Context, first: Candidate, asked: CountedCall, refusing
     answers: asked.answers,
   }
   const answer = expectAnswer(price, isFree || isUncounted, size)
-  return answer === null ? unboundedAnswer() : { price, input: inputOf(asked), ...answer }
+  return answer === null ? endless : { price, input: asked.input, ...answer }
 }
+
+const endless = Object.freeze(unboundedAnswer())
 
 const denied = ({ message }: Fault): Signal => ({ rule: 'budget', verdict: 'deny', text: message })

@@ -1,3 +1,4 @@
+import { bytesPerToken } from '../../../core/estimated-tokens.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import type { AdminContext, Inspected } from '../context.ts'
 import { invalid, notFound } from '../fault.ts'
@@ -51,7 +52,7 @@ export async function readQuestion(context: AdminContext, input: ExplainInput): 
 /** Of a request nothing is known but its model. */
 export function sizeless(model: string, lane: LaneName | undefined): RouteQuestion {
   const lanes = lane === undefined ? [] : [lane]
-  const size = { streamed: false, bytes: 0, outputLimit: null, answers: 1 }
+  const size = { streamed: false, bytes: 0, input: 0, outputLimit: null, answers: 1 }
   return { model, lanes, operation: null, ...size, limitedBy: null, conversation: null }
 }
 
@@ -91,6 +92,7 @@ async function readPast({ store }: AdminContext, input: ExplainInput, id: string
     operation: lane === record.lane ? record.operation : null,
     streamed: record.streamed,
     bytes: record.request_bytes,
+    input: Math.ceil(record.request_bytes / bytesPerToken),
   }
   return {
     questions: [question],

@@ -24,7 +24,7 @@ import type { AdminContext } from '../context.ts'
 import { type FoundScope, findKey, findScope } from '../find.ts'
 import { loadNames } from '../names.ts'
 import { showLimits } from '../policies/limit-usage.ts'
-import { type CountedCall, priceAt } from './count-request.ts'
+import { type CountedCall, limitOf, priceAt } from './count-request.ts'
 import { refusedByAccounts } from './explain-accounts.ts'
 import { explainBudgets, explainLimits } from './explain-limits.ts'
 import { type AskedRoute, type ExplainInput, type RouteQuestion, readQuestion, sizeless } from './explain-question.ts'
@@ -41,7 +41,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const scope =
     key === null ? named : await findScope(context, { project: key.projectId, environment: key.environmentId })
   const snapshotKey = key === null ? null : findSnapshotKey(context, key)
-  const { lane, planned: found, question, figures } = planBest(context, scope, asked.questions, snapshotKey)
+  const { lane, planned: found, question } = planBest(context, scope, asked.questions, snapshotKey)
   const [text = null] = Object.values(input.body ?? {})
   const policy =
     snapshotKey === null
@@ -53,6 +53,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const verdict = checkPolicy(context, policy, lane, counted)
   const budgets = explainBudgets(context, policy, planned.candidates[0], counted)
   const written = budgets.room === null ? counted : { ...counted, room: budgets.room }
+  const expected = figuresOf(context, { ...question, outputLimit: limitOf(written) })
   const translation = await explainTranslation(context, planned, written)
   const accounts = refusedByAccounts(context, planned, written)
   const unasked = findUnasked(planned, translation, accounts)
@@ -85,7 +86,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
         reason: candidate.reason,
         translated: candidate.translated,
         losses: translation.losses.get(candidate)?.slice() ?? null,
-        ...showFigures(figures, candidate),
+        ...showFigures(expected, candidate),
       })),
     skipped: [...planned.skipped, ...unasked.values()].map((skipped) => ({
       provider: skipped.provider,
@@ -293,7 +294,7 @@ function checkPolicy(
   context: AdminContext,
   policy: EffectivePolicy | null,
   lane: LaneName,
-  asked: CountedCall & Pick<RouteQuestion, 'model' | 'limitedBy'>,
+  asked: CountedCall & Pick<RouteQuestion, 'model' | 'bytes' | 'limitedBy'>,
 ) {
   if (policy === null) return { fault: null, signals: [] }
   const { timeZone } = context.runtime.snapshot().configuration

@@ -8,6 +8,8 @@ import type { AdminContext } from '../context.ts'
 export interface RequestSize {
   streamed: boolean
   bytes: number
+  /** In tokens, as far as they tell. */
+  input: number
   /** null: the client sets none. */
   outputLimit: number | null
   /** How many it asks for. */
@@ -15,7 +17,7 @@ export interface RequestSize {
 }
 
 /** What the data plane knows of targets for a request of that size. */
-export function figuresOf({ runtime, kinds }: AdminContext, { streamed, bytes, outputLimit }: RequestSize): Figures {
+export function figuresOf({ runtime, kinds }: AdminContext, { streamed, input, outputLimit }: RequestSize): Figures {
   const prices = new PriceBook(runtime.prices())
   return {
     latencyOf: (target) => runtime.latency(target, streamed),
@@ -23,7 +25,7 @@ export function figuresOf({ runtime, kinds }: AdminContext, { streamed, bytes, o
       const known = kinds.find((each) => each.kind === kind)
       if (known === undefined) return null
       const target = { provider: name, vendor: vendorOf(known, settings), model }
-      return estimateCost(prices.find(target), bytes, outputLimit)
+      return estimateCost(prices.find(target), input, outputLimit)
     },
   }
 }
