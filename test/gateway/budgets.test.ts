@@ -141,6 +141,32 @@ describe('a budget in USD', () => {
     expectLaneError('openai', await ask(plane), 'budget_exceeded')
   })
 
+  it('sets a limit where neither client nor model has one and the policy caps, and refuses where it does not', async () => {
+    const plane = await start({ budgetTokensDay: 5000, capOutput: true })
+    const first = ask(plane, { max_tokens: undefined, n: 2 })
+    const sent = await called()
+    const body = bodies.at(-1)
+    answer(sent, 2000)
+    await first
+    const record = await plane.record((await first).requestId)
+    const notes = record.policy_signals.filter(({ rule }) => rule === 'output')
+    expect(notes).toMatchObject([{ verdict: 'note', data: { policy: 'team', asked: null } }])
+    const limit = Number(notes[0]?.data?.limit)
+    expect([limit > 4900, limit < 5000]).toEqual([true, true])
+    expect(body).toMatchObject({ max_completion_tokens: Math.floor(limit / 2) })
+    const strict = await start({ budgetTokensDay: 5000 })
+    expectLaneError('openai', await ask(strict, { max_tokens: undefined }), 'policy_denied')
+  })
+
+  it('holds what an image comes to, and not its length', async () => {
+    const plane = await start({ budgetTokensDay: 3000, tpm: 3000 })
+    const data = `data:image/png;base64,${Buffer.from('89504e470d0a1a0a', 'hex').toString('base64').slice(0, -1)}${'A'.repeat(400_000)}`
+    const content = [{ type: 'image_url', image_url: { url: data } }]
+    const asked = ask(plane, { messages: [{ role: 'user', content }] })
+    answer(await called(), 50)
+    expect((await asked).status).toBe(200)
+  })
+
   it('litellm PR 38111: is free again of what failed, and of what was refused', async () => {
     const plane = await start({ budgetUsdDay: 0.01 })
     const failing = ask(plane)

@@ -24,10 +24,12 @@ function stage(roomAt: (tries: number) => number, budgets = 1) {
     },
     arrival: { limits: { hold }, receivedAt: 0, unpriced: null },
     body: { bytes: Buffer.alloc(0) },
+    inputTokens: 0,
     match: { endpoint: { usesTokens: true, outputLimits: {}, socket: null } },
     inspection: { model: 'm', outputLimit: 1000, streamed: false, answers: 1 },
     trace: { policySignals, shadowOf: null, attempts: [] },
     outputCap: null,
+    roomNote: null,
   } as unknown as Call
   const fault = holdFirst(call, { upstreamModel: 'm', provider: { id: 'prv_1' } }, 0)
   return { fault, needs, cap: call.outputCap, rules: policySignals.map(({ rule }) => rule) }

@@ -30,7 +30,7 @@ import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { EarlierParts } from '../request/trace.ts'
-import { capToRoom } from './cap-to-room.ts'
+import { capLength, capToRoom } from './cap-to-room.ts'
 import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
 
 const nanoPerUsd = 1e9
@@ -58,20 +58,14 @@ export function holdFirst(call: Call, target: Priced, now: number): Fault | null
   const hold = budgetsOf(call.arrival)
   if (hold === null) return null
   // Each budget may cap once. What is refused after that, others spend meanwhile.
-  let note: Signal | null = null
   for (let caps = 0; ; caps++) {
-    const expected = expectFirst(call, target)
+    const expected = expectFirst(call, hold, target)
     if ('code' in expected) return expected
     const refusal = holdWhatFits(call.gateway.limits, hold, expected, momentOf(call, now))
     askLater(call, refusal)
-    note = caps === hold.limits.length ? null : cap(call, refusal, expected, note)
-    if (note === null) return concludeFirst(call, hold, target, expected, refusal)
+    if (caps === hold.limits.length || !capToRoom(call, refusal, expected))
+      return concludeFirst(call, hold, target, expected, refusal)
   }
-}
-
-/** A shorter answer may fit, and the policy wants that; not of a copy for a shadow, which would take the last of a budget. */
-function cap(call: Call, refusal: BudgetRefusal | null, expected: Expected, before: Signal | null): Signal | null {
-  return refusal === null || call.trace.shadowOf !== null ? null : capToRoom(call, refusal, expected, before)
 }
 
 async function holdFirstShared(call: Call, target: Priced | undefined): Promise<Fault | null> {
@@ -84,20 +78,20 @@ async function holdFirstShared(call: Call, target: Priced | undefined): Promise<
     await gateway.limits.askAllowances(hold.limits, hold.user, moment)
     return null
   }
-  let note: Signal | null = null
   for (let caps = 0; ; caps++) {
-    const expected = expectFirst(call, target)
+    const expected = expectFirst(call, hold, target)
     if ('code' in expected) return expected
     const refusal = await (await sharing()).holdShared(gateway.limits, hold, expected, moment)
-    note = caps === hold.limits.length ? null : cap(call, refusal, expected, note)
-    if (note === null) return concludeFirst(call, hold, target, expected, refusal)
+    if (caps === hold.limits.length || !capToRoom(call, refusal, expected))
+      return concludeFirst(call, hold, target, expected, refusal)
   }
 }
 
 const momentOf = ({ gateway }: Call, now: number): Moment => ({ timeZone: gateway.model.configuration.timeZone, now })
 
-function expectFirst(call: Call, target: Priced): Expected | Fault {
-  const expected = expectTarget(call, target)
+function expectFirst(call: Call, { limits }: LimitHold, target: Priced): Expected | Fault {
+  let expected = expectTarget(call, target)
+  if (expected === endless && capLength(call, limits)) expected = expectTarget(call, target)
   if ('code' in expected) call.trace.policySignals.push(refusedUncounted(expected))
   return expected
 }
@@ -330,7 +324,7 @@ export function expectTarget(call: Call, { provider, upstreamModel }: Priced, fo
   const isUnknown = isLater && earlier === null
   if (!isFree && !isUnknown && price === null && unpriced === null && usesTokens && countsUsd(call))
     return noPrice(model)
-  const input = usesTokens ? Math.ceil(body.bytes.length / bytesPerToken) + (earlier?.input ?? 0) : 0
+  const input = usesTokens ? call.inputTokens + (earlier?.input ?? 0) : 0
   if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
   if (outputLimits === undefined && !isLater) return { price, input, output: 0, grows: false }
   const { streamed, answers } = inspection
@@ -338,9 +332,11 @@ export function expectTarget(call: Call, { provider, upstreamModel }: Priced, fo
   // Where the policy lets a model without a price be used uncounted, its answer may be as long as it likes.
   const isUncounted = !forAccount && (onlyWarns(call) || (price === null && !countsTokens(call)))
   const expected = expectAnswer(price, isFree || isLater || isUncounted, size)
-  if (expected === null) return unboundedAnswer()
+  if (expected === null) return endless
   return { price: isUnknown ? (price ?? shownLater) : price, input, ...expected }
 }
+
+const endless = Object.freeze(unboundedAnswer())
 
 /** A later step of a run. */
 export const goesOn = ({ match: { endpoint } }: Call): boolean =>

@@ -1,3 +1,4 @@
+import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { BudgetRefusal } from './budget-counters.ts'
 import { type Expected, holdOf } from './expected-use.ts'
@@ -17,6 +18,19 @@ export function roomToCap(refusal: Refused, expected: Expected, answers: number)
   if (why !== 'spent' || limit.caps !== true || expected.grows) return null
   const fits = fitting(refusal, expected)
   return fits === null || fits < leastAnswer * answers || fits >= expected.output ? null : fits
+}
+
+/** Where neither the client nor the model says how long an answer may get: any model can write so much. */
+const unknownAnswer = 4096
+
+/**
+ * What an answer of unknown length is capped at where each budget that may refuse it caps, and the first of them; null: it is refused.
+ */
+export function capUnknown(limits: readonly Limit[], answers: number): { limit: Limit; most: number } | null {
+  const refusing = limits.filter(({ period, warns }) => period !== null && !warns)
+  const [limit] = refusing
+  if (limit === undefined || refusing.some(({ caps }) => caps !== true)) return null
+  return { limit, most: unknownAnswer * answers }
 }
 
 /** Says so on the record. `asked`: by the client. */
