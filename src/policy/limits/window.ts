@@ -11,8 +11,6 @@ const bucketMs = 2000
 export const buckets = 31
 const amountBits = 40n
 const amountMask = (1n << amountBits) - 1n
-/** Nothing that was booked counts for longer. */
-export const windowMs = bucketMs * buckets
 /** Words of a row behind its head: the total, up to when old buckets were emptied, the buckets. */
 const total = rowHead
 const swept = rowHead + 1
