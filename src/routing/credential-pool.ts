@@ -48,16 +48,16 @@ export class CredentialPool {
   /**
    * When the first credential is available again, in epoch milliseconds; null: one is available now. `exhausted`: all wait for quota.
    */
-  rest(row: number, count: number, now: number): { until: number; exhausted: boolean } | null {
-    const resting = { until: Number.POSITIVE_INFINITY, exhausted: true }
+  cooldown(row: number, count: number, now: number): { until: number; exhausted: boolean } | null {
+    const cooldown = { until: Number.POSITIVE_INFINITY, exhausted: true }
     for (let index = 0; index < Math.min(count, poolLimit); index++) {
       const word = Atomics.load(this.#words, this.#at(row, 1 + index))
       const until = untilOf(word)
       if (until <= now) return null
-      resting.until = Math.min(resting.until, until)
-      resting.exhausted &&= isExhausted(word)
+      cooldown.until = Math.min(cooldown.until, until)
+      cooldown.exhausted &&= isExhausted(word)
     }
-    return resting
+    return cooldown
   }
 
   /** Never shortens a cooldown: another thread may have been asked to wait longer. */

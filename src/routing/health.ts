@@ -185,8 +185,8 @@ class SharedHealth implements Health {
   ): HealthView {
     const since = this.#failingSince(slot)
     if (since !== 0) return { state: 'failing', since }
-    const rest = credentials === 0 ? null : this.#pool.rest(slot, credentials, now)
-    if (rest !== null) return { state: 'cooling-down', ...rest }
+    const cooldown = credentials === 0 ? null : this.#pool.cooldown(slot, credentials, now)
+    if (cooldown !== null) return { state: 'cooling-down', ...cooldown }
     const provider = viewBreaker(this.#providers, slot, now, caller)
     if (target === null || provider.state === 'open' || provider.state === 'probing') return provider
     const row = this.#table.find(target)

@@ -79,8 +79,8 @@ export function isUnhealthy({ code }: Pick<Skipped, 'code'>): boolean {
 
 /** Whether all that is wrong with targets is that their accounts are out of quota: no other will come back by itself. */
 function isOutOfQuota(waiting: readonly Skipped[]): boolean {
-  const sick = waiting.filter(isUnhealthy)
-  return sick.length > 0 && sick.every(({ exhausted }) => exhausted)
+  const failing = waiting.filter(isUnhealthy)
+  return failing.length > 0 && failing.every(({ exhausted }) => exhausted)
 }
 
 function notTranslatable(lane: LaneName, what: string, skipped: readonly Skipped[]): Fault {

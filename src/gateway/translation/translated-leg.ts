@@ -1,5 +1,6 @@
 import type { Fault } from '../../core/errors.ts'
 import type { FormatName } from '../../core/format.ts'
+import { promptTokens } from '../../core/prompt-tokens.ts'
 import type { Candidate } from '../../routing/candidates.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Carriers, Codec, WriteContext } from '../../translate/codec.ts'
@@ -23,7 +24,7 @@ import type { TextTurns } from './text-turns.ts'
 import { answerError, translateCount, translateWhole } from './translated-answer.ts'
 import { TranslationStage } from './translation-stage.ts'
 import { TurnRecorder } from './turn-recorder.ts'
-import { estimatedInput, usageSoFar } from './usage-so-far.ts'
+import { usageSoFar } from './usage-so-far.ts'
 import { ownerOf, vaultOf } from './vault.ts'
 
 /** Where a translated request is to go. */
@@ -182,7 +183,7 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
       requestId: call.id,
       created: Math.floor(call.arrival.receivedAt / 1000),
       conversation,
-      estimatedInput: estimatedInput(body),
+      estimatedInput: promptTokens(body),
       usage: () => usageSoFar(leg(), body, written),
       reasoningText: target.route?.reasoningText !== false,
       carriers,

@@ -1,14 +1,10 @@
-import { bytesPerToken } from '../../core/estimated-tokens.ts'
+import { promptTokens } from '../../core/prompt-tokens.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import type { ReplyUsage } from '../../translate/reply.ts'
 import { estimateTokens } from '../answer/charge.ts'
 import type { WrittenAnswer } from '../answer/written-tokens.ts'
 import type { Leg } from '../upstream/leg.ts'
-
-export function estimatedInput(body: Buffer): number {
-  return Math.ceil(body.length / bytesPerToken)
-}
 
 /** As the provider reported it; of an answer without a report, as the record will estimate it. */
 export function usageSoFar(leg: Leg, body: Buffer, written: WrittenAnswer): ReplyUsage | null {
@@ -20,5 +16,5 @@ export function usageSoFar(leg: Leg, body: Buffer, written: WrittenAnswer): Repl
 
 function usageOfPart({ call, reader }: Leg, body: Buffer, written: WrittenAnswer): TokenUsage | null {
   const tokens = reader.usage() ?? estimateTokens(call, null, written)
-  return tokens?.source === 'estimated' ? { ...tokens, input: estimatedInput(body) } : tokens
+  return tokens?.source === 'estimated' ? { ...tokens, input: promptTokens(body) } : tokens
 }

@@ -88,15 +88,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
         losses: translation.losses.get(candidate)?.slice() ?? null,
         ...showFigures(expected, candidate),
       })),
-    skipped: [...planned.skipped, ...unasked.values()].map((skipped) => ({
-      provider: skipped.provider,
-      upstream_model: skipped.upstreamModel,
-      reason: skipped.reason,
-      translated: null,
-      losses: null,
-      estimate_usd: null,
-      latency_ms: null,
-    })),
+    skipped: [...planned.skipped, ...unasked.values()].map(showSkipped),
     policy_signals: [...verdict.signals, ...(verdict.fault === null && planned.fault === null ? budgets.signals : [])],
     routing_signals: [...planned.signals, ...[...unasked.values()].map(skippedSignal)],
     ...showLeft(context, policy),
@@ -104,6 +96,11 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
     error: pick(verdict.fault ?? planned.fault ?? budgets.fault ?? refusalOf(planned.candidates, unasked)),
     note: planned.fault === null ? null : planned.operatorNote,
   }
+}
+
+function showSkipped({ provider, upstreamModel, reason }: Pick<Skipped, 'provider' | 'upstreamModel' | 'reason'>) {
+  const unknown = { translated: null, losses: null, estimate_usd: null, latency_ms: null }
+  return { provider, upstream_model: upstreamModel, reason, ...unknown }
 }
 
 /** Where a policy of the key denies models without a price. */
