@@ -101,6 +101,19 @@ describe('what is not counted in tokens', () => {
     expect((await image(model, more)).cost?.usd).toBe(usd)
   })
 
+  it('prices images by their number where the provider reports tokens, and the price is one of images', async () => {
+    next = { created: 1, data: [], usage: { input_tokens: 10, output_tokens: 4000, total_tokens: 4010 } }
+    const record = await image('images-model', { n: 2 })
+    expect(record).toMatchObject({ cost: { usd: 0.04 }, tokens: { input: 10, output: 4000, source: 'reported' } })
+    expect(record.policy_signals.filter(({ rule }) => rule === 'unpriced')).toEqual([])
+  })
+
+  it('prices a transcription by the second where the provider reports tokens', async () => {
+    next = { text: 'x', usage: { type: 'tokens', input_tokens: 14, output_tokens: 45, total_tokens: 59 } }
+    const record = await ask('/v1/audio/transcriptions', form({ model: 'transcripts-model', file: wav(3) }))
+    expect(record).toMatchObject({ cost: { usd: 0.0003 }, tokens: { input: 14, output: 45 } })
+  })
+
   it('prices an image of a form', async () => {
     next = { created: 1, data: [] }
     const fields = { model: 'images-model', n: '2', size: '1024x1024', quality: 'high', prompt: 'a cat', image: wav(1) }

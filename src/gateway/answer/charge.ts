@@ -35,7 +35,7 @@ export function priceCall(arrival: Arrival, end: RequestEnd): void {
   const { attempts } = trace
   const last = attempts.at(-1)
   const { statedTier } = trace
-  if (end.tokens === null && (end.detail ?? null) === null) addUnits(arrival, end)
+  if ((end.detail ?? null) === null && (end.tokens === null || isPricedByUnit(arrival))) addUnits(arrival, end)
   if (statedTier !== null && end.tokens !== null && (end.detail?.tier ?? null) === null)
     end.detail = usageDetail({ ...end.detail, tier: statedTier })
   if (end.tokens !== null && mostOf(end.tokens) > doubtedFrom) doubtReport(arrival, end, end.tokens)
@@ -128,6 +128,13 @@ function addCosts(one: Cost | null, other: Cost | null): Cost | null {
   return one === null || other === null ? (one ?? other) : { ...other, usd: roundUsd(one.usd + other.usd) }
 }
 
+/** Whoever is paid by the image or second may report tokens all the same. */
+function isPricedByUnit({ gateway, trace }: Arrival): boolean {
+  const { provider, priced } = trace
+  const price = provider === null || priced === null ? null : gateway.model.prices.find({ provider, ...priced })
+  return price !== null && price.input === null && price.output === null
+}
+
 /** What the answer does not say, its request may; a call that costs something nobody can tell is never silently free. */
 function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
   if (match === null || trace.priced === null || !mayCost(end, trace.attempts.at(-1))) return
@@ -142,9 +149,9 @@ function addUnits({ match, body, trace }: Arrival, end: RequestEnd): void {
     }
     end.detail = endpoint.readUnits(content)
     // Its length is estimated; tokens it has none.
-    if (upload !== null && end.detail?.seconds != null) end.tokens = estimatedTokens(0, 0)
+    if (upload !== null && end.detail?.seconds != null) end.tokens ??= estimatedTokens(0, 0)
   }
-  if ((end.detail ?? null) !== null || !endpoint.billed || end.error !== null) return
+  if ((end.detail ?? null) !== null || end.tokens !== null || !endpoint.billed || end.error !== null) return
   trace.policySignals.push({
     rule: 'unpriced',
     verdict: 'flag',
