@@ -80,6 +80,10 @@ describe('the request that is asked about', () => {
       past: { id: 'req_1', provider: 'openai', upstream_model: 'gpt-4o-mini', bytes: 7 },
       questions: [{ model: 'gpt-4o-mini', lanes: ['openai'], operation: 'chat.completions', streamed: true, bytes: 7 }],
     })
+    // The file of a form is no prompt.
+    const upload = sampleRecord({ operation: 'audio.transcriptions', request_bytes: 5_000_000 })
+    expect((await ask({ request: 'req_1' }, { record: upload })).questions).toMatchObject([{ input: 0 }])
+    expect((await ask({ request: 'req_1' }, { record })).questions).toMatchObject([{ input: 2 }])
     // On another lane it would be another call.
     expect(await ask({ request: 'req_1', lane: 'anthropic', model: 'm', key: 'web' }, { record })).toMatchObject({
       ...{ key: 'web', questions: [{ model: 'm', lanes: ['anthropic'], operation: null }] },

@@ -81,6 +81,10 @@ function readInspected(
   return model === null ? [] : [{ ...inspected, model, lanes: [lane] }]
 }
 
+/** A form's file is no prompt. */
+const isUpload = (operation: string | null): boolean =>
+  /^(audio\.trans|images\.(edits|variations)|videos|voice)/.test(operation ?? '')
+
 async function readPast({ store }: AdminContext, input: ExplainInput, id: string): Promise<AskedRoute> {
   const record = await store.records.get(id)
   if (record === null) throw notFound('request', id, 'List requests: spgw requests list')
@@ -92,7 +96,7 @@ async function readPast({ store }: AdminContext, input: ExplainInput, id: string
     operation: lane === record.lane ? record.operation : null,
     streamed: record.streamed,
     bytes: record.request_bytes,
-    input: Math.ceil(record.request_bytes / bytesPerToken),
+    input: isUpload(record.operation) ? 0 : Math.ceil(record.request_bytes / bytesPerToken),
   }
   return {
     questions: [question],
