@@ -19,6 +19,11 @@ const quote = 0x22
 const backslash = 0x5c
 
 export function promptTokens(body: Buffer): number {
+  return Math.ceil(promptBytes(body) / bytesPerToken)
+}
+
+/** The same in bytes of text that would come to as many. */
+export function promptBytes(body: Buffer): number {
   let text = body.length
   let tokens = 0
   for (let at = step; at < body.length && body.length >= leastMedia; at += step) {
@@ -33,7 +38,7 @@ export function promptTokens(body: Buffer): number {
     }
     at = end
   }
-  return Math.ceil(text / bytesPerToken) + tokens
+  return text + tokens * bytesPerToken
 }
 
 /** Some write a slash with a backslash before it. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { describe, expect, it } from 'vitest'
 import { promptTokens } from '../../src/core/prompt-tokens.ts'
+import { lanes } from '../../src/lanes/index.ts'
 
 const base64 = (head: Buffer | string, bytes: number, form: BufferEncoding = 'base64') =>
   Buffer.concat([Buffer.from(head), randomBytes(bytes)]).toString(form)
@@ -53,4 +54,25 @@ describe('the tokens of a prompt', () => {
       expect(performance.now() - before).toBeLessThan(1000)
     }
   })
+})
+
+it('counts images in the requests of batches as it does in others', () => {
+  const bodyOf = (lane: string) => {
+    const content = [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }]
+    const params = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content }] }
+    const request = { contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data: png } }] }] }
+    if (lane === 'anthropic') return { requests: [{ custom_id: 'a', params }] }
+    return { batch: { inputConfig: { requests: { requests: [{ request }] } } } }
+  }
+  for (const [name, path] of [
+    ['anthropic', '/v1/messages/batches'],
+    ['gemini', '/v1beta/models/m:batchGenerateContent'],
+  ]) {
+    const match = lanes.find((lane) => lane.name === name)?.match('POST', path ?? '')
+    const body = Buffer.from(JSON.stringify(bodyOf(name ?? '')))
+    const inspection = match?.endpoint.inspect(match, '', body)
+    if (!match || !inspection || 'code' in inspection) throw new Error('no such endpoint')
+    const asks = match.endpoint.batchAsks?.(inspection, body, []) ?? []
+    expect(asks.map(({ lines, bytes }) => [lines, bytes > 6000, bytes < 7000])).toEqual([[1, true, true]])
+  }
 })

@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import { promptBytes } from '../../core/prompt-tokens.ts'
 import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
 import { groupDigits } from '../../core/units.ts'
 import type { NamedModel } from '../contract.ts'
@@ -29,7 +30,7 @@ export function readBatchModels(body: Buffer, members: readonly Member[]): Batch
     else models.set(named.model, { name: named.model, spans: named.spans })
     if (models.size > mostModels) return tooManyModels
     const output = scan.ok ? readOutputLimit(body, scan.members, limits) : null
-    addBatchAsk(asks, { model: named.model, bytes: params.end - params.start, output })
+    addBatchAsk(asks, { model: named.model, bytes: promptBytes(body.subarray(params.start, params.end)), output })
   }
   return { models: [...models.values()], asks: [...asks.values()] }
 }

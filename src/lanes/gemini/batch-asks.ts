@@ -1,4 +1,5 @@
 import { type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import { promptBytes } from '../../core/prompt-tokens.ts'
 import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
 import type { Endpoint } from '../contract.ts'
 import { readOutputLimit } from '../request-body.ts'
@@ -17,7 +18,7 @@ export const askedByBatch: ReadAsks = (_inspection, body, inputs) => {
     for (const request of holder.ok ? holder.members : []) {
       const scan = scanObject(body, generateLimits.within, request)
       const output = scan.ok ? readOutputLimit(body, scan.members, generateLimits) : null
-      addBatchAsk(asks, { model: null, bytes: request.end - request.start, output })
+      addBatchAsk(asks, { model: null, bytes: promptBytes(body.subarray(request.start, request.end)), output })
     }
   }
   return [...asks.values(), ...inputs]

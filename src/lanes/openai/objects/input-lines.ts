@@ -1,6 +1,7 @@
 import type { Fault } from '../../../core/errors.ts'
 import { scanObject } from '../../../core/json-scan.ts'
 import { readValue } from '../../../core/json-value.ts'
+import { promptBytes } from '../../../core/prompt-tokens.ts'
 import { quote } from '../../../core/quote.ts'
 import type { ObjectName } from '../../../core/stored-object.ts'
 import type { Match } from '../../contract.ts'
@@ -26,7 +27,7 @@ export function readLine(line: Buffer): InputLine | string {
   if (urls.length > 1 || body === undefined || others.length > 0) return 'it must have one `url` and one `body`'
   const said = urls.map((url) => readValue(line, url))
   const asked = line.subarray(body.start, body.end)
-  const ask: InputLine['ask'] = { model: null, bytes: asked.length, output: 0 }
+  const ask: InputLine['ask'] = { model: null, bytes: promptBytes(asked), output: 0 }
   const found: FoundInLine = { models: [], objects: [], ask }
   for (const url of said.length === 0 ? unsaid : said) {
     const match = findCall(url, matchEndpoint)
