@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { openCaller } from '../src/admin/client-calls.ts'
 import { catalog } from './catalog.ts'
 import { CommandFault, exitStatus } from './fault.ts'
@@ -7,7 +8,7 @@ import { type Files, findSocket, type HostContext, startHint } from './socket-pa
 
 /** Commands reach the gateway over its admin socket, or elsewhere over its console; one that may be starting is waited for. */
 export function connectGateway(surroundings: HostContext, version: string, surface: 'cli' | 'tui' = 'cli'): Connect {
-  return async ({ dataDir, waitMs, remote, onDegraded }) => {
+  return async ({ dataDir, waitMs, asksForNow = false, remote, onDegraded }) => {
     if (remote !== null) return openCaller({ destination: remote, version, surface, waitMs: 0, lostHint, onDegraded })
     const place = findSocket(dataDir, surroundings, files)
     if (place === null) {
@@ -18,11 +19,24 @@ export function connectGateway(surroundings: HostContext, version: string, surfa
       destination,
       version,
       surface,
-      waitMs: place.exists ? waitAsLong(waitMs, performance.now()) : 0,
+      waitMs: place.exists && !(asksForNow && hasDied(place.dataDirectory)) ? waitAsLong(waitMs, performance.now()) : 0,
       startHint: startHint(dataDir, place.dataDirectory, surroundings.environment),
       lostHint,
       onDegraded,
     })
+  }
+}
+
+/** The gateway that wrote `spgw.pid` ended without removing it, and no process has its number. */
+function hasDied(dataDirectory: string): boolean {
+  const processId = Number(readText(join(dataDirectory, 'spgw.pid')))
+  if (!Number.isInteger(processId) || processId <= 0) return false
+  try {
+    process.kill(processId, 0)
+    return false
+  } catch (error) {
+    // Any other failure is that of a process that is there and somebody else's.
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
   }
 }
 

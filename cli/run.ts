@@ -26,6 +26,8 @@ export interface ConnectGatewayOptions {
   dataDir: string | null
   /** How long to wait for a gateway that is starting; 0 with `--no-wait`. */
   waitMs: number
+  /** Not to wait where the gateway that had the data directory has died, though another may be about to start. */
+  asksForNow?: boolean
   /** A gateway elsewhere; null: the one of this machine. */
   remote: Remote | null
   /** Told which parts of the gateway are degraded, with each answer. */
@@ -45,7 +47,7 @@ export async function reach(
   connect: Connect,
   settings: GlobalOptions,
   io: Io,
-  more: Pick<ConnectGatewayOptions, 'onDegraded'> = {},
+  more: Pick<ConnectGatewayOptions, 'onDegraded' | 'asksForNow'> = {},
 ): Promise<GatewayClient> {
   const remote = await chooseRemote(settings, io)
   return connect({ dataDir: settings.dataDir, waitMs: settings.wait ? startWaitMs : 0, remote, ...more })
@@ -74,7 +76,10 @@ export async function runOperation(
   const onDegraded = (parts: typeof degraded) => {
     degraded = parts
   }
-  const gateway = await reach(connect, settings, io, describe === null ? {} : { onDegraded })
+  const gateway = await reach(connect, settings, io, {
+    ...(describe === null ? {} : { onDegraded }),
+    ...(operation.name === 'status' ? { asksForNow: true } : {}),
+  })
   if (settings.web) {
     const { openPage } = await import('./web-page.ts')
     await openPage(operation, input, gateway, io)

@@ -5,11 +5,14 @@ import type { Io } from '../io.ts'
 import type { LocalCommand } from '../local-command.ts'
 import type { DoctorParts } from './parts.ts'
 
+const settingsFileHelp =
+  'Settings file (default: that of the gateway that runs, else config.yaml in the data directory)'
+
 export function makeDoctorCommand(parts: DoctorParts): LocalCommand {
   return {
     name: 'doctor',
     summary: 'Check every part of the gateway and show how to fix problems',
-    options: [{ flags: '--config <file>', description: 'Settings file (default: config.yaml in the data directory)' }],
+    options: [{ flags: '--config <file>', description: settingsFileHelp }],
     examples: ['doctor', 'doctor --json', 'doctor --data-dir /var/lib/spgw'],
     async run(options, io, settings, gateway) {
       const { runChecks } = await import('./run-checks.ts')

@@ -1,3 +1,4 @@
+import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { type Diagnostic, problem, warning } from '../../src/core/diagnostic.ts'
 import { reportFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
@@ -5,7 +6,7 @@ import type { Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
 import { startHint } from '../socket-path.ts'
 import { checkGateway, listDegraded, readStatus } from './gateway-checks.ts'
-import type { DoctorParts } from './parts.ts'
+import type { DoctorParts, RunningGateway } from './parts.ts'
 
 /** What the machine shows, then what the gateway says. */
 export async function runChecks(
@@ -23,8 +24,8 @@ export async function runChecks(
     io.now(),
     startHint(dataDir, dataDirectory, io.environment),
   )
-  const { processId, degraded, diagnostics } = answered
-  const examined = { dataDirectory, file, environment: io.environment, now: io.now(), processId, degraded }
+  const { diagnostics, ...running } = answered
+  const examined = { dataDirectory, file, environment: io.environment, now: io.now(), ...running }
   return [...(await checkMachine(examined)), ...diagnostics]
 }
 
@@ -34,16 +35,19 @@ async function askGateway(
   version: string,
   now: number,
   remedy: string,
-): Promise<{ processId: number | null; degraded: readonly string[]; diagnostics: Diagnostic[] }> {
-  let processId: number | null = null
-  let degraded: readonly string[] = []
+): Promise<RunningGateway & { diagnostics: Diagnostic[] }> {
+  let running: RunningGateway = { processId: null, settingsFile: null, degraded: [] }
   try {
     const gateway = await reach()
     const status = await readStatus(gateway)
-    if (status === null) return { processId, degraded, diagnostics: [warning('gateway', 'not running', remedy)] }
-    processId = Number(Reflect.get(Object(status), 'process_id')) || null
-    degraded = listDegraded(status)
-    return { processId, degraded, diagnostics: await checkGateway(gateway, status, version, now) }
+    if (status === null) return { ...running, diagnostics: [warning('gateway', 'not running', remedy)] }
+    const settingsFile = valueAt(status, 'settings_file')
+    running = {
+      processId: Number(valueAt(status, 'process_id')) || null,
+      settingsFile: typeof settingsFile === 'string' ? settingsFile : null,
+      degraded: listDegraded(status),
+    }
+    return { ...running, diagnostics: await checkGateway(gateway, status, version, now) }
   } catch (error) {
     const { cause, hint } = reportFault(error)
     // That it is not for this user says nothing of the gateway.
@@ -51,6 +55,6 @@ async function askGateway(
     const diagnostic = isForbidden
       ? problem('gateway', `cannot connect: ${cause}`, hint)
       : problem('gateway', `no valid answer: ${cause}`, "See the gateway's log and restart it.")
-    return { processId, degraded, diagnostics: [diagnostic] }
+    return { ...running, diagnostics: [diagnostic] }
   }
 }

@@ -41,6 +41,7 @@ export function renderStatus(output: unknown, view: View): string {
     ...(status.set_aside.length === 0 ? [] : [listSetAside(status)]),
     ...describeTurns(status, view),
     ['data', status.data_directory],
+    ...(typeof status.settings_file === 'string' ? [['settings', status.settings_file] as [string, string]] : []),
   ]
   const plain = lines.flatMap(([title, text]) => {
     const [first = '', ...more] = hangingLines(escapeControls(text), titleWidth + 2, view.width)

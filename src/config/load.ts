@@ -36,7 +36,8 @@ export function loadSettings(sources: SettingSources): Settings {
   const problems = [...unknown, ...(parsed.error?.issues ?? []).flatMap((issue) => describe(issue, merged.place))]
   if (!parsed.success || problems.length > 0) throw new SettingsRefused(problems)
   const locate = (setting: string, value: string) => resolve(merged.isInFile(setting) ? dirname(path) : '.', value)
-  return freeze(toSettings(parsed.data, dataDirectory, environment, locate, merged.place))
+  const settings = toSettings(parsed.data, dataDirectory, environment, locate, merged.place)
+  return freeze({ ...settings, file: file === null ? null : path })
 }
 
 interface Overlay {
@@ -113,7 +114,7 @@ function toSettings(
   environment: ProcessEnvironment,
   locate: (setting: string, value: string) => string,
   place: Merged['place'],
-): Settings {
+): Omit<Settings, 'file'> {
   const { gateway, console, admin, log, records, telemetry, backup, cluster, seal } = file
   const locateTls = (section: 'gateway' | 'console', { cert, key }: TlsSection) =>
     cert === undefined || key === undefined

@@ -5,6 +5,8 @@ import type { Secret } from '../core/secret.ts'
 export interface Settings {
   /** Absolute. */
   readonly dataDirectory: string
+  /** Where they were read; null: in no file. */
+  readonly file: string | null
   readonly gateway: {
     readonly host: string
     /** 0 asks the system for a free one. */

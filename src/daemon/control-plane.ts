@@ -255,6 +255,7 @@ export class ControlPlane {
         return consoleUrl()
       },
       dataDirectory: settings.dataDirectory,
+      settingsFile: settings.file,
       publish: () => this.#publish(),
       closeStreams: (keyId) => this.#workers.closeStreams(keyId),
       markReady: (providerId) => this.#markReady(providerId),

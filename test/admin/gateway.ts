@@ -93,6 +93,7 @@ export async function startTestGateway(
     gatewayUrl: 'http://127.0.0.1:8787',
     consoleUrl: 'http://localhost:8788',
     dataDirectory: directory,
+    settingsFile: null,
     async publish() {
       state.snapshot = await store.snapshot()
       state.published++

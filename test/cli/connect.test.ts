@@ -1,8 +1,40 @@
-import { expect, it } from 'vitest'
-import { waitAsLong } from '../../cli/connect.ts'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { connectGateway, waitAsLong } from '../../cli/connect.ts'
 
 it('waits for a gateway that starts, longer where the machine is slow, and not at all where nobody wants to', () => {
   expect(waitAsLong(3000, 90)).toBe(3000)
   expect(waitAsLong(3000, 1200)).toBe(24_000)
   expect(waitAsLong(0, 1200)).toBe(0)
+})
+
+function callAt(processId: number, asksForNow: boolean) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'connect-'))
+  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  writeFileSync(join(dataDir, 'spgw.pid'), `${processId}\n`)
+  const connect = connectGateway({ environment: {}, home: null, platform: 'linux' }, '0.1.0')
+  const gateway = connect({ dataDir, waitMs: 600_000, asksForNow, remote: null })
+  return { dataDir, answer: gateway.then(({ call }) => call(['status'], {})) }
+}
+
+const dead = () => spawnSync('true').pid
+
+it('says at once that no gateway runs where it has died, to who asks how it is now', async () => {
+  await expect(callAt(dead(), true).answer).rejects.toMatchObject({ name: 'GatewayNotRunning' })
+})
+
+it.each([
+  ['whose process is there', process.pid, true],
+  ['that is to do something', dead(), false],
+])('waits for one %s', async (_, processId, asksForNow) => {
+  const { dataDir, answer } = callAt(processId, asksForNow)
+  const server = createServer((_request, response) => response.end('{"late":true}'))
+  onTestFinished(() => void server.close())
+  // Not before the call was refused once.
+  setTimeout(() => server.listen(join(dataDir, 'admin.sock')), 100)
+  expect(await answer).toEqual({ late: true })
 })

@@ -243,6 +243,9 @@ describe('waiting for a gateway', () => {
     const gateway = { 'keys.list': () => [] }
     const patient = await runLine(['keys', 'list', '--data-dir', '/d'], { gateway })
     expect(patient.connected).toEqual([{ dataDir: '/d', waitMs: 3000, remote: null }])
+    expect((await runLine(['status'], { gateway: { status: () => ({}) } })).connected).toEqual([
+      { dataDir: null, waitMs: 3000, asksForNow: true, remote: null },
+    ])
     expect((await runLine(['keys', 'list', '--no-wait'], { gateway })).connected).toEqual([
       { dataDir: null, waitMs: 0, remote: null },
     ])

@@ -8,6 +8,7 @@ const status = {
   gateway_url: 'http://127.0.0.1:8787',
   console_url: 'http://127.0.0.1:8788',
   data_directory: '/var/lib/spgw',
+  settings_file: null as string | null,
   process_id: 812,
   workers: 1,
   in_flight: 3,

@@ -70,6 +70,7 @@ describe('settings', () => {
     const { digests, telemetry, ...rest } = settings
     expect(rest).toEqual({
       dataDirectory: at('data'),
+      file: at('config.yaml'),
       gateway: {
         host: '127.0.0.2',
         port: 1,

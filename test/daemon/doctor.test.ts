@@ -39,7 +39,7 @@ async function examine(
   now = Date.now(),
   file: string | null = null,
 ): Promise<Diagnostic[]> {
-  const place = { dataDirectory: directory, file, processId: null, degraded: [] }
+  const place = { dataDirectory: directory, file, processId: null, settingsFile: null, degraded: [] }
   return checkMachine({ ...place, environment: { ...environment, ...more }, now })
 }
 
@@ -57,14 +57,8 @@ function change(text: string): void {
 }
 
 /** Stands for a gateway: all that is looked at is what it was started with. */
-function startProcess(environment: Record<string, string>, words: readonly string[] = []) {
-  // The shell waits by itself, and keeps the words that it was started with.
-  const started = ['-c', 'read line', 'spgw', ...words]
-  const child = spawn('sh', started, {
-    env: { ...process.env, ...environment },
-    cwd: directory,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
+function startProcess(environment: Record<string, string>) {
+  const child = spawn('sleep', ['60'], { env: { ...process.env, ...environment }, stdio: 'ignore' })
   onTestFinished(() => void child.kill('SIGKILL'))
   return child
 }
@@ -136,6 +130,7 @@ describe('what doctor sees of a machine', () => {
       dataDirectory: theirs,
       file: null,
       processId: null,
+      settingsFile: null,
       environment,
       now: Date.now(),
       degraded: [],
@@ -231,6 +226,7 @@ describe('what doctor sees of a machine', () => {
         checkMachine({
           ...{ dataDirectory: directory, file: null, environment, now: Date.now(), degraded: [] },
           processId: processId ?? null,
+          settingsFile: join(directory, 'config.yaml'),
         })
       expect((await ofGateway(pid)).filter(({ state }) => state !== 'ok')).toEqual([])
       // No process has this number, as where it is another user's: what it was started with cannot be read.
@@ -240,15 +236,22 @@ describe('what doctor sees of a machine', () => {
     },
   )
 
-  it.runIf(process.platform === 'linux')('are the settings file that the gateway was started with', async () => {
-    writeFileSync(join(directory, 'own.yaml'), 'gateway:\n  lisen: 127.0.0.1:0\n')
-    for (const words of [['--config', 'own.yaml'], ['--config=own.yaml']]) {
-      const { pid = null } = startProcess({}, ['serve', ...words])
-      const examined = { dataDirectory: directory, file: null, environment, now: Date.now(), degraded: [] }
-      expect((await checkMachine({ ...examined, processId: pid })).filter(({ state }) => state !== 'ok')).toMatchObject(
-        [{ check: 'settings', message: expect.stringContaining(`${join(directory, 'own.yaml')}:2:3`) }],
-      )
+  it('are the settings of the gateway that runs, and others are said to be others', async () => {
+    const [theirs, others] = [join(directory, 'their.yaml'), join(directory, 'other.yaml')]
+    writeFileSync(theirs, 'log:\n  level: loud\n')
+    writeFileSync(others, 'log:\n  level: warn\n')
+    const ofFile = async (file: string | null) => {
+      const running = { processId: process.pid, settingsFile: theirs, degraded: [] }
+      const found = await checkMachine({ ...running, dataDirectory: directory, file, environment, now: Date.now() })
+      return found.filter(({ check }) => check === 'settings')
     }
+    expect(await ofFile(null)).toMatchObject([{ state: 'problem', message: expect.stringContaining('their.yaml:2') }])
+    expect(await ofFile(others)).toMatchObject([
+      {
+        state: 'ok',
+        message: `the settings are valid (${others}); the gateway that runs was started with ${theirs}`,
+      },
+    ])
   })
 
   it('is an address that somebody else has', async () => {

@@ -20,6 +20,8 @@ export const statusShape = z.object({
   gateway_url: z.string(),
   console_url: z.string().nullable(),
   data_directory: z.string(),
+  /** What it was started with; null: no file. */
+  settings_file: z.string().nullable(),
   process_id: z.number(),
   workers: z.number(),
   /** null, here and below, to whoever was given single projects only: these are sums over all. */

@@ -96,6 +96,8 @@ export interface Runtime {
   gatewayUrl: string
   consoleUrl: string | null
   dataDirectory: string
+  /** null: it was started without one. */
+  settingsFile: string | null
   /** Rebuilds the snapshot from the store and publishes it; resolves when every data-plane thread has it. */
   publish(): Promise<void>
   /** Ends at once what is under way for a key whose revocation has been published. */

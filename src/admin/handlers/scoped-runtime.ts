@@ -6,7 +6,7 @@ import { type GrantScope, isAble, isSeen } from './scope.ts'
 /** The running gateway as far as the scope goes. Named one by one, so that nothing new is let through unthought of. */
 export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<StoreClient, 'projects'>): Runtime {
   if (scope.able === null) return runtime
-  const { version, startedAt, gatewayUrl, consoleUrl, dataDirectory } = runtime
+  const { version, startedAt, gatewayUrl, consoleUrl, dataDirectory, settingsFile } = runtime
   const refuse = () => {
     throw scope.refuse()
   }
@@ -19,6 +19,7 @@ export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<St
     gatewayUrl,
     consoleUrl,
     dataDirectory,
+    settingsFile,
     publish: () => runtime.publish(),
     ingest: () => runtime.ingest(),
     changes: () => runtime.changes(),

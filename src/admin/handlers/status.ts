@@ -30,6 +30,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     gateway_url: runtime.gatewayUrl,
     console_url: runtime.consoleUrl,
     data_directory: runtime.dataDirectory,
+    settings_file: runtime.settingsFile,
     process_id: process.pid,
     workers: now.workers,
     in_flight: seen === null ? now.inFlight : null,

@@ -1,5 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
 import type { Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
@@ -22,6 +21,8 @@ export interface Examined {
   now: number
   /** Of the gateway that runs there; null: none answers. */
   processId: number | null
+  /** What that gateway was started with; null: no file, or it does not say. */
+  settingsFile: string | null
   /** What of that gateway is degraded. */
   degraded: readonly string[]
 }
@@ -30,8 +31,7 @@ export interface Examined {
 export async function checkMachine({ environment: own, ...given }: Examined): Promise<Diagnostic[]> {
   // Passwords are in the environment of the gateway, and seldom in that of whoever looks after it.
   const started = given.processId === null ? {} : readEnvironment(given.processId)
-  const file = given.file ?? (given.processId === null ? null : readConfigFlag(given.processId))
-  const examined = { ...given, file, environment: { ...started, ...own } }
+  const examined = { ...given, environment: { ...started, ...own } }
   const { settings, diagnostics } = await checkSettings(examined, started === null)
   const limits = checkLimits(examined.processId)
   if (settings === null) return [...diagnostics, ...limits]
@@ -55,11 +55,14 @@ async function checkSettings(
   isHidden: boolean,
 ): Promise<{ settings: Settings | null; diagnostics: Diagnostic[] }> {
   const { loadSettings } = await import('../../config/load.ts')
-  const { dataDirectory, file, environment } = examined
+  const { dataDirectory, file, settingsFile, environment, processId } = examined
+  const isRunning = processId !== null
   try {
     const flags = { dataDir: dataDirectory ?? undefined }
-    const settings = loadSettings({ file: file ?? undefined, environment, flags })
-    return { settings, diagnostics: [ok('settings', `${file === null ? '' : `${file}: `}the settings are valid`)] }
+    const settings = loadSettings({ file: file ?? settingsFile ?? undefined, environment, flags })
+    const other = isRunning && settings.file !== settingsFile
+    const runs = other ? `; the gateway that runs was started with ${settingsFile ?? 'no file'}` : ''
+    return { settings, diagnostics: [ok('settings', `the settings are valid (${settings.file ?? 'no file'})${runs}`)] }
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error
     const diagnostics = error.problems.map(({ place, message }) =>
@@ -91,18 +94,6 @@ function readEnvironment(process: number): Record<string, string> | null {
     return Object.fromEntries(
       lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     )
-  } catch {
-    return null
-  }
-}
-
-/** The settings file that a gateway was started with; null: none, or it is not for this user to read. */
-function readConfigFlag(process: number): string | null {
-  try {
-    const words = readFileSync(`/proc/${process}/cmdline`, 'utf8').split('\0')
-    const at = words.findIndex((word) => /^--config(=|$)/.test(word))
-    const file = words[at]?.includes('=') ? words[at].slice('--config='.length) : words[at + 1]
-    return at < 0 || !file ? null : resolve(readlinkSync(`/proc/${process}/cwd`), file)
   } catch {
     return null
   }
