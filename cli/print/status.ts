@@ -7,6 +7,7 @@ import {
   formatMilliseconds,
   formatMoney,
   formatShare,
+  formatSince,
   formatValue,
 } from '../../src/admin/contract/show-value.ts'
 import type { statusShape } from '../../src/admin/contract/status.ts'
@@ -63,7 +64,7 @@ function describeHealth({ version, draining, degraded, cluster }: Status, view: 
 
 function describeParts(degraded: Status['degraded'], view: View): string[] {
   return degraded.map(({ part, since, reason }) =>
-    hangPart(part, `since ${formatValue(since, 'age', view)}: ${escapeControls(reason)}`, view),
+    hangPart(part, `${formatSince(since, view)}: ${escapeControls(reason)}`, view),
   )
 }
 
@@ -80,10 +81,7 @@ function hangPart(part: string, text: string, view: View): string {
 
 function describeProcess({ started_at, process_id, workers }: Status, view: View): string {
   const threads = workers === 1 ? '1 worker thread' : `${workers} worker threads`
-  const age = formatValue(started_at, 'age', view)
-  // `for 3 min`, and with --utc `since 2026-…`.
-  const running = /^(.+) ago$/.exec(age)?.[1]
-  return `${running === undefined ? `since ${age}` : `for ${running}`}, process ${process_id}, ${threads}`
+  return `${formatSince(started_at, view)}, process ${process_id}, ${threads}`
 }
 
 /** Of the last minute; what nobody may see, or nothing has been, is left out. */
@@ -172,7 +170,7 @@ function describeNodes({ cluster }: Partial<Status>, view: View): [string, strin
   if (nodes.length < 2) return []
   return nodes.map(({ name, state, in_flight, traffic, degraded, clock_ahead_ms }, index) => {
     const flow = describeStanding(state) ?? describeFlow(traffic, in_flight).join('   ')
-    const parts = degraded.map(({ part, since }) => `${nameDegraded(part)} since ${formatValue(since, 'age', view)}`)
+    const parts = degraded.map(({ part, since }) => `${nameDegraded(part)} ${formatSince(since, view)}`)
     const apart = clockApart(clock_ahead_ms)
     const clock = apart === null ? [] : [`▲ clock ${describeApart(apart)} PostgreSQL: spgw cluster status`]
     const words = [...(flow === '' ? [] : [flow]), ...(index === 0 ? [] : parts), ...clock].join('; ')

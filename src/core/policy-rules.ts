@@ -118,14 +118,14 @@ export const policyRules = {
   budgetUsdDay: {
     form: { kind: 'money' },
     title: 'USD/DAY',
-    meta: { description: "Budget in USD for each day of the workspace's time zone", label: 'Budget per day in USD' },
+    meta: { description: "Budget in USD for each day of the workspace's time zone", label: 'Budget in USD a day' },
   },
   budgetUsdMonth: {
     form: { kind: 'money' },
     title: 'USD/MONTH',
     meta: {
       description: "Budget in USD for each month of the workspace's time zone; what the month has cost already counts",
-      label: 'Budget per month in USD',
+      label: 'Budget in USD a month',
     },
   },
   budgetTokensDay: {
@@ -133,7 +133,7 @@ export const policyRules = {
     title: 'TOKENS/DAY',
     meta: {
       description: "Budget in tokens for each day of the workspace's time zone",
-      label: 'Budget per day in tokens',
+      label: 'Budget in tokens a day',
     },
   },
   budgetTokensMonth: {
@@ -141,7 +141,7 @@ export const policyRules = {
     title: 'TOKENS/MONTH',
     meta: {
       description: "Budget in tokens for each month of the workspace's time zone",
-      label: 'Budget per month in tokens',
+      label: 'Budget in tokens a month',
     },
   },
   onBudget: {

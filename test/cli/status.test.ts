@@ -91,7 +91,7 @@ describe('status', () => {
     const text = await show({ degraded, set_aside: ['a'], entries_lost: 2 })
     const lines = text.split('\n')
     expect(lines[0]).toContain('degraded, still serving')
-    expect(lines[1]).toBe('  store  since 10 min ago: the disk is full\\u001b[2J')
+    expect(lines[1]).toBe('  store  for 10 min: the disk is full\\u001b[2J')
     expect(text).toMatch(/records .*, 2 lost\nset aside {2}/)
   })
 
@@ -104,7 +104,7 @@ describe('status', () => {
     const degraded = [{ part: 'postgres', since: '2026-03-01T11:50:00Z', reason: 'not reached' }]
     const lines = (await show({ draining: true, degraded })).split('\n')
     expect(lines[0]).toBe('spgw 0.1.0  ▲ out of service, still serving what comes; back in: spgw cluster drain --undo')
-    expect(lines[1]).toBe('  postgres  since 10 min ago: not reached')
+    expect(lines[1]).toBe('  postgres  for 10 min: not reached')
     expect(await show({ draining: false })).toContain('● healthy')
   })
 

@@ -95,7 +95,7 @@ describe('the page of a provider', () => {
     driven = drive(answers)
     await open('2', 'dead')
     const shown = await driven.see('Used by routes')
-    expect(shown).toContain('dead  ▲ failing since 3 min ago')
+    expect(shown).toContain('dead  ▲ failing for 3 min')
     expect(shown).toContain('cannot resolve the host name of the provider')
     expect(shown).toContain('36 attempts  36 failed (100%)  12 fell back  p95 254 ms')
     expect(shown).toContain('·▂█')
@@ -105,7 +105,7 @@ describe('the page of a provider', () => {
     driven = drive(answers)
     await open('2', 'dead')
     const shown = await driven.see('Models in use')
-    expect(shown).toMatch(/gone {2}▲ failing since 3 min ago\n +another reason/)
+    expect(shown).toMatch(/gone {2}▲ failing for 3 min\n +another reason/)
     expect(shown).toMatch(/lost {2}○ unchecked/)
   })
 
@@ -171,7 +171,7 @@ describe('the page of a route', () => {
     expect(first).toBeGreaterThan(0)
     expect(second).toBeGreaterThan(first)
     const between = lines.slice(first, second).join('\n')
-    expect(between).toContain('▲ failing since 3 min ago')
+    expect(between).toContain('▲ failing for 3 min')
     expect(between).toContain('████████░░ 80%  36 attempts  36 failed (100%)')
     expect(lines[second]).toContain('● ready')
     expect(lines[second + 1]).toContain('██░░░░░░░░ 20%  9 attempts  none failed  p95 90 ms')
@@ -252,7 +252,7 @@ describe('a page', () => {
     await driven.see('dead')
     await driven.press('enter')
     const shown = (await driven.see('Calls without a model')).replace(/[│\s]+/g, ' ')
-    expect(shown).toMatch(/files, batches ▲ failing since .* ago it answers 500/)
+    expect(shown).toMatch(/files, batches ▲ failing for .* it answers 500/)
   })
 
   it('keeps the names of others from moving the cursor', async () => {

@@ -2,6 +2,7 @@ import {
   escapeControls,
   formatMilliseconds,
   formatShare,
+  formatSince,
   formatValue,
   toneOf,
   valueAt,
@@ -31,14 +32,14 @@ const signs: Readonly<Record<string, string>> = {
   inactive: '○',
 }
 
-/** `▲ failing since 3 min ago`, in the words that every face has for it. */
+/** `▲ failing for 3 min`, in the words that every face has for it. */
 export function describeState(thing: unknown, theme: TextTheme): string {
   const state = stateOf(thing)
   if (state === null) return theme.paint('quiet', 'state unknown')
   const tone = toneOf(state, 'state')
   const word = `${signs[state] ?? '○'} ${escapeControls(state)}`
   const since = state === 'inactive' ? null : textAt(thing, 'state_since')
-  const age = since === null ? '' : ` since ${formatValue(since, 'age', theme)}`
+  const age = since === null ? '' : ` ${formatSince(since, theme)}`
   return (tone === null ? word : theme.paint(tone, word)) + theme.paint('quiet', age)
 }
 

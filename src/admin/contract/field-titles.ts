@@ -2,10 +2,10 @@
 export const fieldTitles: Readonly<Record<string, string>> = {
   attached_to: 'Applies to',
   broken: 'Cannot be opened',
-  budget_tokens_day: 'Tokens a day',
-  budget_tokens_month: 'Tokens a month',
-  budget_usd_day: 'USD a day',
-  budget_usd_month: 'USD a month',
+  budget_tokens_day: 'Budget in tokens a day',
+  budget_tokens_month: 'Budget in tokens a month',
+  budget_usd_day: 'Budget in USD a day',
+  budget_usd_month: 'Budget in USD a month',
   calls_without_model: 'Calls without a model',
   concurrency: 'Requests at once',
   grace_ends_at: 'Old secret ends',
@@ -16,6 +16,7 @@ export const fieldTitles: Readonly<Record<string, string>> = {
   rpm: 'Requests a minute',
   sealed: 'Sealed credentials',
   sequence: 'Last change',
+  state_since: 'State began',
   to_replace: 'File to replace',
   tpm: 'Tokens a minute',
 }

@@ -230,6 +230,13 @@ function formatTime(text: string, { now, utc }: Clock): string {
   return distance >= 0 ? `${amount} ago` : `in ${amount}`
 }
 
+/** `for 4 min`, of what began then and goes on; with `--utc` `since 2026-…`. */
+export function formatSince(text: string, clock: Clock): string {
+  const age = formatTime(text, clock)
+  if (clock.utc) return `since ${age}`
+  return age.endsWith(' ago') ? `for ${age.slice(0, -' ago'.length)}` : 'just now'
+}
+
 /** `2026-11-21 10:00Z`: where ages would not tell one line from the next. */
 function formatMoment(text: string): string {
   const time = Date.parse(text)

@@ -69,7 +69,9 @@ function answerCall(request: OutboundRequest): { answer: DemoAnswer; model: stri
   const path = mark === -1 ? request.path : request.path.slice(0, mark)
   const { answering, pathModel } = findAnswering(lane, path)
   if (request.method !== 'POST' || !answering) {
-    const message = `The demo provider has no ${request.method} ${path}; add a provider of your own (spgw providers add).`
+    const message =
+      `The demo provider has no ${request.method} ${path}. Add a provider of your own (spgw providers add) and ask with a ` +
+      'key of your own (spgw keys create): the key of serve --demo reaches the demo provider alone.'
     return { answer: refuse(lane, 404, message), model: '' }
   }
   const body = Buffer.isBuffer(request.body) ? parseObject(request.body) : null

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useState } from 'react'
+import { type RefObject, useCallback, useEffect, useState } from 'react'
 import type { Fault } from '../client/fault.ts'
 import { type FieldErrors, withoutChanged } from './form-values.ts'
 
@@ -23,6 +23,7 @@ export function useFormErrors(form: RefObject<HTMLFormElement | null>, fault: Fa
   useEffect(() => {
     if (refusals > 0) focusFirstWrong(form.current)
   }, [refusals, form])
+  const fail = useCallback(() => setRefusals((count) => count + 1), [])
   const all = { ...fault?.fields, ...problems }
   return {
     all,
@@ -31,10 +32,10 @@ export function useFormErrors(form: RefObject<HTMLFormElement | null>, fault: Fa
       setProblems(found)
       setChanged(new Set())
       const isRefused = Object.keys(found).length > 0
-      if (isRefused) setRefusals((count) => count + 1)
+      if (isRefused) fail()
       return isRefused
     },
-    fail: () => setRefusals((count) => count + 1),
+    fail,
     change: (name) => {
       if (all[name] !== undefined && !changed.has(name)) setChanged(new Set([...changed, name]))
     },

@@ -52,6 +52,7 @@ export {
   Missing,
   Money,
   Rate,
+  Since,
   Time,
   UntrustedName,
   UntrustedText,

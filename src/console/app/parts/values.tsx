@@ -6,6 +6,7 @@ import {
   formatBytes,
   formatMilliseconds,
   formatMoney,
+  formatSince,
   formatValue,
 } from '../../../admin/contract/show-value.ts'
 import { useClock } from '../live/now.ts'
@@ -83,6 +84,16 @@ export function Time({ at, absolute = false, short = false }: TimeProps) {
     <time dateTime={at} title={new Date(at).toISOString()} className="number nowrap">
       {short ? text.replace(/ ago$/, '') : text}
       {short && text.endsWith(' ago') ? <span className="wide-only"> ago</span> : null}
+    </time>
+  )
+}
+
+/** `for 4 min`, of a state that goes on; the moment when it began on hover. */
+export function Since({ at }: { at: string }) {
+  const text = useClock((now) => formatSince(at, { now, utc: false }))
+  return (
+    <time dateTime={at} title={new Date(at).toISOString()} className="number nowrap">
+      {text}
     </time>
   )
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Fault } from '../../client/fault.ts'
 import type { DerivedOperation } from '../../contract/derived.ts'
 import { useFormErrors } from '../../parts/field-errors.ts'
@@ -21,6 +21,10 @@ export function InputForm({ operation, preset, fault, children, onInput }: Input
   const [values, setValues] = useState<FormValues>(() => valuesOf(fields, preset))
   const form = useRef<HTMLFormElement>(null)
   const errors = useFormErrors(form, fault)
+  const { fail } = errors
+  useEffect(() => {
+    if (fault !== null) fail()
+  }, [fault, fail])
   const submit = () => {
     if (!errors.refuse(problemsOf(fields, values, null))) onInput(inputOf(fields, values, null))
   }

@@ -115,7 +115,13 @@ export function DangerForm({ operation, preset, onAnswer }: DangerFormProps) {
   const touched = first === undefined ? undefined : pending?.[first]
   return (
     <>
-      <InputForm operation={operation} preset={preset} fault={fault} onInput={(input) => void ask(input)}>
+      <InputForm
+        operation={operation}
+        preset={preset}
+        // The form cannot take the focus while the question is open.
+        fault={pending === null ? fault : null}
+        onInput={(input) => void ask(input)}
+      >
         <Button variant="danger" type="submit">
           {verb}
         </Button>

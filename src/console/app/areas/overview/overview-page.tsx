@@ -7,7 +7,7 @@ import { orpc } from '../../client/admin.ts'
 import { readSeries, seriesKey } from '../../client/series.ts'
 import { useLive } from '../../live/live.ts'
 import { useTraffic } from '../../live/traffic.ts'
-import { QueryFault, Time } from '../../parts/index.ts'
+import { QueryFault, Since } from '../../parts/index.ts'
 import { useScope } from '../../session/scope.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { ScopeNote } from '../../shell/scope-note.tsx'
@@ -103,7 +103,7 @@ export function PartsNotice() {
       <ul className="stack-tight">
         {status.degraded.map(({ part, reason, since }) => (
           <li key={part}>
-            <span className="notice-title">Degraded: {part}</span>, since <Time at={since} />: {escapeControls(reason)}
+            <span className="notice-title">Degraded: {part}</span>, <Since at={since} />: {escapeControls(reason)}
           </li>
         ))}
       </ul>

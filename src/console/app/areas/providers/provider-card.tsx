@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { formatShare } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
-import { Count, Duration, Missing, Sparkline, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
+import { Count, Duration, Missing, Since, Sparkline, StateBadge, UntrustedText } from '../../parts/index.ts'
 import { stateLabel } from '../../parts/labels.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
@@ -70,7 +70,7 @@ export function ProviderCard({ provider, kindTitle, traffic = quietHour, routes 
         <span>Revision {provider.revision}</span>
         <span>{describeRoutes(routes)}</span>
         <span>
-          {stateLabel(provider.state)} since <Time at={provider.state_since ?? provider.created_at} />
+          {stateLabel(provider.state)} <Since at={provider.state_since ?? provider.created_at} />
         </span>
       </p>
     </li>

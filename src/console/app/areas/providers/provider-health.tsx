@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Duration, QueryFault, RecordView, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
+import { Duration, QueryFault, RecordView, Since, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { type HealthSpan, healthSpans, readyShare } from './health-strip.ts'
@@ -25,7 +25,7 @@ export function ProviderHealth({ provider }: { provider: Provider }) {
               <span className="row">
                 <StateBadge state={state} />
                 <span className="quiet">
-                  since <Time at={state_since ?? provider.created_at} />
+                  <Since at={state_since ?? provider.created_at} />
                   {active ? null : '. Inactive, so no requests are sent to it'}
                 </span>
               </span>
@@ -130,7 +130,7 @@ function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) 
           <span className="quiet">
             {until === now ? (
               <>
-                since <Time at={new Date(since).toISOString()} />
+                <Since at={new Date(since).toISOString()} />
               </>
             ) : (
               <>

@@ -4,7 +4,7 @@ import { Pencil, Power, PowerOff, RefreshCw, Trash2 } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { faultOf } from '../../client/fault.ts'
-import { Button, Dialog, Empty, OperationButton, QueryFault, Time, useOperation } from '../../parts/index.ts'
+import { Button, Dialog, Empty, OperationButton, QueryFault, Since, useOperation } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
@@ -104,7 +104,7 @@ function Failing({ provider }: { provider: Provider }) {
           {provider.state_since === null ? null : (
             <>
               {' '}
-              since <Time at={provider.state_since} />
+              <Since at={provider.state_since} />
             </>
           )}
           {provider.state === 'failing' ? ': no requests are sent to this provider.' : ': trial requests are allowed.'}

@@ -13,6 +13,7 @@ import {
   Missing,
   type RecordEntry,
   RecordView,
+  Since,
   StateBadge,
   Time,
   UntrustedText,
@@ -116,7 +117,7 @@ function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
             .join(': ')}
           {(index === 0 ? [] : degraded).map(({ part, since }) => (
             <span key={part}>
-              ; {nameDegraded(part)} since <Time at={since} />
+              ; {nameDegraded(part)} <Since at={since} />
             </span>
           ))}
           {clock_ahead_ms === null ? null : (
