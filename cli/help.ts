@@ -77,7 +77,7 @@ function putCommandsFirst(text: string): string {
 
 function rephrase(error: CommanderError, command: Command): Error {
   const [cause = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
-  const near = /\(Did you mean (.+)\?\)/.exec(suggestion ?? '')?.[1]
+  const near = /\(Did you mean (.+)\?\)/.exec(suggestion ?? '')?.[1] ?? verbOf(error, cause, command)
   const meant = error.code === 'commander.unknownCommand' && command.parent === null ? meaningOf(cause) : null
   if (meant !== null) return usageFault(causeOf(error.code, cause, command), `See spgw ${meant} --help.`)
   const hint = near === undefined ? `See ${pathOf(command)} --help.` : `Did you mean ${near.replace(/^one of /, '')}?`
@@ -91,9 +91,23 @@ const meanings: Readonly<Record<string, string>> = {
   ...{ model: 'routes', team: 'projects', user: 'operators', webhook: 'alerts' },
 }
 
+const verbs: Readonly<Record<string, string>> = {
+  ...{ delete: 'remove', rm: 'remove', destroy: 'remove', roll: 'rotate', renew: 'rotate', disable: 'revoke' },
+  ...{ get: 'show', describe: 'show', info: 'show', ls: 'list', update: 'edit', change: 'edit', new: 'add' },
+}
+
+function verbOf({ code }: CommanderError, message: string, { commands }: Command): string | undefined {
+  const verb = code === 'commander.unknownCommand' ? verbs[namedIn(message)] : undefined
+  return commands.find((command) => command.name() === verb || command.aliases().includes(verb ?? ''))?.name()
+}
+
 function meaningOf(message: string): string | null {
-  const named = /'([^']*)'/.exec(message)?.[1]?.toLowerCase() ?? ''
+  const named = namedIn(message)
   return meanings[named] ?? meanings[named.replace(/s$/, '')] ?? null
+}
+
+function namedIn(message: string): string {
+  return /'([^']*)'/.exec(message)?.[1]?.toLowerCase() ?? ''
 }
 
 function causeOf(code: string, message: string, command: Command): string {

@@ -29,7 +29,7 @@ const messages: Record<string, string> = {
   UND_ERR_CONNECT_TIMEOUT: 'No connection to the provider within the connect time limit.',
   ETIMEDOUT: 'No connection to the provider: the network gave up waiting.',
   ECONNREFUSED: 'The provider refused the connection: nothing listens at its address.',
-  ENOTFOUND: "The provider's host name is not known.",
+  ENOTFOUND: "Cannot resolve the provider's host name.",
   EAI_AGAIN: "The provider's host name could not be looked up just now.",
   EHOSTUNREACH: 'There is no network path to the provider.',
   ENETUNREACH: 'There is no network path to the provider.',

@@ -282,6 +282,21 @@ describe('the request record', () => {
       ['wait', 18],
       ['skip', 257],
     ])
+    const other = {
+      ...dead,
+      provider: 'other',
+      outcome: 'answered',
+      started_ms: 257.1,
+      ended_ms: 270,
+      first_byte_ms: 269,
+    }
+    const moved = { ...waited, attempts: [...waited.attempts, other] }
+    expect(listSteps(moved).map(({ kind, startMs }) => [kind, startMs])).toEqual([
+      ['attempt', 6],
+      ['wait', 18],
+      ['skip', 257],
+      ['attempt', 257.1],
+    ])
     expect(summarizeRecord(waited)).toBe('smart → dead/m · 502 provider_unreachable · 257 ms · key ci')
 
     const notReady = { code: 'provider_not_ready', origin: 'gateway', message: 'No provider is ready' } as const

@@ -91,7 +91,8 @@ const completeButWrong =
 function waitBefore(step: RequestStep, earlier: readonly RequestStep[], { timeline }: RequestRecord): RequestStep[] {
   const last = earlier.findLast((one) => one.kind === 'attempt')
   if (last?.kind !== 'attempt' || last.endMs === null) return []
-  const from = last.endMs
+  // A target that was skipped after the wait has been told of it.
+  const from = Math.max(last.endMs, earlier.at(-1)?.startMs ?? 0)
   const marked = timeline.some(({ event, at_ms }) => event === 'wait' && at_ms >= from && at_ms <= step.startMs)
   const again = step.kind === 'attempt' && step.lead === 'again'
   if (!(marked || again) || step.startMs - from < 1) return []
