@@ -97,6 +97,21 @@ describe.skipIf(!hasBrowser)('Keys in the console (needs chromium)', () => {
       expect(await keyNamed('batch')).toBeUndefined()
     })
 
+    it('has only the rows of a long list in the page that are near the window', async () => {
+      const { page, visit, gateway } = stage
+      for (let count = 0; count < 120; count++) await gateway.createKey(`many-${count}`)
+      await visit('/keys')
+      const table = page.locator('table[aria-rowcount]')
+      await expect.poll(async () => Number(await table.getAttribute('aria-rowcount'))).toBeGreaterThan(119)
+      await page.locator('tr[data-row="0"]').waitFor()
+      expect(await page.locator('tr[data-row]').count()).toBeLessThan(80)
+      await page.keyboard.press('j')
+      for (let count = 0; count < 99; count++) await page.keyboard.press('j')
+      await page.locator('tr[data-row="99"]:focus').waitFor()
+      for (const key of await gateway.admin.keys.list({ all: true }))
+        if (key.name.startsWith('many-')) await gateway.admin.keys.remove({ key: key.id })
+    })
+
     it('shows whatever stands in it as text', async () => {
       const { page, visit, gateway } = stage
       const { id } = await gateway.createKey('odd', { tags: { odd: hostileText, long: longText } })

@@ -111,4 +111,29 @@ describe.skipIf(!hasBrowser)('requests in the console (needs chromium)', () => {
     expect(await second.getByRole('button').count()).toBe(0)
     await second.context().close()
   })
+
+  it('shows the codes of errors whole, in two lines where they are long', async () => {
+    const { page, gateway } = stage
+    const nowhere = { baseUrl: 'http://127.0.0.1:9/v1', credential: 'sk-none-0000000000', skipCheck: true }
+    await gateway.admin.providers.add({ name: 'gone', kind: 'openai', ...nowhere })
+    await gateway.addRoute('gone', ['gone'], { retries: 1 })
+    const { key } = await gateway.createKey('gone')
+    const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gone', messages: [{ role: 'user', content: 'hello' }] }),
+    })
+    await answer.text()
+    await gateway.record(answer.headers.get('x-sp-request-id') ?? '')
+    await visit(page, gateway, '/requests?key=gone')
+    await page.getByText('502 provider_unreachable').waitFor()
+    expect(await page.locator('.request-state').textContent()).toContain('↻1')
+    // The longest that there is.
+    await page.evaluate(
+      `document.querySelector('.request-state .wide-only').textContent = ' provider_\\u200bcredential_\\u200brejected'`,
+    )
+    const cut = `[...document.querySelectorAll('.request-state, .request-state .state-word')]
+      .filter((part) => part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight).length`
+    expect(await page.evaluate(cut)).toBe(0)
+  })
 })

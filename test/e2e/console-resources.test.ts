@@ -125,6 +125,14 @@ describe.skipIf(!hasBrowser)('pages of the console by name and by search (needs 
     expect(await page.getByRole('region', { name: 'Result' }).textContent()).not.toMatch(/\w=\w/)
   })
 
+  it('goes on with the first wrong field of any operation that was refused', async () => {
+    const { page, visit } = stage
+    await visit('/settings/operations/requests.tail')
+    await page.getByLabel('Since').fill('5 parsecs')
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByLabel('Since').and(page.locator('[aria-invalid="true"]:focus')).waitFor()
+  })
+
   it('says of what a file manages that the next apply restores it, and then removes it', async () => {
     const { page, visit, gateway } = stage
     const text = 'owner: team-a\nroutes:\n  - model: managed\n    targets: [standby]\n'

@@ -43,8 +43,13 @@ export interface DataTableProps<Row> {
 
 const rowHeight = 40
 const dividerHeight = 32
-/** Beyond so many rows only those near the window are in the page. */
+/** Beyond so many rows only those near the window are in the page, if the table fills it: else all are in the window. */
 const manyRows = 80
+
+/** Long enough to fill the page and scroll within. */
+export function isLongTable(rows: readonly unknown[]): boolean {
+  return rows.length > manyRows
+}
 const nearEnd = 20
 
 /**
@@ -62,7 +67,7 @@ export function DataTable<Row>(given: DataTableProps<Row>) {
     getScrollElement: () => scroller.current,
     estimateSize: (index) => rowHeight + (dividerAt(props, index) === null ? 0 : dividerHeight),
     overscan: 12,
-    enabled: rows.length > manyRows,
+    enabled: isLongTable(rows),
     getItemKey: (index) => props.rowKey(rows[index] as Row),
   })
   const keys = useRowKeys({ count: rows.length, open: (index) => openAt(props, index), reveal: virtual.scrollToIndex })
@@ -75,7 +80,7 @@ export function DataTable<Row>(given: DataTableProps<Row>) {
   useEffect(() => {
     if (rows.length > 0 && lastShown >= rows.length - nearEnd) onEnd?.()
   }, [lastShown, rows.length, onEnd])
-  const isVirtual = rows.length > manyRows
+  const isVirtual = isLongTable(rows)
   const digits = alignedDigits(choice.shown, rows)
   const shown = isVirtual ? items.map(({ index }) => index) : rows.map((_, index) => index)
   return (

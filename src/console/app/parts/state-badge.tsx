@@ -1,5 +1,5 @@
 import { Ban, CircleAlert, CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { escapeControls, type Tone, toneOf } from '../../../admin/contract/show-value.ts'
 import { stateLabel } from './labels.ts'
 
@@ -34,9 +34,19 @@ export function StateBadge({ state, reason, tone, busy = false, bare = false, co
       {busy ? <LoaderCircle size={14} className="spin" aria-hidden="true" /> : icons[badgeTone]}
       <span className={bare ? 'visually-hidden' : 'state-word'}>
         {word}
-        {code === null ? null : <span className="wide-only"> {code}</span>}
+        {code === null ? null : <span className="wide-only"> {breakable(code)}</span>}
       </span>
       {reason ? <span className="state-reason truncate">{escapeControls(reason)}</span> : null}
     </span>
   )
+}
+
+/** A code that is longer than its place goes on below, behind a `_`. */
+function breakable(code: string): ReactNode {
+  return code.split(/(?<=_)/).map((part, place) => (
+    <Fragment key={part}>
+      {place === 0 ? null : <wbr />}
+      {part}
+    </Fragment>
+  ))
 }

@@ -10,6 +10,7 @@ import {
   DataTable,
   digitsOfMoney,
   Empty,
+  isLongTable,
   Missing,
   Money,
   QueryFault,
@@ -66,6 +67,7 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
   const days = useKeyDays(scope.filter)
   const keys = useQuery(orpc.keys.list.queryOptions({ input: scope.listInput }))
   const rows = (keys.data ?? []).filter((key) => inScope(scope, key))
+  const isLong = isLongTable(rows)
   const columns = columnsFor(rows, usage, days)
   const create = may ? (
     <Button
@@ -77,12 +79,13 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
     </Button>
   ) : null
   return (
-    <Page title="Keys" beside={<ScopeNote />} actions={rows.length === 0 ? null : create}>
+    <Page fill={isLong} title="Keys" beside={<ScopeNote />} actions={rows.length === 0 ? null : create}>
       {made === null ? null : <ShownOnce made={made} onClose={onClose} />}
       {keys.isPending ? <Loading /> : null}
       <QueryFault of={keys} />
       {keys.data === undefined ? null : (
         <DataTable
+          fill={isLong}
           name="keys"
           label="Keys"
           rows={rows}

@@ -129,9 +129,7 @@ function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) 
           <StateBadge state={state} />
           <span className="quiet">
             {until === now ? (
-              <>
-                <Since at={new Date(since).toISOString()} />
-              </>
+              <Since at={new Date(since).toISOString()} />
             ) : (
               <>
                 <Time at={new Date(since).toISOString()} />, for <Duration ms={until - since} />

@@ -8,6 +8,7 @@ import {
   Button,
   DataTable,
   Empty,
+  isLongTable,
   Missing,
   QueryFault,
   StateBadge,
@@ -44,6 +45,7 @@ function RouteList() {
   const routes = useQuery(orpc.routes.list.queryOptions({ input: scope.listInput }))
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const rows = (routes.data ?? []).filter((route) => inScope(scope, route))
+  const isLong = isLongTable(rows)
   const add = may ? (
     <Button
       variant="primary"
@@ -55,6 +57,7 @@ function RouteList() {
   ) : null
   return (
     <Page
+      fill={isLong}
       title="Routing"
       beside={<ScopeNote />}
       actions={
@@ -70,6 +73,7 @@ function RouteList() {
       <QueryFault of={routes} />
       {routes.data === undefined ? null : (
         <DataTable
+          fill={isLong}
           name="routes"
           label="Routes"
           rows={rows}
