@@ -118,7 +118,12 @@ export class CommandLine {
   }
 }
 
+/** They read and write files of this machine, and need no gateway. */
+const shellCommands = ['import', 'connect', 'doctor', 'restore', 'completion']
+
 function describeUnknown(text: string, commands: readonly NamedCommand[]): string {
+  const first = text.split(' ', 1)[0] ?? ''
+  if (shellCommands.includes(first)) return `${first} is a command for a shell: spgw ${first} --help`
   const matches = suggestCommands(text, commands)
   if (matches.length > 1)
     return `${text} may be ${matches

@@ -56,6 +56,8 @@ function readFile(reader: Reader, file: SettingsFile, owners: Owner[]): void {
     if (kind !== undefined) reader.eachOf(value, place, (member, at) => readEntry(reader, kind, member, at))
     else if (name === 'projects') reader.eachOf(value, place, (member, at) => readProject(reader, member, at))
     else if (name === 'owner') readOwner(reader, value, place, owners)
+    else if (name === 'model_list')
+      reader.reject(place, 'model_list is of LiteLLM; convert the file first: spgw import litellm FILE > gateway.yaml')
     else if (!sectionNames.includes(name))
       reader.reject(place, unknownName(name, [...resourceSections, ...sectionNames]))
   }

@@ -73,6 +73,10 @@ policies:
   it.each([
     ['providers:\n  - name: openai\n    kinnd: openai', 'config.yaml:3:5: unknown name kinnd; did you mean kind?'],
     ['route:\n  - model: a', 'config.yaml:1:1: unknown name route; did you mean routes?'],
+    [
+      'model_list: []',
+      'config.yaml:1:1: model_list is of LiteLLM; convert the file first: spgw import litellm FILE > gateway.yaml',
+    ],
     ['routes:\n  - provider: a', 'config.yaml:2:5: a route needs its model'],
     ['routes:\n  - model: a\n    retries: 99', 'config.yaml:3:5: retries: expected a whole number from 0 to 10'],
     [

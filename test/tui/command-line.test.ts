@@ -122,6 +122,7 @@ describe('the command line', () => {
     ['keyz', 'There is no command keyz. Did you mean keys?'],
     ['providers lst', 'There is no command providers lst. Did you mean providers list?'],
     ['xyzzy', 'There is no command xyzzy.'],
+    ['import litellm config.yaml', 'import is a command for a shell: spgw import --help'],
     ['keys r', 'keys r may be keys rotate, keys revoke, keys remove.'],
     ['providers check one two', 'providers check takes at most name.'],
     ['requests stats --by key -p search', 'Leave flags out here: a form asks for them.'],

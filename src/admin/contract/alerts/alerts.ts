@@ -46,8 +46,8 @@ const deliveryColumns = [
   { field: 'text', title: 'MESSAGE' },
   { field: 'type', title: 'TYPE' },
   { field: 'tries', title: 'TRIES', format: 'number' },
-  { field: 'reason', title: 'REASON', absent: '' },
-  { field: 'next_at', title: 'NEXT TRY', format: 'age', absent: '' },
+  { field: 'reason', title: 'REASON' },
+  { field: 'next_at', title: 'NEXT TRY', format: 'age' },
   { field: 'id', title: 'ID', format: 'id' },
 ] as const
 const record = { as: 'record' } as const

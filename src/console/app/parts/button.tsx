@@ -15,16 +15,18 @@ function classOf({ variant = 'plain', small = false }: ButtonStyle, more = ''): 
 
 export type ButtonProps = ButtonStyle & ButtonHTMLAttributes<HTMLButtonElement> & { busy?: boolean }
 
-/** `busy`: the action is in progress. The button is disabled and keeps its width. */
-export function Button({ variant, icon, small, busy, className, children, ...rest }: ButtonProps) {
-  const disabled = rest.disabled === true || busy === true
+/** `busy`: the action is in progress. The button does nothing meanwhile, and keeps its width and the focus. */
+export function Button({ variant, icon, small, busy, className, children, onClick, ...rest }: ButtonProps) {
+  const isBusy = busy === true || undefined
   return (
     <button
       type="button"
       {...rest}
       className={classOf({ ...(variant && { variant }), ...(small && { small }) }, className)}
-      disabled={disabled}
-      aria-busy={busy === true || undefined}
+      // Disabled for good, it would lose the focus, and whoever uses the keyboard their place.
+      aria-disabled={isBusy}
+      aria-busy={isBusy}
+      onClick={(event) => (isBusy ? event.preventDefault() : onClick?.(event))}
     >
       {icon}
       {children}

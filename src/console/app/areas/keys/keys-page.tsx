@@ -131,8 +131,8 @@ const identityColumns: TableColumn<Key>[] = [
   {
     id: 'key',
     title: 'Key',
-    width: '130px',
-    middleWidth: '124px',
+    width: '136px',
+    middleWidth: '136px',
     narrowWidth: '122px',
     cell: ({ last_four }) => <KeyMark lastFour={last_four} />,
   },

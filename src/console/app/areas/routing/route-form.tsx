@@ -1,4 +1,4 @@
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { operationNamed } from '../../contract/operations.ts'
 import { useFormErrors } from '../../parts/field-errors.ts'
 import { FormField } from '../../parts/form-field.tsx'
@@ -51,6 +51,10 @@ export function RouteForm({ providers, route, provider, defaultScope, onDone, on
   const { call, busy, fault } = useOperation(operation)
   const models = useModelSuggestions(providers, rows)
   const errors = useFormErrors(form, fault)
+  useEffect(() => {
+    // Whoever opens a form is going to write; in a dialog the dialog sees to it.
+    if (route === null) form.current?.querySelector<HTMLElement>('input')?.focus()
+  }, [route])
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (errors.refuse({ ...problemsOf(fields, values, before), ...problemsOfRows(rows) })) return

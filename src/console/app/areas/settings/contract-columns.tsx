@@ -8,6 +8,8 @@ interface ContractColumnsOptions<Row> {
   buttons?: ((row: Row) => ReactNode) | undefined
   /** Of the column of buttons. */
   width?: string
+  /** The same where there is less room. */
+  middleWidth?: string
   /** What a column has otherwise than the contract says, by its field. */
   change?: Record<string, Partial<TableColumn<Row>>>
 }
@@ -16,14 +18,14 @@ interface ContractColumnsOptions<Row> {
 export function contractColumns<Row>(
   operation: string,
   rows: readonly Row[],
-  { buttons, width = '176px', change = {} }: ContractColumnsOptions<Row>,
+  { buttons, width = '176px', middleWidth = width, change = {} }: ContractColumnsOptions<Row>,
 ): TableColumn<Row>[] {
   const { show } = operationNamed(operation).meta
   const columns = show.as === 'table' ? show.columns : []
   const own = columns.map((column) => ({ ...columnOf(column, rows), ...change[column.field] }))
   if (buttons === undefined) return own
   const cell = (row: Row) => <span className="row row-buttons">{buttons(row)}</span>
-  return [...own, { id: 'buttons', title: 'Actions', width, cell }]
+  return [...own, { id: 'buttons', title: 'Actions', width, middleWidth, cell }]
 }
 
 function columnOf<Row>(column: Column, rows: readonly Row[]): TableColumn<Row> {

@@ -1,5 +1,6 @@
 import { FileUp } from 'lucide-react'
 import { type ChangeEvent, useId } from 'react'
+import { fileOptions } from './file-state.ts'
 import type { ConfigurationFile } from './use-configuration-file.ts'
 
 const sample = ['providers:', '  - name: openai', '    kind: openai', '    credential: $' + '{OPENAI_API_KEY}'].join(
@@ -50,7 +51,7 @@ export function FileFields({ file }: { file: ConfigurationFile }) {
             checked={options.prune}
             onChange={(event) => setOptions({ ...options, prune: event.target.checked })}
           />
-          Remove resources that are no longer in the file
+          {fileOptions.prune}
         </label>
         <label className="check">
           <input
@@ -58,7 +59,7 @@ export function FileFields({ file }: { file: ConfigurationFile }) {
             checked={options.force}
             onChange={(event) => setOptions({ ...options, force: event.target.checked })}
           />
-          Take over resources that other files manage
+          {fileOptions.force}
         </label>
       </div>
     </>

@@ -6,6 +6,12 @@ export interface FileOptions {
   force: boolean
 }
 
+/** Their labels. */
+export const fileOptions: Readonly<Record<keyof FileOptions, string>> = {
+  prune: 'Remove resources that are no longer in the file',
+  force: 'Take over resources that other files manage',
+}
+
 /** All that a plan depends on. Immutable. */
 interface FileContent {
   text: string

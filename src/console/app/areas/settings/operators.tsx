@@ -12,11 +12,12 @@ import { OperatorRoles } from './operator-roles.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
 const widths = {
-  display_name: { title: 'Display name' },
   state: { width: '92px' },
   signs_in_with: { width: '110px' },
   last_sign_in_at: { width: '104px' },
 }
+
+const hasOtherName = ({ name, display_name: shown }: Operator) => shown !== name
 
 export function Operators() {
   const operators = useQuery(orpc.operators.list.queryOptions({ input: {} }))
@@ -50,7 +51,12 @@ export function Operators() {
           rows={operators.data}
           columns={contractColumns<Operator>('operators.list', operators.data, {
             width: '332px',
-            change: widths,
+            // In two lines.
+            middleWidth: '196px',
+            change: {
+              ...widths,
+              display_name: { title: 'Display name', optional: !operators.data.some(hasOtherName) },
+            },
             buttons: may
               ? (operator) => (
                   <OperatorButtons {...{ operator, operators: operators.data, onRoles: setEdited, onLink: setMade }} />

@@ -4,12 +4,20 @@ import { labelOf } from '../../parts/labels.ts'
 import { DifferenceTable } from '../difference-table.tsx'
 import type { Applied, DiffPlan } from '../outputs.ts'
 import { pluralize } from '../units.ts'
+import { fileOptions } from './file-state.ts'
 
 const signs = {
   create: <Plus size={14} aria-hidden="true" />,
   change: <Pencil size={14} aria-hidden="true" />,
   remove: <Minus size={14} aria-hidden="true" />,
 } as const
+
+/** The plan is worded for the command line: here its flags have other names. */
+function withLabels(text: string): string {
+  return text
+    .replace('--prune removes them', `tick “${fileOptions.prune}” to remove them`)
+    .replace('add --force', `tick “${fileOptions.force}”`)
+}
 
 /** Each change in the order in which it would be made, by sign and word. */
 export function PlanView({ plan }: { plan: DiffPlan }) {
@@ -20,7 +28,7 @@ export function PlanView({ plan }: { plan: DiffPlan }) {
           <ul className="grow">
             {plan.problems.map(({ place, message }) => (
               <li key={`${place}${message}`}>
-                <code>{place}</code> <UntrustedText text={message} />
+                <code>{place}</code> <UntrustedText text={withLabels(message)} />
               </li>
             ))}
           </ul>
@@ -28,7 +36,7 @@ export function PlanView({ plan }: { plan: DiffPlan }) {
       )}
       {plan.notes.map((note) => (
         <p key={note} className="quiet">
-          <UntrustedText text={note} />
+          <UntrustedText text={withLabels(note)} />
         </p>
       ))}
       {plan.changes.length === 0 && plan.problems.length === 0 ? (
