@@ -3,6 +3,7 @@ import type { Field, Operation } from '../cli/operation.ts'
 import type { Tone } from '../src/admin/contract/show-value.ts'
 import type { Area } from './areas.ts'
 import type { GatewayLink } from './gateway-link.ts'
+import type { NameScope } from './known-names.ts'
 import type { ViewScope } from './scope.ts'
 import type { Screen } from './screen.ts'
 
@@ -44,7 +45,7 @@ export interface Host {
   readonly status: unknown
   now(): number
   /** Names that a field may take, as far as the gateway told; asks it when it has not been asked. */
-  namesFor(field: Pick<Field, 'name'>): readonly string[]
+  namesFor(field: Pick<Field, 'name'>, scope?: NameScope): readonly string[]
   /** Everything that a list's noun can do: with the row first, then without one. */
   entriesOf(list: Operation, row: unknown, given: object): MenuEntry[]
   /** Goes where the operation leads: a list, a form, a question, or right to its result. */

@@ -6,12 +6,24 @@ import type { GatewayLink } from './gateway-link.ts'
 /** How long names are taken for true. */
 const freshMs = 10_000
 
+/** Where a thing is; a member that is not given may be any. */
+export interface NameScope {
+  project?: string | undefined
+  environment?: string | undefined
+}
+
+interface KnownName {
+  name: string
+  /** The thing that is called so. */
+  row: unknown
+}
+
 /** The names that a field may take, where the contract has a list of them: `provider` is one of `providers list`. */
 export class KnownNames {
   readonly #areas: readonly Area[]
   readonly #link: GatewayLink
   readonly #changed: () => void
-  readonly #kept = new Map<string, { names: readonly string[]; askedAt: number }>()
+  readonly #kept = new Map<string, { names: readonly KnownName[]; askedAt: number }>()
 
   constructor(areas: readonly Area[], link: GatewayLink, changed: () => void) {
     this.#areas = areas
@@ -19,7 +31,7 @@ export class KnownNames {
     this.#changed = changed
   }
 
-  of(field: Pick<Field, 'name'>, now: number): readonly string[] {
+  of(field: Pick<Field, 'name'>, now: number, scope: NameScope = {}): readonly string[] {
     const source = this.#sourceOf(field.name)
     if (source === null) return []
     const kept = this.#kept.get(field.name)
@@ -27,7 +39,8 @@ export class KnownNames {
       this.#kept.set(field.name, { names: kept?.names ?? [], askedAt: now })
       void this.#ask(field.name, source)
     }
-    return this.#kept.get(field.name)?.names ?? []
+    const known = this.#kept.get(field.name)?.names ?? []
+    return [...new Set(known.filter(({ row }) => isWithin(row, scope)).map(({ name }) => name))]
   }
 
   #sourceOf(name: string) {
@@ -46,13 +59,21 @@ export class KnownNames {
     try {
       const rows = await this.#link.call(source, everywhere)
       if (!Array.isArray(rows)) return
-      const names = rows
-        .map((row) => valueAt(row, 'name') ?? valueAt(row, name) ?? valueAt(row, 'model'))
-        .filter((value) => typeof value === 'string')
-      this.#kept.set(name, { names: [...new Set(names)], askedAt: this.#kept.get(name)?.askedAt ?? 0 })
+      const names = rows.flatMap((row: unknown) => {
+        const value = valueAt(row, 'name') ?? valueAt(row, name) ?? valueAt(row, 'model')
+        return typeof value === 'string' ? [{ name: value, row }] : []
+      })
+      this.#kept.set(name, { names, askedAt: this.#kept.get(name)?.askedAt ?? 0 })
       this.#changed()
     } catch {
       // A form is as good without; what is wrong with the link is said elsewhere.
     }
   }
+}
+
+/** What has no project or environment is in all. */
+function isWithin(row: unknown, { project, environment }: NameScope): boolean {
+  const fits = (own: unknown, wanted: string | undefined) =>
+    wanted === undefined || typeof own !== 'string' || own === wanted
+  return fits(valueAt(row, 'project'), project) && fits(valueAt(row, 'environment'), environment)
 }

@@ -90,7 +90,7 @@ function askInForm(host: Host, request: OperationRequest, hidden: readonly strin
         Object.entries(scopeInput(operation, host.scope)).map(([name, value]) => [name, String(value)]),
       ),
       button: titleOf(verbOf(operation)),
-      namesFor: (field) => host.namesFor(field),
+      namesFor: (field, scope) => host.namesFor(field, scope),
       changed: () => host.changed(),
       complete: (input) => readNamedFiles(host, operation, input),
       submit: (input) => answered(input, form),

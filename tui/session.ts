@@ -6,7 +6,7 @@ import { makeCommands, type Places } from './commands.ts'
 import { GatewayLink, type LinkState } from './gateway-link.ts'
 import type { Host, MenuEntry, OperationRequest, ReadFiles, Save } from './host.ts'
 import type { KeyPress } from './keys.ts'
-import { KnownNames } from './known-names.ts'
+import { KnownNames, type NameScope } from './known-names.ts'
 import { runOperation } from './run-operation.ts'
 import type { ViewScope } from './scope.ts'
 import type { Screen } from './screen.ts'
@@ -224,8 +224,8 @@ export class TuiSession implements Host {
     this.screen.show?.()
   }
 
-  namesFor(field: Pick<Field, 'name'>): readonly string[] {
-    return this.#known.of(field, this.now())
+  namesFor(field: Pick<Field, 'name'>, scope?: NameScope): readonly string[] {
+    return this.#known.of(field, this.now(), scope)
   }
 
   entriesOf(list: Operation, row: unknown, given: object): MenuEntry[] {

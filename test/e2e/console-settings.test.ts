@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser, openPage } from '../support/browser.ts'
+import { findHiddenHeads, hasBrowser, openPage } from '../support/browser.ts'
 import {
   confirmDanger,
   expectInert,
@@ -125,6 +125,9 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
 
     await page.getByRole('button', { name: 'I have copied it' }).click()
     expect(await page.content()).not.toContain(link)
+    await page.setViewportSize({ width: 1280, height: 900 })
+    expect(await findHiddenHeads(page)).toEqual([])
+    await page.setViewportSize({ width: 1440, height: 900 })
     const row = page.getByRole('row', { name: /^ben/ })
     await row.getByRole('button', { name: 'Roles' }).click()
     const roles = page.getByRole('dialog', { name: 'Roles of ben' })
@@ -195,12 +198,17 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
       .fill('projects:\n  - name: declared\n    environments:\n      - name: production\n')
     await page.getByRole('button', { name: 'Show plan' }).click()
     await page.getByText(/Create project/).waitFor()
+    // A button that is busy keeps the focus.
+    await page.getByRole('button', { name: 'Show plan' }).and(page.locator(':focus')).waitFor()
     expect((await gateway.admin.projects.list({})).map(({ name }) => name)).not.toContain('declared')
     await page.getByRole('button', { name: /^Apply \d+ change/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click()
     await expect.poll(async () => (await gateway.admin.projects.list({})).map(({ name }) => name)).toContain('declared')
     await page.getByRole('button', { name: 'Show plan' }).click()
     await page.getByText('No changes.').waitFor()
+    await page.getByLabel('Configuration file', { exact: true }).fill('projects: []')
+    await page.getByRole('button', { name: 'Show plan' }).click()
+    await page.getByText('tick “Remove resources that are no longer in the file” to remove them').waitFor()
     await page.getByRole('button', { name: 'Export' }).click()
     await page.locator('.code').getByText('declared').waitFor()
   })

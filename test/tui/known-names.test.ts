@@ -21,7 +21,12 @@ function knownNames(answers: Record<string, unknown>) {
   let changes = 0
   const names = new KnownNames(deriveAreas(catalog), link, () => changes++)
   const settle = () => new Promise((resolve) => setImmediate(resolve))
-  return { of: (name: string, now = 0) => names.of({ name }, now), asked, settle, changes: () => changes }
+  return {
+    of: (name: string, now = 0, scope = {}) => names.of({ name }, now, scope),
+    asked,
+    settle,
+    changes: () => changes,
+  }
 }
 
 describe('the names that a field may take', () => {
@@ -44,6 +49,26 @@ describe('the names that a field may take', () => {
     of('key')
     await settle()
     expect(asked).toEqual([['keys.list', { all: true }]])
+  })
+
+  it('are those of the project and environment that are written beside it', async () => {
+    const { of, settle } = knownNames({
+      'keys.list': [
+        { name: 'web', project: 'search', environment: 'production' },
+        { name: 'ci', project: 'default', environment: 'production' },
+        { name: 'dev', project: 'default', environment: 'staging' },
+      ],
+      'routes.list': [{ model: 'gpt-4o', project: 'default', environment: null }],
+      'policies.list': [{ name: 'small' }],
+    })
+    of('key')
+    of('route')
+    of('policy')
+    await settle()
+    const scope = { project: 'default', environment: 'production' }
+    expect(of('key', 0, scope)).toEqual(['ci'])
+    expect(of('key', 0, { project: 'search' })).toEqual(['web'])
+    expect([of('route', 0, scope), of('policy', 0, scope)]).toEqual([['gpt-4o'], ['small']])
   })
 
   it('are asked for again after a while, and stay until the answer is there', async () => {

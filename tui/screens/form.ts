@@ -8,6 +8,7 @@ import { clearWord } from '../../src/core/policy-rules.ts'
 import { clip } from '../clip.ts'
 import { askedFields, currentText, helpOf, labelOf, readText } from '../form-fields.ts'
 import type { KeyPress } from '../keys.ts'
+import type { NameScope } from '../known-names.ts'
 import { type EditedLine, editLine, insert, lineOf, windowOf } from '../line-editor.ts'
 import { mark, wrap } from '../lines.ts'
 import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
@@ -34,8 +35,8 @@ export interface FormOptions {
   button: string
   /** What a field starts with in place of its default. */
   start: Readonly<Record<string, string>>
-  /** Names that a field may take, live from the gateway; none known yet: empty. */
-  namesFor(field: Field): readonly string[]
+  /** Names that a field may take, live from the gateway; none known yet: empty. `scope`: what is written of it. */
+  namesFor(field: Field, scope: NameScope): readonly string[]
   /** What was written, in the form that the operation takes; rejects where that cannot be. */
   complete(input: Record<string, unknown>): Promise<Record<string, unknown>>
   /** Until it settles, the form waits. */
@@ -207,7 +208,17 @@ export class FormScreen implements Screen {
 
   #choices({ field }: FormEntry): readonly string[] {
     if (field.shape === 'list' || field.shape === 'pairs') return field.choices ?? []
-    return field.choices ?? this.#options.namesFor(field)
+    return field.choices ?? this.#options.namesFor(field, this.#scope())
+  }
+
+  /** Where the things that are named are looked for. */
+  #scope(): NameScope {
+    const written = (name: string) => {
+      const entry = this.#entries.find(({ field }) => field.name === name && field.shape === 'text')
+      const text = entry?.line.text || valueAt(this.#options.given, name)
+      return typeof text === 'string' ? text : undefined
+    }
+    return { project: written('project'), environment: written('environment') }
   }
 
   /** The arrows choose while the text is one of the names, or none yet; else they move in the text. */

@@ -315,7 +315,7 @@ export class LiveScreen implements Screen {
         subject,
         start: {},
         button: 'Apply',
-        namesFor: (field) => this.#host.namesFor(field),
+        namesFor: (field, scope) => this.#host.namesFor(field, scope),
         changed: () => this.#host.changed(),
         complete: async (input) => input,
         submit: (input) => {

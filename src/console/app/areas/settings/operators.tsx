@@ -55,7 +55,11 @@ export function Operators() {
             middleWidth: '196px',
             change: {
               ...widths,
-              display_name: { title: 'Display name', optional: !operators.data.some(hasOtherName) },
+              display_name: {
+                title: 'Display name',
+                middleWidth: '122px',
+                optional: !operators.data.some(hasOtherName),
+              },
             },
             buttons: may
               ? (operator) => (
@@ -70,8 +74,8 @@ export function Operators() {
       <Dialog open={adding} title="Add operator" onClose={() => setAdding(false)}>
         <OperationForm
           operation="operators.add"
-          fields={['name', 'displayName', 'role']}
-          folded={['projects', 'password']}
+          fields={['name', 'displayName', 'role', 'projects']}
+          folded={['password']}
           suggestions={{ projects: projects.data?.map(({ name }) => name) ?? [] }}
           hints={{ password: 'Leave empty to get a one-time sign-in link instead' }}
           submit="Add operator"
