@@ -27,13 +27,14 @@ export function connectGateway(surroundings: HostContext, version: string, surfa
   }
 }
 
-/** The gateway that wrote `spgw.pid` ended without removing it, and no process has its number. */
+/** The gateway that wrote `spgw.pid` ended without removing it. */
 function hasDied(dataDirectory: string): boolean {
   const processId = Number(readText(join(dataDirectory, 'spgw.pid')))
   if (!Number.isInteger(processId) || processId <= 0) return false
   try {
     process.kill(processId, 0)
-    return false
+    // One that is dead keeps its number until its parent has seen that.
+    return /\) Z [^)]*$/.test(readText(`/proc/${processId}/stat`) ?? '')
   } catch (error) {
     // Any other failure is that of a process that is there and somebody else's.
     return error instanceof Error && 'code' in error && error.code === 'ESRCH'

@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,6 +26,17 @@ const dead = () => spawnSync('true').pid
 
 it('says at once that no gateway runs where it has died, to who asks how it is now', async () => {
   await expect(callAt(dead(), true).answer).rejects.toMatchObject({ name: 'GatewayNotRunning' })
+})
+
+it.runIf(process.platform === 'linux')('counts a zombie process as dead', async () => {
+  // A shell that becomes `sleep` never waits for the child that it had.
+  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  onTestFinished(() => void parent.kill())
+  const [line] = await once(parent.stdout, 'data')
+  const child = Number(String(line))
+  const state = () => readFileSync(`/proc/${child}/stat`, 'utf8')
+  await expect.poll(state).toContain(') Z ')
+  await expect(callAt(child, true).answer).rejects.toMatchObject({ name: 'GatewayNotRunning' })
 })
 
 it.each([
