@@ -81,6 +81,14 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     await page.goto(`${gateway.consoleUrl}/requests/${before}`)
     const bodies = page.getByRole('region', { name: 'Bodies' })
     await bodies.getByText('No policy captured the bodies.').waitFor()
+    // One that is refused keeps what was written, and the focus.
+    await page.getByRole('button', { name: 'Replay' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Provider').fill('anthropic-europe')
+    await dialog.getByRole('button', { name: 'Replay' }).click()
+    await dialog.getByText('cannot be sent again').waitFor()
+    expect(await dialog.getByLabel('Provider').inputValue()).toBe('anthropic-europe')
+    await dialog.getByRole('button', { name: 'Replay' }).and(page.locator(':focus')).waitFor()
 
     await page.goto(`${gateway.consoleUrl}/requests/${id}`)
     await bodies.getByRole('button', { name: 'Show bodies' }).click()
@@ -98,6 +106,7 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     await page.getByRole('button', { name: 'Replay' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
     await page.getByRole('columnheader', { name: 'Original' }).waitFor()
+    await page.getByRole('region', { name: 'Replay' }).and(page.locator(':focus')).waitFor()
     await page.getByText('Response (identical)').waitFor()
     expect(await page.evaluate(`${hidesText}('.code')`)).toEqual([])
     await page.setViewportSize({ width: 390, height: 844 })

@@ -30,7 +30,8 @@ export interface OperationFormProps {
   hints?: Record<string, ReactNode>
   /** The word on the button. */
   submit: string
-  onDone(answer: unknown): void
+  /** Until what it gives settles, the form is busy. */
+  onDone(answer: unknown): void | Promise<void>
   onCancel?: () => void
   /** Between the fields and what is folded away. */
   children?: ReactNode
@@ -41,6 +42,7 @@ export function OperationForm(props: OperationFormProps) {
   const { fixed = {}, initial, preset } = props
   const fields = fieldsOf(props)
   const { call, busy, fault } = useOperation(props.operation)
+  const [finishing, setFinishing] = useState(false)
   const [before] = useState(() => (initial === undefined ? null : valuesOf(fields, initial)))
   const [values, setValues] = useState<FormValues>(() => valuesOf(fields, { ...initial, ...preset }))
   const form = useRef<HTMLFormElement>(null)
@@ -55,8 +57,10 @@ export function OperationForm(props: OperationFormProps) {
     event.preventDefault()
     if (errors.refuse(problemsOf(fields, values, before))) return
     const answer = await call({ ...fixed, ...inputOf(fields, values, before) })
-    if (answer === null) errors.fail()
-    else props.onDone(answer)
+    if (answer === null) return errors.fail()
+    setFinishing(true)
+    await props.onDone(answer)
+    setFinishing(false)
   }
   const change = (name: string) => (value: FormValues[string]) => {
     errors.change(name)
@@ -92,7 +96,7 @@ export function OperationForm(props: OperationFormProps) {
       )}
       <FormFault fault={fault} shown={fields.map(({ name }) => name)} />
       <div className="row form-actions">
-        <Button variant="primary" type="submit" busy={busy}>
+        <Button variant="primary" type="submit" busy={busy || finishing}>
           {props.submit}
         </Button>
         {props.onCancel === undefined ? null : <Button onClick={props.onCancel}>Cancel</Button>}

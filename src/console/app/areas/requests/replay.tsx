@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { RotateCw } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Compared, ReplayDifference, ReplayedEvent } from '../../../../admin/contract/requests/request-replay.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
@@ -31,24 +31,34 @@ export function Replay({ record, onClose }: { record: RequestRow; onClose(): voi
       setOutcome({ state: 'failed', error })
     }
   }
-  if (outcome === null || outcome.state === 'failed')
-    return (
-      <div className="stack">
-        {outcome === null ? null : <FaultNotice error={outcome.error} />}
-        <OperationForm
-          operation="requests.replay"
-          fixed={{ id: record.id }}
-          fields={record.model === null ? ['key', 'provider'] : ['key', 'provider', 'model']}
-          suggestions={{ key: namesOf(keys.data), provider: namesOf(providers.data) }}
-          submit="Replay"
-          onCancel={onClose}
-          // The operation's answer is a stream of its events.
-          onDone={(answer) => void follow(answer as AsyncIterable<ReplayedEvent>)}
-        />
-      </div>
-    )
-  if (outcome.state === 'in progress') return <Loading />
-  return outcome.event === null ? <p>The request was sent, but it has no record.</p> : <Both event={outcome.event} />
+  if (outcome?.state === 'done') return <Outcome event={outcome.event} />
+  return (
+    <div className="stack">
+      {outcome?.state === 'failed' ? <FaultNotice error={outcome.error} /> : null}
+      <OperationForm
+        operation="requests.replay"
+        fixed={{ id: record.id }}
+        fields={record.model === null ? ['key', 'provider'] : ['key', 'provider', 'model']}
+        suggestions={{ key: namesOf(keys.data), provider: namesOf(providers.data) }}
+        submit="Replay"
+        onCancel={onClose}
+        // The operation's answer is a stream of its events.
+        onDone={(answer) => follow(answer as AsyncIterable<ReplayedEvent>)}
+      />
+      {outcome === null || outcome.state === 'failed' ? null : <Loading what="Waiting for the response" />}
+    </div>
+  )
+}
+
+/** It takes the place of the form, and so its focus. */
+function Outcome({ event }: { event: ComparedEvent | null }) {
+  const element = useRef<HTMLElement>(null)
+  useEffect(() => element.current?.focus(), [])
+  return (
+    <section ref={element} tabIndex={-1} aria-label="Replay">
+      {event === null ? <p>The request was sent, but it has no record.</p> : <Both event={event} />}
+    </section>
+  )
 }
 
 const namesOf = (rows: readonly { name: string }[] | undefined) => rows?.map(({ name }) => name) ?? []
