@@ -5,7 +5,7 @@ import { alignedDigits, missingDigits } from '../src/admin/contract/show-number.
 import { absent, formatCell, toneOfCell } from '../src/admin/contract/show-value.ts'
 import type { TextTheme } from './screen.ts'
 
-/** Widths are taken from so many rows: more would not change them, and would be looked at for every frame. */
+/** Widths are taken from so many rows at a time: a long list is measured where it is seen. */
 const sampled = 500
 const widest = 60
 

@@ -107,7 +107,10 @@ export class ListScreen implements Screen {
     this.#height = Math.max(1, height - 1 - head.length)
     this.#selection = moveSelection(this.#selection, 0, this.#shown.length, this.#height)
     const { top, index } = this.#selection
-    const rows = this.#shown.slice(top, top + this.#height).map((row, seen) => {
+    const inSight = this.#shown.slice(top, top + this.#height)
+    // A long list is not measured whole: what comes into sight may be longer.
+    this.#layout.measure(inSight, theme)
+    const rows = inSight.map((row, seen) => {
       const selected = top + seen === index
       const cells = this.#layout.row(row, width - 2, theme, selected && theme.colour)
       return mark(selected, theme) + (selected ? theme.paint('strong', cells) : cells)
