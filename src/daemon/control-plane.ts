@@ -243,7 +243,6 @@ export class ControlPlane {
 
   runtime(): Runtime {
     const { settings, version, foundation, consoleUrl, cluster } = this.#options
-    const { store } = foundation
     const gatewayUrl = () => this.gatewayUrl
     return {
       version,
@@ -260,11 +259,11 @@ export class ControlPlane {
       closeStreams: (keyId) => this.#workers.closeStreams(keyId),
       markReady: (providerId) => this.#markReady(providerId),
       snapshot: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
-      ingest: () => ingestSoon(store, () => this.#degraded.list()),
+      ingest: () => ingestSoon(foundation.store, () => this.#degraded.list()),
       check: (kind, target, credential) => this.#keeper.check(kind, target, credential),
-      records: (signal, allStates) => followRecords(cluster?.feed ?? store, signal, allStates),
+      records: (signal, allStates) => followRecords(cluster?.feed ?? foundation.store, signal, allStates),
       changes: () => this.#changes,
-      onChange: (listener) => store.onChange(listener),
+      onChange: (listener) => foundation.store.onChange(listener),
       tryRoute: async (call) => (await import('./try-route.ts')).tryRoute(this.#publisher, this.#ownAddress(), call),
       send: (call, signal) => this.#send(call, signal),
       ...routingView(this.#shared),

@@ -18,6 +18,17 @@ describe('a list that is read again', () => {
   afterEach(() => driven.stop())
   const other = { ...provider, id: 'prv_2', name: 'azure' }
 
+  it('has room for whatever comes into sight, however far down', async () => {
+    const many = Array.from({ length: 800 }, (_, index) => ({ ...provider, id: `prv_${index}`, name: `p${index}` }))
+    driven = drive({
+      'providers.list': [...many, { ...provider, id: 'prv_last', name: 'the-longest-name' }],
+    })
+    await driven.press('2')
+    await driven.see('p0')
+    await driven.press('G')
+    expect(driven.text()).toContain('the-longest-name')
+  })
+
   it('says that it is old only until it is fresh again', async () => {
     let fails = false
     const refused = Object.assign(new Error('It is degraded.'), { code: 'degraded', status: 503, data: { hint: '' } })

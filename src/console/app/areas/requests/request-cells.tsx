@@ -171,7 +171,7 @@ export function requestColumns(change: ChangeFilters): TableColumn<RequestRow>[]
       id: 'time',
       title: 'Time',
       width: '132px',
-      middleWidth: '116px',
+      middleWidth: '126px',
       narrowWidth: '84px',
       cell: (row) => <ClockTime at={row.time} />,
     },

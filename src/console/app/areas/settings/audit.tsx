@@ -65,8 +65,8 @@ const columns: TableColumn<AuditEvent>[] = [
   {
     id: 'surface',
     title: 'Surface',
-    width: '84px',
-    middleWidth: '80px',
+    width: '92px',
+    middleWidth: '92px',
     wideOnly: true,
     cell: ({ surface }) => surface,
   },
@@ -82,9 +82,8 @@ const columns: TableColumn<AuditEvent>[] = [
     id: 'sequence',
     title: 'No.',
     width: '104px',
-    middleWidth: '86px',
     number: true,
-    wideOnly: true,
+    roomyOnly: true,
     cell: ({ sequence }) => sequence,
   },
 ]

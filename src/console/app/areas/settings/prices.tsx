@@ -46,7 +46,7 @@ const widths = {
       </>
     ),
   },
-  vendor: { width: '116px', middleWidth: '112px', wideOnly: true },
+  vendor: { width: '128px', middleWidth: '124px', wideOnly: true },
   provider: { width: '100px', middleWidth: '84px', wideOnly: true },
   input: rate,
   cache_read: { width: '112px', middleWidth: '100px', wideOnly: true },

@@ -8,6 +8,10 @@ import { contractColumns } from './contract-columns.tsx'
 
 type Session = Awaited<ReturnType<AdminClient['sessions']['list']>>[number]
 
+/** Of ages up to *59 min ago*. */
+const age = { width: '104px' }
+const widths = { method: { width: '84px' }, last_seen_at: age, created_at: age, expires_at: { width: '84px' } }
+
 export function Sessions() {
   const sessions = useQuery({ ...orpc.sessions.list.queryOptions({ input: {} }), staleTime: 0 })
   const may = useMay('sessions.revoke')
@@ -24,8 +28,14 @@ export function Sessions() {
           rows={sessions.data}
           columns={contractColumns<Session>('sessions.list', sessions.data, {
             width: '124px',
+            middleWidth: '114px',
             change: {
-              user_agent: { width: '180px', cell: ({ user_agent }) => <Browser userAgent={user_agent} /> },
+              ...widths,
+              user_agent: {
+                width: '180px',
+                middleWidth: '150px',
+                cell: ({ user_agent }) => <Browser userAgent={user_agent} />,
+              },
               id: { optional: true },
             },
             buttons: may
