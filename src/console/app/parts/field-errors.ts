@@ -42,6 +42,14 @@ export function useFormErrors(form: RefObject<HTMLFormElement | null>, fault: Fa
   }
 }
 
+/** Whoever opens a form is going to write; in a dialog the dialog sees to it. */
+export function useOpenedForm(form: RefObject<HTMLFormElement | null>, isOpened: boolean): void {
+  useEffect(() => {
+    if (!isOpened || form.current === null || form.current.closest('dialog') !== null) return
+    form.current.querySelector<HTMLElement>(':is(input, select, textarea):enabled')?.focus()
+  }, [form, isOpened])
+}
+
 /** Else its button, which had the focus until it was busy. */
 function focusFirstWrong(form: HTMLFormElement | null): void {
   const wrong = form?.querySelector<HTMLElement>(

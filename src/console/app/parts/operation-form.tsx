@@ -1,10 +1,10 @@
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useRef, useState } from 'react'
 import type { Fault } from '../client/fault.ts'
 import type { DerivedField } from '../contract/derived.ts'
 import { operationNamed } from '../contract/operations.ts'
 import { Button } from './button.tsx'
 import { FaultView } from './fault-notice.tsx'
-import { useFormErrors } from './field-errors.ts'
+import { useFormErrors, useOpenedForm } from './field-errors.ts'
 import { type FieldChoice, FormField } from './form-field.tsx'
 import { clearName, type FormValues, inputOf, problemsOf, valuesOf } from './form-values.ts'
 import { useOperation } from './operation-call.ts'
@@ -47,12 +47,7 @@ export function OperationForm(props: OperationFormProps) {
   const [values, setValues] = useState<FormValues>(() => valuesOf(fields, { ...initial, ...preset }))
   const form = useRef<HTMLFormElement>(null)
   const errors = useFormErrors(form, fault)
-  const isOpened = props.onCancel !== undefined
-  useEffect(() => {
-    // Whoever opens a form is going to write; in a dialog the dialog sees to it.
-    if (!isOpened || form.current === null || form.current.closest('dialog') !== null) return
-    form.current.querySelector<HTMLElement>(':is(input, select, textarea):enabled')?.focus()
-  }, [isOpened])
+  useOpenedForm(form, props.onCancel !== undefined)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (errors.refuse(problemsOf(fields, values, before))) return

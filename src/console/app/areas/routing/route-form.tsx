@@ -1,6 +1,6 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { operationNamed } from '../../contract/operations.ts'
-import { useFormErrors } from '../../parts/field-errors.ts'
+import { useFormErrors, useOpenedForm } from '../../parts/field-errors.ts'
 import { FormField } from '../../parts/form-field.tsx'
 import { type FormValues, inputOf, problemsOf, valuesOf } from '../../parts/form-values.ts'
 import { Button, FormFault, useOperation } from '../../parts/index.ts'
@@ -39,8 +39,7 @@ export function RouteForm({ providers, route, provider, defaultScope, onDone, on
   const named = (name: string) => all.filter((field) => field.name === name)
   const shown = [...(route === null ? named('model') : [])]
   const strategy = named('strategy')
-  const isOwned = Object.keys(route?.owned ?? {}).length > 0
-  const more = all.filter(({ name }) => !customFields.includes(name) && (name !== 'force' || isOwned))
+  const more = all.filter(({ name }) => !customFields.includes(name) && (name !== 'force' || isOwned(route)))
   const fields = [...shown, ...strategy, ...more]
   const [before] = useState(() => (route === null ? null : valuesOf(fields, initialOf(route))))
   const [values, setValues] = useState<FormValues>(() => before ?? valuesOf(fields, { strategy: 'priority' }))
@@ -51,10 +50,7 @@ export function RouteForm({ providers, route, provider, defaultScope, onDone, on
   const { call, busy, fault } = useOperation(operation)
   const models = useModelSuggestions(providers, rows)
   const errors = useFormErrors(form, fault)
-  useEffect(() => {
-    // Whoever opens a form is going to write; in a dialog the dialog sees to it.
-    if (route === null) form.current?.querySelector<HTMLElement>('input')?.focus()
-  }, [route])
+  useOpenedForm(form, route === null)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (errors.refuse({ ...problemsOf(fields, values, before), ...problemsOfRows(rows) })) return
@@ -107,6 +103,8 @@ export function RouteForm({ providers, route, provider, defaultScope, onDone, on
     </form>
   )
 }
+
+const isOwned = (route: Route | null) => Object.keys(route?.owned ?? {}).length > 0
 
 function firstRows(route: Route | null, provider: string | undefined, providers: readonly Provider[]): TargetRow[] {
   if (route !== null) return rowsOf(route.targets)

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { Button, DataTable, Dialog, Empty, OperationForm, QueryFault, Time } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
@@ -18,6 +18,17 @@ const widths = {
 }
 
 const hasOtherName = ({ name, display_name: shown }: Operator) => shown !== name
+
+function columnsOf(operators: readonly Operator[], buttons: ((operator: Operator) => ReactNode) | undefined) {
+  const name = { title: 'Display name', middleWidth: '122px', optional: !operators.some(hasOtherName) }
+  return contractColumns<Operator>('operators.list', operators, {
+    width: '332px',
+    // In two lines.
+    middleWidth: '196px',
+    change: { ...widths, display_name: name },
+    buttons,
+  })
+}
 
 export function Operators() {
   const operators = useQuery(orpc.operators.list.queryOptions({ input: {} }))
@@ -49,24 +60,14 @@ export function Operators() {
           name="operators"
           label="Operators"
           rows={operators.data}
-          columns={contractColumns<Operator>('operators.list', operators.data, {
-            width: '332px',
-            // In two lines.
-            middleWidth: '196px',
-            change: {
-              ...widths,
-              display_name: {
-                title: 'Display name',
-                middleWidth: '122px',
-                optional: !operators.data.some(hasOtherName),
-              },
-            },
-            buttons: may
+          columns={columnsOf(
+            operators.data,
+            may
               ? (operator) => (
                   <OperatorButtons {...{ operator, operators: operators.data, onRoles: setEdited, onLink: setMade }} />
                 )
               : undefined,
-          })}
+          )}
           rowKey={({ id }) => id}
           empty={<Empty title="No operators yet" action={add} command="spgw operators add anna --role owner" />}
         />
