@@ -14,7 +14,8 @@ export function planFor(call: Call): Plan {
   const { model, additionalModels } = call.inspection
   const found = planModel(call, model, call.pin, additionalModels)
   const { unpriced } = call.arrival
-  const planned = unpriced?.denies === true && model !== null ? withoutUnpriced(call, found, unpriced.policy, model) : found
+  const planned =
+    unpriced?.denies === true && model !== null ? withoutUnpriced(call, found, unpriced.policy, model) : found
   for (const signal of planned.signals) {
     if (signal.rule === 'target' && signal.verdict === 'skipped') call.trace.skipped(signal)
     else call.trace.routingSignals.push(signal)
