@@ -121,11 +121,11 @@ export const leaveOutSocks: Plugin = {
   },
 }
 
-/** better-sqlite3 can make tables and aggregates of functions in JavaScript (7 KB), and copies page by page (2 KB); the store has none. */
+/** better-sqlite3 can make tables and aggregates of functions in JavaScript (7 KB), and copies page by page or into memory (3 KB); the store has none. */
 export const leaveOutSqliteTables: Plugin = {
   name: 'leave-out-sqlite-tables',
   setup(build) {
-    build.onLoad({ filter: /better-sqlite3\/lib\/methods\/(table|aggregate|backup)\.js$/ }, () => ({
+    build.onLoad({ filter: /better-sqlite3\/lib\/methods\/(table|aggregate|backup|serialize)\.js$/ }, () => ({
       contents: "module.exports = () => { throw new Error('left out of the bundle') }",
     }))
   },

@@ -4,7 +4,7 @@ import { reachFaultPoint } from '../core/fault-point.ts'
 import { machineKeyFile } from '../sealing/machine-key.ts'
 import { syncDirectory } from '../sealing/next-key.ts'
 import { giveToOwner } from './give-to-owner.ts'
-import { databaseFile, journalFolder } from './places.ts'
+import { databaseFile, journalFolder, restoreFolder as ready } from './places.ts'
 
 /**
  * A restore prepares everything in one folder of the data directory, renames that folder, and only then changes anything
@@ -13,7 +13,6 @@ import { databaseFile, journalFolder } from './places.ts'
  * nothing can be renamed over.)
  */
 export const preparing = 'restore.part'
-const ready = 'restore.ready'
 /** In the folder: where to put what was there before. */
 const asideFile = 'aside'
 

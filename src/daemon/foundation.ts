@@ -18,10 +18,9 @@ import { MachineKeyMissing } from '../sealing/seal-error.ts'
 import type { AuditEvent, AuditLine, StoreClient } from '../store/api.ts'
 import { startStore } from '../store/client.ts'
 import type { Retention } from '../store/records/record-tables.ts'
-import { finishRestore } from './finish-restore.ts'
 import { makeDirectory } from './make-directory.ts'
 import { extractNativeBinding } from './native-binding.ts'
-import { databaseFile, journalFolder } from './places.ts'
+import { databaseFile, journalFolder, restoreFolder } from './places.ts'
 import { startThread } from './threads.ts'
 
 /** What everything else stands on: the data directory, the machine key, the store, and the first resources. */
@@ -73,7 +72,8 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
     // From here on nobody else is in the middle of anything there: what was interrupted is brought to its end.
     const openKey = async () => {
       await sources.onLocked?.()
-      finishRestore(dataDirectory)
+      if (existsSync(join(dataDirectory, restoreFolder)))
+        (await import('./finish-restore.ts')).finishRestore(dataDirectory)
       return openMachineKey(keySources, existsSync(databasePath), made)
     }
     const key = Promise.withResolvers<MachineKey>()
