@@ -5,8 +5,8 @@ import { bytesPerToken } from './estimated-tokens.ts'
  * thousand times as long as what is charged for it.
  */
 
-/** Shorter ones count as text. */
-const leastMedia = 4096
+/** Shorter ones count as text, and so does all of a shorter body. */
+export const leastMedia = 4096
 const step = 1024
 /** So many characters of base64 in a row are hardly ever words. */
 const telling = 32

@@ -136,6 +136,18 @@ it('resolves items that the AI SDK names by their ids alone', async () => {
   expect(lastTurns()).toContain('tool_use')
 })
 
+it('is held in budgets with all that it goes on from', async () => {
+  const { key: poor } = await gateway.createKey('poor')
+  await gateway.admin.policies.add({ name: 'poor', budgetTokensDay: 3000, attach: ['key:default/production/poor'] })
+  const ask = (more: object) =>
+    client(poor).responses.create({ model: 'kept', input: 'word '.repeat(1600), max_output_tokens: 16, ...more })
+  const first = await ask({})
+  // Alone it would fit, as the first did.
+  const next = ask({ previous_response_id: first.id })
+  await expect(next).rejects.toMatchObject({ status: 429 })
+  await ask({})
+})
+
 it('keeps every turn of a long conversation that came with a request', async () => {
   const input = Array.from({ length: 40 }, (_, index) => ({
     role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),

@@ -157,7 +157,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
     if (end.error !== null && attempt.outcome === 'answered') attempt.outcome = end.error.code
     // Of what is only estimated nothing more is known.
     const detail = end.tokens?.source === 'reported' ? leg.reader.usageDetail() : null
-    noteAnswered(leg)
+    if (trace.isPricedByAnswer) noteAnswered(leg)
     await settle(arrival, { ...end, detail, ...(leg.earlier !== undefined && { earlier: leg.earlier }) })
     if (abort.disconnected) this.#done()
     return !abort.disconnected

@@ -129,8 +129,9 @@ function addCosts(one: Cost | null, other: Cost | null): Cost | null {
 }
 
 /** Whoever is paid by the image or second may report tokens all the same. */
-function isPricedByUnit({ gateway, trace }: Arrival): boolean {
+function isPricedByUnit({ gateway, trace, match }: Arrival): boolean {
   const { provider, priced } = trace
+  if (match?.endpoint.readUnits === undefined) return false
   const price = provider === null || priced === null ? null : gateway.model.prices.find({ provider, ...priced })
   return price !== null && price.input === null && price.output === null
 }

@@ -188,7 +188,7 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
   trace.mark('last_byte')
-  noteAnswered(answer.leg)
+  if (trace.isPricedByAnswer) noteAnswered(answer.leg)
   await settle(arrival, { status: head.status, error: null, ...used })
   if (call.abort.disconnected) return
   writeHead(call, head, [...lengthOf(head, body), ...headersOfRow(call, answer)])

@@ -1,6 +1,7 @@
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { Edit } from '../../core/json-scan.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
-import { promptTokens } from '../../core/prompt-tokens.ts'
+import { leastMedia, promptTokens } from '../../core/prompt-tokens.ts'
 import type { Signal } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
@@ -110,7 +111,8 @@ export class Call implements Figures {
   openHold: OpenHold | null = null
   /** null: nothing is remembered of where it goes, as for nearly all. */
   affinity: Affinity | null = null
-  #inputTokens: number | null = null
+  /** Of its body: what its length says, and what kinds of media are in it. */
+  inputTokens: number
 
   constructor(arrival: Arrival, caller: RequestCaller, inspection: Inspection) {
     this.arrival = arrival
@@ -128,12 +130,8 @@ export class Call implements Figures {
     this.transport = arrival.gateway.transport
     this.inspection = inspection
     this.createsObjects = createsObjects(caller.match, inspection)
-  }
-
-  /** As far as its length tells, and what kinds of media are in it. */
-  get inputTokens(): number {
-    this.#inputTokens ??= promptTokens(this.body.bytes)
-    return this.#inputTokens
+    const { bytes } = this.body
+    this.inputTokens = bytes.length < leastMedia ? Math.ceil(bytes.length / bytesPerToken) : promptTokens(bytes)
   }
 
   /** More is known of what it asks for: the next page of a list, a model that a frame names, a form that turned out to stream. */

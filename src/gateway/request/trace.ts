@@ -15,6 +15,11 @@ import { readTraceContext, type TraceContext } from '../../core/trace-context.ts
 import type { Inspection } from '../../lanes/contract.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 
+export interface PricedModel {
+  vendor: string | null
+  model: string
+}
+
 type RequestHead = Pick<IncomingMessage, 'method' | 'headers'>
 
 /**
@@ -44,7 +49,9 @@ export class Trace {
   provider: string | null = null
   upstreamModel: string | null = null
   /** What the provider sells it as; null: nothing was sent, or the provider costs nothing. */
-  priced: { vendor: string | null; model: string } | null = null
+  priced: PricedModel | null = null
+  /** Whose price counts, only the answer says. */
+  isPricedByAnswer = false
   cost: Cost | null = null
   /** Of a connection: what its answers cost, each by itself. */
   turnsCost: Cost | null = null
@@ -87,11 +94,6 @@ export class Trace {
     this.model = model ?? this.model
     this.streamed = streamed
     this.endUser = endUser
-  }
-
-  /** Whose price it is, only the answer says: a call that names no model, or a deployment at Azure. */
-  isPricedByAnswer(): boolean {
-    return this.priced !== null && (this.priced.model === '' || this.priced.vendor === 'azure-openai')
   }
 
   elapsed(): number {

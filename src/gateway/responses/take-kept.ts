@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { asText, type JsonObject } from '../../core/json-value.ts'
+import { promptTokens } from '../../core/prompt-tokens.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { readDocument, writeDocument } from '../../translate/json.ts'
 import { reject } from '../answer/respond.ts'
@@ -93,6 +94,7 @@ function writeWhole(call: Call, { before, found, owners }: Whole): Fault | null 
   const inspected = match.endpoint.inspect(match, inspection.query, bytes)
   if ('code' in inspected) return inspected
   body.bytes = bytes
+  call.inputTokens = promptTokens(bytes)
   call.inspection = inspected
   call.kept = {
     previous: isKept ? asText(named) : null,

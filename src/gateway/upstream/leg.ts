@@ -12,7 +12,7 @@ import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { AnswerStage } from '../answer/stage.ts'
 import { laneUrls } from '../objects/lane-urls.ts'
 import type { Call } from '../request/call.ts'
-import type { EarlierParts } from '../request/trace.ts'
+import type { EarlierParts, PricedModel } from '../request/trace.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from './answer-consumer.ts'
 import { findHeader, findRequestId, headersUp, passRange, withoutTrace } from './headers.ts'
@@ -227,7 +227,7 @@ export function notePatch({ trace }: Call, text: string): void {
 }
 
 /** By which price a leg is charged; null: nothing, as with the built-in provider, unless a price was set for it. */
-export function pricedAs({ call, provider, candidate }: Leg): { vendor: string | null; model: string } | null {
+export function pricedAs({ call, provider, candidate }: Leg): PricedModel | null {
   const model = candidate.upstreamModel
   const isFree = provider.kind.transport !== null && call.gateway.model.priceOf(provider, model) === null
   return isFree ? null : { vendor: provider.vendor, model }
@@ -240,27 +240,30 @@ export function noteLeg(leg: Leg): void {
   if (trace.provider !== provider.row.name) trace.providerRequestId = null
   trace.provider = provider.row.name
   trace.upstreamModel = candidate.upstreamModel
-  trace.priced = pricedAs(leg)
+  const priced = pricedAs(leg)
+  trace.priced = priced
+  trace.isPricedByAnswer = candidate.additionalUpstreamModels !== undefined || (priced !== null && isNameless(priced))
 }
 
+/** The call names no model, or a deployment at Azure, whose name says nothing. */
+const isNameless = ({ vendor, model }: PricedModel) => model === '' || vendor === 'azure-openai'
+
 /**
- * A call that names no model, one that a model answered which it names to fall back to, and a deployment at Azure without
- * a price that somebody has set, are charged as the model that says it has answered.
+ * What is nameless, unless somebody has set a price for it, and a call that was answered by a model to which it lets the
+ * provider fall back, are charged as the model that says it has answered.
  */
 export function noteAnswered({ call, provider, reader, candidate }: Leg): void {
   const { trace, gateway } = call
   const { priced } = trace
-  const { additionalUpstreamModels: fallbacks } = candidate
-  if (fallbacks === undefined && !trace.isPricedByAnswer()) return
   const { model } = reader.seen()
   if (model === null) return
-  if (fallbacks?.includes(model) === true) {
+  if (candidate.additionalUpstreamModels?.includes(model) === true) {
     trace.upstreamModel = model
     trace.noteOnce('model', flatText('The provider fell back to ', model, ', as the call lets it.'))
     if (priced !== null) trace.priced = { ...priced, model }
     return
   }
-  if (priced === null || !trace.isPricedByAnswer()) return
+  if (priced === null || !isNameless(priced)) return
   const own = gateway.model.priceOf(provider, priced.model)
   if (own !== null && (own.source !== 'shipped' || gateway.model.priceOf(provider, model) === null)) return
   trace.priced = { ...priced, model }

@@ -129,7 +129,7 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
     const streamed = endpoint.stream === null ? false : (rules.readStream ?? readStream)(body, members)
     if (typeof streamed !== 'boolean') return streamed
     found.stores &&= rules.isStored?.(body, members) ?? true
-    if (endpoint.model !== 'none') {
+    if (endpoint.model !== 'none' && members.some(({ name }) => additionalNames.includes(name))) {
       const more = withAdditionalModels(found, body, members)
       if (isFault(more)) return more
     }
