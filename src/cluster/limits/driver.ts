@@ -40,7 +40,8 @@ export class LimitDriver {
   readonly #cells = new Map<string, SharedCell>()
   #timer: NodeJS.Timeout | null = null
   #calling = false
-  #isOut = false
+  /** How many nodes there are; null: nobody has said. */
+  #nodes: number | null = null
   /** The last call was refused, or could not be sent. */
   #refused = false
   #bucket = -1
@@ -68,7 +69,7 @@ export class LimitDriver {
 
   /** None: another gateway is the node that this one was, and nothing will be granted. */
   setMembers(members: readonly string[]): void {
-    this.#isOut = members.length === 0
+    this.#nodes = members.length
     this.#windows.setMembers(members)
   }
 
@@ -108,8 +109,10 @@ export class LimitDriver {
     this.#call()
   }
 
+  /** Also a node that started without PostgreSQL: without the others' names it sends no calls. */
   get #asksNobody(): boolean {
-    return this.#isOut || this.#options.valkey?.run == null
+    const isAlone = this.#nodes === 0 || (this.#nodes === null && this.#windows.isAbsent())
+    return isAlone || this.#options.valkey?.run == null
   }
 
   /** Nobody is there to ask: those that wait are told. */

@@ -73,6 +73,29 @@ it.each([
   },
 )
 
+it('tells requests at once that a node is cut off which was started without PostgreSQL and knows no other', async () => {
+  const windows = BucketClock.memory()
+  const memory = createLimitMemory(1, { budgets: false, windows })
+  const { words, row } = makeRow(memory)
+  const shared = sharedTime()
+  let ahead = 0
+  const now = () => shared() + ahead
+  const valkey = { run: 'run-a', evaluate: () => Promise.reject(new Error('nobody asks')) }
+  const driver = new LimitDriver({
+    ...{ memory, member, newLife: () => 'life', quiet: true, without: 'share', valkey, now },
+  })
+  driver.start()
+  onTestFinished(() => driver.stop())
+  ahead = 20_000
+  await wait(100)
+  let woken = false
+  void nextAnswer(words, row, 60_000, () => driver.want({ row, slots: false, need: 1 })).then(() => {
+    woken = true
+  })
+  await wait(50)
+  expect([woken, new BucketClock(windows).apart, wasRefused(words, row, 1, now())]).toEqual([true, 'cut off', true])
+})
+
 describe('a request that waits, of a limit that nodes share, when the server', () => {
   /** A driver that was granted limits, and whose next calls fail like this. */
   async function askFailing(fail: (valkey: { run: string | null }) => Error) {
