@@ -20,13 +20,13 @@ function inspect(name: LaneName, path: string, body: Buffer, model: string | nul
   if (match === null) return []
   const inspection = match.endpoint.inspect(match, '', body)
   if ('code' in inspection) return [{ lane: name, fault: inspection }]
-  const { operation, signedReasoning, outputLimits } = match.endpoint
+  const { operation, signedReasoning, outputLimits, usesTokens } = match.endpoint
   const { streamed, outputLimit, answers } = inspection
   const { start, signature } = readConversation(body, signedReasoning ?? null)
   const conversation = { start: start?.text ?? null, signature }
-  const size = { streamed, bytes: body.length, input: promptTokens(body), outputLimit, answers }
+  const size = { streamed, bytes: body.length, input: usesTokens ? promptTokens(body) : 0, outputLimit, answers }
   const limitedBy = outputLimits === undefined ? null : outputLimitName(body, outputLimits, outputLimits.names[0] ?? '')
-  return [{ lane: name, operation, model: inspection.model ?? model, ...size, limitedBy, conversation }]
+  return [{ lane: name, operation, model: inspection.model ?? model, ...size, usesTokens, limitedBy, conversation }]
 }
 
 function shapeOf(text: string): object {
@@ -46,6 +46,16 @@ function pathOf(lane: LaneName, shape: object, asked: boolean, model: string | n
   if (lane === 'anthropic') return 'messages' in shape || asked ? '/v1/messages' : null
   if ('contents' in shape && !asked) return null
   if ('messages' in shape) return '/chat/completions'
-  if ('prompt' in shape) return '/completions'
-  return 'input' in shape ? '/responses' : '/chat/completions'
+  const named = 'model' in shape ? String(shape.model) : (model ?? '')
+  if ('prompt' in shape) return /gpt-image|dall-e/.test(named) ? '/images/generations' : '/completions'
+  return 'input' in shape ? inputPath(shape, named) : '/chat/completions'
+}
+
+/** Short bodies with an input are alike: what a model is for tells them apart. */
+function inputPath(shape: { input: unknown }, model: string): string {
+  if ('voice' in shape) return '/audio/speech'
+  if (/moderation/i.test(model)) return '/moderations'
+  const isList = Array.isArray(shape.input) && typeof shape.input[0] !== 'object'
+  const embeds = isList || 'encoding_format' in shape || 'dimensions' in shape || /embed/i.test(model)
+  return embeds ? '/embeddings' : '/responses'
 }

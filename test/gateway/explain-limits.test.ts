@@ -54,6 +54,7 @@ const anyBody = fc.record({
   n: sometimes(fc.constant(2)),
   stream: sometimes(fc.constant(true)),
   words: fc.integer({ min: 1, max: 60 }),
+  kind: fc.constantFrom('chat/completions', 'chat/completions', 'chat/completions', 'embeddings'),
 })
 const anyCase = fc.record({
   policies: fc.array(anyPolicy, { minLength: 1, maxLength: 3 }),
@@ -108,15 +109,17 @@ it(`explains what limits and budgets then do, for ${runs} random sets of policie
     await priced
     if (configuration === null) throw new Error('nothing was configured')
     const context = contextOf(plane, configuration, prices)
-    for (const { words, ...more } of bodies) {
+    for (const { words, kind: asks, ...more } of bodies) {
+      const prompt = 'word '.repeat(words)
       const body = JSON.stringify({
         model: 'openai-model',
-        messages: [{ role: 'user', content: 'word '.repeat(words) }],
-        ...more,
+        ...(asks === 'embeddings'
+          ? { input: [prompt], dimensions: 8 }
+          : { messages: [{ role: 'user', content: prompt }], ...more }),
       })
       const input = { project: 'default', environment: 'production', key: 'one', lane: 'openai' as const }
       const explained = await explainRoute(context, { ...input, body: { 'body.json': body } })
-      const answer = await fetch(`${plane.baseUrl}/v1/chat/completions`, {
+      const answer = await fetch(`${plane.baseUrl}/v1/${asks}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
         body,

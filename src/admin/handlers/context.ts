@@ -73,6 +73,8 @@ export type Inspected =
       input: number
       outputLimit: number | null
       answers: number
+      /** Else limits and budgets of tokens do not count it. */
+      usesTokens: boolean
       /** The member that limits its answer, or would; null: it has no length that could be limited. */
       limitedBy: string | null
       /** What says which conversation it belongs to. */

@@ -1,9 +1,10 @@
+import type { ModelPrice } from '../../../core/model-price.ts'
 import { type Limit, limitAt } from '../../../core/policy-limits.ts'
 import { outputCap } from '../../../policy/admit.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
 import { amountOf } from '../../../policy/limits/budget-counters.ts'
 import type { RefusalFacts } from '../../../policy/limits/budget-faults.ts'
-import { type Expected, needOf, priceForTier, smallestIncrement } from '../../../policy/limits/expected-use.ts'
+import { type Expected, expectAnswer, needOf, priceForTier, smallestIncrement } from '../../../policy/limits/expected-use.ts'
 import type { LimitRefusal } from '../../../policy/limits/limit-counters.ts'
 import { PriceBook } from '../../../policy/prices/find-price.ts'
 import { vendorOf } from '../../../providers/vendor.ts'
@@ -12,7 +13,10 @@ import type { AdminContext } from '../context.ts'
 import type { RouteQuestion } from './explain-question.ts'
 
 /** What of a request limits and budgets count. */
-export type CountedCall = Pick<RouteQuestion, 'input' | 'outputLimit' | 'answers' | 'streamed'> & {
+export type CountedCall = Pick<
+  RouteQuestion,
+  'input' | 'outputLimit' | 'answers' | 'streamed' | 'usesTokens' | 'limitedBy'
+> & {
   /** null: not known, and the request is taken for the smallest that there is. */
   text: string | null
   /** Of the key; null: none was named. */
@@ -29,7 +33,7 @@ export function findMinuteRefusal(
   now: number,
 ): Omit<LimitRefusal, 'want'> | null {
   const { used, includesHeld } = runtime.limitUsage(limit)
-  const amount = limit.kind === 'tokens' ? Math.max(1, asked.input + (limitOf(asked) ?? 0)) : 1
+  const amount = limit.kind === 'tokens' ? tokensOf(asked) : 1
   const missing = used + amount - limit.limit
   if (missing <= 0) return null
   const { resetsAt } = runtime.limitUsage(limit, missing)
@@ -81,6 +85,26 @@ export function priceAt(
   return { price, isFree }
 }
 
+/** What a limit of tokens a minute counts of it when it comes. */
+export const tokensOf = (asked: CountedCall): number =>
+  asked.usesTokens ? Math.max(1, asked.input + (limitOf(asked) ?? 0)) : 0
+
+/** Vectors, images and sound have no length that anybody could limit. */
+const hasNoLength = ({ text, limitedBy }: CountedCall): boolean => text !== null && limitedBy === null
+
 /** The most that the request may write; null: it sets no limit, and no policy does. */
-export const limitOf = ({ outputLimit, policy, room }: CountedCall): number | null =>
-  room ?? outputCap(policy?.output ?? null, outputLimit) ?? outputLimit
+export function limitOf(asked: CountedCall): number | null {
+  const { outputLimit, policy, room } = asked
+  return hasNoLength(asked) ? null : (room ?? outputCap(policy?.output ?? null, outputLimit) ?? outputLimit)
+}
+
+/** How long its answer may get, as the data plane expects it; null: nobody knows. */
+export function expectLength(
+  asked: CountedCall,
+  price: ModelPrice | null,
+  isUncounted: boolean,
+): Pick<Expected, 'output' | 'grows'> | null {
+  if (hasNoLength(asked)) return { output: 0, grows: false }
+  const streamed = asked.streamed || asked.text === null
+  return expectAnswer(price, isUncounted, { outputLimit: limitOf(asked), streamed, answers: asked.answers })
+}

@@ -2,11 +2,11 @@ import type { Fault } from '../../../core/errors.ts'
 import type { Limit } from '../../../core/policy-limits.ts'
 import { accountLimits } from '../../../policy/limits/account-limits.ts'
 import { refusedByBudget } from '../../../policy/limits/budget-faults.ts'
-import { type Expected, expectAnswer, noAccountPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
+import { type Expected, noAccountPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
 import { refusedByLimit } from '../../../policy/limits/limit-faults.ts'
 import type { Candidate, Plan } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
-import { type CountedCall, findBudgetRefusal, findMinuteRefusal, limitOf, priceAt } from './count-request.ts'
+import { type CountedCall, expectLength, findBudgetRefusal, findMinuteRefusal, priceAt } from './count-request.ts'
 
 /**
  * Of the targets of a plan, those whose accounts have no room for the request at this moment: the data plane skips them when their
@@ -61,9 +61,7 @@ function expect(
   asked: CountedCall,
 ): Expected | Fault {
   const { price, isFree } = priceAt(context, candidate, asked)
-  if (price === null && !isFree) return noAccountPrice(candidate.upstreamModel)
-  const streamed = asked.streamed || asked.text === null
-  const size = { outputLimit: limitOf(asked), streamed, answers: asked.answers }
-  const answer = expectAnswer(price, isFree, size)
+  if (price === null && !isFree && asked.usesTokens) return noAccountPrice(candidate.upstreamModel)
+  const answer = expectLength(asked, price, isFree)
   return answer === null ? unboundedAnswer() : { price, input: asked.input, ...answer }
 }

@@ -3,12 +3,12 @@ import type { Limit } from '../../../core/policy-limits.ts'
 import type { Signal } from '../../../core/record.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
 import { refusedByBudget } from '../../../policy/limits/budget-faults.ts'
-import { type Expected, expectAnswer, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
+import { type Expected, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
 import { refusedByLimit, withinLimits } from '../../../policy/limits/limit-faults.ts'
 import { cappedToRoom, capUnknown, fitting, roomToCap } from '../../../policy/limits/room-to-cap.ts'
 import type { Candidate } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
-import { type CountedCall, findBudgetRefusal, findMinuteRefusal, limitOf, priceAt } from './count-request.ts'
+import { type CountedCall, expectLength, findBudgetRefusal, findMinuteRefusal, priceAt, tokensOf } from './count-request.ts'
 
 type Context = Pick<AdminContext, 'runtime' | 'kinds'>
 
@@ -35,7 +35,7 @@ export function explainLimits(
       const { fault, signal } = refusedByLimit(refusal)
       return { fault, signals: [signal] }
     }
-    const amount = limit.kind === 'tokens' ? asked.input + (limitOf(asked) ?? 0) : 1
+    const amount = limit.kind === 'tokens' ? tokensOf(asked) : 1
     taken.push({ limit, left: limit.limit - context.runtime.limitUsage(limit).used - amount })
   }
   return { fault: null, signals: [withinLimits({ taken })] }
@@ -83,15 +83,10 @@ export function explainBudgets(
 function expect(context: Context, first: Candidate, asked: CountedCall, refusing: readonly Limit[]): Expected | Fault {
   const { price, isFree } = priceAt(context, first, asked)
   const counts = (kind: Limit['kind']) => refusing.some((limit) => limit.kind === kind)
-  const isUnpriced = !isFree && price === null && asked.policy?.unpriced == null
+  const isUnpriced = asked.usesTokens && !isFree && price === null && asked.policy?.unpriced == null
   if (isUnpriced && counts('usd')) return noPrice(first.upstreamModel)
   const isUncounted = refusing.length === 0 || (price === null && !counts('tokens'))
-  const size = {
-    outputLimit: limitOf(asked),
-    streamed: asked.streamed || asked.text === null,
-    answers: asked.answers,
-  }
-  const answer = expectAnswer(price, isFree || isUncounted, size)
+  const answer = expectLength(asked, price, isFree || isUncounted)
   return answer === null ? endless : { price, input: asked.input, ...answer }
 }
 

@@ -21,6 +21,8 @@ export interface RouteQuestion extends RequestSize {
   lanes: readonly LaneName[]
   /** null: any call of the lane. */
   operation: string | null
+  /** Else limits and budgets of tokens do not count it. */
+  usesTokens: boolean
   /** The member that limits its answer, or would; null: nothing does, or its body is not known. */
   limitedBy: string | null
   /** null: its body is not known, so neither is where its conversation has been. */
@@ -53,7 +55,7 @@ export async function readQuestion(context: AdminContext, input: ExplainInput): 
 export function sizeless(model: string, lane: LaneName | undefined): RouteQuestion {
   const lanes = lane === undefined ? [] : [lane]
   const size = { streamed: false, bytes: 0, input: 0, outputLimit: null, answers: 1 }
-  return { model, lanes, operation: null, ...size, limitedBy: null, conversation: null }
+  return { model, lanes, operation: null, ...size, usesTokens: true, limitedBy: null, conversation: null }
 }
 
 async function readBody(

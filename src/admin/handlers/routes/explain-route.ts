@@ -113,7 +113,7 @@ function withoutUnpriced(
   if (unpriced?.denies !== true) return planned
   const isPriced = (candidate: Candidate) => {
     const { price, isFree } = priceAt(context, candidate, { ...asked, policy: null })
-    return isFree || price !== null
+    return !asked.usesTokens || isFree || price !== null
   }
   return denyUnpriced(planned, { models: [model], policy: unpriced.policy, isPriced })
 }
