@@ -64,5 +64,7 @@ export function isUnusable(error: unknown): boolean {
 }
 
 export function describeLoss(error: unknown, address: PostgresAddress): string {
+  // It has been explained where it was lost.
+  if (error instanceof PostgresAway) return error.message
   return explainLoss(error, { ...address, setting: 'postgres' })
 }

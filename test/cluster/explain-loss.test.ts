@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { describeLoss, PostgresAway } from '../../src/cluster/connect.ts'
 import { explainLoss } from '../../src/cluster/explain-loss.ts'
 
 const asked = { host: 'db.example.com', authority: null, setting: 'postgres' } as const
@@ -62,4 +63,11 @@ it('tells of all addresses of a name what the first says', () => {
   expect(explainLoss(new AggregateError([failure('connect ECONNREFUSED ::1:5432')]), asked)).toBe(
     'connect ECONNREFUSED ::1:5432',
   )
+})
+
+it('says once what to do, however many have passed it on', () => {
+  const address = { host: 'db', port: 5432, user: 'spgw', password: null, database: 'spgw', authority: null, plain: true }
+  const said = describeLoss(failure('sorry, too many clients already'), address)
+  expect(said).toMatch(/: raise max_connections/)
+  expect(describeLoss(new PostgresAway(said), address)).toBe(said)
 })
