@@ -4,8 +4,8 @@ import type { EnvironmentVariables } from '../io.ts'
 export interface RunningGateway {
   /** null: none answers. */
   processId: number | null
-  /** What it was started with; null: no file, or it does not say. */
-  settingsFile: string | null
+  /** What it was started with; null: no file. undefined: one of an earlier version, which does not say. */
+  settingsFile: string | null | undefined
   degraded: readonly string[]
 }
 

@@ -44,7 +44,7 @@ async function askGateway(
     const settingsFile = valueAt(status, 'settings_file')
     running = {
       processId: Number(valueAt(status, 'process_id')) || null,
-      settingsFile: typeof settingsFile === 'string' ? settingsFile : null,
+      settingsFile: typeof settingsFile === 'string' || settingsFile === null ? settingsFile : undefined,
       degraded: listDegraded(status),
     }
     return { ...running, diagnostics: await checkGateway(gateway, status, version, now) }

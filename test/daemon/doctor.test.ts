@@ -252,6 +252,11 @@ describe('what doctor sees of a machine', () => {
         message: `the settings are valid (${others}); the gateway that runs was started with ${theirs}`,
       },
     ])
+    const silent = { processId: process.pid, settingsFile: undefined, degraded: [] }
+    const found = await checkMachine({
+      ...{ ...silent, dataDirectory: directory, file: others, environment, now: Date.now() },
+    })
+    expect(found.find(({ check }) => check === 'settings')?.message).toBe(`the settings are valid (${others})`)
   })
 
   it('is an address that somebody else has', async () => {

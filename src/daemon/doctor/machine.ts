@@ -21,8 +21,8 @@ export interface Examined {
   now: number
   /** Of the gateway that runs there; null: none answers. */
   processId: number | null
-  /** What that gateway was started with; null: no file, or it does not say. */
-  settingsFile: string | null
+  /** What that gateway was started with; null: no file. undefined: it does not say. */
+  settingsFile: string | null | undefined
   /** What of that gateway is degraded. */
   degraded: readonly string[]
 }
@@ -60,7 +60,7 @@ async function checkSettings(
   try {
     const flags = { dataDir: dataDirectory ?? undefined }
     const settings = loadSettings({ file: file ?? settingsFile ?? undefined, environment, flags })
-    const other = isRunning && settings.file !== settingsFile
+    const other = isRunning && settingsFile !== undefined && settings.file !== settingsFile
     const runs = other ? `; the gateway that runs was started with ${settingsFile ?? 'no file'}` : ''
     return { settings, diagnostics: [ok('settings', `the settings are valid (${settings.file ?? 'no file'})${runs}`)] }
   } catch (error) {
