@@ -26,7 +26,7 @@ export interface ConnectGatewayOptions {
   dataDir: string | null
   /** How long to wait for a gateway that is starting; 0 with `--no-wait`. */
   waitMs: number
-  /** Not to wait where the gateway that had the data directory has died, though another may be about to start. */
+  /** To wait a moment only where the gateway that had the data directory has died, and no other has begun to start. */
   asksForNow?: boolean
   /** A gateway elsewhere; null: the one of this machine. */
   remote: Remote | null

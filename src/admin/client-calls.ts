@@ -14,6 +14,8 @@ export interface CallerOptions {
   surface: 'cli' | 'tui'
   /** How long a refused dial is tried again, for a gateway that is still starting. */
   waitMs: number
+  /** Asked once a part of that is over: whether nobody is there who could still be starting. */
+  isGone?: (() => boolean) | undefined
   /** What to do where no gateway runs at the socket; absent: the usual advice. */
   startHint?: string
   /** What to do when the answer of an operation was lost. */
@@ -31,6 +33,8 @@ export interface ClientCaller {
 }
 
 const retryMs = 50
+/** Of what may be waited: by then a gateway that starts has said that it is there. */
+const partForSign = 1 / 6
 
 /**
  * The protocol of decision 0002 in plain calls: JSON to `/api/<noun>/<verb>`, JSON or server-sent events back. The typed
@@ -67,7 +71,8 @@ async function send(
     } catch (error) {
       if (!isDialFailure(error))
         throw asForbidden(error, options.destination) ?? asTrustFault(error, options.destination) ?? error
-      if (left <= 0) throw notRunning(options, error)
+      const isLate = left <= options.waitMs * (1 - partForSign)
+      if (left <= 0 || (isLate && options.isGone?.() === true)) throw notRunning(options, error)
       const { setTimeout: pause } = await import('node:timers/promises')
       await pause(retryMs, undefined, signal === undefined ? {} : { signal })
     }

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { connectGateway, waitAsLong } from '../../cli/connect.ts'
 
 it('waits for a gateway that starts, longer where the machine is slow, and not at all where nobody wants to', () => {
@@ -13,19 +13,24 @@ it('waits for a gateway that starts, longer where the machine is slow, and not a
   expect(waitAsLong(0, 1200)).toBe(0)
 })
 
-function callAt(processId: number, asksForNow: boolean) {
+function callAt(processId: number, asksForNow: boolean, waitMs = 600_000) {
   const dataDir = mkdtempSync(join(tmpdir(), 'connect-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
   writeFileSync(join(dataDir, 'spgw.pid'), `${processId}\n`)
   const connect = connectGateway({ environment: {}, home: null, platform: 'linux' }, '0.1.0')
-  const gateway = connect({ dataDir, waitMs: 600_000, asksForNow, remote: null })
+  // As of a command that has just begun.
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(50)
+  const gateway = connect({ dataDir, waitMs, asksForNow, remote: null })
+  clock.mockRestore()
   return { dataDir, answer: gateway.then(({ call }) => call(['status'], {})) }
 }
 
 const dead = () => spawnSync('true').pid
 
-it('says at once that no gateway runs where it has died, to who asks how it is now', async () => {
-  await expect(callAt(dead(), true).answer).rejects.toMatchObject({ name: 'GatewayNotRunning' })
+it('says soon that no gateway runs where it has died, to who asks how it is now', async () => {
+  const begun = performance.now()
+  await expect(callAt(dead(), true, 6000).answer).rejects.toMatchObject({ name: 'GatewayNotRunning' })
+  expect(performance.now() - begun).toBeLessThan(5000)
 })
 
 it.runIf(process.platform === 'linux')('counts a zombie process as dead', async () => {
@@ -36,7 +41,7 @@ it.runIf(process.platform === 'linux')('counts a zombie process as dead', async 
   const child = Number(String(line))
   const state = () => readFileSync(`/proc/${child}/stat`, 'utf8')
   await expect.poll(state).toContain(') Z ')
-  await expect(callAt(child, true).answer).rejects.toMatchObject({ name: 'GatewayNotRunning' })
+  await expect(callAt(child, true, 600).answer).rejects.toMatchObject({ name: 'GatewayNotRunning' })
 })
 
 it.each([
@@ -48,5 +53,14 @@ it.each([
   onTestFinished(() => void server.close())
   // Not before the call was refused once.
   setTimeout(() => server.listen(join(dataDir, 'admin.sock')), 100)
+  expect(await answer).toEqual({ late: true })
+})
+
+it('waits on for a gateway that has said in time that it starts in the place of a dead one', async () => {
+  const { dataDir, answer } = callAt(dead(), true, 3000)
+  const server = createServer((_request, response) => response.end('{"late":true}'))
+  onTestFinished(() => void server.close())
+  setTimeout(() => writeFileSync(join(dataDir, 'spgw.pid'), `${process.pid}\n`), 100)
+  setTimeout(() => server.listen(join(dataDir, 'admin.sock')), 1000)
   expect(await answer).toEqual({ late: true })
 })

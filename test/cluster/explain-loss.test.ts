@@ -66,7 +66,15 @@ it('tells of all addresses of a name what the first says', () => {
 })
 
 it('says once what to do, however many have passed it on', () => {
-  const address = { host: 'db', port: 5432, user: 'spgw', password: null, database: 'spgw', authority: null, plain: true }
+  const address = {
+    host: 'db',
+    port: 5432,
+    user: 'spgw',
+    password: null,
+    database: 'spgw',
+    authority: null,
+    plain: true,
+  }
   const said = describeLoss(failure('sorry, too many clients already'), address)
   expect(said).toMatch(/: raise max_connections/)
   expect(describeLoss(new PostgresAway(said), address)).toBe(said)

@@ -4,7 +4,13 @@ import { outputCap } from '../../../policy/admit.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
 import { amountOf } from '../../../policy/limits/budget-counters.ts'
 import type { RefusalFacts } from '../../../policy/limits/budget-faults.ts'
-import { type Expected, expectAnswer, needOf, priceForTier, smallestIncrement } from '../../../policy/limits/expected-use.ts'
+import {
+  type Expected,
+  expectAnswer,
+  needOf,
+  priceForTier,
+  smallestIncrement,
+} from '../../../policy/limits/expected-use.ts'
 import type { LimitRefusal } from '../../../policy/limits/limit-counters.ts'
 import { PriceBook } from '../../../policy/prices/find-price.ts'
 import { vendorOf } from '../../../providers/vendor.ts'

@@ -8,7 +8,14 @@ import { refusedByLimit, withinLimits } from '../../../policy/limits/limit-fault
 import { cappedToRoom, capUnknown, fitting, roomToCap } from '../../../policy/limits/room-to-cap.ts'
 import type { Candidate } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
-import { type CountedCall, expectLength, findBudgetRefusal, findMinuteRefusal, priceAt, tokensOf } from './count-request.ts'
+import {
+  type CountedCall,
+  expectLength,
+  findBudgetRefusal,
+  findMinuteRefusal,
+  priceAt,
+  tokensOf,
+} from './count-request.ts'
 
 type Context = Pick<AdminContext, 'runtime' | 'kinds'>
 
