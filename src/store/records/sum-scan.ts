@@ -70,7 +70,7 @@ async function* scanSums(
     const starts = await startsBelow(db, span, below, oldest)
     const reached = starts.at(-1)
     if (reached === undefined) return
-    for (const range of rangesOf([...labels.keys()])) {
+    for (const range of rangesOf(chosen?.numbers ?? [...labels.keys()])) {
       const rows = await selectSums(db, filter, chosen, { span, from: reached, below, question, range })
       if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
       yield { rows, labels }
