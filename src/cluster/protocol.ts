@@ -126,7 +126,7 @@ export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuest
   find: { input: null; output: { cluster: string; sequence: number; members: ClusterPeer[] } | null }
   /** The server itself, for whoever looks after it. */
   server: { input: null; output: ServerFacts }
-  /** Name and version of Valkey or Redis; null: it was not reached yet. */
+  /** What Valkey or Redis says of itself; null: it was not reached yet. */
   'limits-server': { input: null; output: ValkeyFacts | null }
   /** Answered once limits are granted here, or it is known that they cannot be for now. */
   'limits-granting': { input: null; output: null }

@@ -183,7 +183,6 @@ interface ExplainedPlan {
   lane: LaneName
   planned: Plan
   question: RouteQuestion
-  figures: Figures
 }
 
 /** Of the ways in which a request may be meant, the first that would be sent. */
@@ -249,7 +248,7 @@ export function planQuestion(
   }
   const lane = lanes.length === 1 ? lanes[0] : chooseLane(lanes, (one) => ask(one, formatOf(operation)))
   const asked = lane ?? 'openai'
-  return { lane: asked, planned: ask(asked, formatOf(operation) ?? usualFormatOf(operation, asked)), question, figures }
+  return { lane: asked, planned: ask(asked, formatOf(operation) ?? usualFormatOf(operation, asked)), question }
 }
 
 /** The first in which the call needs no translation; with no target ready, the one that the first target has. */
