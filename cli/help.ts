@@ -77,7 +77,7 @@ function putCommandsFirst(text: string): string {
 
 function rephrase(error: CommanderError, command: Command): Error {
   const [cause = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
-  const near = /\(Did you mean (.+)\?\)/.exec(suggestion ?? '')?.[1] ?? verbOf(error, cause, command)
+  const near = verbOf(error, cause, command) ?? /\(Did you mean (.+)\?\)/.exec(suggestion ?? '')?.[1]
   const meant = error.code === 'commander.unknownCommand' && command.parent === null ? meaningOf(cause) : null
   if (meant !== null) return usageFault(causeOf(error.code, cause, command), `See spgw ${meant} --help.`)
   const hint = near === undefined ? `See ${pathOf(command)} --help.` : `Did you mean ${near.replace(/^one of /, '')}?`

@@ -109,6 +109,8 @@ describe('wrong usage ends with 2, before anything is asked of the gateway', () 
     [['spend'], 'See spgw requests stats --help.'],
     [['keys', 'lst'], 'Did you mean list?'],
     [['keys', 'roll', 'ci'], 'Did you mean rotate?'],
+    [['keys', 'update', 'ci'], 'Did you mean edit?'],
+    [['routes', 'get', 'm'], 'Did you mean show?'],
     [['routes', 'delete', 'm'], 'Did you mean remove?'],
     [['policies', 'disable', 'p'], 'See spgw policies --help.'],
     [['keys', 'list', '--al'], 'Did you mean --all?'],
