@@ -20,7 +20,7 @@ export function connectGateway(surroundings: HostContext, version: string, surfa
       version,
       surface,
       waitMs: place.exists ? waitAsLong(waitMs, performance.now()) : 0,
-      ...(asksForNow ? { isGone: () => hasDied(place.dataDirectory) } : {}),
+      ...(asksForNow ? { hasEnded: () => hasDied(place.dataDirectory) } : {}),
       startHint: startHint(dataDir, place.dataDirectory, surroundings.environment),
       lostHint,
       onDegraded,

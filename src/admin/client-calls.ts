@@ -15,7 +15,7 @@ export interface CallerOptions {
   /** How long a refused dial is tried again, for a gateway that is still starting. */
   waitMs: number
   /** Asked once a part of that is over: whether nobody is there who could still be starting. */
-  isGone?: (() => boolean) | undefined
+  hasEnded?: (() => boolean) | undefined
   /** What to do where no gateway runs at the socket; absent: the usual advice. */
   startHint?: string
   /** What to do when the answer of an operation was lost. */
@@ -71,8 +71,8 @@ async function send(
     } catch (error) {
       if (!isDialFailure(error))
         throw asForbidden(error, options.destination) ?? asTrustFault(error, options.destination) ?? error
-      const isLate = left <= options.waitMs * (1 - partForSign)
-      if (left <= 0 || (isLate && options.isGone?.() === true)) throw notRunning(options, error)
+      const isOverdue = left <= options.waitMs * (1 - partForSign)
+      if (left <= 0 || (isOverdue && options.hasEnded?.() === true)) throw notRunning(options, error)
       const { setTimeout: pause } = await import('node:timers/promises')
       await pause(retryMs, undefined, signal === undefined ? {} : { signal })
     }
