@@ -48,7 +48,7 @@ it('traffic goes on while another process has the database locked, and each reco
   const shown = await gateway.spgw(['status'])
   expect([shown.code, shown.stdout]).toEqual([
     0,
-    expect.stringMatching(/degraded, still serving\n +store +since .*: another process has locked/),
+    expect.stringMatching(/degraded, still serving\n +store +for .*: another process has locked/),
   ])
   other.exec('rollback')
   other.close()

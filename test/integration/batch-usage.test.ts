@@ -237,7 +237,7 @@ describe('a batch of several models', () => {
     const sent = upstream.arrivals.length
     const apart = await ask(maker, 'POST', path, { body: body('claude', 'foreign') })
     expect([apart.status, apart.headers.get('x-sp-error')]).toEqual([400, 'invalid_request'])
-    expect(await apart.text()).toContain('no one provider has all of')
+    expect(await apart.text()).toContain('No one provider has all of')
     await gateway.admin.policies.add({ name: 'no-foreign', denyModels: ['foreign'] })
     const limited = await gateway.createKey('limited', { policy: 'no-foreign' })
     const denied = await ask(limited, 'POST', path, { body: body('claude', 'foreign') })

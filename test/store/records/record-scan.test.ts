@@ -13,8 +13,9 @@ it('reads whole only the records whose end does not tell their tags', async () =
   const long = { user: 'ü'.repeat(600) }
   const all: Record<string, string>[] = [{ team: 'a' }, long, { team: 'b' }, {}]
   const { connection } = store
-  for (const tags of all) {
-    const text = JSON.stringify(sampleRecord({ id: newId('req'), tags }))
+  for (const [index, tags] of all.entries()) {
+    // Ids of one millisecond have no order.
+    const text = JSON.stringify(sampleRecord({ id: newId('req', Date.now() + index), tags }))
     const head = readHead(text, 'settled')
     if (head === null) throw new Error('a record without a head')
     await connection.writeHot((hot) => hot.writeRecord(head, '', text))
