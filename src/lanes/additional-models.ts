@@ -34,6 +34,7 @@ export function readAdditionalModels(
       if (name === null) continue
       const model = name === own?.name ? own : models.getOrInsertComputed(name, () => ({ name, spans: [] }))
       model.spans.push(span)
+      if (member.name === 'models') model.mayAnswer = true
       if (models.size > mostModels) return tooManyModels
     }
   }

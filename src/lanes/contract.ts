@@ -394,6 +394,7 @@ export interface FrameAsk {
 
 export interface NamedModel {
   name: string
-  /** The spans of its values, including quotes. */
+  /** The spans of its values, including quotes. `mayAnswer`: the provider may answer with it in place of `model`. */
   spans: Span[]
+  mayAnswer?: true
 }

@@ -152,6 +152,8 @@ describe('a settled request has its cost', () => {
     expect(answered.routing_signals).toContainEqual(
       expect.objectContaining({ text: 'The provider fell back to groq-large, as the call lets it.' }),
     )
+    const dated = await chat('groq-model', usage, { model: 'groq-large-2026-01-01' }, models)
+    expect([dated.cost?.usd, dated.upstream_model]).toEqual([0.0012, 'groq-large'])
     const own = await chat('groq-model', usage, { model: 'groq-model' }, models)
     expect([own.cost?.usd, own.upstream_model]).toEqual([0.00012, 'groq-model'])
     // Only what the call names.

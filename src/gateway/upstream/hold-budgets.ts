@@ -31,12 +31,13 @@ import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { EarlierParts } from '../request/trace.ts'
 import { capLength, capToRoom } from './cap-to-room.ts'
+import { dearestOf, fallbackModels } from './fallback-models.ts'
 import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
 
 const nanoPerUsd = 1e9
 
 /** A target, as far as its price and its answer's length depend on it. */
-export type Priced = Pick<Candidate, 'upstreamModel'> & { provider: Pick<Candidate['provider'], 'id'> }
+export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels'> & { provider: Pick<Candidate['provider'], 'id'> }
 
 /**
  * After the plan and before anything is journaled or sent: holds what the first target may come to. Null: it may be sent. Only where
@@ -307,8 +308,16 @@ export function budgetsOf({ limits }: Arrival): LimitHold | null {
   return hold?.limits.some(({ period }) => period !== null) === true ? hold : null
 }
 
-/** `forAccount`: the limits of the provider's own account never only warn. */
-export function expectTarget(call: Call, { provider, upstreamModel }: Priced, forAccount = false): Expected | Fault {
+/** Of the models that may answer there, the dearest. `forAccount`: the limits of the provider's own account never only warn. */
+export function expectTarget(call: Call, target: Priced, forAccount = false): Expected | Fault {
+  const expected = expectModel(call, target, forAccount)
+  const others = fallbackModels(call, target)?.map((upstreamModel) => ({ ...target, upstreamModel }))
+  return others === undefined
+    ? expected
+    : dearestOf([expected, ...others.map((other) => expectModel(call, other, forAccount))])
+}
+
+function expectModel(call: Call, { provider, upstreamModel }: Priced, forAccount: boolean): Expected | Fault {
   const { gateway, inspection, match, body, outputCap } = call
   const live = gateway.model.configuration.providers.get(provider.id)
   const { usesTokens, outputLimits } = match.endpoint

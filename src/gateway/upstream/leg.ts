@@ -15,6 +15,7 @@ import type { Call } from '../request/call.ts'
 import type { EarlierParts, PricedModel } from '../request/trace.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from './answer-consumer.ts'
+import { fallbackModels, nameAnswered } from './fallback-models.ts'
 import { findHeader, findRequestId, headersUp, passRange, withoutTrace } from './headers.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
@@ -255,17 +256,20 @@ const isNameless = ({ vendor, model }: PricedModel) => model === '' || vendor ==
 export function noteAnswered({ call, provider, reader, candidate }: Leg): void {
   const { trace, gateway } = call
   const { priced } = trace
+  const fallbacks = fallbackModels(call, candidate)
   const { model } = reader.seen()
   if (model === null) return
-  if (candidate.additionalUpstreamModels?.includes(model) === true) {
-    trace.upstreamModel = model
-    trace.noteOnce('model', flatText('The provider fell back to ', model, ', as the call lets it.'))
-    if (priced !== null) trace.priced = { ...priced, model }
+  const own = candidate.upstreamModel
+  const used = fallbacks === undefined ? null : nameAnswered(model, [own, ...fallbacks])
+  if (used !== null && used !== own) {
+    trace.upstreamModel = used
+    trace.noteOnce('model', flatText('The provider fell back to ', used, ', as the call lets it.'))
+    if (priced !== null) trace.priced = { ...priced, model: used }
     return
   }
   if (priced === null || !isNameless(priced)) return
-  const own = gateway.model.priceOf(provider, priced.model)
-  if (own !== null && (own.source !== 'shipped' || gateway.model.priceOf(provider, model) === null)) return
+  const price = gateway.model.priceOf(provider, priced.model)
+  if (price !== null && (price.source !== 'shipped' || gateway.model.priceOf(provider, model) === null)) return
   trace.priced = { ...priced, model }
   if (priced.model === '') trace.upstreamModel = model
 }

@@ -1,0 +1,77 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { fillPrice } from '../../src/core/model-price.ts'
+import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { expectLaneError } from '../support/lane-errors.ts'
+import { send } from '../support/raw-http.ts'
+import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
+
+let provider: http.Server
+let plane: DataPlane
+let answered = 'openai-model'
+let calls = 0
+
+beforeAll(async () => {
+  provider = http.createServer(async (request, response) => {
+    calls++
+    await request.toArray()
+    const usage = { prompt_tokens: 20, completion_tokens: 100, total_tokens: 120 }
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }]
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ id: 'c', object: 'chat.completion', model: answered, choices, usage }))
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const { port } = provider.address() as AddressInfo
+  const route = (model: string) => makeRoute(model, [makeTarget(`openai:${model}`)])
+  plane = await startDataPlane({
+    providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` }],
+    routes: [route('dear'), route('nameless')],
+    policies: [makePolicy('team', { budgetUsdDay: 0.0015 })],
+    seeded: true,
+  })
+  const price = (model: string, input: number, output: number) =>
+    fillPrice({ model, source: 'set', version: 'v1', input, output })
+  plane.tell({ type: 'prices', prices: { revision: 1, prices: [price('openai-model', 1, 10), price('dear', 10, 100)] } })
+  await plane.hear('has')
+})
+beforeEach(() => {
+  calls = 0
+  answered = 'openai-model'
+})
+afterAll(async () => {
+  await plane.stop()
+  provider.closeAllConnections()
+  provider.close()
+})
+
+function ask(more: object) {
+  const headers: [string, string][] = [
+    ['authorization', `Bearer ${plane.key}`],
+    ['content-type', 'application/json'],
+  ]
+  const messages = [{ role: 'user', content: 'hi' }]
+  const body = JSON.stringify({ model: 'openai-model', messages, max_tokens: 100, ...more })
+  return send(`${plane.baseUrl}/v1/chat/completions`, { headers, body })
+}
+
+describe('a budget, of a call that names models to fall back to', () => {
+  it('has room for the dearest of them, or nothing is sent', async () => {
+    answered = 'dear'
+    const refused = await ask({ models: ['openai-model', 'dear'] })
+    expectLaneError('openai', refused, 'budget_exceeded')
+    expect(calls).toBe(0)
+  })
+
+  it('cannot count one without a price', async () => {
+    answered = 'nameless'
+    const refused = await ask({ models: ['nameless'] })
+    expectLaneError('openai', refused, 'policy_denied')
+    expect([refused.body.toString().includes('nameless'), calls]).toEqual([true, 0])
+  })
+
+  it('takes no model of a tool for one that answers', async () => {
+    const passed = await ask({ tools: [{ type: 'image_generation', model: 'nameless' }] })
+    expect([passed.status, calls]).toEqual([200, 1])
+  })
+})
