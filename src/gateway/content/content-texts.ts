@@ -42,7 +42,9 @@ export const fileNames: ReadonlySet<string> = new Set(
 )
 /** Content that others than the gateway read. */
 export const unseenNames: ReadonlySet<string> = new Set(
-  'image_url input_audio file_data fileData inlineData inline_data file_url image_file b64_json'.split(' '),
+  'image_url input_audio file_data fileData inlineData inline_data file_url image_file b64_json video_url audio_url document_url'.split(
+    ' ',
+  ),
 )
 /** In a prompt, content that others read; an answer only cites it. */
 export const fileIdNames: ReadonlySet<string> = new Set(
@@ -103,7 +105,7 @@ class TextFinder {
   lookAt(node: JsonNode, name: string, path: string, around: Surroundings): void {
     if (this.#side === 'answer' && logprobNames.has(name) && (node.kind === 'object' || node.kind === 'array'))
       return void this.#found.logprobs.push(node)
-    if (!around.isData && node.end - node.start > 4 && this.#namesFile(name)) this.#found.unseen = true
+    if (!around.isData && node.end - node.start > 4 && this.#isUnseen(node, name)) this.#found.unseen = true
     if (node.kind === 'text') return this.#text(node, name, path, around)
     if (node.kind === 'scalar') return this.#number(node, name, path, around)
     if (node.kind === 'object') {
@@ -118,8 +120,10 @@ class TextFinder {
     return node.kind === 'text' && isFile(readTextNode(this.#bytes, node) ?? '')
   }
 
-  #namesFile(name: string): boolean {
-    return unseenNames.has(name) || (this.#side === 'prompt' && fileIdNames.has(name))
+  /** In a prompt, a document may stand by its address. */
+  #isUnseen(node: JsonNode, name: string): boolean {
+    if (unseenNames.has(name)) return true
+    return this.#side === 'prompt' && (fileIdNames.has(name) || (name === 'source' && memberOf(node, 'url') !== null))
   }
 
   #object(node: ObjectNode, path: string, around: Surroundings): void {

@@ -1,3 +1,4 @@
+import type { ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import { readNodes } from '../../core/json-nodes.ts'
 import { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
@@ -16,15 +17,11 @@ export async function inspectPrompt(call: Call, policies: readonly ContentPolicy
   const { trace, body, match, inspection, gateway } = call
   const content = new CallContent(policies, await readyRules(policies, gateway.patterns), trace, body.bytes)
   call.content = content
-  const { responseForm, readWhole } = match.endpoint
-  // Known before the provider is paid for it.
-  const isFile = responseForm === 'bytes' || responseForm === 'lines'
-  const denied =
-    isFile && content.rules.answer.length > 0 ? content.noteUnseen('answer', 'files and sound pass as they are') : null
+  const denied = unseenBefore(call, content)
   if (denied !== null || content.rules.prompt.length === 0) return denied
   // Never denied: no prompt stands there.
   if (inspection.query.length > 1) noteUnseen(trace, [], 'prompt', 'the query is not looked at')
-  if (body.upload !== null || readWhole === true)
+  if (body.upload !== null || match.endpoint.readWhole === true)
     return content.noteUnseen('prompt', 'forms and files go up while they arrive')
   if (body.bytes.length === 0 || !mayMatch(body.bytes, 'prompt', content.rules)) return null
   try {
@@ -32,6 +29,17 @@ export async function inspectPrompt(call: Call, policies: readonly ContentPolicy
   } catch (error) {
     return failedRule('prompt', error)
   }
+}
+
+/** What is known before the provider is paid for it. */
+function unseenBefore({ match: { endpoint } }: Call, content: CallContent): Fault | null {
+  const { responseForm, media } = endpoint
+  const isFile = responseForm === 'bytes' || responseForm === 'lines'
+  if (!isFile && media === undefined) return null
+  const what = isFile ? 'files and sound pass as they are' : 'WebRTC carries sound past the gateway'
+  const sides: ContentSide[] = isFile ? ['answer'] : ['prompt', 'answer']
+  const denials = sides.map((side) => (content.rules[side].length > 0 ? content.noteUnseen(side, what) : null))
+  return denials.find((denial) => denial !== null) ?? null
 }
 
 async function inspectBody({ body, abort }: Call, content: CallContent): Promise<Fault | null> {

@@ -39,6 +39,7 @@ beforeAll(async () => {
       policy('answers', ['answer'], true),
       policy('notes', ['prompt', 'answer'], false),
     ],
+    webrtc: true,
   })
   plane.ownAll()
 })
@@ -92,6 +93,16 @@ const unseen: [what: string, path: string, init: () => RequestInit][] = [
     '/anthropic/v1/messages',
     () => messages([{ type: 'document', source: { type: 'base64', data: file } }]),
   ],
+  [
+    'a document by its address',
+    '/anthropic/v1/messages',
+    () => messages([{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }]),
+  ],
+  ...['video_url', 'audio_url', 'document_url'].map((type): [string, string, () => RequestInit] => [
+    `a part of the type ${type}`,
+    '/chat/completions',
+    () => chat([{ type, [type]: { url: 'https://example.com/a' } }]),
+  ]),
 ]
 
 describe('a policy that denies what its rules cannot look at', () => {
@@ -131,6 +142,15 @@ describe('a policy that denies what its rules cannot look at', () => {
       () => messages([{ type: 'tool_use', id: 't', name: 'f', input: { image_url: 'https://example.com/a.png' } }]),
     ],
     [
+      'an MCP server by its address',
+      '/anthropic/v1/messages',
+      () =>
+        post({
+          ...{ model: 'anthropic-model', max_tokens: 10, messages: [{ role: 'user', content: 'hello' }] },
+          mcp_servers: [{ type: 'url', url: 'https://example.com/mcp', name: 'mcp' }],
+        }),
+    ],
+    [
       'reasoning that its provider alone can read',
       '/anthropic/v1/messages',
       () => messages([{ type: 'redacted_thinking', data: file }]),
@@ -166,6 +186,21 @@ describe('a WebSocket', () => {
 
   it('is tried where a policy only notes it', async () => {
     expect(await handshake('notes')).not.toContain('content rules')
+  })
+})
+
+describe('a call by WebRTC', () => {
+  const begin = () => post({ session: { model: 'openai-model' }, transport: { type: 'webrtc', sdp: 'v=0' } })
+
+  it.each(['prompts', 'answers'])('is denied by a policy with rules on %s', async (name) => {
+    const denied = await send(name, '/live/sessions', begin())
+    expect([denied.status, denied.called]).toEqual([403, false])
+    expect(denied.text).toContain(`The policy ${name} denies what its content rules cannot look at`)
+  })
+
+  it('is begun where a policy only notes it', async () => {
+    const begun = await send('notes', '/live/sessions', begin())
+    expect([begun.called, begun.signals.map(({ data }) => data?.on)]).toEqual([true, ['prompt', 'answer']])
   })
 })
 
