@@ -15,6 +15,9 @@ const imageTokens = 1600
 /** Of the base64 of sound: vendors count 10 to 32 tokens a second, which has 4 KB and more. */
 const soundBytesPerToken = 160
 
+/** Members that hold media, up to the quotation mark of the value. */
+const mediaName = /"(?:url|data|image|image_url|file_data|b64_json|bytes|bytesBase64Encoded|result)"\s*:\s*"$/
+const longestName = 64
 const quote = 0x22
 const backslash = 0x5c
 
@@ -31,7 +34,7 @@ export function promptBytes(body: Buffer): number {
     const begin = body.lastIndexOf(quote, at) + 1
     const end = body.indexOf(quote, at)
     if (end < 0) break
-    const found = end - begin < leastMedia ? null : mediaTokens(body, begin, end)
+    const found = end - begin < leastMedia || !mayBeMedia(body, begin, end) ? null : mediaTokens(body, begin, end)
     if (found !== null) {
       text -= end - begin
       tokens += found
@@ -39,6 +42,13 @@ export function promptBytes(body: Buffer): number {
     at = end
   }
   return text + tokens * bytesPerToken
+}
+
+/** Where requests have media, and nothing but base64: what a client calls an image in its text costs what text costs. */
+function mayBeMedia(body: Buffer, begin: number, end: number): boolean {
+  if (!mediaName.test(body.toString('latin1', Math.max(0, begin - longestName), begin))) return false
+  for (let at = begin + step; at < end; at += step) if (!isBase64(body, Math.min(at, end - telling))) return false
+  return true
 }
 
 /** Some write a slash with a backslash before it. */

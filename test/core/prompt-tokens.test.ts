@@ -35,6 +35,16 @@ describe('the tokens of a prompt', () => {
     expect(count(text)).toBeLessThan(1700)
   })
 
+  it.each([
+    ['begins like an image', { data: `${png.slice(0, 2000)} ${words}` }],
+    ['goes on like an image', { data: `${png.slice(0, 20_000)}${words}` }],
+    ['is an image in base64', { role: 'user', content: png }],
+    ['holds JSON with one', { role: 'tool', content: JSON.stringify({ data: png }) }],
+  ])('count as text what %s', (_what, part) => {
+    const body = JSON.stringify({ messages: [part] })
+    expect(count(body)).toBe(Math.ceil(body.length / 4))
+  })
+
   it('count sound by its length', () => {
     // Ten seconds of 16,000 samples: vendors count 100 to 320.
     const tokens = count({ input_audio: { data: wave, format: 'wav' } })
