@@ -46,7 +46,8 @@ export class CredentialPool {
   }
 
   /**
-   * When the first credential is available again, in epoch milliseconds; null: one is available now. `exhausted`: all wait for quota.
+   * When the first credential is available again, in epoch milliseconds; null: one is available now. `exhausted`: all that
+   * were not rejected wait for quota.
    */
   cooldown(row: number, count: number, now: number): { until: number; exhausted: boolean } | null {
     const cooldown = { until: Number.POSITIVE_INFINITY, exhausted: true }
@@ -55,7 +56,7 @@ export class CredentialPool {
       const until = untilOf(word)
       if (until <= now) return null
       cooldown.until = Math.min(cooldown.until, until)
-      cooldown.exhausted &&= isExhausted(word)
+      cooldown.exhausted &&= word === rejectedUntil || isExhausted(word)
     }
     return cooldown
   }

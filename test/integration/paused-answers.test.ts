@@ -146,7 +146,12 @@ interface Said {
   used: (number | null | undefined)[]
 }
 
-async function askChat(stream: boolean, more: { max_tokens?: number } = {}): Promise<Said> {
+type ChatBody = OpenAI.Chat.ChatCompletionCreateParams
+
+async function askChat(
+  stream: boolean,
+  more: Partial<Pick<ChatBody, 'max_tokens' | 'messages'>> = {},
+): Promise<Said> {
   const messages = [{ role: 'user' as const, content: 'search' }]
   const body = { model: 'searching', messages, web_search_options: {}, ...more }
   const { choices, usage } = stream
@@ -248,6 +253,18 @@ describe.each([false, true])('an answer in parts (streamed: %s)', (stream) => {
     openai = new OpenAI({ apiKey: bounded, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0, fetch: wire.fetch })
     provider.pauses = 2
     expect(await askChat(stream)).toMatchObject({ text: 'part 0, part 1, done', finish: 'stop' })
+  })
+
+  it('holds what an image comes to for the rest too, and not its length', async () => {
+    const name = `image-${stream}`
+    await gateway.admin.policies.add({ name, budgetUsdMonth: 0.2 })
+    const { key: bounded } = await gateway.createKey(name, { policy: name })
+    openai = new OpenAI({ apiKey: bounded, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 0, fetch: wire.fetch })
+    provider.pauses = 1
+    const url = `data:image/png;base64,iVBORw0KGgoA${'A'.repeat(400_000)}`
+    const messages = [{ role: 'user' as const, content: [{ type: 'image_url' as const, image_url: { url } }] }]
+    const { text, finish } = await askChat(stream, { messages, max_tokens: 50 })
+    expect([text, finish]).toEqual(['part 0, done', 'stop'])
   })
 
   it('is charged for the parts that came before one that failed', async () => {

@@ -195,6 +195,17 @@ describe('credentials', () => {
     expect(health.view(0, start)).toEqual({ state: 'ready' })
   })
 
+  it('out of quota say so, though others were rejected and will not come back', () => {
+    const health = make()
+    health.rejectCredential(0, 0, 3, start)
+    health.coolDownCredential(0, 1, start + 9000, true)
+    health.coolDownCredential(0, 2, start + 4000, true)
+    expect(health.view(0, start, 3)).toEqual({ state: 'cooling-down', exhausted: true, until: start + 4000 })
+    // A limit of its rate, which ends by itself.
+    health.coolDownCredential(0, 2, start + 5000)
+    expect(health.view(0, start, 3)).toEqual({ state: 'cooling-down', exhausted: false, until: start + 5000 })
+  })
+
   it('rejected one by one, make the provider fail until it is marked ready', () => {
     const health = make()
     expect(health.rejectCredential(0, 0, 2, start)).toBe(false)

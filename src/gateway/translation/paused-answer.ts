@@ -1,3 +1,4 @@
+import { promptBytes } from '../../core/prompt-tokens.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
 import type { Codec } from '../../translate/codec.ts'
 import type { Conversation } from '../../translate/conversation.ts'
@@ -68,7 +69,7 @@ export class PausedAnswer {
     if (!budget.reserve(call.body, Math.max(call.body.reserved, call.body.bytes.length) + body.length))
       return this.#end(leg, 'there is no memory for it')
     const output = call.inspection.outputLimit ?? Number.POSITIVE_INFINITY
-    const rest = { bytes: body.length, output: Math.max(0, output - (earlier.tokens?.output ?? 0)) }
+    const rest = { bytes: promptBytes(body), output: Math.max(0, output - (earlier.tokens?.output ?? 0)) }
     if (!(await raiseForRest(call, leg.candidate, earlier, rest)))
       return this.#end(leg, 'the budgets have no room for more')
     this.#blocks = written
