@@ -32,7 +32,10 @@ beforeAll(async () => {
   })
   const price = (model: string, input: number, output: number) =>
     fillPrice({ model, source: 'set', version: 'v1', input, output })
-  plane.tell({ type: 'prices', prices: { revision: 1, prices: [price('openai-model', 1, 10), price('dear', 10, 100)] } })
+  plane.tell({
+    type: 'prices',
+    prices: { revision: 1, prices: [price('openai-model', 1, 10), price('dear', 10, 100)] },
+  })
   await plane.hear('has')
 })
 beforeEach(() => {

@@ -148,10 +148,7 @@ interface Said {
 
 type ChatBody = OpenAI.Chat.ChatCompletionCreateParams
 
-async function askChat(
-  stream: boolean,
-  more: Partial<Pick<ChatBody, 'max_tokens' | 'messages'>> = {},
-): Promise<Said> {
+async function askChat(stream: boolean, more: Partial<Pick<ChatBody, 'max_tokens' | 'messages'>> = {}): Promise<Said> {
   const messages = [{ role: 'user' as const, content: 'search' }]
   const body = { model: 'searching', messages, web_search_options: {}, ...more }
   const { choices, usage } = stream

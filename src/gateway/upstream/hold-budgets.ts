@@ -37,7 +37,9 @@ import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
 const nanoPerUsd = 1e9
 
 /** A target, as far as its price and its answer's length depend on it. */
-export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels'> & { provider: Pick<Candidate['provider'], 'id'> }
+export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels'> & {
+  provider: Pick<Candidate['provider'], 'id'>
+}
 
 /**
  * After the plan and before anything is journaled or sent: holds what the first target may come to. Null: it may be sent. Only where
