@@ -29,14 +29,18 @@ export const leaveOutHttp2: Plugin = {
 }
 
 /**
- * `ws` comes with a stream around a WebSocket (2 KB), which nothing here uses, and compresses frames (7 KB), which
- * `src/providers/socket-peer.ts` disables.
+ * `ws` comes with a stream around a WebSocket (2 KB) and with listeners as browsers have them (3 KB), which nothing here uses, and
+ * compresses frames (7 KB), which `src/providers/socket-peer.ts` disables.
  */
 export const leaveOutSocketParts: Plugin = {
   name: 'leave-out-socket-parts',
   setup(build) {
     build.onLoad({ filter: /ws\/lib\/stream\.js$/ }, () => ({
       contents: "module.exports = () => { throw new Error('left out of the bundle') }",
+    }))
+    build.onLoad({ filter: /ws\/lib\/event-target\.js$/ }, () => ({
+      contents: `const leftOut = () => { throw new Error('left out of the bundle') }
+      module.exports = { EventTarget: { addEventListener: leftOut, removeEventListener: leftOut } }`,
     }))
     build.onLoad({ filter: /ws\/lib\/permessage-deflate\.js$/ }, () => ({
       contents: `module.exports = class {
