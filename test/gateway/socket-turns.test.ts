@@ -84,6 +84,15 @@ describe('a WebSocket', () => {
     await expect.poll(() => use(plane)).toMatchObject({ used: 11_520_000, held: 0 })
   })
 
+  it('holds what an image in a frame comes to, and not its length', async () => {
+    const { client, far } = await connect({ budgetUsdDay: 0.02, tpm: 5000 })
+    const url = `data:image/png;base64,iVBORw0KGgoA${'A'.repeat(100_000)}`
+    const content = [{ type: 'input_image', image_url: url }]
+    client.send({ ...turn, response: { input: [{ type: 'message', role: 'user', content }] } })
+    expect(await Promise.race([far.nextJson(), client.nextJson()])).toMatchObject({ type: 'response.create' })
+    client.socket.close(1000)
+  })
+
   it('has used what its turns came to once they have ended, and holds nothing between them', async () => {
     const { plane, client, far } = await connect({ budgetUsdDay: 0.1 })
     const opening = use(plane)

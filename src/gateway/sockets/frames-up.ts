@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
+import { promptBytes } from '../../core/prompt-tokens.ts'
 import { quote } from '../../core/quote.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName, ObjectPlace } from '../../core/stored-object.ts'
@@ -150,7 +151,7 @@ export class FramesUp {
       this.#learnModel(named.name, to)
     }
     if (ask.asksResponse) {
-      const refused = this.#down.turns.ask(provider, frame.bytes.length)
+      const refused = this.#down.turns.ask(provider, promptBytes(frame.bytes))
       if (refused !== null) return this.#reject(refused, bridge)
     }
     return renames.length === 0 ? frame : { ...frame, bytes: this.#patch(frame.bytes, renames) }
