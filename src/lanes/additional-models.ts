@@ -43,8 +43,6 @@ export function readAdditionalModels(
 
 /** The same, in the inspection. */
 export function withAdditionalModels(found: Inspection, body: Buffer, members: readonly Member[]): Inspection | Fault {
-  // Of most calls, that is all.
-  if (!members.some(({ name }) => additionalNames.includes(name))) return found
   const { model, modelSpans } = found
   const additional = readAdditionalModels(body, members, model === null ? null : { name: model, spans: modelSpans })
   if (isFault(additional)) return additional

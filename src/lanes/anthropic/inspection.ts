@@ -77,7 +77,8 @@ function readCall(
   const endUser = readMetadataUser(body, members)
   const output = readOutput(body, members, endpoint.outputLimits)
   const single = { ...plain, model: named.model, modelSpans: named.spans, endUser, ...output, stores }
-  const found = withAdditionalModels(single, body, members)
+  const namesMore = members.some(({ name }) => additionalNames.includes(name))
+  const found = namesMore ? withAdditionalModels(single, body, members) : single
   if (isFault(found)) return found
   if (endpoint.stream === null) return found
   const streamed = readStream(body, members)
