@@ -88,6 +88,7 @@ export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide): Fou
 interface Surroundings {
   isFixed: boolean
   isFree: boolean
+  /** Within arguments or a schema. */
   isData: boolean
 }
 

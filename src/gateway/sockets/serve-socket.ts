@@ -1,6 +1,7 @@
 import { contentSides } from '../../core/content-rules.ts'
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import type { EndpointSocket, Inspection } from '../../lanes/contract.ts'
+import type { ContentPolicy } from '../../policy/content/compile.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
 import { relay } from '../answer/relay.ts'
 import { reject, rejectWith, settleAborted } from '../answer/respond.ts'
@@ -41,15 +42,8 @@ export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Pro
   if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in call) return reject(arrival, call)
   skipCapture(arrival, call.policy.capture)
-  for (const side of call.contentPolicies === null ? [] : contentSides) {
-    const unseen = noteUnseen(
-      arrival.trace,
-      call.contentPolicies ?? [],
-      side,
-      'the frames of a WebSocket are not looked at',
-    )
-    if (unseen !== null) return reject(arrival, unseen)
-  }
+  const unseen = call.contentPolicies === null ? null : noteFrames(arrival, call.contentPolicies)
+  if (unseen !== null) return reject(arrival, unseen)
   if (call.mayNameObjects && !(await checkObjects(call))) return
   const unavailable = call.pin === null ? rejectWithoutSocket(call) : null
   if (unavailable !== null) return rejectUpgrade(call, unavailable)
@@ -66,6 +60,14 @@ export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Pro
     case 'open':
       return pass(call, socket, upgrade, opened.end)
   }
+}
+
+/** No content rule looks at them. A fault: a policy denies that. */
+function noteFrames({ trace }: Arrival, policies: readonly ContentPolicy[]): Fault | null {
+  const noted = contentSides.map((side) =>
+    noteUnseen(trace, policies, side, 'the frames of a WebSocket are not looked at'),
+  )
+  return noted.find((fault) => fault !== null) ?? null
 }
 
 /** RFC 9110, 15.5.22: the answer names the protocol to use. */
