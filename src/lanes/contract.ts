@@ -361,10 +361,15 @@ export interface EndpointSocket {
   /** A new reader for what a provider sends on one connection. */
   reader(): SocketReader
   /**
-   * The frame that reports a fault to the client; null where the protocol has none and only the closing frame can say
-   * it.
+   * Its frames are the bodies of calls and the events of streamed answers, so that content rules can look at them. Absent: they are
+   * something else.
    */
-  errorFrame(fault: Fault, requestId: string): Buffer | null
+  isHttpInFrames?: true
+  /**
+   * The frame that reports a fault to the client; null where the protocol has none and only the closing frame can say
+   * it. `streamId`: of the responses that it is about, '' where they have none.
+   */
+  errorFrame(fault: Fault, requestId: string, streamId?: string): Buffer | null
 }
 
 export interface IssuedCredentials {

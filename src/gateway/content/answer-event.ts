@@ -131,18 +131,7 @@ function readTyped(data: Buffer, root: ObjectNode, name: string): AnswerEvent {
   const isCompletion = type === 'completion'
   if (isCompletion || (deltaForm.test(type) && type !== 'message_delta')) {
     const delta = memberOf(root, isCompletion ? 'completion' : 'delta')
-    const found: [TextNode, readonly Step[]][] = []
-    if (delta !== null) collect(data, delta, ['delta'], (node, steps) => found.push([node, steps]))
-    for (const [node, steps] of found)
-      add(
-        node,
-        steps,
-        refill(
-          data,
-          node,
-          found.flatMap(([other]) => (other === node ? [] : other)),
-        ),
-      )
+    if (delta !== null) collect(data, delta, ['delta'], (node, steps) => add(node, steps, refill(data, root, node)))
     const isOver = isCompletion && memberOf(root, 'stop_reason')?.kind === 'text'
     return { pieces, ends: isOver ? () => true : null, unseen: false }
   }

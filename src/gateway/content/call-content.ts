@@ -3,26 +3,32 @@ import { type Fault, fault } from '../../core/errors.ts'
 import type { Edit } from '../../core/json-scan.ts'
 import type { Signal } from '../../core/record.ts'
 import type { ContentPolicy, ReadyRule, ReadyRules } from '../../policy/content/compile.ts'
-import { Placeholders } from '../../policy/content/placeholders.ts'
+import type { Placeholders } from '../../policy/content/placeholders.ts'
 import type { ScanContext } from '../../policy/content/text-scan.ts'
 import type { Trace } from '../request/trace.ts'
 import { noteUnseen } from './note-unseen.ts'
 
-/** What content rules have to do with one request. */
+/** What content rules have to do with one request, or one connection. */
 export class CallContent {
-  readonly rules: ReadyRules
+  rules: ReadyRules
   readonly placeholders: Placeholders
   /** What is replaced in the prompt. */
   readonly edits: Edit[] = []
-  readonly #policies: readonly ContentPolicy[]
+  #policies: readonly ContentPolicy[]
   readonly #trace: Trace
   readonly #signals = new Map<string, { data: { places: number } }>()
 
-  constructor(policies: readonly ContentPolicy[], rules: ReadyRules, trace: Trace, body: Buffer) {
+  constructor(policies: readonly ContentPolicy[], rules: ReadyRules, trace: Trace, placeholders: Placeholders) {
     this.rules = rules
     this.#policies = policies
     this.#trace = trace
-    this.placeholders = new Placeholders((placeholder) => body.includes(placeholder))
+    this.placeholders = placeholders
+  }
+
+  /** From here on these count. */
+  use(policies: readonly ContentPolicy[], rules: ReadyRules): void {
+    this.#policies = policies
+    this.rules = rules
   }
 
   /** Whether anything of the answer is looked for or put back. */
@@ -32,10 +38,16 @@ export class CallContent {
 
   /** For the texts of one side; `where` says in which of them the scan is. */
   scanOf(side: ContentSide, where: () => string): ScanContext & { refused: Fault | null } {
+    const { placeholders } = this
+    const isAnswer = side === 'answer'
     const context: ScanContext & { refused: Fault | null } = {
       rules: this.rules[side],
-      placeholders: this.placeholders,
-      restorer: side === 'answer' ? this.placeholders.restorer() : null,
+      placeholders,
+      isAnswer,
+      // A turn of a connection may bring more to put back while an answer flows.
+      get restorer() {
+        return isAnswer ? placeholders.restorer() : null
+      },
       refused: null,
       found: (rule, note) => {
         this.#note(rule, side, where(), note)

@@ -25,6 +25,9 @@ interface OpenText {
   waiting: string | null
 }
 
+/** Whose answer it is. */
+type Answered = Pick<Leg, 'call' | 'match'>
+
 /** More texts at once, or more held back, than any real answer has. */
 const mostOpenTexts = 10_000
 const mostWaiting = 1024 * 1024
@@ -32,7 +35,7 @@ const mostWaiting = 1024 * 1024
 /** Applies content rules to an answer, and puts back what placeholders of the prompt stand for. */
 export class ContentStage implements AnswerStage {
   readonly faultIfUnread: Fault | null
-  readonly #leg: Leg
+  readonly #leg: Answered
   readonly #content: CallContent
   readonly #context: ScanContext & { refused: Fault | null }
   readonly #openTexts = new Map<string, OpenText>()
@@ -43,10 +46,13 @@ export class ContentStage implements AnswerStage {
   readonly #mayHide: boolean
   readonly #work: StreamWork
   #at = 'the answer'
+  readonly #flush: ((data: Buffer) => void) | null
   #waiting = 0
 
-  constructor(leg: Leg, content: CallContent) {
+  /** `flush` takes what goes out before the event at hand; null: it goes out with that, as an event of the same stream. */
+  constructor(leg: Answered, content: CallContent, flush: ((data: Buffer) => void) | null = null) {
     this.#leg = leg
+    this.#flush = flush
     this.#work = new StreamWork(() => leg.call.abort.aborted)
     this.#content = content
     this.#context = content.scanOf('answer', () => this.#at)
@@ -224,6 +230,7 @@ export class ContentStage implements AnswerStage {
       yield
       const here = written.get(open)
       if (here !== undefined) here.text += left
+      else if (left !== '' && this.#flush !== null) this.#flush(piece.flush(left))
       else if (left !== '') flushed.push(framed(event, piece.flush(left)))
     }
     return flushed

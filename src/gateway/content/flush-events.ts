@@ -1,5 +1,6 @@
 import { type JsonNode, memberOf, type ObjectNode, type TextNode } from '../../core/json-nodes.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
+import { findTexts } from './content-texts.ts'
 
 /** A step into an object, or to the element of a list that has this index. */
 export type Step = string | { index: string }
@@ -43,13 +44,17 @@ export function buildDelta(index: string, name: 'text' | 'thinking'): FlushText 
   }
 }
 
-/** The same event with another text, and none in the place of the others. */
-export function refill(data: Buffer, node: TextNode, others: readonly TextNode[]): FlushText {
-  return (text) =>
-    applyEdits(data, [
+/** The same event with another text, and none in the place of all that it has said before. */
+export function refill(data: Buffer, root: JsonNode, node: TextNode): FlushText {
+  return (text) => {
+    const { texts, logprobs } = findTexts(data, root, 'answer')
+    const others = texts.filter((other) => other.node.start !== node.start)
+    return applyEdits(data, [
       { span: node, text: JSON.stringify(text) },
-      ...others.map((other) => ({ span: other, text: '""' })),
+      ...others.map((other) => ({ span: other.node, text: '""' })),
+      ...logprobs.map((span) => ({ span, text: span.kind === 'array' ? '[]' : 'null' })),
     ])
+  }
 }
 
 function nest(steps: readonly Step[], text: string): string {

@@ -3,7 +3,9 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { readNodes } from '../../core/json-nodes.ts'
 import { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
 import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
+import { Placeholders } from '../../policy/content/placeholders.ts'
 import { TextScan } from '../../policy/content/text-scan.ts'
+import type { Abort } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import { CallContent, failedRule } from './call-content.ts'
 import { findTexts } from './content-texts.ts'
@@ -15,7 +17,8 @@ import { scanSliced, WorkTurn } from './scan-sliced.ts'
 /** Applies the content rules to what is about to be sent. A fault: it must not be. What is redacted is sent so by every attempt. */
 export async function inspectPrompt(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {
   const { trace, body, match, inspection, gateway } = call
-  const content = new CallContent(policies, await readyRules(policies, gateway.patterns), trace, body.bytes)
+  const placeholders = new Placeholders((placeholder) => body.bytes.includes(placeholder))
+  const content = new CallContent(policies, await readyRules(policies, gateway.patterns), trace, placeholders)
   call.content = content
   const denied = unseenBefore(call, content)
   if (denied !== null || content.rules.prompt.length === 0) return denied
@@ -25,7 +28,7 @@ export async function inspectPrompt(call: Call, policies: readonly ContentPolicy
     return content.noteUnseen('prompt', 'forms and files go up while they arrive')
   if (body.bytes.length === 0 || !mayMatch(body.bytes, 'prompt', content.rules)) return null
   try {
-    return await inspectBody(call, content)
+    return await inspectBody(body.bytes, content, call.abort)
   } catch (error) {
     return failedRule('prompt', error)
   }
@@ -42,11 +45,17 @@ function unseenBefore({ match: { endpoint } }: Call, content: CallContent): Faul
   return denials.find((denial) => denial !== null) ?? null
 }
 
-async function inspectBody({ body, abort }: Call, content: CallContent): Promise<Fault | null> {
-  const { bytes } = body
+/** `isKnown`: whether it is said anywhere what its texts are; where it is not, they may be parts of something. */
+export async function inspectBody(
+  bytes: Buffer,
+  content: CallContent,
+  abort: Abort,
+  isKnown = true,
+): Promise<Fault | null> {
   const root = readNodes(bytes)
   if (root === null) return unreadable
   const { texts, unseen } = findTexts(bytes, root, 'prompt')
+  if (!isKnown && (unseen || texts.some(({ isFixed }) => !isFixed))) return unknownFrame
   const denied = unseen ? content.noteUnseen('prompt', 'images, sound, files and tokens are no text') : null
   if (denied !== null) return denied
   let at = ''
@@ -65,6 +74,11 @@ async function inspectBody({ body, abort }: Call, content: CallContent): Promise
   return null
 }
 
+const unknownFrame = fault(
+  'policy_denied',
+  'Content rules apply to this connection, and they know no message of this type. Send texts with `response.create` or `response.steer`.',
+  { param: 'type' },
+)
 const unreadable = fault(
   'request_too_large',
   'Content rules apply to this request, and its body holds too many values, or too deep ones, to look through. Send less at a time.',

@@ -1,5 +1,6 @@
 import type { ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
+import type { Signal } from '../../core/record.ts'
 import type { ContentPolicy } from '../../policy/content/compile.ts'
 import type { Trace } from '../request/trace.ts'
 
@@ -13,15 +14,18 @@ export function noteUnseen(
   side: ContentSide,
   what: string,
 ): Fault | null {
+  const note = (text: string, signal: Pick<Signal, 'verdict' | 'data'>) => {
+    if (!trace.policySignals.some((known) => known.text === text))
+      trace.policySignals.push({ rule: 'content.unseen', text, ...signal })
+  }
   const denying = policies.find(({ rules, deniesUnseen }) => deniesUnseen && rules.some(({ on }) => on.includes(side)))
   if (denying === undefined) {
     const text = `Content rules apply, but not to all of the ${side}: ${what}.`
-    if (trace.policySignals.some((signal) => signal.text === text)) return null
-    trace.policySignals.push({ rule: 'content.unseen', verdict: 'note', text, data: { on: side } })
+    note(text, { verdict: 'note', data: { on: side } })
     return null
   }
   const { policy } = denying
   const text = `The policy ${policy} denies what its content rules cannot look at in the ${side}: ${what}.`
-  trace.policySignals.push({ rule: 'content.unseen', verdict: 'deny', text, data: { on: side, policy } })
+  note(text, { verdict: 'deny', data: { on: side, policy } })
   return fault('policy_denied', `${text} ${side === 'prompt' ? 'Leave that out' : 'Ask for something else'}.`)
 }

@@ -110,9 +110,20 @@ export class Bridge {
   }
 
   /** Tells the client of a fault, and goes on; where the protocol has no frame for it, it is the end. */
-  reject(reason: Fault): void {
+  reject(reason: Fault, streamId?: string): void {
     if (this.#over) return
-    if (!this.#sendFault(reason)) void this.finish(ended(reason))
+    if (!this.#sendFault(reason, streamId)) void this.finish(ended(reason))
+  }
+
+  /** To the client, before the frame of the provider that is being read. */
+  sendBefore(bytes: Buffer): void {
+    if (this.#over) return
+    this.#options.call.trace.responseBytes += bytes.length
+    this.#options.client.send({ bytes, binary: false })
+  }
+
+  get isOver(): boolean {
+    return this.#over
   }
 
   async finish(closing: Closure): Promise<void> {
@@ -141,9 +152,9 @@ export class Bridge {
   }
 
   /** False where the protocol has no frame that tells of a fault. */
-  #sendFault(reason: Fault): boolean {
+  #sendFault(reason: Fault, streamId?: string): boolean {
     const { call, socket, client } = this.#options
-    const bytes = socket.errorFrame(reason, call.id)
+    const bytes = socket.errorFrame(reason, call.id, streamId)
     if (bytes === null) return false
     call.trace.responseBytes += bytes.length
     client.send({ bytes, binary: false })

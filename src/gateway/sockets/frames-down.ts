@@ -1,19 +1,18 @@
-import type { Fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, StreamedError } from '../../lanes/contract.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
+import type { PassedFrames, SocketContent } from '../content/socket-content.ts'
 import { objectsEntry } from '../objects/created-objects.ts'
 import type { Call } from '../request/call.ts'
 import type { RequestEnd } from '../request/trace.ts'
+import type { Bridge } from './bridge.ts'
 import type { OpenedProvider } from './open-provider.ts'
 import { SocketTurns } from './socket-turns.ts'
 
 /** The connection. */
-interface EndsWith {
-  end(reason: Fault): void
-}
+type Connection = Pick<Bridge, 'end' | 'reject' | 'sendBefore'>
 
 /** So many of a provider's error frames stand on the record. */
 const errorsKept = 5
@@ -31,6 +30,8 @@ export class FramesDown {
   #errors = 0
   /** What the provider said last of an error. */
   error: RequestEnd['error'] = null
+  /** What content rules do with it; null: none look at it. */
+  content: SocketContent | null = null
 
   constructor(call: Call, reader: SocketReader) {
     this.#call = call
@@ -46,12 +47,13 @@ export class FramesDown {
     return this.#made.has(`${type} ${id}`)
   }
 
-  read(frame: Frame, bridge: EndsWith): Frame | null | Promise<Frame | null> {
+  read(frame: Frame, bridge: Connection): Frame | null | Promise<Frame | null> {
     if (frame.bytes.length < slicedBytes) return this.#read(frame, bridge)
     return scanInSlices(frame.bytes).then(() => this.#read(frame, bridge))
   }
 
-  #read(frame: Frame, bridge: EndsWith): Frame | null | Promise<Frame | null> {
+  #read(frame: Frame, bridge: Connection): Frame | null | Promise<Frame | null> {
+    const { asked } = this.turns
     const { created, seen, error } = this.#reader.frame(frame.bytes)
     if (error !== null) this.#recordError(error)
     for (const object of seen) this.#remember(object)
@@ -63,14 +65,28 @@ export class FramesDown {
       bridge.end(refused)
       return null
     }
-    return created.length === 0 ? frame : this.#journal(created, provider, frame)
+    const { content } = this
+    if (content === null) return created.length === 0 ? frame : this.#journal(created, provider).then(() => frame)
+    const passing = content.pass(frame.bytes, asked)
+    if (created.length === 0 && !(passing instanceof Promise)) return this.#pass(passing, frame, bridge)
+    return this.#journal(created, provider).then(async () => this.#pass(await passing, frame, bridge))
+  }
+
+  #pass(passed: PassedFrames, frame: Frame, bridge: Connection): Frame | null {
+    if (!('code' in passed)) {
+      for (const bytes of passed.slice(0, -1)) bridge.sendBefore(bytes)
+      const bytes = passed.at(-1)
+      return bytes === undefined ? null : { ...frame, bytes }
+    }
+    bridge.reject(passed, this.content?.streamOf(frame.bytes))
+    return null
   }
 
   /** Before the client can name it. */
-  async #journal(made: readonly ObjectName[], provider: OpenedProvider, frame: Frame): Promise<Frame> {
+  async #journal(made: readonly ObjectName[], provider: OpenedProvider): Promise<void> {
+    if (made.length === 0) return
     const entry = objectsEntry({ ...provider, call: this.#call }, { made: [...made], forgotten: [] })
     await this.#call.gateway.journal.append(entry)
-    return frame
   }
 
   #remember({ type, id }: ObjectName): void {

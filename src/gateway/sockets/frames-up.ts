@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
+import { loadOnce } from '../../core/load-once.ts'
 import { promptBytes } from '../../core/prompt-tokens.ts'
 import { quote } from '../../core/quote.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
@@ -8,6 +9,7 @@ import type { ObjectName, ObjectPlace } from '../../core/stored-object.ts'
 import { nowDoing } from '../../core/turn-watch.ts'
 import type { EndpointSocket, FrameAsk, NamedModel } from '../../lanes/contract.ts'
 import { checkCall } from '../../policy/admit.ts'
+import type { ContentPolicy } from '../../policy/content/compile.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
 import { findOwner, isAt } from '../objects/find-owner.ts'
 import type { Call } from '../request/call.ts'
@@ -19,6 +21,7 @@ import type { FramesDown } from './frames-down.ts'
 import { type OpenedProvider, openProvider } from './open-provider.ts'
 
 const none: readonly ObjectName[] = []
+const socketContent = loadOnce(() => import('../content/socket-content.ts'))
 
 /** A change of a frame: a model's name, as the provider knows it. */
 interface Rename {
@@ -58,6 +61,41 @@ export class FramesUp {
     if (ask !== null && 'code' in ask) return this.#reject(ask, bridge)
     const long = ask === null ? null : checkNameLength(ask.model?.name ?? null, ask.additionalModels)
     if (long !== null) return this.#reject(long, bridge)
+    const policies = this.#contentPolicies()
+    return policies === null ? this.#admit(ask, frame, bridge) : this.#inspect(policies, ask, frame, bridge)
+  }
+
+  /** As they are now; null: none look at this connection, and none have. */
+  #contentPolicies(): readonly ContentPolicy[] | null {
+    if (this.#socket.isHttpInFrames !== true) return null
+    return this.#call.policy.content ?? (this.#down.content === null ? null : [])
+  }
+
+  /** A refused prompt ends no connection, also where no provider has been asked yet. */
+  async #inspect(
+    policies: readonly ContentPolicy[],
+    ask: FrameAsk | null,
+    frame: Frame,
+    bridge: Bridge,
+  ): Promise<Frame | null> {
+    const { SocketContent } = await socketContent()
+    this.#down.content ??= new SocketContent(this.#call)
+    const { content } = this.#down
+    const models = [ask?.model, ...(ask?.additionalModels ?? [])].flatMap((model) => model?.spans ?? [])
+    const bytes = await content.inspect(policies, frame.bytes, models)
+    if (bridge.isOver) return null
+    if (!Buffer.isBuffer(bytes)) {
+      bridge.reject(bytes, content.streamOf(frame.bytes))
+      return null
+    }
+    if (bytes === frame.bytes) return await this.#admit(ask, frame, bridge)
+    if (bytes.length >= slicedBytes) await scanInSlices(bytes)
+    const again = this.#socket.ask(bytes)
+    if (again !== null && 'code' in again) return this.#reject(again, bridge)
+    return await this.#admit(again, { ...frame, bytes }, bridge)
+  }
+
+  #admit(ask: FrameAsk | null, frame: Frame, bridge: Bridge): Frame | null | Promise<Frame | null> {
     const provider = this.#provider
     if (provider === null) return this.#open(ask, frame, bridge)
     this.#down.turns.hear(frame.bytes)

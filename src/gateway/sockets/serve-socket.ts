@@ -42,7 +42,8 @@ export async function serveSocket(arrival: Arrival, upgrade: SocketUpgrade): Pro
   if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in call) return reject(arrival, call)
   skipCapture(arrival, call.policy.capture)
-  const unseen = call.contentPolicies === null ? null : noteFrames(arrival, call.contentPolicies)
+  const rules = socket.isHttpInFrames === true ? null : call.contentPolicies
+  const unseen = rules === null ? null : noteFrames(arrival, rules)
   if (unseen !== null) return reject(arrival, unseen)
   if (call.mayNameObjects && !(await checkObjects(call))) return
   const unavailable = call.pin === null ? rejectWithoutSocket(call) : null

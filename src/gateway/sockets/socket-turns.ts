@@ -57,6 +57,11 @@ export class SocketTurns {
     return this.#running.length > 0 || this.#reader.busy()
   }
 
+  /** Whether one was asked for and has not begun. */
+  get asked(): boolean {
+    return this.#running.some(({ begun }) => !begun)
+  }
+
   /** A frame of the client, on its way up. */
   hear(frame: Buffer): void {
     this.#heard += this.#reader.inputOf?.(frame) ?? 0

@@ -17,9 +17,12 @@ export function responsesSocket(create: Match): EndpointSocket {
     upstreamPath: socketPath,
     ask: (frame) => askResponse(frame, create),
     reader: () => new OpenaiSocketReader(true),
+    isHttpInFrames: true,
     // The `error` event has a status on Responses, and an id on Realtime and Live.
-    errorFrame: (reason) =>
-      eventOf({ type: 'error', status: errorTable[reason.code].status, error: renderedError(reason) }),
+    errorFrame: (reason, _requestId, streamId = '') => {
+      const event = { type: 'error', status: errorTable[reason.code].status, error: renderedError(reason) }
+      return eventOf(streamId === '' ? event : { ...event, stream_id: streamId })
+    },
   }
 }
 

@@ -2,14 +2,25 @@ import type { Detection } from '../detectors/detector.ts'
 import type { Seeker } from './seeker.ts'
 
 const mostValues = 10_000
+/** What is kept of earlier turns of a connection. */
+const keptValues = 5000
+const keptCharacters = 1024 * 1024
 const placeholderForm = /\[[A-Z0-9_]+_\d+\]/g
 const beginningForm = /^\[[A-Z0-9_]*$/
-const longestPlaceholder = 100
+/** In characters. */
+export const longestPlaceholder = 100
 
-/** What stands for what in one request: the same value always has the same placeholder. */
+/** Texts that look like placeholders. */
+export function placeholdersIn(text: string): string[] {
+  return text.includes('[') ? (text.match(placeholderForm) ?? []) : []
+}
+
+/** What stands for what in one request, or on one connection: the same value always has the same placeholder. */
 export class Placeholders {
+  /** What was used last comes last. */
   readonly #byValue = new Map<string, string>()
   readonly #originals = new Map<string, string>()
+  readonly #restorer = makeRestorer(this.#originals)
   readonly #last = new Map<string, number>()
   readonly #isTaken: (placeholder: string) => boolean
 
@@ -21,7 +32,9 @@ export class Placeholders {
   /** `[EMAIL_1]`. */
   mask(label: string, value: string, reversible: boolean): string {
     const key = `${label} ${value}`
-    const placeholder = this.#byValue.get(key) ?? this.#add(key, label)
+    const placeholder = this.#byValue.get(key) ?? this.#next(label)
+    this.#byValue.delete(key)
+    this.#byValue.set(key, placeholder)
     if (reversible) this.#originals.set(placeholder, value)
     return placeholder
   }
@@ -32,34 +45,47 @@ export class Placeholders {
 
   /** Finds the placeholders that are to become what they stand for; null: there are none. */
   restorer(): Seeker | null {
-    const originals = this.#originals
-    if (originals.size === 0) return null
-    const known = [...originals.keys()]
-    return {
-      find(text) {
-        if (!text.includes('[')) return []
-        return [...text.matchAll(placeholderForm)].flatMap(({ index, 0: found }): Detection[] =>
-          originals.has(found) ? [{ start: index, end: index + found.length, note: '' }] : [],
-        )
-      },
-      growingFrom(text) {
-        const from = text.lastIndexOf('[')
-        if (from < Math.max(0, text.length - longestPlaceholder)) return text.length
-        const rest = text.slice(from)
-        return beginningForm.test(rest) && known.some((one) => one.startsWith(rest)) ? from : text.length
-      },
-      rest: null,
-      inJson: null,
+    return this.#originals.size === 0 ? null : this.#restorer
+  }
+
+  /** Forgets what was used longest ago, where there is much. What stood for it never stands for anything else. */
+  trim(): void {
+    let values = this.#byValue.size
+    let characters = 0
+    for (const key of this.#byValue.keys()) characters += key.length
+    for (const [key, placeholder] of this.#byValue) {
+      if (values <= keptValues && characters <= keptCharacters) return
+      this.#byValue.delete(key)
+      this.#originals.delete(placeholder)
+      values--
+      characters -= key.length
     }
   }
 
-  #add(key: string, label: string): string {
+  #next(label: string): string {
     if (this.#byValue.size >= mostValues) throw new Error('there is too much to redact')
     let number = (this.#last.get(label) ?? 0) + 1
     while (this.#isTaken(`[${label}_${number}]`)) number++
     this.#last.set(label, number)
-    const placeholder = `[${label}_${number}]`
-    this.#byValue.set(key, placeholder)
-    return placeholder
+    return `[${label}_${number}]`
+  }
+}
+
+function makeRestorer(originals: ReadonlyMap<string, string>): Seeker {
+  return {
+    find(text) {
+      if (!text.includes('[')) return []
+      return [...text.matchAll(placeholderForm)].flatMap(({ index, 0: found }): Detection[] =>
+        originals.has(found) ? [{ start: index, end: index + found.length, note: '' }] : [],
+      )
+    },
+    growingFrom(text) {
+      const from = text.lastIndexOf('[')
+      if (from < Math.max(0, text.length - longestPlaceholder)) return text.length
+      const rest = text.slice(from)
+      return beginningForm.test(rest) && [...originals.keys()].some((one) => one.startsWith(rest)) ? from : text.length
+    },
+    rest: null,
+    inJson: null,
   }
 }

@@ -9,7 +9,9 @@ export interface ScanContext {
   rules: readonly ReadyRule[]
   placeholders: Placeholders
   /** Puts back what placeholders stand for; null: nothing. */
-  restorer: Seeker | null
+  readonly restorer: Seeker | null
+  /** What is redacted here is never put back. */
+  isAnswer?: boolean
   /** Called for whatever a rule found and settled, in the order of the text. */
   found(rule: ReadyRule, note: string): void
 }
@@ -159,9 +161,9 @@ export class TextScan {
   }
 
   #replacement(value: string, note: string, by: ReadyRule | null): string {
-    const { placeholders } = this.#context
+    const { placeholders, isAnswer } = this.#context
     if (by === null) return placeholders.original(value) ?? value
-    return placeholders.mask(labelOf(by.rule, note), value, by.rule.reversible)
+    return placeholders.mask(labelOf(by.rule, note), value, by.rule.reversible && isAnswer !== true)
   }
 
   #written(text: string, base: number, from: number, to: number): string {
