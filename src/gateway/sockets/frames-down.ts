@@ -53,7 +53,7 @@ export class FramesDown {
   }
 
   #read(frame: Frame, bridge: Connection): Frame | null | Promise<Frame | null> {
-    const { asked } = this.turns
+    const asked = this.content !== null && this.turns.asked
     const { created, seen, error } = this.#reader.frame(frame.bytes)
     if (error !== null) this.#recordError(error)
     for (const object of seen) this.#remember(object)

@@ -99,6 +99,14 @@ describe.each(Object.entries(texts))('a secret in %s', (_, { path, body, answer,
     }
   })
 
+  it('leaves nothing of itself where the text ends with it, nor in the probabilities of its tokens', async () => {
+    for (const pieces of cuts(`It is ${key}`).filter((__, at) => at % 3 === 0)) {
+      const { text } = await ask('masks', path, body, answer(pieces))
+      expect(text).not.toMatch(/sk-proj|Abc123|Def456|Ghi789/)
+      expect(read(text)).toBe('It is [KEY_1]')
+    }
+  })
+
   it('is redacted in a large event, and what comes behind it keeps its place', async () => {
     const much = 'word '.repeat(30_000)
     const { text } = await ask('numbers', path, body, answer([`${much}7311 and `, '73', '11, ', 'the end.']))

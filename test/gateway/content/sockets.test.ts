@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import OpenAI from 'openai'
+import { ResponsesWS } from 'openai/resources/responses/ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContentRule } from '../../../src/core/content-rules.ts'
 import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
@@ -262,6 +264,40 @@ describe('placeholders on a Responses socket', () => {
     const second = await ask(opened, 'Who is [EMAIL_2]?', ['[EMAIL_2], not [EMAIL_1]'], 'r2')
     expect(second.said).toBe(`[EMAIL_2], not ${mail}`)
     opened.client.socket.close(1000)
+  })
+})
+
+describe('the SDK on a Responses socket', () => {
+  it('puts together what rules leave of two turns', async () => {
+    await plane.changeKey({ policyId: 'pol_patterns' })
+    const socket = new ResponsesWS(new OpenAI({ apiKey: plane.key, baseURL: `${plane.baseUrl}/v1` }))
+    let far: End | null = null
+    for (const turn of [1, 2]) {
+      let said = ''
+      const done = new Promise<string>((resolve, reject) => {
+        socket.on('error', reject)
+        socket.on('response.output_text.delta', ({ delta: piece }) => (said += piece))
+        socket.on('response.completed', () => resolve(said))
+      })
+      socket.send({ type: 'response.create', model: 'm', input: `It is ${secret}` })
+      far ??= (await provider.accepted()).end
+      expect(await far.nextJson()).toMatchObject({ input: 'It is [P_1]' })
+      for (const event of answer(['So ', ...secret, '!'], `r${turn}`)) far.send(event)
+      expect(await done).toBe('So [P_1]!')
+    }
+    socket.close()
+  })
+
+  it('is told of a blocked prompt, and goes on', async () => {
+    await plane.changeKey({ policyId: 'pol_refuses' })
+    const socket = new ResponsesWS(new OpenAI({ apiKey: plane.key, baseURL: `${plane.baseUrl}/v1` }))
+    const failed = new Promise<Error>((resolve) => socket.on('error', resolve))
+    socket.send({ type: 'response.create', model: 'm', input: secret })
+    expect((await failed).message).toContain('does not allow a provider key in input')
+    socket.send({ type: 'response.create', model: 'm', input: 'hello' })
+    const { end: far } = await provider.accepted()
+    expect(await far.nextJson()).toMatchObject({ input: 'hello' })
+    socket.close()
   })
 })
 

@@ -77,7 +77,12 @@ export const texts: Record<string, Streamed> = {
     answer: (pieces) =>
       sse(
         { type: 'response.created', sequence_number: 0, response: { id: 'r', output: [] } },
-        ...pieces.map((delta) => ({ type: 'response.output_text.delta', ...part, delta, logprobs: [] })),
+        ...pieces.map((delta) => ({
+          type: 'response.output_text.delta',
+          ...part,
+          delta,
+          logprobs: [{ token: delta }],
+        })),
         { type: 'response.output_text.done', ...part, text: pieces.join('') },
         { type: 'response.content_part.done', ...part, part: message(pieces.join('')).content[0] },
         { type: 'response.output_item.done', output_index: 0, item: message(pieces.join('')) },
