@@ -8,15 +8,16 @@ export function bodyEntry(
   key: BodyKey,
   id: string,
   part: BodyPart,
-  content: string,
+  content: string | null,
   change: Partial<BodyEntry> = {},
+  method = 'POST',
 ): BodyEntry {
-  const head = part === 'request' ? { method: 'POST', path: '/v1/chat/completions', headers: {} } : null
+  const head = part === 'request' ? { method, path: '/v1/chat/completions', headers: {} } : null
   const sealed = sealBody(key, id, part, zstdCompressSync(JSON.stringify({ head, content }))).toString('base64')
   const note = {
     mode: 'full' as const,
     type: 'application/json',
-    bytes: content.length,
+    bytes: content?.length ?? 0,
     truncated: false,
     masked: false,
   }

@@ -33,12 +33,13 @@ async function checkPolicy(
     name: String(rule.name),
     pattern: typeof rule.pattern === 'string' ? rule.pattern : null,
   }))
-  const wrong = await findWrongPattern(texts, patterns)
-  if (wrong === null) return
-  problems.push({
-    place: placeOf.content_rules ?? placeOf.deny_patterns ?? place,
-    message: `policy ${name}: ${wrong}`,
-  })
+  // Each by itself, so that one mistake does not hide the next.
+  const found = {
+    deny_patterns: await findWrongPattern(texts, []),
+    content_rules: await findWrongPattern([], patterns),
+  }
+  for (const [field, wrong] of Object.entries(found))
+    if (wrong !== null) problems.push({ place: placeOf[field] ?? place, message: `policy ${name}: ${wrong}` })
 }
 
 /** What a file says of providers, held against their kinds as `providers add` and `edit` do it; entries of other kinds pass. */
@@ -61,10 +62,11 @@ export async function prepareEntries(
         run()
       } catch (error) {
         if (!(error instanceof ORPCError)) throw error
-        found.problems.push({
-          place: entry.placeOf[field] ?? entry.place,
-          message: `provider ${entry.name}: ${withoutStop(error.message)}`,
-        })
+        const place = entry.placeOf[field] ?? entry.place
+        const message = `provider ${entry.name}: ${withoutStop(error.message)}`
+        // A credential is read for its fingerprint, and for its form.
+        if (!found.problems.some((one) => one.place === place && one.message === message))
+          found.problems.push({ place, message })
       }
     }
     attempt('credentials', () => prepareCredentials(context, prepared, current, found))

@@ -98,8 +98,8 @@ function captureFully(record: RequestRecord): string {
   return `To store future requests: spgw policies add NAME --capture full --attach ${keyPlace(record)}`
 }
 
-function sendAnother({ model, key }: RequestRecord): string {
-  const as = key === null ? '' : ` --key ${key.name}`
+function sendAnother({ model, key, project, environment }: RequestRecord): string {
+  const as = key === null ? '' : ` --project ${project} --environment ${environment} --key ${key.name}`
   return `Send a similar one: spgw requests send ${JSON.stringify(model ?? 'MODEL')} --body '…'${as}`
 }
 
