@@ -27,7 +27,7 @@ const backslash = '\\'
 /** A text as a model reads it, without what only hides it. */
 export interface PlainText {
   text: string
-  /** Where each of its characters stands in the text that it was made of; then that text's length. */
+  /** Where each of its characters stands in the text that it was made of; then where they end: `openFrom`. */
   places: readonly number[]
   /** Where an escape begins that ends the text and may go on; the text's length: none does. */
   openFrom: number
@@ -58,7 +58,7 @@ export function plainText(text: string): PlainText | null {
     plain += written
     at += point.length
   }
-  places.push(text.length)
+  places.push(openFrom)
   return { text: plain, places, openFrom }
 }
 
