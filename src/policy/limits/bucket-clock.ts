@@ -50,10 +50,11 @@ export class BucketClock {
     return Math.min(bucketMs, Math.max(0, until - now))
   }
 
-  /** Milliseconds until what was used in that bucket no longer counts. */
+  /** Milliseconds until what was used in that bucket no longer counts; at most that, where the present one is not known. */
   livesFor(bucket: number, now: number): number {
     const present = this.#read()
-    return Math.max(0, present.until + (bucket - present.bucket + counted - 1) * bucketMs - now)
+    const left = present.until + (bucket - present.bucket + counted - 1) * bucketMs - now
+    return Math.min(counted * bucketMs, Math.max(0, left))
   }
 
   get apart(): Apart {
@@ -62,7 +63,8 @@ export class BucketClock {
 
   /** Only the cluster thread. */
   publish(bucket: number, from: number, until: number, apart: Apart = null): void {
-    Atomics.add(this.#words, 0, 1n)
+    // Odd from here on, also behind a thread that was stopped while it wrote.
+    Atomics.or(this.#words, 0, 1n)
     Atomics.store(this.#words, 1, BigInt(bucket))
     Atomics.store(this.#words, 2, BigInt(Math.ceil(from * 1000)))
     Atomics.store(this.#words, 3, BigInt(Math.floor(until * 1000)))

@@ -40,13 +40,9 @@ export const requestWindow: LimitWindow = {
     }
   },
 
-  correct({ cells }, row, booked, actual, epoch) {
-    const start = placeOf(row)
-    if (actual < booked.amount) return unbook(cells, start, booked.amount - actual, booked.epoch)
-    if (actual === booked.amount) return
-    sweep(cells, start, epoch)
-    Atomics.add(cells, start, actual - booked.amount)
-    fill(cells, start, actual - booked.amount, epoch)
+  /** Never to more: each request is booked when it comes. */
+  correct({ cells }, row, booked, actual) {
+    unbook(cells, placeOf(row), booked.amount - actual, booked.epoch)
   },
 
   used({ cells }, row, epoch) {

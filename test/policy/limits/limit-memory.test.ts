@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Limit } from '../../../src/core/policy-limits.ts'
 import { LimitCounters } from '../../../src/policy/limits/limit-counters.ts'
-import { createLimitMemory, LimitRows } from '../../../src/policy/limits/limit-memory.ts'
+import { createLimitMemory, LimitRows, readUserCounter } from '../../../src/policy/limits/limit-memory.ts'
 
 it('of 100,000 keys with both windows and a monthly budget is at most 60 MB', () => {
   const memory = createLimitMemory(1)
@@ -68,4 +68,29 @@ it('is found where another thread told a place, and whatever a dead thread held 
   expect(Atomics.load(told.words, row + 2)).toBe(1n)
   control.reverseThread(0)
   expect(control.used(beyond)).toBe(0)
+})
+
+it('tells all threads what the cluster says, of which nothing is taken for anything else', () => {
+  const memory = createLimitMemory(2)
+  const [one, other] = [new LimitRows(memory), new LimitRows(memory)]
+  const told = () => [other.clockAhead, other.cutOff, other.seeded]
+  expect(told()).toEqual([0, false, false])
+  one.clockAhead = 200_000_000.6
+  expect(told()).toEqual([200_000_001, false, false])
+  one.cutOff = true
+  expect(told()).toEqual([200_000_001, true, false])
+  one.seed()
+  one.cutOff = false
+  expect(told()).toEqual([200_000_001, false, true])
+  const tokens = 'pol_1 key_1 tokens minute'
+  expect(one.makeForUser(tokens, 'ann', 33)?.counter).toBe(`${tokens} ann`)
+  expect(one.findForUser(tokens, 'ann')).toBe(other.find(`${tokens} ann`))
+  expect(one.findForUser(tokens, 'bob')).toBeNull()
+})
+
+it('knows whose an end user’s counter is, whatever he is called', () => {
+  const counter = 'pol_1 key_1 tokens minute'
+  for (const user of ['ann', '', 'ann of\naccounts', '/others'])
+    expect(readUserCounter(`${counter} ${user}`)).toEqual({ counter, user })
+  for (const name of [counter, `${counter}/others`, `${counter}/users`]) expect(readUserCounter(name)).toBeNull()
 })

@@ -4,8 +4,9 @@ import type { Limit } from '../../../src/core/policy-limits.ts'
 import { BucketClock } from '../../../src/policy/limits/bucket-clock.ts'
 import { LimitCounters, type LimitWant } from '../../../src/policy/limits/limit-counters.ts'
 import { createLimitMemory, LimitRows } from '../../../src/policy/limits/limit-memory.ts'
+import { sharedCounting } from '../../../src/policy/limits/shared-window.ts'
 
-const bucket = 170_000_000
+const bucket = 170_000_003
 const one = { requests: 1, tokens: 10 }
 
 function open(kind: Limit['kind'], most = 10) {
@@ -164,4 +165,64 @@ it('says of what it refuses why this node could be granted nothing, until it can
   clock.publish(bucket, 0, 10_000, 'cut off')
   cell.put(bucket, 1)
   expect([why(), why()]).toEqual(['it passed', 'cut off'])
+})
+
+it('forgets what an answer turns out to be less where a later minute has begun', () => {
+  const { admit, cell, counters, clock, time } = open('tokens', 100)
+  const at = (later: number) => {
+    time.now = 5000 + later * 10_000
+    clock.publish(bucket + later, later * 10_000, (later + 1) * 10_000)
+  }
+  cell.put(bucket, 10)
+  const old = admit()
+  at(8)
+  cell.put(bucket + 8, 10)
+  const young = admit()
+  if (!('taken' in old) || !('taken' in young)) throw new Error('10 were given for each')
+  counters.correctTokens(young, 13)
+  expect(cell.corrected(bucket + 8)).toBe(3)
+  counters.correctTokens(old, 2)
+  expect([cell.corrected(bucket), cell.corrected(bucket + 8)]).toEqual([0, 3])
+  // The other way round the older one leaves the window.
+  at(16)
+  counters.correctTokens(young, 20)
+  expect([cell.corrected(bucket + 8), cell.corrected(bucket + 16)]).toEqual([0, 7])
+})
+
+it('lets nothing pass of a limit that is now 0, whatever this node still has in hand', () => {
+  const { counters, limit, cell, time } = open('concurrency', 3)
+  cell.put(bucket, 2)
+  const none = { ...limit, limit: 0 }
+  expect(counters.admit([none], null, one)).toMatchObject({ used: 0, waitMs: null })
+  expect([cell.limit(), cell.free()]).toEqual([0, 2])
+  time.now += 1
+  expect(passes(counters.admit([limit], null, one))).toBe(true)
+})
+
+it('says how much of a limit is used on all nodes: nothing of one that nobody has used', () => {
+  const { counters, limit, cell, admit } = open('requests')
+  cell.answer(10, 0, 0)
+  expect(counters.used(limit)).toBe(0)
+  cell.put(bucket, 4)
+  cell.answer(3, 0, 0)
+  expect(counters.used(limit)).toBe(3)
+  expect(passes(admit())).toBe(true)
+  expect(counters.used(limit)).toBe(4)
+})
+
+it('tells of requests at once how many there were before the one that it lets pass', () => {
+  const windows = BucketClock.memory()
+  const rows = new LimitRows(createLimitMemory(1, { budgets: false, windows }))
+  const counting = sharedCounting(new BucketClock(windows))
+  const row = rows.make('slots', counting.slotSize) ?? 0
+  const cell = new SharedCell(rows, row, true)
+  cell.put(bucket, 2)
+  cell.answer(1, 0, 0)
+  const take = () => counting.takeSlot(rows.words, row, 5)
+  expect([take(), take(), take()]).toEqual([
+    { isTaken: true, used: 2 },
+    { isTaken: true, used: 3 },
+    { isTaken: false, used: 4 },
+  ])
+  expect(counting.usedSlots(rows.words, row)).toBe(4)
 })
