@@ -74,9 +74,10 @@ export class RowStream {
   /** The seed may have caught a request in progress; the stream tells how it ended. */
   #replace(row: unknown): void {
     const id = idOf(row)
-    const index = this.#rows.findLastIndex((one) => idOf(one) === id)
-    if (index < 0) return
-    this.#rows[index] = row
+    for (const rows of [this.#rows, this.#heldBack]) {
+      const index = rows.findLastIndex((one) => idOf(one) === id)
+      if (index >= 0) rows[index] = row
+    }
     this.#shown = null
   }
 
