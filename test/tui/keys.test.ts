@@ -9,7 +9,7 @@ const names = (input: string, key: Key = plain) => readPresses(input, key).map((
 describe('readPresses', () => {
   it.each([
     ['text', 'ab', ['a', 'b']],
-    ['text with Enter, ScreenTab and Backspace in it', 'a\rb\tc\u007f', ['a', 'enter', 'b', 'tab', 'c', 'backspace']],
+    ['text with Enter, Tab and Backspace in it', 'a\rb\tc\u007f', ['a', 'enter', 'b', 'tab', 'c', 'backspace']],
     ['Ctrl before text: one line cleared and written anew', '\u00153', ['ctrl-u', '3']],
     ['Ctrl behind text: written and sent', '3\u0013', ['3', 'ctrl-s']],
     ['every letter with Ctrl that is no key of its own', '\u0001\u001a', ['ctrl-a', 'ctrl-z']],
@@ -24,5 +24,36 @@ describe('readPresses', () => {
     expect(names('', { ...plain, tab: true, shift: true })).toEqual(['backtab'])
     expect(names('u', { ...plain, ctrl: true })).toEqual(['ctrl-u'])
     expect(names('x', { ...plain, meta: true })).toEqual(['escape', 'x'])
+  })
+
+  it.each<[keyof Key, string]>([
+    ['upArrow', 'up'],
+    ['downArrow', 'down'],
+    ['leftArrow', 'left'],
+    ['rightArrow', 'right'],
+    ['pageUp', 'pageup'],
+    ['pageDown', 'pagedown'],
+    ['home', 'home'],
+    ['end', 'end'],
+    ['return', 'enter'],
+    ['escape', 'escape'],
+    ['backspace', 'backspace'],
+    ['delete', 'delete'],
+    ['tab', 'tab'],
+  ])('reads the key %s, which writes nothing, as %s', (flag, name) => {
+    expect(readPresses('', { ...plain, [flag]: true })).toEqual([{ name, text: '' }])
+  })
+
+  it('reads what a key writes, and nothing of one that writes none', () => {
+    expect(readPresses('a\u0015\r', plain)).toEqual([
+      { name: 'a', text: 'a' },
+      { name: 'ctrl-u', text: '' },
+      { name: 'enter', text: '' },
+    ])
+    expect(readPresses('u', { ...plain, ctrl: true })).toEqual([{ name: 'ctrl-u', text: '' }])
+    expect(readPresses('\n', { ...plain, meta: true })).toEqual([
+      { name: 'escape', text: '' },
+      { name: 'enter', text: '' },
+    ])
   })
 })

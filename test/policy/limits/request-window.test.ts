@@ -75,4 +75,18 @@ it('refuses what goes beyond the limit with how much is missing, and counts noth
   expect(book(row, 4, 100)).toBe(-3)
   expect(requestWindow.used(rows, row, 100)).toBe(499)
   expect(book(row, 1, 100)).toBe(0)
+  expect(requestWindow.used(rows, row, 100)).toBe(500)
+  expect(book(row, 1, 130)).toBe(-1)
+  expect(requestWindow.used(rows, row, 131)).toBe(0)
+})
+
+it('counts each limit for itself, though they lie side by side', () => {
+  const memory = createLimitMemory(1)
+  const beside = new LimitRows(memory)
+  const made = ['left', 'right'].map((name) => beside.make(name, requestWindow.size) ?? 0)
+  for (const [index, row] of made.toReversed().entries())
+    for (let epoch = 70; epoch <= 100; epoch++) requestWindow.take(beside, row, index + 1, 500, epoch)
+  const found = ['left', 'right'].map((name) => new LimitRows(memory).find(name))
+  expect(found).toEqual(made)
+  expect(made.map((row) => requestWindow.used(beside, row, 100))).toEqual([62, 31])
 })
