@@ -118,12 +118,15 @@ function unitCosts(detail: UsageDetail | null, price: ModelPrice): bigint[] {
   ].filter((part) => part !== null)
 }
 
-/** By size and quality, by size alone, else for any image. What is left to the provider to choose costs the most that it may. */
+/**
+ * By size and quality, by size alone, else for any image. What is left to the provider to choose costs the most that it may. The
+ * size is the client's word, and may be any.
+ */
 function imageRate({ per_image }: ModelPrice, asked: string | null): number | null {
-  if (per_image === null) return null
+  const rates = new Map(Object.entries(per_image ?? {}))
   const [size = ''] = (asked ?? '').split('/')
-  const known = per_image[asked ?? ''] ?? per_image[size] ?? per_image['*']
-  return known ?? Math.max(...Object.values(per_image))
+  const known = rates.get(asked ?? '') ?? rates.get(size) ?? rates.get('*')
+  return known ?? (rates.size === 0 ? null : Math.max(...rates.values()))
 }
 
 function unitCost(count: number | null, usd: number | null): bigint | null {
