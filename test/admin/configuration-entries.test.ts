@@ -123,7 +123,13 @@ describe('a provider in a file', () => {
       'its stored credentials were given for https://bedrock-runtime.eu-central-1.amazonaws.com, and are not sent to another host, scheme or port; give them in the file together with the new address or setting',
     )
     expect(await problemsOf(gateway, moved, { AWS: credential })).toEqual([])
-    const lines = ['providers:', '- name: aws', '  settings:', '    proxy: http://p.example:1', '  base_url: https://b.example']
+    const lines = [
+      'providers:',
+      '- name: aws',
+      '  settings:',
+      '    proxy: http://p.example:1',
+      '  base_url: https://b.example',
+    ]
     expect(await problemsOf(gateway, lines.join('\n'))).toEqual([
       expect.stringMatching(/^gateway\.yaml:5:3 .* are not sent to another host/),
       expect.stringMatching(/^gateway\.yaml:4:5 .* are not sent another way/),

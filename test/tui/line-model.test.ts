@@ -142,4 +142,28 @@ describe('a selection', () => {
       }),
     )
   })
+
+  it.each<[string, number]>([
+    ['up', -1],
+    ['k', -1],
+    ['down', 1],
+    ['j', 1],
+    ['pageup', -10],
+    ['ctrl-u', -10],
+    ['pagedown', 10],
+    ['ctrl-d', 10],
+    ['home', Number.NEGATIVE_INFINITY],
+    ['g', Number.NEGATIVE_INFINITY],
+    ['end', Number.POSITIVE_INFINITY],
+    ['G', Number.POSITIVE_INFINITY],
+  ])('is moved by %s, by %d of ten lines that are seen', (name, step) => {
+    expect(stepOf(name, 10)).toBe(step)
+  })
+
+  it('fills the screen again when there are fewer rows', () => {
+    expect(moveSelection({ index: 9, top: 6 }, 0, 8, 4)).toEqual({ index: 7, top: 4 })
+    expect(moveSelection({ index: 7, top: 6 }, -1, 8, 4)).toEqual({ index: 6, top: 4 })
+    expect(moveSelection({ index: 7, top: 4 }, -5, 3, 4)).toEqual({ index: 2, top: 0 })
+    expect(moveSelection({ index: 2, top: 0 }, 0, 0, 4)).toEqual({ index: 0, top: 0 })
+  })
 })
