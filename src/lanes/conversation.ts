@@ -2,6 +2,7 @@ import { bytesPerToken } from '../core/estimated-tokens.ts'
 import { type Member, type Span, scanElements, scanObject, shortValue } from '../core/json-scan.ts'
 import { asText, readValue } from '../core/json-value.ts'
 import { knownSpans } from '../core/known-spans.ts'
+import { ownValue } from '../core/own-value.ts'
 import { WatchedNames } from '../core/watched-names.ts'
 import type { SignedReasoning } from './reader-contract.ts'
 
@@ -69,7 +70,7 @@ function conversationStart(body: Buffer): ConversationStart | null {
   const kept = find(retention)
   const ttlMs = Math.max(
     longestMark(body),
-    kept === undefined ? 0 : (ttls[String(readValue(body, kept, shortValue))] ?? 0),
+    kept === undefined ? 0 : (ownValue(ttls, String(readValue(body, kept, shortValue))) ?? 0),
   )
   const key = named === undefined ? null : asText(readValue(body, named, shortValue))
   if (key !== null) return { text: `key ${key}`, ttlMs }

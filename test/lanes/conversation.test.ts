@@ -77,6 +77,7 @@ describe('how a prompt begins', () => {
     expect(minutes({ system: [part('1h')], messages: [first] })).toBe(60)
     expect(minutes({ system: [part('5m')], messages: [{ role: 'user', content: [part('1h')] }] })).toBe(60)
     expect(minutes({ prompt_cache_retention: '24h', messages: [first] })).toBe(24 * 60)
+    expect(minutes({ prompt_cache_retention: 'constructor', messages: [first] })).toBe(5)
     expect(minutes({ prompt_cache_options: { ttl: '30m' }, messages: [first] })).toBe(30)
     // What a text quotes is no mark.
     expect(minutes({ messages: [{ role: 'user', content: `{"ttl":"1h"} ${long}` }] })).toBe(5)

@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
 import type {
@@ -36,7 +37,7 @@ export function readContents(contents: unknown, context: ReadContext, skip: Skip
     if (value instanceof PlainTurns) return plainTurn(value, path)
     const content = asObject(value)
     if (content === null) throw new RequestError(path, `${path} is no object`)
-    const role = roles[asText(content.role) ?? 'user']
+    const role = ownValue(roles, asText(content.role) ?? 'user')
     if (role === undefined) throw new RequestError(`${path}.role`, `${path}.role is neither user nor model`)
     const parts = listOf(content.parts).flatMap((part, at) => {
       const object = asObject(part)
@@ -141,7 +142,7 @@ function readMedia(part: JsonObject, path: string): MediaPart | null {
   const type =
     file === null ? asString(data.mimeType) : (typeOfAddress(asString(file.fileUri), asString(file.mimeType)) ?? '')
   const name = asText(data.displayName)
-  const detail = details[asText(asObject(part.mediaResolution)?.level) ?? '']
+  const detail = ownValue(details, asText(asObject(part.mediaResolution)?.level) ?? '')
   return {
     kind: kindOf(type),
     path,

@@ -1,4 +1,5 @@
 import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { ReadContext } from '../codec.ts'
 import {
   blankSettings,
@@ -137,7 +138,7 @@ function readThinking(config: JsonObject | null): ReasoningSettings | null {
   const { includeThoughts, thinkingBudget, thinkingLevel } = config
   const path = 'generationConfig.thinkingConfig'
   const level = asText(thinkingLevel)?.toUpperCase() ?? null
-  const effort = levels[level ?? ''] ?? null
+  const effort = ownValue(levels, level ?? '') ?? null
   if (level !== null && level !== 'THINKING_LEVEL_UNSPECIFIED' && effort === null)
     throw new RequestError(`${path}.thinkingLevel`, `${path}.thinkingLevel is none of the known levels`)
   return {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { MediaPart } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { isYouTube, namedText, sniffType, storedElsewhere, typeOfAddress } from '../media-type.ts'
@@ -42,7 +43,7 @@ const levels: Readonly<Record<string, string>> = {
 }
 
 function writeDetail({ kind, detail, path }: MediaPart, isNewest: boolean, ledger: Ledger): JsonObject {
-  const level = kind === 'image' ? levels[detail ?? ''] : undefined
+  const level = kind === 'image' ? ownValue(levels, detail ?? '') : undefined
   if (level === undefined) return {}
   if (isNewest) return { mediaResolution: { level } }
   ledger.lose(detailPath(ledger.from, path))

@@ -1,4 +1,5 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { linkCarriers, unpackReasoning } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
 import type { CallPart, ConversationTurn, Opaque, Part, ReasoningPart, ResultPart } from '../conversation.ts'
@@ -66,7 +67,7 @@ function readItem(item: JsonObject, path: string, context: ReadContext, skip: Sk
   const type = asText(item.type) ?? (item.role === undefined ? 'item_reference' : 'message')
   switch (type) {
     case 'message': {
-      const role = roles[asString(item.role)]
+      const role = ownValue(roles, asString(item.role))
       if (role === undefined) throw new RequestError(`${path}.role`, `${path}.role is none of the known roles`)
       return { role, parts: readContent(item.content, `${path}.content`, skip) }
     }

@@ -1,4 +1,5 @@
 import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { numberOf } from '../json.ts'
 import { deepest, type ReferenceBudget, References, SchemaError } from './references.ts'
 
@@ -197,13 +198,13 @@ const wholeBounds: Readonly<Record<string, { name: string; step: number }>> = {
 }
 
 function isWholeBound(schema: JsonObject, keyword: string): boolean {
-  const bound = wholeBounds[keyword]
+  const bound = ownValue(wholeBounds, keyword)
   if (bound === undefined || schema.type !== 'integer' || schema[bound.name] !== undefined) return false
   return Number.isSafeInteger(numberOf(schema[keyword]))
 }
 
 function wholeBound(keyword: string, value: unknown): JsonObject {
-  const bound = wholeBounds[keyword]
+  const bound = ownValue(wholeBounds, keyword)
   const limit = numberOf(value)
   return bound === undefined || limit === null ? {} : { [bound.name]: limit + bound.step }
 }

@@ -1,4 +1,5 @@
 import { asArray, asObject, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { OutputFormat, Tool } from '../conversation.ts'
 import type { Ledger } from '../ledger.ts'
 import { deepest } from './references.ts'
@@ -108,7 +109,7 @@ function withItems(value: unknown, depth: number): unknown {
   let changed = false
   const written = Object.fromEntries(
     Object.entries(schema).map(([keyword, member]) => {
-      const whole = holders[keyword]?.(member, (inner) => withItems(inner, depth + 1)) ?? member
+      const whole = ownValue(holders, keyword)?.(member, (inner) => withItems(inner, depth + 1)) ?? member
       changed ||= whole !== member
       return [keyword, whole]
     }),

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import type { FormatName } from '../../src/core/format.ts'
+import { translateRequest } from '../support/translate/stage.ts'
+
+/** What every object in JavaScript has, and a client may write as a name of its own. */
+const names = Object.getOwnPropertyNames(Object.prototype)
+const hi = [{ role: 'user', content: 'hi' }]
+const messages = (more: object) => ({ model: 'm', max_tokens: 100, messages: hi, ...more })
+
+/** As JSON says it: `__proto__` is a member like any other. */
+const withMember = (schema: object, name: string, value: unknown) =>
+  `${JSON.stringify(schema).slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value)}}`
+const toolWith = (schema: string) =>
+  JSON.stringify(messages({ tools: [{ name: 'f', input_schema: 'SCHEMA' }] })).replace('"SCHEMA"', schema)
+
+describe('a keyword of a schema that every object has', () => {
+  const schema = { type: 'object', properties: { list: { type: 'array' } } }
+
+  it.each(names)('%s reaches OpenAI as it is written', (name) => {
+    for (const value of ['properties', { a: 1 }, 1]) {
+      const { body } = translateRequest('messages', 'chat', toolWith(withMember(schema, name, value)))
+      expect(body).toContain(`${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    }
+  })
+
+  it('changes nothing of what the requests of others become', () => {
+    const plain = toolWith(JSON.stringify(schema))
+    const before = translateRequest('messages', 'chat', plain).body
+    expect(before).toContain('"list":{"type":"array","items":{}}')
+    for (const name of names)
+      for (const replaced of ['properties', 'items', 'anyOf'])
+        translateRequest('messages', 'chat', toolWith(withMember(schema, name, replaced)))
+    expect(translateRequest('messages', 'chat', plain).body).toBe(before)
+  })
+
+  it.each(names)('%s is no bound of a whole number for Google', (name) => {
+    const text = toolWith(withMember({ type: 'integer' }, name, 3))
+    const { body, losses } = translateRequest('messages', 'generate', text)
+    expect(body).not.toMatch(/"(undefined|NaN|Object)"/)
+    expect(losses.join()).toContain(name)
+  })
+})
+
+describe('a word of a request that every object has', () => {
+  it.each<[string, FormatName, object, string]>([
+    ['a role', 'responses', { model: 'm', input: [{ role: 'constructor', content: 'hi' }] }, 'none of the known roles'],
+    ['a role', 'generate', { contents: [{ role: 'constructor', parts: [] }] }, 'neither user nor model'],
+    [
+      'a level',
+      'generate',
+      { contents: [{ parts: [{ text: 'hi' }] }], generationConfig: { thinkingConfig: { thinkingLevel: '__proto__' } } },
+      'none of the known levels',
+    ],
+  ])('is none that is known: %s of %s', (_, from, request, message) => {
+    const { refused } = translateRequest(from, 'messages', JSON.stringify(request))
+    expect(refused?.message).toContain(message)
+  })
+
+  it('is left out of how closely an image is looked at', () => {
+    const image_url = { url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'constructor' }
+    const chat = { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url }] }] }
+    const { body } = translateRequest('chat', 'generate', JSON.stringify(chat))
+    expect(body).toContain('inlineData')
+    expect(body).not.toContain('mediaResolution')
+  })
+})
