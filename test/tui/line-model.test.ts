@@ -4,6 +4,7 @@ import { prepareWidths } from '../../cli/print/text-width.ts'
 import { matches, RowFilter } from '../../tui/filter.ts'
 import type { KeyPress } from '../../tui/keys.ts'
 import { type EditedLine, editLine, insert, lineOf, windowOf } from '../../tui/line-editor.ts'
+import type { TextTheme } from '../../tui/screen.ts'
 import { moveSelection, stepOf } from '../../tui/selection.ts'
 
 const press = (name: string): KeyPress => ({ name, text: name.length === 1 ? name : '' })
@@ -97,6 +98,17 @@ describe('the filter of a list', () => {
     type(filter, '/', 'a', 'enter')
     expect(type(filter, 'escape', 'escape')).toEqual([true, false])
     expect(filter.text).toBe('')
+  })
+
+  it('is drawn with its cursor while it is written, and found without the blanks around it', () => {
+    const theme = { paint: (_: string, text: string) => text, cursor: (text: string) => `[${text}]` } as TextTheme
+    const filter = new RowFilter()
+    type(filter, '/', ' ', 'a', 'b', ' ', 'left', 'left')
+    expect(filter.draw(2, 30, theme)).toEqual(['/  a[b]   2 of 30'])
+    expect([filter.given, filter.text]).toEqual(['ab', 'ab'])
+    type(filter, 'enter')
+    filter.paste('c\n')
+    expect(filter.draw(1, 30, theme)).toEqual(['/  ac b   1 of 30'])
   })
 
   it('leaves arrows and other keys to the list, with the text kept', () => {
