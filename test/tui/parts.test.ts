@@ -31,7 +31,12 @@ describe('text', () => {
   })
 
   it('is cut only where it does not fit, and ends with a sign for what is missing', () => {
-    expect([clip('abcd', 4), clip('abcde', 4), clip('漢字漢', 4), clip('漢字', 4)]).toEqual(['abcd', 'abc…', '漢…', '漢字'])
+    expect([clip('abcd', 4), clip('abcde', 4), clip('漢字漢', 4), clip('漢字', 4)]).toEqual([
+      'abcd',
+      'abc…',
+      '漢…',
+      '漢字',
+    ])
     expect(clip('\u001b[31mabcde\u001b[39m', 4)).toBe('\u001b[31mabc…\u001b[0m')
     expect(clip('\u001b[31mabcd\u001b[39m', 4)).toBe('\u001b[31mabcd\u001b[39m')
     expect([pad('ab', 4), pad('abcde', 4), pad('漢字漢', 4)]).toEqual(['ab  ', 'abc…', '漢… '])

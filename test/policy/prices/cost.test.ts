@@ -71,6 +71,21 @@ describe('the cost of a call, in nano-dollars', () => {
       40n * 10_000n + 60n * 2000n,
     ],
     [
+      'an answer of reasoning alone',
+      { output: 60, reasoning: 60 },
+      { input: 1, output: 10, reasoning: 2 },
+      {},
+      120_000n,
+    ],
+    ['a prompt that was cached whole', { input: 100, cache_read: 100 }, { input: 3, cache_read: 0.3 }, {}, 30_000n],
+    [
+      'cached text where cached audio is dearer',
+      { input: 100, cache_read: 100 },
+      { input: 4, cache_read: 0.4, audio_cache_read: 5 },
+      {},
+      40_000n,
+    ],
+    [
       'audio and cached audio (langwatch 7048)',
       { input: 1000, output: 200, cache_read: 300 },
       { input: 4, output: 16, cache_read: 0.4, audio_input: 32, audio_output: 64, audio_cache_read: 0.5 },
@@ -149,6 +164,14 @@ describe('the cost of a call, in nano-dollars', () => {
         return cost !== null && cost >= 0n && cost <= nanoOfPico(BigInt(all) * picoPerToken(15))
       }),
     )
+  })
+
+  it('is the same where nothing but tokens is known', () => {
+    const rates = price({ input: 2.5, output: 10, per_search: 1 })
+    const used = tokens({ input: 1000, output: 500 })
+    expect(costOf({ tokens: used, detail: null }, rates)).toBe(7_500_000n)
+    expect(costOf({ tokens: used, detail: null }, price({ per_search: 1 }))).toBeNull()
+    expect(costOf({ tokens: null, detail: null }, rates)).toBeNull()
   })
 
   it('is exact in USD', () => {
