@@ -49,6 +49,22 @@ describe('models that a call names besides its own', () => {
     expect(patched(['B', 'C'])).toBe('{"model":"new","models":["new","B"],"tools":[{"model":"B"},{"model":"C"}]}')
   })
 
+  it('may answer where they are to fall back to, and not where a tool has them', () => {
+    const { found } = inspect(chat, '{"model":"a","models":["b","c"],"tools":[{"model":"c"},{"model":"d"}]}')
+    const additional = isFault(found) ? [] : (found.additionalModels ?? [])
+    expect(additional.map(({ name, mayAnswer }) => [name, mayAnswer === true])).toEqual([
+      ['b', true],
+      ['c', true],
+      ['d', false],
+    ])
+  })
+
+  it('are as many as fifty', () => {
+    const names = Array.from({ length: 50 }, (_, at) => `b${at}`)
+    const { found } = inspect(chat, `{"model":"a","models":${JSON.stringify(names)}}`)
+    expect(found).toMatchObject({ additionalModels: names.map((name) => ({ name })) })
+  })
+
   it.each([
     ['in other letters', '"Models":["b"]'],
     ['too long', `"models":["${'b'.repeat(5000)}"]`],

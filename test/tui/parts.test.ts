@@ -7,13 +7,15 @@ import { describe, expect, it, vi } from 'vitest'
 import { prepareWidths } from '../../cli/print/text-width.ts'
 import { clip, pad, toAscii } from '../../tui/clip.ts'
 import { editLine, lineOf, windowOf } from '../../tui/line-editor.ts'
-import { wrap } from '../../tui/lines.ts'
+import { columnsOf, flow, mark, pairs, wrap } from '../../tui/lines.ts'
 import { sparkline } from '../../tui/pages/traffic.ts'
 import { RowStream } from '../../tui/row-stream.ts'
+import type { TextTheme } from '../../tui/screen.ts'
 import { moveSelection } from '../../tui/selection.ts'
 import { copySequence, readStyle, type TerminalProcess, watchEnd } from '../../tui/terminal.ts'
 
 await prepareWidths('漢')
+const plainTheme = { paint: (_tone: string, text: string) => text } as TextTheme
 
 describe('text', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 200 })
@@ -40,6 +42,33 @@ describe('text', () => {
     expect(clip('\u001b[31mabcde\u001b[39m', 4)).toBe('\u001b[31mabc…\u001b[0m')
     expect(clip('\u001b[31mabcd\u001b[39m', 4)).toBe('\u001b[31mabcd\u001b[39m')
     expect([pad('ab', 4), pad('abcde', 4), pad('漢字漢', 4)]).toEqual(['ab  ', 'abc…', '漢… '])
+  })
+
+  it('goes on in the next line where the next word does not fit, and within a word that fits in none', () => {
+    expect(wrap('one two three', 7)).toEqual(['one two', 'three'])
+    expect(wrap('one two three', 8)).toEqual(['one two', 'three'])
+    expect(wrap('abcdefghij kl', 4)).toEqual(['abcd', 'efgh', 'ij', 'kl'])
+    expect(wrap('a abcdefghij kl', 5)).toEqual(['a', 'abcde', 'fghij', 'kl'])
+    expect([wrap('', 4), wrap('one', 4), wrap('one two', 3)]).toEqual([[''], ['one'], ['one', 'two']])
+  })
+
+  it('stands in columns as wide as their widest, of which the last goes on below itself', () => {
+    const rows = [
+      ['a', 'long', 'one two three four'],
+      ['abc', 'b', 'five'],
+    ]
+    expect(columnsOf(rows, 24)).toEqual(['a    long  one two three', '           four', 'abc  b     five'])
+    expect(
+      pairs(
+        [
+          ['a', '1'],
+          ['long', '2'],
+        ],
+        plainTheme,
+      ),
+    ).toEqual(['a     1', 'long  2'])
+    expect([mark(true, plainTheme), mark(false, plainTheme)]).toEqual(['▸ ', '  '])
+    expect(flow(['one', 'two', 'three', 'a line too long'], 8)).toEqual(['one  two', 'three', 'a line too long'])
   })
 
   it('is plain ASCII of the same width for a poor terminal', () => {

@@ -77,6 +77,13 @@ describe('the cost of a call, in nano-dollars', () => {
       {},
       120_000n,
     ],
+    [
+      'what has no rate of its own as what it is a part of',
+      { input: 60, output: 50, cache_read: 10, cache_write: 20 },
+      { input: 3, output: 5 },
+      { cache_write_1h: 5, audio_input: 15, audio_cached: 5, image_input: 4, audio_output: 6, image_output: 7 },
+      60n * 3000n + 50n * 5000n,
+    ],
     ['a prompt that was cached whole', { input: 100, cache_read: 100 }, { input: 3, cache_read: 0.3 }, {}, 30_000n],
     [
       'cached text where cached audio is dearer',
@@ -142,6 +149,10 @@ describe('the cost of a call, in nano-dollars', () => {
     expect(invoice(usage, tiers, { tier: 'flex' })).toBe(5_000_000n)
     expect(invoice(usage, tiers, { tier: 'PRIORITY' })).toBe(20_000_000n)
     expect(invoice(usage, tiers, { tier: 'something-new' })).toBe(10_000_000n)
+    const batch = { ...tiers, batch: { input: 0.5, output: 2 } }
+    expect(invoice(usage, batch, { tier: 'batch' })).toBe(2_500_000n)
+    expect(invoice(usage, batch, { tier: 'flex', batch: true })).toBe(2_500_000n)
+    expect(invoice(usage, batch, { batch: false })).toBe(10_000_000n)
   })
 
   it('has batch, tier and long context as rates of their own, not as factors (litellm PR 39861)', () => {

@@ -47,4 +47,34 @@ describe('a price is found', () => {
     expect(find('house-model', null, 'cheap')).toBe(0.5)
     expect(find('house-model', null, 'other')).toBe(1)
   })
+
+  it('again when it is asked for again, and none again where there is none', () => {
+    for (let time = 0; time < 2; time++) expect([find('gpt-4o', 'openai'), find('gpt-4o', 'groq')]).toEqual([2.5, null])
+  })
+
+  it.each(['openai', 'anthropic', 'gemini', 'mistral', 'deepseek', 'xai', 'moonshot', 'perplexity'])(
+    'from %s, who sells what it makes, where the vendor is unknown',
+    (maker) => {
+      const own = new PriceBook([of('groq', 'm', 9), of(maker, 'm', 1)])
+      expect(own.find({ provider: 'p', vendor: null, model: 'm' })?.input).toBe(1)
+    },
+  )
+
+  it.each([
+    ['azure-openai', 'openai'],
+    ['bedrock', 'anthropic'],
+    ['vertex', 'gemini'],
+    ['vertex', 'anthropic'],
+  ])('of what %s sells from %s, unless it has a price of its own', (vendor, maker) => {
+    const target = { provider: 'p', vendor, model: 'm' }
+    expect(new PriceBook([of(maker, 'm', 1)]).find(target)?.input).toBe(1)
+    expect(new PriceBook([of(maker, 'm', 1), of(vendor, 'm', 2)]).find(target)?.input).toBe(2)
+    expect(new PriceBook([of('groq', 'm', 1)]).find(target)).toBeNull()
+  })
+
+  it('for no other pair of provider, vendor and model that reads the same', () => {
+    const own = new PriceBook([of('b', 'c', 1, 'a'), of(null, 'bc', 2, 'a')])
+    expect(own.find({ provider: 'ab', vendor: null, model: 'c' })).toBeNull()
+    expect(own.find({ provider: 'a', vendor: null, model: 'bc' })?.input).toBe(2)
+  })
 })
