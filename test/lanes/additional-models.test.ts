@@ -66,14 +66,30 @@ describe('models that a call names besides its own', () => {
   })
 
   it.each([
-    ['in other letters', '"Models":["b"]'],
-    ['too long', `"models":["${'b'.repeat(5000)}"]`],
-    ['in two lists', '"models":["b"],"models":["b"]'],
-    ['again and again', `"models":[${'"b",'.repeat(5000)}"b"]`],
-    ['in too many tools', `"tools":[{"model":"b"}${',{}'.repeat(5000)}]`],
-    ['too many', `"models":[${Array.from({ length: 51 }, (_, at) => `"b${at}"`)}]`],
-  ])('are refused: %s', (_what, member) => {
-    expect(inspect(chat, `{"model":"a",${member}}`).found).toMatchObject({ code: 'invalid_request' })
+    ['in other letters', '"Models":["b"]', 'must be written `models`'],
+    ['in other letters, of a tool', '"tools":[{"model":"b","MODEL":"c"}]', '`MODEL` must be written `model`'],
+    ['too long', `"models":["${'b'.repeat(5000)}"]`, 'longer than 512 characters'],
+    ['in two lists', '"models":["b"],"models":["b"]', '`models` is given twice; send it once.'],
+    ['again and again', `"models":[${'"b",'.repeat(5000)}"b"]`, '`models` has more than 5,000 entries; send fewer.'],
+    ['in too many tools', `"tools":[{"model":"b"}${',{}'.repeat(5000)}]`, '`tools` has more than 5,000 entries'],
+    [
+      'too many',
+      `"models":[${Array.from({ length: 51 }, (_, at) => `"b${at}"`)}]`,
+      'names more than 50 models; name fewer.',
+    ],
+    [
+      'by many names of one tool',
+      `"tools":[{${'"model":"b",'.repeat(10_000)}"model":"c"}]`,
+      'too many to look through',
+    ],
+  ])('are refused: %s', (_what, member, message) => {
+    const { found } = inspect(chat, `{"model":"a",${member}}`)
+    expect(found).toMatchObject({ code: 'invalid_request', message: expect.stringContaining(message) })
+  })
+
+  it('are looked for in as many as 5,000 entries', () => {
+    const { found } = inspect(chat, `{"model":"a","models":[${'"b",'.repeat(4999)}"c"]}`)
+    expect(found).toMatchObject({ additionalModels: [{ name: 'b' }, { name: 'c' }] })
   })
 
   it('are asked for in a frame, too', () => {
