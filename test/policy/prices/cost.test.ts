@@ -84,6 +84,13 @@ describe('the cost of a call, in nano-dollars', () => {
       { cache_write_1h: 5, audio_input: 15, audio_cached: 5, image_input: 4, audio_output: 6, image_output: 7 },
       60n * 3000n + 50n * 5000n,
     ],
+    [
+      'text alone where sound and images are dearer',
+      { input: 10, output: 10 },
+      { input: 1, output: 1, audio_input: 9, audio_output: 9, image_input: 9, image_output: 9 },
+      {},
+      20_000n,
+    ],
     ['a prompt that was cached whole', { input: 100, cache_read: 100 }, { input: 3, cache_read: 0.3 }, {}, 30_000n],
     [
       'cached text where cached audio is dearer',
