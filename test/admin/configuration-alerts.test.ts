@@ -101,4 +101,40 @@ describe('an alert in a file', () => {
       'gateway.yaml:8:5 alert a2: The URL is not an http or https address',
     ])
   })
+
+  it('is planned without its variable, made of nothing, and keeps the URL that it has', async () => {
+    const { client } = await startTestGateway()
+    const input = { ...files(), variables: {} }
+    const message = 'alert ops: the variable OPS_URL is not set'
+    const plan = await client.diff(input)
+    expect(plan).toMatchObject({ problems: [], unset: [{ place: 'gateway.yaml:5:5', message }] })
+    expect(JSON.stringify(plan.changes)).toContain('unknown (OPS_URL is not set)')
+    expect(await refusal(client.apply(input))).toMatchObject({ code: 'invalid' })
+    expect(await client.alerts.list({})).toEqual([])
+    await client.apply(files())
+    expect(await client.diff(input)).toMatchObject({
+      changes: [],
+      unset: [],
+      notes: [`${message}; its URL stays as it is`],
+    })
+    const bare = await client.diff(files(file.replace(/ {4}url: .*\n/, '')))
+    expect(bare).toMatchObject({ changes: [], problems: [], notes: [] })
+  })
+
+  it('shows of an address of Slack no more than whose it is, in the file that says so and in each after it', async () => {
+    const { client } = await startTestGateway()
+    const slack = 'https://hooks.slack.com/services/T000/B000/canary7f3a91'
+    const shown = async (text: string) => JSON.stringify((await client.diff(files(text, slack))).changes)
+    const named = file.replace('name: ops', 'name: ops\n    format: slack')
+    expect(await shown(named)).toContain('https://hooks.slack.com')
+    expect(await shown(named)).not.toMatch(/canary|T000/)
+    await client.apply(files(named, slack))
+    const changed = file.replace('disk, ', '')
+    expect(await shown(changed)).toContain('change')
+    expect(await shown(changed)).not.toContain('canary')
+    expect((await client.diff(files(file, slack))).changes).toEqual([])
+    const moved = await client.diff(files(file, 'https://hooks.slack.com/services/T000/B000/canary0000'))
+    expect(moved.changes).toMatchObject([{ action: 'change' }])
+    expect(JSON.stringify(moved)).not.toMatch(/canary|T000/)
+  })
 })
