@@ -60,13 +60,17 @@ describe('the keys of the command line', () => {
     const { enter, line, commands, press, shown, ran } = open()
     expect(enter('keys show web --json')).toBe('Leave flags out here: a form asks for them.')
     expect(enter('keys show -p x')).toBe('Leave flags out here: a form asks for them.')
-    expect(enter('doctor')).toBe('doctor is a command for a shell: spgw doctor --help')
+    for (const shell of ['import', 'connect', 'doctor', 'restore', 'completion'])
+      expect(enter(`${shell} x`)).toBe(`${shell} is a command for a shell: spgw ${shell} --help`)
+    expect(enter('   ')).toBeNull()
     expect(enter('keys r')).toBe('keys r may be keys rotate, keys revoke.')
     expect(enter('qqqq')).toBe('There is no command qqqq. Press : and Tab to see some.')
     expect(ran).toEqual([])
     line.open(commands)
     press('up')
     expect(shown()[0]).toBe(':[ ]')
+    press('f5', 'a')
+    expect(shown()[0]).toBe(':a[ ]')
   })
 
   it('go back through the last fifty lines, and forward to the one that is being written', () => {

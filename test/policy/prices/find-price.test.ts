@@ -76,5 +76,6 @@ describe('a price is found', () => {
     const own = new PriceBook([of('b', 'c', 1, 'a'), of(null, 'bc', 2, 'a')])
     expect(own.find({ provider: 'ab', vendor: null, model: 'c' })).toBeNull()
     expect(own.find({ provider: 'a', vendor: null, model: 'bc' })?.input).toBe(2)
+    expect(new PriceBook([of('open', 'aim', 1)]).find({ provider: 'p', vendor: 'openai', model: 'm' })).toBeNull()
   })
 })
