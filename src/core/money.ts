@@ -25,7 +25,7 @@ export function roundUsd(usd: number): number {
   return Math.round(usd * nanoPerUsd) / nanoPerUsd
 }
 
-/** Exact up to 9 million dollars. */
+/** Exact up to 8 million dollars. */
 export function usdOfNano(nano: bigint): number {
   return Number(nano) / nanoPerUsd
 }

@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
 import type { FormatName } from '../core/format.ts'
+import { ownValue } from '../core/own-value.ts'
 import type { SeenField } from './conversation.ts'
 import { fateOf } from './losses.ts'
 
@@ -33,7 +34,7 @@ export class Ledger {
 
   /** Something that the client wrote does not reach the provider, or not as it was. */
   lose(path: string): void {
-    const written = this.#namesWritten[path] ?? path
+    const written = ownValue(this.#namesWritten, path) ?? path
     this.#losses.add(written)
     if (this.strict && !this.#accepted.has(path))
       this.refuse(path, `${written} would be lost, and this route is strict`)
@@ -47,7 +48,7 @@ export class Ledger {
   /** Its loss would change what the answer means. The first refusal is the one that counts. */
   refuse(path: string, why: string): void {
     this.#refused ??= fault('not_translatable', `This request cannot be translated for the provider: ${why}.`, {
-      param: this.#namesWritten[path] ?? path,
+      param: ownValue(this.#namesWritten, path) ?? path,
     })
   }
 

@@ -41,6 +41,18 @@ describe('a keyword of a schema that every object has', () => {
   })
 })
 
+describe('a member of a request that every object has', () => {
+  it.each(names)('%s is lost by its name, or refused by it', (name) => {
+    for (const from of ['messages', 'chat'] as const) {
+      const text = withMember(messages({}), name, 'x')
+      const to = from === 'chat' ? 'messages' : 'chat'
+      expect(translateRequest(from, to, text).losses).toEqual([name])
+      const { refused } = translateRequest(from, to, text, { strict: true })
+      expect(refused).toMatchObject({ param: name, message: expect.stringContaining(`${name} would be lost`) })
+    }
+  })
+})
+
 describe('a word of a request that every object has', () => {
   it.each<[string, FormatName, object, string]>([
     ['a role', 'responses', { model: 'm', input: [{ role: 'constructor', content: 'hi' }] }, 'none of the known roles'],
