@@ -1,5 +1,6 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { errorObject, shortMessage } from '../base-reader.ts'
 import type { AnswerReader, RenderedError, StreamedError } from '../contract.ts'
 import { renderAnswer, renderEvent } from '../rendered-error.ts'
@@ -55,7 +56,7 @@ export function readStreamedError(event: JsonObject | null): StreamedError {
   return {
     code: 'provider_error',
     origin: 'provider',
-    status: statuses[String(error?.type)] ?? null,
+    status: ownValue(statuses, String(error?.type)) ?? null,
     message: shortMessage(error?.message),
     written: error ?? {},
   }

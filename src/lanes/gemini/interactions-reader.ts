@@ -1,4 +1,5 @@
 import { asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary, shortMessage } from '../base-reader.ts'
 import type { EventReading, Framing, StreamEvent } from '../contract.ts'
@@ -48,7 +49,7 @@ export class InteractionsReader extends BaseReader {
 
   #fail(event: StreamEvent, error: JsonObject): EventReading {
     this.#ended = true
-    const status = statuses[String(error.code)] ?? null
+    const status = ownValue(statuses, String(error.code)) ?? null
     const message = shortMessage(error.message)
     return {
       content: false,

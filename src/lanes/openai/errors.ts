@@ -1,5 +1,6 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
 import type { JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { shortMessage } from '../base-reader.ts'
 import type { AnswerReader, Match, RenderedError, StreamedError } from '../contract.ts'
 import { renderAnswer, renderEvent } from '../rendered-error.ts'
@@ -85,7 +86,7 @@ const statuses: Record<string, number> = {
 export function readStreamedError(error: JsonObject): StreamedError {
   const { code, type, status } = error
   const numeric = [status, code].find((value) => typeof value === 'number' && value >= 400 && value <= 599)
-  const named = statuses[String(code)] ?? statuses[String(type)] ?? null
+  const named = ownValue(statuses, String(code)) ?? ownValue(statuses, String(type)) ?? null
   return {
     code: 'provider_error',
     origin: 'provider',

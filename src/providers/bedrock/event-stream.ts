@@ -1,4 +1,5 @@
 import { asObject, asString, parseJson, parseObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { ForwardingSink, withoutHeaders } from '../answer-sinks.ts'
 import type { ResponseSink } from '../contract.ts'
 import { renderAnthropicError } from '../wire/anthropic-hosted.ts'
@@ -120,7 +121,7 @@ function renderEvent(json: Buffer): Buffer {
 }
 
 function renderError(exception: string, message: string): Buffer {
-  const type = exceptions[exception] ?? 'api_error'
+  const type = ownValue(exceptions, exception) ?? 'api_error'
   const body = renderAnthropicError(type, message || `The provider ended the stream (${exception}).`)
   return Buffer.concat([Buffer.from('event: error\ndata: '), body, Buffer.from('\n\n')])
 }

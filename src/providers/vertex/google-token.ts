@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
 import { asString, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { type Ask, askForToken, type IssuedToken, readAddress, TokenRejected } from '../access-token.ts'
 import type { ProviderTarget } from '../contract.ts'
 import { textOf } from '../credential.ts'
@@ -11,7 +12,7 @@ const scope = 'https://www.googleapis.com/auth/cloud-platform'
 
 /** Buys a token with a credential of any of the kinds that Google has. Throws `TokenRejected`. */
 export function issueGoogleToken(document: JsonObject, ask: Ask, provider: ProviderTarget): Promise<IssuedToken> {
-  const issue = issuers[textOf(document, 'type')] ?? issueForAccount
+  const issue = ownValue(issuers, textOf(document, 'type')) ?? issueForAccount
   return issue(document, ask, provider)
 }
 
