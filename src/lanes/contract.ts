@@ -360,15 +360,9 @@ export interface EndpointSocket {
   ask(frame: Buffer): FrameAsk | Fault | null
   /** A new reader for what a provider sends on one connection. */
   reader(): SocketReader
-  /**
-   * Its frames are the bodies of calls and the events of streamed answers, so that content rules can look at them. Absent: they are
-   * something else.
-   */
+  /** Its frames are bodies of calls and events of streamed answers, so that content rules can look at them. */
   isHttpInFrames?: true
-  /**
-   * The frame that reports a fault to the client; null where the protocol has none and only the closing frame can say
-   * it. `streamId`: of the responses that it is about, '' where they have none.
-   */
+  /** The frame that reports a fault of responses with a `streamId`; null: only the closing frame can say it. */
   errorFrame(fault: Fault, requestId: string, streamId?: string): Buffer | null
 }
 

@@ -26,7 +26,7 @@ interface OpenText {
 }
 
 /** Whose answer it is. */
-type Answered = Pick<Leg, 'call' | 'match'>
+type AnsweredCall = Pick<Leg, 'call' | 'match'>
 
 /** More texts at once, or more held back, than any real answer has. */
 const mostOpenTexts = 10_000
@@ -35,7 +35,7 @@ const mostWaiting = 1024 * 1024
 /** Applies content rules to an answer, and puts back what placeholders of the prompt stand for. */
 export class ContentStage implements AnswerStage {
   readonly faultIfUnread: Fault | null
-  readonly #leg: Answered
+  readonly #leg: AnsweredCall
   readonly #content: CallContent
   readonly #context: ScanContext & { refused: Fault | null }
   readonly #openTexts = new Map<string, OpenText>()
@@ -50,7 +50,7 @@ export class ContentStage implements AnswerStage {
   #waiting = 0
 
   /** `flush` takes what goes out before the event at hand; null: it goes out with that, as an event of the same stream. */
-  constructor(leg: Answered, content: CallContent, flush: ((data: Buffer) => void) | null = null) {
+  constructor(leg: AnsweredCall, content: CallContent, flush: ((data: Buffer) => void) | null = null) {
     this.#leg = leg
     this.#flush = flush
     this.#work = new StreamWork(() => leg.call.abort.aborted)

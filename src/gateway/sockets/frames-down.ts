@@ -1,3 +1,4 @@
+import type { Fault } from '../../core/errors.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
@@ -7,12 +8,16 @@ import type { PassedFrames, SocketContent } from '../content/socket-content.ts'
 import { objectsEntry } from '../objects/created-objects.ts'
 import type { Call } from '../request/call.ts'
 import type { RequestEnd } from '../request/trace.ts'
-import type { Bridge } from './bridge.ts'
 import type { OpenedProvider } from './open-provider.ts'
 import { SocketTurns } from './socket-turns.ts'
 
 /** The connection. */
-type Connection = Pick<Bridge, 'end' | 'reject' | 'sendBefore'>
+interface ClientSide {
+  end(reason: Fault): void
+  reject(reason: Fault, streamId?: string): void
+  /** What goes out before the frame that is being read. */
+  sendBefore(bytes: Buffer): void
+}
 
 /** So many of a provider's error frames stand on the record. */
 const errorsKept = 5
@@ -47,12 +52,12 @@ export class FramesDown {
     return this.#made.has(`${type} ${id}`)
   }
 
-  read(frame: Frame, bridge: Connection): Frame | null | Promise<Frame | null> {
+  read(frame: Frame, bridge: ClientSide): Frame | null | Promise<Frame | null> {
     if (frame.bytes.length < slicedBytes) return this.#read(frame, bridge)
     return scanInSlices(frame.bytes).then(() => this.#read(frame, bridge))
   }
 
-  #read(frame: Frame, bridge: Connection): Frame | null | Promise<Frame | null> {
+  #read(frame: Frame, bridge: ClientSide): Frame | null | Promise<Frame | null> {
     const asked = this.content !== null && this.turns.asked
     const { created, seen, error } = this.#reader.frame(frame.bytes)
     if (error !== null) this.#recordError(error)
@@ -72,7 +77,7 @@ export class FramesDown {
     return this.#journal(created, provider).then(async () => this.#pass(await passing, frame, bridge))
   }
 
-  #pass(passed: PassedFrames, frame: Frame, bridge: Connection): Frame | null {
+  #pass(passed: PassedFrames, frame: Frame, bridge: ClientSide): Frame | null {
     if (!('code' in passed)) {
       for (const bytes of passed.slice(0, -1)) bridge.sendBefore(bytes)
       const bytes = passed.at(-1)

@@ -1,131 +1,33 @@
-import { once } from 'node:events'
 import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ContentRule } from '../../../src/core/content-rules.ts'
-import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
-import { makePolicy, makeRoute, makeTarget } from '../../support/snapshot.ts'
-import { dial, type End, type SocketProvider, startSocketProvider } from '../../support/sockets.ts'
+import { answer, completed, create, joined, mail, openRulesStage, secret, until } from '../../support/rules-stage.ts'
+import type { End } from '../../support/sockets.ts'
 
-const secret = 'sk-proj-Abc123Def456Ghi789'
-const mail = 'jane@example.com'
 const file = 'iVBORw0KGgo'.repeat(40)
 
-const rule = (more: Partial<ContentRule>): ContentRule => ({
-  ...{ name: 'rule', detector: 'secrets', pattern: null, action: 'redact', on: ['answer'] },
-  ...{ reversible: false, longest: 200, ...more },
-})
-const policies: Record<string, ContentRule[]> = {
-  masks: [rule({})],
-  hides: [rule({ on: ['prompt'] })],
-  blocks: [rule({ action: 'block' })],
-  refuses: [rule({ action: 'block', on: ['prompt'] })],
-  flags: [rule({ action: 'flag', on: ['prompt', 'answer'] })],
-  returns: [rule({ detector: 'email-addresses', on: ['prompt'], reversible: true })],
-  both: [rule({ detector: 'email-addresses', on: ['prompt', 'answer'], reversible: true })],
-  patterns: [rule({ name: 'p', detector: null, pattern: 'sk-proj-\\w+', on: ['prompt', 'answer'] })],
-}
-
-let provider: SocketProvider
-let plane: DataPlane
+let stage: Awaited<ReturnType<typeof openRulesStage>>
 beforeAll(async () => {
-  provider = await startSocketProvider()
-  const make = (name: string, contentRules: ContentRule[], denyUnseen: boolean) =>
-    makePolicy(name, { attachedTo: { workspace: false, ids: [] }, contentRules, denyUnseen })
-  plane = await startDataPlane({
-    providers: [{ kind: 'openai', baseUrl: `${provider.baseUrl}/v1` }],
-    policies: [
-      ...Object.entries(policies).map(([name, rules]) => make(name, rules, false)),
-      make('strict', [rule({ on: ['prompt', 'answer'] })], true),
-      makePolicy('none', { attachedTo: { workspace: false, ids: [] } }),
-    ],
-    routes: [makeRoute('m', [makeTarget('openai:m')]), makeRoute('renamed', [makeTarget('openai:gpt-x')])],
-  })
+  stage = await openRulesStage()
 })
-afterAll(async () => {
-  await plane.stop()
-  await provider.stop()
-})
-
-/** A connection whose first frame has not been sent. */
-async function open(policy: string) {
-  await plane.changeKey({ policyId: `pol_${policy}` })
-  const client = await dial(`${plane.baseUrl}/v1/responses`, { headers: { authorization: `Bearer ${plane.key}` } })
-  return {
-    client,
-    async signals() {
-      client.socket.close(1000)
-      const record = await plane.record(client.requestId)
-      expect(record).toMatchObject({ status: 101, error: null })
-      return record.policy_signals.filter(({ rule: of }) => of.startsWith('content.'))
-    },
-  }
-}
-
-/** A connection with a turn under way. */
-async function connect(policy: string, more: object = {}) {
-  const opened = await open(policy)
-  opened.client.send({ ...create('hi'), ...more })
-  const { end: far } = await provider.accepted()
-  const up = await far.next()
-  return { ...opened, far, up }
-}
-
-const create = (input: unknown, more: object = {}) => ({
-  ...{ type: 'response.create', model: 'm', input },
-  ...more,
-})
-const part = { item_id: 'i', output_index: 0, content_index: 0 }
-const message = (text: string) => ({
-  id: 'i',
-  type: 'message',
-  role: 'assistant',
-  content: [{ type: 'output_text', text, annotations: [], logprobs: [{ token: text }] }],
-})
-const delta = (text: string) => ({
-  type: 'response.output_text.delta',
-  ...part,
-  delta: text,
-  logprobs: [{ token: text }],
-})
-const completed = (text: string, id = 'r') => ({
-  type: 'response.completed',
-  response: { id, status: 'completed', output: [message(text)], usage: { input_tokens: 3, output_tokens: 4 } },
-})
-const answer = (pieces: readonly string[], id = 'r') => [
-  { type: 'response.created', response: { id, output: [] } },
-  ...pieces.map(delta),
-  { type: 'response.output_text.done', ...part, text: pieces.join(''), logprobs: [] },
-  { type: 'response.content_part.done', ...part, part: message(pieces.join('')).content[0] },
-  { type: 'response.output_item.done', output_index: 0, item: message(pieces.join('')) },
-  completed(pieces.join(''), id),
-]
-
-type Event = Record<string, unknown>
-async function until(client: End, type: string): Promise<Event[]> {
-  const events: Event[] = []
-  do events.push(await client.nextJson())
-  while (events.at(-1)?.type !== type)
-  return events
-}
-const joined = (events: readonly Event[]) =>
-  events.map(({ type, delta: text }) => (type === 'response.output_text.delta' ? text : '')).join('')
+afterAll(() => stage.stop())
+const connect = (policy: string, more?: object) => stage.connect(policy, more)
 
 describe('a prompt on a Responses socket', () => {
   it('is redacted, and no other byte of its frame changes', async () => {
-    const { client, signals } = await open('hides')
+    const { client, signals } = await stage.open('hides')
     const frame = (key: string) =>
       `{ "type":"response.create", "model" : "m","instructions":"The key is ${key}, mind",  "input": [` +
       `{"type":"function_call","call_id":"c","name":"f","arguments":"{\\"k\\": \\"${key}\\"}"},` +
       `{"type":"function_call_output","call_id":"c","output":"${key}"}], "é":1.0 }`
     client.socket.send(frame(secret))
-    const { end } = await provider.accepted()
+    const { end } = await stage.provider.accepted()
     expect((await end.next()).text).toBe(frame('[KEY_1]'))
     expect(await signals()).toMatchObject([{ rule: 'content.redact', data: { on: 'prompt', places: 3 } }])
   })
 
   it('is refused by a block rule before a provider is asked, and the connection goes on', async () => {
-    const { client, signals } = await open('refuses')
+    const { client, signals } = await stage.open('refuses')
     for (const _turn of [1, 2]) {
       client.send(create([{ role: 'user', content: `It is ${secret}` }]))
       expect(await client.nextJson()).toMatchObject({
@@ -134,7 +36,7 @@ describe('a prompt on a Responses socket', () => {
       })
     }
     client.send(create('hello'))
-    const { end } = await provider.accepted()
+    const { end } = await stage.provider.accepted()
     expect(await end.nextJson()).toMatchObject({ input: 'hello' })
     client.send({ ...create(secret), stream_id: 's' })
     expect(await client.nextJson()).toMatchObject({ type: 'error', stream_id: 's' })
@@ -144,9 +46,9 @@ describe('a prompt on a Responses socket', () => {
   })
 
   it('has its model renamed beside what is redacted', async () => {
-    const { client } = await open('hides')
+    const { client } = await stage.open('hides')
     client.send({ ...create(secret), model: 'renamed' })
-    const { end } = await provider.accepted()
+    const { end } = await stage.provider.accepted()
     expect(await end.nextJson()).toEqual({ type: 'response.create', input: '[KEY_1]', model: 'gpt-x' })
     client.socket.close(1000)
   })
@@ -208,10 +110,10 @@ describe('a prompt on a Responses socket', () => {
     const { client, far } = await connect('none')
     client.send(create(secret))
     expect(await far.nextJson()).toMatchObject({ input: secret })
-    await plane.changeKey({ policyId: 'pol_hides' })
+    await stage.plane.changeKey({ policyId: 'pol_hides' })
     client.send(create(secret))
     expect(await far.nextJson()).toMatchObject({ input: '[KEY_1]' })
-    await plane.changeKey({ policyId: 'pol_none' })
+    await stage.plane.changeKey({ policyId: 'pol_none' })
     client.send(create(secret))
     expect(await far.nextJson()).toMatchObject({ input: secret })
     client.socket.close(1000)
@@ -269,8 +171,8 @@ describe('placeholders on a Responses socket', () => {
 
 describe('the SDK on a Responses socket', () => {
   it('puts together what rules leave of two turns', async () => {
-    await plane.changeKey({ policyId: 'pol_patterns' })
-    const socket = new ResponsesWS(new OpenAI({ apiKey: plane.key, baseURL: `${plane.baseUrl}/v1` }))
+    await stage.plane.changeKey({ policyId: 'pol_patterns' })
+    const socket = new ResponsesWS(new OpenAI({ apiKey: stage.plane.key, baseURL: `${stage.plane.baseUrl}/v1` }))
     let far: End | null = null
     for (const turn of [1, 2]) {
       let said = ''
@@ -280,7 +182,7 @@ describe('the SDK on a Responses socket', () => {
         socket.on('response.completed', () => resolve(said))
       })
       socket.send({ type: 'response.create', model: 'm', input: `It is ${secret}` })
-      far ??= (await provider.accepted()).end
+      far ??= (await stage.provider.accepted()).end
       expect(await far.nextJson()).toMatchObject({ input: 'It is [P_1]' })
       for (const event of answer(['So ', ...secret, '!'], `r${turn}`)) far.send(event)
       expect(await done).toBe('So [P_1]!')
@@ -289,146 +191,14 @@ describe('the SDK on a Responses socket', () => {
   })
 
   it('is told of a blocked prompt, and goes on', async () => {
-    await plane.changeKey({ policyId: 'pol_refuses' })
-    const socket = new ResponsesWS(new OpenAI({ apiKey: plane.key, baseURL: `${plane.baseUrl}/v1` }))
+    await stage.plane.changeKey({ policyId: 'pol_refuses' })
+    const socket = new ResponsesWS(new OpenAI({ apiKey: stage.plane.key, baseURL: `${stage.plane.baseUrl}/v1` }))
     const failed = new Promise<Error>((resolve) => socket.on('error', resolve))
     socket.send({ type: 'response.create', model: 'm', input: secret })
     expect((await failed).message).toContain('does not allow a provider key in input')
     socket.send({ type: 'response.create', model: 'm', input: 'hello' })
-    const { end: far } = await provider.accepted()
+    const { end: far } = await stage.provider.accepted()
     expect(await far.nextJson()).toMatchObject({ input: 'hello' })
     socket.close()
-  })
-})
-
-describe('an answer on a Responses socket', () => {
-  const text = `It is ${secret}, as asked.`
-  const hidden = 'It is [KEY_1], as asked.'
-
-  it('is redacted as the whole text is, at whichever letter a secret is cut', async () => {
-    for (const at of [...text].keys()) {
-      const { client, far } = await connect('masks')
-      for (const event of answer([text.slice(0, at), text.slice(at)])) far.send(event)
-      const events = await until(client, 'response.completed')
-      expect(joined(events)).toBe(hidden)
-      const all = JSON.stringify(events)
-      expect(all).not.toMatch(/sk-proj|Abc123|Ghi789/)
-      expect(all.split(`"text":"${hidden}"`)).toHaveLength(5)
-      client.socket.close(1000)
-      await once(client.socket, 'close')
-    }
-  })
-
-  it('comes letter by letter, and each turn of a connection is whole', async () => {
-    const { client, far } = await connect('masks')
-    for (const turn of [1, 2, 3]) {
-      for (const event of answer([...text], `r${turn}`)) far.send(event)
-      expect(joined(await until(client, 'response.completed'))).toBe(hidden)
-      client.send(create('more'))
-      await far.next()
-    }
-    client.socket.close(1000)
-  })
-
-  it('that a rule blocks ends its turn; nothing more of it passes, and the next one does', async () => {
-    const { client, far, signals } = await connect('blocks')
-    const [begun, ...rest] = answer(['Yes. ', secret, ' and more'])
-    far.send(begun ?? {})
-    for (const event of rest) far.send(event)
-    const events = await until(client, 'error')
-    expect(joined(events)).toBe('Yes. ')
-    expect(events.at(-1)).toMatchObject({
-      status: 403,
-      error: { code: 'policy_denied', message: expect.stringContaining('the rest of it is withheld') },
-    })
-    client.send(create('again'))
-    expect(await far.nextJson()).toMatchObject({ input: 'again' })
-    for (const event of answer(['Fine.'], 'r2')) far.send(event)
-    const next = await until(client, 'response.completed')
-    expect([next[0]?.type, joined(next)]).toEqual(['response.created', 'Fine.'])
-    expect(await signals()).toMatchObject([{ rule: 'content.block', verdict: 'deny', data: { on: 'answer' } }])
-  })
-
-  it('holds the arguments of a tool until all of them were looked at', async () => {
-    const { client, far } = await connect('blocks')
-    const slot = { item_id: 'f', output_index: 0 }
-    far.send({ type: 'response.created', response: { id: 'r' } })
-    for (const piece of ['{"a":"fine","k":"', 'sk-proj-Abc1', '23Def456Ghi789"}'])
-      far.send({ type: 'response.function_call_arguments.delta', ...slot, delta: piece })
-    far.send({ type: 'response.function_call_arguments.done', ...slot, arguments: `{"a":"fine","k":"${secret}"}` })
-    const events = await until(client, 'error')
-    expect(events.map(({ delta: piece }) => piece ?? '').join('')).toBe('')
-    client.socket.close(1000)
-  })
-
-  it('an error ends no text of it: what follows is not taken for another', async () => {
-    const { client, far } = await connect('masks')
-    const [begun] = answer([])
-    const error = { type: 'error', error: { code: 'bad', message: `No ${secret}` } }
-    for (const event of [begun ?? {}, delta('sk-proj-Abc123'), error, delta('Def456Ghi789'), completed(secret)])
-      far.send(event)
-    const events = await until(client, 'response.completed')
-    expect(JSON.stringify(events)).not.toMatch(/Abc123|Ghi789/)
-    expect(joined(events)).toBe('[KEY_1]')
-    client.socket.close(1000)
-  })
-
-  it('of a blocked turn stays withheld behind an error; an error of the next turn passes', async () => {
-    const { client, far } = await connect('blocks')
-    const error = { type: 'error', error: { code: 'bad', message: 'No' } }
-    const [begun] = answer([])
-    for (const event of [begun ?? {}, delta(`${secret} `), error, delta('tail')]) far.send(event)
-    await until(client, 'error')
-    client.send(create('again'))
-    await far.next()
-    for (const event of [delta('tail'), { ...error, error: { code: 'worse', message: 'No' } }]) far.send(event)
-    expect(await client.nextJson()).toMatchObject({ error: { code: 'worse' } })
-    client.socket.close(1000)
-  })
-
-  it('of several responses at once is looked at by its own stream', async () => {
-    const { client, far } = await connect('blocks', { stream_id: 'a' })
-    client.send(create('b', { stream_id: 'b' }))
-    await far.next()
-    const [begun] = answer([])
-    const of = (stream_id: string, event: object | undefined) => far.send({ ...event, stream_id })
-    for (const id of ['a', 'b']) of(id, begun)
-    of('a', delta('sk-proj-Abc123'))
-    of('b', delta('Hello'))
-    of('a', delta('Def456Ghi789 '))
-    of('a', delta('tail'))
-    of('b', completed('Hello'))
-    const events = await until(client, 'response.completed')
-    expect(events.map(({ type, stream_id }) => [type, stream_id])).toEqual([
-      ['response.created', 'a'],
-      ['response.created', 'b'],
-      ['response.output_text.delta', 'a'],
-      ['response.output_text.delta', 'b'],
-      ['error', 'a'],
-      ['response.completed', 'b'],
-    ])
-    expect(JSON.stringify(events)).not.toContain('Abc123')
-    client.socket.close(1000)
-  })
-
-  it('larger than an event may be, or no JSON, is refused', async () => {
-    const { client, far } = await connect('masks')
-    far.send(delta('x'.repeat(1024 * 1024)))
-    expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'policy_denied' } })
-    for (const event of answer(['x'], 'r2')) far.send(event)
-    await until(client, 'response.completed')
-    far.socket.send('sk-proj')
-    expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'policy_denied' } })
-    client.socket.close(1000)
-  })
-
-  it('passes byte for byte where there is nothing to find, and without rules', async () => {
-    for (const policy of ['masks', 'none']) {
-      const { client, far, signals } = await connect(policy)
-      const frame = '{ "type" : "response.output_text.delta", "delta":"\\u0041b" , "n":1.0}'
-      far.socket.send(frame)
-      expect((await client.next()).text).toBe(frame)
-      expect(await signals()).toEqual([])
-    }
   })
 })
