@@ -158,7 +158,8 @@ describe('every row of the lanes that is answered', () => {
   const rows = lanes.flatMap((lane) =>
     lane.endpoints
       .filter(
-        ({ served, method, socket, media }) => served === 'provider' && method !== 'ANY' && socket === null && !media,
+        ({ served, method, socket, media }) =>
+          served === 'provider' && method !== 'ANY' && socket === null && media !== 'webrtc',
       )
       .map((endpoint) => ({ lane, endpoint, name: `${lane.name} ${endpoint.method} ${endpoint.path}` })),
   )

@@ -15,10 +15,15 @@ export class CallContent {
   /** What is replaced in the prompt. */
   readonly edits: Edit[] = []
   #policies: readonly ContentPolicy[]
-  readonly #trace: Trace
+  readonly #trace: Pick<Trace, 'policySignals'>
   readonly #signals = new Map<string, { data: { places: number } }>()
 
-  constructor(policies: readonly ContentPolicy[], rules: ReadyRules, trace: Trace, placeholders: Placeholders) {
+  constructor(
+    policies: readonly ContentPolicy[],
+    rules: ReadyRules,
+    trace: Pick<Trace, 'policySignals'>,
+    placeholders: Placeholders,
+  ) {
     this.rules = rules
     this.#policies = policies
     this.#trace = trace

@@ -1,12 +1,13 @@
 import type { ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import { readNodes } from '../../core/json-nodes.ts'
+import type { Inspection, Match } from '../../lanes/contract.ts'
 import { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
 import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
 import { Placeholders } from '../../policy/content/placeholders.ts'
 import { TextScan } from '../../policy/content/text-scan.ts'
-import type { Abort } from '../request/arrival.ts'
-import type { Call } from '../request/call.ts'
+import type { Gateway } from '../gateway.ts'
+import type { Trace } from '../request/trace.ts'
 import { CallContent, failedRule } from './call-content.ts'
 import { findTexts } from './content-texts.ts'
 import { joinParts } from './join-parts.ts'
@@ -14,8 +15,19 @@ import { mayMatch } from './may-match.ts'
 import { noteUnseen } from './note-unseen.ts'
 import { scanSliced, WorkTurn } from './scan-sliced.ts'
 
+/** Of a call, or of a request that is only asked about. */
+export interface Prompt {
+  readonly trace: Pick<Trace, 'policySignals'>
+  readonly body: { readonly bytes: Buffer; readonly upload: object | null }
+  readonly match: Pick<Match, 'endpoint'>
+  readonly inspection: Pick<Inspection, 'query'>
+  readonly gateway: Pick<Gateway, 'patterns'>
+  readonly abort: { readonly aborted: boolean }
+  content: CallContent | null
+}
+
 /** Applies the content rules to what is about to be sent. A fault: it must not be. What is redacted is sent so by every attempt. */
-export async function inspectPrompt(call: Call, policies: readonly ContentPolicy[]): Promise<Fault | null> {
+export async function inspectPrompt(call: Prompt, policies: readonly ContentPolicy[]): Promise<Fault | null> {
   const { trace, body, match, inspection, gateway } = call
   const placeholders = new Placeholders((placeholder) => body.bytes.includes(placeholder))
   const content = new CallContent(policies, await readyRules(policies, gateway.patterns), trace, placeholders)
@@ -35,11 +47,12 @@ export async function inspectPrompt(call: Call, policies: readonly ContentPolicy
 }
 
 /** What is known before the provider is paid for it. */
-function unseenBefore({ match: { endpoint } }: Call, content: CallContent): Fault | null {
+function unseenBefore({ match: { endpoint } }: Prompt, content: CallContent): Fault | null {
   const { responseForm, media } = endpoint
   const isFile = responseForm === 'bytes' || responseForm === 'lines'
   if (!isFile && media === undefined) return null
-  const what = isFile ? 'files and sound pass as they are' : 'WebRTC carries sound past the gateway'
+  const carrier = media === 'sip' ? 'a telephone call' : 'WebRTC'
+  const what = isFile ? 'files and sound pass as they are' : `${carrier} carries sound past the gateway`
   const sides: ContentSide[] = isFile ? ['answer'] : ['prompt', 'answer']
   const denials = sides.map((side) => (content.rules[side].length > 0 ? content.noteUnseen(side, what) : null))
   return denials.find((denial) => denial !== null) ?? null
@@ -49,7 +62,7 @@ function unseenBefore({ match: { endpoint } }: Call, content: CallContent): Faul
 export async function inspectBody(
   bytes: Buffer,
   content: CallContent,
-  abort: Abort,
+  abort: Prompt['abort'],
   isKnown = true,
 ): Promise<Fault | null> {
   const root = readNodes(bytes)

@@ -9,7 +9,7 @@ import type { Trace } from '../request/trace.ts'
  * look at that side denies it.
  */
 export function noteUnseen(
-  trace: Trace,
+  trace: Pick<Trace, 'policySignals'>,
   policies: readonly ContentPolicy[],
   side: ContentSide,
   what: string,

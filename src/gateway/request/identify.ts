@@ -88,7 +88,7 @@ function checkPath({ gateway, request, path, lane, match, trace }: Arrival): { l
     trace.routingSignals.push({ rule: 'endpoint', verdict: 'deny', text: `Nobody serves ${operation}: ${why}.` })
     return fault('unknown_path', `${call()} is not served here: ${why}.`)
   }
-  if (media !== undefined) {
+  if (media === 'webrtc') {
     if (!gateway.settings.webrtc) return fault('policy_denied', webrtcDenied)
     trace.routingSignals.push(webrtcUnseen)
   }

@@ -204,6 +204,25 @@ describe('a call by WebRTC', () => {
   })
 })
 
+describe('a telephone call', () => {
+  const paths = ['/realtime/calls/rtc_1/accept', '/live/sessions/sess_1/accept']
+  const accept = () => post({ type: 'realtime', model: 'openai-model', session: { model: 'openai-model' } })
+
+  it.each(paths.flatMap((path) => [['prompts', path] as const, ['answers', path] as const]))(
+    'is not accepted under a policy with rules on %s: %s',
+    async (name, path) => {
+      const denied = await send(name, path, accept())
+      expect([denied.status, denied.called]).toEqual([403, false])
+      expect(denied.text).toContain('a telephone call carries sound past the gateway')
+    },
+  )
+
+  it.each(paths)('is accepted where a policy only notes it: %s', async (path) => {
+    const begun = await send('notes', path, accept())
+    expect([begun.called, begun.signals.map(({ data }) => data?.on)]).toEqual([true, ['prompt', 'answer']])
+  })
+})
+
 describe('an answer that rules cannot look at', () => {
   it.each([
     ['a picture', '/images/generations', { type: 'application/json', text: `{"data":[{"b64_json":"${file}"}]}` }],
