@@ -25,6 +25,11 @@ export function roundUsd(usd: number): number {
   return Math.round(usd * nanoPerUsd) / nanoPerUsd
 }
 
+/** All its digits, and never as a power: `0.0000001`. */
+export function writeUsd(usd: number): string {
+  return usd.toFixed(9).replace(/\.?0+$/, '')
+}
+
 /** Exact up to 8 million dollars. */
 export function usdOfNano(nano: bigint): number {
   return Number(nano) / nanoPerUsd

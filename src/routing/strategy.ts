@@ -1,5 +1,5 @@
 import { flatText } from '../core/flat-text.ts'
-import { usdOfNano } from '../core/money.ts'
+import { usdOfNano, writeUsd } from '../core/money.ts'
 import type { Signal } from '../core/record.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../store/configuration/snapshot.ts'
 import type { Candidate } from './candidates.ts'
@@ -155,5 +155,5 @@ function showLatency(latency: LatencyFigure | null): string {
 }
 
 function showCost(nano: bigint | null): string {
-  return nano === null ? 'without a price' : `$${usdOfNano(nano).toFixed(9).replace(/0+$/, '').replace(/\.$/, '')}`
+  return nano === null ? 'without a price' : `$${writeUsd(usdOfNano(nano))}`
 }

@@ -57,15 +57,21 @@ export function missingDigits(text: string, aligned: number): number {
   return Math.max(0, aligned - (fractionOf(text) ?? aligned))
 }
 
-/** As many digits as it needs to be non-zero: `$1.94`, `$0.0001`. */
+/** As many digits as it takes to be true: `$1.94`, `$0.0051`, `$0.00000381`. */
 export function formatMoney(usd: number): string {
   const size = Math.abs(usd)
   const digits = moneyDigits(usd)
   return `${usd < 0 ? '-' : ''}$${size.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`
 }
 
-/** Digits behind the point of an amount. */
+/** Below a dollar. Above, cents are shown. */
+const significantDigits = 3
+
+/** Digits behind the point of an amount: all that it has where they are few, as those that people set; else it is rounded. */
 export function moneyDigits(usd: number): number {
   const size = Math.abs(usd)
-  return size === 0 || size >= 0.01 ? 2 : Math.min(12, Math.ceil(-Math.log10(size)))
+  const rounded = size === 0 || size >= 1 ? 2 : Math.min(12, significantDigits - 1 - Math.floor(Math.log10(size)))
+  for (let digits = 2; digits <= Math.min(12, Math.max(4, rounded + 1)); digits++)
+    if (Number(size.toFixed(digits)) === Number(size.toPrecision(15))) return digits
+  return Math.max(2, size.toFixed(rounded).replace(/0+$/, '').split('.')[1]?.length ?? 0)
 }
