@@ -269,6 +269,8 @@ export class ControlPlane {
       ...routingView(this.#shared),
       // The lanes are the data plane's: here they are loaded when somebody asks.
       inspect: async (...asked) => (await import('./inspect-request.ts')).inspectRequest(...asked),
+      describeCall: async (...asked) => (await import('./inspect-request.ts')).describeCall(...asked),
+      inspectContent: async (...asked) => (await import('./inspect-content.ts')).inspectContent(...asked),
       limitUsage: (...asked) => limitUsage(this.#shared.limits, this.#publisher.configuration.timeZone, ...asked),
       prices: () => this.#publisher.prices,
       targets: (slot) => this.#targets(slot),

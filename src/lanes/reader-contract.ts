@@ -133,6 +133,8 @@ export interface SocketReader {
 export interface TurnUsage {
   tokens: TokenUsage | null
   detail: UsageDetail | null
+  /** The model that says it has answered. Absent: none does. */
+  model?: string
 }
 
 export interface SocketReading {

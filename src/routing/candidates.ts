@@ -29,6 +29,20 @@ export interface Candidate {
   additionalUpstreamModels?: readonly string[]
 }
 
+/** A model that a call names besides its own. `mayAnswer`: the provider may answer with it instead. */
+export interface AdditionalModel {
+  name: string
+  mayAnswer?: true
+}
+
+/** Of a target's names for the models that a call names besides its own, those that may answer. Undefined: it is sent none, as nearly always. */
+export function fallbacksOf(
+  additional: readonly AdditionalModel[] | undefined,
+  names: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return names?.filter((_, place) => additional?.[place]?.mayAnswer === true)
+}
+
 export interface Translation {
   /** Of a call for vectors: the usual format of its lane. */
   from: FormatName

@@ -74,7 +74,9 @@ function planTogether(
   if (refused !== undefined) return refused
   const candidates = first.candidates.flatMap((candidate) => {
     const names = others.map((other) => nameAt(other.candidates, candidate.provider))
-    return names.every((name) => name !== null) ? [{ ...candidate, additionalUpstreamModels: names }] : []
+    if (!names.every((name) => name !== null)) return []
+    // Translated, the call names its own model and no other.
+    return [candidate.translated === null ? { ...candidate, additionalUpstreamModels: names } : candidate]
   })
   const signals = [...first.signals, ...others.flatMap((other) => other.signals)]
   if (candidates.length > 0) return { ...first, candidates, signals }

@@ -28,7 +28,7 @@ describe('the request that is asked about', () => {
   ) =>
     readQuestion(
       {
-        runtime: { inspect: async () => found },
+        runtime: { inspect: async () => found, describeCall: async () => null },
         store: { records: { get: async () => record } },
       } as object as AdminContext,
       { ...scope, ...input },

@@ -9,7 +9,8 @@ import { startAdminServer } from '../../src/admin/server.ts'
 import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { Secret } from '../../src/core/secret.ts'
-import { inspectRequest } from '../../src/daemon/inspect-request.ts'
+import { inspectContent } from '../../src/daemon/inspect-content.ts'
+import { describeCall, inspectRequest } from '../../src/daemon/inspect-request.ts'
 import { readDocuments } from '../../src/manifest/read.ts'
 import type { CheckResult, ProviderKind } from '../../src/providers/contract.ts'
 import { providerKinds } from '../../src/providers/index.ts'
@@ -117,6 +118,8 @@ export async function startTestGateway(
     onChange: (listener) => store.onChange(listener),
     tryRoute: async () => ({ requestId: 'req_unknown', status: 200, body: '{}' }),
     async *send() {},
+    describeCall: async (...asked) => describeCall(...asked),
+    inspectContent: async (...asked) => inspectContent(...asked),
     inspect: async (...asked) => inspectRequest(...asked),
     limitUsage: (limit) => state.used.get(limit.counter) ?? { used: 0, held: 0, holders: 0, resetsAt: null },
     latency: () => null,

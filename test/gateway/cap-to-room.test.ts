@@ -19,13 +19,13 @@ function stage(roomAt: (tries: number) => number, budgets = 1) {
   const hold = { limits: Array.from({ length: budgets }, () => limit), budgets: [], user: null, heldFor: null }
   const call = {
     gateway: {
-      limits: { holdBudgets },
+      limits: { holdBudgets, budgetUse: () => ({ used: 2000, held: 0, holders: 0 }) },
       model: { configuration: { providers: new Map(), timeZone: 'UTC' } },
     },
     arrival: { limits: { hold }, receivedAt: 0, unpriced: null },
     body: { bytes: Buffer.alloc(0) },
     inputTokens: 0,
-    match: { endpoint: { usesTokens: true, outputLimits: {}, socket: null } },
+    match: { endpoint: { usesTokens: true, outputLimits: { names: ['max_tokens'], within: null }, socket: null } },
     inspection: { model: 'm', outputLimit: 1000, streamed: false, answers: 1 },
     trace: { policySignals, shadowOf: null, attempts: [] },
     outputCap: null,

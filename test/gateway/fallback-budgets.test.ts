@@ -15,7 +15,19 @@ let calls = 0
 beforeAll(async () => {
   provider = http.createServer(async (request, response) => {
     calls++
-    await request.toArray()
+    const sent = Buffer.concat(await request.toArray()).toString()
+    if (request.url?.endsWith('/messages')) {
+      const own = {
+        id: 'm',
+        type: 'message',
+        role: 'assistant',
+        model: 'claude',
+        content: [{ type: 'text', text: sent }],
+      }
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ ...own, stop_reason: 'end_turn', usage: { input_tokens: 20, output_tokens: 10 } }))
+      return
+    }
     const usage = { prompt_tokens: 20, completion_tokens: 100, total_tokens: 120 }
     const choices = [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }]
     response.writeHead(200, { 'content-type': 'application/json' })
@@ -25,8 +37,16 @@ beforeAll(async () => {
   const { port } = provider.address() as AddressInfo
   const route = (model: string) => makeRoute(model, [makeTarget(`openai:${model}`)])
   plane = await startDataPlane({
-    providers: [{ kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` }],
-    routes: [route('dear'), route('nameless')],
+    providers: [
+      { kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1` },
+      { kind: 'anthropic', baseUrl: `http://127.0.0.1:${port}` },
+    ],
+    routes: [
+      route('dear'),
+      route('nameless'),
+      makeRoute('claude', [makeTarget('anthropic:claude')]),
+      makeRoute('opus', [makeTarget('anthropic:opus')]),
+    ],
     policies: [makePolicy('team', { budgetUsdDay: 0.0015 })],
     seeded: true,
   })
@@ -34,7 +54,10 @@ beforeAll(async () => {
     fillPrice({ model, source: 'set', version: 'v1', input, output })
   plane.tell({
     type: 'prices',
-    prices: { revision: 1, prices: [price('openai-model', 1, 10), price('dear', 10, 100)] },
+    prices: {
+      revision: 1,
+      prices: [price('openai-model', 1, 10), price('dear', 10, 100), price('claude', 1, 10), price('opus', 10, 100)],
+    },
   })
   await plane.hear('has')
 })
@@ -76,5 +99,13 @@ describe('a budget, of a call that names models to fall back to', () => {
   it('takes no model of a tool for one that answers', async () => {
     const passed = await ask({ tools: [{ type: 'image_generation', model: 'nameless' }] })
     expect([passed.status, calls]).toEqual([200, 1])
+  })
+
+  it('has room for what is sent: translated, the call names no other model', async () => {
+    const passed = await ask({ model: 'claude', models: ['opus'], max_tokens: 20 })
+    expect(passed.status).toBe(200)
+    expect(passed.body.toString()).not.toContain('opus')
+    const record = await plane.record(passed.requestId)
+    expect(record).toMatchObject({ upstream_model: 'claude', cost: { usd: 0.00012 } })
   })
 })

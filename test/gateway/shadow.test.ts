@@ -48,7 +48,8 @@ async function start(main: Act, shadow: Act, policies: SnapshotPolicy[] = [], up
     shadow: { providerId: 'prv_shadow', upstreamModel },
     retries: 0,
   })
-  const plane = await startDataPlane({ providers, routes: [route], policies })
+  const other = makeRoute('n', [makeTarget('main:other')])
+  const plane = await startDataPlane({ providers, routes: [route, other], policies })
   onTestFinished(() => plane.stop())
   const had = plane.hear('has')
   const prices = [
@@ -180,13 +181,14 @@ describe('a route with a shadow', () => {
     expect(said.includes("The answer was not kept: content rules do not read a shadow's answer.")).toBe(answers === 1)
   })
 
-  it('gets nothing that is stored, that has tools of the provider, or that failed', async () => {
+  it('gets nothing that is stored, that has tools of the provider, that names more models, or that failed', async () => {
     const { plane, seen } = await start(
       (response, body) => (body.includes('break') ? failing : whole)(response, body),
       whole,
     )
     await ask(plane, { store: true })
     await ask(plane, { tools: [{ type: 'web_search' }] })
+    await ask(plane, { models: ['n'] })
     await ask(plane, { messages: [{ role: 'user', content: 'break' }] })
     await ask(plane, { input: 'hi' }, '/responses')
     const { id } = await ask(plane)

@@ -1,14 +1,18 @@
 import type { DegradedPart, PartName } from '../../core/degraded.ts'
+import type { Fault } from '../../core/errors.ts'
+import type { FormatName } from '../../core/format.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import type { NodeCondition, NodeStanding } from '../../core/node-condition.ts'
 import type { Limit } from '../../core/policy-limits.ts'
-import type { RequestRecord } from '../../core/record.ts'
+import type { RequestRecord, Signal } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Manifest } from '../../manifest/read.ts'
 import type { ReadRequest } from '../../manifest/thread-message.ts'
+import type { ContentPolicy } from '../../policy/content/compile.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
 import type { ConversationKeys, Remembered } from '../../routing/affinity.ts'
+import type { AdditionalModel } from '../../routing/candidates.ts'
 import type { HealthTarget, HealthView } from '../../routing/health.ts'
 import type { LatencyFigure } from '../../routing/latency-figures.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
@@ -63,7 +67,7 @@ export interface AdminContext extends OperationContext {
 /** The running gateway as its control plane sees it. */
 /** What of a request body decides where it goes, or why the gateway would reject it. */
 export type Inspected =
-  | {
+  | ({
       lane: LaneName
       operation: string
       model: string | null
@@ -73,14 +77,30 @@ export type Inspected =
       input: number
       outputLimit: number | null
       answers: number
-      /** Else limits and budgets of tokens do not count it. */
-      usesTokens: boolean
-      /** The member that limits its answer, or would; null: it has no length that could be limited. */
-      limitedBy: string | null
+      /** The models that it names besides its own. Absent: none. */
+      additionalModels?: readonly AdditionalModel[] | undefined
+      /** Whose it is; '': it names nobody. */
+      user: string
       /** What says which conversation it belongs to. */
       conversation: { start: string | null; signature: string | null }
-    }
+    } & CallFacts)
   | { lane: LaneName; fault: { code: string; message: string } }
+
+/** What of a call decides what it counts, besides its size. */
+export interface CallFacts {
+  /** Else limits and budgets of tokens do not count it. */
+  usesTokens: boolean
+  /** The member that limits its answer, or would; null: it has no length that could be limited. */
+  limitedBy: string | null
+  /** It asks how many tokens a request of that format has; null: it does not. */
+  counts: FormatName | null
+}
+
+/** What content rules say to a prompt. A fault: it would not be sent. */
+export interface PromptVerdict {
+  fault: Fault | null
+  signals: readonly Signal[]
+}
 
 export interface RouteCall {
   projectId: string
@@ -126,6 +146,15 @@ export interface Runtime {
   health(slot: number, credentials: number, target?: HealthTarget, keyId?: string | null): HealthView
   /** A request body as the data plane would read it, on each lane that it may be meant for. */
   inspect(body: string, lane: LaneName | null, model: string | null): Promise<Inspected[]>
+  /** What is known of a call by the name of its operation; null: the lane has none of that name. */
+  describeCall(lane: LaneName, operation: string): Promise<CallFacts | null>
+  /** What content rules find in such a body, as the data plane would look for it. */
+  inspectContent(
+    body: string,
+    lane: LaneName,
+    model: string,
+    policies: readonly ContentPolicy[],
+  ): Promise<PromptVerdict>
   /** How long calls of that kind took there; null: none has been measured, or no route goes by it. */
   latency(target: HealthTarget, streamed: boolean): LatencyFigure | null
   /** Where a conversation has been, as all threads remember it; null: nobody knows. */
@@ -134,9 +163,9 @@ export interface Runtime {
   isUsable(target: HealthTarget, credential: number): boolean
   /**
    * What is used of a limit at this moment, and held by how many requests in progress; epoch milliseconds of when all is free again, or
-   * `missing` of a limit a minute.
+   * `missing` of a limit a minute. `user`: whose, of a limit that each end user has for himself.
    */
-  limitUsage(limit: Limit, missing?: number): UsedNow
+  limitUsage(limit: Limit, missing?: number | null, user?: string | null): UsedNow
   /** As the data plane has them. */
   prices(): readonly ModelPrice[]
   /** The same for each model that calls to this provider have named; behind a pattern only those that have succeeded. */

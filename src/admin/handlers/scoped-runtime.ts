@@ -26,6 +26,8 @@ export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<St
     onChange: (listener) => runtime.onChange(listener),
     health: (...asked) => runtime.health(...asked),
     inspect: (...asked) => runtime.inspect(...asked),
+    describeCall: (...asked) => runtime.describeCall(...asked),
+    inspectContent: (...asked) => runtime.inspectContent(...asked),
     latency: (...asked) => runtime.latency(...asked),
     recall: (keys) => runtime.recall(keys),
     isUsable: (...asked) => runtime.isUsable(...asked),

@@ -196,9 +196,11 @@ export function believeTurn({ arrival }: Call, turn: TurnUsage, estimate: TokenU
   return { tokens: estimate, detail: usageDetail({ tier: detail?.tier }) }
 }
 
-/** Long context is a matter of one answer, and no matter of all that a connection has seen. */
-export function chargeTurn({ arrival, trace }: Call, turn: PricedUsage): void {
-  const cost = priceUsage(arrival, turn)
+/** Long context is a matter of one answer, and no matter of all that a connection has seen. `model`: null: the connection's own. */
+export function chargeTurn({ arrival, trace }: Call, turn: PricedUsage, model: string | null): void {
+  const { provider, priced, upstreamModel } = trace
+  const other = model === null || model === upstreamModel || priced === null ? priced : { ...priced, model }
+  const cost = priceUsage(arrival, turn, { provider, priced: other })
   if (cost !== null) trace.turnsCost = { ...cost, usd: roundUsd((trace.turnsCost?.usd ?? 0) + cost.usd) }
 }
 

@@ -10,7 +10,8 @@ import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { costOf } from '../../policy/prices/cost.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
-import { budgetsOf, countsUsd, onlyWarns, refuse, refusedUncounted } from '../upstream/hold-budgets.ts'
+import { countsUsd, onlyWarns } from '../upstream/expect-target.ts'
+import { budgetsOf, refuse, refusedUncounted } from '../upstream/hold-budgets.ts'
 
 interface Sum {
   usd: bigint
@@ -68,7 +69,7 @@ function add(sum: Sum, call: Call, target: Candidate, ask: BatchAsk): Fault | nu
   if (!isFree && price === null && unpriced === null && countsUsd(call)) return noPrice(model)
   const most = price?.max_output ?? null
   if (ask.unlimited > 0 && most === null && !isFree && !onlyWarns(call))
-    return unboundedAnswer(isBatch(call) ? 'each request' : 'sampling_params')
+    return unboundedAnswer(null, isBatch(call) ? 'each request' : 'sampling_params')
   const input = Math.ceil(ask.bytes / bytesPerToken)
   const output = ask.output + ask.unlimited * (most ?? 0)
   sum.input += input

@@ -15,9 +15,8 @@ export function admitTurn(
   earlier: EarlierTurns,
   bytes: number | null,
 ): Fault | number {
-  const target = { provider: { id: provider.row.id }, upstreamModel: call.trace.upstreamModel ?? '' }
   const refused = checkHours(call) ?? (bytes === null ? null : takeTurn(call.arrival, bytes))
-  return refused ?? holdTurn(call, earlier, bytes ?? 0, target)
+  return refused ?? holdTurn(call, earlier, bytes ?? 0, { id: provider.row.id })
 }
 
 function checkHours({ gateway, policy, arrival, trace }: Call): Fault | null {

@@ -15,7 +15,7 @@ import { findOwner, isAt } from '../objects/find-owner.ts'
 import type { Call } from '../request/call.ts'
 import { checkNameLength } from '../request/receive.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
-import { planModel } from '../upstream/plan-call.ts'
+import { planModel, withoutUnpriced } from '../upstream/plan-call.ts'
 import type { Bridge } from './bridge.ts'
 import type { FramesDown } from './frames-down.ts'
 import { type OpenedProvider, openProvider } from './open-provider.ts'
@@ -182,14 +182,16 @@ export class FramesUp {
   #renamed(ask: FrameAsk, frame: Frame, provider: OpenedProvider, bridge: Bridge): Frame | null {
     const { model, additionalModels } = ask
     const renames: Rename[] = []
+    const answering: string[] = []
     for (const named of model === null ? additionalModels : [model, ...additionalModels]) {
       const to = this.#nameAt(named.name, named === model, provider)
       if (typeof to !== 'string') return this.#reject(to, bridge)
       if (to !== named.name) renames.push({ model: named, to })
       this.#learnModel(named.name, to)
+      if (named === model || named.mayAnswer === true) answering.push(to)
     }
     if (ask.asksResponse) {
-      const refused = this.#down.turns.ask(provider, promptBytes(frame.bytes))
+      const refused = this.#down.turns.ask(provider, promptBytes(frame.bytes), answering)
       if (refused !== null) return this.#reject(refused, bridge)
     }
     return renames.length === 0 ? frame : { ...frame, bytes: this.#patch(frame.bytes, renames) }
@@ -210,7 +212,9 @@ export class FramesUp {
     if (main && name === inspection.model) return trace.upstreamModel ?? name
     const denied = this.#validate(name)
     if (denied !== null) return denied
-    const planned = planModel(this.#call, name, { what: 'connection', ...placeOf(provider) })
+    const found = planModel(this.#call, name, { what: 'connection', ...placeOf(provider) })
+    const planned = withoutUnpriced(this.#call, found, [name])
+    if (planned.fault?.code === 'policy_denied') return planned.fault
     if (planned.route !== null) return planned.candidates[0]?.upstreamModel ?? name
     // For a part of the work a provider's own name will do: there is no choice of providers in it.
     if (!main) return name

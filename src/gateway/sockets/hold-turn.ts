@@ -2,39 +2,49 @@ import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { amountOf, type BudgetNeed, type BudgetRefusal } from '../../policy/limits/budget-counters.ts'
-import { increment, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'
+import { dearestOf, increment, needOf, smallestIncrement } from '../../policy/limits/expected-use.ts'
 import type { Call } from '../request/call.ts'
+import { expectTarget, type Priced } from '../upstream/expect-target.ts'
 import {
   budgetsOf,
   excessOf,
   holdFirst,
   journalHeld,
   nanoOf,
-  type Priced,
   refuse,
+  refusedUncounted,
   tokensOf,
 } from '../upstream/hold-budgets.ts'
 import { raise } from '../upstream/raise-budgets.ts'
 
-/** What turns of a connection have come to, and whether others still run. */
+/** What turns of a connection have come to, whether others still run, and which models may answer in this one and in those. */
 export interface EarlierTurns {
   used: TokenUsage | null
   running: boolean
+  models: readonly string[]
 }
 
 /**
  * One more turn of a connection: what the turns before it came to, what others hold that still run, and an increment for this one.
  * Gives the output that is held for it.
  */
-export function holdTurn(call: Call, { used, running }: EarlierTurns, bytes: number, target: Priced): Fault | number {
+export function holdTurn(
+  call: Call,
+  { used, running, models }: EarlierTurns,
+  bytes: number,
+  provider: Priced['provider'],
+): Fault | number {
   const { arrival, trace } = call
   const hold = budgetsOf(arrival)
   if (hold === null) return 0
+  const dearest = dearestOf(models.map((upstreamModel) => expectTarget(call, { provider, upstreamModel })))
+  if ('code' in dearest) return refuseUncounted(call, dearest)
+  const { price } = dearest
   // Its model was not known when it was opened.
   const isFirst = hold.budgets.length === 0
-  const refused = isFirst ? holdFirst(call, target, Date.now()) : null
+  const own = { provider, upstreamModel: call.trace.upstreamModel ?? '' }
+  const refused = isFirst ? holdFirst(call, own, Date.now()) : null
   if (refused !== null) return refused
-  const price = call.openHold?.price ?? null
   const before = { usd: nanoOf(trace.turnsCost?.usd ?? 0), tokens: tokensOf(used) }
   const beside = running ? call.openHold : null
   const input = (beside?.input ?? 0) + Math.ceil(bytes / bytesPerToken)
@@ -68,6 +78,12 @@ export async function bookTurns(call: Call, used: TokenUsage, isBusy: () => bool
   if (call.openHold !== openHold || isBusy()) return
   for (const each of hold.budgets) each.exceeded = excessOf(each, amountOf(each.limit, actual))
   gateway.limits.bookTurns(hold, actual)
+}
+
+function refuseUncounted({ trace }: Call, reason: Fault): Fault {
+  if (!trace.policySignals.some(({ text }) => text === reason.message))
+    trace.policySignals.push(refusedUncounted(reason))
+  return reason
 }
 
 const nothing: BudgetNeed = { usd: 0n, tokens: 0 }

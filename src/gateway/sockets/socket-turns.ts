@@ -6,6 +6,7 @@ import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { believeTurn, chargeTurn } from '../answer/charge.ts'
 import type { Call } from '../request/call.ts'
 import { correctTurns } from '../request/take-limits.ts'
+import { nameFallback } from '../upstream/fallback-models.ts'
 import { extendHold } from '../upstream/hold-budgets.ts'
 import { admitTurn } from './admit-turn.ts'
 import { bookTurns } from './hold-turn.ts'
@@ -17,6 +18,8 @@ interface RunningTurn {
   output: number
   begun: boolean
   reported: boolean
+  /** That may answer, the one that is asked first. */
+  models: readonly string[]
 }
 
 /**
@@ -32,7 +35,7 @@ export class SocketTurns {
   /** Tokens that have come of all that run, and that no report has counted. */
   #written = 0
   /** Of a turn that has ended without a report, which may still come. */
-  #unreported: TokenUsage | null = null
+  #unreported: { tokens: TokenUsage; model: string | null } | null = null
   /** What the client has sent for a turn that the provider begins by itself. */
   #heard = 0
   #reports = false
@@ -67,9 +70,9 @@ export class SocketTurns {
     this.#heard += this.#reader.inputOf?.(frame) ?? 0
   }
 
-  /** The client asks for one, in so many bytes. Null: it may begin. */
-  ask(provider: OpenedProvider, bytes: number): Fault | null {
-    return this.#admit(provider, bytes, false)
+  /** The client asks for one, in so many bytes, of one of these models; none: the connection's own. Null: it may begin. */
+  ask(provider: OpenedProvider, bytes: number, models: readonly string[]): Fault | null {
+    return this.#admit(provider, bytes, false, models)
   }
 
   /** The frame that the reader has read last. `failed`: it tells of an error. */
@@ -92,7 +95,8 @@ export class SocketTurns {
     this.#chargeUnreported()
     if (unheard === 0 && (length === 0 || (turns.length === 0 && this.#written === 0))) return
     const input = turns.reduce((sum, turn) => sum + (turn.reported ? 0 : turn.input), unheard)
-    if (input > 0 || this.#written > 0) this.#charge({ tokens: estimatedTokens(input, this.#written), detail: null })
+    if (input === 0 && this.#written === 0) return
+    this.#charge({ tokens: estimatedTokens(input, this.#written), detail: null }, turns[0]?.models[0] ?? null)
   }
 
   /** One that the client has not asked for, since the provider hears when it is its turn, is admitted when it begins. */
@@ -113,12 +117,16 @@ export class SocketTurns {
     return heard
   }
 
-  #admit(provider: OpenedProvider, bytes: number | null, begun: boolean): Fault | null {
+  #admit(provider: OpenedProvider, bytes: number | null, begun: boolean, asked: readonly string[] = []): Fault | null {
     this.#chargeUnreported()
+    const models = asked.length === 0 ? [this.#call.trace.upstreamModel ?? ''] : asked
+    // What is held for those that run beside it has one price with it.
+    const each = [...models, ...this.#running.flatMap((turn) => turn.models)]
     const earlier = { used: this.tokens(), running: this.#running.length > 0 }
-    const held = admitTurn(this.#call, provider, earlier, bytes)
+    const held = admitTurn(this.#call, provider, { ...earlier, models: [...new Set(each)] }, bytes)
     if (typeof held !== 'number') return held
-    this.#running.push({ input: Math.ceil((bytes ?? 0) / bytesPerToken), output: held, begun, reported: false })
+    const input = Math.ceil((bytes ?? 0) / bytesPerToken)
+    this.#running.push({ input, output: held, begun, reported: false, models })
     return null
   }
 
@@ -128,7 +136,7 @@ export class SocketTurns {
     this.#reports ||= turn.tokens !== null
     const estimate = estimatedTokens(running?.input ?? 0, this.#written)
     const believed = believeTurn(this.#call, turn, estimate)
-    this.#charge(believed)
+    this.#charge(believed, running === undefined ? null : nameTurn(this.#call, running.models, turn.model))
     if (believed.tokens === null) return
     if (running !== undefined) running.reported = true
     this.#written = this.#running.length > 1 ? Math.max(0, this.#written - believed.tokens.output) : 0
@@ -144,7 +152,8 @@ export class SocketTurns {
     const input = failed ? 0 : (ended?.input ?? 0)
     // An error has used nothing but what was written before it.
     if (!reported && ended?.reported !== true && input + this.#written > 0) {
-      this.#unreported = estimatedTokens(ended?.input ?? 0, this.#written)
+      const tokens = estimatedTokens(ended?.input ?? 0, this.#written)
+      this.#unreported = { tokens, model: ended?.models[0] ?? null }
       this.#written = 0
     }
     if (this.#running.length > 0) this.#chargeUnreported()
@@ -169,17 +178,17 @@ export class SocketTurns {
   }
 
   #chargeUnreported(): void {
-    const tokens = this.#unreported
+    const ended = this.#unreported
     this.#unreported = null
-    if (tokens === null) return
-    this.#charge({ tokens, detail: null })
+    if (ended === null) return
+    this.#charge({ tokens: ended.tokens, detail: null }, ended.model)
     this.#correct()
   }
 
-  #charge(turn: TurnUsage): void {
+  #charge(turn: TurnUsage, model: string | null): void {
     this.#tokens = addUsage(this.#tokens, turn.tokens)
     this.#detail = addUsageDetail(this.#detail, turn.detail)
-    chargeTurn(this.#call, turn)
+    chargeTurn(this.#call, turn, model)
   }
 
   /** Of what is asked the input counts already. */
@@ -187,4 +196,10 @@ export class SocketTurns {
     const input = this.#running.reduce((sum, turn) => sum + turn.input, 0)
     correctTurns(this.#call.arrival, addUsage(this.#tokens, input === 0 ? null : estimatedTokens(input, 0)))
   }
+}
+
+/** Of the models that may have answered, the one that says it has; else the one that was asked. */
+function nameTurn({ trace }: Call, models: readonly string[], answered: string | undefined): string | null {
+  const [asked = ''] = models
+  return (answered === undefined ? null : nameFallback(trace, asked, answered, models)) ?? asked
 }

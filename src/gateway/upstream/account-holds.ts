@@ -12,7 +12,8 @@ import type { Candidate } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
 import type { HeldAccounts } from '../request/held-accounts.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
-import { expectTarget, holdWhatFits } from './hold-budgets.ts'
+import { expectTarget } from './expect-target.ts'
+import { holdWhatFits } from './hold-budgets.ts'
 import { followLimits } from './raise-budgets.ts'
 
 /** What one attempt takes of the limits of the account that it is made with. */

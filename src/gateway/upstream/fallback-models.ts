@@ -1,29 +1,27 @@
-import type { Fault } from '../../core/errors.ts'
-import { type Expected, needOf } from '../../policy/limits/expected-use.ts'
-import type { Candidate } from '../../routing/plan.ts'
+import { flatText } from '../../core/flat-text.ts'
+import { type Candidate, fallbacksOf } from '../../routing/candidates.ts'
 import type { Call } from '../request/call.ts'
+import type { Trace } from '../request/trace.ts'
 
 /** The models that a provider may answer with in place of the one that is asked, by its names for them. Undefined: none, as nearly always. */
 export function fallbackModels(
   { inspection: { additionalModels } }: Call,
   { additionalUpstreamModels }: Pick<Candidate, 'additionalUpstreamModels'>,
 ): readonly string[] | undefined {
-  return additionalUpstreamModels?.filter((_, place) => additionalModels?.[place]?.mayAnswer === true)
+  return fallbacksOf(additionalModels, additionalUpstreamModels)
 }
 
 /** Which of the names an answer's is: providers may add a date to it. */
-export function nameAnswered(answered: string, names: readonly string[]): string | null {
+function nameAnswered(answered: string, names: readonly string[]): string | null {
   let found: string | null = null
   for (const name of names) if (answered.startsWith(name) && name.length > (found ?? '').length) found = name
   return found
 }
 
-/** Any of them may come: one that cannot be counted refuses the call. */
-export function dearestOf(each: readonly (Expected | Fault)[]): Expected | Fault {
-  return each.reduce((one, other) => ('code' in one || (!('code' in other) && !isDearer(other, one)) ? one : other))
-}
-
-function isDearer(one: Expected, other: Expected): boolean {
-  const [its, others] = [needOf(one, one.output), needOf(other, other.output)]
-  return its.usd === others.usd ? its.tokens > others.tokens : its.usd > others.usd
+/** Where it is another than was asked, the record says so. Null: it is none of them, or the asked one. */
+export function nameFallback(trace: Trace, asked: string, answered: string, names: readonly string[]): string | null {
+  const used = nameAnswered(answered, names)
+  if (used === null || used === asked) return null
+  trace.noteOnce('model', flatText('The provider fell back to ', used, ', as the call lets it.'))
+  return used
 }

@@ -1,7 +1,6 @@
 import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import type { BookedAmount } from '../../core/journal-format.ts'
-import { fillPrice } from '../../core/model-price.ts'
 import { usdOfNano } from '../../core/money.ts'
 import type { RequestRecord, Signal, TokenUsage } from '../../core/record.ts'
 import { doubtedFrom } from '../../lanes/usage.ts'
@@ -13,33 +12,25 @@ import {
   type Moment,
   type RaisedBudgets,
 } from '../../policy/limits/budget-counters.ts'
-import { refusedByBudget } from '../../policy/limits/budget-faults.ts'
+import { type LongestAnswer, refusedByBudget } from '../../policy/limits/budget-faults.ts'
 import {
   type Expected,
-  expectAnswer,
   increment,
   needOf,
-  noPrice,
-  priceForTier,
   smallestIncrement,
   unboundedAnswer,
 } from '../../policy/limits/expected-use.ts'
 import type { LimitCounters, LimitHold } from '../../policy/limits/limit-counters.ts'
-import { fitting } from '../../policy/limits/room-to-cap.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { EarlierParts } from '../request/trace.ts'
 import { capLength, capToRoom } from './cap-to-room.ts'
-import { dearestOf, fallbackModels } from './fallback-models.ts'
+import { endless, expectTarget, type Priced } from './expect-target.ts'
+import { longestFitting } from './longest-answer.ts'
 import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
 
 const nanoPerUsd = 1e9
-
-/** A target, as far as its price and its answer's length depend on it. */
-export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels'> & {
-  provider: Pick<Candidate['provider'], 'id'>
-}
 
 /**
  * After the plan and before anything is journaled or sent: holds what the first target may come to. Null: it may be sent. Only where
@@ -92,9 +83,10 @@ async function holdFirstShared(call: Call, target: Priced | undefined): Promise<
 
 const momentOf = ({ gateway }: Call, now: number): Moment => ({ timeZone: gateway.model.configuration.timeZone, now })
 
-function expectFirst(call: Call, { limits }: LimitHold, target: Priced): Expected | Fault {
+function expectFirst(call: Call, hold: LimitHold, target: Priced): Expected | Fault {
   let expected = expectTarget(call, target)
-  if (expected === endless && capLength(call, limits)) expected = expectTarget(call, target)
+  if (expected === endless && capLength(call, hold.limits)) expected = expectTarget(call, target)
+  if (expected === endless) expected = unboundedAnswer(longestFitting(call, hold, target))
   if ('code' in expected) call.trace.policySignals.push(refusedUncounted(expected))
   return expected
 }
@@ -106,7 +98,8 @@ function concludeFirst(
   expected: Expected,
   refusal: BudgetRefusal | null,
 ): Fault | null {
-  if (refusal !== null) return refuse(call, refusal, fitting(refusal, expected))
+  if (refusal !== null)
+    return refuse(call, refusal, refusal.why === 'spent' ? longestFitting(call, hold, target) : null)
   const { input, output, grows, price } = expected
   hold.heldFor = { input, output, target, limited: (call.outputCap ?? call.inspection.outputLimit) !== null }
   if (grows) call.openHold = { held: output, price, input }
@@ -310,72 +303,13 @@ export function budgetsOf({ limits }: Arrival): LimitHold | null {
   return hold?.limits.some(({ period }) => period !== null) === true ? hold : null
 }
 
-/** Of the models that may answer there, the dearest. `forAccount`: the limits of the provider's own account never only warn. */
-export function expectTarget(call: Call, target: Priced, forAccount = false): Expected | Fault {
-  const expected = expectModel(call, target, forAccount)
-  const others = fallbackModels(call, target)?.map((upstreamModel) => ({ ...target, upstreamModel }))
-  return others === undefined
-    ? expected
-    : dearestOf([expected, ...others.map((other) => expectModel(call, other, forAccount))])
-}
-
-function expectModel(call: Call, { provider, upstreamModel }: Priced, forAccount: boolean): Expected | Fault {
-  const { gateway, inspection, match, body, outputCap } = call
-  const live = gateway.model.configuration.providers.get(provider.id)
-  const { usesTokens, outputLimits } = match.endpoint
-  // A later step of a run cannot name the model: it is the run's, where that is known.
-  const isLater = goesOn(call)
-  const earlier = isLater ? (call.arrival.objects?.earlier ?? null) : null
-  const model = earlier?.model ?? upstreamModel
-  const found = live === undefined ? null : gateway.model.priceOf(live, model)
-  const isFree = found === null && (live === undefined || live.kind.transport !== null)
-  // What a policy says of models without a price holds here too: a rate, or that they may be used uncounted.
-  const { unpriced } = call.arrival
-  const price = isFree ? null : priceForTier(found ?? unpriced?.price ?? null, body.bytes)
-  const isUnknown = isLater && earlier === null
-  if (!isFree && !isUnknown && price === null && unpriced === null && usesTokens && countsUsd(call))
-    return noPrice(model)
-  const input = usesTokens ? call.inputTokens + (earlier?.input ?? 0) : 0
-  if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
-  if (outputLimits === undefined && !isLater) return { price, input, output: 0, grows: false }
-  const { streamed, answers } = inspection
-  const size = { outputLimit: outputCap ?? inspection.outputLimit ?? earlier?.output ?? null, streamed, answers }
-  // Where the policy lets a model without a price be used uncounted, its answer may be as long as it likes.
-  const isUncounted = !forAccount && (onlyWarns(call) || (price === null && !countsTokens(call)))
-  const expected = expectAnswer(price, isFree || isLater || isUncounted, size)
-  if (expected === null) return endless
-  return { price: isUnknown ? (price ?? shownLater) : price, input, ...expected }
-}
-
-const endless = Object.freeze(unboundedAnswer())
-
-/** A later step of a run. */
-export const goesOn = ({ match: { endpoint } }: Call): boolean =>
-  endpoint.startedWork !== undefined && endpoint.model === 'none'
-
-/** What its end will show: until then it needs room, however little. */
-const shownLater = fillPrice({ model: '', source: 'set', version: '' })
-
-export const countsUsd = ({ arrival }: Call): boolean =>
-  arrival.limits?.hold?.limits.some(({ kind, warns }) => kind === 'usd' && !warns) === true
-
-const countsTokens = ({ arrival }: Call): boolean =>
-  arrival.limits?.hold?.limits.some(({ kind, period, warns }) => kind === 'tokens' && period !== null && !warns) ===
-  true
-
-/** Budgets that only warn refuse nothing. */
-export function onlyWarns({ arrival }: Call): boolean {
-  return arrival.limits?.hold?.limits.every(({ period, warns }) => period === null || warns) === true
-}
-
 /** What no budget can count stands among the policy's verdicts, like what is over one. */
 export function refusedUncounted({ message }: Fault): Signal {
   return { rule: 'budget', verdict: 'deny', text: message }
 }
 
-/** `fits`: the largest `max_tokens` that would pass. */
-export function refuse({ trace }: Call, refusal: BudgetRefusal, fits: number | null): Fault {
-  const { fault: reason, signal } = refusedByBudget(refusal, fits)
+export function refuse({ trace }: Call, refusal: BudgetRefusal, longest: LongestAnswer | null): Fault {
+  const { fault: reason, signal } = refusedByBudget(refusal, longest)
   trace.policySignals.push(signal)
   return reason
 }

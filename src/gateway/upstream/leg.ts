@@ -15,7 +15,7 @@ import type { Call } from '../request/call.ts'
 import type { EarlierParts, PricedModel } from '../request/trace.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import type { Gated } from './answer-consumer.ts'
-import { fallbackModels, nameAnswered } from './fallback-models.ts'
+import { fallbackModels, nameFallback } from './fallback-models.ts'
 import { findHeader, findRequestId, headersUp, passRange, withoutTrace } from './headers.ts'
 import type { UpstreamCall } from './upstream-call.ts'
 
@@ -260,10 +260,9 @@ export function noteAnswered({ call, provider, reader, candidate }: Leg): void {
   const { model } = reader.seen()
   if (model === null) return
   const own = candidate.upstreamModel
-  const used = fallbacks === undefined ? null : nameAnswered(model, [own, ...fallbacks])
-  if (used !== null && used !== own) {
+  const used = fallbacks === undefined ? null : nameFallback(trace, own, model, [own, ...fallbacks])
+  if (used !== null) {
     trace.upstreamModel = used
-    trace.noteOnce('model', flatText('The provider fell back to ', used, ', as the call lets it.'))
     if (priced !== null) trace.priced = { ...priced, model: used }
     return
   }

@@ -13,9 +13,7 @@ import type { Call } from '../request/call.ts'
 export function planFor(call: Call): Plan {
   const { model, additionalModels } = call.inspection
   const found = planModel(call, model, call.pin, additionalModels)
-  const { unpriced } = call.arrival
-  const planned =
-    unpriced?.denies === true && model !== null ? withoutUnpriced(call, found, unpriced.policy, model) : found
+  const planned = withoutUnpriced(call, found, [model, ...(additionalModels ?? []).map(({ name }) => name)])
   for (const signal of planned.signals) {
     if (signal.rule === 'target' && signal.verdict === 'skipped') call.trace.skipped(signal)
     else call.trace.routingSignals.push(signal)
@@ -24,9 +22,12 @@ export function planFor(call: Call): Plan {
   return planned
 }
 
-function withoutUnpriced(call: Call, found: Plan, policy: string, model: string): Plan {
-  const models = [model, ...(call.inspection.additionalModels ?? []).map(({ name }) => name)]
-  return denyUnpriced(found, { models, policy, isPriced: (candidate) => isPriced(call, candidate) })
+/** Where a policy denies models without a price. */
+export function withoutUnpriced(call: Call, found: Plan, names: readonly (string | null)[]): Plan {
+  const { unpriced } = call.arrival
+  const models = names.filter((name) => name !== null)
+  if (unpriced?.denies !== true || models.length === 0) return found
+  return denyUnpriced(found, { models, policy: unpriced.policy, isPriced: (candidate) => isPriced(call, candidate) })
 }
 
 /** What needs no price counts as priced: calls without tokens, and providers within the gateway. */

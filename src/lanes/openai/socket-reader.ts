@@ -81,7 +81,8 @@ export class OpenaiSocketReader implements SocketReader {
     const tokens = readSocketUsage(response?.usage)
     const searches = response === null ? null : readSearches(response)
     const detail = readUsageDetail(response?.usage, response?.service_tier, searches)
-    this.turn = tokens === null && detail === null ? null : { tokens, detail }
+    const model = asText(response?.model)
+    this.turn = tokens === null && detail === null ? null : { tokens, detail, ...(model === null ? {} : { model }) }
     if (response === null || type === 'response.done') return { ...emptyReading, error }
     return {
       error,

@@ -1,22 +1,32 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { isoTime } from '../../core/flat-text.ts'
-import { usdOfNano } from '../../core/money.ts'
+import { usdOfNano, writeUsd } from '../../core/money.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { BudgetRefusal } from './budget-counters.ts'
 import { nameForClient, whoShares } from './limit-faults.ts'
+
+/** The member that limits an answer, as the client knows it, and how much would fit in it; null: nothing. */
+export interface LongestAnswer {
+  name: string
+  most: number | null
+}
 
 /** Of a budget's period only its end is told. */
 export type RefusalFacts = Omit<BudgetRefusal, 'period' | 'want'> & { period: Pick<BudgetRefusal['period'], 'end'> }
 
 /**
  * A budget that is spent says when it is full again and that trying again does not help; one whose room running requests hold, here or
- * on other nodes, says how many, and is worth another try; so is one of which this node was not given enough. `fits`: the most output tokens that still fit; null: nothing does.
+ * on other nodes, says how many, and is worth another try; so is one of which this node was not given enough.
+ * `longest`: null: no shorter answer would help.
  */
-export function refusedByBudget(refusal: RefusalFacts, fits: number | null): { fault: Fault; signal: Signal } {
+export function refusedByBudget(
+  refusal: RefusalFacts,
+  longest: LongestAnswer | null,
+): { fault: Fault; signal: Signal } {
   const { limit, period, need, most, use, why } = refusal
   const resetsAt = isoTime(period.end)
-  const reason = explain(refusal, fits)
+  const reason = explain(refusal, longest)
   const text = `${describe(limit, most, limit.scope)} ${reason}`
   const message = `${describe(limit, most, nameForClient(limit.scope))} ${reason}`
   const data = {
@@ -37,14 +47,15 @@ export function refusedByBudget(refusal: RefusalFacts, fits: number | null): { f
 }
 
 function describe({ policy, scope, kind, period, perUser }: Limit, most: number, named: string): string {
-  const amount = kind === 'usd' ? `${dollars(most)} USD` : `${most} tokens`
+  const amount = kind === 'usd' ? `${writeUsd(dollars(most))} USD` : `${most} tokens`
   if (policy === null) return `The account of ${scope.replace(':', ' ')} may be used for ${amount} a ${period}.`
   return `The policy ${policy} allows ${amount} a ${period} for ${whoShares(perUser, named)}.`
 }
 
-function explain({ limit, period, need, use, why }: RefusalFacts, fits: number | null): string {
+function explain({ limit, period, need, use, why }: RefusalFacts, longest: LongestAnswer | null): string {
   const unit = limit.kind === 'usd' ? 'USD' : 'tokens'
-  const needs = `This request may need ${shown(limit, Number(need))} ${unit}`
+  const written = (amount: number) => (limit.kind === 'usd' ? writeUsd(dollars(amount)) : String(amount))
+  const needs = `This request may need ${written(Number(need))} ${unit}`
   switch (why) {
     case 'closed':
       return 'What was used before the gateway started is still being counted; try again in a second.'
@@ -57,8 +68,9 @@ function explain({ limit, period, need, use, why }: RefusalFacts, fits: number |
         return `${needs}, and other nodes of the cluster have in hand what is left; try again in a second.`
       return `${needs}, and ${use.holders} running ${use.holders === 1 ? 'request holds' : 'requests hold'} what is left; try again when one has ended.`
     case 'spent': {
-      const smaller = fits === null || fits < 1 ? '' : ` Or send it with a max_tokens of at most ${fits}.`
-      return `${needs}, and ${shown(limit, use.used)} are used. It resets at ${isoTime(period.end)}.${smaller}`
+      const { name, most = null } = longest ?? {}
+      const smaller = most === null ? '' : ` Or send it with a ${name} of at most ${most}.`
+      return `${needs}, and ${written(use.used)} are used. It resets at ${isoTime(period.end)}.${smaller}`
     }
   }
 }

@@ -5,6 +5,7 @@ import { readValue } from '../../core/json-value.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import { costOf } from '../prices/cost.ts'
 import type { BudgetNeed } from './budget-counters.ts'
+import type { LongestAnswer } from './budget-faults.ts'
 
 /** What a target may make of a call: its price, and how many tokens it may write. */
 export interface Expected {
@@ -71,9 +72,21 @@ export function noAccountPrice(model: string): Fault {
   return fault('policy_denied', message, { param: 'model' })
 }
 
-/** `where`: in what the client can set a limit. */
-export function unboundedAnswer(where: string | null = null): Fault {
-  const how = where === null ? 'set max_tokens, or stream the answer' : `set max_tokens in ${where}`
+/** `where`: in what the client can set the limit, where that is not the request itself. */
+export function unboundedAnswer(longest: LongestAnswer | null = null, where: string | null = null): Fault {
+  const { name = 'max_tokens', most = null } = longest ?? {}
+  const limit = most === null ? `set ${name}` : `set ${name} to at most ${most}`
+  const how = where === null ? `${limit}, or stream the answer` : `${limit} in ${where}`
   const message = `A budget applies, and the longest answer of this model is not known, so its cost has no limit: ${how}.`
-  return fault('policy_denied', message, { param: 'max_tokens' })
+  return fault('policy_denied', message, { param: name })
+}
+
+/** Any of them may come: one that cannot be counted refuses the call. */
+export function dearestOf(each: readonly (Expected | Fault)[]): Expected | Fault {
+  return each.reduce((one, other) => ('code' in one || (!('code' in other) && !isDearer(other, one)) ? one : other))
+}
+
+function isDearer(one: Expected, other: Expected): boolean {
+  const [its, others] = [needOf(one, one.output), needOf(other, other.output)]
+  return its.usd === others.usd ? its.tokens > others.tokens : its.usd > others.usd
 }

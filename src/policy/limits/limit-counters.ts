@@ -252,16 +252,20 @@ export class LimitCounters {
 
   /** What is used or held of a limit now. */
   used(limit: Limit, user: string | null = null): number {
-    const row = limit.perUser ? this.#rows.findForUser(limit.counter, user ?? '') : this.#rows.find(limit.counter)
+    const row = this.#find(limit, user)
     if (row === null) return 0
     if (limit.kind === 'concurrency') return this.#counting.usedSlots(this.#rows.words, row)
     return this.#counting.windowOf(limit.kind).used(this.#rows, row, this.#counting.epochAt(this.#now()))
   }
 
   /** Milliseconds until so much of a limit a minute is free again that is used now. */
-  freeIn(limit: Limit, amount: number): number {
-    const row = this.#rows.find(limit.counter)
+  freeIn(limit: Limit, amount: number, user: string | null = null): number {
+    const row = this.#find(limit, user)
     return row === null ? 0 : this.#counting.windowOf(limit.kind).wait(this.#rows, row, amount, this.#now())
+  }
+
+  #find({ perUser, counter }: Limit, user: string | null) {
+    return perUser ? this.#rows.findForUser(counter, user ?? '') : this.#rows.find(counter)
   }
 
   /** Of the tightest limits a minute, as they are for a request that was just admitted. */

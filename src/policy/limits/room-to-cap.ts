@@ -1,3 +1,4 @@
+import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
 import type { BudgetRefusal } from './budget-counters.ts'
@@ -41,12 +42,50 @@ export function cappedToRoom({ policy }: { policy: string | null }, asked: numbe
 }
 
 /** The most output tokens whose hold fits into what is not used. */
-export function fitting({ limit, most, use }: Omit<Refused, 'why'>, { price, input, output }: Expected): number | null {
+function fitting({ limit, most, use }: Omit<Refused, 'why'>, { price, input, output }: Expected): number | null {
   const room = most - use.used
   if (output === 0) return null
   if (limit.kind === 'tokens') return room - input
   if (price === null) return null
   const without = Number(holdOf(price, input, 0))
   const each = (Number(holdOf(price, input, output)) - without) / output
-  return each <= 0 ? null : Math.floor((room - without) / each)
+  if (each <= 0) return null
+  const fits = Math.floor((room - without) / each)
+  // Holds are rounded up.
+  return fits > 0 && Number(holdOf(price, input, fits)) > room ? fits - 1 : fits
+}
+
+/** What a budget has at this moment. */
+export interface BudgetState {
+  limit: Limit
+  /** With what is granted on top of it. */
+  most: number
+  use: { used: number; held: number }
+}
+
+/** Quotes, braces, and a number of seven digits. */
+const besideName = 16
+
+/** Far longer than any answer. */
+export const anyLength = 1_000_000
+
+/**
+ * How long each of so many answers may be for all of the budgets to have room for the call at this moment. Null: they have none, or do
+ * not go by its length. `expected`: of each model that may answer, with `anyLength`. `adds`: the member that the client would add.
+ */
+export function longestAnswer(
+  budgets: readonly BudgetState[],
+  expected: readonly Expected[],
+  { answers, adds }: { answers: number; adds: string | null },
+): number | null {
+  const more = adds === null ? 0 : Math.ceil((adds.length + besideName) / bytesPerToken)
+  let least = Number.POSITIVE_INFINITY
+  for (const { use, ...budget } of budgets)
+    for (const each of expected) {
+      const longer = { ...each, input: each.input + more }
+      const fits = fitting({ ...budget, use: { used: use.used + use.held } }, longer)
+      if (fits !== null && fits < each.output) least = Math.min(least, fits)
+    }
+  const each = Math.floor(least / answers)
+  return each >= 1 && Number.isFinite(each) ? each : null
 }

@@ -94,3 +94,11 @@ it('says of a budget that nodes share that this one is cut off, and that another
     expect(text).toMatch(/is cut off from the others .*; try again, another node may answer\.$/)
   }
 })
+
+it('writes the smallest amount of a budget in USD with all its digits', () => {
+  const limit: Limit = { ...shared, kind: 'usd', period: 'day' }
+  const use = { used: 20, held: 0, holders: 0 }
+  const { fault } = refusedByBudget({ limit, period: { end: 0 }, need: 1n, most: 5100, use, why: 'spent' }, null)
+  expect(fault.message).toContain('allows 0.0000051 USD a day')
+  expect(fault.message).toContain('may need 0.000000001 USD, and 0.00000002 are used')
+})

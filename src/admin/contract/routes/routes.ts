@@ -358,6 +358,9 @@ export const routes = {
         lane: field(laneName.optional(), {
           description: "Lane of the request (default: the lane of the route's provider)",
         }),
+        user: field(z.string().min(1).optional(), {
+          description: 'End user whose own limits are counted (default: the one in --body)',
+        }),
       }),
     )
     .output(explanationShape),

@@ -19,18 +19,23 @@ interface LimitUsages {
   limits: z.infer<typeof limitShape>[]
 }
 
-/** What is used of limits, as the data plane counts it at this moment. */
-export function showLimits(runtime: Pick<Runtime, 'limitUsage'>, all: readonly Limit[]): LimitUsages {
+/** What is used of limits, as the data plane counts it at this moment. `user`: whose, of those that each end user has. */
+export function showLimits(
+  runtime: Pick<Runtime, 'limitUsage'>,
+  all: readonly Limit[],
+  user: string | null = null,
+): LimitUsages {
   const shown: LimitUsages = { periods: [], limits: [] }
   const now = Date.now()
   for (const limit of all) {
-    const { used, held, resetsAt, includesHeld } = runtime.limitUsage(limit)
-    const { policy, scope, kind, period, perUser } = limit
+    const { used, held, resetsAt, includesHeld } = runtime.limitUsage(limit, null, user)
+    const { policy, scope, kind, period } = limit
+    const isApart = limit.perUser && user === null
     const amount = (value: number) => (kind === 'usd' ? value / nanoPerUsd : value)
     const common = {
       policy: policy ?? '',
       scope,
-      used: perUser ? null : amount(used),
+      used: isApart ? null : amount(used),
       limit: amount(limitAt(limit, now)),
     }
     const resets = resetsAt === null ? null : isoTime(Math.round(resetsAt))
@@ -38,7 +43,7 @@ export function showLimits(runtime: Pick<Runtime, 'limitUsage'>, all: readonly L
       const more = includesHeld === true ? { used_includes_held: includesHeld } : {}
       if (kind !== 'usd') shown.limits.push({ ...common, ...more, kind, resets_at: resets })
     } else if (kind === 'usd' || kind === 'tokens')
-      shown.periods.push({ ...common, kind, period, held: perUser ? null : amount(held), resets_at: resets ?? '' })
+      shown.periods.push({ ...common, kind, period, held: isApart ? null : amount(held), resets_at: resets ?? '' })
   }
   return shown
 }

@@ -14,14 +14,14 @@ import {
 import type { LimitRefusal } from '../../../policy/limits/limit-counters.ts'
 import { PriceBook } from '../../../policy/prices/find-price.ts'
 import { vendorOf } from '../../../providers/vendor.ts'
-import type { Candidate } from '../../../routing/plan.ts'
+import { type Candidate, fallbacksOf } from '../../../routing/candidates.ts'
 import type { AdminContext } from '../context.ts'
 import type { RouteQuestion } from './explain-question.ts'
 
 /** What of a request limits and budgets count. */
 export type CountedCall = Pick<
   RouteQuestion,
-  'input' | 'outputLimit' | 'answers' | 'streamed' | 'usesTokens' | 'limitedBy'
+  'input' | 'outputLimit' | 'answers' | 'streamed' | 'usesTokens' | 'limitedBy' | 'additionalModels' | 'user'
 > & {
   /** null: not known, and the request is taken for the smallest that there is. */
   text: string | null
@@ -38,11 +38,12 @@ export function findMinuteRefusal(
   asked: CountedCall,
   now: number,
 ): Omit<LimitRefusal, 'want'> | null {
-  const { used, includesHeld } = runtime.limitUsage(limit)
+  const user = asked.user
+  const { used, includesHeld } = runtime.limitUsage(limit, null, user)
   const amount = limit.kind === 'tokens' ? tokensOf(asked) : 1
   const missing = used + amount - limit.limit
   if (missing <= 0) return null
-  const { resetsAt } = runtime.limitUsage(limit, missing)
+  const { resetsAt } = runtime.limitUsage(limit, missing, user)
   const wait = limit.kind === 'concurrency' ? 1000 : resetsAt === null ? null : resetsAt - now
   const apart = includesHeld === true ? 'held' : null
   return { limit, amount, used, waitMs: amount > limit.limit ? null : wait, apart }
@@ -53,10 +54,11 @@ export function findBudgetRefusal(
   context: Pick<AdminContext, 'runtime'>,
   limits: readonly Limit[],
   expected: Expected,
+  { user }: Pick<CountedCall, 'user'>,
   now: number,
 ): RefusalFacts | null {
   for (let { output } = expected; ; output = Math.floor(output / 2)) {
-    const found = limits.map((limit) => refuseBudget(context, limit, { ...expected, output }, now))
+    const found = limits.map((limit) => refuseBudget(context, { limit, user }, { ...expected, output }, now))
     const refusal = found.find((each) => each !== null) ?? null
     if (refusal === null || !expected.grows || output / 2 < smallestIncrement) return refusal
   }
@@ -64,11 +66,11 @@ export function findBudgetRefusal(
 
 function refuseBudget(
   { runtime }: Pick<AdminContext, 'runtime'>,
-  limit: Limit,
+  { limit, user }: { limit: Limit; user: string | null },
   expected: Expected,
   now: number,
 ): RefusalFacts | null {
-  const { resetsAt, ...use } = runtime.limitUsage(limit)
+  const { resetsAt, ...use } = runtime.limitUsage(limit, null, user)
   const most = limitAt(limit, now)
   const need = amountOf(limit, needOf(expected, expected.output))
   // A limit of 0 lets nothing pass, whatever it costs.
@@ -80,8 +82,8 @@ function refuseBudget(
 /** `price`: as the request's tier and the policies of its key have it; null: it is free there, or there is none. */
 export function priceAt(
   { runtime, kinds }: Pick<AdminContext, 'runtime' | 'kinds'>,
-  { provider, upstreamModel: model }: Candidate,
-  { text, policy }: CountedCall,
+  { provider, upstreamModel: model }: Pick<Candidate, 'provider' | 'upstreamModel'>,
+  { text, policy }: Pick<CountedCall, 'text' | 'policy'>,
 ) {
   const kind = kinds.find((each) => each.kind === provider.kind)
   const target = { provider: provider.name, vendor: kind === undefined ? '' : vendorOf(kind, provider.settings), model }
@@ -91,17 +93,23 @@ export function priceAt(
   return { price, isFree }
 }
 
+/** The names of all models that may answer there, its own first. */
+export function namesAt(
+  { upstreamModel, additionalUpstreamModels }: Candidate,
+  { additionalModels }: Pick<CountedCall, 'additionalModels'>,
+): readonly string[] {
+  return [upstreamModel, ...(fallbacksOf(additionalModels, additionalUpstreamModels) ?? [])]
+}
+
 /** What a limit of tokens a minute counts of it when it comes. */
 export const tokensOf = (asked: CountedCall): number =>
   asked.usesTokens ? Math.max(1, asked.input + (limitOf(asked) ?? 0)) : 0
 
-/** Vectors, images and sound have no length that anybody could limit. */
-const hasNoLength = ({ text, limitedBy }: CountedCall): boolean => text !== null && limitedBy === null
-
 /** The most that the request may write; null: it sets no limit, and no policy does. */
 export function limitOf(asked: CountedCall): number | null {
-  const { outputLimit, policy, room } = asked
-  return hasNoLength(asked) ? null : (room ?? outputCap(policy?.output ?? null, outputLimit) ?? outputLimit)
+  const { outputLimit, policy, room, limitedBy } = asked
+  // Vectors, images and sound have no length that anybody could limit.
+  return limitedBy === null ? null : (room ?? outputCap(policy?.output ?? null, outputLimit) ?? outputLimit)
 }
 
 /** How long its answer may get, as the data plane expects it; null: nobody knows. */
@@ -110,7 +118,7 @@ export function expectLength(
   price: ModelPrice | null,
   isUncounted: boolean,
 ): Pick<Expected, 'output' | 'grows'> | null {
-  if (hasNoLength(asked)) return { output: 0, grows: false }
+  if (asked.limitedBy === null) return { output: 0, grows: false }
   const streamed = asked.streamed || asked.text === null
   return expectAnswer(price, isUncounted, { outputLimit: limitOf(asked), streamed, answers: asked.answers })
 }

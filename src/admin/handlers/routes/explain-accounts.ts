@@ -2,11 +2,18 @@ import type { Fault } from '../../../core/errors.ts'
 import type { Limit } from '../../../core/policy-limits.ts'
 import { accountLimits } from '../../../policy/limits/account-limits.ts'
 import { refusedByBudget } from '../../../policy/limits/budget-faults.ts'
-import { type Expected, noAccountPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
+import { dearestOf, type Expected, noAccountPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
 import { refusedByLimit } from '../../../policy/limits/limit-faults.ts'
 import type { Candidate, Plan } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
-import { type CountedCall, expectLength, findBudgetRefusal, findMinuteRefusal, priceAt } from './count-request.ts'
+import {
+  type CountedCall,
+  expectLength,
+  findBudgetRefusal,
+  findMinuteRefusal,
+  namesAt,
+  priceAt,
+} from './count-request.ts'
 
 /**
  * Of the targets of a plan, those whose accounts have no room for the request at this moment: the data plane skips them when their
@@ -47,15 +54,24 @@ function refusalOf(
         ? findMinuteRefusal(context, limit, asked, now)
         : expected === null
           ? null
-          : findBudgetRefusal(context, [limit], expected, now)
+          : findBudgetRefusal(context, [limit], expected, asked, now)
     if (refused === null) continue
     return 'need' in refused ? refusedByBudget(refused, null).fault : refusedByLimit(refused).fault
   }
   return null
 }
 
-/** As the data plane expects it of a call that asks a model. */
+/** As the data plane expects it of a call that asks a model: of those that may answer, the dearest. */
 function expect(
+  context: Pick<AdminContext, 'runtime' | 'kinds'>,
+  candidate: Candidate,
+  asked: CountedCall,
+): Expected | Fault {
+  const models = namesAt(candidate, asked)
+  return dearestOf(models.map((upstreamModel) => expectModel(context, { ...candidate, upstreamModel }, asked)))
+}
+
+function expectModel(
   context: Pick<AdminContext, 'runtime' | 'kinds'>,
   candidate: Candidate,
   asked: CountedCall,

@@ -1,11 +1,11 @@
 import type { Fault } from '../../../core/errors.ts'
-import type { Limit } from '../../../core/policy-limits.ts'
+import { type Limit, limitAt } from '../../../core/policy-limits.ts'
 import type { Signal } from '../../../core/record.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
-import { refusedByBudget } from '../../../policy/limits/budget-faults.ts'
-import { type Expected, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
+import { type LongestAnswer, refusedByBudget } from '../../../policy/limits/budget-faults.ts'
+import { dearestOf, type Expected, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
 import { refusedByLimit, withinLimits } from '../../../policy/limits/limit-faults.ts'
-import { cappedToRoom, capUnknown, fitting, roomToCap } from '../../../policy/limits/room-to-cap.ts'
+import { anyLength, cappedToRoom, capUnknown, longestAnswer, roomToCap } from '../../../policy/limits/room-to-cap.ts'
 import type { Candidate } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
 import {
@@ -13,6 +13,7 @@ import {
   expectLength,
   findBudgetRefusal,
   findMinuteRefusal,
+  namesAt,
   priceAt,
   tokensOf,
 } from './count-request.ts'
@@ -26,7 +27,7 @@ interface LimitVerdict {
 
 const nothing: LimitVerdict = { fault: null, signals: [] }
 
-/** What the limits a minute and at once of a key would say to the request now. Whose end user it is nobody knows here. */
+/** What the limits a minute and at once of a key would say to the request now. */
 export function explainLimits(
   context: Context,
   { limits }: Pick<EffectivePolicy, 'limits'>,
@@ -36,14 +37,14 @@ export function explainLimits(
   if (limits === null) return nothing
   const taken: { limit: Limit; left: number }[] = []
   for (const limit of limits) {
-    if (limit.period !== null || limit.perUser) continue
+    if (limit.period !== null || (limit.perUser && asked.user === null)) continue
     const refusal = findMinuteRefusal(context, limit, asked, now)
     if (refusal !== null) {
       const { fault, signal } = refusedByLimit(refusal)
       return { fault, signals: [signal] }
     }
     const amount = limit.kind === 'tokens' ? tokensOf(asked) : 1
-    taken.push({ limit, left: limit.limit - context.runtime.limitUsage(limit).used - amount })
+    taken.push({ limit, left: limit.limit - context.runtime.limitUsage(limit, null, asked.user).used - amount })
   }
   return { fault: null, signals: [withinLimits({ taken })] }
 }
@@ -59,7 +60,8 @@ export function explainBudgets(
   asked: CountedCall,
   now = Date.now(),
 ): LimitVerdict & { room: number | null } {
-  const budgets = policy?.limits?.filter(({ period, perUser }) => period !== null && !perUser) ?? []
+  const budgets =
+    policy?.limits?.filter(({ period, perUser }) => period !== null && (!perUser || asked.user !== null)) ?? []
   const refusing = budgets.filter(({ warns }) => !warns)
   if (first === undefined || budgets.length === 0) return { ...nothing, room: null }
   let room: number | null = null
@@ -73,12 +75,15 @@ export function explainBudgets(
       note = [cappedToRoom(unknown.limit, asked.outputLimit, room)]
       continue
     }
-    if ('code' in expected) return { fault: expected, signals: [denied(expected)], room: null }
-    const refusal = findBudgetRefusal(context, refusing, expected, now)
+    if ('code' in expected) {
+      const fault = expected === endless ? unboundedAnswer(longest(context, first, asked, refusing, now)) : expected
+      return { fault, signals: [denied(fault)], room: null }
+    }
+    const refusal = findBudgetRefusal(context, refusing, expected, asked, now)
     if (refusal === null) return { fault: null, signals: note, room }
     const most = caps === budgets.length || asked.text === null ? null : roomToCap(refusal, expected, asked.answers)
     if (most === null) {
-      const { fault, signal } = refusedByBudget(refusal, fitting(refusal, expected))
+      const { fault, signal } = refusedByBudget(refusal, longest(context, first, asked, refusing, now))
       return { fault, signals: [...note, signal], room: null }
     }
     room = most
@@ -86,8 +91,42 @@ export function explainBudgets(
   }
 }
 
-/** As the data plane expects it of a call that asks a model. */
+/** As the data plane expects it of a call that asks a model: of those that may answer, the dearest. */
 function expect(context: Context, first: Candidate, asked: CountedCall, refusing: readonly Limit[]): Expected | Fault {
+  return dearestOf(expectEach(context, first, asked, refusing))
+}
+
+function expectEach(context: Context, first: Candidate, asked: CountedCall, refusing: readonly Limit[]) {
+  const models = namesAt(first, asked)
+  return models.map((upstreamModel) => expectModel(context, { ...first, upstreamModel }, asked, refusing))
+}
+
+/** How long the budgets would let its answer be. */
+function longest(
+  context: Context,
+  first: Candidate,
+  asked: CountedCall,
+  refusing: readonly Limit[],
+  now: number,
+): LongestAnswer | null {
+  const { limitedBy, outputLimit, answers, user } = asked
+  if (limitedBy === null) return null
+  const known = context.kinds.find(({ kind }) => kind === first.provider.kind)?.outputLimit
+  const name = outputLimit === null && limitedBy === 'max_completion_tokens' ? (known ?? limitedBy) : limitedBy
+  const budgets = refusing.map((limit) => {
+    return { limit, most: limitAt(limit, now), use: context.runtime.limitUsage(limit, null, user) }
+  })
+  const each = expectEach(context, first, { ...asked, room: anyLength }, refusing)
+  const expected = each.flatMap((one) => ('code' in one ? [] : one))
+  return { name, most: longestAnswer(budgets, expected, { answers, adds: outputLimit === null ? name : null }) }
+}
+
+function expectModel(
+  context: Context,
+  first: Candidate,
+  asked: CountedCall,
+  refusing: readonly Limit[],
+): Expected | Fault {
   const { price, isFree } = priceAt(context, first, asked)
   const counts = (kind: Limit['kind']) => refusing.some((limit) => limit.kind === kind)
   const isUnpriced = asked.usesTokens && !isFree && price === null && asked.policy?.unpriced == null

@@ -1,6 +1,7 @@
 import { bytesPerToken } from '../../../core/estimated-tokens.ts'
 import type { LaneName } from '../../../core/lane.ts'
-import type { AdminContext, Inspected } from '../context.ts'
+import type { AdditionalModel } from '../../../routing/candidates.ts'
+import type { AdminContext, CallFacts, Inspected } from '../context.ts'
 import { invalid, notFound } from '../fault.ts'
 import type { RequestSize } from './figures.ts'
 
@@ -12,19 +13,20 @@ export interface ExplainInput {
   lane?: LaneName | undefined
   body?: Record<string, string> | undefined
   request?: string | undefined
+  user?: string | undefined
 }
 
 /** A request as far as it is known. */
-export interface RouteQuestion extends RequestSize {
+export interface RouteQuestion extends RequestSize, CallFacts {
   model: string
+  /** That it names besides, as far as its body is known. Absent: none. */
+  additionalModels?: readonly AdditionalModel[] | undefined
   /** Those that it may be meant for, in the order in which they are tried. Empty: any. */
   lanes: readonly LaneName[]
   /** null: any call of the lane. */
   operation: string | null
-  /** Else limits and budgets of tokens do not count it. */
-  usesTokens: boolean
-  /** The member that limits its answer, or would; null: nothing does, or its body is not known. */
-  limitedBy: string | null
+  /** Whose it is, '' for nobody's; null: that is not known, and limits of each end user are left out. */
+  user: string | null
   /** null: its body is not known, so neither is where its conversation has been. */
   conversation: { start: string | null; signature: string | null } | null
 }
@@ -48,25 +50,26 @@ export async function readQuestion(context: AdminContext, input: ExplainInput): 
   if (body !== undefined) return { questions: await readBody(context, input, body), ...scope }
   if (model === undefined)
     throw invalid('Nothing says which request is meant.', 'Name a model, a --body or a --request.')
-  return { questions: [sizeless(model, lane)], ...scope }
+  return { questions: [{ ...sizeless(model, lane), user: input.user ?? null }], ...scope }
 }
 
 /** Of a request nothing is known but its model. */
 export function sizeless(model: string, lane: LaneName | undefined): RouteQuestion {
   const lanes = lane === undefined ? [] : [lane]
   const size = { streamed: false, bytes: 0, input: 0, outputLimit: null, answers: 1 }
-  return { model, lanes, operation: null, ...size, usesTokens: true, limitedBy: null, conversation: null }
+  const usual = { usesTokens: true, limitedBy: 'max_tokens', counts: null }
+  return { model, lanes, operation: null, ...size, ...usual, user: null, conversation: null }
 }
 
 async function readBody(
   { runtime }: AdminContext,
-  { model, lane }: ExplainInput,
+  { model, lane, user }: ExplainInput,
   files: Record<string, string>,
 ): Promise<RouteQuestion[]> {
   const [text, ...more] = Object.values(files)
   if (text === undefined || more.length > 0) throw invalid('A request has one body.', 'Give one file.')
   const found = await runtime.inspect(text, lane ?? null, model ?? null)
-  const good = found.flatMap((each) => ('fault' in each ? [] : readInspected(each, model)))
+  const good = found.flatMap((each) => ('fault' in each ? [] : readInspected(each, model, user)))
   const [first] = found
   if (good.length > 0) return good
   if (first === undefined) throw invalid('No lane takes a body of this form.', 'Say which is meant: --lane.')
@@ -78,24 +81,29 @@ async function readBody(
 function readInspected(
   { lane, ...inspected }: Exclude<Inspected, { fault: unknown }>,
   asked?: string,
+  user?: string,
 ): RouteQuestion[] {
   const model = asked ?? inspected.model
-  return model === null ? [] : [{ ...inspected, model, lanes: [lane] }]
+  return model === null ? [] : [{ ...inspected, model, lanes: [lane], user: user ?? inspected.user }]
 }
 
 /** A form's file is no prompt. */
 const isUpload = (operation: string | null): boolean =>
   /^(audio\.trans|images\.(edits|variations)|videos|voice)/.test(operation ?? '')
 
-async function readPast({ store }: AdminContext, input: ExplainInput, id: string): Promise<AskedRoute> {
+async function readPast({ store, runtime }: AdminContext, input: ExplainInput, id: string): Promise<AskedRoute> {
   const record = await store.records.get(id)
   if (record === null) throw notFound('request', id, 'List requests: spgw requests list')
   const model = input.model ?? record.model
   if (model === null) throw invalid('The request named no model, so no route decided.', 'Name one.')
   const lane = input.lane ?? record.lane
+  const operation = lane === record.lane ? record.operation : null
+  const facts = lane === null || operation === null ? null : await runtime.describeCall(lane, operation)
   const question = {
     ...sizeless(model, lane ?? undefined),
-    operation: lane === record.lane ? record.operation : null,
+    ...facts,
+    operation,
+    user: input.user ?? null,
     streamed: record.streamed,
     bytes: record.request_bytes,
     input: isUpload(record.operation) ? 0 : Math.ceil(record.request_bytes / bytesPerToken),

@@ -20,7 +20,7 @@ import { isSingleKey } from '../../../routing/single-key.ts'
 import type { Figures } from '../../../routing/strategy.ts'
 import type { Key } from '../../../store/api.ts'
 import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
-import type { AdminContext } from '../context.ts'
+import type { AdminContext, PromptVerdict } from '../context.ts'
 import { type FoundScope, findKey, findScope } from '../find.ts'
 import { loadNames } from '../names.ts'
 import { showLimits } from '../policies/limit-usage.ts'
@@ -50,7 +50,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const counted = { ...question, text, policy }
   const planned = withoutUnpriced(context, found, counted)
   const { route } = planned
-  const verdict = checkPolicy(context, policy, lane, counted)
+  const verdict = await checkPolicy(context, policy, lane, counted)
   const budgets = explainBudgets(context, policy, planned.candidates[0], counted)
   const written = budgets.room === null ? counted : { ...counted, room: budgets.room }
   const expected = figuresOf(context, { ...question, outputLimit: limitOf(written) })
@@ -91,7 +91,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
     skipped: [...planned.skipped, ...unasked.values()].map(showSkipped),
     policy_signals: [...verdict.signals, ...(verdict.fault === null && planned.fault === null ? budgets.signals : [])],
     routing_signals: [...planned.signals, ...[...unasked.values()].map(skippedSignal)],
-    ...showLeft(context, policy),
+    ...showLeft(context, policy, question),
     // Policies are asked first, so what they refuse is what a client would see; budgets once a target is chosen.
     error: pick(verdict.fault ?? planned.fault ?? budgets.fault ?? refusalOf(planned.candidates, unasked)),
     note: planned.fault === null ? null : planned.operatorNote,
@@ -107,20 +107,23 @@ function showSkipped({ provider, upstreamModel, reason }: Pick<Skipped, 'provide
 function withoutUnpriced(
   context: AdminContext,
   planned: Plan,
-  { policy, model, ...asked }: CountedCall & RouteQuestion,
+  { policy, model, additionalModels = [], ...asked }: CountedCall & RouteQuestion,
 ) {
   const { unpriced = null } = policy ?? {}
   if (unpriced?.denies !== true) return planned
-  const isPriced = (candidate: Candidate) => {
-    const { price, isFree } = priceAt(context, candidate, { ...asked, policy: null })
-    return !asked.usesTokens || isFree || price !== null
-  }
-  return denyUnpriced(planned, { models: [model], policy: unpriced.policy, isPriced })
+  const isPriced = (candidate: Candidate) =>
+    !asked.usesTokens ||
+    [candidate.upstreamModel, ...(candidate.additionalUpstreamModels ?? [])].every((upstreamModel) => {
+      const { price, isFree } = priceAt(context, { ...candidate, upstreamModel }, { text: asked.text, policy: null })
+      return isFree || price !== null
+    })
+  const models = [model, ...additionalModels.map(({ name }) => name)]
+  return denyUnpriced(planned, { models, policy: unpriced.policy, isPriced })
 }
 
 /** What is left of each limit and budget of the key at this moment. */
-function showLeft({ runtime }: AdminContext, policy: EffectivePolicy | null) {
-  const { limits, periods } = showLimits(runtime, policy?.limits ?? [])
+function showLeft({ runtime }: AdminContext, policy: EffectivePolicy | null, { user }: Pick<RouteQuestion, 'user'>) {
+  const { limits, periods } = showLimits(runtime, policy?.limits ?? [], user)
   const without = (limit: number, used: number | null) => (used === null ? null : Math.max(0, limit - used))
   return {
     limits: limits.map((each) => ({ ...each, left: without(each.limit, each.used) })),
@@ -221,19 +224,21 @@ export function planQuestion(
   const effective = key === null ? null : effectivePolicy(compilePolicies(configuration), key)
   const figures = figuresOf(context, question)
   const caller = key === null || isSingleKey(keys, now) ? null : key.id
-  const { model, lanes, operation } = question
+  const { model, additionalModels, lanes, operation, counts } = question
   const kinds = indexKinds(context.kinds)
   const ask = (asked: LaneName, format: FormatName | null): Plan => {
     const found = plan(
       {
         lane: asked,
         model,
+        additionalModels,
         projectId: project.id,
         environmentId: environment.id,
         onlyDemo: key?.onlyDemo,
         providerName: null,
         operation,
-        format,
+        format: format ?? counts,
+        counts: counts !== null,
         embeds: operation !== null && isVectorCall(operation),
         kinds,
         health: (slot, credentials, target) => context.runtime.health(slot, credentials, target, caller),
@@ -286,32 +291,37 @@ function findSnapshotKey({ runtime }: AdminContext, key: Key): SnapshotKey | nul
   return runtime.snapshot().keys.find(({ id }) => id === key.id) ?? null
 }
 
-function checkPolicy(
+async function checkPolicy(
   context: AdminContext,
   policy: EffectivePolicy | null,
   lane: LaneName,
-  asked: CountedCall & Pick<RouteQuestion, 'model' | 'bytes' | 'limitedBy'>,
-) {
+  asked: CountedCall & Pick<RouteQuestion, 'model' | 'bytes'>,
+): Promise<PromptVerdict> {
   if (policy === null) return { fault: null, signals: [] }
   const { timeZone } = context.runtime.snapshot().configuration
   const source = checkSource(policy.source ?? [], { address: undefined, now: Date.now(), timeZone })
   if (source.fault !== null) return source
-  const { model, bytes, outputLimit, limitedBy } = asked
-  const output = limitedBy === null ? null : { asked: outputLimit, member: () => limitedBy }
-  const verdict = checkCall({ lane, model, bytes, bodyLimit: Number.MAX_SAFE_INTEGER, output }, policy)
+  const { model, additionalModels, bytes, outputLimit, limitedBy, text } = asked
+  const output = limitedBy === null || text === null ? null : { asked: outputLimit, member: () => limitedBy }
+  const facts = { lane, model, additionalModels, bytes, bodyLimit: Number.MAX_SAFE_INTEGER, output }
+  const verdict = checkCall(facts, policy)
   const signals = [...source.signals, ...verdict.signals]
   if (verdict.fault !== null) return { fault: verdict.fault, signals }
   const limits = explainLimits(context, policy, asked)
-  return { fault: limits.fault, signals: [...signals, ...limits.signals, ...unread(policy)] }
+  signals.push(...limits.signals)
+  if (limits.fault !== null || policy.content === null) return { fault: limits.fault, signals }
+  if (text === null) return { fault: null, signals: [...signals, ...unread(policy)] }
+  const content = await context.runtime.inspectContent(text, lane, model, policy.content)
+  return { fault: content.fault, signals: [...signals, ...content.signals] }
 }
 
-/** Content rules read a prompt where it is sent. */
+/** Content rules read a prompt, which is not known. */
 function unread({ content }: EffectivePolicy): Signal[] {
   const looking = (content ?? []).filter(({ rules }) => rules.some(({ on }) => on.includes('prompt')))
   return [...new Set(looking.map(({ policy }) => policy))].map((policy) => ({
     rule: 'content',
     verdict: 'note',
-    text: `What the content rules of the policy ${policy} find in the prompt is not looked for here: spgw policies try ${policy}`,
+    text: `What the content rules of the policy ${policy} would find in the prompt is not known without it: give its --body, or try a text: spgw policies try ${policy}`,
     data: { policy },
   }))
 }

@@ -1,0 +1,90 @@
+import type { Fault } from '../../core/errors.ts'
+import { fillPrice } from '../../core/model-price.ts'
+import {
+  dearestOf,
+  type Expected,
+  expectAnswer,
+  increment,
+  noPrice,
+  priceForTier,
+  unboundedAnswer,
+} from '../../policy/limits/expected-use.ts'
+import type { Candidate } from '../../routing/plan.ts'
+import type { Call } from '../request/call.ts'
+import { fallbackModels } from './fallback-models.ts'
+
+/** A target, as far as its price and its answer's length depend on it. */
+export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels'> & {
+  provider: Pick<Candidate['provider'], 'id'>
+}
+
+/** Of the models that may answer there, the dearest. `forAccount`: the limits of the provider's own account never only warn. */
+export function expectTarget(call: Call, target: Priced, forAccount = false): Expected | Fault {
+  const others = fallbackModels(call, target)
+  const options = { forAccount, outputCap: call.outputCap }
+  return others === undefined
+    ? expectModel(call, target, options)
+    : dearestOf(namesOf(target, others).map((each) => expectModel(call, each, options)))
+}
+
+/** Each of them, if the client let its answer be so long. */
+export function expectLong(call: Call, target: Priced, outputCap: number): (Expected | Fault)[] {
+  const options = { forAccount: false, outputCap }
+  return namesOf(target, fallbackModels(call, target) ?? []).map((each) => expectModel(call, each, options))
+}
+
+const namesOf = (target: Priced, others: readonly string[]): Priced[] =>
+  [target.upstreamModel, ...others].map((upstreamModel) => ({ ...target, upstreamModel }))
+
+function expectModel(
+  call: Call,
+  { provider, upstreamModel }: Priced,
+  { forAccount, outputCap }: { forAccount: boolean; outputCap: number | null },
+): Expected | Fault {
+  const { gateway, inspection, match, body } = call
+  const live = gateway.model.configuration.providers.get(provider.id)
+  const { usesTokens, outputLimits } = match.endpoint
+  // A later step of a run cannot name the model: it is the run's, where that is known.
+  const isLater = goesOn(call)
+  const earlier = isLater ? (call.arrival.objects?.earlier ?? null) : null
+  const model = earlier?.model ?? upstreamModel
+  const found = live === undefined ? null : gateway.model.priceOf(live, model)
+  const isFree = found === null && (live === undefined || live.kind.transport !== null)
+  // What a policy says of models without a price holds here too: a rate, or that they may be used uncounted.
+  const { unpriced } = call.arrival
+  const price = isFree ? null : priceForTier(found ?? unpriced?.price ?? null, body.bytes)
+  const isUnknown = isLater && earlier === null
+  if (!isFree && !isUnknown && price === null && unpriced === null && usesTokens && countsUsd(call))
+    return noPrice(model)
+  const input = usesTokens ? call.inputTokens + (earlier?.input ?? 0) : 0
+  if (match.endpoint.socket !== null) return { price, input, output: increment, grows: true }
+  if (outputLimits === undefined && !isLater) return { price, input, output: 0, grows: false }
+  const { streamed, answers } = inspection
+  const size = { outputLimit: outputCap ?? inspection.outputLimit ?? earlier?.output ?? null, streamed, answers }
+  // Where the policy lets a model without a price be used uncounted, its answer may be as long as it likes.
+  const isUncounted = !forAccount && (onlyWarns(call) || (price === null && !countsTokens(call)))
+  const expected = expectAnswer(price, isFree || isLater || isUncounted, size)
+  if (expected === null) return endless
+  return { price: isUnknown ? (price ?? shownLater) : price, input, ...expected }
+}
+
+export const endless = Object.freeze(unboundedAnswer())
+
+/** A later step of a run. */
+export const goesOn = ({ match: { endpoint } }: Call): boolean =>
+  endpoint.startedWork !== undefined && endpoint.model === 'none'
+
+/** What its end will show: until then it needs room, however little. */
+const shownLater = fillPrice({ model: '', source: 'set', version: '' })
+
+export const countsUsd = ({ arrival }: Call): boolean =>
+  arrival.limits?.hold?.limits.some(({ kind, warns }) => kind === 'usd' && !warns) === true
+
+const countsTokens = ({ arrival }: Call): boolean =>
+  arrival.limits?.hold?.limits.some(({ kind, period, warns }) => kind === 'tokens' && period !== null && !warns) ===
+  true
+
+/** Budgets that only warn refuse nothing. */
+export function onlyWarns({ arrival }: Call): boolean {
+  return arrival.limits?.hold?.limits.every(({ period, warns }) => period === null || warns) === true
+}
