@@ -53,7 +53,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const verdict = await checkPolicy(context, policy, lane, counted)
   const budgets = explainBudgets(context, policy, planned.candidates[0], counted)
   const written = budgets.room === null ? counted : { ...counted, room: budgets.room }
-  const expected = figuresOf(context, { ...question, outputLimit: limitOf(written) })
+  const expected = figuresOf(context, { ...question, outputLimit: question.limitedBy === null ? 0 : limitOf(written) })
   const translation = await explainTranslation(context, planned, written)
   const accounts = refusedByAccounts(context, planned, written)
   const unasked = findUnasked(planned, translation, accounts)
