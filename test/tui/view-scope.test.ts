@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { catalog } from '../../cli/catalog.ts'
-import { coverageOf, describeScope, everything, isInScope, parseScope, scopeInput } from '../../tui/scope.ts'
+import {
+  coverageOf,
+  describeScope,
+  everything,
+  isInScope,
+  parseScope,
+  scopeInput,
+  type ViewScope,
+} from '../../tui/scope.ts'
 
 function operation(name: string) {
   const found = catalog.find((one) => one.name === name)
@@ -53,7 +61,7 @@ describe('the scope that is looked at', () => {
   })
 
   it('is said over a list, but for what the list is about', () => {
-    const said = (name: string, given: object, scope = test) => coverageOf(operation(name), given, scope)
+    const said = (name: string, given: object, scope: ViewScope = test) => coverageOf(operation(name), given, scope)
     expect(said('keys.list', { project: 'web' })).toBe('web')
     expect(said('keys.list', { project: 'web', environment: 'test' })).toBe('web/test')
     expect(said('keys.list', { all: true }, web)).toBe('web')
