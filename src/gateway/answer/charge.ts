@@ -12,6 +12,7 @@ import type { Call } from '../request/call.ts'
 import type { EarlierParts, RequestEnd, Trace } from '../request/trace.ts'
 import { type Leg, pricedAs } from '../upstream/leg.ts'
 import type { UpstreamCall } from '../upstream/upstream-call.ts'
+import { embeddedTokens } from './embedded-tokens.ts'
 import { textBytes, type WrittenAnswer, writtenBytes } from './written-tokens.ts'
 
 /**
@@ -238,7 +239,8 @@ export function estimateCut(
   if (reported !== null) return reported
   if (!usesTokens || model === 'none' || inspection.model === null || reportsUsage === 'end') return null
   if (socket !== null || body.upload !== null || readUnits !== undefined) return null
-  return estimatedTokens(inputTokens, 0)
+  const input = match.endpoint.embeds === true ? embeddedTokens(body.bytes) : null
+  return estimatedTokens(input ?? inputTokens, 0)
 }
 
 /** What a whole answer used: as reported, else estimated by what it says; null: nothing that can be told. */
