@@ -10,7 +10,7 @@ import type { Gated, Head } from '../upstream/answer-consumer.ts'
 import { hideAccount } from '../upstream/evaluate.ts'
 import type { Leg, Passing } from '../upstream/leg.ts'
 import type { AnswerTranslation } from './answer-translation.ts'
-import { MintedIds } from './minted-ids.ts'
+import { ReplyNames } from './reply-names.ts'
 
 /** None of the provider's headers: they speak of its account, its limits and its ids. */
 export function clientHead({ lane, id, inspection }: Call, streamed: boolean, status = 200): Head {
@@ -29,7 +29,7 @@ export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: 
   if ('code' in document) return unreadable
   const read = translation.upstream.readReply(document.value)
   if (isFault(read)) return read
-  const reply = new MintedIds(leg.call.id, (id) => translation.hasCall(id)).whole(read)
+  const reply = replyNames(translation, leg).whole(read)
   if (reply.stop.reason === 'broken') return brokenFinish(reply.stop.explanation)
   for (const name of reply.dropped) translation.lose(`answer.${name}`)
   translation.openRecorder(leg)?.whole(reply)
@@ -38,6 +38,10 @@ export function translateWhole(translation: AnswerTranslation, leg: Leg, gated: 
     translation.writeContext(() => leg, writtenBytes(textBytes(gated.body)), document.pieces),
   )
   return { kind: 'whole', head: clientHead(leg.call, false), body: writeDocument(written, document.pieces) }
+}
+
+export function replyNames(translation: AnswerTranslation, { call, candidate }: Leg): ReplyNames {
+  return new ReplyNames({ id: call.id, model: candidate.upstreamModel }, (id) => translation.hasCall(id))
 }
 
 /** How many tokens a request has. */

@@ -22,9 +22,9 @@ import type { Leg } from '../upstream/leg.ts'
 import type { AnswerTranslation } from './answer-translation.ts'
 import { ArrayElements } from './array-elements.ts'
 import { HeldReply } from './held-reply.ts'
-import { MintedIds } from './minted-ids.ts'
 import { PartNumbers } from './part-numbers.ts'
-import { brokenFinish, readError } from './translated-answer.ts'
+import type { ReplyNames } from './reply-names.ts'
+import { brokenFinish, readError, replyNames } from './translated-answer.ts'
 import type { TurnRecorder } from './turn-recorder.ts'
 
 /** An event of several pieces is put together up to this size. */
@@ -47,7 +47,7 @@ export class TranslationStage implements AnswerStage {
   readonly #framer: SseFramer | null
   /** For a client that reads a JSON array. */
   readonly #elements: ArrayElements | null
-  readonly #ids: MintedIds
+  readonly #names: ReplyNames
   readonly #recorder: TurnRecorder | null
   readonly #held: HeldReply
   readonly #written: WrittenTokens
@@ -64,7 +64,7 @@ export class TranslationStage implements AnswerStage {
     this.#written = new WrittenTokens(leg.call.openHold !== null)
     this.#writer = translation.client.openWriter(translation.writeContext(() => this.#leg, this.#written))
     this.#blocks = translation.openBlocks()
-    this.#ids = new MintedIds(leg.call.id, (id) => translation.hasCall(id))
+    this.#names = replyNames(translation, leg)
     this.#recorder = translation.openRecorder(leg)
     this.#held = new HeldReply(leg)
     this.#framer = inner.length === 0 ? null : new SseFramer()
@@ -152,7 +152,7 @@ export class TranslationStage implements AnswerStage {
   #read(read: readonly ReplyEvent[]): StagePass {
     const refused = this.#held.add(read)
     if (refused !== null) return refused
-    const events = this.#ids.events(this.#blocks === null ? read : this.#numbers.events(read))
+    const events = this.#names.events(this.#blocks === null ? read : this.#numbers.events(read))
     // Before the client learns of the calls.
     this.#recorder?.events(events)
     for (const event of events) {

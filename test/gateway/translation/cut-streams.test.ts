@@ -56,6 +56,7 @@ function flow(provider: FormatName, client: FormatName, chunks: readonly Buffer[
   const gateway = { budget: { reserve: () => true } }
   const leg = {
     call: { id: 'req_1', inspection: { framing: 'sse' }, body, gateway },
+    candidate: { upstreamModel: models[provider] },
     provider: { kind: { scrub: (bytes: Buffer) => bytes } },
     credential: null,
   } as unknown as Leg

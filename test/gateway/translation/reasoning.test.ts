@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { MintedIds } from '../../../src/gateway/translation/minted-ids.ts'
 import { attachReasoning, bareCalls } from '../../../src/gateway/translation/recall.ts'
+import { ReplyNames } from '../../../src/gateway/translation/reply-names.ts'
 import { TurnRecorder } from '../../../src/gateway/translation/turn-recorder.ts'
 import type { TurnReasoning } from '../../../src/gateway/translation/vault.ts'
 import type { CallPart, Conversation, ConversationTurn, Opaque, Part } from '../../../src/translate/conversation.ts'
@@ -25,7 +25,7 @@ function recorded(...batches: ReplyEvent[][]) {
 }
 
 function idsOf(requestId: string, events: ReplyEvent[], taken: readonly string[] = []): (string | null)[] {
-  const ids = new MintedIds(requestId, (id) => taken.includes(id))
+  const ids = new ReplyNames({ id: requestId, model: 'm' }, (id) => taken.includes(id))
   return ids.events(events).flatMap((event) => (event.kind === 'call' ? [event.id] : []))
 }
 
@@ -190,7 +190,25 @@ describe('calls without an id', () => {
       stop: { reason: 'calls', sequence: null, explanation: null },
     } as const
     const part: CallPart = { kind: 'call', path: '', id: 'call_0', name: 'look', arguments: '{}', custom: false }
-    const whole = new MintedIds('req_1', (id) => id === 'call_0').whole({ ...reply, parts: [part] })
+    const whole = new ReplyNames({ id: 'req_1', model: 'm' }, (id) => id === 'call_0').whole({
+      ...reply,
+      parts: [part],
+    })
     expect(whole.parts).toEqual([{ ...part, id: first }])
+  })
+})
+
+describe('an answer that names no model', () => {
+  const stop = { reason: 'done', sequence: null, explanation: null } as const
+  const modelsOf = (model: string) => {
+    const names = new ReplyNames({ id: 'req_1', model: 'asked' }, () => false)
+    const [start] = names.events([{ kind: 'start', id: 'r1', model }])
+    const whole = names.whole({ id: 'r1', model, parts: [], created: null, dropped: [], stop })
+    return [start?.kind === 'start' ? start.model : null, whole.model]
+  }
+
+  it('is of the one that was asked, streamed and whole', () => {
+    expect(modelsOf('')).toEqual(['asked', 'asked'])
+    expect(modelsOf('m')).toEqual(['m', 'm'])
   })
 })

@@ -40,6 +40,7 @@ function stageFor(inner: AnswerStage[] = [], framing: 'sse' | 'json-array' = 'ss
   }
   const leg = {
     call: { inspection: { framing } },
+    candidate: { upstreamModel: 'm' },
     provider: { kind: { scrub: (body: Buffer) => body } },
     credential: null,
   } as unknown as Leg
