@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import zlib from 'node:zlib'
-import { parse } from 'yaml'
+import { parse, type ScalarTag, type Tags } from 'yaml'
 import { asArray, asObject, asString, type JsonObject, parseObject } from '../../src/core/json-value.ts'
 
 /** One call that a client made to a real provider, as a test archive keeps it. */
@@ -46,10 +46,21 @@ function* readCassette(file: string, text: string): Generator<Exchange> {
 /** Undefined where it is something else than a cassette. */
 function parseYaml(text: string): unknown {
   try {
-    return parse(text, { version: '1.1', logLevel: 'silent', maxAliasCount: -1 })
+    return parse(text, { ...{ version: '1.1', logLevel: 'silent', maxAliasCount: -1 }, customTags: keepNames })
   } catch {
     return undefined
   }
+}
+
+/** In this version of YAML `n` and `no` are false, and a member `n` of a request would be called `false`. */
+const keepNames = (tags: Tags): Tags =>
+  tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:bool').concat(plainBoolean)
+
+const plainBoolean: ScalarTag = {
+  tag: 'tag:yaml.org,2002:bool',
+  default: true,
+  test: /^(?:true|false)$/i,
+  resolve: (text) => text.toLowerCase() === 'true',
 }
 
 function toExchange(file: string, request: JsonObject, response: JsonObject): Exchange | null {

@@ -1,5 +1,5 @@
 import { type FormatName, formatNames } from '../../src/core/format.ts'
-import { parseObject } from '../../src/core/json-value.ts'
+import { asObject, parseObject } from '../../src/core/json-value.ts'
 import { checkStream } from '../../test/support/translate/grammar.ts'
 import { readGenerateWithSdk, readResponsesWithSdk } from '../../test/support/translate/openai-google-sdk.ts'
 import { readChatWithSdk, readMessagesWithSdk } from '../../test/support/translate/sdk.ts'
@@ -74,10 +74,16 @@ export class TranslationCheck {
   }
 }
 
+const formatsByEnding: readonly (readonly [RegExp, FormatName])[] = [
+  [/\/chat\/completions$/, 'chat'],
+  [/\/responses$/, 'responses'],
+  [/\/messages$/, 'messages'],
+  [/:(?:streamG|g)enerateContent$/, 'generate'],
+]
+
 function formatOf({ method, url }: Exchange): FormatName | null {
-  const end = /\/(chat\/completions|responses|messages)$/.exec(url.pathname)?.[1]
-  if (method !== 'POST' || end === undefined) return null
-  return end === 'chat/completions' ? 'chat' : end === 'responses' ? 'responses' : 'messages'
+  if (method !== 'POST') return null
+  return formatsByEnding.find(([ending]) => ending.test(url.pathname))?.[1] ?? null
 }
 
 /** The answer of a provider of the format `from`, to a client of the format `client`. */
@@ -94,9 +100,13 @@ async function takeAnswer(
     return typeof whole === 'string' ? [] : [`the answer: ${whole.message}`]
   }
   counts.streams++
-  const stream = translateEvents(client, from, readSse(text), writeContext()).join('')
+  const events = readSse(text)
+  const stream = translateEvents(client, from, events, writeContext()).join('')
   const { error } = await sdks[client](stream)
-  return [...checkStream(client, stream), ...(error === null ? [] : [`the SDK: ${error}`])]
+  // What the provider itself ends in an error must end in one for the client's SDK too.
+  const failed = events.some(({ name, data }) => name === 'error' || asObject(data?.error) !== null)
+  const problem = error === null ? 'it did not see the error' : error
+  return [...checkStream(client, stream), ...((error !== null) === failed ? [] : [`the SDK: ${problem}`])]
 }
 
 async function attempt(run: () => Promise<string[]>): Promise<string[]> {
