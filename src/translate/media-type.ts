@@ -44,6 +44,7 @@ const types: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
   wav: 'audio/wav',
   mp4: 'video/mp4',
+  webm: 'video/webm',
 }
 
 /** Of what is at an address: what is said, else what its ending tells. */

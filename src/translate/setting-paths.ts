@@ -68,6 +68,11 @@ export function cacheMarkPath(format: FormatName, path: string): string {
   return `${path}.${paths.cacheMark[format]}`
 }
 
+/** Where a client says that a tool failed, of the result at `path`. */
+export function failurePath(format: FormatName, path: string): string {
+  return format === 'generate' ? `${path}.functionResponse.response` : `${path}.is_error`
+}
+
 /** How closely the image at `path` is to be looked at. */
 export function detailPath(format: FormatName, path: string): string {
   return format === 'chat' ? `${path}.image_url.detail` : `${path}.detail`

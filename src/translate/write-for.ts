@@ -43,10 +43,17 @@ export function writeFor(
   const conversation = withoutShownReasoning(keepOwnReasoning(read, destination, ledger))
   loseForeignSignatures(conversation, target, ledger)
   ledger.settle(conversation.seen)
+  refuseChoiceOfNothing(conversation, ledger)
   const body = codec.writeRequest(conversation, target, ledger)
   if (ledger.refused !== null) return ledger.refused
   if (isFault(body)) return body
   return { body, losses: ledger.losses, conversation, reasoning: signedReasoning(read, conversation, target) }
+}
+
+/** Every vendor refuses to force a call where there is nothing to call. Another choice without tools says nothing. */
+function refuseChoiceOfNothing({ toolChoice, tools }: Conversation, ledger: Ledger): void {
+  if (tools.length > 0 || toolChoice === null || (toolChoice.mode !== 'any' && !toolChoice.required)) return
+  ledger.refuse(toolChoice.path, `${toolChoice.path} forces a call, and the request has no tools`)
 }
 
 /** No format's request has both members at its top. */

@@ -28,6 +28,26 @@ export const chatFields = {
     why: storedFile,
   },
   'messages.content.file.filename': { to: { generate: 'dropped' }, otherwise: 'mapped' },
+  // Of other servers: Mistral, OpenRouter, vLLM.
+  'messages.content.document_url': mapped,
+  'messages.content.document_name': { to: { generate: 'dropped' }, otherwise: 'mapped' },
+  'messages.content.video_url': {
+    to: { messages: 'refused', responses: 'refused' },
+    otherwise: 'mapped',
+    why: 'it accepts no video',
+  },
+  'messages.content.video_url.url': mapped,
+  'messages.content.audio_url': {
+    to: { messages: 'refused', responses: 'refused' },
+    otherwise: 'mapped',
+    why: 'it accepts no audio',
+  },
+  'messages.content.audio_url.url': mapped,
+  'messages.content.thinking': {
+    otherwise: 'mapped',
+    why: 'only with its signature; without one it is listed, and refused by no route',
+  },
+  'messages.content.closed': ignored,
   'messages.content.prompt_cache_breakpoint': { to: { responses: 'kept', messages: 'mapped' }, otherwise: 'dropped' },
   // What clients write for Anthropic through OpenAI's format.
   'messages.content.cache_control': { to: { responses: 'mapped', messages: 'mapped' }, otherwise: 'dropped' },
@@ -35,6 +55,8 @@ export const chatFields = {
   'messages.tool_calls.cache_control': { to: { messages: 'mapped' }, otherwise: 'dropped' },
   'messages.name': { otherwise: 'dropped', why: 'messages have no names there' },
   'messages.refusal': mapped,
+  // Mistral's: the answer goes on from here.
+  'messages.prefix': { otherwise: 'dropped', harmless: [false] },
   'messages.audio': refused('audio of an earlier answer is only known to its provider'),
   'messages.function_call': mapped,
   'messages.function_call.name': mapped,
@@ -76,6 +98,7 @@ export const chatFields = {
   'tools.custom.name': mapped,
   'tools.custom.description': mapped,
   'tools.custom.format': { to: { responses: 'kept' }, otherwise: 'dropped', harmless: [{ type: 'text' }] },
+  'tools.eager_input_streaming': ignored,
   'tools.cache_control': { to: { messages: 'mapped' }, otherwise: 'dropped' },
   tool_choice: mapped,
   functions: mapped,
@@ -115,6 +138,21 @@ export const chatFields = {
   'response_format.json_schema.schema': mapped,
   'response_format.json_schema.strict': { to: { responses: 'kept' }, otherwise: 'ignored' },
   reasoning_effort: { otherwise: 'mapped', why: 'as the nearest that the model has' },
+  // As clients of OpenRouter and Snowflake, and of Z.ai and DeepSeek, write it.
+  reasoning: mapped,
+  'reasoning.effort': { otherwise: 'mapped', why: 'as the nearest that the model has' },
+  'reasoning.max_tokens': { to: { responses: 'approximated' }, otherwise: 'mapped', why: 'as an effort' },
+  'reasoning.enabled': mapped,
+  'reasoning.exclude': { otherwise: 'dropped', harmless: [false] },
+  thinking: mapped,
+  'thinking.type': mapped,
+  'thinking.budget_tokens': { to: { responses: 'approximated' }, otherwise: 'mapped', why: 'as an effort' },
+  'thinking.clear_thinking': { otherwise: 'dropped', harmless: [false] },
+  clear_thinking: { otherwise: 'dropped', harmless: [false] },
+  // Groq's: beside the text is where it always stands.
+  reasoning_format: { otherwise: 'dropped', harmless: ['parsed'] },
+  // OpenRouter's: how much it costs is on the record.
+  usage: ignored,
   // Not OpenAI's: by it a client asks for sealed reasoning, as in Responses.
   include: mapped,
   verbosity: { to: { responses: 'kept' }, otherwise: 'dropped', harmless: ['medium'] },

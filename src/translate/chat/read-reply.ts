@@ -12,7 +12,8 @@ import { readFinish } from './finish.ts'
 
 export function readChatReply(body: JsonObject) {
   const choices = asArray(body.choices).map(asObject)
-  const choice = choices[0]
+  // They may be in any order.
+  const choice = choices.find((one) => (one?.index ?? 0) === 0) ?? choices[0]
   const message = asObject(choice?.message)
   if (!choice || message === null) return fault('provider_bad_response', "The provider's answer has no message.")
   const logprobs = asObject(choice.logprobs)

@@ -65,7 +65,7 @@ function readSettings(body: JsonObject): ConversationSettings {
     streamUsage: asObject(body.stream_options)?.include_usage === true,
     endUser: asText(body.safety_identifier) ?? asText(body.user),
     output: readOutput(body.response_format),
-    reasoning: readReasoning(body.reasoning_effort),
+    reasoning: readReasoning(body),
     logprobs: readAsked({
       asked: body.logprobs === true,
       path: 'logprobs',
@@ -108,12 +108,25 @@ function readOutput(value: unknown): OutputFormat | null {
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
-function readReasoning(value: unknown): ReasoningSettings | null {
+/** Clients of other servers write `reasoning` (OpenRouter, Snowflake) or `thinking` (Z.ai, DeepSeek). */
+function readReasoning({ reasoning_effort, reasoning, thinking }: JsonObject): ReasoningSettings | null {
+  const [asked, thinks] = [asObject(reasoning), asObject(thinking)]
   // `default` is Groq's word for what goes without saying.
-  if (value === null || value === undefined || value === 'default') return null
-  const effort = efforts.find((one) => one === value)
-  if (effort === undefined) throw new RequestError('reasoning_effort', 'reasoning_effort is none of the known efforts')
-  return { path: 'reasoning_effort', effort, budget: null, visible: null, encrypted: false }
+  const written = reasoning_effort === 'default' ? null : (reasoning_effort ?? null)
+  const wanted = written ?? asked?.effort ?? null
+  const effort = efforts.find((one) => one === wanted) ?? null
+  const path = written !== null ? 'reasoning_effort' : asked !== null ? 'reasoning' : 'thinking'
+  if (wanted !== effort) {
+    const at = written !== null ? path : 'reasoning.effort'
+    throw new RequestError(at, `${at} is none of the known efforts`)
+  }
+  const off = asked?.enabled === false || thinks?.type === 'disabled'
+  const settings = { path, visible: null, encrypted: false }
+  if (off) return { ...settings, effort: 'none', budget: null }
+  const budget = countOf(asked?.max_tokens) ?? countOf(thinks?.budget_tokens)
+  const open = asked?.enabled === true || thinks?.type === 'enabled' ? -1 : null
+  if (effort !== null) return { ...settings, effort, budget: null }
+  return (budget ?? open) === null ? null : { ...settings, effort: null, budget: budget ?? open }
 }
 
 function readTools(body: JsonObject): Tool[] {
@@ -125,18 +138,20 @@ function readTools(body: JsonObject): Tool[] {
 function readTool(tool: JsonObject | null, path: string): Tool {
   const cacheMark = readCacheControl(tool?.cache_control)
   const marked = cacheMark === null ? {} : { cacheMark }
-  if (tool?.type === 'function')
-    return { ...readFunction(asObject(tool.function), path, `${path}.function`), ...marked }
-  if (tool?.type !== 'custom') throw new RequestError(`${path}.type`, `${path}.type is neither function nor custom`)
-  const { name, description, format } = asObject(tool.custom) ?? {}
+  const declared = asObject(tool?.function)
+  // Mistral's clients leave the type out.
+  const type = asText(tool?.type) ?? (declared === null ? null : 'function')
+  if (type === 'function') return { ...readFunction(declared, path, `${path}.function`), ...marked }
+  if (type === null) throw new RequestError(`${path}.type`, `${path}.type is missing`)
+  const blank = { path, description: null, schema: null, strict: null }
+  if (type !== 'custom') return { ...blank, kind: 'hosted', name: type, type }
+  const { name, description, format } = asObject(tool?.custom) ?? {}
   const grammar = asObject(format)
   return {
-    path,
+    ...blank,
     kind: 'custom',
     name: requireName(name, `${path}.custom.name`),
     description: asText(description),
-    schema: null,
-    strict: null,
     ...(grammar === null || grammar.type === 'text' ? {} : { grammar }),
     ...marked,
   }
@@ -195,7 +210,8 @@ function readToolChoice({ tool_choice, function_call }: JsonObject): ToolChoice 
     required,
   })
   if (value === 'auto' || value === 'none') return choice(value)
-  if (value === 'required') return choice('any', [], true)
+  // `any` is Mistral's word for it.
+  if (value === 'required' || value === 'any') return choice('any', [], true)
   const object = asObject(value)
   const allowed = asObject(object?.allowed_tools)
   if (object?.type === 'allowed_tools' && allowed !== null) {

@@ -17,6 +17,7 @@ import { typeForName } from '../file-name.ts'
 import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
 import { readCarried, readCarriedCall } from './carriers.ts'
+import { readContent as readMixed } from './read-reply.ts'
 
 export function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
   if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
@@ -71,11 +72,15 @@ function readResult(message: JsonObject, path: string, callId: string | null, na
 
 type ContentPart = TextPart | MediaPart | { kind: 'refusal'; path: string; text: string }
 
-function readContent({ content }: JsonObject, path: string): ContentPart[] {
+function readContent({ content, role }: JsonObject, path: string): ContentPart[] {
   if (typeof content === 'string') return [{ kind: 'text', path: `${path}.content`, text: content }]
   if (content === null || content === undefined) return []
   if (!Array.isArray(content)) throw new RequestError(`${path}.content`, `${path}.content is neither text nor a list`)
-  return content.map((value, index) => readPart(asObject(value), `${path}.content[${index}]`))
+  return content.flatMap((value, index) => {
+    const part = asObject(value)
+    // Mistral's, beside the text: `readAssistant` has it.
+    return part?.type === 'thinking' && role === 'assistant' ? [] : [readPart(part, `${path}.content[${index}]`)]
+  })
 }
 
 function readPart(part: JsonObject | null, path: string): ContentPart {
@@ -95,6 +100,10 @@ function readPart(part: JsonObject | null, path: string): ContentPart {
     }
     case 'file':
       return readFile(asObject(part.file), base)
+    case 'video_url':
+    case 'audio_url':
+    case 'document_url':
+      return readAddressed(part, part.type, base)
     default:
       throw new RequestError(`${path}.type`, `${path}.type is none of the known types of content`)
   }
@@ -115,6 +124,15 @@ function readImage({ image_url }: JsonObject, base: PartStart): MediaPart {
   }
   const detail = asText(asObject(image_url)?.detail)
   return { kind: 'image', ...base, source, ...(detail === null ? {} : { detail }) }
+}
+
+/** As vLLM, OpenRouter and Mistral name them: an address, or a data URL. */
+function readAddressed(part: JsonObject, type: 'video_url' | 'audio_url' | 'document_url', base: PartStart): MediaPart {
+  const url = asText(part[type]) ?? asText(asObject(part[type])?.url)
+  if (url === null) throw new RequestError(`${base.path}.${type}`, `${base.path}.${type} is missing`)
+  const kind = type === 'video_url' ? 'video' : type === 'audio_url' ? 'audio' : 'file'
+  const name = asText(part.document_name)
+  return { kind, ...base, source: readDataUrl(url), ...(name === null ? {} : { name }) }
 }
 
 function readFile(file: JsonObject | null, base: PartStart): MediaPart {
@@ -139,13 +157,16 @@ const besideContent = [
 /** Reasoning first, as every provider has it; then the text; then the calls. */
 function readAssistant(message: JsonObject, path: string, { carriers }: ReadContext): readonly Part[] {
   const content = readContent(message, path)
-  if (!besideContent.some((name) => message[name] !== undefined && message[name] !== null)) return content
+  const thoughts = asArray(message.content).findIndex((part) => asObject(part)?.type === 'thinking')
+  const thought = thoughts < 0 ? '' : readMixed(message.content).reasoning
+  if (thought === '' && !besideContent.some((name) => message[name] !== undefined && message[name] !== null))
+    return content
   const carried = readCarried(message.extra_content, `${path}.extra_content`, carriers)
   // OpenRouter's and Groq's name for it is `reasoning`.
   const name = asText(message.reasoning_content) === null ? 'reasoning' : 'reasoning_content'
-  const text = asText(message[name])
+  const [text, from] = thought === '' ? [asText(message[name]), name] : [thought, `content[${thoughts}].thinking`]
   const loose: ReasoningPart[] =
-    carried.length > 0 || text === null ? [] : [{ kind: 'reasoning', path: `${path}.${name}`, text }]
+    carried.length > 0 || text === null ? [] : [{ kind: 'reasoning', path: `${path}.${from}`, text }]
   const refusal = asText(message.refusal)
   return [
     ...carried,

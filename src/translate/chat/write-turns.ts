@@ -10,7 +10,7 @@ import { embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { namedText, sniffType, storedFile } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
-import { cacheMarkPath } from '../setting-paths.ts'
+import { cacheMarkPath, failurePath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
 
 export interface TurnWriting {
@@ -84,7 +84,7 @@ function writeResult(result: NamedResult, writing: TurnWriting): JsonObject {
   const { ledger } = writing
   const texts = result.parts.filter((part): part is TextPart => part.kind === 'text')
   const failed = result.failed
-  if (failed) ledger.lose(`${result.path}.is_error`)
+  if (failed) ledger.lose(failurePath(ledger.from, result.path))
   const [first, ...others] = texts
   const marked: TextPart[] = failed
     ? [{ kind: 'text', path: result.path, ...first, text: `Error: ${first?.text ?? ''}`.trimEnd() }, ...others]

@@ -73,12 +73,13 @@ function writeSearch({ path, search }: Tool, excludes: boolean, ledger: Ledger):
 /** A search is only offered here: the model decides whether it is made. */
 export function writeToolConfig(conversation: Conversation, ledger: Ledger): JsonObject {
   const { toolChoice: choice, tools } = conversation
-  if (choice !== null && forcesSearch(conversation)) {
+  const functions = tools.some(({ kind }) => kind === 'function' || kind === 'custom')
+  if (choice === null) return {}
+  if (forcesSearch(conversation) || (!functions && choice.mode === 'any')) {
     ledger.lose(choice.path)
     return {}
   }
-  const functions = tools.some(({ kind }) => kind === 'function' || kind === 'custom')
-  if (choice === null || !functions) return {}
+  if (!functions) return {}
   return { toolConfig: { functionCallingConfig: writeMode(choice) } }
 }
 

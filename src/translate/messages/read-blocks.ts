@@ -24,9 +24,10 @@ export function readBlocks(content: unknown, path: string, context: ReadContext)
 }
 
 /** Text alone, as in system prompts. */
-export function readTexts(content: unknown, path: string): TextPart[] {
+export function readTexts(content: unknown, path: string, skips?: (block: unknown) => boolean): TextPart[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', path, text: content }]
-  return asArray(content).map((value, index) => {
+  return asArray(content).flatMap((value, index) => {
+    if (skips?.(value) === true) return []
     const [block, inside] = [asObject(value) ?? {}, `${path}[${index}]`]
     if (block.type !== 'text') throw new RequestError(`${inside}.type`, `${inside} is no text`)
     return readText(block, inside)

@@ -17,14 +17,16 @@ import { orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { messagesFields } from './fields.ts'
 import { isHosted, readBlocks, readMark, readTexts } from './read-blocks.ts'
+import { changeTools, isToolChange } from './tool-changes.ts'
 
 export function readMessagesRequest(body: JsonObject, context: ReadContext) {
   return orFault((): Conversation => {
     const toolChoice = asObject(body.tool_choice)
     const parallel = toolChoice?.disable_parallel_tool_use
+    const tools = asArray(body.tools).map((tool, index) => readTool(asObject(tool), `tools[${index}]`))
     return {
       turns: [...readSystem(body.system), ...readTurns(body.messages, context)],
-      tools: asArray(body.tools).map((tool, index) => readTool(asObject(tool), `tools[${index}]`)),
+      tools: changeTools(tools, body.messages, readTool),
       toolChoice: readToolChoice(toolChoice),
       parallelCalls: typeof parallel === 'boolean' ? !parallel : null,
       settings: readSettings(body),
@@ -52,7 +54,7 @@ function readSystem(system: unknown): ConversationTurn[] {
 
 function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
   if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
-  return messages.flatMap((value, index): ConversationTurn => {
+  return messages.flatMap((value, index): ConversationTurn | [] => {
     const path = `messages[${index}]`
     if (value instanceof PlainTurns) return plainTurn(value, path)
     const message = asObject(value)
@@ -60,7 +62,10 @@ function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] 
     if (message === null || (role !== 'user' && role !== 'assistant' && role !== 'system')) {
       throw new RequestError(`${path}.role`, `${path}.role is none of the known roles`)
     }
-    if (role === 'system') return { role, parts: readTexts(message.content, `${path}.content`), path }
+    if (role === 'system') {
+      const parts = readTexts(message.content, `${path}.content`, isToolChange)
+      return parts.length === 0 ? [] : { role, parts, path }
+    }
     return { role, parts: readBlocks(message.content, `${path}.content`, context), path }
   })
 }

@@ -8,7 +8,7 @@ import { callIdFor, toolNameFor } from '../ids.ts'
 import { embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { namedText, sniffType, storedElsewhere } from '../media-type.ts'
-import { cacheMarkPath } from '../setting-paths.ts'
+import { cacheMarkPath, failurePath } from '../setting-paths.ts'
 import { isMedia, type NamedCall, type NamedResult, type OrderedTurn, type OrderedTurns } from '../turns.ts'
 
 type TurnPart = OrderedTurn['parts'][number]
@@ -128,7 +128,7 @@ class InputWriter {
   }
 
   #result(part: NamedResult): JsonObject {
-    if (part.failed) this.#ledger.lose(`${part.path}.is_error`)
+    if (part.failed) this.#ledger.lose(failurePath(this.#ledger.from, part.path))
     const type = this.#custom.has(part.callId) ? 'custom_tool_call_output' : 'function_call_output'
     return { type, call_id: callIdFor('responses', part.callId), output: this.#output(part) }
   }

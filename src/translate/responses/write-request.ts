@@ -92,7 +92,10 @@ function writeEffort(asked: ReasoningSettings | null, { reasoning }: ModelFacts,
   if (asked === null) return null
   const { effort, budget } = asked
   const wanted = effort ?? (budget === null || budget < 0 ? null : effortOfBudget(budget))
-  if (wanted === null) return null
+  if (wanted === null) {
+    if (budget !== null && reasoning.control === 'none') ledger.lose(asked.path)
+    return null
+  }
   const known = nearestEffort(wanted, reasoning.efforts)
   // A model that does not reason does without; one that no table names may know more than is known of it.
   if (known === null) {

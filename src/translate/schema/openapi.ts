@@ -18,7 +18,9 @@ function convert(value: unknown, depth: number): JsonObject {
   const schema = asObject(value) ?? {}
   if (depth > deepest) return {}
   const written: Record<string, unknown> = {}
-  for (const [keyword, member] of Object.entries(schema)) {
+  for (const [spelled, member] of Object.entries(schema)) {
+    // Python's SDK spells what is inside of a schema with underscores.
+    const keyword = camelCase(spelled)
     switch (keyword) {
       case 'type':
         if (member !== 'TYPE_UNSPECIFIED') written.type = typeof member === 'string' ? member.toLowerCase() : member
@@ -43,7 +45,7 @@ function convert(value: unknown, depth: number): JsonObject {
         if (!saysNothing.has(member)) written.format = member
         break
       default:
-        written[camelCase(keyword)] = counts.has(camelCase(keyword)) ? readCount(member) : member
+        written[keyword] = counts.has(keyword) ? readCount(member) : member
     }
   }
   return schema.nullable === true ? orNull(written) : written

@@ -100,6 +100,7 @@ export const chatBodies: readonly JsonObject[] = [
       { role: 'user', content: 'x' },
       { role: 'assistant', content: 'y', reasoning_content: 'Hm.' },
       { role: 'assistant', content: 'z', reasoning: 'Hm.' },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.', closed: true }], prefix: true },
       { role: 'user', content: 'z' },
     ],
   },
@@ -125,6 +126,11 @@ export const chatBodies: readonly JsonObject[] = [
     messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } }] }],
   },
   { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
+  ...[
+    { type: 'document_url', document_url: 'data:application/pdf;base64,JVBERi0=', document_name: 'a.pdf' },
+    { type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAA' } },
+    { type: 'audio_url', audio_url: { url: 'data:audio/wav;base64,AAAA' } },
+  ].map((part) => ({ model: 'm', messages: [{ role: 'user', content: [part] }] })),
   {
     model: 'm',
     messages: [
@@ -139,6 +145,17 @@ export const chatBodies: readonly JsonObject[] = [
     { top_logprobs: 3 },
     { modalities: ['text', 'audio'] },
     { audio: { voice: 'v', format: 'wav' } },
+    { reasoning: { effort: 'low', exclude: true } },
+    { reasoning: { max_tokens: 1024 } },
+    { reasoning: { enabled: true } },
+    { reasoning: { enabled: false } },
+    { thinking: { type: 'enabled' } },
+    { thinking: { type: 'disabled' } },
+    { thinking: { budget_tokens: 1024, clear_thinking: true } },
+    { clear_thinking: true },
+    { reasoning_format: 'raw' },
+    { usage: { include: true } },
+    { tools: [{ type: 'function', function: { name: 'f' }, eager_input_streaming: true }] },
   ].map((member) => ({ model: 'm', messages: [{ role: 'user', content: 'x' }], ...member })),
 ]
 
@@ -282,7 +299,22 @@ export const messagesBodies: readonly JsonObject[] = [
     { max_content_tokens: 1 },
     { url_sources: {} },
     { use_cache: false },
+    { model: 'm' },
+    { max_tokens: 5 },
+    { mcp_server_name: 's' },
   ].map((member) => ({ ...question, tools: [{ type: 'web_search_20250305', name: 'web_search', ...member }] })),
+  {
+    ...question,
+    messages: [
+      { role: 'user', content: 'x' },
+      {
+        role: 'system',
+        content: [
+          { type: 'tool_addition', tool: { type: 'tool_definition', definition: { name: 't', input_schema: {} } } },
+        ],
+      },
+    ],
+  },
   { ...question, container: 'c' },
   { ...question, inference_geo: 'eu', output_format: { type: 'json_schema', schema: { type: 'object' } } },
   { ...question, mcp_servers: [{}] },

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { asArray, asObject } from '../../src/core/json-value.ts'
+import { ask, claude, contentOf, request } from '../support/translate/asked.ts'
+import { translateReply, writeContext } from '../support/translate/stage.ts'
+
+const chat = (more: object) => ({ ...ask, ...more })
+const look = { type: 'function', function: { name: 'look', parameters: { type: 'object' } } }
+
+describe('what clients of other servers write in the form of chat', () => {
+  it("Mistral's: a tool without a type, and the word any", () => {
+    const { function: named } = look
+    const { sent, losses } = request(
+      'chat',
+      'messages',
+      chat({ tools: [{ function: named }], tool_choice: 'any' }),
+      claude,
+    )
+    expect(sent).toMatchObject({ tools: [{ name: 'look' }], tool_choice: { type: 'any' } })
+    expect(losses).toEqual([])
+  })
+
+  it("Mistral's: what the model thought stands among the texts, and is no text", () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }], closed: true },
+      { type: 'text', text: 'Yes.' },
+    ]
+    const messages = [...ask.messages, { role: 'assistant', content, prefix: false }, ...ask.messages]
+    const { sent, losses } = request('chat', 'messages', { model: 'm', messages }, claude)
+    expect(contentOf(sent, 1)).toEqual([{ type: 'text', text: 'Yes.' }])
+    expect(losses).toEqual(['messages[1].content[0].thinking'])
+  })
+
+  it('documents and videos by their own names', () => {
+    const user = (part: object) => chat({ messages: [{ role: 'user', content: [part] }] })
+    const pdf = user({
+      type: 'document_url',
+      document_url: 'data:application/pdf;base64,JVBERi0=',
+      document_name: 'a.pdf',
+    })
+    expect(contentOf(request('chat', 'messages', pdf, claude).sent, 0)).toEqual([
+      {
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+        title: 'a.pdf',
+      },
+    ])
+    const video = user({ type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAA' } })
+    const { sent } = request('chat', 'generate', video, { model: 'gemini-3-pro' })
+    const parts = asArray(asObject(asArray(sent?.contents)[0])?.parts)
+    expect(parts).toEqual([{ inlineData: { mimeType: 'video/mp4', data: 'AAAA' } }])
+    expect(request('chat', 'messages', video, claude).refused?.message).toMatch(/accepts no video/)
+    const broken = user({ type: 'audio_url' })
+    expect(request('chat', 'generate', broken).refused).toMatchObject({ code: 'invalid_request' })
+  })
+
+  it.each([
+    [{ reasoning: { effort: 'high' } }, { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
+    [{ reasoning: { enabled: true } }, { thinking: { type: 'adaptive' } }],
+    [{ thinking: { type: 'enabled', clear_thinking: false } }, { thinking: { type: 'adaptive' } }],
+  ])('reasoning is asked for: %j', (asked, written) => {
+    const { sent, losses } = request('chat', 'messages', chat(asked), { model: 'claude-opus-4-8' })
+    expect(sent).toMatchObject(written)
+    expect(losses).toEqual([])
+  })
+
+  it.each([{ thinking: { type: 'disabled' } }, { reasoning: { enabled: false } }, { reasoning: { effort: 'none' } }])(
+    'no reasoning is asked for: %j',
+    (asked) => {
+      const { sent } = request('chat', 'generate', chat(asked), { model: 'gemini-2.5-flash' })
+      expect(sent?.generationConfig).toEqual({ thinkingConfig: { thinkingBudget: 0 } })
+    },
+  )
+
+  it('an effort that nobody knows is refused by its name', () => {
+    const { refused } = request('chat', 'messages', chat({ reasoning: { effort: 'hard' } }), claude)
+    expect(refused).toMatchObject({ code: 'invalid_request', param: 'reasoning.effort' })
+  })
+
+  it('a tool that another server hosts is refused as such', () => {
+    const { refused } = request('chat', 'messages', chat({ tools: [{ type: 'openrouter:web_search' }] }), claude)
+    expect(refused).toMatchObject({ code: 'not_translatable', param: 'tools[0].type' })
+    expect(request('chat', 'messages', chat({ tools: [{}] }), claude).refused?.code).toBe('invalid_request')
+  })
+})
+
+describe('tools that Anthropic adds in the midst of the conversation', () => {
+  const change = (type: string, tool: object) => ({ role: 'system', content: [{ type, tool }] })
+  const reference = (name: string) => ({ type: 'tool_reference', name })
+  const named = (name: string) => ({ name, input_schema: { type: 'object', properties: {} } })
+  const names = (more: object) => {
+    const { sent, refused } = request('messages', 'chat', { ...ask, max_tokens: 5, ...more })
+    return refused?.code ?? asArray(sent?.tools).map((tool) => asObject(asObject(tool)?.function)?.name)
+  }
+
+  it('are there from the beginning, and those that it withdraws are not', () => {
+    const added = change('tool_addition', { type: 'tool_definition', definition: named('clock') })
+    expect(names({ messages: [...ask.messages, added] })).toEqual(['clock'])
+    const removed = change('tool_removal', reference('look'))
+    expect(names({ tools: [named('look'), named('edit')], messages: [...ask.messages, removed] })).toEqual(['edit'])
+    const back = change('tool_addition', reference('look'))
+    expect(names({ tools: [named('look')], messages: [...ask.messages, removed, back] })).toEqual(['look'])
+  })
+})
+
+describe('a choice that forces a call', () => {
+  it.each([
+    ['chat', 'messages', { tool_choice: 'required' }, 'tool_choice'],
+    ['chat', 'generate', { tool_choice: { type: 'function', function: { name: 'f' } }, tools: [] }, 'tool_choice'],
+    ['messages', 'chat', { max_tokens: 5, tool_choice: { type: 'any' } }, 'tool_choice'],
+    ['responses', 'messages', { input: 'x', tool_choice: 'required' }, 'tool_choice'],
+    [
+      ...(['generate', 'chat', { contents: [{ role: 'user', parts: [{ text: 'x' }] }] }] as const),
+      'toolConfig.functionCallingConfig',
+    ],
+  ] as const)('is refused without tools, as every vendor does: %s to %s', (from, to, more, param) => {
+    const calling = from === 'generate' ? { toolConfig: { functionCallingConfig: { mode: 'ANY' } } } : ask
+    expect(request(from, to, { ...calling, ...more }).refused).toMatchObject({ code: 'not_translatable', param })
+  })
+
+  it.each(['auto', 'none'])('%s says nothing without tools', (tool_choice) => {
+    expect(request('chat', 'messages', chat({ tool_choice }), claude)).toMatchObject({ refused: null, losses: [] })
+  })
+
+  it('is listed where there is a search only, which Gemini does not force', () => {
+    const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
+    const body = { ...ask, max_tokens: 5, tools, tool_choice: { type: 'any' } }
+    const { sent, losses } = request('messages', 'generate', body)
+    expect(sent).not.toHaveProperty('toolConfig')
+    expect(losses).toEqual(['tool_choice'])
+  })
+})
+
+it('the answer is the choice with the index 0, wherever it stands', () => {
+  const choice = (index: number, content: string) => ({ index, finish_reason: 'stop', message: { content } })
+  const whole = (choices: object[]) => {
+    const body = JSON.stringify({ id: 'c', model: 'm', choices })
+    return JSON.parse(String(translateReply('messages', 'chat', body, writeContext()))).content
+  }
+  expect(whole([choice(1, 'second'), choice(0, 'first')])).toMatchObject([{ text: 'first' }])
+  expect(whole([choice(1, 'only')])).toMatchObject([{ text: 'only' }])
+})
+
+it("what is inside of Gemini's schemas may be spelled with underscores", () => {
+  const responseSchema = {
+    type: 'OBJECT',
+    properties: { a: { any_of: [{ type: 'STRING', max_length: '5' }, { type: 'INTEGER' }] }, b: { type: 'STRING' } },
+    property_ordering: ['b', 'a'],
+  }
+  const body = {
+    contents: [{ role: 'user', parts: [{ text: 'x' }] }],
+    generationConfig: { responseMimeType: 'application/json', responseSchema },
+  }
+  const { body: written } = request('generate', 'chat', body)
+  expect(written).toContain(
+    '"properties":{"b":{"type":"string"},"a":{"anyOf":[{"type":"string","maxLength":5},{"type":"integer"}]}}',
+  )
+  expect(written).not.toContain('rdering')
+})
