@@ -105,6 +105,7 @@ describe('streams', () => {
     expect((await readMessagesWithSdk(stream)).stop).toBe('tool_use')
     const chat = toChat(messageEvents(block(0, { type: 'tool_use', id: 'a', name: 'f', input: {} }), 'end_turn'))
     expect((await readChatWithSdk(chat)).stop).toBe('tool_calls')
+    expect(asObject(asObject(asArray(readSse(chat)[0]?.data?.choices)[0])?.delta)?.content).toBe(null)
   })
 
   it('any-llm PR 1202: the limit beats a call that it has cut in two, which is dropped', () => {
@@ -147,6 +148,7 @@ describe('streams', () => {
     )
     expect(asObject(asObject(start?.message)?.usage)?.input_tokens).toBeGreaterThan(0)
     expect(end?.usage).toMatchObject({ input_tokens: 100, output_tokens: 7 })
+    expect(asObject(asObject(start?.message)?.usage)?.cache_creation).toBe(null)
   })
 
   it('Bifrost 5354, Bifrost 3451: usage that is said twice is replaced, never added', () => {

@@ -217,6 +217,10 @@ describe('settings', () => {
     expect(losses).toEqual(['top_p'])
     const two = request('chat', 'messages', { ...ask, n: 2 }, claude)
     expect(two.refused).toMatchObject({ code: 'not_translatable', param: 'n' })
+    const url = 'https://a.example/a b.png?x=1&y=%20'
+    const part = { type: 'image_url', image_url: { url } }
+    const seen = request('chat', 'messages', { model: 'm', messages: [{ role: 'user', content: [part] }] }, claude)
+    expect(contentOf(seen.sent, 0)).toEqual([{ type: 'image', source: { type: 'url', url } }])
   })
 
   it('CLIProxyAPI 2419, CLIProxyAPI 5727, litellm PR 40315: marks stay on their parts, and cached tokens come back', () => {

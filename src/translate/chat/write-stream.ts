@@ -185,19 +185,19 @@ export class ChatStreamWriter implements ReplyWriter {
   }
 
   #chunk(delta: JsonObject, finish: string | null = null, logprobs = 'null'): string {
-    const role = this.#head === '' ? this.#open() : ''
+    const role = this.#head === '' ? this.#open('tool_calls' in delta || 'reasoning_content' in delta ? 'null' : '""') : ''
     const rest = `,"logprobs":${logprobs},"finish_reason":${JSON.stringify(finish)}${this.#tail}`
     return `${role}${this.#head}${JSON.stringify(delta)}${rest}`
   }
 
-  /** The first chunk names the role. */
-  #open(): string {
+  /** The first chunk names the role. As in a whole answer, calls alone are beside no text, and not beside an empty one. */
+  #open(content: '""' | 'null'): string {
     const { requestId, created, conversation } = this.#context
     const id = answerId('chatcmpl-', this.#start.id, requestId)
     const head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model: this.#start.model })
     this.#head = `data: ${head.slice(0, -1)},"choices":[{"index":0,"delta":`
     this.#tail = conversation.settings.streamUsage ? '}],"usage":null}\n\n' : '}]}\n\n'
-    return `${this.#head}{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null${this.#tail}`
+    return `${this.#head}{"role":"assistant","content":${content},"refusal":null},"logprobs":null,"finish_reason":null${this.#tail}`
   }
 
   #usageChunk(usage: JsonObject): string {

@@ -14,6 +14,8 @@ interface StreamedText {
   kind: 'text' | 'reasoning'
   /** Where it begins in the text of the answer. */
   base: number
+  /** What follows a signature is not signed by it. */
+  signed: boolean
 }
 
 /** Each text that has citations is found in the text of the whole answer: no real answer has so many. */
@@ -29,6 +31,8 @@ export class GenerateStreamReader implements ReplyReader {
   #stop: Stop | null = null
   #grounding: JsonObject | null = null
   #cited = 0
+  /** Citations that were said. */
+  #citations = 0
   /** Of each text of the chunk that is still to be said. */
   #logprobs: (readonly TokenLogprob[] | undefined)[] = []
   readonly #dropped = new Set<string>()
@@ -59,6 +63,7 @@ export class GenerateStreamReader implements ReplyReader {
   end(): readonly ReplyEvent[] {
     this.#out = []
     this.#endText()
+    if (this.#citations < readGrounding(this.#grounding, this.#text).length) this.#drop('groundingMetadata')
     if (this.#stop !== null) {
       const reason = finalReason(this.#stop.reason, this.#calls > 0)
       this.#out.push({ kind: 'stop', stop: { ...this.#stop, reason } })
@@ -81,19 +86,17 @@ export class GenerateStreamReader implements ReplyReader {
   #say({ kind, text, opaque }: Extract<CandidatePart, { kind: 'text' | 'reasoning' }>): void {
     const logprobs = kind === 'text' ? this.#logprobs.shift() : undefined
     if (text === '' && opaque === null && logprobs === undefined) return
-    if (this.#open?.kind !== kind) {
+    if (this.#open?.kind !== kind || this.#open.signed) {
       this.#endText()
-      this.#open = { number: this.#parts++, kind, base: this.#text.length }
+      this.#open = { number: this.#parts++, kind, base: this.#text.length, signed: false }
     }
     const { number: part } = this.#open
     if (kind === 'text' && logprobs !== undefined) this.#out.push({ kind, part, text, logprobs })
     else if (text !== '') this.#out.push({ kind, part, text })
     if (kind === 'text') this.#text += text
-    if (opaque !== null) {
-      this.#out.push({ kind: 'opaque', part, opaque })
-      // What follows a signature is not signed by it.
-      this.#endText()
-    }
+    if (opaque === null) return
+    this.#out.push({ kind: 'opaque', part, opaque })
+    this.#open.signed = true
   }
 
   /** Of a chunk without a text. */
@@ -115,7 +118,10 @@ export class GenerateStreamReader implements ReplyReader {
   #endText(): void {
     const open = this.#open
     if (open === null) return
-    for (const citation of this.#citationsOf(open)) this.#out.push({ kind: 'citation', part: open.number, citation })
+    for (const citation of this.#citationsOf(open)) {
+      this.#citations++
+      this.#out.push({ kind: 'citation', part: open.number, citation })
+    }
     this.#out.push({ kind: 'part-end', part: open.number })
     this.#open = null
   }

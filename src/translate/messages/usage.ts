@@ -27,7 +27,8 @@ export function estimatedUsage(input: number): JsonObject {
     input_tokens: Math.max(1, input),
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: 0,
-    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    // Not known yet, and clients read it here only.
+    cache_creation: null,
     output_tokens: 1,
     output_tokens_details: null,
     server_tool_use: null,

@@ -11,7 +11,7 @@ const lossNames: Readonly<Record<Facet, RegExp>> = {
   fileNames: /filename$|title$/,
   calls: /^(?:messages|input|contents)/,
   results: /^(?:messages|input|contents)/,
-  failures: /is_error$/,
+  failures: /is_error$|functionResponse\.response$/,
   resultImages: /content|parts|output/,
   seals: /^(?:messages|input|contents)/,
   marks: /cache_control$|prompt_cache_breakpoint$/,

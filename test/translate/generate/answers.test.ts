@@ -9,6 +9,7 @@ import { readChatWithSdk } from '../../support/translate/sdk.ts'
 import type { SentEvent } from '../../support/translate/sse.ts'
 import { readSse } from '../../support/translate/sse.ts'
 import {
+  codecOf,
   isFault,
   translateEvents,
   translateReply,
@@ -17,6 +18,12 @@ import {
 } from '../../support/translate/stage.ts'
 
 // Tests are named after the reports of other gateways that had the error.
+
+function droppedOf(events: readonly SentEvent[]): string[] {
+  const reader = codecOf('generate').openReader()
+  const read = events.flatMap(({ data }) => reader.event('', data ?? {}))
+  return [...read, ...reader.end()].flatMap((event) => (event.kind === 'dropped' ? [event.name] : []))
+}
 
 describe('answers', () => {
   const calls = [{ functionCall: { name: 'f', args: { n: 1 } } }, { functionCall: { name: 'g', args: {} } }]
@@ -93,12 +100,26 @@ describe('answers', () => {
           content: { parts: [{ executableCode: { code: '1' } }, { inlineData: { data: 'AA' } }, { text: 'a' }] },
           finishReason: 'STOP',
           citationMetadata: {},
-          logprobsResult: {},
         },
       ],
     }
     const events = [{ name: '', data: body, raw: '' }]
     expect(toClient('chat', events)).toContain('"content":"a"')
+    const named = ['executableCode', 'inlineData', 'citationMetadata']
+    expect(codecOf('generate').readReply(body)).toMatchObject({ dropped: named })
+    expect(new Set(droppedOf(events))).toEqual(new Set(named))
+  })
+
+  it('citations that come after a signature are kept, and those of a text that has ended are named', () => {
+    const groundingMetadata = {
+      groundingChunks: [{ web: { uri: 'https://a.example', title: 'A' } }],
+      groundingSupports: [{ segment: { startIndex: 0, endIndex: 5 }, groundingChunkIndices: [0] }],
+    }
+    const last = chunk([{ text: '' }], { finishReason: 'STOP', groundingMetadata })
+    const signed = [chunk([{ text: 'Hello' }]), chunk([{ text: '', thoughtSignature: 'c2ln' }]), last]
+    expect(toClient('chat', signed)).toContain('"url":"https://a.example"')
+    expect(droppedOf(signed)).toEqual([])
+    expect(droppedOf([chunk([{ text: 'Hello' }, ...calls]), last])).toEqual(['groundingMetadata'])
   })
 })
 
