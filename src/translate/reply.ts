@@ -76,6 +76,8 @@ export interface ReplyError {
   message: string
   /** The field at fault, as the provider names it; null: it does not say. */
   param: string | null
+  /** How long the provider asks to wait, for formats whose errors say it in their body. */
+  retryAfterMs?: number
 }
 
 export type ErrorKind =

@@ -80,8 +80,8 @@ export class EmbeddingLeg implements LegTranslation {
     return { kind: 'whole', head: clientHead(leg.call, false), body: Buffer.from(JSON.stringify(written)) }
   }
 
-  error(leg: Leg, status: number, body: Buffer): Extract<Gated, { kind: 'error' }> {
-    return answerError({ client: codecs[this.from], upstream: codecs[this.to] }, leg, status, body)
+  error(leg: Leg, status: number, body: Buffer, retryAfterMs: number | null): Extract<Gated, { kind: 'error' }> {
+    return answerError({ client: codecs[this.from], upstream: codecs[this.to] }, leg, status, body, retryAfterMs)
   }
 
   stage(): never {

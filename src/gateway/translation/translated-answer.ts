@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { parseObject } from '../../core/json-value.ts'
+import { asObject, type JsonObject, parseJson, parseObject } from '../../core/json-value.ts'
 import { brokenReply } from '../../translate/broken-answer.ts'
 import { readCount, writeCount } from '../../translate/counts.ts'
 import { readDocument, writeDocument } from '../../translate/json.ts'
@@ -76,8 +76,10 @@ export function answerError(
   leg: Leg,
   status: number,
   received: Buffer,
+  retryAfterMs: number | null,
 ): Extract<Gated, { kind: 'error' }> {
-  const error = readError(translation, leg, status, received)
+  const read = readError(translation, leg, status, received)
+  const error = retryAfterMs === null ? read : { ...read, retryAfterMs }
   const written = translation.client.writeError(error, leg.call.id)
   const body = Buffer.from(JSON.stringify(written.body))
   return { kind: 'error', head: clientHead(leg.call, false, written.status), body }
@@ -85,6 +87,12 @@ export function answerError(
 
 /** Without what its words say of the account. */
 export function readError(translation: Codecs, leg: Leg, status: number, received: Buffer): ReplyError {
-  const error = translation.upstream.readError(status, parseObject(hideAccount(leg, received)))
+  const error = translation.upstream.readError(status, parseError(hideAccount(leg, received)))
   return { ...error, message: hideAccount(leg, Buffer.from(error.message)).toString() }
+}
+
+/** Google answers some in a list of one. */
+function parseError(body: Buffer): JsonObject | null {
+  const written = parseJson(body)
+  return asObject(Array.isArray(written) ? written[0] : written)
 }

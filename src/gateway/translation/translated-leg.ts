@@ -149,8 +149,8 @@ export class TranslatedLeg implements LegTranslation, AnswerTranslation {
     return translateWhole(this, leg, this.#paused?.join(gated) ?? gated)
   }
 
-  error(leg: Leg, status: number, body: Buffer): Extract<Gated, { kind: 'error' }> {
-    return answerError(this, leg, status, body)
+  error(leg: Leg, status: number, body: Buffer, retryAfterMs: number | null): Extract<Gated, { kind: 'error' }> {
+    return answerError(this, leg, status, body, retryAfterMs)
   }
 
   stage(leg: Leg, inner: readonly AnswerStage[]): AnswerStage {

@@ -189,8 +189,10 @@ function evaluateCallersEvent(outcome: GatedAttempt, { status, written }: Stream
   return goesToClient(outcome, shown, callersOutcome, { body: shown.body })
 }
 
-function inClientsFormat(leg: Leg, gated: Extract<Gated, { kind: 'error' }>): typeof gated {
-  return leg.translation === null ? gated : leg.translation.error(leg, gated.head.status, gated.body)
+type GatedError = Extract<Gated, { kind: 'error' }>
+
+function inClientsFormat(leg: Leg, gated: GatedError, retryAfterMs: number | null = null): GatedError {
+  return leg.translation === null ? gated : leg.translation.error(leg, gated.head.status, gated.body, retryAfterMs)
 }
 
 /** What an error in a stream says, before its content or in the midst of it. */
@@ -232,7 +234,7 @@ function isCallersError(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500 && ![401, 402, 408, 409, 425, 429].includes(status)
 }
 
-function evaluateError(outcome: GatedAttempt, gated: Extract<Gated, { kind: 'error' }>): AttemptEvaluation {
+function evaluateError(outcome: GatedAttempt, gated: GatedError): AttemptEvaluation {
   const { leg } = outcome
   const { status } = gated.head
   const meaning = leg.provider.kind.classify(
@@ -243,7 +245,7 @@ function evaluateError(outcome: GatedAttempt, gated: Extract<Gated, { kind: 'err
   if (meaning.verdict === 'quota-exhausted') return exhaust(leg, String(status))
   if (meaning.verdict === 'credential-rejected')
     return leg.call.clientSecret === null ? evaluateRejectedCredential(leg, gated) : endOfClientSecret(leg)
-  const shown = inClientsFormat(leg, gated)
+  const shown = inClientsFormat(leg, gated, meaning.verdict === 'retry' ? meaning.retryAfterMs : null)
   const passed = goesToClient(outcome, shown, callersOutcome, { body: hideAccount(leg, shown.body) })
   if (passed.sent.kind !== 'answered') return passed
   const { answer } = passed.sent
@@ -256,7 +258,7 @@ function evaluateError(outcome: GatedAttempt, gated: Extract<Gated, { kind: 'err
 }
 
 /** On which of the route's conditions it falls back, of those that stand for the caller's own errors; null: none. */
-function conditionOf({ route }: Leg, { head, body }: Extract<Gated, { kind: 'error' }>): string | null {
+function conditionOf({ route }: Leg, { head, body }: GatedError): string | null {
   const conditions = route?.fallbackOn ?? []
   if (conditions.length === 0) return null
   if (conditions.includes(String(head.status))) return String(head.status)
@@ -299,7 +301,7 @@ function exhaust(leg: Leg, where: string): AttemptEvaluation {
   return { sent: failed(leg, failure, what.code), health: callersOutcome, credential: { kind: 'exhausted', reason } }
 }
 
-function evaluateRejectedCredential(leg: Leg, { head, body }: Extract<Gated, { kind: 'error' }>): AttemptEvaluation {
+function evaluateRejectedCredential(leg: Leg, { head, body }: GatedError): AttemptEvaluation {
   const reason = `the provider refused the stored credential (${head.status})`
   const words = wordsOf(leg, body)
   const what = fault(

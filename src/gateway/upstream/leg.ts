@@ -62,7 +62,7 @@ export interface LegTranslation {
   /** An answer at its gate as the client is to get it. A fault: it is none. */
   answer(leg: Leg, gated: Passing): Passing | Fault
   /** A provider's error as the client is to get it. */
-  error(leg: Leg, status: number, body: Buffer): Extract<Gated, { kind: 'error' }>
+  error(leg: Leg, status: number, body: Buffer, retryAfterMs: number | null): Extract<Gated, { kind: 'error' }>
   /** For a stream. `inner`: the stages that see the client's format. */
   stage(leg: Leg, inner: readonly AnswerStage[]): AnswerStage
 }

@@ -5,7 +5,7 @@ import type { ErrorKind, ReplyError } from '../reply.ts'
 /** Source: wire/errors.md, sections 3 and 4. */
 export function readGenerateError(status: number, body: JsonObject | null): ReplyError {
   const error = asObject(body?.error) ?? body ?? {}
-  const message = asText(error.message) ?? ''
+  const message = asText(error.message) ?? `The provider answered with the status ${status}.`
   const details = asArray(error.details).map(asObject)
   const violation = details.flatMap((detail) => asArray(detail?.fieldViolations)).map(asObject)[0]
   const reasons = details.map((detail) => asText(detail?.reason))
@@ -67,9 +67,18 @@ const written: Readonly<Record<ErrorKind, { status: number; word: string }>> = {
   internal: { status: 500, word: 'INTERNAL' },
 }
 
-export function writeGenerateError({ kind, message, param }: ReplyError): { status: number; body: JsonObject } {
+const typePrefix = 'type.googleapis.com/google.rpc.'
+
+/** Google's clients read how long to wait here, and in no header. */
+export function writeGenerateError({ kind, message, param, retryAfterMs }: ReplyError) {
   const { status, word } = written[kind]
   const violations = [{ field: param, description: message }]
-  const details = [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: violations }]
-  return { status, body: { error: { code: status, message, status: word, ...(param !== null && { details }) } } }
+  const details = [
+    ...(param === null ? [] : [{ '@type': `${typePrefix}BadRequest`, fieldViolations: violations }]),
+    ...(retryAfterMs === undefined
+      ? []
+      : [{ '@type': `${typePrefix}RetryInfo`, retryDelay: `${Math.ceil(retryAfterMs / 1000)}s` }]),
+  ]
+  const error = { code: status, message, status: word, ...(details.length > 0 && { details }) }
+  return { status, body: { error } satisfies JsonObject }
 }

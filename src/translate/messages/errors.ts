@@ -15,7 +15,6 @@ const kindsOfTypes: Readonly<Record<string, ErrorKind>> = {
   // About the gateway's own account, which no client can do anything about.
   authentication_error: 'internal',
   billing_error: 'internal',
-  api_error: 'internal',
 }
 
 export function readMessagesError(status: number, body: JsonObject | null): ReplyError {
@@ -27,10 +26,15 @@ export function readMessagesError(status: number, body: JsonObject | null): Repl
   const kind = kindsOfTypes[type] ?? byStatus
   return {
     status,
-    kind: kind === 'invalid' && tooLongWords.test(message) ? 'context-length' : kind,
+    kind: kind === 'invalid' ? kindOfWords(message) : kind,
     message: withoutAccount(message),
     param: null,
   }
+}
+
+function kindOfWords(message: string): ErrorKind {
+  if (tooLongWords.test(message)) return 'context-length'
+  return /blocked by content filtering/i.test(message) ? 'content-filter' : 'invalid'
 }
 
 /** Ids of organisations and workspaces are the operator's. */
