@@ -274,6 +274,7 @@ export class ControlPlane {
       limitUsage: (...asked) => limitUsage(this.#shared.limits, this.#publisher.configuration.timeZone, ...asked),
       prices: () => this.#publisher.prices,
       targets: (slot) => this.#targets(slot),
+      shownSince: (providerId, state) => this.#stateHistory.since(providerId, state),
       degraded: () => this.#degraded.list(),
       status: () => ({
         workers: this.#workers.size,
@@ -387,11 +388,8 @@ export class ControlPlane {
   }
 
   #targets(slot: number): ReturnType<Runtime['targets']> {
-    const now = Date.now()
-    return [...(this.#watched.get(slot) ?? [])].map((model) => ({
-      model,
-      health: this.#shared.health.viewTarget({ slot, model, pattern: null }, now),
-    }))
+    const view = (model: string) => this.#shared.health.viewTarget({ slot, model, pattern: null }, Date.now())
+    return [...(this.#watched.get(slot) ?? [])].map((model) => ({ model, health: view(model) }))
   }
 
   #watch(slot: number, model: string): void {

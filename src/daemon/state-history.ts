@@ -12,14 +12,16 @@ export interface StateHistoryOptions {
 /** Notes what live calls found of providers, so that their history says what every surface said at the time. */
 export class StateHistory {
   readonly #options: StateHistoryOptions
-  readonly #noted = new Map<string, ShownState['state']>()
+  readonly #noted = new Map<string, { state: ShownState['state']; since: string | null }>()
   #timer: NodeJS.Timeout | null = null
 
   constructor(options: StateHistoryOptions) {
     this.#options = options
   }
 
+  /** What holds is known at once: the first look finds what was noted before the start. */
   start(): void {
+    void this.look()
     this.#timer ??= setInterval(() => void this.look(), everyMs).unref()
   }
 
@@ -31,9 +33,19 @@ export class StateHistory {
   /** Never rejects: what a store in trouble did not take is noted at the next look. */
   async look(): Promise<void> {
     for (const { id, state } of this.#options.states()) {
-      if (this.#noted.get(id) === state.state) continue
-      this.#noted.set(id, state.state)
-      await this.#options.store.providers.noteShown(id, state).catch(() => this.#noted.delete(id))
+      if (this.#noted.get(id)?.state === state.state) continue
+      const noted: { state: ShownState['state']; since: string | null } = { state: state.state, since: null }
+      this.#noted.set(id, noted)
+      await this.#options.store.providers.noteShown(id, state).then(
+        (since) => void (noted.since = since),
+        () => void this.#noted.delete(id),
+      )
     }
+  }
+
+  /** null: another state was noted last, or none. */
+  since(id: string, state: ShownState['state']): string | null {
+    const noted = this.#noted.get(id)
+    return noted?.state === state ? noted.since : null
   }
 }

@@ -8,7 +8,7 @@ const longestOpenMs = 300_000
 const probeLeaseMs = 60_000
 
 /** Words that a breaker takes in its row; all but the buckets stand before them. */
-export const breakerWords = 9 + bucketCount
+export const breakerWords = 10 + bucketCount
 const word = {
   state: 0,
   openings: 1,
@@ -20,7 +20,9 @@ const word = {
   streakCaller: 6,
   lastCaller: 7,
   mixedAt: 8,
-  buckets: 9,
+  /** When the last trouble ended. */
+  recoveredAt: 9,
+  buckets: 10,
 } as const
 
 /**
@@ -91,6 +93,11 @@ export class Breaker {
     return { since: Number(this.#load(row, word.since)), cause: Number(this.#load(row, word.cause)), inARow }
   }
 
+  /** When the last trouble ended; 0: there was none. */
+  recoveredAt(row: number): number {
+    return Number(this.#load(row, word.recoveredAt))
+  }
+
   /** Null: not now. A probe is granted to exactly one caller of all threads. */
   enter(row: number, now: number, mayProbe = true): BreakerEntry | null {
     const found = this.#load(row, word.state)
@@ -103,9 +110,11 @@ export class Breaker {
   }
 
   recordSuccess(row: number, entry: BreakerEntry, now: number): void {
-    if (entry === 'probe' || (entry === 'trial' && this.#isHalfOpen(row, now))) this.close(row)
+    if (entry === 'probe' || (entry === 'trial' && this.#isHalfOpen(row, now))) this.close(row, now)
     if (this.#load(row, word.state) !== 0n) return
-    if (this.#load(row, word.inARow) !== 0n)
+    const inARow = this.#load(row, word.inARow)
+    if (inARow >= failuresInARow) this.#store(row, word.recoveredAt, BigInt(Math.floor(now)))
+    if (inARow !== 0n)
       for (const column of [word.inARow, word.streakCaller, word.since]) this.#store(row, column, 0n)
     this.#count(row, now, oneSuccess)
   }
@@ -148,9 +157,11 @@ export class Breaker {
       if (this.#load(row, word.prober) === proberOf(thread)) this.abandon(row, 'probe')
   }
 
-  close(row: number): void {
+  /** `now` 0: nothing has recovered, the row begins anew. */
+  close(row: number, now = 0): void {
     // The counts first: nobody counts while the state is not 0.
     for (let column: number = word.openings; column < breakerWords; column++) this.#store(row, column, 0n)
+    this.#store(row, word.recoveredAt, BigInt(Math.floor(now)))
     this.#store(row, word.state, 0n)
   }
 

@@ -31,7 +31,8 @@ const latencyAt = limitsAt + poolLimit
 const targetWords = latencyAt + latencyWords
 
 export type HealthView =
-  | { state: 'ready' }
+  /** `since`: of a target whose trouble ended then. */
+  | { state: 'ready'; since?: number }
   /** The breaker has been open long enough: one request may probe. */
   | { state: 'half-open'; trouble?: Trouble }
   /** Another request is probing. */
@@ -199,7 +200,9 @@ class SharedHealth implements Health {
 
   viewTarget(target: HealthTarget, now: number): HealthView {
     const row = this.#table.find(target)
-    return row < 0 ? ready : viewBreaker(this.#models, row, now, null)
+    const view = row < 0 ? ready : viewBreaker(this.#models, row, now, null)
+    const since = view === ready && row >= 0 ? this.#models.shared.recoveredAt(row) : 0
+    return since === 0 ? view : { state: 'ready', since }
   }
 
   enter(target: HealthTarget, caller: string | null, now: number, mayProbe = true): CallEntry | null {

@@ -11,10 +11,13 @@ export function showProviderState({ state, reason, since }: Readiness, live: Hea
   return showLive(live) ?? checked
 }
 
-/** A target's state. It fails with its provider; its own trouble stays its own. */
-export function showTargetState(provider: ShownState, live: HealthView): ShownState {
+/** A target's state. It fails with its provider; its own trouble stays its own. It has been ready no longer than was watched. */
+export function showTargetState(provider: ShownState, live: HealthView, watchedSince: string): ShownState {
   if (provider.state === 'failing') return provider
-  return showLive(live) ?? provider
+  const own = showLive(live)
+  if (own !== null || provider.state !== 'ready') return own ?? provider
+  const recovered = live.state === 'ready' && live.since !== undefined ? new Date(live.since).toISOString() : ''
+  return { ...provider, since: [provider.since ?? '', watchedSince, recovered].reduce((a, b) => (a > b ? a : b)) }
 }
 
 /** null: live calls found nothing wrong. A limit that was met is no trouble: the provider keeps its limits. */

@@ -95,8 +95,8 @@ export interface StoreTables
     update(id: string, change: Partial<Pick<Provider, 'name' | 'active' | 'projects' | 'tags' | 'limits'>>): Provider
     /** Not audited: what the gateway found, not what an operator did. */
     setReadiness(id: string, readiness: Readiness, models: ProviderModel[] | null): void
-    /** What every surface shows of it, where that is something new; kept for 30 days. */
-    noteShown(id: string, state: ShownState): void
+    /** What every surface shows of it, where that is something new; kept for 30 days. Since when it is so; null: no such provider. */
+    noteShown(id: string, state: ShownState): string | null
     states(id: string, since: string): ProviderState[]
     revisions(id: string): ProviderRevision[]
     /** Adds the next revision and makes it the active one. */

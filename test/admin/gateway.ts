@@ -128,6 +128,7 @@ export async function startTestGateway(
     prices: () => [],
     health: () => ({ state: 'ready' }),
     targets: () => [],
+    shownSince: () => null,
     degraded: () => [],
     status: () => ({
       workers: 2,

@@ -152,6 +152,7 @@ describe('the history of a state', () => {
           noteShown: async (_id, given) => {
             noted.push(given.state)
             await gate.promise
+            return null
           },
         },
       },
@@ -174,6 +175,7 @@ describe('the history of a state', () => {
           noteShown: async (id) => {
             if (id === broken) throw new Error('no such provider')
             noted.push(id)
+            return null
           },
         },
       },

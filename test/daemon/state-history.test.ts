@@ -13,6 +13,7 @@ it('notes each new state once, and again what the store did not take', async () 
         noteShown: async (id, shown) => {
           if (isDown) throw new Error('the store does not answer')
           noted.push(`${id} ${shown.state}`)
+          return `time ${noted.length}`
         },
       },
     },
@@ -23,7 +24,9 @@ it('notes each new state once, and again what the store did not take', async () 
   state = { state: 'failing', reason: '5 calls in a row failed', since: null }
   isDown = true
   await history.look()
+  expect(history.since('prv_1', 'failing')).toBeNull()
   isDown = false
   await history.look()
   expect(noted).toEqual(['prv_1 ready', 'prv_1 failing'])
+  expect([history.since('prv_1', 'failing'), history.since('prv_1', 'ready')]).toEqual(['time 2', null])
 })

@@ -67,7 +67,7 @@ describe('failures of one key alone', () => {
       trouble: { inARow: 5, cause: 500, since: start },
     })
     call(health, one, answered, 'b', start)
-    expect(health.viewTarget(one, start)).toEqual({ state: 'ready' })
+    expect(health.viewTarget(one, start)).toEqual({ state: 'ready', since: start })
   })
 })
 

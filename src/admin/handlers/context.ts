@@ -5,6 +5,7 @@ import type { LaneName } from '../../core/lane.ts'
 import type { ModelPrice } from '../../core/model-price.ts'
 import type { NodeCondition, NodeStanding } from '../../core/node-condition.ts'
 import type { Limit } from '../../core/policy-limits.ts'
+import type { ShownState } from '../../core/provider-state.ts'
 import type { RequestRecord, Signal } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Manifest } from '../../manifest/read.ts'
@@ -170,6 +171,8 @@ export interface Runtime {
   prices(): readonly ModelPrice[]
   /** The same for each model that calls to this provider have named; behind a pattern only those that have succeeded. */
   targets(slot: number): { model: string; health: HealthView }[]
+  /** Since when the provider has been in that state, over restarts too; null: it has not been noted yet. */
+  shownSince(providerId: string, state: ShownState['state']): string | null
   status(): RuntimeStatus
   /** What of it is sick now, without the rest. */
   degraded(): readonly DegradedPart[]

@@ -15,13 +15,19 @@ export interface LiveStates {
   withoutModel(id: string): ShownState | null
 }
 
-export function readStates({ runtime }: { runtime: Pick<Runtime, 'snapshot' | 'health' | 'targets'> }): LiveStates {
+export function readStates({
+  runtime,
+}: {
+  runtime: Pick<Runtime, 'snapshot' | 'health' | 'targets' | 'shownSince' | 'startedAt'>
+}): LiveStates {
   const rows = new Map(runtime.snapshot().configuration.providers.map((row) => [row.id, row]))
   const provider = (id: string, checked: Readiness): ShownState => {
     const row = rows.get(id)
     // Added a moment ago: no call can have gone there.
     if (row === undefined) return { state: checked.state, reason: checked.reason, since: checked.since }
-    return showProviderState(checked, runtime.health(row.slot, row.credentials.length))
+    const shown = showProviderState(checked, runtime.health(row.slot, row.credentials.length))
+    // Of what calls found the check knows neither when it began nor when it ended.
+    return { ...shown, since: latest(shown.since, runtime.shownSince(id, shown.state)) }
   }
   const targetsOf = (id: string) => {
     const row = rows.get(id)
@@ -31,7 +37,8 @@ export function readStates({ runtime }: { runtime: Pick<Runtime, 'snapshot' | 'h
     const row = rows.get(id)
     if (row === undefined) return { state: 'unchecked', reason: null, since: null }
     const live = targetsOf(id).find(({ model }) => model === upstreamModel)?.health
-    return showTargetState(provider(id, row.readiness), live ?? { state: 'ready' })
+    // What calls found of a target is forgotten with the process.
+    return showTargetState(provider(id, row.readiness), live ?? { state: 'ready' }, runtime.startedAt)
   }
   return {
     provider,
@@ -40,6 +47,8 @@ export function readStates({ runtime }: { runtime: Pick<Runtime, 'snapshot' | 'h
     withoutModel: (id) => (targetsOf(id).some(({ model }) => model === '') ? target(id, '') : null),
   }
 }
+
+const latest = (one: string | null, other: string | null) => ((one ?? '') > (other ?? '') ? one : other)
 
 /** The name under which a route's target is watched: behind a pattern all its names together, until they have succeeded. */
 export function watchedModel({ model }: Pick<Route, 'model'>, upstreamModel: string | null): string {

@@ -35,6 +35,7 @@ export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<St
     limitUsage: (...asked) => runtime.limitUsage(...asked),
     prices: () => runtime.prices(),
     targets: (slot) => runtime.targets(slot),
+    shownSince: (...asked) => runtime.shownSince(...asked),
     // What of it is a sum over all projects is left out where it is shown.
     status: () => runtime.status(),
     degraded: () => runtime.degraded(),

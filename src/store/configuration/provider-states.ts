@@ -18,9 +18,9 @@ export async function noteState(db: Database, providerId: string, { state, reaso
 
 /**
  * What live calls and checks together came to, where it is another state than the last that was noted. One that recovers is
- * failing until it is ready: it would change with every trial request.
+ * failing until it is ready: it would change with every trial request. Since when it is so; null: no such provider.
  */
-export async function noteShownState(db: Database, providerId: string, shown: ShownState): Promise<void> {
+export async function noteShownState(db: Database, providerId: string, shown: ShownState): Promise<string | null> {
   const row = await db.selectFrom('providers').select('id').where('id', '=', providerId).executeTakeFirst()
   const last = await db
     .selectFrom('provider_states')
@@ -30,12 +30,14 @@ export async function noteShownState(db: Database, providerId: string, shown: Sh
     .limit(1)
     .executeTakeFirst()
   const state = shown.state === 'recovering' ? 'failing' : shown.state
-  if (row === undefined || last?.state === state) return
+  if (row === undefined) return null
+  if (last?.state === state) return last.time
   const now = new Date().toISOString()
   const { reason, since } = shown
   // Never before the one that it follows, whatever calls say of when it began.
   const time = since === null || since <= (last?.time ?? '') ? now : since
   await addState(db, providerId, { time, state, reason })
+  return time
 }
 
 /** The first of all. */

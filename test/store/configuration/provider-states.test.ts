@@ -43,9 +43,9 @@ it('keeps what every surface showed, where it is something new', async () => {
   const { id } = await store.providers.insert(sampleProvider({ readiness }), sampleRevision())
   const show = (state: 'ready' | 'failing' | 'recovering', since: string | null) =>
     store.providers.noteShown(id, { state, reason: state === 'ready' ? null : 'calls failed', since })
-  await show('ready', null)
-  await show('failing', ago(0.5))
-  await show('failing', ago(0.4))
+  expect(await show('ready', null)).toBe(readiness.since)
+  const since = ago(0.5)
+  expect([await show('failing', since), await show('failing', ago(0.4))]).toEqual([since, since])
   await show('recovering', ago(0.5))
   await show('ready', null)
   const history = await store.providers.states(id, '')
