@@ -60,6 +60,8 @@ export interface ManifestPlanInput {
   prune: boolean
   /** Takes over what another file owns. */
   force: boolean
+  /** Some of what the files name could not be read: what they no longer name is not known. */
+  partial?: boolean
 }
 
 /** The changes that lead from the current state to what the files say. Their order does not depend on that of the files. */
@@ -68,7 +70,7 @@ export async function makePlan(input: ManifestPlanInput): Promise<ManifestPlan> 
   const plan: ManifestPlan = { changes: [], problems: [], notes: [], own: [], release: [], outcome: new Map(state) }
   const entries = [...input.entries].sort(compareIdentities)
   await inSlices(entries, (entry) => planEntry(plan, entry, state.get(keyOf(entry)) ?? null, input))
-  planRemovals(plan, new Set(entries.map(keyOf)), input)
+  if (input.partial !== true) planRemovals(plan, new Set(entries.map(keyOf)), input)
   addRenameNote(plan)
   return plan
 }

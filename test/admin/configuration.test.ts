@@ -121,6 +121,19 @@ describe('applying a file', () => {
     expect(await client.providers.list({})).toEqual([])
   })
 
+  it('says of files that it cannot read whole nothing of what they leave out', async () => {
+    const { client } = await startTestGateway()
+    const both = 'policies: [{ name: one, rpm: 5 }, { name: two, rpm: 5 }]\n'
+    await client.apply(files(both))
+    for (const wrong of [both.replace('two, rpm', 'two, rpmm'), 'policies: [']) {
+      const plan = await client.diff(files(wrong))
+      expect([plan.problems.length, plan.notes]).toEqual([1, []])
+      expect((await client.diff({ ...files(wrong), prune: true })).notes).toEqual([])
+    }
+    const { notes } = await client.diff(files('policies: [{ name: one, rpm: 5 }]'))
+    expect(notes).toEqual([expect.stringContaining('policy two: no longer in the files')])
+  })
+
   it('refuses a plan that is another one by now, saying what changed', async () => {
     const { client } = await startTestGateway()
     await client.apply(files())

@@ -52,7 +52,9 @@ export async function planFiles(
   const live = named.filter((entry) => !isRevoked(entry, revoked, found))
   const attached = resolveAttachments(live, resources, found.problems)
   const prepared = await prepareEntries(context, attached, resources, found)
-  const plan = await makePlan({ resources, entries: prepared, owner, prune: input.prune, force: input.force })
+  const { prune, force } = input
+  const partial = found.problems.length > 0
+  const plan = await makePlan({ resources, entries: prepared, owner, prune, force, partial })
   plan.notes.unshift(...found.notes)
   plan.problems.unshift(...found.problems)
   // A mistake in one entry makes others refer to what is not there.
