@@ -86,6 +86,7 @@ function askInForm(host: Host, request: OperationRequest, hidden: readonly strin
       hidden,
       // A question about a thing starts empty; a change of it starts from what it is.
       subject: verbOf(operation) === 'edit' ? subject : undefined,
+      about: subject,
       start: Object.fromEntries(
         Object.entries(scopeInput(operation, host.scope)).map(([name, value]) => [name, String(value)]),
       ),

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { catalog } from '../../cli/catalog.ts'
 import { currentText, readText } from '../../tui/form-fields.ts'
-import { type Driven, drive, provider } from './drive.ts'
+import { sampleRecord } from '../support/sample-record.ts'
+import { type Driven, drive, provider, streamOf } from './drive.ts'
 
 let driven: Driven
 afterEach(() => driven?.stop())
@@ -94,6 +95,22 @@ describe('a form', () => {
     await driven.press('right', 'ctrl-s')
     await driven.see('Added route gpt')
     expect(inputOf('routes.add')).toEqual({ model: 'gpt', provider: 'openai' })
+  })
+
+  it('offers for a request that is sent again the keys of where it was sent', async () => {
+    driven = drive({
+      'requests.list': [sampleRecord({ model: 'kept', project: 'search', environment: 'production' })],
+      'requests.tail': () => streamOf([]),
+      'keys.list': [
+        { name: 'ci', project: 'default', environment: 'production' },
+        { name: 'old', project: 'search', environment: 'staging' },
+        { name: 'web', project: 'search', environment: 'production' },
+      ],
+    })
+    await driven.press('5')
+    await driven.see('kept')
+    await driven.press('R')
+    expect(await driven.see('←→')).toMatch(/←→ web *$/m)
   })
 })
 

@@ -31,6 +31,8 @@ export interface FormOptions {
   /** Fields that say which thing is meant, and are not asked where that is known. */
   hidden: readonly string[]
   subject?: unknown
+  /** What it is done with. */
+  about?: unknown
   /** What the last line is called: `Add`, `Save`. */
   button: string
   /** What a field starts with in place of its default. */
@@ -211,11 +213,13 @@ export class FormScreen implements Screen {
     return field.choices ?? this.#options.namesFor(field, this.#scope())
   }
 
-  /** Where the things that are named are looked for. */
+  /** Where the things that are named are looked for: an operation that takes no place has that of the thing it is about. */
   #scope(): NameScope {
+    const { operation, given, about } = this.#options
     const written = (name: string) => {
       const entry = this.#entries.find(({ field }) => field.name === name && field.shape === 'text')
-      const text = entry?.line.text || valueAt(this.#options.given, name)
+      const isTaken = operation.fields.some((field) => field.name === name)
+      const text = entry?.line.text || valueAt(isTaken ? given : about, name)
       return typeof text === 'string' ? text : undefined
     }
     return { project: written('project'), environment: written('environment') }
