@@ -102,7 +102,7 @@ function nameMissing(operation: Operation, missing: readonly Field[]): CommandFa
     return field.secret ? secretFlags(field) : `--${field.flag}`
   })
   return usageFault(
-    `${operation.path.join(' ')} needs ${names.join(', ')}.`,
+    `${operation.path.join(' ')} needs ${names.join(' and ')}.`,
     `See spgw ${operation.path.join(' ')} --help.`,
   )
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { createCommand, givenOptions } from './bare-command.ts'
 import type { FileTarget } from './download.ts'
+import { describeFile, type FileName } from './file-name.ts'
 import { declareFields, readFlags } from './flags.ts'
 import { addGlobalOptions, type GlobalOptions, readGlobalOptions } from './global-options.ts'
 import { type HelpDevice, renderExamples } from './help.ts'
@@ -42,8 +43,8 @@ export function buildCommand(
 }
 
 /** The file is this command line's own business; the gateway sends bytes, wherever it runs. */
-function declareFile(command: Command, { name, ending }: { name: string; ending: string }): void {
-  command.argument('[file]', `File to write (default: ${name}-TIME.${ending} in the current directory)`)
+function declareFile(command: Command, name: FileName): void {
+  command.argument('[file]', describeFile(name))
   command.option('--force', 'Overwrite an existing file')
 }
 

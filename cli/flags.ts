@@ -44,9 +44,9 @@ export function optionsOf(field: Field, isFirstFile = true): Option[] {
   }
   // `-p` and `-e` keep their letters where a command has its own meaning for the word.
   if (field.syntax === 'files')
-    return [new Option(`${isFirstFile ? '-f, ' : ''}${long} <path>`, describeField(field)).argParser(collect)]
+    return [new Option(`${isFirstFile ? '-f, ' : ''}${long} <path>`, describeFlag(field)).argParser(collect)]
   const short = field.flag === 'project' ? '-p, ' : field.flag === 'environment' ? '-e, ' : ''
-  const option = new Option(`${short}${long} <${placeholder(field)}>`, describeField(field))
+  const option = new Option(`${short}${long} <${placeholder(field)}>`, describeFlag(field))
   return isRepeated(field) ? [option.argParser(collect)] : [option]
 }
 
@@ -79,10 +79,16 @@ function placeholder(field: Field): string {
   return field.choices === null ? (field.flag.split('-').at(-1) ?? 'value') : 'choice'
 }
 
+/** Of an argument the usage line says that it is required; a flag says so itself. */
+function describeFlag(field: Field): string {
+  return describeField(field, field.required ? ['required'] : [])
+}
+
 /** What help says of a field. */
-export function describeField(field: Field): string {
+export function describeField(field: Field, more: readonly string[] = []): string {
   const notes: string[] = []
   if (field.choices !== null) notes.push(field.choices.join(', '))
+  notes.push(...more)
   if (isRepeated(field)) notes.push('may be repeated')
   if (isPlain(field.fallback) && typeof field.fallback !== 'boolean') notes.push(`default: ${field.fallback}`)
   if (notes.length === 0) return field.description

@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import { aliasesOf, allOption, argumentTerm, spansScopes } from '../command.ts'
+import { describeFile } from '../file-name.ts'
 import { describeField, optionsOf } from '../flags.ts'
 import { globalFlags } from '../global-options.ts'
 import { type LocalCommand, argumentTerm as localTerm } from '../local-command.ts'
@@ -63,18 +64,18 @@ function describeOperation(operation: Operation): CommandEntry {
   const flags = fields
     .filter(({ name }) => !positional.includes(name))
     .flatMap((field, _, all) => optionsOf(field, field === all.find(({ syntax }) => syntax === 'files')))
-  const file = meta.show.as === 'file'
+  const file = meta.show.as === 'file' ? meta.show : null
   const force = new Option('--force', 'Overwrite an existing file')
   return {
     path,
     summary: meta.summary,
-    usage: [...(file ? ['[file]'] : positional.map((name) => argumentTerm(name, fields))), '[flags]'].join(' '),
+    usage: [...(file === null ? positional.map((name) => argumentTerm(name, fields)) : ['[file]']), '[flags]'].join(' '),
     aliases: aliasesOf(operation),
     arguments: [
-      ...(file ? [{ term: 'file', meaning: 'File to write' }] : []),
+      ...(file === null ? [] : [{ term: 'file', meaning: describeFile(file) }]),
       ...arguments_.map((field) => ({ term: field.flag, meaning: describeField(field) })),
     ],
-    flags: [...flags, ...(spansScopes(operation) ? [new Option(...allOption)] : []), ...(file ? [force] : [])]
+    flags: [...flags, ...(spansScopes(operation) ? [new Option(...allOption)] : []), ...(file === null ? [] : [force])]
       .filter(({ hidden }) => !hidden)
       .map(({ flags: term, description }) => ({ term, meaning: description })),
     examples: meta.examples ?? [],

@@ -271,7 +271,7 @@ export const policyRules = {
     title: 'UNPRICED',
     meta: {
       description:
-        'What to do with models that have no price: allow, deny, or charge this rate in USD per million tokens',
+        'What to do with models that have no price: allow, deny, or charge this rate in USD per million tokens (default: allow, and deny where a budget in USD applies)',
       label: 'Models without a price',
       help: 'allow, deny, or a rate in USD per million tokens, input and output alike. Default: allowed, and denied by a budget in USD',
     },

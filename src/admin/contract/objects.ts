@@ -33,10 +33,16 @@ const typeName = z.enum(objectTypes)
 const nameField = {
   name: field(reference, { description: 'Object ID at the provider', prompt: 'Which object?', acceptsId: true }),
 }
-/** Tells objects of the same id apart. */
 const narrowing = {
   type: field(typeName.optional(), { description: 'Only objects of this type' }),
   provider: field(reference.optional(), { description: 'Only objects at this provider (name or ID)' }),
+}
+/** Tells objects of the same id apart. */
+const telling = {
+  type: field(typeName.optional(), { description: 'Type of the object, where objects of several types have this ID' }),
+  provider: field(reference.optional(), {
+    description: 'Provider that stores it, where several have an object of this ID (name or ID)',
+  }),
 }
 
 /** Objects that live at providers: files, batches, stored responses and the like. Nothing here calls a provider. */
@@ -70,7 +76,7 @@ export const objects = {
     positional: ['name'],
     examples: ['objects show file-abc123'],
   })
-    .input(z.strictObject({ ...nameField, ...narrowing }))
+    .input(z.strictObject({ ...nameField, ...telling }))
     .output(objectShape),
   adopt: operation({
     summary: 'Assign an object that was created outside this gateway to an environment',
@@ -107,6 +113,6 @@ export const objects = {
     examples: ['objects forget file-abc123'],
     confirm: 'Forget who owns {name}? The provider keeps it, but no key can use it until it is adopted again.',
   })
-    .input(z.strictObject({ ...nameField, ...narrowing }))
+    .input(z.strictObject({ ...nameField, ...telling }))
     .output(removed),
 }

@@ -182,7 +182,7 @@ export const alerts = {
     )
     .output(z.array(deliveryShape)),
   retry: operation({
-    summary: 'Send a delivery again now, under the same id',
+    summary: 'Send a delivery again now, under the same ID',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',

@@ -215,7 +215,7 @@ export const policies = {
     )
     .output(policyShape),
   remove: operation({
-    summary: 'Remove a policy; no key may use it',
+    summary: 'Remove a policy; refused while a key has it',
     role: 'admin',
     reach: 'project',
     effect: 'danger',

@@ -68,7 +68,7 @@ function describeRate(path: readonly string[]): string {
   if (first === 'per_search') return 'USD per web search'
   const title = titles[path.at(-1) as TokenRateName]
   const tier = first in variantTitles ? ` ${variantTitles[first as 'batch']}` : ''
-  return `USD per million ${title}${tier}${path.includes('long_context') ? ' above the limit' : ''}`
+  return `USD per million ${title}${tier}${path.includes('long_context') ? ' in long-context requests' : ''}`
 }
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`

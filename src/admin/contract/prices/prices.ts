@@ -17,7 +17,7 @@ const model = {
   model: field(reference, { description: 'Name of the model, as the provider calls it', prompt: 'Which model?' }),
 }
 const provider = {
-  provider: field(reference.optional(), { description: 'Only for this provider; its own price wins over the model’s' }),
+  provider: field(reference.optional(), { description: 'Only for this provider (name or ID); its own price goes before the general one of the model' }),
 }
 const changed = { changed: z.number(), version: z.string() }
 

@@ -30,7 +30,7 @@ export const searchShape = z.object({
 })
 
 export const search = operation({
-  summary: 'Search requests for a quarter of a second, newest first, and say how far that went',
+  summary: 'Search requests, newest first, for a quarter of a second at most, and say how far back that came',
   role: 'viewer',
   reach: 'project',
   effect: 'read',
