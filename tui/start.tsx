@@ -3,7 +3,7 @@ import { prepareWidths } from '../cli/print/text-width.ts'
 import type { TuiParts } from '../cli/tui-command.ts'
 import { App } from './app.tsx'
 import { TuiSession } from './session.ts'
-import { copySequence, readStyle, suspendJob, type TerminalProcess, watchEnd } from './terminal.ts'
+import { copySequence, lineWrap, readStyle, suspendJob, type TerminalProcess, watchEnd } from './terminal.ts'
 
 type Process = TerminalProcess & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>
 
@@ -24,10 +24,16 @@ export async function runTui(parts: TuiParts & { process: Process }): Promise<nu
   let status = 0
   let fault: unknown = null
   const quit = () => screen.unmount()
-  const suspend = (release: () => Promise<{ resume(): Promise<void> }>) => void suspendJob(parts.process, release)
+  const suspend = (release: () => Promise<{ resume(): Promise<void> }>) =>
+    void suspendJob(parts.process, async () => {
+      const held = await release()
+      stdout.write(lineWrap.on)
+      return { resume: () => held.resume().then(() => void stdout.write(lineWrap.off)) }
+    })
   const style = readStyle(parts.environment, parts.colour, parts.utc)
   // Before anything is drawn: from then on Ctrl-C is a key, and not the end of the process.
   if (stdin.isTTY) stdin.setRawMode(true)
+  stdout.write(lineWrap.off)
   const screen = render(<App session={session} style={style} quit={quit} suspend={suspend} />, {
     stdin,
     stdout,
@@ -49,6 +55,7 @@ export async function runTui(parts: TuiParts & { process: Process }): Promise<nu
   } finally {
     unwatch()
     session.stop()
+    stdout.write(lineWrap.on)
     if (stdin.isTTY) stdin.setRawMode(false)
     stdin.pause()
   }

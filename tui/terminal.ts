@@ -35,6 +35,12 @@ export async function suspendJob(
   await held.resume()
 }
 
+/**
+ * Terminals do not agree on how wide some signs are (an emoji with a skin tone). While this is off, a line that comes out too long
+ * is cut; else it would scroll the whole screen.
+ */
+export const lineWrap = { off: '\u001b[?7l', on: '\u001b[?7h' } as const
+
 /** What the terminal can show, as far as the environment says. */
 export function readStyle(environment: EnvironmentVariables, wantsColour: boolean, utc: boolean): TerminalStyle {
   const locale = environment.LC_ALL || environment.LC_CTYPE || environment.LANG || ''

@@ -159,6 +159,21 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await gateway.admin.keys.remove({ key: 'requests' })
   })
 
+  it('keeps its lines where the terminal takes signs for wider than they are', async () => {
+    const { key } = await gateway.createKey('wide')
+    // tmux gives a skin tone two columns of its own.
+    for (let count = 0; count < 3; count++) await request(key, '👍🏽'.repeat(8))
+    const tui = await openTui()
+    await tui.press('5')
+    await tui.see(/404 .*👍/)
+    await tui.press('Down')
+    await tui.press('6')
+    const shown = await tui.see('[6 More]', 'Projects')
+    expect(shown.split('\n')[0]).toContain('? help')
+    expect(shown).not.toContain('live')
+    await gateway.admin.keys.remove({ key: 'wide' })
+  })
+
   it('covers everything at first, and only the scope that is chosen on every screen', async () => {
     await gateway.admin.projects.add({ name: 'search' })
     await gateway.admin.environments.add({ name: 'staging', project: 'search' })
@@ -274,10 +289,12 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.press('C-z')
     await tui.see('Stopped')
     expect(await tui.hasOtherScreen()).toBe(false)
+    expect(await tui.wraps()).toBe(true)
     await tui.run('echo in the shell')
     await tui.see(/^in the shell/m)
     await tui.run('fg; echo BACK $?')
     await tui.see('[4 Keys]', '? help')
+    expect(await tui.wraps()).toBe(false)
     await tui.press('q')
     await expectRestored(tui, 'BACK 0')
   })
@@ -348,6 +365,7 @@ async function choose(tui: Pane, label: string): Promise<void> {
 async function expectRestored(tui: Pane, left: string): Promise<void> {
   await tui.see('BEFORE', left)
   expect(await tui.hasOtherScreen()).toBe(false)
+  expect(await tui.wraps()).toBe(true)
   await tui.run('stty -a | grep -oE " -?(icanon|echo) "; echo CHECKED')
   const text = await tui.see(/^CHECKED/m)
   expect(text).toMatch(/^ icanon/m)

@@ -90,6 +90,12 @@ export class Pane {
     return stdout.trim() === '1'
   }
 
+  /** Whether a line that is too long goes on in the next one, as it does where no program changed that. */
+  async wraps(): Promise<boolean> {
+    const { stdout } = await this.#tmux('display-message', '-p', '#{wrap_flag}')
+    return stdout.trim() === '1'
+  }
+
   /** To the program that the shell runs. */
   async signal(signal: string): Promise<void> {
     const { stdout: shell } = await this.#tmux('display-message', '-p', '#{pane_pid}')
