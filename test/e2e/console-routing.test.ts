@@ -165,6 +165,8 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
 
     it('streams an answer in the playground, as a key of choice, and shows its record', async () => {
       const { page, visit, gateway } = stage
+      await visit('/playground')
+      await page.getByText('No route in default/production serves the OpenAI lane yet.').waitFor()
       await gateway.addRoute('demo', ['demo'])
       await visit('/playground')
       expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('demo')

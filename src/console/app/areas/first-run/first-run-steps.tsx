@@ -65,6 +65,7 @@ export function ProviderStep() {
           fixed={{ kind: chosen.kind }}
           preset={{ name: chosen.name }}
           fields={chosen.fields}
+          needed={['credential']}
           hints={{ credential: 'Checked with the provider, free of charge, then stored encrypted. Not shown again.' }}
           submit={`Check and add ${chosen.title}`}
           onDone={() => setChosen(null)}
@@ -89,6 +90,7 @@ export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
       fixed={{ project, allEnvironments: true }}
       preset={{ model: favouriteOf(names), provider: provider.name }}
       fields={['model', 'provider']}
+      needed={['provider']}
       suggestions={{ model: names, provider: providers.map(({ name }) => name) }}
       hints={{ model: 'The model name that clients send. * matches any text.' }}
       submit="Add route"

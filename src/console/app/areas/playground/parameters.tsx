@@ -9,12 +9,14 @@ export interface ParametersProps {
   draft: Draft
   onChange(part: Partial<Draft>): void
   models: ModelsByLane
+  /** Of which project and environment they are. */
+  place: string
   usable: readonly Key[]
 }
 
 const laneTitles: Record<LaneName, string> = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' }
 
-export function Parameters({ draft, onChange, models, usable }: ParametersProps) {
+export function Parameters({ draft, onChange, models, place, usable }: ParametersProps) {
   const chooseLane = (lane: LaneName) => {
     const known = models[lane]
     onChange({ lane, body: null, ...(known.includes(draft.model) ? {} : { model: known[0] ?? draft.model }) })
@@ -33,7 +35,7 @@ export function Parameters({ draft, onChange, models, usable }: ParametersProps)
         </div>
       </fieldset>
       <div className="field-pair">
-        <ModelField draft={draft} onChange={onChange} models={models} />
+        <ModelField draft={draft} onChange={onChange} models={models} place={place} />
         <KeyField draft={draft} onChange={onChange} usable={usable} />
       </div>
       <div className="field-triple">
@@ -60,7 +62,7 @@ export function Parameters({ draft, onChange, models, usable }: ParametersProps)
   )
 }
 
-function ModelField({ draft, onChange, models }: Omit<ParametersProps, 'usable'>) {
+function ModelField({ draft, onChange, models, place }: Omit<ParametersProps, 'usable'>) {
   const id = useId()
   return (
     <div className="field">
@@ -81,14 +83,14 @@ function ModelField({ draft, onChange, models }: Omit<ParametersProps, 'usable'>
       </datalist>
       <p className="small quiet">
         {models[draft.lane].length === 0
-          ? `No route serves the ${laneTitles[draft.lane]} lane yet.`
+          ? `No route in ${place} serves the ${laneTitles[draft.lane]} lane yet.`
           : `${pluralize(models[draft.lane].length, 'model')} available`}
       </p>
     </div>
   )
 }
 
-function KeyField({ draft, onChange, usable }: Omit<ParametersProps, 'models'>) {
+function KeyField({ draft, onChange, usable }: Omit<ParametersProps, 'models' | 'place'>) {
   const id = useId()
   return (
     <div className="field">
