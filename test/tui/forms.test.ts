@@ -97,6 +97,14 @@ describe('a form', () => {
     expect(inputOf('routes.add')).toEqual({ model: 'gpt', provider: 'openai' })
   })
 
+  it('says of a list what may be written in it, where the arrows move in the text', async () => {
+    driven = drive()
+    await driven.press('=:alerts add ops', 'enter', 'down')
+    expect(await driven.see('Of: budget, provider')).not.toContain('←→')
+    await driven.press('down')
+    await driven.see('←→ webhook, slack')
+  })
+
   it('offers for a request that is sent again the keys of where it was sent', async () => {
     driven = drive({
       'requests.list': [sampleRecord({ model: 'kept', project: 'search', environment: 'production' })],

@@ -129,7 +129,8 @@ export class FormScreen implements Screen {
     const { field } = entry
     const known = this.#choices(entry)
     const notes = [helpOf(field), this.#isChoice(entry) ? '' : formOf(field)].filter((note) => note !== '')
-    const names = known.length === 0 ? [] : wrap(`←→ ${known.join(', ')}`, width - 4).slice(0, 2)
+    const lead = isSeveral(field) ? 'Of:' : '←→'
+    const names = known.length === 0 ? [] : wrap(`${lead} ${known.join(', ')}`, width - 4).slice(0, 2)
     return [...said, ...wrap(notes.join('. '), width - 4).map((line) => theme.paint('quiet', line)), ...names]
   }
 
@@ -209,7 +210,7 @@ export class FormScreen implements Screen {
   }
 
   #choices({ field }: FormEntry): readonly string[] {
-    if (field.shape === 'list' || field.shape === 'pairs') return field.choices ?? []
+    if (isSeveral(field)) return field.choices ?? []
     return field.choices ?? this.#options.namesFor(field, this.#scope())
   }
 
@@ -228,7 +229,7 @@ export class FormScreen implements Screen {
   /** The arrows choose while the text is one of the names, or none yet; else they move in the text. */
   #isChoice(entry: FormEntry): boolean {
     const { field, line } = entry
-    if (field.shape === 'list' || field.shape === 'pairs') return false
+    if (isSeveral(field)) return false
     const choices = this.#choices(entry)
     return choices.length > 0 && (line.text === '' || choices.includes(line.text))
   }
@@ -297,6 +298,11 @@ export class FormScreen implements Screen {
     }
     this.#options.changed()
   }
+}
+
+/** Written, not chosen: the arrows move in the text. */
+function isSeveral({ shape }: Field): boolean {
+  return shape === 'list' || shape === 'pairs'
 }
 
 const unset = 'not set'
