@@ -36,16 +36,19 @@ export class StateHistory {
       if (this.#noted.get(id)?.state === state.state) continue
       const noted: { state: ShownState['state']; since: string | null } = { state: state.state, since: null }
       this.#noted.set(id, noted)
-      await this.#options.store.providers.noteShown(id, state).then(
-        (since) => void (noted.since = since),
-        () => void this.#noted.delete(id),
-      )
+      try {
+        noted.since = await this.#options.store.providers.noteShown(id, state)
+      } catch {
+        this.#noted.delete(id)
+      }
     }
   }
 
-  /** null: another state was noted last, or none. */
+  /** null: nothing was noted yet, or of this state its own trouble says more. */
   since(id: string, state: ShownState['state']): string | null {
     const noted = this.#noted.get(id)
-    return noted?.state === state ? noted.since : null
+    if (noted?.state === state) return noted.since
+    // Well again, since the last look.
+    return noted !== undefined && state === 'ready' ? new Date().toISOString() : null
   }
 }

@@ -28,5 +28,6 @@ it('notes each new state once, and again what the store did not take', async () 
   isDown = false
   await history.look()
   expect(noted).toEqual(['prv_1 ready', 'prv_1 failing'])
-  expect([history.since('prv_1', 'failing'), history.since('prv_1', 'ready')]).toEqual(['time 2', null])
+  expect([history.since('prv_1', 'failing'), history.since('prv_1', 'recovering')]).toEqual(['time 2', null])
+  expect(Date.parse(history.since('prv_1', 'ready') ?? '')).toBeGreaterThan(Date.now() - 10_000)
 })
