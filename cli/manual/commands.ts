@@ -69,7 +69,9 @@ function describeOperation(operation: Operation): CommandEntry {
   return {
     path,
     summary: meta.summary,
-    usage: [...(file === null ? positional.map((name) => argumentTerm(name, fields)) : ['[file]']), '[flags]'].join(' '),
+    usage: [...(file === null ? positional.map((name) => argumentTerm(name, fields)) : ['[file]']), '[flags]'].join(
+      ' ',
+    ),
     aliases: aliasesOf(operation),
     arguments: [
       ...(file === null ? [] : [{ term: 'file', meaning: describeFile(file) }]),

@@ -114,8 +114,7 @@ export class Breaker {
     if (this.#load(row, word.state) !== 0n) return
     const inARow = this.#load(row, word.inARow)
     if (inARow >= failuresInARow) this.#store(row, word.recoveredAt, BigInt(Math.floor(now)))
-    if (inARow !== 0n)
-      for (const column of [word.inARow, word.streakCaller, word.since]) this.#store(row, column, 0n)
+    if (inARow !== 0n) for (const column of [word.inARow, word.streakCaller, word.since]) this.#store(row, column, 0n)
     this.#count(row, now, oneSuccess)
   }
 

@@ -17,7 +17,9 @@ const model = {
   model: field(reference, { description: 'Name of the model, as the provider calls it', prompt: 'Which model?' }),
 }
 const provider = {
-  provider: field(reference.optional(), { description: 'Only for this provider (name or ID); its own price goes before the general one of the model' }),
+  provider: field(reference.optional(), {
+    description: 'Only for this provider (name or ID); its own price goes before the general one of the model',
+  }),
 }
 const changed = { changed: z.number(), version: z.string() }
 

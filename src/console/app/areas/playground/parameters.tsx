@@ -10,7 +10,7 @@ export interface ParametersProps {
   onChange(part: Partial<Draft>): void
   models: ModelsByLane
   /** Of which project and environment they are. */
-  place: string
+  place: { project: string; environment: string }
   usable: readonly Key[]
 }
 
@@ -83,7 +83,7 @@ function ModelField({ draft, onChange, models, place }: Omit<ParametersProps, 'u
       </datalist>
       <p className="small quiet">
         {models[draft.lane].length === 0
-          ? `No route in ${place} serves the ${laneTitles[draft.lane]} lane yet.`
+          ? `No route in ${place.project}/${place.environment} serves the ${laneTitles[draft.lane]} lane yet.`
           : `${pluralize(models[draft.lane].length, 'model')} available`}
       </p>
     </div>

@@ -70,13 +70,7 @@ function PlaygroundForm({ scope, onScope, models }: PlaygroundFormProps) {
     <div className="playground">
       <form className="stack" onSubmit={submit}>
         <ScopeFields value={scope} onChange={onScope} operation="requests.send" />
-        <Parameters
-          draft={draft}
-          onChange={change}
-          models={models}
-          place={`${scope.project}/${scope.environment}`}
-          usable={usable}
-        />
+        <Parameters draft={draft} onChange={change} models={models} place={scope} usable={usable} />
         <Conversation draft={draft} onChange={change} onSend={submit} />
         <RawRequest draft={draft} onChange={change} />
         <FormFault fault={fault} shown={[]} />
