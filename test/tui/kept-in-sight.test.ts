@@ -29,6 +29,18 @@ describe('a list that is read again', () => {
     expect(driven.text()).toContain('the-longest-name')
   })
 
+  it('says that there may be more where it has only the newest', async () => {
+    const entry = (id: number) => ({ id: `aud_${id}`, operation: 'keys.create', time: '2026-11-21T11:00:00Z' })
+    let count = 3
+    driven = drive({ 'audit.list': () => Array.from({ length: count }, (_, id) => entry(id)) })
+    await driven.press('=:audit', 'enter')
+    expect(await driven.see('3 rows')).not.toContain('newest')
+    count = 200
+    await driven.press('r')
+    await driven.see('the newest 200 rows')
+    expect(driven.calls.findLast(({ path }) => path === 'audit.list')?.input).toMatchObject({ limit: 200 })
+  })
+
   it('says that it is old only until it is fresh again', async () => {
     let fails = false
     const refused = Object.assign(new Error('It is degraded.'), { code: 'degraded', status: 503, data: { hint: '' } })

@@ -18,6 +18,9 @@ import { moveSelection, type Selection, stepOf } from '../selection.ts'
 import { TableLayout } from '../table-layout.ts'
 import { RecordScreen } from './record.ts'
 
+/** Of what has no end: as many as one looks through. */
+const mostRows = 200
+
 /** The rows of an operation that shows a table; what can be done with one, and with all, is found in the contract. */
 export class ListScreen implements Screen {
   readonly title: string
@@ -40,7 +43,8 @@ export class ListScreen implements Screen {
     this.list = list
     this.#given = given
     this.title = title
-    this.#loaded = new PolledAnswer(host, list, given, { took: () => this.#sift() })
+    const input = isBounded(list) ? { limit: mostRows, ...given } : given
+    this.#loaded = new PolledAnswer(host, list, input, { took: () => this.#sift() })
     this.#layout = new TableLayout(columnsOf(list, undefined))
     const area = host.areas.find(({ operations }) => operations.includes(list))
     this.#area = area?.operations ?? [list]
@@ -120,9 +124,11 @@ export class ListScreen implements Screen {
 
   /** What the list covers, and how much that is. */
   #drawHeading(theme: TextTheme): string[] {
+    const count = countRows(this.list, this.rows.length)
+    const isWhole = !isBounded(this.list) || this.rows.length < mostRows
     const words = [
       ...(this.#coverage === null ? [] : [escapeControls(this.#coverage)]),
-      countRows(this.list, this.rows.length),
+      isWhole ? count : `the newest ${count}`,
     ]
     return [theme.paint('quiet', words.join('  ·  '))]
   }
@@ -211,6 +217,11 @@ export class ListScreen implements Screen {
   #maker(): Operation | null {
     return this.#area.find((operation) => isMaker(operation, this.list)) ?? null
   }
+}
+
+/** There may be any number, and the newest come first. */
+function isBounded({ fields }: Operation): boolean {
+  return fields.some(({ name }) => name === 'limit')
 }
 
 /** `1 key`, `12 credentials`; `3 rows` where the noun is no plural. */
