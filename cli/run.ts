@@ -8,6 +8,7 @@ import { nameFile } from './file-name.ts'
 import type { ParsedFlags } from './flags.ts'
 import type { GlobalOptions } from './global-options.ts'
 import type { Io } from './io.ts'
+import { noteMore } from './note-more.ts'
 import type { GatewayClient, Operation } from './operation.ts'
 import { printResult } from './print/result.ts'
 import { chooseRemote, type Remote } from './remote.ts'
@@ -138,6 +139,7 @@ async function carryOut(
   }
   const output = await askFor(operation, input, gateway, settings, io)
   await printResult({ operation, input, output, gateway }, settings, io)
+  await noteMore(operation, input, output, settings, io)
   return outcomeOf(operation, output)
 }
 

@@ -18,6 +18,23 @@ function pages() {
   }
 }
 
+describe('a list that ends at its usual limit', () => {
+  const gateway = {
+    'requests.list': () => Array.from({ length: 50 }, (_, index) => sampleRecord({ id: `req_${index}` })),
+  }
+  const said = async (line: readonly string[], terminal = true) =>
+    (await runLine(['requests', 'list', ...line], { gateway, terminal, columns: 200 })).io.err()
+
+  it('says to a person how to see more', async () => {
+    expect(await said([])).toContain('The newest 50. For more: --limit N; older ones: --before req_49\n')
+  })
+
+  it('says nothing to a program, and nothing of a limit that was asked for', async () => {
+    expect([await said([], false), await said(['--json'])]).toEqual(['', ''])
+    expect(await said(['--limit', '50'])).not.toContain('newest')
+  })
+})
+
 describe('requests list, where only the records tell', () => {
   it('searches page by page, says how far it is, and answers with all', async () => {
     const { records, ...gateway } = pages()
