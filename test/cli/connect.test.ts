@@ -34,8 +34,8 @@ it('says soon that no gateway runs where it has died, to who asks how it is now'
 })
 
 it.runIf(process.platform === 'linux')('counts a zombie process as dead', async () => {
-  // A shell that becomes `sleep` never waits for the child that it had.
-  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  // A shell that becomes `sleep` never waits for the child that it had: it must end only then.
+  const parent = spawn('sh', ['-c', 'sleep 1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] })
   onTestFinished(() => void parent.kill())
   const [line] = await once(parent.stdout, 'data')
   const child = Number(String(line))
