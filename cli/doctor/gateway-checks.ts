@@ -57,6 +57,11 @@ const remedies: readonly [reason: RegExp, remedy: string][] = [
     'Correct cluster.postgres, its password or what its user may do: docs/cluster.md',
   ],
   [
+    /PostgreSQL cannot be/,
+    'Requests are served, and the configuration is read-only until it takes changes again: docs/cluster.md',
+  ],
+  [/waits? (for PostgreSQL|to be counted)/, 'Nothing of it is lost; what keeps it back: spgw cluster status'],
+  [
     /locked/,
     'Stop the program that holds the lock, such as a backup tool or an SQLite shell (fuser spgw.db shows it). For backups: spgw backup',
   ],

@@ -332,7 +332,9 @@ export class ClusterNode {
   }
 
   #onLink(trouble: string | null): void {
-    this.#linkTrouble = trouble === null ? null : `PostgreSQL cannot be reached: ${trouble}`
+    // What it is, it was asked: `it is a standby`.
+    const what = trouble?.startsWith('it ') === true ? 'used' : 'reached'
+    this.#linkTrouble = trouble === null ? null : `PostgreSQL cannot be ${what}: ${trouble}`
     if (this.#state === null) return this.#setTrouble(null)
     if (this.#linkTrouble === null) this.#meet()
     else this.#setTrouble(this.#linkTrouble)

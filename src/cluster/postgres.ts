@@ -9,7 +9,14 @@ const answerMs = 4000
 const pausesMs = [100, 200, 400, 800]
 const longestPauseMs = 1500
 /** It may be promoted, or the name lead to the primary again. */
-const standby = 'it is a standby, which takes no changes: cluster.postgres has to lead to the primary'
+const standby = 'it is a standby, which takes no changes: promote it, or let cluster.postgres lead to the primary'
+/** Older ones lack what the schema is made of. */
+const oldest = 14
+
+interface ServerState {
+  standby: boolean
+  version: string
+}
 
 export interface PostgresEvents {
   onLink(trouble: string | null): void
@@ -93,8 +100,13 @@ export class Postgres {
     this.#listener = await open()
     this.#listener.on('notification', ({ payload }) => this.#events.onNotify(payload ?? ''))
     // It refuses LISTEN as well, in words that help nobody.
-    const { rows: state } = await this.#listener.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-    if (state[0]?.standby === true) throw new Error(standby)
+    const { rows: states } = await this.#listener.query<ServerState>(
+      "select pg_is_in_recovery() as standby, current_setting('server_version') as version",
+    )
+    const [state] = states
+    if (state?.standby === true) throw new Error(standby)
+    if (state !== undefined && Number.parseInt(state.version, 10) < oldest)
+      throw new Error(`it is version ${state.version}, and nodes need ${oldest} or newer: upgrade it`)
     await this.#listener.query(`listen ${channel}`)
     const { rows } = await this.#listener.query('select pg_listening_channels() as name')
     if (rows.length === 0)

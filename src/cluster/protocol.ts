@@ -107,6 +107,8 @@ export interface ServerFacts {
   tls: string | null
   /** A setting lets it take no writes. A standby is not connected to in the first place. */
   isReadOnly: boolean
+  /** It has a schema of the cluster's name that is none. */
+  isForeign: boolean
   /** How many others follow it now. */
   standbys: number
   /** Whether a commit waits for one of them. */

@@ -52,6 +52,7 @@ export const answerers: Answerers = {
     >(
       `select extract(epoch from clock_timestamp()) * 1000 as time, current_setting('server_version') as version, current_user as user,
          current_setting('transaction_read_only') = 'on' as "isReadOnly",
+         to_regnamespace('spgw') is not null and not ${isFounded} as "isForeign",
          (select array_remove(array[case when r.rolsuper then 'is a superuser' end,
             case when r.rolcreaterole then 'may create roles' end, case when r.rolcreatedb then 'may create databases' end,
             case when not r.rolsuper and has_schema_privilege(n.oid, 'create') then 'may change the schema spgw' end], null)
@@ -268,8 +269,11 @@ export const answerers: Answerers = {
   },
 }
 
+/** Also for a user who may not use the schema. */
+const isFounded = `exists (select from pg_class where relname = 'head' and relnamespace = to_regnamespace('spgw'))`
+
 async function exists(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ found: boolean }>("select to_regclass('spgw.head') is not null as found")
+  const { rows } = await client.query<{ found: boolean }>(`select ${isFounded} as found`)
   return rows[0]?.found === true
 }
 

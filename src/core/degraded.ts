@@ -37,8 +37,16 @@ const keepers = ['journal', 'store'] as const satisfies readonly PartName[]
 /** What a reading of records has to say with itself while these parts are degraded; null: it lacks nothing. */
 export function describeMissing(parts: readonly { part: string; since: string }[]): string | null {
   const degraded = keepers.filter((keeper) => parts.some(({ part }) => part === keeper))
-  if (degraded.length === 0) return describeApart(parts)
+  if (degraded.length === 0) return describeApart(parts) ?? describeWaiting(parts)
   return `The ${degraded.join(' and the ')} ${degraded.length === 1 ? 'is' : 'are'} degraded: requests since then wait, and may be missing here. See spgw status.`
+}
+
+/** PostgreSQL is read, and what this node has to bring there stays here. */
+function describeWaiting(parts: readonly { part: string; since: string }[]): string | null {
+  const isWaiting = parts.some(({ part }) => part === 'outbox')
+  return isWaiting
+    ? 'The latest requests of this node wait for PostgreSQL, and may be missing here. See spgw status.'
+    : null
 }
 
 function describeApart(parts: readonly { part: string; since: string }[]): string | null {

@@ -1,6 +1,6 @@
 import type { ClusterNode } from '../cluster/node.ts'
 import type { OutboxReport } from '../cluster/protocol.ts'
-import { removed } from '../cluster/troubles.ts'
+import { notYet, removed } from '../cluster/troubles.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import { Isolation } from './isolation.ts'
 import type { RecordReaderParts } from './read-records.ts'
@@ -13,7 +13,7 @@ export type ReportCluster = (
 ) => void
 
 interface TroublesParts {
-  node(): Pick<ClusterNode, 'state' | 'trouble' | 'isOut' | 'apart'>
+  node(): Pick<ClusterNode, 'state' | 'trouble' | 'apart'>
   /** Also before it is known which. */
   hasKeys(): boolean
 }
@@ -37,7 +37,10 @@ export class ClusterTroubles {
   readonly cut: Promise<void> = this.#cut.promise
   /** For whoever reads records. */
   readonly reading: Pick<RecordReaderParts, 'out' | 'onApart'> = {
-    out: () => (this.#parts.node().isOut ? this.#parts.node().trouble : null),
+    out: () => {
+      const { apart } = this.#parts.node()
+      return apart === notYet ? null : apart
+    },
     onApart: (reason) => this.noteRecords(reason),
   }
   #report: ReportCluster = () => {}

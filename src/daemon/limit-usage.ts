@@ -14,9 +14,17 @@ export function limitUsage(
   user: string | null = null,
 ): UsedNow {
   const now = Date.now()
-  if (limit.period !== null) return counters.budgetUse(limit, { timeZone, now }, user)
+  const apart = counters.apart(limit)
+  if (limit.period !== null) return { ...counters.budgetUse(limit, { timeZone, now }, user), apart }
   const used = counters.used(limit, user)
   const counts = limit.kind !== 'concurrency' && (!limit.perUser || user !== null) && used > 0
   const resetsAt = counts ? now + counters.freeIn(limit, missing ?? used, user) : null
-  return { used, held: 0, holders: 0, resetsAt, ...(counters.sharesWindows ? { includesHeld: true as const } : {}) }
+  return {
+    used,
+    held: 0,
+    holders: 0,
+    resetsAt,
+    apart,
+    ...(counters.sharesWindows ? { includesHeld: true as const } : {}),
+  }
 }

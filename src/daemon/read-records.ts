@@ -14,7 +14,7 @@ export interface RecordReaderParts {
   store: StoreClient
   /** What records call this node. */
   node: string
-  /** Why this node has no part in the others' records any more, though PostgreSQL is there; null: it has. */
+  /** Why this node has no part in the others' records now, though PostgreSQL may answer (a standby does); null: it has. */
   out(): string | null
   /** Why the records of the others are not read; null: they are. */
   onApart(reason: string | null): void
@@ -114,7 +114,7 @@ export class RecordReader {
     return await link.ask('read', { method, input } as RecordReading, signal)
   }
 
-  /** What a node that is out answers from now on it can bring to nobody: PostgreSQL would show all but that. */
+  /** What a node that is out, or cut off, answers from now on it can bring to nobody: PostgreSQL would show all but that. */
   #linked(): ClusterLink {
     const out = this.#parts.out()
     if (out !== null) throw new StoreReadOnly(out)

@@ -170,3 +170,19 @@ describe('a node of a cluster', () => {
     ])
   })
 })
+
+it('says before the machine key is rotated which nodes have to leave, and names none that has left just now', async () => {
+  const { client } = await startMember()
+  expect(await refusal(client.seal.rotate({}))).toMatchObject({
+    code: 'refused',
+    hint: expect.stringMatching(/^On each other node \(gw-b\): spgw cluster leave\. Then end the cluster here/),
+  })
+  const last = await startMember({ nodes: [member('gw-a')] })
+  // What was heard some seconds ago still has it.
+  const { cluster } = last.gateway.parts.runtime
+  if (cluster !== null) cluster.others = () => [{ name: 'gw-b', state: 'present', condition: null }]
+  expect(await refusal(last.client.seal.rotate({}))).toMatchObject({
+    code: 'refused',
+    hint: expect.stringMatching(/^End the cluster here with spgw cluster dissolve, rotate/),
+  })
+})

@@ -157,6 +157,8 @@ describe('doctor', () => {
     ['this node was removed from the cluster, and hears of no change', 'Stop this gateway. To let it go on alone'],
     ['this gateway has not joined its cluster yet, and has no keys', 'No requests are served until it has joined'],
     ['requests are refused: PostgreSQL not reached for longer than …', 'Let this machine reach PostgreSQL or Valkey'],
+    ['PostgreSQL cannot be used: it is a standby', 'read-only until it takes changes again'],
+    ['3 records wait for PostgreSQL, …: cannot execute INSERT in a read-only transaction', 'Nothing of it is lost'],
     ['something new', 'log for details'],
   ])('tells what to do when %s', async (reason, remedy) => {
     const ran = await examine({ status: { ...status, degraded: [{ part: 'store', since: 'noon', reason }] } })

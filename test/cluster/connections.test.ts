@@ -61,6 +61,19 @@ describe('the two connections of a node', () => {
     await until(() => links.at(-1) === null)
   })
 
+  it('ask nothing of one that is too old, and say so', async () => {
+    let version = '13.18 (Debian 13.18-1)'
+    server.answer = (text) => {
+      if (text.includes('pg_is_in_recovery')) return [{ standby: false, version }]
+      return text.includes('pg_listening_channels') ? [{ name: 'spgw' }] : []
+    }
+    const { links, until } = openPostgres()
+    await until(() => links.length === 1)
+    expect(links[0]).toBe('it is version 13.18 (Debian 13.18-1), and nodes need 14 or newer: upgrade it')
+    version = '14.0'
+    await until(() => links.at(-1) === null)
+  })
+
   it('say when they are there, are asked one after the other, and hear what is notified', async () => {
     const { postgres, links, heard, until } = openPostgres()
     await until(() => links.length === 1)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ClusterLink } from '../../src/cluster/link.ts'
 import type { ClusterNode } from '../../src/cluster/node.ts'
 import type { LimitsStart, OutboxReport, ValkeyAddress } from '../../src/cluster/protocol.ts'
-import { removed } from '../../src/cluster/troubles.ts'
+import { notYet, removed } from '../../src/cluster/troubles.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { startLimits } from '../../src/daemon/cluster.ts'
 import { ClusterTroubles } from '../../src/daemon/cluster-troubles.ts'
@@ -226,6 +226,16 @@ describe('what of a cluster is degraded', () => {
     Object.assign(now, { isMember: false, trouble: null, apart: null })
     troubles.notePostgres(null)
     expect(said).toContain('records: null')
+  })
+
+  it('is that a node which is cut off reads its own records alone, though a standby would answer', () => {
+    const { troubles, now } = listen(null, records())
+    now.apart = notYet
+    expect(troubles.reading.out()).toBeNull()
+    now.apart = 'PostgreSQL cannot be used: it is a standby'
+    expect(troubles.reading.out()).toBe(now.apart)
+    now.apart = null
+    expect(troubles.reading.out()).toBeNull()
   })
 
   it('is nothing of the records where only a change cannot be made: they are read', () => {

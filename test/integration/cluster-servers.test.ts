@@ -95,8 +95,21 @@ describe.skipIf(!isPossible)(`servers that speak TLS (${needsPostgres}; ${needsR
       message: 'the database has a schema spgw that is no cluster',
       hint: expect.stringContaining('Drop that there'),
     })
+    expect(await answerers.server(client, null)).toMatchObject({ isForeign: true })
     await client.end()
-    postgres.query('drop schema spgw')
+    // Of a user who may not look into it, the same is said.
+    postgres.query("create table spgw.things (id int); create role looker login password 'l'")
+    const { pem: authority } = certificate
+    const address = { host: 'localhost', port: postgres.port, user: 'looker', password: 'l', database: 'postgres' }
+    const looker = await openClient({ ...address, authority, plain: false }, 4000, () => {})
+    const facts = await answerers.server(looker, null)
+    expect(facts.isForeign).toBe(true)
+    expect(showRights(facts)).toEqual([])
+    await expect(
+      answerers.found(looker, { cluster: 'clu_1', member: 'nod_1', name: 'gw-a', token: 't', rows: [] }),
+    ).rejects.toMatchObject({ message: 'the database has a schema spgw that is no cluster' })
+    await looker.end()
+    postgres.query('drop schema spgw cascade; drop role looker')
   })
 
   it('PostgreSQL is not believed with a certificate of another authority, or of another host', async () => {
@@ -137,6 +150,7 @@ describe('what is said of PostgreSQL', () => {
     version: '15.18',
     tls: 'TLSv1.3',
     isReadOnly: false,
+    isForeign: false,
     standbys: 1,
     synchronous: false,
     aheadMs: 0,
@@ -148,7 +162,7 @@ describe('what is said of PostgreSQL', () => {
     [{}, 'ok', /\(15\.18, TLSv1\.3, 1 standby, asynchronous\)/],
     [{ standbys: 2, synchronous: true, tls: null }, 'ok', /\(15\.18, not encrypted, 2 standbys, synchronous\)/],
     [{ isReadOnly: true }, 'problem', /takes no changes \(default_transaction_read_only\)/],
-    [{ version: '13.4' }, 'problem', /is PostgreSQL 13\.4/],
+    [{ isForeign: true }, 'problem', /has a schema spgw that is no cluster/],
   ])('%j', (more, state, words) => {
     const shown = showPostgres('PostgreSQL at db:5432', { ...facts, ...more })
     expect([shown.state, shown.message]).toEqual([state, expect.stringMatching(words)])
@@ -184,7 +198,10 @@ describe('what is said of PostgreSQL', () => {
   })
 
   it('that a node has fewer rights than it needs', () => {
-    expect(showRights({ ...facts, missing: ['may not use the schema spgw'] })).toMatchObject([
+    const missing = ['may not use the schema spgw']
+    // It is not the rights that are wrong where the schema is somebody else's.
+    expect(showRights({ ...facts, missing, isForeign: true })).toEqual([])
+    expect(showRights({ ...facts, missing })).toMatchObject([
       { state: 'problem', message: expect.stringMatching(/may do less .* it may not use the schema spgw$/) },
     ])
   })
@@ -193,6 +210,15 @@ describe('what is said of PostgreSQL', () => {
   it.each([
     ['ok', null, false, null, /is reached$/, null],
     ['problem', 'connect ECONNREFUSED', false, 'Wait.', /is not reached: connect/, /^Wait/],
+    ['problem', 'it is a standby', false, 'Wait.', /db:5432 cannot be used: it is a standby/, /^Wait/],
+    [
+      'problem',
+      'it is version 13',
+      false,
+      null,
+      /db:5432 cannot be used: it is version 13/,
+      /^Then run the check again/,
+    ],
     [
       'problem',
       'connect ECONNREFUSED',

@@ -96,7 +96,7 @@ describe.skipIf(postgresPrograms === null)(`a cluster of three nodes (${needsPos
     const refused = await gateway.spgw(['keys', 'create', '--name', 'late'])
     expect(refused).toMatchObject({ code: expect.any(Number), stdout: '' })
     expect(refused.stderr).toMatch(
-      /The configuration is read-only: PostgreSQL cannot be reached.*\n.*keys can be revoked/,
+      /The configuration is read-only: PostgreSQL cannot be reached.*\n.*go on as before, and keys can be revoked/,
     )
     expect((await fetch(`${gateway.baseUrl}/readyz`)).status).toBe(200)
     const { nodes } = await gateway.admin.keys.revoke({ key: id })

@@ -11,6 +11,8 @@ import type { Secret } from '../../core/secret.ts'
 import type { Manifest } from '../../manifest/read.ts'
 import type { ReadRequest } from '../../manifest/thread-message.ts'
 import type { ContentPolicy } from '../../policy/content/compile.ts'
+import type { Apart } from '../../policy/limits/bucket-clock.ts'
+import type { PeriodUse } from '../../policy/limits/period-row.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
 import type { ConversationKeys, Remembered } from '../../routing/affinity.ts'
 import type { AdditionalModel } from '../../routing/candidates.ts'
@@ -190,13 +192,12 @@ export interface Runtime {
   cluster: ClusterFace | null
 }
 
-export interface UsedNow {
-  used: number
-  held: number
-  holders: number
+export interface UsedNow extends PeriodUse {
   resetsAt: number | null
   /** `used` has in it what nodes hold in hand, which is not known apart. */
   includesHeld?: true
+  /** Why the other nodes can grant this one nothing. */
+  apart?: Apart
 }
 
 /** Valkey or Redis, as operators see it. */

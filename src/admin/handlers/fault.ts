@@ -72,7 +72,7 @@ function diskTrouble(error: unknown): string | null {
 function adviseReadOnly({ message }: StoreReadOnly): string {
   if (message.includes('was removed from the cluster'))
     return 'Make the change on another node. Stop this one, or let it go on alone: spgw cluster leave'
-  return 'Requests are still served, and keys can be revoked. For details: spgw cluster status. If it is not known whether the change was made, look before you repeat it.'
+  return 'Requests go on as before, and keys can be revoked. For details: spgw cluster status. If it is not known whether the change was made, look before you repeat it.'
 }
 
 /** By what the store says of it (`src/store/reject.ts`). */

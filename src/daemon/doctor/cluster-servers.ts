@@ -3,22 +3,20 @@ import { clockApart, clockRemedy, describeApart } from '../../core/clock-apart.t
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
 
 const check = 'cluster'
-/** Older ones lack what the schema is made of. */
-const oldestPostgres = 14
 
 export function showPostgres(place: string, facts: ServerFacts): Diagnostic {
-  const { version, tls, isReadOnly, standbys, synchronous } = facts
+  const { version, tls, isReadOnly, isForeign, standbys, synchronous } = facts
   if (isReadOnly)
     return problem(
       check,
       `${place} takes no changes (default_transaction_read_only)`,
       'Let it take changes again, or set cluster.postgres to one that does.',
     )
-  if (Number.parseInt(version, 10) < oldestPostgres)
+  if (isForeign)
     return problem(
       check,
-      `${place} is PostgreSQL ${version}`,
-      `Upgrade it to ${oldestPostgres} or newer; tested is 15.`,
+      `the database of ${place} has a schema spgw that is no cluster`,
+      'Drop that there, or name another database in cluster.postgres.',
     )
   const followed = standbys === 0 ? 'no standby' : `${standbys} standby${standbys === 1 ? '' : 's'}`
   const how = standbys === 0 ? '' : synchronous ? ', synchronous' : ', asynchronous'
@@ -32,7 +30,8 @@ export function showClock({ aheadMs }: Pick<ServerFacts, 'aheadMs'>): Diagnostic
 }
 
 /** A node reads and writes rows; who can take it over should get no more than that. */
-export function showRights({ user, rights, missing }: ServerFacts): Diagnostic[] {
+export function showRights({ user, rights, missing, isForeign }: ServerFacts): Diagnostic[] {
+  if (isForeign) return []
   if (missing.length > 0)
     return [
       problem(
@@ -88,6 +87,8 @@ export function showServer(
         ? `Correct ${settings}, if the gateway is to reach it also after a restart.`
         : 'The gateway is not affected. Run the check again.',
     )
+  if (trouble.startsWith('it is '))
+    return problem(check, `${place} cannot be used: ${trouble}`, meanwhile ?? 'Then run the check again.')
   const wrong = `Correct ${settings}${meanwhile === null ? '.' : ', and restart the gateway.'}`
   return problem(
     check,

@@ -100,10 +100,14 @@ export async function nextAnswer(
 export function readShared(words: BigInt64Array, half: number, number: number): PeriodUse {
   const own = readHalf(words, half, number)
   const share = shareOf(half, number)
-  if (Atomics.load(words, share + shareWord.period) !== BigInt(number)) return own
+  if (Atomics.load(words, share + shareWord.period) !== BigInt(number))
+    return { ...own, shared: { elsewhere: 0, free: 0 } }
+  const word = (place: number) => Number(Atomics.load(words, share + place))
+  const elsewhere = word(shareWord.othersHeld)
   return {
-    used: own.used + Number(Atomics.load(words, share + shareWord.othersSpent)),
-    held: own.held + Number(Atomics.load(words, share + shareWord.othersHeld)),
+    used: own.used + word(shareWord.othersSpent),
+    held: own.held + elsewhere,
     holders: own.holders,
+    shared: { elsewhere, free: word(shareWord.allowance) - own.used - own.held },
   }
 }

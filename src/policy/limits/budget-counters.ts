@@ -146,6 +146,11 @@ export class BudgetCounters {
     return { more: raised.length > 0 }
   }
 
+  /** Budgets are shared, and this node can be given nothing now. */
+  get isCutOff(): boolean {
+    return this.#notify !== null && this.#rows.cutOff
+  }
+
   /** Books what it came to until now, and releases what was held. `stays`: a connection that may hold again. */
   settle(holds: BudgetHold[], actual: BudgetNeed = nothing, stays = false): void {
     for (const hold of holds) {
@@ -331,12 +336,8 @@ export class BudgetCounters {
   /** `more`: what was not to be had of `need`. */
   #refuse(place: HoldPlace, need: bigint, use: PeriodUse, more: bigint): BudgetRefusal {
     const { limit, period, most } = place
-    const isSpent = Number(need) > most - use.used || most === 0
-    const isApart = this.#notify !== null && BigInt(use.used + use.held) + more <= most
     const want = this.#notify === null || limit.warns ? null : this.#want(place, place.counter, more)
-    // What others held when they were last heard of is old.
-    const isCut = this.#notify !== null && this.#rows.cutOff && (isApart || use.holders === 0)
-    const why = isSpent ? 'spent' : isCut ? 'cut off' : isApart ? 'apart' : 'held'
+    const why = whyRefused({ need, more, most, use, isCutOff: this.isCutOff })
     return { limit, period, need, most, use, want, why }
   }
 
@@ -345,6 +346,21 @@ export class BudgetCounters {
     const ahead = this.#notify === null ? 0 : this.#rows.clockAhead
     return this.#periods.at(period ?? 'day', timeZone, now + ahead)
   }
+}
+
+/** `more`: what was not to be had of `need`. */
+export function whyRefused({
+  need,
+  more,
+  most,
+  use,
+  isCutOff,
+}: Pick<BudgetRefusal, 'need' | 'most' | 'use'> & { more: bigint; isCutOff: boolean }): BudgetRefusal['why'] {
+  if (Number(need) > most - use.used || most === 0) return 'spent'
+  const isApart = use.shared !== undefined && BigInt(use.used + use.held) + more <= most
+  // What others held when they were last heard of is old.
+  if (isCutOff && (isApart || use.holders === 0 || use.shared?.elsewhere !== 0)) return 'cut off'
+  return isApart ? 'apart' : 'held'
 }
 
 const nothingUsed: PeriodUse = Object.freeze({ used: 0, held: 0, holders: 0 })

@@ -66,7 +66,9 @@ function explain({ limit, period, need, use, why }: RefusalFacts, longest: Longe
     case 'held':
       if (use.holders === 0)
         return `${needs}, and other nodes of the cluster have in hand what is left; try again in a second.`
-      return `${needs}, and ${use.holders} running ${use.holders === 1 ? 'request holds' : 'requests hold'} what is left; try again when one has ended.`
+      if ((use.shared?.elsewhere ?? 0) > 0)
+        return `${needs}, and ${running(use)} here and other nodes of the cluster hold what is left; try again in a second.`
+      return `${needs}, and ${running(use)} ${use.holders === 1 ? 'holds' : 'hold'} what is left; try again when one has ended.`
     case 'spent': {
       const { name, most = null } = longest ?? {}
       const smaller = most === null ? '' : ` Or send it with a ${name} of at most ${most}.`
@@ -75,5 +77,6 @@ function explain({ limit, period, need, use, why }: RefusalFacts, longest: Longe
   }
 }
 
+const running = ({ holders }: RefusalFacts['use']) => `${holders} running ${holders === 1 ? 'request' : 'requests'}`
 const shown = (limit: Limit, amount: number) => (limit.kind === 'usd' ? dollars(amount) : amount)
 const dollars = (nano: number): number => usdOfNano(BigInt(Math.round(nano)))

@@ -130,6 +130,11 @@ export class LimitCounters {
     return this.#counting.isShared
   }
 
+  /** Why the others can grant nothing of a limit now. */
+  apart({ period }: Pick<Limit, 'period'>): Apart {
+    return period === null ? this.#counting.apart() : this.#budgets.isCutOff ? 'cut off' : null
+  }
+
   /** Resolves when there may be more, or after so long. */
   async askOthers(want: LimitWant, ms: number): Promise<void> {
     await nextAnswer(this.#rows.words, want.row, ms, () => this.#wantMore(want))

@@ -111,6 +111,8 @@ export interface PeriodUse {
   held: number
   /** Requests that hold it. */
   holders: number
+  /** Of a budget that nodes share: what of `held` others have in hand, and what this one was given that nobody here holds. */
+  shared?: { elsewhere: number; free: number }
 }
 
 /** Of a half: nothing where it is another period's. */

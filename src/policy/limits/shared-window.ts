@@ -51,13 +51,6 @@ function putBack(words: BigInt64Array, row: number, amount: number, bucket: numb
   }
 }
 
-/** What could be used here or on other nodes, as far as it is known. */
-function leftOf(words: BigInt64Array, row: number): number {
-  return Number(
-    (Atomics.load(words, row + sharedPlace.free) & amountMask) + Atomics.load(words, row + sharedPlace.room),
-  )
-}
-
 /** So much was refused just now, so that asking again would tell nothing new. `now`: of the clock that threads share. */
 export function wasRefused(words: BigInt64Array, row: number, missing: number, now: number): boolean {
   if (Number(Atomics.load(words, row + sharedPlace.refusedUntil)) <= now) return false
@@ -77,6 +70,11 @@ const none = 0
 
 /** How a node of a cluster counts: an epoch is a bucket of the cluster's clock. */
 export function sharedCounting(clock: BucketClock): MinuteCounting {
+  /** What could be used here, and, unless this node can be granted nothing, by what it heard last on others. */
+  const leftOf = (words: BigInt64Array, row: number): number => {
+    const here = Number(Atomics.load(words, row + sharedPlace.free) & amountMask)
+    return clock.apart === null ? here + Number(Atomics.load(words, row + sharedPlace.room)) : here
+  }
   const window: LimitWindow = {
     size: sharedSize,
 

@@ -24,6 +24,17 @@ it('says the same of a budget', () => {
   expect(said({ ...own, ...tokens })).toContain('allows 5 tokens a day for each end user of the project web.')
 })
 
+it('says of a budget whose rest running requests and other nodes hold that both do', () => {
+  const budget: Limit = { ...shared, kind: 'tokens', period: 'day' }
+  const said = (elsewhere: number) => {
+    const use = { used: 0, held: 5, holders: 1, shared: { elsewhere, free: 0 } }
+    return refusedByBudget({ limit: budget, period: { end: 0 }, need: 1n, most: 5, use, why: 'held' }, null).fault
+      .message
+  }
+  expect(said(0)).toContain('and 1 running request holds what is left; try again when one has ended.')
+  expect(said(4)).toContain('and 1 running request here and other nodes of the cluster hold what is left; try again in')
+})
+
 describe('a scope in the message to a client is said in words, on the record as it is written', () => {
   it.each([
     ['key:support/production/bot', 'the key bot'],

@@ -2,7 +2,7 @@ import type { ModelPrice } from '../../../core/model-price.ts'
 import { type Limit, limitAt } from '../../../core/policy-limits.ts'
 import { outputCap } from '../../../policy/admit.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
-import { amountOf } from '../../../policy/limits/budget-counters.ts'
+import { amountOf, whyRefused } from '../../../policy/limits/budget-counters.ts'
 import type { RefusalFacts } from '../../../policy/limits/budget-faults.ts'
 import {
   type Expected,
@@ -39,13 +39,13 @@ export function findMinuteRefusal(
   now: number,
 ): Omit<LimitRefusal, 'want'> | null {
   const user = asked.user
-  const { used, includesHeld } = runtime.limitUsage(limit, null, user)
+  const { used, includesHeld, apart: isApart } = runtime.limitUsage(limit, null, user)
   const amount = limit.kind === 'tokens' ? tokensOf(asked) : 1
   const missing = used + amount - limit.limit
   if (missing <= 0) return null
   const { resetsAt } = runtime.limitUsage(limit, missing, user)
   const wait = limit.kind === 'concurrency' ? 1000 : resetsAt === null ? null : resetsAt - now
-  const apart = includesHeld === true ? 'held' : null
+  const apart = isApart ?? (includesHeld === true ? 'held' : null)
   return { limit, amount, used, waitMs: amount > limit.limit ? null : wait, apart }
 }
 
@@ -70,12 +70,15 @@ function refuseBudget(
   expected: Expected,
   now: number,
 ): RefusalFacts | null {
-  const { resetsAt, ...use } = runtime.limitUsage(limit, null, user)
+  const { resetsAt, apart, ...use } = runtime.limitUsage(limit, null, user)
   const most = limitAt(limit, now)
   const need = amountOf(limit, needOf(expected, expected.output))
+  // Of what is left, a node that is cut off can be given nothing.
+  const isCutOff = apart != null
+  const left = isCutOff && use.shared !== undefined ? use.shared.free : most - use.used - use.held
   // A limit of 0 lets nothing pass, whatever it costs.
-  if (most > 0 && Number(need) + use.used + use.held <= most) return null
-  const why = most > 0 && Number(need) + use.used <= most ? 'held' : 'spent'
+  if (most > 0 && Number(need) <= left) return null
+  const why = whyRefused({ need, more: need, most, use, isCutOff })
   return { limit, period: { end: resetsAt ?? now }, need, most, use, why }
 }
 

@@ -17,7 +17,9 @@ import { refused } from '../fault.ts'
 export async function rotateSeal(context: AdminContext): Promise<void> {
   const { keyring, store, runtime } = context
   if (typeof runtime.cluster?.cluster() === 'string') {
-    const others = runtime.cluster.others().map(({ name }) => name)
+    // As PostgreSQL has them now: one may have left a moment ago.
+    const { node, nodes } = await runtime.cluster.status()
+    const others = nodes.map(({ name }) => name).filter((name) => name !== node)
     const first =
       others.length === 0 ? 'End' : `On each other node (${others.join(', ')}): spgw cluster leave. Then end`
     throw refused(
