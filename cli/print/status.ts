@@ -168,12 +168,13 @@ function describeCluster({ cluster }: Partial<Status>, view: View): [string, str
 function describeNodes({ cluster }: Partial<Status>, view: View): [string, string][] {
   const nodes = cluster?.nodes ?? []
   if (nodes.length < 2) return []
-  return nodes.map(({ name, state, in_flight, traffic, degraded, clock_ahead_ms }, index) => {
+  return nodes.map(({ name, state, in_flight, traffic, degraded, clock_ahead_ms, draining }, index) => {
     const flow = describeStanding(state) ?? describeFlow(traffic, in_flight).join('   ')
     const parts = degraded.map(({ part, since }) => `${nameDegraded(part)} ${formatSince(since, view)}`)
     const apart = clockApart(clock_ahead_ms)
     const clock = apart === null ? [] : [`▲ clock ${describeApart(apart)} PostgreSQL: spgw cluster status`]
-    const words = [...(flow === '' ? [] : [flow]), ...(index === 0 ? [] : parts), ...clock].join('; ')
+    const out = draining === true ? ['▲ out of service'] : []
+    const words = [...out, ...(flow === '' ? [] : [flow]), ...(index === 0 ? [] : parts), ...clock].join('; ')
     return [index === 0 ? 'nodes' : '', `${name}${index === 0 ? ' (this one)' : ''}: ${words === '' ? 'well' : words}`]
   })
 }

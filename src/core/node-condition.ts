@@ -15,6 +15,8 @@ export interface NodeCondition {
    * version that does not say.
    */
   clockAheadMs?: number
+  /** It was taken out of service by `cluster drain`. Absent: it was not, or it is of a version that does not say. */
+  draining?: boolean
   degraded: { part: string; reason: string; since: string }[]
 }
 

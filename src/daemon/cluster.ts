@@ -52,7 +52,7 @@ export interface ClusterPart {
 export interface StartedPlane {
   counters: LimitCounters
   memory: LimitMemory
-  runtime: Pick<Runtime, 'publish' | 'snapshot' | 'status'>
+  runtime: Pick<Runtime, 'publish' | 'snapshot' | 'status' | 'departure'>
 }
 
 export interface ClusterOptions {
@@ -125,7 +125,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       const watched = () => watchedBudgets(runtime.snapshot())
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       node.start()
-      describing = setInterval(() => describeNode({ node, troubles, limits }, runtime.status()), describeMs)
+      describing = setInterval(() => describeNode({ node, troubles, limits }, runtime), describeMs)
       await Promise.all([startLimits({ node, store, log, limits, memory, cut: troubles.cut }), budgets?.start()])
     },
     want: (want) => budgets?.want(want),
@@ -149,12 +149,13 @@ interface DescribedNode {
   limits: SharedLimits
 }
 
-function describeNode({ node, troubles, limits }: DescribedNode, status: ReturnType<Runtime['status']>): void {
+function describeNode({ node, troubles, limits }: DescribedNode, runtime: Pick<Runtime, 'status' | 'departure'>): void {
   troubles.look()
   limits.look()
+  const status = runtime.status()
   const { inFlight, traffic } = status
   const degraded = status.degraded.map(({ part, reason, since }) => ({ part, reason, since }))
-  node.link.describe({ inFlight, traffic, degraded })
+  node.link.describe({ inFlight, traffic, degraded, draining: runtime.departure.begun })
 }
 
 function refuseDemo(): never {

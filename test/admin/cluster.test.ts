@@ -8,6 +8,7 @@ type Member = Awaited<ReturnType<ClusterFace['status']>>['nodes'][number]
 
 const member = (name: string, clockAheadMs: number | null = null): Member => ({
   ...{ name, state: 'present', version: '1.2.3', sequence: 7, heardAt: '2026-03-01T12:00:00.000Z', clockAheadMs },
+  draining: false,
 })
 
 /** A gateway in a cluster, whose other nodes are played; `calls` has what was asked of it, in order. */
@@ -94,6 +95,12 @@ describe('a node of a cluster', () => {
       ],
     ])
     expect(shown.clocks).toMatch(/^gw-b is 3600 s ahead of PostgreSQL, gw-c is 5 s behind PostgreSQL\. /)
+    const gone: Member = { ...member('gw-d'), draining: true }
+    nodes.splice(1, 2, gone)
+    const out = async () => (await client.cluster.status({})).nodes.map(({ draining }) => draining)
+    expect(await out()).toEqual([false, true])
+    await client.cluster.drain({})
+    expect(await out()).toEqual([true, true])
     nodes.splice(1)
     expect((await client.cluster.status({})).clocks).toBeNull()
   })

@@ -64,7 +64,7 @@ describe('status', () => {
   })
 
   it('says of nodes what is known here, of this one too', async () => {
-    const nothing = { in_flight: null, traffic: null, degraded: [], clock_ahead_ms: null }
+    const nothing = { in_flight: null, traffic: null, degraded: [], clock_ahead_ms: null, draining: false }
     const nodes = ['removed', 'unknown', 'absent', 'present'].map((state, index) => ({
       ...{ ...nothing, name: `gw-${index}`, state },
     }))
@@ -75,6 +75,8 @@ describe('status', () => {
            gw-3: well
 `,
     )
+    const drained = { ...nothing, name: 'gw-b', state: 'present', draining: true }
+    expect(await show({ cluster: { id: 'clu_1', nodes: [...nodes, drained] } })).toContain('gw-b: ▲ out of service\n')
   })
 
   it('tells of what a node has not shared yet, where there is something', async () => {

@@ -161,6 +161,7 @@ describe('of nodes that share their records', () => {
     name,
     sequence: 1,
     clockAheadMs: null,
+    draining: false,
     heardAt: null,
     version: '',
   }))

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveContract } from '../../scripts/derive-contract.ts'
 import { everyPage, type Places } from '../../scripts/pictures/places.ts'
@@ -10,8 +12,10 @@ import {
   hasBrowser,
   openPage,
   type Page,
+  signIn,
 } from '../support/browser.ts'
 import { openStage, type Stage, visit } from '../support/console-stage.ts'
+import { startGateway } from '../support/gateway.ts'
 import { half, oneOf } from '../support/shows/is-whole.ts'
 
 /** Every page for everybody: each is loaded once, and looked at in both themes and two widths as it stands. */
@@ -208,6 +212,26 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
     await dialog.getByRole('button', { name: 'Apply' }).click()
     await page.waitForURL(/since=.*until=/)
     expect(await page.getByLabel('Time range').locator('option:checked').textContent()).toContain('2 Jan')
+  })
+
+  it('says that a part is degraded in a whole word, beside why', async () => {
+    const gateway = await startGateway({ config: 'gateway:\n  workers: 1\n' })
+    const page = await openPage(stage.browser)
+    await signIn(page, gateway)
+    await writeFile(join(gateway.dataDirectory, 'config.yaml'), 'gateway:\n  workers: none\n')
+    gateway.signal('SIGHUP')
+    await gateway.said('"degraded"')
+    await visit(page, gateway, '/settings/about')
+    for (const { width } of looks) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await page.locator('.notice .state-word').first().textContent()).toBe('Degraded')
+      const cut = await page.evaluate<number>(
+        "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.notice .state-word'))",
+      )
+      expect([width, cut]).toEqual([width, 0])
+    }
+    await page.context().close()
+    await gateway.stop()
   })
 
   it('lets nobody wait outside who cannot see', async () => {

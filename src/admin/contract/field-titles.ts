@@ -8,6 +8,7 @@ export const fieldTitles: Readonly<Record<string, string>> = {
   budget_usd_month: 'Budget in USD a month',
   calls_without_model: 'Calls without a model',
   concurrency: 'Requests at once',
+  draining: 'Out of service',
   grace_ends_at: 'Old secret ends',
   held_by: 'Used by',
   last_heard_at: 'Last heard of',

@@ -99,8 +99,10 @@ async function show(context: AdminContext) {
     budgets: face.budgets,
     ...showLimits(face),
     ...showRecords(face),
-    nodes: nodes.map(({ heardAt, clockAheadMs, ...node }) => ({
-      ...{ ...node, last_heard_at: heardAt, clock_ahead_ms: clockAheadMs },
+    nodes: nodes.map(({ name, heardAt, clockAheadMs, draining, ...node }) => ({
+      ...{ name, ...node, last_heard_at: heardAt, clock_ahead_ms: clockAheadMs },
+      // What others say of this one is some seconds old.
+      draining: name === face.name ? context.runtime.departure.begun : draining,
     })),
     clocks: describeClocks(nodes),
   }

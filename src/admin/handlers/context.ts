@@ -306,6 +306,7 @@ interface ClusterMember {
   heardAt: string | null
   /** By so much its clock is ahead of PostgreSQL's; negative: behind; null: they are together, or nobody knows. */
   clockAheadMs: number | null
+  draining: boolean
 }
 
 export interface SentCall {

@@ -67,7 +67,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
             ...showLimits(runtime.cluster),
             ...(seen === null ? {} : { valkey: null }),
             ...showRecords(runtime.cluster),
-            nodes: showNodes(runtime.cluster, now, seen === null),
+            nodes: showNodes(runtime.cluster, { ...now, draining: runtime.departure.begun }, seen === null),
           },
     long_turns: now.longTurns.map(({ thread, count, longestMs, lastAt, lastWork }) => ({
       ...{ thread, count, longest_ms: longestMs, last_at: lastAt },
@@ -85,7 +85,7 @@ function showTraffic({ requestsPerSecond, errorShare, durationP95Ms, usdPerHour 
   }
 }
 
-function showNodes(cluster: ClusterFace, own: RuntimeStatus, all: boolean) {
+function showNodes(cluster: ClusterFace, own: RuntimeStatus & { draining: boolean }, all: boolean) {
   if (cluster.cluster() === null) return []
   const clockAheadMs = cluster.clockAheadMs() ?? undefined
   const nodes: ReturnType<ClusterFace['others']> = [
@@ -104,6 +104,7 @@ function showNodes(cluster: ClusterFace, own: RuntimeStatus, all: boolean) {
     traffic: all && condition !== null ? showTraffic(condition.traffic) : null,
     degraded: (condition?.degraded ?? []).map(({ part, reason, since }) => ({ part, reason, since })),
     clock_ahead_ms: clockApart(condition?.clockAheadMs),
+    draining: condition?.draining ?? false,
   }))
 }
 

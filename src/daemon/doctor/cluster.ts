@@ -24,10 +24,12 @@ export async function checkCluster(
     const place = `PostgreSQL at ${address.host}:${address.port}`
     const isReached = (part: 'postgres' | 'valkey') => isRunning && !degraded.includes(part)
     const { facts } = troubles
+    // Of one that has not joined yet, or was removed, the check of its membership says what it serves.
+    const isMember = isRunning && !degraded.includes('membership')
     const meanwhile = 'Requests are served, and the configuration is read-only until it is back: docs/cluster.md'
     const found =
       facts === null
-        ? [showServer(place, 'postgres', troubles.postgres, isReached('postgres'), isRunning ? meanwhile : null)]
+        ? [showServer(place, 'postgres', troubles.postgres, isReached('postgres'), isMember ? meanwhile : null)]
         : [showPostgres(place, facts), ...showClock(facts), ...showRights(facts)]
     if (valkey !== null) {
       const advice = 'Until it is back each node goes by its part of shared limits: docs/cluster.md'

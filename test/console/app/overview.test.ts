@@ -54,20 +54,21 @@ describe('what needs attention', () => {
     expect(listed({ providers: [recovering] })).toEqual(['warning openai: recovering → /providers/$name'])
   })
 
-  it('names nodes that are not heard of, degraded parts of other nodes, and clocks that are apart', () => {
-    const now = { in_flight: 0, traffic: null, clock_ahead_ms: null }
+  it('names nodes that are not heard of or out of service, degraded parts of other nodes, and clocks that are apart', () => {
+    const now = { in_flight: 0, traffic: null, clock_ahead_ms: null, draining: false }
     const well: Omit<AttentionInput['nodes'][number], 'name'> = { ...now, state: 'present', degraded: [] }
     const degraded = [{ part: 'valkey', reason: 'it does not answer', since: '2026-03-01T11:00:00Z' }]
     const nodes: AttentionInput['nodes'] = [
       { ...well, name: 'gw-a', degraded },
       { ...well, name: 'gw-b', degraded, clock_ahead_ms: 95_000 },
       { ...well, name: 'gw-c', state: 'absent' },
-      { ...well, name: 'gw-d' },
+      { ...well, name: 'gw-d', draining: true },
     ]
     expect(listed({ nodes })).toEqual([
       'bad node gw-c: not heard of: it has ended, or is cut off → /settings/$section',
       'warning node gw-b: valkey is degraded: it does not answer → /settings/$section',
       'warning node gw-b: its clock is 95 s ahead of PostgreSQL’s → /settings/$section',
+      'warning node gw-d: out of service; to bring it back, on it: spgw cluster drain --undo → /settings/$section',
     ])
     const many = ['records', 'isolated', 'postgres'].map((part) => ({ part, reason: 'why', since: '' }))
     expect(

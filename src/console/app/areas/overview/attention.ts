@@ -60,13 +60,14 @@ function ofNodes([own, ...others]: readonly Node[]): Attention[] {
   return [...ofNode(own, true), ...(isCut ? [] : others.flatMap((node) => ofNode(node, false)))]
 }
 
-function ofNode({ name, state, degraded, clock_ahead_ms: ahead }: Node, isOwn: boolean): Attention[] {
+function ofNode({ name, state, degraded, clock_ahead_ms: ahead, draining }: Node, isOwn: boolean): Attention[] {
   const about = { subject: `node ${name}`, to: '/settings/$section', params: { section: 'about' }, search: {} } as const
   if (state === 'absent')
     return [{ key: `node ${name}`, tone: 'bad', text: 'not heard of: it has ended, or is cut off', ...about }]
   const parts = isOwn ? [] : degraded.map(({ part, reason }) => `${describeDegraded(part)}: ${reason}`)
+  const out = draining ? ['out of service; to bring it back, on it: spgw cluster drain --undo'] : []
   const clock = ahead === null ? [] : [`its clock is ${describeApart(ahead)} PostgreSQL’s`]
-  return [...parts, ...clock].map((text) => ({ key: `node ${name} ${text}`, tone: 'warning', text, ...about }))
+  return [...out, ...parts, ...clock].map((text) => ({ key: `node ${name} ${text}`, tone: 'warning', text, ...about }))
 }
 
 function ofProvider({

@@ -107,7 +107,7 @@ function clusterEntries(cluster: StatusOutput['cluster']): RecordEntry[] {
 function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
   return (
     <ul className="nested">
-      {nodes.map(({ name, state, traffic, degraded, clock_ahead_ms }, index) => (
+      {nodes.map(({ name, state, traffic, degraded, clock_ahead_ms, draining }, index) => (
         <li key={name}>
           {[
             index === 0 ? `${name} (this one)` : name,
@@ -115,6 +115,7 @@ function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
           ]
             .filter((words) => words !== null)
             .join(': ')}
+          {draining ? '; out of service' : null}
           {(index === 0 ? [] : degraded).map(({ part, since }) => (
             <span key={part}>
               ; {nameDegraded(part)} <Since at={since} />
