@@ -15,7 +15,7 @@ export interface NodeCondition {
    * version that does not say.
    */
   clockAheadMs?: number
-  /** It was taken out of service by `cluster drain`. Absent: it was not, or it is of a version that does not say. */
+  /** It was taken out of service by `cluster drain`. Absent: it is of a version that does not say. */
   draining?: boolean
   degraded: { part: string; reason: string; since: string }[]
 }

@@ -68,7 +68,7 @@ export function clusterFace({
           sequence: member.applied,
           heardAt: member.heardAt,
           clockAheadMs: clockApart(node.findCondition(member)?.clockAheadMs),
-          draining: node.findCondition(member)?.draining ?? false,
+          draining: node.findCondition(member)?.draining ?? null,
         })),
       }
     },

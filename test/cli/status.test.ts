@@ -64,7 +64,7 @@ describe('status', () => {
   })
 
   it('says of nodes what is known here, of this one too', async () => {
-    const nothing = { in_flight: null, traffic: null, degraded: [], clock_ahead_ms: null, draining: false }
+    const nothing = { in_flight: null, traffic: null, degraded: [], clock_ahead_ms: null, draining: null }
     const nodes = ['removed', 'unknown', 'absent', 'present'].map((state, index) => ({
       ...{ ...nothing, name: `gw-${index}`, state },
     }))
@@ -83,6 +83,9 @@ describe('status', () => {
     const outbox = { records: 0, since: null, usage: 0, usage_since: null, history: false, trouble: null }
     const showOutbox = (more: object) => show({ cluster: { id: 'clu_1', outbox: { ...outbox, ...more } } })
     expect(await showOutbox({})).not.toContain('not shared yet')
+    expect(await showOutbox({ trouble: 'no room' })).toContain(
+      'not shared yet: nothing; PostgreSQL takes none: no room',
+    )
     expect(await showOutbox({ usage: 3, trouble: 'no room' })).toContain(
       'cluster    clu_1\n           not shared yet: usage of 3 batches or responses: no room\n',
     )

@@ -1,5 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -8,6 +11,7 @@ import { catalog } from '../../cli/catalog.ts'
 import { loadSettings } from '../../src/config/load.ts'
 import { hasOpenssl } from '../support/certificate.ts'
 import { hasProgram } from '../support/executable.ts'
+import { freePort } from '../support/postgres-server.ts'
 
 interface Service {
   environment?: Record<string, string>
@@ -41,6 +45,8 @@ describe('examples/cluster/compose.yaml', () => {
     expect(cluster).toMatchObject({ node: name, host: 'postgres', records: 'shared', sharesBudgets: true })
     expect(cluster?.valkey).toMatchObject({ host: 'valkey', user: 'spgw' })
     expect([cluster?.authority, cluster?.valkey?.authority]).toEqual(['/certificates/ca.pem', '/certificates/ca.pem'])
+    // Else upload URLs would lead to what nginx calls the gateways.
+    expect(gateway.url).toBe('http://localhost:8787')
     expect(gateway.trustedProxies).toEqual([document.networks.default.ipam.config[0].subnet])
     expect(Number.parseInt(stop_grace_period, 10) * 1000).toBeGreaterThan(gateway.drainMs + 5000)
     expect(volumes).toEqual([`${name}:/var/lib/spgw`, 'certificates:/certificates:ro'])
@@ -96,5 +102,41 @@ describe('examples/cluster/nginx.conf', () => {
     const words = ['-t', '-p', directory, '-c', join(directory, 'nginx.conf'), '-e', 'stderr']
     const { status, stderr } = spawnSync('nginx', words, { encoding: 'utf8' })
     expect(status, stderr).toBe(0)
+  })
+
+  it.skipIf(!hasProgram('nginx'))('keeps an upload with one node, and shares out the rest (needs nginx)', async () => {
+    const asked: [node: string, url: string][] = []
+    const servers = nodes.map((name) =>
+      createServer(({ url = '' }, response) => {
+        asked.push([name, url])
+        response.end(name)
+      }).listen(0, '127.0.0.1'),
+    )
+    await Promise.all(servers.map((server) => once(server, 'listening')))
+    const [port, consolePort] = [await freePort(), await freePort()]
+    const places = servers.map((server) => `127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const own = nodes
+      .reduce((words, name, at) => words.replaceAll(`${name}:8787`, places[at] ?? ''), conf)
+      .replaceAll(/gw-[abc]:8788/g, '127.0.0.1:9')
+      .replace('listen 8787', `listen 127.0.0.1:${port}`)
+      .replace('listen 8788', `listen 127.0.0.1:${consolePort}`)
+      .replaceAll('/var/log/nginx', directory)
+    const file = join(directory, 'running.conf')
+    writeFileSync(file, `pid ${directory}/running.pid; error_log stderr; daemon off; events {} http { ${own} }`)
+    const nginx = spawn('nginx', ['-p', directory, '-c', file, '-e', 'stderr'], { stdio: 'ignore' })
+    const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).then((response) => response.text())
+    while ((await ask('/readyz').catch(() => null)) === null) await new Promise((resolve) => setTimeout(resolve, 20))
+    const nodesOf = async (path: string) => {
+      const found = new Set<string>()
+      for (let number = 0; number < 12; number++) found.add(await ask(path))
+      return found.size
+    }
+    const upload = '/v1/gemini/upload/v1beta/files?upload_protocol=resumable&upload_id='
+    for (const id of ['one', 'two', 'three', 'four']) expect([id, await nodesOf(upload + id)]).toEqual([id, 1])
+    expect(await nodesOf('/v1/models')).toBe(3)
+    expect(asked.at(-13)?.[1]).toBe(`${upload}four`)
+    nginx.kill()
+    await once(nginx, 'exit')
+    for (const server of servers) server.close()
   })
 })

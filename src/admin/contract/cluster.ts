@@ -84,8 +84,8 @@ const clusterShape = z.object({
       last_heard_at: time.nullable(),
       /** By so much its clock is ahead of PostgreSQL's; negative: behind; null: they are together, or nobody knows. */
       clock_ahead_ms: z.number().nullable(),
-      /** It was taken out of service by `cluster drain`. */
-      draining: z.boolean(),
+      /** It was taken out of service by `cluster drain`; null: nothing is heard of it, or it is of a version that does not say. */
+      draining: z.boolean().nullable(),
     }),
   ),
   /** Whose clocks are apart from PostgreSQL's, and what to do about it; null: nobody's that is heard of. */

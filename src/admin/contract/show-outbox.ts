@@ -29,5 +29,6 @@ export function formatOutbox(
       ? []
       : [`usage of ${groupDigits(usage)} ${usage === 1 ? 'batch or response' : 'batches or responses'}`]),
   ]
-  return `${parts.length === 0 ? 'nothing' : parts.join('; ')}${trouble === null ? '' : `: ${trouble}`}`
+  const none = trouble === null ? 'nothing' : 'nothing; PostgreSQL takes none'
+  return `${parts.length === 0 ? none : parts.join('; ')}${trouble === null ? '' : `: ${trouble}`}`
 }

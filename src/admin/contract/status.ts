@@ -97,8 +97,8 @@ export const statusShape = z.object({
           degraded: z.array(z.object({ part: z.string(), reason: z.string(), since: time })),
           /** By so much its clock is ahead of PostgreSQL's; negative: behind; null: they are together, or nobody knows. */
           clock_ahead_ms: z.number().nullable(),
-          /** It was taken out of service by `cluster drain`. */
-          draining: z.boolean(),
+          /** It was taken out of service by `cluster drain`; null: nothing is heard of it, or it is of a version that does not say. */
+          draining: z.boolean().nullable(),
         }),
       ),
     })

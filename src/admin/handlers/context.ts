@@ -306,7 +306,8 @@ interface ClusterMember {
   heardAt: string | null
   /** By so much its clock is ahead of PostgreSQL's; negative: behind; null: they are together, or nobody knows. */
   clockAheadMs: number | null
-  draining: boolean
+  /** Taken out of service; null: nobody knows. */
+  draining: boolean | null
 }
 
 export interface SentCall {

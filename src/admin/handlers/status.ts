@@ -104,7 +104,7 @@ function showNodes(cluster: ClusterFace, own: RuntimeStatus & { draining: boolea
     traffic: all && condition !== null ? showTraffic(condition.traffic) : null,
     degraded: (condition?.degraded ?? []).map(({ part, reason, since }) => ({ part, reason, since })),
     clock_ahead_ms: clockApart(condition?.clockAheadMs),
-    draining: condition?.draining ?? false,
+    draining: condition?.draining ?? null,
   }))
 }
 

@@ -65,7 +65,7 @@ function ofNode({ name, state, degraded, clock_ahead_ms: ahead, draining }: Node
   if (state === 'absent')
     return [{ key: `node ${name}`, tone: 'bad', text: 'not heard of: it has ended, or is cut off', ...about }]
   const parts = isOwn ? [] : degraded.map(({ part, reason }) => `${describeDegraded(part)}: ${reason}`)
-  const out = draining ? ['out of service; to bring it back, on it: spgw cluster drain --undo'] : []
+  const out = draining === true ? ['out of service; to bring it back, on it: spgw cluster drain --undo'] : []
   const clock = ahead === null ? [] : [`its clock is ${describeApart(ahead)} PostgreSQL’s`]
   return [...out, ...parts, ...clock].map((text) => ({ key: `node ${name} ${text}`, tone: 'warning', text, ...about }))
 }

@@ -115,7 +115,7 @@ function Nodes({ nodes }: Pick<NonNullable<StatusOutput['cluster']>, 'nodes'>) {
           ]
             .filter((words) => words !== null)
             .join(': ')}
-          {draining ? '; out of service' : null}
+          {draining === true ? '; out of service' : null}
           {(index === 0 ? [] : degraded).map(({ part, since }) => (
             <span key={part}>
               ; {nameDegraded(part)} <Since at={since} />
