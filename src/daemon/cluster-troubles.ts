@@ -44,6 +44,8 @@ export class ClusterTroubles {
     onApart: (reason) => this.noteRecords(reason),
   }
   #report: ReportCluster = () => {}
+  /** What it said last. */
+  #postgres: string | null = null
 
   constructor(
     { isolationMs, valkey }: Pick<ClusterSettings, 'isolationMs' | 'valkey'>,
@@ -64,7 +66,10 @@ export class ClusterTroubles {
   notePostgres(reason: string | null): void {
     if (reason !== null) this.#cut.resolve()
     this.#report('postgres', reason)
-    if (this.#records !== null) this.noteRecords(null)
+    // It is said again and again while it lasts: what a reading has met stands until one succeeds.
+    const isNew = reason !== this.#postgres
+    this.#postgres = reason
+    if (this.#records !== null && (isNew || this.#parts.node().apart !== null)) this.noteRecords(null)
     this.#isolation.note('postgres', reason)
     this.#showMembership()
     this.#showIsolation()

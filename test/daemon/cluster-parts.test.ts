@@ -244,6 +244,11 @@ describe('what of a cluster is degraded', () => {
     expect(said).toContain('records: null')
     troubles.noteRecords('a reading failed')
     expect(said.at(-1)).toBe('records: a reading failed')
+    // The same is found each second: a right that is missing there keeps readings out as well.
+    troubles.notePostgres('a change of the cluster cannot be made here')
+    expect(said.filter((each) => each.startsWith('records')).at(-1)).toBe('records: a reading failed')
+    troubles.notePostgres(null)
+    expect(said.filter((each) => each.startsWith('records')).at(-1)).toBe('records: null')
   })
 
   it('is that nobody knows what waits, on a member alone', () => {
