@@ -12,7 +12,7 @@ import { findLost, SeenMarks } from './lost-changes.ts'
 import type { ClusterPeer, OutboxReport, Questions } from './protocol.ts'
 import { type Reach, Revocations } from './revocations.ts'
 import { findStanding } from './standing.ts'
-import { notYet, otherCluster, removed, sayWhy } from './troubles.ts'
+import { notYet, otherCluster, removed, sayLoss, sayWhy } from './troubles.ts'
 
 export interface NodeParts {
   store: StoreClient
@@ -332,9 +332,7 @@ export class ClusterNode {
   }
 
   #onLink(trouble: string | null): void {
-    // What it is, it was asked: `it is a standby`.
-    const what = trouble?.startsWith('it ') === true ? 'used' : 'reached'
-    this.#linkTrouble = trouble === null ? null : `PostgreSQL cannot be ${what}: ${trouble}`
+    this.#linkTrouble = trouble === null ? null : sayLoss(trouble)
     if (this.#state === null) return this.#setTrouble(null)
     if (this.#linkTrouble === null) this.#meet()
     else this.#setTrouble(this.#linkTrouble)

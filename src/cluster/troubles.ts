@@ -4,6 +4,10 @@ export const removed = 'this node was removed from the cluster'
 export const otherCluster =
   'the database does not hold the cluster that this node is a member of: correct cluster.postgres, or let this node go on alone with spgw cluster leave'
 
+/** One that says of itself what it is (`it is a standby`) was reached. */
+export const sayLoss = (trouble: string) =>
+  `PostgreSQL cannot be ${trouble.startsWith('it ') ? 'used' : 'reached'}: ${trouble}`
+
 /** Why PostgreSQL does not take this node for a member that goes on: by what it says. */
 export function sayWhy(state: string, name: string, own: number, there: number): string {
   if (state === 'removed') return removed
