@@ -35,6 +35,9 @@ export const standby: FaultRow = {
     await meet(scene, key, /is a standby, which takes no changes/)
     if (await scene.addProject(first, 'refused')) scene.problem('a standby has taken a change')
     await wait(seconds * 1000)
+    // It knows of none since it was led here: what a standby says of all would leave the latest out.
+    const shown = await first.gateway.admin.requests.list({ limit: 50 })
+    if (shown.some(({ node }) => node !== first.name)) scene.problem(`${first.name} reads records from a standby`)
     const waiting = (await first.gateway.admin.cluster.status({})).outbox?.records ?? 0
     report(`  promoted while ${waiting} records of ${first.name} wait`)
     // Whatever the primary had by then is there.
