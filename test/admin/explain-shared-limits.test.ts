@@ -30,7 +30,7 @@ function open() {
   return { counters, clock, rows: new LimitRows(memory), context: { runtime } as object as AdminContext }
 }
 
-const asked = { input: 10, usesTokens: true } as object as CountedCall
+const asked = { input: 10, usesTokens: true, user: null } as object as CountedCall
 
 it.each([
   ['requests', 'cut off', 'this one is cut off from the others and has no more of it'],
@@ -66,7 +66,8 @@ it('explains of a budget that a node which is cut off has no more of it, whateve
     return counters.holdBudgets(hold, { usd: 100n, tokens: 1 }, { timeZone: 'UTC', now: Date.now() })
   }
   const price = fillPrice({ model: 'm', source: 'set', version: 'v', input: 0.01, output: 0 })
-  const explain = () => findBudgetRefusal(context, [limit], { price, input: 10, output: 0, grows: false }, Date.now())
+  const expected = { price, input: 10, output: 0, grows: false }
+  const explain = () => findBudgetRefusal(context, [limit], expected, { user: null }, Date.now())
   const want = admit()?.want
   if (want == null) throw new Error('nothing is wanted')
   const row = new AllowanceRow(rows.words, want.half, want.period.number)
