@@ -12,7 +12,13 @@ type Body = z.infer<typeof bodyShape>
 /** What was asked and answered, each under its title; nothing where it was not asked for. */
 export function renderBodies(output: unknown, record: RequestRecord, view: View): string[] {
   const found = valueAt(output, 'bodies')
-  if (found === undefined) return []
+  const until = valueAt(output, 'bodies_until')
+  const shortly = typeof until === 'string' ? formatValue(until, 'age', view) : null
+  const end = view.utc || shortly === null ? shortly : `${shortly} (${until})`
+  if (found === undefined)
+    return end === null
+      ? []
+      : [`${view.paint('strong', 'Bodies')}\n  Captured. Deleted at the latest ${end}. To read them: --bodies\n`]
   if (found === null) {
     const missing = valueAt(output, 'bodies_missing')
     const { reason, hint } = whyNoBodies(record, missingBodies.find((each) => each === missing) ?? null)
@@ -22,6 +28,7 @@ export function renderBodies(output: unknown, record: RequestRecord, view: View)
   return [
     request === null ? '' : renderBody(`Request  ${request.method} ${request.path}`, request, view),
     answer === null ? '' : renderBody('Response', answer, view),
+    end === null ? '' : view.paint('quiet', `The bodies are deleted at the latest ${end}.\n`),
   ]
 }
 

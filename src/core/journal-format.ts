@@ -139,6 +139,8 @@ export interface BodyEntry extends BodyNote {
   part: BodyPart
   /** Id of the key that sealed it. */
   key: string
+  /** Epoch milliseconds: policies keep it until then. Left out: as long as the settings say. */
+  until?: number
   /** Base64 of a zstd frame, sealed; within it the JSON of a `CapturedBody`. */
   sealed: string
 }

@@ -3,7 +3,7 @@ import type { ContentRule } from './content-rules.ts'
 import { laneNames } from './lane.ts'
 import { isNetwork } from './network.ts'
 import { parseOpening } from './opening.ts'
-import { formatSize, parseSize } from './units.ts'
+import { formatDuration, formatSize, parseDuration, parseSize } from './units.ts'
 
 /**
  * The rules of a policy, one row each. The admin contract, flags, columns, forms, configuration files, the store and
@@ -27,6 +27,8 @@ export type RuleForm =
     }
   /** A number of bytes, written with its unit. */
   | { kind: 'size' }
+  /** Milliseconds, written with a unit. */
+  | { kind: 'duration' }
   /** A whole number. */
   | { kind: 'count' }
   /** In USD. */
@@ -52,7 +54,7 @@ export type ValueOf<Form extends RuleForm> = Form extends { kind: 'list'; choice
           : number | null
 
 /** As a person or a program writes it. */
-export type WrittenOf<Form extends RuleForm> = Form extends { kind: 'size' | 'rate' }
+export type WrittenOf<Form extends RuleForm> = Form extends { kind: 'size' | 'duration' | 'rate' }
   ? string
   : Form extends { kind: 'content' }
     ? WrittenFiles
@@ -286,6 +288,16 @@ export const policyRules = {
       help: 'Store request and response bodies. Redacted masks secrets and personal data; the strictest policy applies. Default: none are stored',
     },
   },
+  bodiesRetention: {
+    form: { kind: 'duration' },
+    title: 'KEEPS BODIES',
+    meta: {
+      description:
+        'How long captured bodies are kept, at most; the shortest of all policies and of records.bodies_retention applies',
+      label: 'Keep bodies for',
+      help: 'Such as 12h or 1d. The shortest of all policies that apply and of records.bodies_retention counts. Empty: that setting alone',
+    },
+  },
 } as const satisfies RuleTable
 
 export type RuleName = keyof typeof policyRules
@@ -295,7 +307,9 @@ type Separated<Name extends string, Mark extends string> = Name extends `${infer
   : ''
 type ShownName<Name extends string, Form extends RuleForm> = Form extends { kind: 'size' }
   ? `${Separated<Name, '_'>}_bytes`
-  : Separated<Name, '_'>
+  : Form extends { kind: 'duration' }
+    ? `${Separated<Name, '_'>}_ms`
+    : Separated<Name, '_'>
 
 /** By the rule's name, as in the store and the snapshot. One that is not there is not set. */
 export type RuleValues<Table extends RuleTable> = { -readonly [Name in keyof Table]: ValueOf<Table[Name]['form']> }
@@ -321,6 +335,7 @@ export const clearWord = (name: string): string => separated(name, '-')
 
 /** `maxBody` → `max_body_bytes`: its name in answers. */
 export function shownName(name: string, { kind }: RuleForm): string {
+  if (kind === 'duration') return `${fileName(name)}_ms`
   return kind === 'size' ? `${fileName(name)}_bytes` : fileName(name)
 }
 
@@ -333,6 +348,7 @@ export function unsetValue({ kind }: RuleForm): null | [] | false {
 /** The value of what was written, which the contract's schema has accepted; of content rules, what was read from their files. */
 export function parseValue(form: RuleForm, written: unknown): unknown {
   if (form.kind === 'rate') return parseRate(form.words, String(written))
+  if (form.kind === 'duration') return parseDuration(String(written))
   return form.kind === 'size' ? parseSize(String(written)) : written
 }
 
@@ -349,6 +365,7 @@ export function parseRate(words: readonly string[], text: string): string | numb
 /** The value as one would write it; null where the rule is not set. */
 export function writeValue({ kind }: RuleForm, value: unknown): unknown {
   if (kind === 'rate' && typeof value === 'number') return String(value)
+  if (kind === 'duration' && typeof value === 'number') return formatDuration(value)
   if (kind === 'content' && Array.isArray(value))
     return value.length > 0 ? { 'rules.json': JSON.stringify({ rules: value }, null, 2) } : {}
   return kind === 'size' && typeof value === 'number' ? formatSize(value) : value

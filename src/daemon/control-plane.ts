@@ -15,7 +15,7 @@ import { Backups } from './backup.ts'
 import { Budgets } from './budgets.ts'
 import { DegradedParts } from './degraded-parts.ts'
 import { departureOf } from './departure.ts'
-import { type Foundation, retentionOf } from './foundation.ts'
+import { type Foundation, keepsOf, retentionOf } from './foundation.ts'
 import { hostOf, loopbackOf, revealProxies, toGatewaySettings } from './gateway-settings.ts'
 import { ingestSoon } from './ingest-soon.ts'
 import { LazyTransport } from './lazy-transport.ts'
@@ -275,6 +275,7 @@ export class ControlPlane {
       prices: () => this.#publisher.prices,
       targets: (slot) => this.#targets(slot),
       shownSince: (providerId, state) => this.#stateHistory.since(providerId, state),
+      bodiesKeptMs: () => keepsOf(this.#settings).keepBodiesMs,
       degraded: () => this.#degraded.list(),
       status: () => ({
         workers: this.#workers.size,

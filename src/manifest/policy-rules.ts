@@ -19,6 +19,8 @@ function formOf(form: RuleForm): forms.Form {
         : forms.list(`a list of ${form.choices.join(', ')}`, { sorted: form.sorted, of: forms.choice(form.choices) })
     case 'size':
       return forms.orWord(forms.size, 'none')
+    case 'duration':
+      return forms.orWord(forms.duration, 'none')
     case 'count':
       return forms.orWord(forms.whole(0, Number.MAX_SAFE_INTEGER), 'none')
     case 'money':

@@ -9,7 +9,7 @@ import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/p
 import type { PolicyRules, RuleName } from '../core/policy-rules.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
-import { describeSize } from '../core/units.ts'
+import { describeSize, formatDuration } from '../core/units.ts'
 import { minuteOfWeek } from './calendar.ts'
 import type { ContentPolicy } from './content/compile.ts'
 
@@ -60,6 +60,12 @@ export interface UnpricedRule {
 /** `overrules`: other policies that apply would keep more. */
 export type CaptureChoice = (overrules: boolean) => { mode: CaptureMode; signal: Signal }
 
+/** How long bodies are kept at most, from when the request came, and what its record says of it. */
+export interface BodiesRetention {
+  ms: number
+  signal: Signal
+}
+
 /** One rule of one policy, ready to be used when a request has what it looks at. */
 export interface PreparedCheck {
   source?: SourceCheck
@@ -70,6 +76,7 @@ export interface PreparedCheck {
   unpriced?: UnpricedRule
   content?: ContentPolicy
   capture?: CaptureChoice
+  bodiesRetention?: BodiesRetention
 }
 
 /** What a rule does to a request. `prepare` runs once for each policy of a snapshot that sets the rule. */
@@ -219,6 +226,16 @@ export const ruleChecks: { readonly [Name in RuleName]: RuleCheck<NonNullable<Po
         return { mode, signal: Object.freeze({ rule: 'capture', verdict: 'note', text, data }) }
       },
     }),
+  },
+  bodiesRetention: {
+    strictest: { of: (one, other) => Math.min(one, other) },
+    prepare(ms, policy) {
+      const text = flatText('The policy ', policy, ' keeps the bodies for ', formatDuration(ms), ' at most.')
+      const data = { policy, bodies_retention_ms: ms }
+      return {
+        bodiesRetention: { ms, signal: Object.freeze({ rule: 'bodies_retention', verdict: 'note', text, data }) },
+      }
+    },
   },
 }
 

@@ -7,6 +7,7 @@ import type { RuleValue } from '../core/policy-rules.ts'
 import type { Signal } from '../core/record.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/configuration/snapshot.ts'
 import {
+  type BodiesRetention,
   type BodyLimit,
   type NameCheck,
   type OutputLimit,
@@ -57,8 +58,8 @@ export interface EffectivePolicy {
   output: OutputLimit | null
   /** What is looked for in prompts and answers; null: nothing, and neither is looked at. */
   content: readonly ContentPolicy[] | null
-  /** null: no policy sets it, and nothing is kept. */
-  capture: { mode: CaptureMode; signal: Signal } | null
+  /** null: no policy sets it, and nothing is kept. `retention`: the shortest of any policy; null: none sets it. */
+  capture: { mode: CaptureMode; signal: Signal; retention: BodiesRetention | null } | null
   /** Of this key, from narrow to wide; null: nothing is limited. */
   limits: readonly Limit[] | null
 }
@@ -174,6 +175,8 @@ function combine(policies: readonly CompiledPolicy[], table: CheckTable) {
   })
   const source = checks.flatMap((check) => check.source ?? [])
   const content = checks.flatMap((check) => check.content ?? [])
+  const retention = checks.flatMap(({ bodiesRetention }) => bodiesRetention ?? [])[0] ?? null
+  const [capture = null] = checks.flatMap(({ capture, overrules }) => capture?.(overrules) ?? [])
   return {
     source: source.length === 0 ? null : source,
     checkLane: rememberVerdicts(checks.flatMap(({ lane }) => lane ?? [])),
@@ -185,7 +188,7 @@ function combine(policies: readonly CompiledPolicy[], table: CheckTable) {
     unpriced: checks.flatMap(({ unpriced }) => unpriced ?? [])[0] ?? null,
     output: checks.flatMap(({ output }) => output ?? []).sort(strictestOutput)[0] ?? null,
     content: content.length === 0 ? null : content,
-    capture: checks.flatMap(({ capture, overrules }) => capture?.(overrules) ?? [])[0] ?? null,
+    capture: capture === null ? null : { ...capture, retention },
   }
 }
 

@@ -335,6 +335,8 @@ export interface BodyRow {
   masked: number
   key_id: string
   sealed: Uint8Array
+  /** Epoch milliseconds: policies keep it until then; null: as long as the settings say. */
+  until: number | null
 }
 
 /** An answer that its route gives again. */

@@ -84,6 +84,39 @@ describe('captured bodies', () => {
     expect(await seenBy(other.id)).toEqual([])
   })
 
+  it('are shown with when they are deleted: by the settings, or sooner where a policy said so', async () => {
+    const gateway = await startTestGateway()
+    const dayMs = 86_400_000
+    const retention = (ms: number): Signal => ({
+      ...{ rule: 'bodies_retention', verdict: 'note', text: 'short keeps them.' },
+      data: { policy: 'short', bodies_retention_ms: ms },
+    })
+    const none = { key: null, project: null, environment: null, node: null } as const
+    for (const [signals, days] of [
+      [[signal('full')], 7],
+      [[signal('full'), retention(dayMs)], 1],
+      [[signal('redacted'), retention(30 * dayMs)], 7],
+      [[signal('none')], null],
+      [[signal('full'), lost], null],
+      [[], null],
+    ] as const) {
+      const record = await capture(gateway, { policy_signals: [...signals], time: new Date().toISOString() })
+      const until = days === null ? undefined : new Date(Date.parse(record.time) + days * dayMs).toISOString()
+      const shown = async (bodies: boolean) =>
+        ((await show(gateway, everywhere('owner'), record.id, bodies)) as { bodies_until?: string }).bodies_until
+      expect([await shown(false), await shown(true)], JSON.stringify(signals)).toEqual([until, until])
+    }
+    const past = await capture(gateway, {
+      policy_signals: [signal('full'), retention(dayMs)],
+      time: new Date(Date.now() - 2 * dayMs).toISOString(),
+    })
+    expect(await show(gateway, everywhere('owner'), past.id, false)).not.toHaveProperty('bodies_until')
+    expect(whyNoBodies({ ...past, ...none }, null)).toEqual({
+      reason: 'The bodies have been deleted.',
+      hint: 'They are kept for 1d at most, as the policy short said.',
+    })
+  })
+
   it('are sent again by nobody who may not read them', async () => {
     const gateway = await startTestGateway()
     const other = await gateway.client.projects.add({ name: 'other' })

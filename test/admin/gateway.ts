@@ -121,6 +121,7 @@ export async function startTestGateway(
     describeCall: async (...asked) => describeCall(...asked),
     inspectContent: async (...asked) => inspectContent(...asked),
     inspect: async (...asked) => inspectRequest(...asked),
+    bodiesKeptMs: () => 7 * 86_400_000,
     limitUsage: (limit) => state.used.get(limit.counter) ?? { used: 0, held: 0, holders: 0, resetsAt: null },
     latency: () => null,
     recall: () => null,

@@ -27,6 +27,7 @@ describe('policies', () => {
       lanes: ['openai' as const],
       maxBody: '1MB',
       capture: 'full' as const,
+      bodiesRetention: '36h',
       attach,
     }
     expect(await client.policies.add({ name: 'small', ...rules })).toMatchObject({
@@ -35,17 +36,19 @@ describe('policies', () => {
       lanes: ['openai'],
       max_body_bytes: 1_000_000,
       capture: 'full',
+      bodies_retention_ms: 129_600_000,
     })
     const edited = await client.policies.edit({
       name: 'small',
       denyModels: ['o1'],
-      clear: ['max-body', 'capture', 'attach'],
+      clear: ['max-body', 'capture', 'bodies-retention', 'attach'],
     })
     expect(edited).toMatchObject({
       attached_to: [],
       deny_models: ['o1'],
       max_body_bytes: null,
       capture: null,
+      bodies_retention_ms: null,
       allow_models: ['gpt-4o*'],
     })
     for (const [word, code] of [

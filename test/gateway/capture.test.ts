@@ -7,6 +7,7 @@ import { bodyBytes, CaptureBudget } from '../../src/gateway/capture/kept-bytes.t
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import type { Arrival } from '../../src/gateway/request/arrival.ts'
 import type { RequestCaller } from '../../src/gateway/request/call.ts'
+import type { EffectivePolicy } from '../../src/policy/effective.ts'
 import { mintBodyKey, openBody } from '../../src/sealing/body-seal.ts'
 
 const end = { status: 200, error: null, tokens: null }
@@ -20,6 +21,7 @@ function setUp({
   key = true,
   body = '{}',
   presented = null as string | null,
+  retention = null as NonNullable<EffectivePolicy['capture']>['retention'],
 } = {}) {
   const journaled: BodyEntry[] = []
   const append = async (entry: JournalEntry) => void (entry.kind === 'body' && journaled.push(entry))
@@ -34,6 +36,7 @@ function setUp({
   const arrival = {
     gateway,
     id: 'req_1',
+    receivedAt: 1000,
     trace: { attempts: [], policySignals: [] },
     capture: null,
     path: '/v1/x',
@@ -41,7 +44,7 @@ function setUp({
     body: { bytes: Buffer.from(body), upload: null, lease: null },
     header: (name: string) => headers[name] ?? null,
   } as unknown as Arrival
-  beginCapture(arrival, { query: '', presented } as RequestCaller, { mode, signal })
+  beginCapture(arrival, { query: '', presented } as RequestCaller, { mode, signal, retention })
   const contentOf = (part: string) => {
     const entry = journaled.find((one) => one.part === part)
     const frame = entry && bodyKey && openBody(bodyKey, 'req_1', entry.part, Buffer.from(entry.sealed, 'base64'))
@@ -66,6 +69,17 @@ describe('what keeps bodies', () => {
       ['answer', 7, 'application/json'],
     ])
     expect([said(), captures.taken]).toEqual([['p keeps them.'], 0])
+  })
+
+  it('notes until when policies keep them, in each and on the record', async () => {
+    const note = { rule: 'bodies_retention', verdict: 'note', text: 'p keeps them for 1s.' } as const
+    const { arrival, journaled, said } = setUp({ retention: { ms: 1000, signal: note } })
+    arrival.capture?.ownAnswer(json, Buffer.from('{}'))
+    await arrival.capture?.journal(end)
+    expect(journaled.map(({ until }) => until)).toEqual([2000, 2000])
+    expect(said()).toEqual(['p keeps them.', 'p keeps them for 1s.'])
+    const none = setUp({ mode: 'none', retention: { ms: 1000, signal: note } })
+    expect(none.said()).toEqual(['p keeps them.'])
   })
 
   it('keeps nothing, and says so, where there is no key, and nothing at all where a policy says none', () => {

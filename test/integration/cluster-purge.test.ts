@@ -188,6 +188,7 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
     const body = (type: string) => ({
       ...{ id: newId('req'), part: 'request', mode: 'full', type, bytes: 3, truncated: 0, masked: 0, key_id: 'k' },
       sealed: new Uint8Array([1, 2, 3]),
+      until: null,
     })
     const [good, bad] = [body('text/plain'), body('a\0b')]
     const self = { cluster: 'c', member: 'nod_x', incarnation: 'one' }
@@ -251,6 +252,25 @@ describe.skipIf(postgresPrograms === null)(`what two nodes have captured, and de
     expect((await users('gw-b')).filter((each) => each.includes('dora'))).toEqual([])
     expectSums()
   })
+  it('reads and keeps bodies nowhere for longer than the strictest policy says, and keeps the record', async () => {
+    const { admin } = node('gw-a').gateway
+    await admin.policies.add({ name: 'short', bodiesRetention: '6s', attach: ['project:default'] })
+    await cluster.converge()
+    const [id, before] = [await ask('gw-a', 'ida'), Date.now()]
+    await expect.poll(async () => (await show('gw-b', id))?.bodies).toBeTruthy()
+    const shown = await show('gw-b', id)
+    expect(Math.abs(Date.parse(shown?.bodies_until ?? '') - before - 6000)).toBeLessThan(3000)
+    await expect.poll(async () => (await show('gw-b', id))?.bodies, { timeout: 20_000 }).toBeNull()
+    expect((await show('gw-a', id))?.bodies).toBeNull()
+    // In PostgreSQL somewhat later: each node looks when it starts.
+    await node('gw-b').gateway.kill('SIGKILL')
+    await node('gw-b').restart()
+    await expect.poll(() => query(`select count(*) from spgw.bodies where id = '${id}'`), { timeout: 30_000 }).toBe('0')
+    expect(query(`select count(*) from spgw.records where id = '${id}'`)).toBe('1')
+    await admin.policies.remove({ name: 'short' })
+    await cluster.converge()
+  })
+
   it('keeps bodies for as long as settings say that were read again', async () => {
     appendFileSync(join(node('gw-a').dataDirectory, 'config.yaml'), 'records:\n  bodies_retention: 1h\n')
     const kept = () => query("select keep_ms, keep_bodies_ms from spgw.shipped where node = 'gw-a'")

@@ -307,6 +307,21 @@ describe('what is kept of bodies', () => {
     )
     expect(apply(policies.slice(0, 1)).capture?.signal.text).toBe('The policy a keeps the bodies.')
   })
+
+  it('keeps bodies for the shortest time of any policy, whichever captures them', () => {
+    const hourMs = 3_600_000
+    const policies = [
+      makePolicy('a', { capture: 'full', bodiesRetention: 48 * hourMs }),
+      makePolicy('b', { bodiesRetention: 12 * hourMs }),
+      makePolicy('c', { bodiesRetention: 24 * hourMs }),
+    ]
+    expect(apply(policies).capture).toMatchObject({
+      mode: 'full',
+      retention: { ms: 12 * hourMs, signal: { text: 'The policy b keeps the bodies for 12h at most.' } },
+    })
+    expect(apply(policies.slice(1)).capture).toBeNull()
+    expect(apply([makePolicy('a', { capture: 'full' })]).capture?.retention).toBeNull()
+  })
 })
 
 describe('policies together', () => {

@@ -119,6 +119,7 @@ describe('the table', () => {
 const merged: [name: RuleName, value: fc.Arbitrary<RuleValue>][] = [
   ['maxBody', integer({ min: 0, max: 5 })],
   ['capture', constantFrom(...captureModes)],
+  ['bodiesRetention', integer({ min: 1, max: 5 })],
 ]
 
 describe.each(merged)('the strictest value of %s', (name, value) => {

@@ -176,6 +176,8 @@ export interface Runtime {
   /** Since when the provider has been in that state, over restarts too; null: it has not been noted yet. */
   shownSince(providerId: string, state: ShownState['state']): string | null
   status(): RuntimeStatus
+  /** For how long the settings of this node keep captured bodies, from when their request came. */
+  bodiesKeptMs(): number
   /** What of it is sick now, without the rest. */
   degraded(): readonly DegradedPart[]
   /** A consistent copy of the running gateway, as a file. Refuses at once what cannot be done. */

@@ -38,6 +38,7 @@ export function scopeRuntime(runtime: Runtime, scope: GrantScope, store: Pick<St
     shownSince: (...asked) => runtime.shownSince(...asked),
     // What of it is a sum over all projects is left out where it is shown.
     status: () => runtime.status(),
+    bodiesKeptMs: () => runtime.bodiesKeptMs(),
     degraded: () => runtime.degraded(),
     snapshot: () => scopeSnapshot(runtime, scope),
     records: (signal, allStates) => scopeRecords(runtime.records(signal, allStates), store),

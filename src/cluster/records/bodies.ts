@@ -8,7 +8,7 @@ import { addFull, SqlCondition } from '../readings/condition.ts'
 import type { AskPostgres } from '../readings/reading.ts'
 
 const columns = [
-  ...(['id', 'part', 'mode', 'type', 'bytes', 'truncated', 'masked', 'key_id', 'sealed'] as const),
+  ...(['id', 'part', 'mode', 'type', 'bytes', 'truncated', 'masked', 'key_id', 'sealed', 'until'] as const),
 ] satisfies (keyof BodyRow)[]
 /** One statement takes 65,535 values. */
 const rowsAtOnce = 1000
@@ -43,6 +43,20 @@ export async function removeBodies(client: pg.Client, ids: readonly string[]): P
     removed += rowCount ?? 0
   }
   return removed
+}
+
+/** What policies keep no longer, by PostgreSQL's clock. */
+export async function removeOverBodies(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ id: string }>(
+      `select id from spgw.bodies where until <= (extract(epoch from now()) * 1000)::bigint order by until limit ${idsAtOnce}`,
+    )
+    if (rows.length === 0) return
+    await removeBodies(
+      client,
+      rows.map(({ id }) => id),
+    )
+  }
 }
 
 /** Of these, which have bodies: the newest first. */
@@ -120,7 +134,8 @@ export async function readOtherBodies(
 ): Promise<{ bodies: BodyRow[]; last: string[] } | null> {
   const rows = await readKept(
     ask,
-    `select p.id, p.part, p.mode, p.type, p.bytes::float8 as bytes, p.truncated, p.masked, p.key_id, p.sealed, ${kept}
+    `select p.id, p.part, p.mode, p.type, p.bytes::float8 as bytes, p.truncated, p.masked, p.key_id, p.sealed,
+       p.until::float8 as until, ${kept}
      from (
        select b.*, sum(length(sealed)) over (order by id, part) - length(sealed) as before from (
          select * from spgw.bodies where id >= $1 and (id, part) > ($1, $2) and node <> $3
@@ -148,8 +163,8 @@ const kept = `(extract(epoch from now()) * 1000)::float8 as now, s.bodies_from,
 const keptBy = (table: string) => `left join lateral (
   select bodies_from, keep_bodies_ms from spgw.shipped where node = ${table}.node order by time desc limit 1) s on true`
 
-function isOver({ id, now, keep }: KeptRow): boolean {
-  return keep !== null && (idTime(id) ?? 0) < now - keep
+function isOver({ id, now, keep, until }: KeptRow): boolean {
+  return (until !== null && until <= now) || (keep !== null && (idTime(id) ?? 0) < now - keep)
 }
 
 /**
@@ -159,7 +174,8 @@ function isOver({ id, now, keep }: KeptRow): boolean {
 export async function findBodies(ask: AskPostgres, id: string): Promise<FoundBodies> {
   const rows = await readKept(
     ask,
-    `select ${kept}, r.id, b.part, b.mode, b.type, b.bytes::float8 as bytes, b.truncated, b.masked, b.key_id, b.sealed
+    `select ${kept}, r.id, b.part, b.mode, b.type, b.bytes::float8 as bytes, b.truncated, b.masked, b.key_id, b.sealed,
+       b.until::float8 as until
      from spgw.records r left join spgw.bodies b on b.id = r.id and b.id = $1 ${keptBy('r')}
      where r.id = $1 order by b.part desc`,
     [id],
@@ -168,9 +184,9 @@ export async function findBodies(ask: AskPostgres, id: string): Promise<FoundBod
   const [first] = rows
   if (first === undefined || isOver(first)) return { bodies: [], missing: null }
   const bodies = rows.filter(({ part }) => part !== null).map(toBody)
-  const { bodies_from: from } = first
+  const { bodies_from: from, keep: keptMs } = first
   const isComplete = bodies.length > 0 || (from !== null && id >= from)
-  return { bodies, missing: isComplete ? null : 'unshipped' }
+  return { bodies, missing: isComplete ? null : 'unshipped', keptMs }
 }
 
 /** Null: no node has made the table yet. */

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { idTime } from '../../core/ids.ts'
 import { idAt } from '../../store/records/id-time.ts'
 import { removeOldObjects } from '../objects/keep-objects.ts'
+import { removeOverBodies } from './bodies.ts'
 import { forgetPurges } from './purge.ts'
 import { forgetReprices } from './reprice.ts'
 
@@ -48,6 +49,7 @@ export async function keepDays(client: pg.Client): Promise<void> {
     // Hours and days alike are named by how they begin.
     for (const table of dropped > 0 ? ['record_sums', 'tag_sums', 'tag_days'] : [])
       await client.query(`delete from spgw.${table} where start < $1`, [dateOf(Math.floor(before / dayMs))])
+    await removeOverBodies(client)
     await removeOldObjects(client, { before, now })
     await forgetPurges(client)
     await forgetReprices(client)

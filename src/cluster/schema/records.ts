@@ -134,5 +134,10 @@ create table spgw.tag_days (
   usd_nano bigint not null, priced bigint not null, rows integer not null default 0,
   overflow boolean not null default false, primary key (start, node));
 `,
+    // Until when policies keep a body; null: as long as its node's settings say.
+    `
+alter table spgw.bodies add column until bigint;
+create index bodies_until on spgw.bodies (until) where until is not null;
+`,
   ],
 }

@@ -21,9 +21,12 @@ export function beginCapture(
 ): void {
   arrival.trace.policySignals.push(wanted.signal)
   const { bodyKey } = arrival.gateway.model.configuration
-  if (wanted.mode === 'none') return
-  if (bodyKey === null) recordLoss(arrival, 'there is no key to seal them with')
-  else arrival.capture = new Capture(arrival, caller, bodyKey, wanted.mode)
+  const { mode, retention } = wanted
+  if (mode === 'none') return
+  if (bodyKey === null) return recordLoss(arrival, 'there is no key to seal them with')
+  if (retention !== null) arrival.trace.policySignals.push(retention.signal)
+  const until = retention === null ? null : arrival.receivedAt + retention.ms
+  arrival.capture = new Capture(arrival, caller, bodyKey, { mode, until })
 }
 
 /** What flows both ways has no body; the record says so, where a policy wanted one. */
@@ -41,15 +44,20 @@ class Capture implements BodyTap {
   readonly #arrival: Arrival
   readonly #caller: RequestCaller
   readonly #key: BodyKey
-  readonly #mode: BodyNote['mode']
+  readonly #keeps: { mode: BodyNote['mode']; until: number | null }
   readonly #answer: KeptBytes
   #answerType: string | null = null
 
-  constructor(arrival: Arrival, caller: RequestCaller, key: BodyKey, mode: BodyNote['mode']) {
+  constructor(
+    arrival: Arrival,
+    caller: RequestCaller,
+    key: BodyKey,
+    keeps: { mode: BodyNote['mode']; until: number | null },
+  ) {
     this.#arrival = arrival
     this.#caller = caller
     this.#key = key
-    this.#mode = mode
+    this.#keeps = keeps
     this.#answer = new KeptBytes(arrival.gateway.captures)
   }
 
@@ -76,7 +84,7 @@ class Capture implements BodyTap {
     try {
       // Nobody needs it where no policy wants bodies, and it is memory.
       const { BodyMask } = await import('./mask-body.ts')
-      const mask = new BodyMask(this.#mode, secretsOf(this.#arrival, this.#caller))
+      const mask = new BodyMask(this.#keeps.mode, secretsOf(this.#arrival, this.#caller))
       const request = await this.#requestEntry(mask)
       const answer = this.#answer.total === 0 ? null : await this.#answerEntry(mask)
       // Bodies never take the room of records.
@@ -115,8 +123,9 @@ class Capture implements BodyTap {
     const clear = Buffer.from(JSON.stringify({ head, content } satisfies CapturedBody))
     const { id } = this.#arrival
     const sealed = sealBody(this.#key, id, part, await compress(clear)).toString('base64')
-    const note = { mode: this.#mode, type, bytes: total, truncated, masked: masked !== null && masked.places > 0 }
-    return { kind: 'body', id, part, ...note, key: this.#key.id, sealed }
+    const { mode, until } = this.#keeps
+    const note = { mode, type, bytes: total, truncated, masked: masked !== null && masked.places > 0 }
+    return { kind: 'body', id, part, ...note, key: this.#key.id, ...(until !== null && { until }), sealed }
   }
 }
 

@@ -7,22 +7,17 @@ export function bodyEntryId(head: string): string | null {
   return beginning.exec(head)?.[1] ?? null
 }
 
+const types = { id: 'string', key: 'string', sealed: 'string', truncated: 'boolean', masked: 'boolean' }
+
 /** Whether that is a body's entry as the gateway writes it. */
 export function isBodyEntry(entry: object): boolean {
-  const has = (name: string, type: string) => typeof Reflect.get(entry, name) === type
-  const texts = ['id', 'key', 'sealed'].every((name) => has(name, 'string'))
-  const known = bodyParts.some((part) => part === Reflect.get(entry, 'part')) && isMode(Reflect.get(entry, 'mode'))
-  const flags = has('truncated', 'boolean') && has('masked', 'boolean')
-  const type: unknown = Reflect.get(entry, 'type')
+  const { part, mode, type, bytes, until = 0 } = entry as Record<string, unknown>
   return (
-    texts &&
-    known &&
-    flags &&
-    Number.isSafeInteger(Reflect.get(entry, 'bytes')) &&
-    (type === null || has('type', 'string'))
+    Object.entries(types).every(([name, wanted]) => typeof Reflect.get(entry, name) === wanted) &&
+    bodyParts.some((one) => one === part) &&
+    (mode === 'redacted' || mode === 'full') &&
+    (type === null || typeof type === 'string') &&
+    Number.isSafeInteger(bytes) &&
+    Number.isSafeInteger(until)
   )
-}
-
-function isMode(mode: unknown): boolean {
-  return mode === 'redacted' || mode === 'full'
 }

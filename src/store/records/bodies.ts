@@ -8,7 +8,8 @@ export function bodiesTable(db: Database): Tables['bodies'] {
   return {
     async find(id) {
       const rows = await db.selectFrom('bodies').selectAll().where('id', '=', id).orderBy('part', 'desc').execute()
-      return { bodies: rows.map(toBody), missing: null }
+      // What is over is removed a moment later, and read no more.
+      return { bodies: rows.filter(({ until }) => (until ?? Infinity) > Date.now()).map(toBody), missing: null }
     },
     key: (id) => readNamed(db, bodyKeyIdentity(id)),
     async setKey(id, sealed, replaced) {

@@ -18,6 +18,8 @@ export interface FoundBodies {
   bodies: StoredBody[]
   /** Why there may be some nevertheless; null: there are none. */
   missing: MissingBodies | null
+  /** For how long the settings of the node that captured them keep them; left out: that is this one. */
+  keptMs?: number | null
 }
 
 export interface StoredBody extends BodyNote {

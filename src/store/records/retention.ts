@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { SelectQueryBuilder } from 'kysely'
 import { removeAnswersBefore, removeMarksBefore } from '../objects/object-retention.ts'
 import { removeExpiredReasoning, removeReasoningBefore } from '../reasoning/reasoning-retention.ts'
 import { leastUnshipped } from '../replica/outbox-rows.ts'
-import type { Database } from '../schema.ts'
+import type { Database, Schema } from '../schema.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import { idAt, idSlackMs } from './id-time.ts'
 import { periodOf } from './label-periods.ts'
@@ -19,6 +20,9 @@ const lowShare = 0.9
 
 const never = () => false
 
+type BodyIds = SelectQueryBuilder<Schema, 'bodies', { id: string }>
+type ChooseBodies = (bodies: BodyIds) => BodyIds
+
 /** `stop`: the gateway is closing. */
 export async function removeOld(
   connection: Connection,
@@ -26,7 +30,9 @@ export async function removeOld(
   { recordsMs, bodiesMs }: Pick<Retention, 'recordsMs' | 'bodiesMs'>,
   stop: () => boolean = never,
 ): Promise<void> {
-  await removeBodiesBefore(connection, now - Math.min(bodiesMs, recordsMs), stop)
+  // By the time in their ids, which is that of the request.
+  const below = idAt(now - Math.min(bodiesMs, recordsMs))
+  await removeAllBodies(connection, (bodies) => bodies.where('id', '<', below).orderBy('id'), stop)
   await removeRecordsBefore(connection, now - recordsMs, stop)
   if (stop()) return
   await removeAnswersBefore(connection, now - recordsMs)
@@ -34,16 +40,16 @@ export async function removeOld(
   await removeExpiredReasoning(connection, now)
 }
 
-/** By the time in their ids, which is that of the request. */
-export async function removeBodiesBefore(connection: Connection, moment: number, stop = never): Promise<void> {
-  while (!stop() && (await removeBodies(connection, idAt(moment)))) await wait(pauseMs)
+/** What policies keep no longer; the records stay. By an index that has only such bodies. */
+export async function removeOverBodies(connection: Connection, now: number, stop = never): Promise<void> {
+  await removeAllBodies(connection, (bodies) => bodies.where('until', '<=', now).orderBy('until'), stop)
 }
 
 /** Removes the records of requests from before that moment (milliseconds), page by page. Returns how many. */
 export async function removeRecordsBefore(connection: Connection, moment: number, stop = never): Promise<number> {
   let removed = 0
   while (!stop()) {
-    const ids = await connection.read((db) => idsBefore(db, moment))
+    const ids = await connection.read((db) => oldestIds(db, moment))
     if (ids.length === 0) break
     removed += await connection.writeHot((hot) => hot.removal.removeRecords(ids))
     await wait(pauseMs)
@@ -59,8 +65,11 @@ export async function keepBelow(connection: Connection, mostBytes: number, stop:
   const aim = mostBytes * lowShare
   let oldest: string | null = null
   while (!stop() && (await used()) > aim) {
-    if (!(await removeBodies(connection, '~')) && !(await removeReasoningBefore(connection, Infinity))) {
-      const ids = await connection.read((db) => oldestIds(db))
+    if (
+      !(await removeBodies(connection, (bodies) => bodies.orderBy('id'))) &&
+      !(await removeReasoningBefore(connection, Infinity))
+    ) {
+      const ids = await connection.read((db) => oldestIds(db, null))
       oldest = ids.at(-1) ?? null
       if (oldest === null || (await connection.writeHot((hot) => hot.removal.removeRecords(ids))) === 0) break
     }
@@ -69,20 +78,15 @@ export async function keepBelow(connection: Connection, mostBytes: number, stop:
   if (oldest !== null) await removeLabelsBefore(connection, periodOf(oldest))
 }
 
-/** The oldest ones below that id. Returns whether there may be more. */
-async function removeBodies(connection: Connection, below: string): Promise<boolean> {
-  const ids = await connection.read(async (db) => {
-    const rows = await db
-      .selectFrom('bodies')
-      .select('id')
-      .where('id', '<', below)
-      .orderBy('id')
-      .limit(pageBodies)
-      .execute()
-    return rows.map(({ id }) => id)
-  })
-  if (ids.length > 0) await connection.writeHot((hot) => hot.removal.removeBodies(ids))
-  return ids.length > 0
+async function removeAllBodies(connection: Connection, choose: ChooseBodies, stop: () => boolean): Promise<void> {
+  while (!stop() && (await removeBodies(connection, choose))) await wait(pauseMs)
+}
+
+/** The first of them. Returns whether there may be more. */
+async function removeBodies(connection: Connection, choose: ChooseBodies): Promise<boolean> {
+  const rows = await connection.read((db) => choose(db.selectFrom('bodies').select('id').limit(pageBodies)).execute())
+  if (rows.length > 0) await connection.writeHot((hot) => hot.removal.removeBodies(rows.map(({ id }) => id)))
+  return rows.length > 0
 }
 
 async function removeLabelsBefore(connection: Connection, period: string): Promise<void> {
@@ -92,27 +96,16 @@ async function removeLabelsBefore(connection: Connection, period: string): Promi
   }
 }
 
-/** A request that is still under way keeps its record, and so does one that the cluster has not. */
-async function idsBefore(db: Database, moment: number): Promise<string[]> {
-  const bound = idAt(moment + idSlackMs)
-  const unshipped = await leastUnshipped(db)
+/** Of the oldest, those from before that moment. A request that is still under way keeps its record, and so does one that the cluster has not. */
+async function oldestIds(db: Database, moment: number | null): Promise<string[]> {
+  const bound = moment === null ? '~' : idAt(moment + idSlackMs)
+  const [below = bound] = [(await leastUnshipped(db)) ?? '~', bound].sort()
+  const time = moment === null ? '~' : new Date(moment).toISOString()
   const rows = await db
     .selectFrom('records')
     .select('id')
-    .where('id', '<', unshipped !== null && unshipped < bound ? unshipped : bound)
-    .where('time', '<', new Date(moment).toISOString())
-    .where('state', '<>', 'admitted')
-    .orderBy('id')
-    .limit(pageRows)
-    .execute()
-  return rows.map((row) => row.id)
-}
-
-async function oldestIds(db: Database): Promise<string[]> {
-  const rows = await db
-    .selectFrom('records')
-    .select('id')
-    .where('id', '<', (await leastUnshipped(db)) ?? '~')
+    .where('id', '<', below)
+    .where('time', '<', time)
     .where('state', '<>', 'admitted')
     .orderBy('id')
     .limit(pageRows)

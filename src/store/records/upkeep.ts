@@ -3,7 +3,7 @@ import type { Audience } from '../ingest/ingest.ts'
 import { chargeUnread } from '../ingest/unread-batches.ts'
 import type { Connection } from '../sqlite/connection.ts'
 import type { Retention } from './record-tables.ts'
-import { keepBelow, removeOld } from './retention.ts'
+import { keepBelow, removeOld, removeOverBodies } from './retention.ts'
 
 /** How often it is seen whether there is anything to do. */
 const everyMs = 10_000
@@ -81,6 +81,7 @@ export class Upkeep {
 
   async #run(): Promise<void> {
     await this.#sum()
+    await removeOverBodies(this.#connection, Date.now(), () => this.#closing)
     const retention = this.#retention
     if (retention !== undefined && performance.now() - this.#retainedAt >= retainEveryMs) {
       this.#retainedAt = performance.now()

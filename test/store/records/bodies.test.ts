@@ -3,7 +3,7 @@ import { newId } from '../../../src/core/ids.ts'
 import type { BodyEntry, JournalEntry } from '../../../src/core/journal-format.ts'
 import { mintBodyKey } from '../../../src/sealing/body-seal.ts'
 import type { FoundBodies } from '../../../src/store/api.ts'
-import { removeOld } from '../../../src/store/records/retention.ts'
+import { removeOld, removeOverBodies } from '../../../src/store/records/retention.ts'
 import { callTable } from '../../../src/store/tables.ts'
 import { bodyEntry } from '../../support/captured.ts'
 import { openTestStore } from '../../support/empty-database.ts'
@@ -91,5 +91,32 @@ describe('bodies in the journal', () => {
     for (const { id } of many) expect(await find(id)).toEqual([])
     await removeOld(connection, now, { recordsMs: dayMs / 2, bodiesMs: 3 * dayMs })
     expect(await left()).toEqual([2, 0, 0, 0])
+  })
+
+  it('are read and kept until policies say, and their records longer', async () => {
+    const now = Date.now()
+    const [over, on, settings] = [0, 1, 2].map(() => sampleRecord())
+    const entries = [over, on, settings].flatMap((record, place): JournalEntry[] => {
+      const until = [now - 1, now + dayMs, undefined][place]
+      const change = until === undefined ? {} : { until }
+      return [
+        bodyEntry(key, record!.id, 'request', 'x', change),
+        bodyEntry(key, record!.id, 'answer', 'y', change),
+        { kind: 'settled', record: record! },
+      ]
+    })
+    const many = Array.from({ length: 120 }, () => bodyEntry(key, newId('req'), 'request', 'z', { until: now - 5 }))
+    const { connection, find, ingest } = await open(...entries, ...many)
+    await ingest()
+    const count = () => connection.read((db) => db.selectFrom('bodies').select('id').execute())
+    expect(await count()).toHaveLength(126)
+    expect(await find(over!.id)).toEqual([])
+    await removeOverBodies(connection, now)
+    expect(await count()).toHaveLength(4)
+    for (const { id } of [on!, settings!]) expect(await find(id)).toHaveLength(2)
+    const records = await connection.read((db) => db.selectFrom('records').select('id').execute())
+    expect(records).toHaveLength(3)
+    await removeOverBodies(connection, now + 2 * dayMs)
+    expect(await count()).toHaveLength(2)
   })
 })

@@ -10,7 +10,7 @@ import {
   shownName,
   type WrittenRules,
 } from '../../../core/policy-rules.ts'
-import { sizeText } from '../fields.ts'
+import { durationText, sizeText } from '../fields.ts'
 import { type Column, field } from '../operation.ts'
 
 /** What a rule's input takes, and how it is answered. */
@@ -22,6 +22,8 @@ function schemasOf(form: RuleForm): { written: z.ZodType; shown: z.ZodType } {
         : { written: z.array(z.enum(form.choices)), shown: z.array(z.enum(form.choices)) }
     case 'size':
       return { written: sizeText, shown: z.number().nullable() }
+    case 'duration':
+      return { written: durationText, shown: z.number().nullable() }
     case 'count':
       return { written: z.int().nonnegative(), shown: z.number().nullable() }
     case 'money':
@@ -70,8 +72,8 @@ export function shownFields<Table extends RuleTable>(table: Table): ShownFields<
   return Object.fromEntries(entries) as ShownFields<ShownRules<Table>>
 }
 
-function syntaxOf(form: RuleForm): 'list' | 'size' | 'files' | undefined {
-  if (form.kind === 'size') return 'size'
+function syntaxOf(form: RuleForm): 'list' | 'size' | 'duration' | 'files' | undefined {
+  if (form.kind === 'size' || form.kind === 'duration') return form.kind
   if (form.kind === 'content') return 'files'
   return form.kind === 'list' && form.whole !== true ? 'list' : undefined
 }
@@ -101,6 +103,7 @@ const formats: Partial<Record<RuleForm['kind'], Column['format']>> = {
   list: 'list',
   content: 'rules',
   size: 'size',
+  duration: 'duration',
   count: 'number',
   money: 'money',
   switch: 'flag',

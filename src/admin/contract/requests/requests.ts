@@ -109,6 +109,8 @@ export const requests = {
         bodies: bodiesShape.nullable().optional(),
         /** In a cluster, why `bodies` is null although another node may have them. */
         bodies_missing: z.enum(missingBodies).optional(),
+        /** When captured bodies are deleted at the latest; left out where there are none, or another node knows. */
+        bodies_until: z.string().optional(),
       }),
     ),
   tail: operation({

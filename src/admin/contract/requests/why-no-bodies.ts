@@ -1,5 +1,31 @@
 import type { MissingBodies } from '../../../core/capture.ts'
 import type { RequestRecord } from '../../../core/record.ts'
+import { formatDuration } from '../../../core/units.ts'
+
+/** Whether the bodies of a request that has ended were captured. They may have been deleted since. */
+export function wereCaptured({ state, policy_signals }: Pick<RequestRecord, 'state' | 'policy_signals'>): boolean {
+  const said = policy_signals.filter(({ rule }) => rule === 'capture')
+  const kept = said.some(({ data }) => data !== undefined && data.capture !== 'none')
+  return kept && state !== 'admitted' && said.every(({ data }) => data !== undefined)
+}
+
+/** What the policies said when they were captured; null: nothing, and the settings alone count. */
+function policyRetention({ policy_signals }: Pick<RequestRecord, 'policy_signals'>) {
+  const data = policy_signals.find(({ rule }) => rule === 'bodies_retention')?.data
+  const ms = data?.bodies_retention_ms
+  return typeof ms === 'number' ? { ms, policy: String(data?.policy) } : null
+}
+
+/** RFC 3339: when the bodies are deleted at the latest; null: there are none, or not any more. `settingsMs`: `records.bodies_retention`. */
+export function bodiesUntil(
+  record: Pick<RequestRecord, 'time' | 'state' | 'policy_signals'>,
+  settingsMs: number,
+  now: number,
+): string | null {
+  if (!wereCaptured(record)) return null
+  const until = Date.parse(record.time) + Math.min(settingsMs, policyRetention(record)?.ms ?? settingsMs)
+  return until > now ? new Date(until).toISOString() : null
+}
 
 /** Why a record has no bodies, in a sentence, and what to do about it. `missing`: as reading them said. */
 export function whyNoBodies(
@@ -19,7 +45,9 @@ export function whyNoBodies(
     return { reason: policy.text, hint: `To capture them: spgw policies edit ${policy.data.policy} --capture full` }
   if (record.state === 'admitted')
     return { reason: 'The request is still in progress.', hint: 'Its bodies are available when it has finished.' }
-  const kept = 'kept for as long as records.bodies_retention says, 7 days by default.'
+  const own = policyRetention(record)
+  const settings = 'as long as records.bodies_retention says, 7 days by default'
+  const kept = `kept for ${own === null ? settings : `${formatDuration(own.ms)} at most, as the policy ${own.policy} said`}.`
   const node = `node ${record.node}, which answered the request`
   if (missing === 'unshipped')
     return {

@@ -19,6 +19,8 @@ export interface OpenedBodies {
   /** null: there is nothing to read. */
   bodies: Bodies | null
   missing: MissingBodies | null
+  /** As found bodies say it. */
+  keptMs?: number | null
 }
 
 /** Of whoever sees records, only admins see what was said in them. Each reading leaves a line. */
@@ -42,7 +44,7 @@ export async function requireAdmin({ caller, store }: AdminContext, record: Requ
 
 /** What was kept of a request, in clear. Whoever calls this has seen to it that the caller may read it. */
 export async function openBodies(context: AdminContext, id: string): Promise<OpenedBodies> {
-  const { bodies: stored, missing } = await context.store.bodies.find(id)
+  const { bodies: stored, missing, keptMs } = await context.store.bodies.find(id)
   const [first] = stored
   if (first === undefined) return { bodies: null, missing }
   const bodies: Bodies = { capture: first.mode, request: null, answer: null }
@@ -53,7 +55,7 @@ export async function openBodies(context: AdminContext, id: string): Promise<Ope
     if (body.part === 'answer') bodies.answer = shown
     else if (head !== null) bodies.request = { ...shown, ...head }
   }
-  return { bodies, missing: null }
+  return { bodies, missing: null, ...(keptMs != null && { keptMs }) }
 }
 
 async function openStored(context: AdminContext, id: string, body: StoredBody): Promise<CapturedBody> {

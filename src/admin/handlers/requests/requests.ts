@@ -1,6 +1,7 @@
 import { describeMissing } from '../../../core/degraded.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 import { readWays } from '../../contract/requests/requests.ts'
+import { bodiesUntil } from '../../contract/requests/why-no-bodies.ts'
 import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
@@ -41,10 +42,16 @@ export const requests = {
       const usual = 'The header x-sp-request-id has the id. List them: spgw requests list'
       throw notFound('request', input.id, missing ?? usual)
     }
-    if (!input.bodies) return record
+    const { bodiesKeptMs, cluster } = context.runtime
+    if (!input.bodies) {
+      // Another node has settings of its own.
+      const isOwn = cluster === null || record.node === null || record.node === cluster.name
+      return isOwn ? { ...record, ...untilOf(record, bodiesKeptMs()) } : record
+    }
     const { readBodies } = await import('./open-bodies.ts')
-    const { bodies, missing } = await readBodies(context, record)
-    return { ...record, bodies, ...(missing !== null && { bodies_missing: missing }) }
+    const { bodies, missing, keptMs } = await readBodies(context, record)
+    const until = bodies === null ? {} : untilOf(record, keptMs ?? bodiesKeptMs())
+    return { ...record, bodies, ...(missing !== null && { bodies_missing: missing }), ...until }
   }),
   tail: operations.requests.tail.handler(({ context, input, signal }) => followRequests(context, input, signal)),
   stats: operations.requests.stats.handler(async ({ context, input, signal }) => {
@@ -117,4 +124,9 @@ async function* followRequests(
     // Not awaited: it may be waiting for a record that never comes.
     void live.return?.()
   }
+}
+
+function untilOf(record: RequestRecord, keptMs: number): { bodies_until?: string } {
+  const until = bodiesUntil(record, keptMs, Date.now())
+  return until === null ? {} : { bodies_until: until }
 }

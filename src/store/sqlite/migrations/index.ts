@@ -31,6 +31,7 @@ import { up as tagSums } from './0029-tag-sums.ts'
 import { up as evalInputs } from './0030-eval-inputs.ts'
 import { up as sharedUsage } from './0031-shared-usage.ts'
 import { up as sharedBodies } from './0032-shared-bodies.ts'
+import { up as bodiesUntil } from './0033-bodies-until.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -66,4 +67,5 @@ export const migrations: Record<string, Migration> = {
   '0030-eval-inputs': { up: evalInputs },
   '0031-shared-usage': { up: sharedUsage },
   '0032-shared-bodies': { up: sharedBodies },
+  '0033-bodies-until': { up: bodiesUntil },
 }

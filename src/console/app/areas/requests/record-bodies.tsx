@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Eye } from 'lucide-react'
-import { whyNoBodies } from '../../../../admin/contract/requests/why-no-bodies.ts'
+import { wereCaptured, whyNoBodies } from '../../../../admin/contract/requests/why-no-bodies.ts'
 import { escapeControls, formatValue } from '../../../../admin/contract/show-value.ts'
 import type { MissingBodies } from '../../../../core/capture.ts'
 import { indentJson } from '../../../../core/indent-json.ts'
 import { orpc } from '../../client/admin.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Button, Code, Command, QueryFault } from '../../parts/index.ts'
+import { Button, Code, Command, QueryFault, Time } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import type { RequestBodies, ShownRequest } from '../outputs.ts'
 
@@ -25,16 +25,16 @@ export function RecordBodies({ record }: { record: RequestRow }) {
 interface KeptProps {
   record: RequestRow
   /** undefined: not requested yet. */
-  shown: Pick<ShownRequest, 'bodies' | 'bodies_missing'> | undefined
+  shown: Pick<ShownRequest, 'bodies' | 'bodies_missing' | 'bodies_until'> | undefined
   busy: boolean
   onShow(): void
 }
 
 function Kept({ record, shown, busy, onShow }: KeptProps) {
-  const { bodies, bodies_missing: missing = null } = shown ?? {}
+  const { bodies, bodies_missing: missing = null, bodies_until: until } = shown ?? {}
   // Whoever may send it again may read it: the role is the same.
   const may = useMay('requests.replay', record.project)
-  if (bodies === null || (bodies === undefined && !isCaptured(record)))
+  if (bodies === null || (bodies === undefined && !wereCaptured(record)))
     return <NotKept record={record} missing={missing} />
   if (bodies === undefined)
     return may ? (
@@ -58,14 +58,13 @@ function Kept({ record, shown, busy, onShow }: KeptProps) {
       ) : (
         <Body title="Response" copy="Copy response" body={answer} />
       )}
+      {until === undefined ? null : (
+        <p className="small quiet">
+          Deleted at the latest <Time at={until} />.
+        </p>
+      )}
     </div>
   )
-}
-
-function isCaptured({ state, policy_signals }: RequestRow): boolean {
-  const said = policy_signals.filter(({ rule }) => rule === 'capture')
-  const kept = said.some(({ data }) => data !== undefined && data.capture !== 'none')
-  return kept && state !== 'admitted' && said.every(({ data }) => data !== undefined)
 }
 
 function NotKept({ record, missing }: { record: RequestRow; missing: MissingBodies | null }) {
