@@ -30,23 +30,24 @@ export async function purge(
 
 async function purgeRecords(connection: Connection, filter: RecordFilter): Promise<PurgeSlice> {
   const begun = performance.now()
-  const { db } = connection
-  const labels = await chooseLabels(db, filter)
   let removed = 0
-  if (labels?.numbers.length === 0) return { removed, before: null }
-  for await (const window of recordWindows(db, filter, labels)) {
-    const rows = await selectMatching(db, filter, labels, window)
-      .select('id')
-      .where('state', '<>', 'admitted')
-      .orderBy('id', 'desc')
-      .execute()
-    for (let place = 0; place < rows.length; place += pageRecords) {
-      const ids = rows.slice(place, place + pageRecords).map(({ id }) => id)
-      removed += await connection.writeHot((hot) => hot.removal.removeRecords(ids))
+  return await connection.readPaged(async (db) => {
+    const labels = await chooseLabels(db, filter)
+    if (labels?.numbers.length === 0) return { removed, before: null }
+    for await (const window of recordWindows(db, filter, labels)) {
+      const rows = await selectMatching(db, filter, labels, window)
+        .select('id')
+        .where('state', '<>', 'admitted')
+        .orderBy('id', 'desc')
+        .execute()
+      for (let place = 0; place < rows.length; place += pageRecords) {
+        const ids = rows.slice(place, place + pageRecords).map(({ id }) => id)
+        removed += await connection.writeHot((hot) => hot.removal.removeRecords(ids))
+      }
+      if (performance.now() - begun > sliceMs && window.from !== '') return { removed, before: window.from }
     }
-    if (performance.now() - begun > sliceMs && window.from !== '') return { removed, before: window.from }
-  }
-  return { removed, before: null }
+    return { removed, before: null }
+  })
 }
 
 /** By what was captured, which is far less than what was asked. */
@@ -55,12 +56,8 @@ async function purgeBodies(connection: Connection, filter: RecordFilter, countBe
   let removed = 0
   let before = filter.before ?? (filter.until === undefined ? null : idAt(Date.parse(filter.until) + idSlackMs))
   for (;;) {
-    const captured = await idsOfBodies(connection.db, before)
-    const oldest = captured.at(-1)
+    const { oldest, ids } = await connection.read((db) => pageOfBodies(db, filter, before))
     if (oldest === undefined) return { removed, before: null }
-    const labels = await chooseLabels(connection.db, filter)
-    const among = connection.db.selectFrom('records').where('id', 'in', captured)
-    const ids = (await selectFiltered(among, filter, labels).select('id').execute()).map(({ id }) => id)
     if (ids.length > 0)
       removed += await connection.writeHot((hot) => {
         hot.removal.removeBodies(ids.filter((id) => id >= countBelow))
@@ -69,6 +66,14 @@ async function purgeBodies(connection: Connection, filter: RecordFilter, countBe
     before = oldest
     if (performance.now() - begun > sliceMs) return { removed, before }
   }
+}
+
+async function pageOfBodies(db: Database, filter: RecordFilter, before: string | null) {
+  const captured = await idsOfBodies(db, before)
+  const labels = await chooseLabels(db, filter)
+  const among = db.selectFrom('records').where('id', 'in', captured)
+  const found = captured.length === 0 ? [] : await selectFiltered(among, filter, labels).select('id').execute()
+  return { oldest: captured.at(-1), ids: found.map(({ id }) => id) }
 }
 
 async function idsOfBodies(db: Database, before: string | null): Promise<string[]> {

@@ -3,6 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
+import { purge } from '../../../src/store/records/purge.ts'
+import type { Connection } from '../../../src/store/sqlite/connection.ts'
 import { migrations } from '../../../src/store/sqlite/migrations/index.ts'
 import { openStore } from '../../../src/store/sqlite/open.ts'
 import { StoreDegraded } from '../../../src/store/store-error.ts'
@@ -106,10 +108,14 @@ describe('a write-ahead log that is gone', () => {
 })
 
 describe('a damaged database', () => {
-  const call = (table: string, method: string, input: unknown[]) => ({ table, method, input, audit: null })
+  const call = (table: string, method: string, input: unknown[]) => (connection: Connection) =>
+    callTable(connection, { table, method, input, audit: null })
+  const purgeAll = (bodies: boolean) => (connection: Connection) => purge(connection, { bodies, filter: { limit: 1 } })
   it.each([
     ['projects', call('projects', 'list', [])],
     ['audit', call('audit', 'verify', [null])],
+    ['sqlite_autoindex_bodies_1', purgeAll(true)],
+    ['sqlite_autoindex_records_1', purgeAll(false)],
   ])('stays degraded, and takes nothing more: %s', async (table, reading) => {
     const { path, connection, add } = await openSample()
     await add('before')
@@ -122,9 +128,7 @@ describe('a damaged database', () => {
     // A commit by somebody else makes the store read its pages anew.
     other.exec('create table stranger (id integer)')
     other.close()
-    await expect(callTable(connection, reading)).rejects.toThrow(
-      'the database is damaged: restore a backup (SQLITE_CORRUPT',
-    )
+    await expect(reading(connection)).rejects.toThrow('the database is damaged: restore a backup (SQLITE_CORRUPT')
     await expect(add('after')).rejects.toThrow('the database is damaged')
     await expect(connection.look()).rejects.toThrow('the database is damaged')
     expect(connection.trouble).toContain('restore a backup')
