@@ -79,6 +79,8 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
   const { foundation, admin } = await takeDataDirectory(options, boot, begun)
   announceUpgrade(foundation, log)
+  const { lookAfterDirectory } = await import('./look-after-directory.ts')
+  begun.defer(lookAfterDirectory(settings.dataDirectory, log))
   const cluster = await takeCluster(options, foundation, begun)
   const consoleListener = await takeConsole(options, certificates, begun)
   const prepared = demo ? await (await import('./demo.ts')).prepareDemo(foundation.store) : null

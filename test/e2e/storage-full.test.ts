@@ -111,9 +111,40 @@ describe('a full disk', () => {
     expect((await gateway.admin.status({})).entries_lost).toBe(0)
   })
 
+  it.runIf(mounting)('at the end keeps in the reserve what waited', async () => {
+    const { fill, journal } = await setFullStage('both')
+    const { gateway, crowd } = stage
+    fillBoth(fill)
+    await expectDegraded(gateway, 'journal', journal)
+    await crowd.answered(100)
+    await crowd.leave()
+    expect(crowd.tally.failed).toEqual([])
+    await gateway.stop()
+    expect(gateway.stderr()).not.toMatch(/"entries_lost":[1-9]/)
+  })
+
+  it.runIf(mounting)('does not keep anybody from revoking a key', async () => {
+    const { fill } = await setFullStage('both')
+    const { gateway, crowd } = stage
+    const names = ['one', 'two', 'three']
+    for (const name of names) await gateway.admin.keys.create({ name })
+    fillBoth(fill)
+    await crowd.answered(50)
+    let turn = 0
+    await vi.waitFor(() => expectRefused(['projects', 'add', `late-${turn++}`]), 60_000)
+    for (const name of names) {
+      const { code, stderr } = await gateway.spgw(['keys', 'revoke', name, '--yes'])
+      expect([code, stderr]).toEqual([0, expect.not.stringContaining('full')])
+    }
+    const { stdout } = await gateway.spgw(['keys', 'list', '--all', '--json'])
+    const keys = JSON.parse(stdout) as { name: string; state: string }[]
+    for (const name of names) expect(keys.find((key) => key.name === name)?.state).toBe('revoked')
+  })
+
   it('at the end is told: what never reached the disk is counted in the log', async () => {
     const { fill, journal } = await setFullStage('both')
     const { gateway, crowd } = stage
+    rmSync(join(gateway.dataDirectory, 'reserve'), { force: true })
     fillBoth(fill)
     await expectDegraded(gateway, 'journal', journal)
     await crowd.answered(20)

@@ -84,7 +84,7 @@ function checkAccess(directory: string, mode: number, owner: number): Diagnostic
     const shown = (mode & 0o777).toString(8)
     return warning(
       check,
-      `other users can read ${directory} (mode 0${shown})`,
+      `other users can ${(mode & 0o022) === 0 ? 'read' : 'read and change'} ${directory} (mode 0${shown})`,
       `Remove their access: chmod 700 ${directory}`,
     )
   }

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } from '../../core/journal-format.ts'
+import { reserveFile } from '../../core/reserve.ts'
 import { homeOf, SegmentRescue } from './segment-rescue.ts'
 
 /** What waits in memory while the journal cannot be written; beyond it the oldest entries are lost, and counted. */
@@ -47,6 +48,8 @@ export class Journal {
   }
   #degraded: string | null = null
   #lost = 0
+  /** No segment after these is taken whole. */
+  #isLast = false
 
   constructor(place: JournalPlace, onDegraded: (reason: string | null, lost: number) => void) {
     this.#place = place
@@ -84,6 +87,7 @@ export class Journal {
 
   close(): void {
     this.flush()
+    if (this.#waiting.entries > 0) this.#takeLast()
     this.#giveUp()
     this.#closeSegment()
     this.#kept.close()
@@ -120,12 +124,12 @@ export class Journal {
   #open(): number {
     const name = formatSegmentName({ boot: this.#place.boot, thread: this.#place.thread, sequence: this.#sequence++ })
     fs.mkdirSync(this.#place.directory, { recursive: true, mode: 0o700 })
-    if (this.#degraded !== null) refuseFullDisk(this.#place.directory)
+    if (this.#degraded !== null && !this.#isLast) refuseFullDisk(this.#place.directory)
     const place = path.join(this.#place.directory, name)
     // To be read as well: what somebody deletes is put back from it.
     const file = fs.openSync(place, 'wx+', 0o600)
     try {
-      takeRoom(file)
+      if (!this.#isLast) takeRoom(file)
     } catch (error) {
       // Tried again every moment while the disk is full: neither descriptors nor half-made segments may pile up.
       fs.closeSync(file)
@@ -173,6 +177,20 @@ export class Journal {
     if (shown === this.#degraded) return
     this.#degraded = shown
     this.#onDegraded(shown, this.#lost)
+  }
+
+  /** The thread ends: what waits gets what room there is, and what was kept for it. The next start reads it. */
+  #takeLast(): void {
+    this.#isLast = true
+    this.#closeSegment()
+    this.flush()
+    if (this.#waiting.entries === 0) return
+    try {
+      fs.rmSync(path.join(path.dirname(this.#place.directory), reserveFile), { force: true })
+      this.flush()
+    } catch {
+      // It may not be touched: what it keeps is of no use here.
+    }
   }
 
   /** The thread ends: what the disk still refuses is lost, and that is said. */

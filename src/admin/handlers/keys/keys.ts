@@ -8,6 +8,7 @@ import type { AdminContext } from '../context.ts'
 import { conflict, refused } from '../fault.ts'
 import { findKey, findListScope, findPolicy, findScope } from '../find.ts'
 import { mergePairs, readDuration, readEnd } from '../moments.ts'
+import { withReserve } from '../with-reserve.ts'
 import { listKeyModels } from './key-models.ts'
 import { showKeyUsage } from './key-usage.ts'
 import { mintSecret } from './mint-secret.ts'
@@ -134,7 +135,8 @@ export const keys = {
     const loaded = await load(context, input)
     const { key, before } = loaded
     const revokedAt = new Date().toISOString()
-    const after = key.revokedAt === null ? await change(context, 'keys.revoke', loaded, { revokedAt }) : before
+    const revoke = () => change(context, 'keys.revoke', loaded, { revokedAt })
+    const after = key.revokedAt === null ? await withReserve(context, revoke) : before
     if (input.closeStreams) context.runtime.closeStreams(key.id)
     return { ...after, nodes: await confirmReach(context, key.id) }
   }),

@@ -3,6 +3,7 @@ import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import type { AdminContext } from '../context.ts'
 import { invalid, notFound } from '../fault.ts'
+import { withReserve } from '../with-reserve.ts'
 import { refuseBeyond } from './grants.ts'
 import { findOperator } from './show-operator.ts'
 
@@ -53,7 +54,8 @@ export const sessions = {
         before: session,
         after: null,
       }
-      revoked += await audited(context, line).sessions.revoke([session.id], new Date().toISOString())
+      const now = new Date().toISOString()
+      revoked += await withReserve(context, () => audited(context, line).sessions.revoke([session.id], now))
     }
     return { revoked }
   }),

@@ -8,6 +8,7 @@ import type { AdminContext } from '../context.ts'
 import { conflict, notFound } from '../fault.ts'
 import { findProject } from '../find.ts'
 import { readEnd } from '../moments.ts'
+import { withReserve } from '../with-reserve.ts'
 import { refuseBeyond } from './grants.ts'
 
 const resource = ({ id, name }: ApiToken) => ({ kind: 'token', id, name })
@@ -100,7 +101,7 @@ export const tokens = {
     const revokedAt = new Date().toISOString()
     const after = await showOne(context, { ...token, revokedAt })
     const line = { operation: 'tokens.revoke', resource: resource(token), before, after }
-    await audited(context, line).tokens.revoke(token.id, revokedAt)
+    await withReserve(context, () => audited(context, line).tokens.revoke(token.id, revokedAt))
     return after
   }),
   remove: operations.tokens.remove.handler(async ({ context, input }) => {
