@@ -3,7 +3,7 @@ import type { ClusterFace, Runtime, SentCall, SentPiece } from '../admin/handler
 import type { Settings } from '../config/settings.ts'
 import type { PartName } from '../core/degraded.ts'
 import { Liveness } from '../core/turn-watch.ts'
-import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
+import type { TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
 import type { LimitCounters } from '../policy/limits/limit-counters.ts'
@@ -108,7 +108,7 @@ export class ControlPlane {
     this.#stateHistory = new StateHistory({ store, states: () => this.#shownStates() })
     this.#workers = new WorkerPool({
       ...{ workers, journalDirectory, boot, memory },
-      settings: this.#gatewaySettings(),
+      settings: toGatewaySettings(this.#settings, this.#options.port),
       certificate: options.certificate,
       whole: () => this.#publisher.whole(),
       degraded: () => this.#degraded.list(),
@@ -171,7 +171,7 @@ export class ControlPlane {
     this.#requestLog.change(settings.log.requests)
     await this.#scheduleBackups()
     await this.#traces.change(this.#settings.telemetry)
-    await this.#workers.settings(this.#gatewaySettings(), certificate)
+    await this.#workers.settings(toGatewaySettings(this.#settings, this.#options.port), certificate)
   }
 
   /** Why settings that were read again are not in use; null: they are. */
@@ -281,7 +281,7 @@ export class ControlPlane {
         workers: this.#workers.size,
         inFlight: this.#shared.counters.read(requestsInFlight),
         heldBytes: this.#shared.counters.read(heldBytes),
-        heldLimit: this.#gatewaySettings().heldLimit,
+        heldLimit: toGatewaySettings(this.#settings, this.#options.port).heldLimit,
         requestsSinceStart: this.#shared.counters.read(requestsServed),
         traffic: this.#traffic.read(),
         degraded: this.#degraded.list(),
@@ -309,10 +309,6 @@ export class ControlPlane {
   #ownAddress(): OwnAddress {
     const origin = `${this.#scheme}://${loopbackOf(this.#settings.gateway.host)}:${this.#options.port}`
     return { origin, certificate: this.#certificate?.cert ?? null }
-  }
-
-  #gatewaySettings(): GatewaySettings {
-    return toGatewaySettings(this.#settings, this.#options.port)
   }
 
   /** A store that is sick at the end stops nobody from ending: the journal keeps what it does not take. */
