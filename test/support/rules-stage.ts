@@ -32,6 +32,10 @@ export async function openRulesStage() {
     policies: [
       ...Object.entries(policies).map(([name, rules]) => make(name, rules, false)),
       make('strict', [rule({ on: ['prompt', 'answer'] })], true),
+      makePolicy('scarce', {
+        ...{ attachedTo: { workspace: false, ids: [] }, rpm: 3 },
+        contentRules: [rule({ action: 'block', on: ['prompt'] })],
+      }),
       makePolicy('none', { attachedTo: { workspace: false, ids: [] } }),
     ],
     routes: [makeRoute('m', [makeTarget('openai:m')]), makeRoute('renamed', [makeTarget('openai:gpt-x')])],

@@ -35,7 +35,10 @@ export function concludeLimits({ arrival, gateway, trace }: Call, taken: LimitHo
 }
 
 /** A further turn of a connection: it counts like a request, and what it asks is told in the connection. */
-export function takeTurn({ gateway, limits, trace, accounts }: Arrival, bytes: number): Fault | null {
+export function takeTurn(
+  { gateway, limits, trace, accounts }: Pick<Arrival, 'gateway' | 'limits' | 'trace' | 'accounts'>,
+  bytes: number,
+): Fault | null {
   const crowded = accounts?.takeTurn(bytes) ?? null
   if (crowded !== null) return crowded
   if (limits === null || limits.hold === null) return null

@@ -14,6 +14,7 @@ import type { Frame } from '../../providers/socket-peer.ts'
 import { findOwner, isAt } from '../objects/find-owner.ts'
 import type { Call } from '../request/call.ts'
 import { checkNameLength } from '../request/receive.ts'
+import { takeTurn } from '../request/take-limits.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
 import { planModel, withoutUnpriced } from '../upstream/plan-call.ts'
 import type { Bridge } from './bridge.ts'
@@ -85,7 +86,8 @@ export class FramesUp {
     const bytes = await content.inspect(policies, frame.bytes, models)
     if (bridge.isOver) return null
     if (!Buffer.isBuffer(bytes)) {
-      bridge.reject(bytes, content.streamOf(frame.bytes))
+      const limited = ask?.asksResponse === true ? this.#countRefused() : null
+      bridge.reject(limited ?? bytes, content.streamOf(frame.bytes))
       return null
     }
     if (bytes === frame.bytes) return await this.#admit(ask, frame, bridge)
@@ -93,6 +95,12 @@ export class FramesUp {
     const again = this.#socket.ask(bytes)
     if (again !== null && 'code' in again) return this.#reject(again, bridge)
     return await this.#admit(again, { ...frame, bytes }, bridge)
+  }
+
+  /** It is a request all the same, of which no provider hears. */
+  #countRefused(): Fault | null {
+    const { gateway, limits, trace } = this.#call.arrival
+    return takeTurn({ gateway, limits, trace, accounts: null }, 0)
   }
 
   #admit(ask: FrameAsk | null, frame: Frame, bridge: Bridge): Frame | null | Promise<Frame | null> {

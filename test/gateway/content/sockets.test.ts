@@ -45,6 +45,19 @@ describe('a prompt on a Responses socket', () => {
     expect(await signals()).toMatchObject([{ rule: 'content.block', verdict: 'deny', data: { places: 3 } }])
   })
 
+  it('counts in the limits of requests also where it is refused', async () => {
+    const { client } = await stage.open('scarce')
+    const codes: unknown[] = []
+    for (const _turn of [1, 2, 3]) {
+      client.send(create(secret))
+      codes.push(await client.nextJson())
+    }
+    expect(codes).toMatchObject(
+      ['policy_denied', 'policy_denied', 'rate_limited'].map((code) => ({ type: 'error', error: { code } })),
+    )
+    client.socket.close(1000)
+  })
+
   it('has its model renamed beside what is redacted', async () => {
     const { client } = await stage.open('hides')
     client.send({ ...create(secret), model: 'renamed' })
