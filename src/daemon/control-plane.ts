@@ -18,6 +18,7 @@ import { departureOf } from './departure.ts'
 import { type Foundation, keepsOf, retentionOf } from './foundation.ts'
 import { hostOf, loopbackOf, revealProxies, toGatewaySettings } from './gateway-settings.ts'
 import { ingestSoon } from './ingest-soon.ts'
+import { inspections } from './inspections.ts'
 import { LazyTransport } from './lazy-transport.ts'
 import { limitUsage } from './limit-usage.ts'
 import type { Log } from './log.ts'
@@ -267,10 +268,7 @@ export class ControlPlane {
       tryRoute: async (call) => (await import('./try-route.ts')).tryRoute(this.#publisher, this.#ownAddress(), call),
       send: (call, signal) => this.#send(call, signal),
       ...routingView(this.#shared),
-      // The lanes are the data plane's: here they are loaded when somebody asks.
-      inspect: async (...asked) => (await import('./inspect-request.ts')).inspectRequest(...asked),
-      describeCall: async (...asked) => (await import('./inspect-request.ts')).describeCall(...asked),
-      inspectContent: async (...asked) => (await import('./inspect-content.ts')).inspectContent(...asked),
+      ...inspections,
       limitUsage: (...asked) => limitUsage(this.#shared.limits, this.#publisher.configuration.timeZone, ...asked),
       prices: () => this.#publisher.prices,
       targets: (slot) => this.#targets(slot),

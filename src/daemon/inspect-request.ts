@@ -1,4 +1,4 @@
-import type { CallFacts, Inspected } from '../admin/handlers/context.ts'
+import type { Inspected, OperationFacts } from '../admin/handlers/context.ts'
 import { type LaneName, laneNames } from '../core/lane.ts'
 import { promptTokens } from '../core/prompt-tokens.ts'
 import type { Match } from '../lanes/contract.ts'
@@ -22,7 +22,7 @@ export function matchBody(text: string, name: LaneName, asked: boolean, model: s
 }
 
 /** What is known of a call by its operation alone; null: there is none of that name. */
-export function describeCall(name: LaneName, operation: string): CallFacts | null {
+export function describeCall(name: LaneName, operation: string): OperationFacts | null {
   const found = lanes.find((lane) => lane.name === name)?.endpoints.find((each) => each.operation === operation)
   if (found === undefined) return null
   const { usesTokens, outputLimits, counts = null } = found

@@ -108,3 +108,7 @@ export const owned = z.record(z.string(), z.string())
 
 /** What `remove` answers. */
 export const removed = z.object({ id: z.string(), name: z.string(), removed: z.literal(true) })
+
+export const countedUser = field(z.string().min(1).optional(), {
+  description: 'End user whose own limits are counted (default: the one in --body)',
+})

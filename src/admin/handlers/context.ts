@@ -86,11 +86,11 @@ export type Inspected =
       user: string
       /** What says which conversation it belongs to. */
       conversation: { start: string | null; signature: string | null }
-    } & CallFacts)
+    } & OperationFacts)
   | { lane: LaneName; fault: { code: string; message: string } }
 
 /** What of a call decides what it counts, besides its size. */
-export interface CallFacts {
+export interface OperationFacts {
   /** Else limits and budgets of tokens do not count it. */
   usesTokens: boolean
   /** The member that limits its answer, or would; null: it has no length that could be limited. */
@@ -150,7 +150,7 @@ export interface Runtime {
   /** A request body as the data plane would read it, on each lane that it may be meant for. */
   inspect(body: string, lane: LaneName | null, model: string | null): Promise<Inspected[]>
   /** What is known of a call by the name of its operation; null: the lane has none of that name. */
-  describeCall(lane: LaneName, operation: string): Promise<CallFacts | null>
+  describeCall(lane: LaneName, operation: string): Promise<OperationFacts | null>
   /** What content rules find in such a body, as the data plane would look for it. */
   inspectContent(
     body: string,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { formatNames } from '../../../core/format.ts'
 import { mostTargets } from '../../../core/written-target.ts'
 import {
+  countedUser,
   durationText,
   forceField,
   laneName,
@@ -348,7 +349,6 @@ export const routes = {
         body: field(z.record(z.string(), z.string()).optional(), {
           description: 'File with the JSON body of the request',
           label: 'Body',
-          help: 'File with the JSON body of the request',
           flag: 'body',
           syntax: 'files',
         }),
@@ -358,9 +358,7 @@ export const routes = {
         lane: field(laneName.optional(), {
           description: "Lane of the request (default: the lane of the route's provider)",
         }),
-        user: field(z.string().min(1).optional(), {
-          description: 'End user whose own limits are counted (default: the one in --body)',
-        }),
+        user: countedUser,
       }),
     )
     .output(explanationShape),

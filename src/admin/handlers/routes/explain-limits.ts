@@ -77,7 +77,7 @@ export function explainBudgets(
     }
     if ('code' in expected) {
       const fault = expected === endless ? unboundedAnswer(longest(context, first, asked, refusing, now)) : expected
-      return { fault, signals: [denied(fault)], room: null }
+      return { fault, signals: [...note, denied(fault)], room: null }
     }
     const refusal = findBudgetRefusal(context, refusing, expected, asked, now)
     if (refusal === null) return { fault: null, signals: note, room }

@@ -1,7 +1,7 @@
 import { bytesPerToken } from '../../../core/estimated-tokens.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import type { AdditionalModel } from '../../../routing/candidates.ts'
-import type { AdminContext, CallFacts, Inspected } from '../context.ts'
+import type { AdminContext, Inspected, OperationFacts } from '../context.ts'
 import { invalid, notFound } from '../fault.ts'
 import type { RequestSize } from './figures.ts'
 
@@ -17,7 +17,7 @@ export interface ExplainInput {
 }
 
 /** A request as far as it is known. */
-export interface RouteQuestion extends RequestSize, CallFacts {
+export interface RouteQuestion extends RequestSize, OperationFacts {
   model: string
   /** That it names besides, as far as its body is known. Absent: none. */
   additionalModels?: readonly AdditionalModel[] | undefined
