@@ -305,11 +305,8 @@ export type RuleName = keyof typeof policyRules
 type Separated<Name extends string, Mark extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `${Mark}${Lowercase<First>}`}${Separated<Rest, Mark>}`
   : ''
-type ShownName<Name extends string, Form extends RuleForm> = Form extends { kind: 'size' }
-  ? `${Separated<Name, '_'>}_bytes`
-  : Form extends { kind: 'duration' }
-    ? `${Separated<Name, '_'>}_ms`
-    : Separated<Name, '_'>
+type UnitOf<Kind> = Kind extends 'size' ? '_bytes' : Kind extends 'duration' ? '_ms' : ''
+type ShownName<Name extends string, Form extends RuleForm> = `${Separated<Name, '_'>}${UnitOf<Form['kind']>}`
 
 /** By the rule's name, as in the store and the snapshot. One that is not there is not set. */
 export type RuleValues<Table extends RuleTable> = { -readonly [Name in keyof Table]: ValueOf<Table[Name]['form']> }

@@ -254,8 +254,7 @@ export class ControlPlane {
       get consoleUrl() {
         return consoleUrl()
       },
-      dataDirectory: settings.dataDirectory,
-      settingsFile: settings.file,
+      ...{ dataDirectory: settings.dataDirectory, settingsFile: settings.file },
       publish: () => this.#publish(),
       closeStreams: (keyId) => this.#workers.closeStreams(keyId),
       markReady: (providerId) => this.#markReady(providerId),
