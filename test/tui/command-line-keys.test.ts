@@ -63,6 +63,7 @@ describe('the keys of the command line', () => {
     for (const shell of ['import', 'connect', 'doctor', 'restore', 'completion'])
       expect(enter(`${shell} x`)).toBe(`${shell} is a command for a shell: spgw ${shell} --help`)
     expect(enter('   ')).toBeNull()
+    expect(enter('keyz')).toBe('There is no command keyz. Did you mean keys?')
     expect(enter('keys r')).toBe('keys r may be keys rotate, keys revoke.')
     expect(enter('qqqq')).toBe('There is no command qqqq. Press : and Tab to see some.')
     expect(ran).toEqual([])

@@ -48,11 +48,21 @@ it('shows those that its filter takes, of those that came before it too, and beg
   const stream = new RowStream()
   for (const model of ['a', 'b', 'a']) stream.addRow({ model })
   expect(stream.rows).toHaveLength(3)
+  stream.addRow({ model: 'c' })
+  expect(stream.rows[0]).toEqual({ model: 'c' })
   stream.setFilter((row) => Reflect.get(Object(row), 'model') === 'a')
   stream.addRow({ model: 'b' })
-  expect([stream.rows, stream.kept]).toEqual([[{ model: 'a' }, { model: 'a' }], 4])
+  expect([stream.rows, stream.kept]).toEqual([[{ model: 'a' }, { model: 'a' }], 5])
   stream.held = true
   stream.addRow({ model: 'a' })
   stream.clear()
   expect([stream.rows, stream.kept, stream.waiting]).toEqual([[], 0, 0])
+})
+
+it('shows what is no object as it came', () => {
+  const stream = new RowStream()
+  stream.begin()
+  stream.seed([null, 'old', { id: 7 }])
+  for (const row of [null, 'new', undefined]) stream.addRow(row)
+  expect(stream.rows).toEqual([undefined, 'new', null, null, 'old', { id: 7 }])
 })

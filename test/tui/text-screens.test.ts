@@ -38,6 +38,31 @@ describe('lines that are longer than the screen', () => {
     expect(draw(lines.slice(0, 4))).toEqual(lines.slice(0, 4))
   })
 
+  it.each([
+    ['up', 3],
+    ['k', 3],
+    ['down', 5],
+    ['j', 5],
+    ['pageup', 2],
+    ['ctrl-u', 2],
+    ['pagedown', 6],
+    ['ctrl-d', 6],
+    [' ', 6],
+    ['home', 0],
+    ['g', 0],
+    ['end', 17],
+    ['G', 17],
+  ])('go with %j from line 4 to line %i of twenty, of which three are seen', (name, first) => {
+    const twenty = Array.from({ length: 20 }, (_, number) => `line ${number}`)
+    const { draw, press, pager } = open(twenty)
+    press('down', 'down', 'down', 'down', name)
+    expect(draw()[0]).toBe(`line ${first}`)
+    press('end', 'down', 'down', 'up')
+    expect(draw()[0]).toBe('line 16')
+    pager.toTop()
+    expect(draw()[0]).toBe('line 0')
+  })
+
   it('leave other keys to the screen', () => {
     expect(open().press('x', 'enter', 'j')).toEqual([false, false, true])
   })
