@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { catalog } from '../../cli/catalog.ts'
-import { currentText, readText } from '../../tui/form-fields.ts'
+import { askedFields, currentText, helpOf, isSwitch, labelOf, readText } from '../../tui/form-fields.ts'
 import { sampleRecord } from '../support/sample-record.ts'
-import { type Driven, drive, provider, streamOf } from './drive.ts'
+import { drive, provider, streamOf, type Driven } from './drive.ts'
 
 let driven: Driven
 afterEach(() => driven?.stop())
@@ -299,8 +299,40 @@ describe('a field', () => {
     expect(readText(field('policies.edit', 'denyPatterns'), text, '')).toEqual(items)
   })
 
+  it('is asked for in the order of the contract: first what must be given, last what is only switched on', () => {
+    const asked = (name: string, given: object = {}, hidden: string[] = []) => {
+      const operation = catalog.find((known) => known.name === name)
+      return operation === undefined ? [] : askedFields(operation, given, hidden)
+    }
+    const kinds = asked('providers.add').map((one) => (one.required ? 0 : isSwitch(one) ? 2 : 1))
+    expect(kinds).toEqual(kinds.toSorted())
+    expect(new Set(kinds).size).toBe(3)
+    const names = asked('providers.add', { kind: 'openai' }, ['preset']).map(({ name }) => name)
+    expect(names).toContain('name')
+    for (const left of ['kind', 'preset']) expect(names).not.toContain(left)
+    expect(asked('diff').map(({ syntax }) => syntax)).not.toContain('variables')
+  })
+
+  it('is called by its label, or by its flag in words, and says what it is for', () => {
+    const plain = { ...field('providers.add', 'baseUrl'), flag: 'base-url', description: 'Where it is' }
+    expect([labelOf({ ...plain, label: undefined }), labelOf({ ...plain, label: 'Address' })]).toEqual([
+      'Base URL',
+      'Address',
+    ])
+    expect([helpOf({ ...plain, help: undefined }), helpOf({ ...plain, help: 'Here' })]).toEqual(['Where it is', 'Here'])
+  })
+
+  it('that holds a secret starts empty, as do all of a thing that is not there yet', () => {
+    const secret = field('providers.add', 'credential')
+    expect([secret.secret, currentText(secret, { credential: 'sk-canary' })]).toEqual([true, ''])
+    expect(currentText(field('providers.add', 'name'), undefined)).toBe('')
+  })
+
   it('that is emptied is taken off, in the words of the contract', () => {
+    expect(readText(field('policies.edit', 'denyPatterns'), ' ', 'a')).toEqual([])
+    expect(readText(field('providers.edit', 'name'), ' mine ', '')).toBe('mine')
     expect(readText(field('providers.edit', 'headers'), '', 'x-team=search')).toEqual({ 'x-team': '' })
+    expect(readText(field('providers.edit', 'headers'), '', 'x-sum=a=b')).toEqual({ 'x-sum': '' })
     expect(readText(field('providers.edit', 'organization'), '', 'org-1')).toBeNull()
     expect(readText(field('keys.edit', 'policy'), '', 'small')).toBe('none')
     expect(readText(field('keys.edit', 'expires'), '', '2027-01-01T00:00:00Z')).toBe('never')
