@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { catalog } from '../../cli/catalog.ts'
 import { askedFields, currentText, helpOf, isSwitch, labelOf, readText } from '../../tui/form-fields.ts'
 import { sampleRecord } from '../support/sample-record.ts'
-import { drive, provider, streamOf, type Driven } from './drive.ts'
+import { type Driven, drive, provider, streamOf } from './drive.ts'
 
 let driven: Driven
 afterEach(() => driven?.stop())

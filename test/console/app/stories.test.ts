@@ -59,7 +59,9 @@ describe('an explanation in steps', () => {
     expect(story({ taken }).slice(3, 5)).toEqual(['1: Try a with m.', '2: Then b with m.'])
     expect(explainSteps(explanation({ taken }))[3]?.detail).toBe('priority, about $0.0123, 420 ms')
     const lossy = taken.map((target) => ({ ...target, losses: ['seed', 'n'] }))
-    expect(explainSteps(explanation({ taken: lossy }))[3]?.detail).toBe('priority, loses seed, n, about $0.0123, 420 ms')
+    expect(explainSteps(explanation({ taken: lossy }))[3]?.detail).toBe(
+      'priority, loses seed, n, about $0.0123, 420 ms',
+    )
     const translated = taken.map((target) => ({ ...target, losses: [] }))
     expect(explainSteps(explanation({ taken: translated }))[3]?.detail).toContain('loses nothing')
   })
