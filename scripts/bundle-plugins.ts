@@ -30,7 +30,7 @@ export const leaveOutHttp2: Plugin = {
 
 /**
  * `ws` comes with a stream around a WebSocket (2 KB) and with listeners as browsers have them (3 KB), which nothing here uses, and
- * compresses frames (7 KB), which `src/providers/socket-peer.ts` disables.
+ * compresses frames (7 KB, and 3 KB for what both sides say of it), which `src/providers/socket-peer.ts` disables.
  */
 export const leaveOutSocketParts: Plugin = {
   name: 'leave-out-socket-parts',
@@ -41,6 +41,10 @@ export const leaveOutSocketParts: Plugin = {
     build.onLoad({ filter: /ws\/lib\/event-target\.js$/ }, () => ({
       contents: `const leftOut = () => { throw new Error('left out of the bundle') }
       module.exports = { EventTarget: { addEventListener: leftOut, removeEventListener: leftOut } }`,
+    }))
+    build.onLoad({ filter: /ws\/lib\/extension\.js$/ }, () => ({
+      contents: `const leftOut = () => { throw new Error('left out of the bundle') }
+      module.exports = { format: leftOut, parse: leftOut }`,
     }))
     build.onLoad({ filter: /ws\/lib\/permessage-deflate\.js$/ }, () => ({
       contents: `module.exports = class {

@@ -85,12 +85,12 @@ async function bundleProgram(common: ReturnType<typeof buildOptions>): Promise<M
 
 /**
  * esbuild names the function that runs a module, where that is run when it is needed first, by the module's path. Nobody reads
- * that name, and in a data-plane thread they are 18 kB of text.
+ * that name, and in a data-plane thread they are 20 kB of text.
  */
 async function bundleThreads(common: ReturnType<typeof buildOptions>): Promise<Metafile> {
   const { metafile, outputFiles } = await build({ ...threadOptions(common), entryPoints: threads, write: false })
   for (const { path, text } of outputFiles) {
-    const code = text.replaceAll(/(?<=__esm\(\{)"[^"]+"(?=\(\)\{)/g, '""')
+    const code = text.replaceAll(/(?<=__(?:esm|commonJS)\(\{)"[^"]+"(?=\()/g, '""')
     const output = metafile.outputs[relative(process.cwd(), path)]
     if (output === undefined) throw new Error(`${path} is no output of the bundle`)
     output.bytes = Buffer.byteLength(code)
