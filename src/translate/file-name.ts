@@ -1,3 +1,5 @@
+import { ownValue } from '../core/own-value.ts'
+
 /** By the types that OpenAI reads: it tells the type of a file by the end of its name, and refuses one without. */
 const endings: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
@@ -16,7 +18,7 @@ const endings: Readonly<Record<string, string>> = {
 
 /** A title is no file name yet. A type that has no row here: the name as it is. */
 export function fileNameFor(type: string, name: string): string {
-  const ending = endings[type]
+  const ending = ownValue(endings, type)
   return ending === undefined || name.toLowerCase().endsWith(`.${ending}`) ? name : `${name}.${ending}`
 }
 

@@ -1,3 +1,5 @@
+import { ownValue } from '../core/own-value.ts'
+
 /** First bytes in base64, by media type: what is said about a file is often wrong, and Anthropic refuses it then. */
 const beginnings: readonly (readonly [string, string])[] = [
   ['iVBORw0KGgo', 'image/png'],
@@ -51,5 +53,5 @@ const types: Readonly<Record<string, string>> = {
 export function typeOfAddress(url: string, said: string): string | undefined {
   if (said !== '') return said
   const ending = /\.(\w{1,5})(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? ''
-  return isYouTube(url) ? 'video/*' : types[ending]
+  return isYouTube(url) ? 'video/*' : ownValue(types, ending)
 }

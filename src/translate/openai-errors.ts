@@ -1,4 +1,5 @@
 import { asObject, asText, type JsonObject } from '../core/json-value.ts'
+import { ownValue } from '../core/own-value.ts'
 import { tooLongWords } from '../core/too-long.ts'
 import { type ErrorKind, kindsOfStatuses, type ReplyError } from './reply.ts'
 
@@ -33,7 +34,7 @@ const kindsOfCodes: Readonly<Record<string, ErrorKind>> = {
 
 /** A 401 or 402 is about the gateway's own account, which no client can do anything about. */
 function kindOf(status: number, code: string): ErrorKind {
-  const known = kindsOfCodes[code] ?? kindsOfStatuses[status]
+  const known = ownValue(kindsOfCodes, code) ?? kindsOfStatuses[status]
   if (known !== undefined) return known
   return status === 401 || status === 402 || status >= 500 ? 'internal' : 'invalid'
 }

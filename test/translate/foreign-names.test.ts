@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { FormatName } from '../../src/core/format.ts'
+import { readStreamedError as readAnthropicError } from '../../src/lanes/anthropic/errors.ts'
+import { readStreamedError as readOpenAiError } from '../../src/lanes/openai/errors.ts'
+import { readFinish as readChatFinish } from '../../src/translate/chat/finish.ts'
+import { readFinish as readGenerateFinish } from '../../src/translate/generate/finish.ts'
+import { codecs } from '../../src/translate/index.ts'
+import { readStop } from '../../src/translate/messages/stop.ts'
 import { translateRequest } from '../support/translate/stage.ts'
 
 /** What every object in JavaScript has, and a client may write as a name of its own. */
@@ -74,5 +80,28 @@ describe('a word of a request that every object has', () => {
     const { body } = translateRequest('chat', 'generate', JSON.stringify(chat))
     expect(body).toContain('inlineData')
     expect(body).not.toContain('mediaResolution')
+  })
+})
+
+describe('a word of a provider that every object has', () => {
+  it.each(names)('%s is no known reason to end', (word) => {
+    expect(readChatFinish(word, false)).toBe('done')
+    expect(readStop({ stop_reason: word }).reason).toBe('done')
+    expect(readGenerateFinish({ finishReason: word }, null)?.reason).toBe('done')
+  })
+
+  it.each(names)('%s is an error like any other of its status', (word) => {
+    const body = { error: { code: word, type: word, status: word, message: 'no' } }
+    for (const { readError, writeError } of Object.values(codecs)) {
+      const read = readError(400, body)
+      expect(read).toMatchObject({ kind: 'invalid', message: 'no' })
+      expect(writeError(read)).toBeDefined()
+    }
+  })
+
+  it.each(names)('%s tells no status of an error in a stream', (word) => {
+    const error = { code: word, type: word, status: word }
+    expect(readAnthropicError({ error }).status).toBeNull()
+    expect(readOpenAiError(error).status).toBeNull()
   })
 })

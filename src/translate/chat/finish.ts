@@ -1,4 +1,5 @@
 import { asText } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { StopReason } from '../reply.ts'
 
 const reasons: Readonly<Record<string, StopReason>> = {
@@ -17,7 +18,7 @@ const reasons: Readonly<Record<string, StopReason>> = {
 
 /** A reason that nobody knows yet is an end like any other. A refusal ends like an answer there. */
 export function readFinish(value: unknown, refused: boolean): StopReason {
-  const reason = reasons[asText(value) ?? ''] ?? 'done'
+  const reason = ownValue(reasons, asText(value) ?? '') ?? 'done'
   return refused && reason === 'done' ? 'refused' : reason
 }
 

@@ -1,4 +1,5 @@
 import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { tooLongWords } from '../../core/too-long.ts'
 import type { ErrorKind, ReplyError } from '../reply.ts'
 
@@ -44,7 +45,7 @@ const statuses: Readonly<Record<number, ErrorKind>> = {
 /** A wrong key of the gateway's own is a 400 here, and nothing that a client could change. */
 function kindOf(status: number, message: string, word: string | null, reasons: readonly (string | null)[]): ErrorKind {
   if (reasons.includes('API_KEY_INVALID') || status === 401) return 'internal'
-  const kind = kinds[word ?? ''] ?? statuses[status] ?? (status < 500 ? 'invalid' : 'internal')
+  const kind = ownValue(kinds, word ?? '') ?? statuses[status] ?? (status < 500 ? 'invalid' : 'internal')
   return kind === 'invalid' && tooLongWords.test(message) ? 'context-length' : kind
 }
 

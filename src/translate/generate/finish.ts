@@ -1,4 +1,5 @@
 import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { Stop, StopReason } from '../reply.ts'
 
 /** Source: wire/translate.md, section 9. A reason that nobody knows yet is an end like any other. */
@@ -25,7 +26,11 @@ const reasons: Readonly<Record<string, StopReason>> = {
 export function readFinish(candidate: JsonObject | null, feedback: unknown): Stop | null {
   const written = asText(candidate?.finishReason)
   if (written !== null) {
-    return { reason: reasons[written] ?? 'done', sequence: null, explanation: asText(candidate?.finishMessage) }
+    return {
+      reason: ownValue(reasons, written) ?? 'done',
+      sequence: null,
+      explanation: asText(candidate?.finishMessage),
+    }
   }
   const block = asObject(feedback)
   const blocked = asText(block?.blockReason)

@@ -1,4 +1,5 @@
 import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import { tooLongWords } from '../../core/too-long.ts'
 import { type ErrorKind, kindsOfStatuses, type ReplyError } from '../reply.ts'
 
@@ -23,7 +24,7 @@ export function readMessagesError(status: number, body: JsonObject | null): Repl
   const type = asText(error?.type) ?? ''
   const byStatus =
     kindsOfStatuses[status] ?? (status >= 500 || status === 401 || status === 402 ? 'internal' : 'invalid')
-  const kind = kindsOfTypes[type] ?? byStatus
+  const kind = ownValue(kindsOfTypes, type) ?? byStatus
   return {
     status,
     kind: kind === 'invalid' ? kindOfWords(message) : kind,

@@ -1,4 +1,5 @@
 import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { Stop, StopReason } from '../reply.ts'
 
 const reasons: Readonly<Record<string, StopReason>> = {
@@ -16,7 +17,7 @@ const reasons: Readonly<Record<string, StopReason>> = {
 /** From a message, or the `delta` of `message_delta`. A reason that nobody knows yet is an end like any other. */
 export function readStop(from: JsonObject): Stop {
   return {
-    reason: reasons[asText(from.stop_reason) ?? ''] ?? 'done',
+    reason: ownValue(reasons, asText(from.stop_reason) ?? '') ?? 'done',
     sequence: asText(from.stop_sequence),
     explanation: asText(asObject(from.stop_details)?.explanation),
   }
