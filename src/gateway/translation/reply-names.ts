@@ -21,9 +21,9 @@ export class ReplyNames {
 
   events(events: readonly ReplyEvent[]): readonly ReplyEvent[] {
     for (const event of events) if (event.kind === 'start' && event.id !== '') this.#answer = event.id
-    if (!events.some((event) => this.#lacks(event))) return events
+    if (!events.some((event) => this.#needsName(event))) return events
     return events.map((event) => {
-      if (!this.#lacks(event)) return event
+      if (!this.#needsName(event)) return event
       return event.kind === 'start' ? { ...event, model: this.#model } : { ...event, id: this.#mint(event.part) }
     })
   }
@@ -41,7 +41,7 @@ export class ReplyNames {
     return { ...reply, parts }
   }
 
-  #lacks(event: ReplyEvent): event is Extract<ReplyEvent, { kind: 'start' | 'call' }> {
+  #needsName(event: ReplyEvent): event is Extract<ReplyEvent, { kind: 'start' | 'call' }> {
     return event.kind === 'start' ? event.model === '' : event.kind === 'call' && this.#needsId(event)
   }
 
