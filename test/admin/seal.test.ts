@@ -53,8 +53,8 @@ describe('seal rotate', () => {
   ])('is refused in a cluster, and says how to end it where the other nodes are %j', async (names, hint) => {
     const gateway = await start()
     const before = await gateway.client.seal.status({})
-    const others = () => names.map((name) => ({ name, state: 'present', condition: null }))
-    Object.assign(gateway.parts.runtime, { cluster: { cluster: () => 'clu_1', others, refresh: async () => {} } })
+    const status = async () => ({ node: 'gw-a', nodes: ['gw-a', ...names].map((name) => ({ name })) })
+    Object.assign(gateway.parts.runtime, { cluster: { cluster: () => 'clu_1', status, refresh: async () => {} } })
     const refused = await refusal(gateway.client.seal.rotate({}))
     expect(refused.hint).toContain(hint)
     Object.assign(gateway.parts.runtime, { cluster: null })
