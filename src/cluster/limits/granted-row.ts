@@ -26,7 +26,10 @@ export interface SharedLimit {
 }
 
 const newest = windowBuckets - 1
-/** Whoever is expected to use less than that in a bucket uses nothing: the estimate never comes to zero by itself. */
+/**
+ * Who has used nothing in all seven buckets, and is expected to use less than that in one, uses nothing: the estimate never comes
+ * to zero by itself. Whoever uses little would else be without an allowance each time that it comes again.
+ */
 const leastInBucket = 0.05
 const none = (): number[] => Array.from({ length: windowBuckets }, () => 0)
 
@@ -232,7 +235,7 @@ export class GrantedRow {
     const used = this.usedNow(bucket)
     const weight = Math.min(1, passedMs / 2000)
     this.rate += (Math.max(0, used - this.#seen) / passedMs - this.rate) * weight
-    if (this.rate * bucketMs < leastInBucket) this.rate = 0
+    if (this.rate * bucketMs < leastInBucket && this.used(bucket) === 0) this.rate = 0
     this.#seen = used
   }
 }
