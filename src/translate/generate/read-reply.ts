@@ -11,7 +11,7 @@ import { readAnswerPart } from './read-parts.ts'
 type CandidateReplyPart = ModelReply['parts'][number]
 
 export function readGenerateReply(body: JsonObject) {
-  const candidate = asObject(asArray(body.candidates)[0])
+  const candidate = firstCandidate(body) ?? asObject(asArray(body.candidates)[0])
   const finish = readFinish(candidate, body.promptFeedback)
   if (candidate === null && finish === null) {
     return fault('provider_bad_response', 'The answer has neither a candidate nor a reason why there is none.')
@@ -37,6 +37,12 @@ export function readGenerateReply(body: JsonObject) {
     dropped: [...dropped, ...lostMembers(candidate), ...(asArray(body.candidates).length > 1 ? ['candidates[1]'] : [])],
   }
   return reply
+}
+
+/** They may be in any order, and each may come in a chunk of its own; one that says no index is the first. */
+export function firstCandidate({ candidates }: JsonObject): JsonObject | null {
+  const found = asArray(candidates).find((one) => (asObject(one)?.index ?? 0) === 0)
+  return asObject(found)
 }
 
 /** Texts and thoughts that follow each other are one: they may have been cut anywhere. */

@@ -7,7 +7,7 @@ import { readGrounding } from './citations.ts'
 import { readFinish } from './finish.ts'
 import { readLogprobsResult, splitLogprobs } from './logprobs.ts'
 import { type CandidatePart, readAnswerPart } from './read-parts.ts'
-import { lostMembers } from './read-reply.ts'
+import { firstCandidate, lostMembers } from './read-reply.ts'
 
 interface StreamedText {
   number: number
@@ -40,7 +40,7 @@ export class GenerateStreamReader implements ReplyReader {
 
   event(_name: string, data: JsonObject): readonly ReplyEvent[] {
     this.#out = []
-    const candidate = asObject(asArray(data.candidates)[0])
+    const candidate = firstCandidate(data)
     const [id, model] = [asString(data.responseId), asString(data.modelVersion)]
     if (!this.#started && (candidate !== null || id !== '' || model !== '')) {
       this.#started = true

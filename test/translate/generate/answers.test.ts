@@ -93,6 +93,22 @@ describe('answers', () => {
     expect(typeof nothing === 'object' && isFault(nothing)).toBe(true)
   })
 
+  it('of several candidates the one with the index 0 is the answer, wherever it stands', async () => {
+    const said = (text: string, index: number) => ({
+      ...{ index, content: { parts: [{ text }] }, finishReason: index === 0 ? 'STOP' : 'MAX_TOKENS' },
+    })
+    const both = { candidates: [said('other', 1), said('first', 0)] }
+    expect(codecOf('generate').readReply(both)).toMatchObject({
+      ...{ parts: [{ text: 'first' }], stop: { reason: 'done' }, dropped: ['candidates[1]'] },
+    })
+    const alone = { candidates: [said('other', 1)] }
+    const written = toClient(
+      'chat',
+      [alone, both].map((data) => ({ name: '', data, raw: '' })),
+    )
+    expect(await readChatWithSdk(written)).toMatchObject({ text: 'first', stop: 'stop' })
+  })
+
   it('what no other format has is named', () => {
     const body = {
       candidates: [
