@@ -135,20 +135,26 @@ class LiveTable {
     this.#columns = this.#columns.filter(({ field, optional }) => !optional || (valueAt(first, field) ?? null) !== null)
     this.#widths = this.#columns.map((column) => {
       const isTime = this.#utc && column.format === 'age'
-      const usual = isTime ? 20 : column.also ? statusWidth : startWidths[formatOf(column)]
+      const usual = isTime ? 20 : hasError(column) ? statusWidth : startWidths[formatOf(column)]
       return Math.max(usual, textWidth(column.title))
     })
   }
 
   #join(cells: readonly string[], view: View, paint: (text: string, index: number) => string): string {
     const laid = this.#columns.map((column, index) => ({ column, index, width: this.#widths[index] ?? 0 }))
-    const shorten = (text: string, width: number) => (view.width === null ? text : cut(text, width))
+    const shorten = (text: string, width: number, column: Column) =>
+      view.width === null || isRemark(column) ? text : cut(text, width)
     const parts = chooseColumns(laid, view.width).map(({ column, index, width }) =>
-      paint(alignText(shorten(cells[index] ?? '', width), width, isRightAligned(column)), index),
+      paint(alignText(shorten(cells[index] ?? '', width, column), width, isRightAligned(column)), index),
     )
     return `${parts.join('  ').trimEnd()}\n`
   }
 }
+
+/** A status with its code, in any row. */
+const hasError = (column: Column) => column.also !== undefined && formatOf(column) === 'state'
+/** What is said beside a figure stands in the last row, if in any: whole, though what follows moves. */
+const isRemark = (column: Column) => column.also !== undefined && !hasError(column)
 
 /** In a list that stays on the screen an age would soon be wrong: the time of day stays true. */
 function formatLive(row: unknown, column: Column, view: View): string {

@@ -89,6 +89,24 @@ describe('tail', () => {
     expect(places).toEqual([places[0], places[0]])
   })
 
+  it('keeps a row of figures on 80 columns, and what the last one has to remark whole', async () => {
+    const row = { done: true, time: '2026-03-01T11:59:58.000Z', checked: 1234, changed: 12, unpriced: 0 }
+    const costs = { before_usd: 1.5, after_usd: 2.25, elsewhere: [], missing: [], outdated: [] }
+    const recompute = async (missing: string[]) => {
+      const rows = async function* () {
+        yield { ...row, ...costs, missing }
+      }
+      const line = ['cost', 'recompute', '--since', '30d']
+      const { io } = await runLine(line, { terminal: true, columns: 80, gateway: { 'cost.recompute': rows } })
+      return io.out().trimEnd().split('\n')
+    }
+    const [head = '', figures = ''] = await recompute([])
+    expect(head).toMatch(/^BACK TO +CHECKED +CHANGED +UNPRICED +BEFORE +AFTER$/)
+    expect(figures).toMatch(/1,234 +12 +0 +\$1\.50 +\$2\.25$/)
+    expect(figures.length).toBeLessThanOrEqual(80)
+    expect((await recompute(['gw-b', 'gw-c']))[1]).toMatch(/12, not yet on gw-b, gw-c +0 +\$1\.50 +\$2\.25$/)
+  })
+
   it('cuts what is longer than its column on a terminal, so that no row shifts', async () => {
     const long = sampleRecord({
       id: 'req_l',
