@@ -22,7 +22,23 @@ export interface Dispatcher {
 
 /** The one way in to the operations, for every surface. */
 export function createDispatcher(parts: AdminParts): Dispatcher {
-  const handler = new OpenAPIHandler(router, { clientInterceptors: [async ({ next }) => withEnd(await next())] })
+  const answers = new WeakMap<object, ServerResponse>()
+  // Also what the operation itself has met: a reading that PostgreSQL refuses is the first to know.
+  const noteDegraded = (context: object) => {
+    const degraded = parts.runtime.degraded().map(({ part, since }) => `${part}=${since}`)
+    if (degraded.length > 0) answers.get(context)?.setHeader('x-spgw-degraded', degraded.join(','))
+  }
+  const handler = new OpenAPIHandler(router, {
+    clientInterceptors: [
+      async ({ next, context }) => {
+        try {
+          return withEnd(await next())
+        } finally {
+          noteDegraded(context)
+        }
+      },
+    ],
+  })
   return {
     async dispatch(request, response, caller, closing) {
       const body = await readOperationBody(request).catch((error: unknown) => {
@@ -35,8 +51,7 @@ export function createDispatcher(parts: AdminParts): Dispatcher {
       if (body instanceof BadBody) return refuseBody(response, body)
       nowDoing('operation', request.url ?? '')
       const context = { ...parts, caller, closing }
-      const degraded = parts.runtime.degraded().map(({ part, since }) => `${part}=${since}`)
-      if (degraded.length > 0) response.setHeader('x-spgw-degraded', degraded.join(','))
+      answers.set(context, response)
       // What has a body already is not read again.
       return (await handler.handle(Object.assign(request, { body }), response, { prefix: '/api', context })).matched
     },

@@ -133,6 +133,21 @@ describe('an answer', () => {
     expect(told).toEqual(['2.0.0', { part: 'store', since }, { part: 'journal', since: '' }])
   })
 
+  it('of a gateway says what its own operation has met, of the first one too, also where it fails', async () => {
+    const { socketPath: path, parts } = await startTestGateway()
+    let met: string | null = null
+    const since = '2026-01-02T03:04:05.000Z'
+    parts.runtime.degraded = () => (met === null ? [] : [{ part: 'records', since, reason: 'refused' }])
+    parts.runtime.ingest = async () => void (met = 'refused')
+    const told: unknown[] = []
+    const onDegraded = (found: readonly unknown[]) => told.push(...found)
+    const { caller } = await open(events(), { destination: { kind: 'socket', path }, version: '1.2.3', onDegraded })
+    await caller.call(['objects', 'list'], {})
+    expect(told).toEqual([{ part: 'records', since }])
+    await expect(caller.call(['objects', 'show'], { name: 'file-none' })).rejects.toMatchObject({ code: 'not_found' })
+    expect(told).toHaveLength(2)
+  })
+
   it('that breaks off is lost', async () => {
     const { caller } = await open((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('{"a":')
