@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { type Command, type CommanderError, Help } from 'commander'
+import { closestName } from '../src/core/closest-names.ts'
 import { exitStatus, usageFault } from './fault.ts'
 import { type Io, wantsColour } from './io.ts'
 import { makePaint } from './print/view.ts'
@@ -77,11 +78,19 @@ function putCommandsFirst(text: string): string {
 
 function rephrase(error: CommanderError, command: Command): Error {
   const [cause = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
-  const near = verbOf(error, cause, command) ?? /\(Did you mean (.+)\?\)/.exec(suggestion ?? '')?.[1]
+  const near = verbOf(error, cause, command) ?? nearOf(cause, suggestion)
   const meant = error.code === 'commander.unknownCommand' && command.parent === null ? meaningOf(cause) : null
   if (meant !== null) return usageFault(causeOf(error.code, cause, command), `See spgw ${meant} --help.`)
   const hint = near === undefined ? `See ${pathOf(command)} --help.` : `Did you mean ${near.replace(/^one of /, '')}?`
   return usageFault(causeOf(error.code, cause, command), hint)
+}
+
+/** A flag that shares only its first letters is another one: `--force` is not meant by `--format`. */
+function nearOf(cause: string, suggestion = ''): string | undefined {
+  const near = /\(Did you mean (.+)\?\)/.exec(suggestion)?.[1]
+  const bare = (flag: string) => flag.replace(/^-+/, '')
+  const isFar = near?.startsWith('--') && closestName(bare(namedIn(cause)), [bare(near)]) === null
+  return isFar ? undefined : near
 }
 
 /** What others call it: a new user asks for what is wanted, not for how it is named here. */

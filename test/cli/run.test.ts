@@ -114,6 +114,7 @@ describe('wrong usage ends with 2, before anything is asked of the gateway', () 
     [['routes', 'delete', 'm'], 'Did you mean remove?'],
     [['policies', 'disable', 'p'], 'See spgw policies --help.'],
     [['keys', 'list', '--al'], 'Did you mean --all?'],
+    [['alerts', 'edit', 'ops', '--format', 'slack'], 'See spgw alerts edit --help.'],
     [['keys', 'show', 'a', 'b'], 'See spgw keys show --help.'],
     [['providers', 'add', 'x', '--kind'], '--kind needs a value.'],
     [['requests', 'list', '--limit', 'many'], '--limit many is not a number.'],

@@ -119,7 +119,7 @@ export const alerts = {
     .input(one)
     .output(alertShape),
   edit: operation({
-    summary: 'Change an alert; its signing secret stays',
+    summary: 'Change an alert; its format and signing secret stay',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
