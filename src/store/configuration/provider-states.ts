@@ -8,12 +8,19 @@ const keptMs = 30 * 24 * 3_600_000
 /** Of one provider: what fails and recovers all day long fills no database. */
 const keptStates = 1000
 
-/** Notes what was found of a provider where it is something new. To be called before the provider's row is changed. */
-export async function noteState(db: Database, providerId: string, { state, reason, since }: Readiness): Promise<void> {
+/**
+ * Notes what was found of a provider where it is something new. To be called before the provider's row is changed, to what this answers:
+ * found once more, a state is so since it was first found.
+ */
+export async function noteState(db: Database, providerId: string, found: Readiness): Promise<Readiness> {
   const row = await db.selectFrom('providers').select('readiness_json').where('id', '=', providerId).executeTakeFirst()
   const before = row === undefined ? null : readJson<Readiness>(row.readiness_json)
-  if (before === null || (before.state === state && before.reason === reason)) return
-  await addState(db, providerId, { time: since ?? new Date().toISOString(), state, reason })
+  if (before === null) return found
+  const { state, reason, since } = found
+  const isSame = before.state === state
+  if (!isSame || before.reason !== reason)
+    await addState(db, providerId, { time: since ?? new Date().toISOString(), state, reason })
+  return isSame ? { ...found, since: before.since ?? since } : found
 }
 
 /**
@@ -31,13 +38,22 @@ export async function noteShownState(db: Database, providerId: string, shown: Sh
     .executeTakeFirst()
   const state = shown.state === 'recovering' ? 'failing' : shown.state
   if (row === undefined) return null
-  if (last?.state === state) return last.time
+  if (last?.state === state) return await beganAt(db, providerId, state)
   const now = new Date().toISOString()
   const { reason, since } = shown
   // Never before the one that it follows, whatever calls say of when it began.
   const time = since === null || since <= (last?.time ?? '') ? now : since
   await addState(db, providerId, { time, state, reason })
   return time
+}
+
+/** The state that holds may have been noted several times, each with another reason. */
+async function beganAt(db: Database, providerId: string, state: string): Promise<string | null> {
+  const rows = db.selectFrom('provider_states').where('provider_id', '=', providerId)
+  const other = rows.where('state', '<>', state).select(({ fn }) => fn.max('time').as('time'))
+  const { time = '' } = (await other.executeTakeFirst()) ?? {}
+  const first = rows.where('time', '>', time ?? '').select(({ fn }) => fn.min('time').as('time'))
+  return (await first.executeTakeFirst())?.time ?? null
 }
 
 /** The first of all. */

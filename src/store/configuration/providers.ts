@@ -44,8 +44,7 @@ export function providersTable(db: Database): Tables['providers'] {
     },
     async setReadiness(id, readiness, models) {
       const found = models === null ? {} : { models_json: writeJson(models) }
-      const readiness_json = writeJson(readiness)
-      await noteState(db, id, readiness)
+      const readiness_json = writeJson(await noteState(db, id, readiness))
       await db
         .updateTable('providers')
         .set({ readiness_json, ...found })

@@ -37,6 +37,25 @@ it('keeps what was found of a provider as it changes, for 30 days, and the state
   expect(await history()).toEqual([])
 })
 
+it('is in a state since that was first found, whatever is found again, and whatever the reason', async () => {
+  const store = await startTestStore(storePaths(temporaryDirectory()))
+  const first = { state: 'ready', reason: null, since: ago(3) } as const
+  const { id } = await store.providers.insert(sampleProvider({ readiness: first }), sampleRevision())
+  const find = async (state: Readiness['state'], reason: string | null, days: number) => {
+    const since = ago(days)
+    await store.providers.setReadiness(id, { state, reason, since }, null)
+    const kept = (await store.providers.find(id))?.readiness
+    return [since, kept?.since, await store.providers.noteShown(id, { state, reason, since: kept?.since ?? null })]
+  }
+  expect((await find('ready', null, 2)).slice(1)).toEqual([first.since, first.since])
+  const [failed, ...kept] = await find('failing', 'credential rejected', 1)
+  expect(kept).toEqual([failed, failed])
+  expect((await find('failing', 'no answer', 0.5)).slice(1)).toEqual([failed, failed])
+  expect((await store.providers.states(id, '')).map(({ reason }) => reason)).toEqual([
+    ...[null, 'credential rejected', 'no answer'],
+  ])
+})
+
 it('keeps what every surface showed, where it is something new', async () => {
   const store = await startTestStore(storePaths(temporaryDirectory()))
   const readiness = { state: 'ready', reason: null, since: ago(1) } as const
