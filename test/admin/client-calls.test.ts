@@ -135,10 +135,12 @@ describe('an answer', () => {
 
   it('of a gateway says what its own operation has met, of the first one too, also where it fails', async () => {
     const { socketPath: path, parts } = await startTestGateway()
-    let met: string | null = null
+    let met: 'refused' | null = null
     const since = '2026-01-02T03:04:05.000Z'
     parts.runtime.degraded = () => (met === null ? [] : [{ part: 'records', since, reason: 'refused' }])
-    parts.runtime.ingest = async () => void (met = 'refused')
+    parts.runtime.ingest = async () => {
+      met = 'refused'
+    }
     const told: unknown[] = []
     const onDegraded = (found: readonly unknown[]) => told.push(...found)
     const { caller } = await open(events(), { destination: { kind: 'socket', path }, version: '1.2.3', onDegraded })
