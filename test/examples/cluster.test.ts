@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { catalog } from '../../cli/catalog.ts'
 import { loadSettings } from '../../src/config/load.ts'
@@ -124,8 +124,13 @@ describe('examples/cluster/nginx.conf', () => {
     const file = join(directory, 'running.conf')
     writeFileSync(file, `pid ${directory}/running.pid; error_log stderr; daemon off; events {} http { ${own} }`)
     const nginx = spawn('nginx', ['-p', directory, '-c', file, '-e', 'stderr'], { stdio: 'ignore' })
+    onTestFinished(async () => {
+      for (const server of servers) server.close()
+      if (nginx.exitCode === null && nginx.kill()) await once(nginx, 'exit')
+    })
     const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).then((response) => response.text())
-    while ((await ask('/readyz').catch(() => null)) === null) await new Promise((resolve) => setTimeout(resolve, 20))
+    while (nginx.exitCode === null && (await ask('/readyz').catch(() => null)) === null)
+      await new Promise((resolve) => setTimeout(resolve, 20))
     const nodesOf = async (path: string) => {
       const found = new Set<string>()
       for (let number = 0; number < 12; number++) found.add(await ask(path))
@@ -135,8 +140,5 @@ describe('examples/cluster/nginx.conf', () => {
     for (const id of ['one', 'two', 'three', 'four']) expect([id, await nodesOf(upload + id)]).toEqual([id, 1])
     expect(await nodesOf('/v1/models')).toBe(3)
     expect(asked.at(-13)?.[1]).toBe(`${upload}four`)
-    nginx.kill()
-    await once(nginx, 'exit')
-    for (const server of servers) server.close()
   })
 })

@@ -95,7 +95,7 @@ describe('a word of a provider that every object has', () => {
     for (const { readError, writeError } of Object.values(codecs)) {
       const read = readError(400, body)
       expect(read).toMatchObject({ kind: 'invalid', message: 'no' })
-      expect(writeError(read, 'req_1')).toBeDefined()
+      expect(writeError(read, 'req_1').status).toBe(400)
     }
   })
 
