@@ -57,6 +57,7 @@ describe('what clients of other servers write in the form of chat', () => {
     [{ reasoning: { effort: 'high' } }, { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
     [{ reasoning: { enabled: true } }, { thinking: { type: 'adaptive' } }],
     [{ thinking: { type: 'enabled', clear_thinking: false } }, { thinking: { type: 'adaptive' } }],
+    [{ thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }],
   ])('reasoning is asked for: %j', (asked, written) => {
     const { sent, losses } = request('chat', 'messages', chat(asked), { model: 'claude-opus-4-8' })
     expect(sent).toMatchObject(written)

@@ -124,7 +124,8 @@ function readReasoning({ reasoning_effort, reasoning, thinking }: JsonObject): R
   const settings = { path, visible: null, encrypted: false }
   if (off) return { ...settings, effort: 'none', budget: null }
   const budget = countOf(asked?.max_tokens) ?? countOf(thinks?.budget_tokens)
-  const open = asked?.enabled === true || thinks?.type === 'enabled' ? -1 : null
+  // `adaptive` is Anthropic's word, and some write it here.
+  const open = asked?.enabled === true || thinks?.type === 'enabled' || thinks?.type === 'adaptive' ? -1 : null
   if (effort !== null) return { ...settings, effort, budget: null }
   return (budget ?? open) === null ? null : { ...settings, effort: null, budget: budget ?? open }
 }
