@@ -24,11 +24,12 @@ interface DownloadProgress {
   summary?: object
   base64?: string
   sha256?: string
+  missing?: string
 }
 
 /**
  * Writes a stream into a file that is there whole or not at all: into `FILE.part`, synced, read back and compared with
- * what the gateway says it sent, and only then under its name. Resolves to what it is.
+ * what the gateway says it sent, and only then under its name. Resolves to what it is, and what it may lack.
  */
 export async function download(
   target: FileTarget & FileName,
@@ -86,7 +87,9 @@ async function receive(
       progress.show('receiving', done, begin.bytes ?? estimate)
     } else if (event.kind === 'end') {
       await file.sync()
-      return confirm(begin, done, hash.digest('hex'), event.sha256)
+      const received = confirm(begin, done, hash.digest('hex'), event.sha256)
+      const { missing } = event
+      return missing === undefined ? received : { ...received, summary: { ...received.summary, missing } }
     }
   }
   throw new CommandFault('The gateway stopped before the file was complete.', "See the gateway's log, then try again.")

@@ -24,15 +24,16 @@ async function read({ client }: TestGateway, input: Parameters<TestGateway['clie
   const totals: (number | null)[] = []
   let begin: object = {}
   let sha256 = ''
+  let missing: string | undefined
   for await (const event of await client.requests.export(input)) {
     if (event.kind === 'begin') begin = event
     else if (event.kind === 'bytes') parts.push(Buffer.from(event.base64, 'base64'))
     else if (event.kind === 'progress') totals.push(event.total)
-    else sha256 = event.sha256
+    else ({ sha256, missing } = event)
   }
   const whole = Buffer.concat(parts)
   expect(createHash('sha256').update(whole).digest('hex')).toBe(sha256)
-  return { begin, text: whole.toString(), bytes: whole.length, totals }
+  return { begin, text: whole.toString(), bytes: whole.length, totals, missing }
 }
 
 describe('requests.export', () => {
@@ -46,6 +47,21 @@ describe('requests.export', () => {
       expect(begin).toMatchObject({ summary: { records: wanted } })
       expect(text.trimEnd().split('\n')).toHaveLength(wanted)
     }
+  })
+
+  it('says at its end where a page was not of all nodes, also once that is over', async () => {
+    const gateway = await startTestGateway()
+    journal(gateway, ...Array.from({ length: 250 }, (_, index) => at(index)))
+    expect((await read(gateway, {})).missing).toBeUndefined()
+    const { runtime } = gateway.parts
+    const since = '2026-01-02T03:04:05.000Z'
+    runtime.degraded = vi.fn(() => [])
+    vi.mocked(runtime.degraded).mockImplementation(() => {
+      // Before the stream, and with its first page: the second is of all nodes again.
+      const isApart = vi.mocked(runtime.degraded).mock.calls.length === 2
+      return isApart ? [{ part: 'records', since, reason: 'refused' }] : []
+    })
+    expect((await read(gateway, {})).missing).toMatch(/^Requests of this node only, since 03:04 UTC/)
   })
 
   it('gives every record that matches, newest first, page by page', async () => {

@@ -49,6 +49,11 @@ describe('a download', () => {
     expect(readdirSync(directory)).toEqual(['file'])
   })
 
+  it('says what it may lack, which may be known at its end only', async () => {
+    const lacking = whole.map((event) => ('sha256' in event ? { ...event, missing: 'this node only' } : event))
+    expect(await run(lacking)).toMatchObject({ file: path, keys: 3, missing: 'this node only' })
+  })
+
   it.each([
     ['ends early', whole.slice(0, -1)],
     ['lacks bytes', [begin, ...bytes.slice(1), { kind: 'end', sha256 }]],

@@ -8,7 +8,8 @@ const progress = z.object({
   total: z.number().nullable(),
 })
 const bytes = z.object({ kind: z.literal('bytes'), base64: z.string() })
-const end = z.object({ kind: z.literal('end'), sha256: z.string() })
+/** `missing`: what it may lack, in a sentence; left out: nothing. */
+const end = z.object({ kind: z.literal('end'), sha256: z.string(), missing: z.string().optional() })
 
 /**
  * A file as a stream of events, so that it passes every surface and every check as any other operation does: progress, what

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { describeMissing } from '../../../core/degraded.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 import type { RecordFilter } from '../../../store/api.ts'
 import type { exportFormats, RequestExportEvent } from '../../contract/requests/request-export.ts'
@@ -20,6 +21,8 @@ export async function* exportRequests(
   await context.runtime.ingest()
   // What comes in meanwhile is another export's.
   const filter: RecordFilter = { until: new Date().toISOString(), ...(await readFilter(context, input)) }
+  // Said at the end, since any page may meet it.
+  let missing: string | null = null
   const [sum] = await context.store.records.stats(filter, 'total')
   const records = Math.min((sum?.requests ?? 0) + (sum?.shadows ?? 0), limit ?? Number.POSITIVE_INFINITY)
   yield { kind: 'begin', bytes: null, summary: { format, records } }
@@ -34,6 +37,7 @@ export async function* exportRequests(
   }
   if (format === 'csv') yield send(csvHead())
   for await (const page of pagesOf(context, filter, limit ?? Number.POSITIVE_INFINITY)) {
+    missing ??= describeMissing(context.runtime.degraded())
     yield send(page.map((record) => (format === 'csv' ? csvRecord(record) : `${JSON.stringify(record)}\n`)).join(''))
     done += page.length
     yield {
@@ -43,7 +47,8 @@ export async function* exportRequests(
       total: Math.round((sent / done) * Math.max(done, records)),
     }
   }
-  yield { kind: 'end', sha256: hash.digest('hex') }
+  missing ??= describeMissing(context.runtime.degraded())
+  yield { kind: 'end', sha256: hash.digest('hex'), ...(missing !== null && { missing }) }
 }
 
 async function* pagesOf({ store }: AdminContext, filter: RecordFilter, limit: number): AsyncGenerator<RequestRecord[]> {
