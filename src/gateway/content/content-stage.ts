@@ -4,7 +4,7 @@ import type { Edit } from '../../core/json-scan.ts'
 import { replaceData, SseFramer } from '../../core/sse.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
-import { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
+import { ArgumentsScan, shortestArgument } from '../../policy/content/arguments-scan.ts'
 import { type ScanContext, TextScan } from '../../policy/content/text-scan.ts'
 import type { AnswerStage, Passed, StagePass } from '../answer/stage.ts'
 import { type Leg, notePatch } from '../upstream/leg.ts'
@@ -272,7 +272,7 @@ export class ContentStage implements AnswerStage {
   }
 
   #findTexts(data: Buffer, root: JsonNode): FoundTexts {
-    const found = findTexts(data, root, 'answer')
+    const found = findTexts(data, root, 'answer', shortestArgument(this.#context.rules))
     if (found.unseen) this.#noteUnseen('images, sound and files are no text')
     return found
   }

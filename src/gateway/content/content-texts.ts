@@ -63,6 +63,7 @@ const dataNames = new Set(
   `args arguments parameters parametersJsonSchema parameters_json_schema input_schema inputSchema json_schema schema
   responseSchema response_schema responseJsonSchema response_json_schema`.split(/\s+/),
 )
+const argumentNames = new Set(['args', 'arguments'])
 /** JSON as the client or the model makes it: its names and numbers may be content too. */
 const freeNames = new Set([...dataNames, 'input', 'response', 'output', 'metadata', 'structuredContent'])
 /** JSON in a text. */
@@ -78,10 +79,14 @@ const numberArgument = 'numberValue'
 export const logprobNames: ReadonlySet<string> = new Set(['logprobs', 'logprobsResult', 'top_logprobs'])
 export const tokenNames: ReadonlySet<string> = new Set(['input', 'prompt'])
 
-/** All texts of a prompt or an answer: every string but what is known to be none. */
-export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide): FoundTexts {
+/**
+ * All texts of a prompt or an answer: every string but what is known to be none, and numbers that may be content.
+ * `shortest`: of those in arguments of tools.
+ */
+export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide, shortest = shortestNumber): FoundTexts {
   const found: FoundTexts = { texts: [], unseen: false, logprobs: [] }
-  new TextFinder(bytes, found, side).lookAt(root, '', '', { isFixed: false, isFree: false, isData: false })
+  const nowhere = { isFixed: false, isFree: false, isData: false, isArgument: false }
+  new TextFinder(bytes, found, { side, shortest }).lookAt(root, '', '', nowhere)
   return found
 }
 
@@ -90,17 +95,20 @@ interface Surroundings {
   isFree: boolean
   /** Within arguments or a schema. */
   isData: boolean
+  isArgument: boolean
 }
 
 class TextFinder {
   readonly #bytes: Buffer
   readonly #found: FoundTexts
   readonly #side: ContentSide
+  readonly #shortest: number
 
-  constructor(bytes: Buffer, found: FoundTexts, side: ContentSide) {
+  constructor(bytes: Buffer, found: FoundTexts, { side, shortest }: { side: ContentSide; shortest: number }) {
     this.#bytes = bytes
     this.#found = found
     this.#side = side
+    this.#shortest = shortest
   }
 
   lookAt(node: JsonNode, name: string, path: string, around: Surroundings): void {
@@ -111,7 +119,8 @@ class TextFinder {
     if (node.kind === 'scalar') return this.#number(node, name, path, around)
     if (node.kind === 'object') {
       const isData = around.isData || dataNames.has(name)
-      return this.#object(node, path, { ...around, isData, isFree: around.isFree || freeNames.has(name) })
+      const isArgument = around.isArgument || argumentNames.has(name)
+      return this.#object(node, path, { ...around, isData, isArgument, isFree: around.isFree || freeNames.has(name) })
     }
     if (tokenNames.has(name) && holdsTokens(node)) this.#found.unseen = true
     for (const [index, item] of node.items.entries()) this.lookAt(item, name, `${path}[${index}]`, around)
@@ -138,8 +147,9 @@ class TextFinder {
       if (around.isFree) this.#add(key, name, `${path}.*`, isFixed, false)
       // Reasoning that only its provider can read.
       if (word === 'redacted_thinking' && name === 'data' && this.#isFile(value)) continue
-      const isData = around.isData || (word === 'tool_use' && name === 'input')
-      this.lookAt(value, name, below, { isFixed, isFree: around.isFree, isData })
+      const isInput = word === 'tool_use' && name === 'input'
+      const [isData, isArgument] = [around.isData || isInput, around.isArgument || isInput]
+      this.lookAt(value, name, below, { isFixed, isFree: around.isFree, isData, isArgument })
     }
   }
 
@@ -156,8 +166,9 @@ class TextFinder {
     this.#add(node, text, path, isFixed || names, jsonNames.has(name))
   }
 
-  #number(node: ScalarNode, name: string, path: string, { isFixed, isFree }: Surroundings): void {
-    if (!(isFree || name === numberArgument) || node.end - node.start < shortestNumber) return
+  #number(node: ScalarNode, name: string, path: string, { isFixed, isFree, isArgument }: Surroundings): void {
+    const isOne = isArgument || name === numberArgument
+    if (!(isFree || isOne) || node.end - node.start < (isOne ? this.#shortest : shortestNumber)) return
     this.#add(node, this.#bytes.toString('latin1', node.start, node.end), path, isFixed, false)
   }
 

@@ -2,9 +2,9 @@ import type { ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import { readNodes } from '../../core/json-nodes.ts'
 import type { Inspection, Match } from '../../lanes/contract.ts'
-import { ArgumentsScan } from '../../policy/content/arguments-scan.ts'
+import { ArgumentsScan, shortestArgument } from '../../policy/content/arguments-scan.ts'
 import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
-import { Placeholders } from '../../policy/content/placeholders.ts'
+import { highestIn, Placeholders } from '../../policy/content/placeholders.ts'
 import { TextScan } from '../../policy/content/text-scan.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
@@ -29,7 +29,7 @@ export interface Prompt {
 /** Applies the content rules to what is about to be sent. A fault: it must not be. What is redacted is sent so by every attempt. */
 export async function inspectPrompt(call: Prompt, policies: readonly ContentPolicy[]): Promise<Fault | null> {
   const { trace, body, match, inspection, gateway } = call
-  const placeholders = new Placeholders((placeholder) => body.bytes.includes(placeholder))
+  const placeholders = new Placeholders(highestIn(body.bytes))
   const content = new CallContent(policies, await readyRules(policies, gateway.patterns), trace, placeholders)
   call.content = content
   const denied = unseenBefore(call, content)
@@ -67,7 +67,7 @@ export async function inspectBody(
 ): Promise<Fault | null> {
   const root = readNodes(bytes)
   if (root === null) return unreadable
-  const { texts, unseen } = findTexts(bytes, root, 'prompt')
+  const { texts, unseen } = findTexts(bytes, root, 'prompt', shortestArgument(content.rules.prompt))
   if (!isKnown && (unseen || texts.some(({ isFixed }) => !isFixed))) return unknownFrame
   const denied = unseen ? content.noteUnseen('prompt', 'images, sound, files and tokens are no text') : null
   if (denied !== null) return denied

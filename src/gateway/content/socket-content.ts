@@ -4,7 +4,7 @@ import { asText, readValue } from '../../core/json-value.ts'
 import { nextTurn } from '../../core/slices.ts'
 import { applyEdits, promptEdits } from '../../lanes/patch-body.ts'
 import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
-import { longestPlaceholder, Placeholders, placeholdersIn } from '../../policy/content/placeholders.ts'
+import { highestIn, longestPlaceholder, noteNumbers, Placeholders } from '../../policy/content/placeholders.ts'
 import type { Passed } from '../answer/stage.ts'
 import type { Call } from '../request/call.ts'
 import { notePatch } from '../upstream/leg.ts'
@@ -26,6 +26,8 @@ interface Stream {
   running: number
   /** One was refused: nothing passes until the next begins. */
   withheld: boolean
+  /** There was something to look for, or to put back. */
+  reads: boolean
 }
 
 /** Frames whose texts are known: they have the members of a call's body. */
@@ -33,13 +35,13 @@ const prompts = new Set(['response.create', 'response.steer'])
 const ends = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.done'])
 /** A larger event is refused, as in a stream of HTTP. */
 const mostBytes = 1024 * 1024
-/** So many texts that look like placeholders are remembered. */
-const mostLiterals = 10_000
+/** Of so many labels is remembered which texts looked like placeholders. */
+const mostLabels = 1000
 /** Far more than any client has. */
 const mostStreams = 100
 /** So much is looked through at once. */
 const windowBytes = 64 * 1024
-const none = Buffer.alloc(0)
+const none = highestIn(Buffer.alloc(0))
 const nothing: PassedFrames = []
 
 /**
@@ -49,9 +51,11 @@ const nothing: PassedFrames = []
 export class SocketContent {
   readonly #call: Call
   readonly #streams = new Map<string, Stream>()
-  readonly #literals = new Set<string>()
-  readonly #placeholders = new Placeholders((one) => this.#prompt.includes(one) || this.#literals.has(one))
-  #prompt: Buffer = none
+  /** By label, what the client wrote itself before. */
+  readonly #written = new Map<string, number>()
+  readonly #placeholders = new Placeholders((label) => Math.max(this.#highest(label), this.#written.get(label) ?? 0))
+  /** Of the prompt at hand. */
+  #highest = none
   /** null: the rules are not ready. */
   #content: CallContent | null = null
 
@@ -64,13 +68,13 @@ export class SocketContent {
     const content = await this.#use(policies)
     if (content.rules.prompt.length === 0) return frame
     this.#placeholders.trim()
-    this.#prompt = frame
+    this.#highest = highestIn(frame)
     try {
       return await this.#inspect(content, frame, models)
     } catch (error) {
       return failedRule('prompt', error)
     } finally {
-      this.#prompt = none
+      this.#highest = none
       await this.#remember(frame)
     }
   }
@@ -86,6 +90,8 @@ export class SocketContent {
     if (type === 'error') return this.#passError(stream, frame, asked, content)
     if (type === 'response.created' && stream.running++ === 0) Object.assign(stream, this.#fresh(content))
     if (stream.withheld) return this.#end(id, stream, type, nothing)
+    stream.reads ||= content.readsAnswer
+    if (!stream.reads) return this.#end(id, stream, type, [frame])
     const passing = stream.stage.event(eventOf(frame), frame)
     const act = (passed: Passed) => this.#end(id, stream, type, framesOf(passed, stream))
     return passing instanceof Promise ? passing.then(act) : act(passing)
@@ -122,11 +128,10 @@ export class SocketContent {
   async #remember(frame: Buffer): Promise<void> {
     for (let from = 0; from < frame.length; from += windowBytes) {
       if (from > 0) await nextTurn()
-      for (const one of placeholdersIn(frame.toString('latin1', from, from + windowBytes + longestPlaceholder)))
-        if (one.length <= longestPlaceholder) this.#literals.add(one)
-      for (const oldest of this.#literals) {
-        if (this.#literals.size <= mostLiterals) break
-        this.#literals.delete(oldest)
+      noteNumbers(frame.toString('latin1', from, from + windowBytes + longestPlaceholder), this.#written)
+      for (const oldest of this.#written.keys()) {
+        if (this.#written.size <= mostLabels) break
+        this.#written.delete(oldest)
       }
     }
   }
@@ -146,7 +151,7 @@ export class SocketContent {
     const before: Buffer[] = []
     const { match } = this.#call
     const stage = new ContentStage({ call: this.#call, match }, content, (data) => before.push(data))
-    return { stage, before, withheld: false }
+    return { stage, before, withheld: false, reads: false }
   }
 
   #passError(
@@ -157,6 +162,7 @@ export class SocketContent {
   ): PassedFrames | Promise<PassedFrames> {
     stream.running = 0
     if (stream.withheld && !asked) return nothing
+    if (!content.readsAnswer) return [frame]
     const apart = { ...this.#fresh(content), running: 0 }
     const passing = apart.stage.event(eventOf(frame), frame)
     return passing instanceof Promise ? passing.then((passed) => framesOf(passed, apart)) : framesOf(passing, apart)

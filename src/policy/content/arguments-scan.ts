@@ -1,3 +1,4 @@
+import type { ReadyRule } from './compile.ts'
 import { type ScanContext, TextScan } from './text-scan.ts'
 
 const backslash = '\\'
@@ -12,6 +13,7 @@ const structure = /[{}[\]:,\s]/
  */
 export class ArgumentsScan {
   readonly #context: ScanContext
+  readonly #shortest: number
   #text: TextScan | null = null
   #number = ''
   /** The beginning of an escape. */
@@ -20,6 +22,7 @@ export class ArgumentsScan {
 
   constructor(context: ScanContext) {
     this.#context = context
+    this.#shortest = shortestArgument(context.rules)
   }
 
   get blocked(): boolean {
@@ -95,7 +98,7 @@ export class ArgumentsScan {
   #endNumber(): string {
     const number = this.#number
     this.#number = ''
-    if (number.length < shortestNumber) return number
+    if (number.length < this.#shortest) return number
     const text = new TextScan(this.#context)
     const out = text.push(number) + text.end()
     this.#blocked ||= text.blocked
@@ -103,8 +106,11 @@ export class ArgumentsScan {
   }
 }
 
-/** A shorter one holds nothing that a rule looks for, and there are many of them. */
+/** A shorter one holds nothing that a detector looks for, and there are many of them. */
 export const shortestNumber = 4
+/** The same of arguments of tools, of which a pattern may look for any. */
+export const shortestArgument = (rules: readonly Pick<ReadyRule, 'rule'>[]): number =>
+  rules.some(({ rule }) => rule.pattern !== null) ? 1 : shortestNumber
 const longestNumber = 4096
 
 /** As it stands within quotes. */

@@ -5,14 +5,39 @@ const mostValues = 10_000
 /** What is kept of earlier turns of a connection. */
 const keptValues = 5000
 const keptCharacters = 1024 * 1024
-const placeholderForm = /\[[A-Z0-9_]+_\d+\]/g
+const placeholderForm = /\[([A-Z0-9_]+)_(\d+)\]/g
 const beginningForm = /^\[[A-Z0-9_]*$/
+/** No number of a placeholder comes near: what a client writes with more digits is never taken for one. */
+const mostDigits = 15
 /** In characters. */
 export const longestPlaceholder = 100
 
-/** Texts that look like placeholders. */
-export function placeholdersIn(text: string): string[] {
-  return text.includes('[') ? (text.match(placeholderForm) ?? []) : []
+/** Notes of what looks like placeholders of each label in a text the highest number. */
+export function noteNumbers(text: string, highest: Map<string, number>): void {
+  if (!text.includes('[')) return
+  for (const [whole, label = '', digits = ''] of text.matchAll(placeholderForm))
+    if (whole.length <= longestPlaceholder && digits.length <= mostDigits)
+      highest.set(label, Math.max(highest.get(label) ?? 0, Number(digits)))
+}
+
+/** The highest number of what looks like placeholders of a label in a prompt, which is looked through once for each. */
+export function highestIn(prompt: Buffer): (label: string) => number {
+  const known = new Map<string, number>()
+  return (label) => {
+    const found = known.get(label) ?? findHighest(prompt, `[${label}_`)
+    known.set(label, found)
+    return found
+  }
+}
+
+function findHighest(prompt: Buffer, beginning: string): number {
+  let highest = 0
+  for (let at = prompt.indexOf(beginning); at >= 0; at = prompt.indexOf(beginning, at + 1)) {
+    const from = at + beginning.length
+    const [, digits = ''] = /^(\d{1,15})\]/.exec(prompt.toString('latin1', from, from + mostDigits + 1)) ?? []
+    highest = Math.max(highest, Number(digits))
+  }
+  return highest
 }
 
 /** What stands for what in one request, or on one connection: the same value always has the same placeholder. */
@@ -22,11 +47,11 @@ export class Placeholders {
   readonly #originals = new Map<string, string>()
   readonly #restorer = makeRestorer(this.#originals)
   readonly #last = new Map<string, number>()
-  readonly #isTaken: (placeholder: string) => boolean
+  readonly #highest: (label: string) => number
 
-  /** `isTaken`: the prompt itself has such a text, which must not be taken for a placeholder. */
-  constructor(isTaken: (placeholder: string) => boolean) {
-    this.#isTaken = isTaken
+  /** `highest`: up to there the prompt itself may have such texts, which must not be taken for placeholders. */
+  constructor(highest: (label: string) => number) {
+    this.#highest = highest
   }
 
   /** `[EMAIL_1]`. */
@@ -64,8 +89,7 @@ export class Placeholders {
 
   #next(label: string): string {
     if (this.#byValue.size >= mostValues) throw new Error('there is too much to redact')
-    let number = (this.#last.get(label) ?? 0) + 1
-    while (this.#isTaken(`[${label}_${number}]`)) number++
+    const number = Math.max(this.#last.get(label) ?? 0, this.#highest(label)) + 1
     this.#last.set(label, number)
     return `[${label}_${number}]`
   }

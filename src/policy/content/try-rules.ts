@@ -1,7 +1,7 @@
 import type { ContentAction, ContentSide } from '../../core/content-rules.ts'
 import { inSlices, nextTurn } from '../../core/slices.ts'
 import { type ContentPolicy, readyRules } from './compile.ts'
-import { Placeholders } from './placeholders.ts'
+import { highestIn, Placeholders } from './placeholders.ts'
 import { plainText } from './plain-text.ts'
 import { findEach, TextScan } from './text-scan.ts'
 
@@ -34,7 +34,7 @@ export async function tryRules(
       matches.push({ rule: name, action, kind: note === '' ? null : note, start, end })
   })
   matches.sort((one, other) => one.start - other.start || one.end - other.end)
-  const placeholders = new Placeholders((placeholder) => text.includes(placeholder))
+  const placeholders = new Placeholders(highestIn(Buffer.from(text)))
   const scan = new TextScan({ rules, placeholders, restorer: null, found: () => {} })
   let written = ''
   for (let at = 0; at < text.length && !scan.blocked; at += pieceLength) {

@@ -9,7 +9,7 @@ async function scanOfPins(): Promise<TextScan> {
   const rule = { name: 'pins', detector: null, pattern: 'pin \\d{4}', reversible: false, longest: 200 }
   const policies = [{ policy: 'p', rules: [{ ...rule, action: 'redact' as const, on: ['answer' as const] }] }]
   const { answer } = await readyRules(policies, import('../../../src/policy/content/pattern-seeker.ts'))
-  const placeholders = new Placeholders(() => false)
+  const placeholders = new Placeholders(() => 0)
   return new TextScan({ rules: answer, placeholders, restorer: null, found: () => {} })
 }
 

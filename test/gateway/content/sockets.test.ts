@@ -119,6 +119,14 @@ describe('a prompt on a Responses socket', () => {
     client.socket.close(1000)
   })
 
+  it('is looked at alone where no rule looks at answers, however large these are', async () => {
+    const { client, far, signals } = await connect('hides')
+    const large = { ...completed('x'.repeat(1_200_000)), image: { type: 'image_generation_call', result: file } }
+    far.send(large)
+    expect(await client.nextJson()).toEqual(large)
+    expect(await signals()).toEqual([])
+  })
+
   it('is looked at by the rules that there are by then', async () => {
     const { client, far } = await connect('none')
     client.send(create(secret))

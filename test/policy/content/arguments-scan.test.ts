@@ -18,6 +18,14 @@ describe('arguments', () => {
     expect(await runArguments([...hidden])).toBe(whole)
   })
 
+  it('are searched for numbers of any length where a pattern looks for them', async () => {
+    const digits = [rule('cvv', { pattern: '\\b\\d{3}\\b' })]
+    const json = '{"cvv": 123, "code":"123", "more":[7, 1234, 999,true]}'
+    const hidden = '{"cvv": "[CVV_1]", "code":"[CVV_1]", "more":[7, 1234, "[CVV_2]",true]}'
+    expect(await runArguments([json], digits)).toBe(hidden)
+    expect(await runArguments([...json], digits)).toBe(hidden)
+  })
+
   it('stay JSON whatever they hold', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json(), fc.integer({ min: 1, max: 9 }), async (json, size) => {

@@ -11,7 +11,7 @@ export function rule(name: string, what: Partial<ContentRule>): ContentRule {
 export async function contextOf(rules: readonly ContentRule[]): Promise<ScanContext & { names: string[] }> {
   const { answer } = await readyRules([{ policy: 'p', rules }], import('../../../src/policy/content/pattern-seeker.ts'))
   const names: string[] = []
-  const placeholders = new Placeholders(() => false)
+  const placeholders = new Placeholders(() => 0)
   return { rules: answer, placeholders, restorer: null, names, found: ({ rule: { name } }) => names.push(name) }
 }
 
