@@ -29,7 +29,10 @@ describe('a turn of a connection that names models to fall back to', () => {
     })
     opened.push(plane)
     const price = (model: string, input: number, output: number) =>
-      fillPrice({ model, source: 'set', version: 'v1', input, output })
+      fillPrice({
+        ...{ model, source: 'set', version: 'v1', input, output },
+        priority: { input: 5 * input, output: 5 * output },
+      })
     plane.tell({
       type: 'prices',
       prices: { revision: 1, prices: [price('up-cheap', 1, 10), price('up-dear', 10, 100)] },
@@ -80,6 +83,24 @@ describe('a turn of a connection that names models to fall back to', () => {
     expect(record.routing_signals).toContainEqual(
       expect.objectContaining({ rule: 'model', text: 'The provider fell back to up-dear, as the call lets it.' }),
     )
+  })
+
+  it('is held at the rates of the tier that its frame asks for', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 1 })
+    const held: number[] = []
+    for (const tier of [undefined, 'priority', undefined]) {
+      client.send({ ...turn('cheap'), service_tier: tier })
+      const end = await far
+      await end.next()
+      held.push(use(plane).held)
+      for (const frame of frames('up-cheap')) end.send(frame)
+      for (const _frame of [1, 2]) await client.next()
+      await expect.poll(() => use(plane).held).toBe(0)
+    }
+    const [usual = 0, dearer = 0, again] = held
+    expect(dearer).toBeGreaterThan(4.9 * usual)
+    expect(again).toBe(usual)
+    client.socket.close(1000)
   })
 
   it('is held and charged as its own model where it names another than the first did', async () => {

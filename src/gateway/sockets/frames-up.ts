@@ -2,7 +2,6 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { slicedBytes } from '../../core/known-spans.ts'
 import { loadOnce } from '../../core/load-once.ts'
-import { promptBytes } from '../../core/prompt-tokens.ts'
 import { quote } from '../../core/quote.ts'
 import { scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName, ObjectPlace } from '../../core/stored-object.ts'
@@ -199,7 +198,7 @@ export class FramesUp {
       if (named === model || named.mayAnswer === true) answering.push(to)
     }
     if (ask.asksResponse) {
-      const refused = this.#down.turns.ask(provider, promptBytes(frame.bytes), answering)
+      const refused = this.#down.turns.ask(provider, frame.bytes, answering)
       if (refused !== null) return this.#reject(refused, bridge)
     }
     return renames.length === 0 ? frame : { ...frame, bytes: this.#patch(frame.bytes, renames) }

@@ -22,6 +22,8 @@ export interface EarlierTurns {
   used: TokenUsage | null
   running: boolean
   models: readonly string[]
+  /** One of them asks for the dearer tier. */
+  priority: boolean
 }
 
 /**
@@ -30,14 +32,16 @@ export interface EarlierTurns {
  */
 export function holdTurn(
   call: Call,
-  { used, running, models }: EarlierTurns,
+  { used, running, models, priority }: EarlierTurns,
   bytes: number,
   provider: Priced['provider'],
 ): Fault | number {
   const { arrival, trace } = call
   const hold = budgetsOf(arrival)
   if (hold === null) return 0
-  const dearest = dearestOf(models.map((upstreamModel) => expectTarget(call, { provider, upstreamModel })))
+  const dearest = dearestOf(
+    models.map((upstreamModel) => expectTarget(call, { provider, upstreamModel }, { priority })),
+  )
   if ('code' in dearest) return refuseUncounted(call, dearest)
   const { price } = dearest
   // Its model was not known when it was opened.

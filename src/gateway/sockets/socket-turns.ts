@@ -1,8 +1,10 @@
 import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
+import { promptBytes } from '../../core/prompt-tokens.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { SocketReader, TurnUsage } from '../../lanes/contract.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
+import { asksPriority } from '../../policy/limits/expected-use.ts'
 import { believeTurn, chargeTurn } from '../answer/charge.ts'
 import type { Call } from '../request/call.ts'
 import { correctTurns } from '../request/take-limits.ts'
@@ -20,6 +22,7 @@ interface RunningTurn {
   reported: boolean
   /** That may answer, the one that is asked first. */
   models: readonly string[]
+  priority: boolean
 }
 
 /**
@@ -70,9 +73,9 @@ export class SocketTurns {
     this.#heard += this.#reader.inputOf?.(frame) ?? 0
   }
 
-  /** The client asks for one, in so many bytes, of one of these models; none: the connection's own. Null: it may begin. */
-  ask(provider: OpenedProvider, bytes: number, models: readonly string[]): Fault | null {
-    return this.#admit(provider, bytes, false, models)
+  /** The client asks for one of one of these models; none: the connection's own. Null: it may begin. */
+  ask(provider: OpenedProvider, frame: Buffer, models: readonly string[]): Fault | null {
+    return this.#admit(provider, promptBytes(frame), false, { models, priority: asksPriority(frame) })
   }
 
   /** The frame that the reader has read last. `failed`: it tells of an error. */
@@ -117,16 +120,17 @@ export class SocketTurns {
     return heard
   }
 
-  #admit(provider: OpenedProvider, bytes: number | null, begun: boolean, asked: readonly string[] = []): Fault | null {
+  #admit(provider: OpenedProvider, bytes: number | null, begun: boolean, asked = unasked): Fault | null {
     this.#chargeUnreported()
-    const models = asked.length === 0 ? [this.#call.trace.upstreamModel ?? ''] : asked
+    const models = asked.models.length === 0 ? [this.#call.trace.upstreamModel ?? ''] : asked.models
     // What is held for those that run beside it has one price with it.
     const each = [...models, ...this.#running.flatMap((turn) => turn.models)]
-    const earlier = { used: this.tokens(), running: this.#running.length > 0 }
-    const held = admitTurn(this.#call, provider, { ...earlier, models: [...new Set(each)] }, bytes)
+    const priority = asked.priority || this.#running.some((turn) => turn.priority)
+    const earlier = { used: this.tokens(), running: this.#running.length > 0, models: [...new Set(each)], priority }
+    const held = admitTurn(this.#call, provider, earlier, bytes)
     if (typeof held !== 'number') return held
     const input = Math.ceil((bytes ?? 0) / bytesPerToken)
-    this.#running.push({ input, output: held, begun, reported: false, models })
+    this.#running.push({ input, output: held, begun, reported: false, models, priority: asked.priority })
     return null
   }
 
@@ -197,6 +201,9 @@ export class SocketTurns {
     correctTurns(this.#call.arrival, addUsage(this.#tokens, input === 0 ? null : estimatedTokens(input, 0)))
   }
 }
+
+/** A turn that the provider begins by itself. */
+const unasked: Pick<RunningTurn, 'models' | 'priority'> = { models: [], priority: false }
 
 /** Of the models that may have answered, the one that says it has; else the one that was asked. */
 function nameTurn({ trace }: Call, models: readonly string[], answered: string | undefined): string | null {

@@ -172,7 +172,7 @@ export class AccountHolds implements HeldAccounts {
   }
 
   #expect(candidate: Candidate, provider: LiveProvider): Expected | Fault {
-    const expected = expectTarget(this.#call, candidate, true)
+    const expected = expectTarget(this.#call, candidate, { forAccount: true })
     if ('code' in expected || expected.price !== null || provider.kind.transport !== null) return expected
     if (!this.#call.match.endpoint.usesTokens) return expected
     return noAccountPrice(candidate.upstreamModel)

@@ -1,6 +1,7 @@
 import type { Fault } from '../../core/errors.ts'
 import { fillPrice } from '../../core/model-price.ts'
 import {
+  asksPriority,
   dearestOf,
   type Expected,
   expectAnswer,
@@ -18,10 +19,17 @@ export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels
   provider: Pick<Candidate['provider'], 'id'>
 }
 
-/** Of the models that may answer there, the dearest. `forAccount`: the limits of the provider's own account never only warn. */
-export function expectTarget(call: Call, target: Priced, forAccount = false): Expected | Fault {
+/**
+ * Of the models that may answer there, the dearest. `forAccount`: the limits of the provider's own account never only warn.
+ * `priority`: a frame of a connection asks for that tier.
+ */
+export function expectTarget(
+  call: Call,
+  target: Priced,
+  { forAccount = false, priority = false }: { forAccount?: boolean; priority?: boolean } = {},
+): Expected | Fault {
   const others = fallbackModels(call, target)
-  const options = { forAccount, outputCap: call.outputCap }
+  const options = { forAccount, priority, outputCap: call.outputCap }
   return others === undefined
     ? expectModel(call, target, options)
     : dearestOf(namesOf(target, others).map((each) => expectModel(call, each, options)))
@@ -29,7 +37,7 @@ export function expectTarget(call: Call, target: Priced, forAccount = false): Ex
 
 /** Each of them, if the client let its answer be so long. */
 export function expectLong(call: Call, target: Priced, outputCap: number): (Expected | Fault)[] {
-  const options = { forAccount: false, outputCap }
+  const options = { forAccount: false, priority: false, outputCap }
   return namesOf(target, fallbackModels(call, target) ?? []).map((each) => expectModel(call, each, options))
 }
 
@@ -39,7 +47,7 @@ const namesOf = (target: Priced, others: readonly string[]): Priced[] =>
 function expectModel(
   call: Call,
   { provider, upstreamModel }: Priced,
-  { forAccount, outputCap }: { forAccount: boolean; outputCap: number | null },
+  { forAccount, priority, outputCap }: { forAccount: boolean; priority: boolean; outputCap: number | null },
 ): Expected | Fault {
   const { gateway, inspection, match, body } = call
   const live = gateway.model.configuration.providers.get(provider.id)
@@ -52,7 +60,9 @@ function expectModel(
   const isFree = found === null && (live === undefined || live.kind.transport !== null)
   // What a policy says of models without a price holds here too: a rate, or that they may be used uncounted.
   const { unpriced } = call.arrival
-  const price = isFree ? null : priceForTier(found ?? unpriced?.price ?? null, body.bytes)
+  const price = isFree
+    ? null
+    : priceForTier(found ?? unpriced?.price ?? null, () => priority || asksPriority(body.bytes))
   const isUnknown = isLater && earlier === null
   if (!isFree && !isUnknown && price === null && unpriced === null && usesTokens && countsUsd(call))
     return noPrice(model)

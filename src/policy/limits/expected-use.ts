@@ -47,12 +47,16 @@ export function holdOf(price: ModelPrice, input: number, output: number): bigint
 
 const tierNames = ['service_tier', 'serviceTier']
 
-/** A request for a dearer tier is held at its rates; one for a cheaper tier may be served at the usual ones. */
-export function priceForTier(price: ModelPrice | null, body: Buffer): ModelPrice | null {
-  if (price === null || price.priority === null) return price
+/** Whether a request asks for the dearer tier; one for a cheaper tier may be served at the usual rates. */
+export function asksPriority(body: Buffer): boolean {
   const scan = scanObject(body, tierNames)
   const asked = scan.ok ? scan.members.map((member) => readValue(body, member, shortValue)) : []
-  if (!asked.some((tier) => typeof tier === 'string' && tier.toLowerCase() === 'priority')) return price
+  return asked.some((tier) => typeof tier === 'string' && tier.toLowerCase() === 'priority')
+}
+
+/** A request for a dearer tier is held at its rates. */
+export function priceForTier(price: ModelPrice | null, asks: () => boolean): ModelPrice | null {
+  if (price === null || price.priority === null || !asks()) return price
   const { long_context: long, ...rates } = price.priority
   const over = price.long_context
   return { ...price, ...rates, long_context: over === null ? null : { ...over, ...long } }

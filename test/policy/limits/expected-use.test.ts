@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fillPrice } from '../../../src/core/model-price.ts'
-import { expectAnswer, increment, needOf, priceForTier } from '../../../src/policy/limits/expected-use.ts'
+import { asksPriority, expectAnswer, increment, needOf, priceForTier } from '../../../src/policy/limits/expected-use.ts'
 
 const price = (max_output: number | null = null) =>
   fillPrice({ model: 'm', source: 'set', version: 'v', input: 1, output: 10, max_output })
@@ -35,7 +35,7 @@ it('a call needs at least one unit of each kind, so that nothing passes a budget
 describe('a dearer tier', () => {
   const over = { over: 1000, input: 2, output: 20 }
   const dear = { ...price(), priority: { input: 3, long_context: { input: 6 } }, long_context: over }
-  const tier = (text: string) => priceForTier(dear, Buffer.from(text))
+  const tier = (text: string) => priceForTier(dear, () => asksPriority(Buffer.from(text)))
 
   it('is held at its own rates, and at the usual ones where it has none', () => {
     expect(tier('{"model":"m","service_tier":"priority"}')).toMatchObject({

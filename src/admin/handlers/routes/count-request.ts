@@ -5,6 +5,7 @@ import type { EffectivePolicy } from '../../../policy/effective.ts'
 import { amountOf, whyRefused } from '../../../policy/limits/budget-counters.ts'
 import type { RefusalFacts } from '../../../policy/limits/budget-faults.ts'
 import {
+  asksPriority,
   type Expected,
   expectAnswer,
   needOf,
@@ -92,7 +93,9 @@ export function priceAt(
   const target = { provider: provider.name, vendor: kind === undefined ? '' : vendorOf(kind, provider.settings), model }
   const found = new PriceBook(runtime.prices()).find(target)
   const isFree = found === null && (kind === undefined || kind.transport !== null)
-  const price = isFree ? null : priceForTier(found ?? policy?.unpriced?.price ?? null, Buffer.from(text ?? ''))
+  const price = isFree
+    ? null
+    : priceForTier(found ?? policy?.unpriced?.price ?? null, () => asksPriority(Buffer.from(text ?? '')))
   return { price, isFree }
 }
 
