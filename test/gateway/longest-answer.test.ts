@@ -88,10 +88,10 @@ it.each<Case>([
   },
 )
 
-it('names no limit where none fits', async () => {
-  const plane = await start({ budgetTokensDay: 3 })
-  const { text } = await send(plane, chat, { model: 'local-model' })
-  expect(text).toContain(': set max_tokens, or stream the answer.')
+it('says when the budget resets where no limit fits', async () => {
+  const plane = await start({ budgetUsdDay: 1 }, { budgetTokensDay: 3 })
+  const { status, text } = await send(plane, chat, { model: 'local-model' })
+  expect([status, text]).toEqual([429, expect.stringMatching(/team1 .* It resets at .*"budget_exceeded"/)])
   const spent = await send(plane, chat, { model: 'local-model', max_tokens: 5 })
   expect(spent.text).not.toContain('Or send it')
 })

@@ -12,7 +12,7 @@ import {
   type Moment,
   type RaisedBudgets,
 } from '../../policy/limits/budget-counters.ts'
-import { type LongestAnswer, refusedByBudget } from '../../policy/limits/budget-faults.ts'
+import { type LongestAnswer, type RefusalFacts, refusedByBudget } from '../../policy/limits/budget-faults.ts'
 import {
   type Expected,
   increment,
@@ -27,7 +27,7 @@ import type { Call } from '../request/call.ts'
 import type { EarlierParts } from '../request/trace.ts'
 import { capLength, capToRoom } from './cap-to-room.ts'
 import { endless, expectTarget, type Priced } from './expect-target.ts'
-import { longestFitting } from './longest-answer.ts'
+import { longestFitting, spentFor } from './longest-answer.ts'
 import { askLater, raise, raiseAsking, sharing } from './raise-budgets.ts'
 
 const nanoPerUsd = 1e9
@@ -86,6 +86,8 @@ const momentOf = ({ gateway }: Call, now: number): Moment => ({ timeZone: gatewa
 function expectFirst(call: Call, hold: LimitHold, target: Priced): Expected | Fault {
   let expected = expectTarget(call, target)
   if (expected === endless && capLength(call, hold.limits)) expected = expectTarget(call, target)
+  const spent = expected === endless ? spentFor(call, hold, target) : null
+  if (spent !== null) return refuse(call, spent, null)
   if (expected === endless) expected = unboundedAnswer(longestFitting(call, hold, target))
   if ('code' in expected) call.trace.policySignals.push(refusedUncounted(expected))
   return expected
@@ -308,7 +310,7 @@ export function refusedUncounted({ message }: Fault): Signal {
   return { rule: 'budget', verdict: 'deny', text: message }
 }
 
-export function refuse({ trace }: Call, refusal: BudgetRefusal, longest: LongestAnswer | null): Fault {
+export function refuse({ trace }: Call, refusal: RefusalFacts, longest: LongestAnswer | null): Fault {
   const { fault: reason, signal } = refusedByBudget(refusal, longest)
   trace.policySignals.push(signal)
   return reason

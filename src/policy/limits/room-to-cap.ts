@@ -1,8 +1,9 @@
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
-import type { BudgetRefusal } from './budget-counters.ts'
-import { type Expected, holdOf } from './expected-use.ts'
+import { amountOf, type BudgetRefusal } from './budget-counters.ts'
+import type { RefusalFacts } from './budget-faults.ts'
+import { type Expected, holdOf, needOf } from './expected-use.ts'
 
 /** The least that each answer is cut down to: of some endpoints a smaller limit is invalid, and nobody is served by it. */
 const leastAnswer = 16
@@ -60,7 +61,17 @@ export interface BudgetState {
   limit: Limit
   /** With what is granted on top of it. */
   most: number
-  use: { used: number; held: number }
+  use: { used: number; held: number; holders: number; resetsAt: number | null }
+}
+
+/** The first of the budgets that has no room for the shortest answer either, whoever else holds some of it. */
+export function findSpent(budgets: readonly BudgetState[], shortest: Expected): RefusalFacts | null {
+  for (const { limit, most, use } of budgets) {
+    const need = amountOf(limit, needOf(shortest, shortest.output))
+    if (most > 0 && Number(need) <= most - use.used) continue
+    return { limit, period: { end: use.resetsAt ?? 0 }, need, most, use, why: 'spent' }
+  }
+  return null
 }
 
 /** Quotes, braces, and a number of seven digits. */

@@ -2,10 +2,17 @@ import type { Fault } from '../../../core/errors.ts'
 import { type Limit, limitAt } from '../../../core/policy-limits.ts'
 import type { Signal } from '../../../core/record.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
-import { type LongestAnswer, refusedByBudget } from '../../../policy/limits/budget-faults.ts'
+import { type LongestAnswer, type RefusalFacts, refusedByBudget } from '../../../policy/limits/budget-faults.ts'
 import { dearestOf, type Expected, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
 import { refusedByLimit, withinLimits } from '../../../policy/limits/limit-faults.ts'
-import { anyLength, cappedToRoom, capUnknown, longestAnswer, roomToCap } from '../../../policy/limits/room-to-cap.ts'
+import {
+  anyLength,
+  cappedToRoom,
+  capUnknown,
+  findSpent,
+  longestAnswer,
+  roomToCap,
+} from '../../../policy/limits/room-to-cap.ts'
 import type { Candidate } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
 import {
@@ -75,6 +82,11 @@ export function explainBudgets(
       note = [cappedToRoom(unknown.limit, asked.outputLimit, room)]
       continue
     }
+    const spent = expected === endless ? spentFor(context, first, asked, refusing, now) : null
+    if (spent !== null) {
+      const { fault, signal } = refusedByBudget(spent, null)
+      return { fault, signals: [...note, signal], room: null }
+    }
     if ('code' in expected) {
       const fault = expected === endless ? unboundedAnswer(longest(context, first, asked, refusing, now)) : expected
       return { fault, signals: [...note, denied(fault)], room: null }
@@ -113,12 +125,26 @@ function longest(
   if (limitedBy === null) return null
   const known = context.kinds.find(({ kind }) => kind === first.provider.kind)?.outputLimit
   const name = outputLimit === null && limitedBy === 'max_completion_tokens' ? (known ?? limitedBy) : limitedBy
-  const budgets = refusing.map((limit) => {
-    return { limit, most: limitAt(limit, now), use: context.runtime.limitUsage(limit, null, user) }
-  })
+  const budgets = budgetsNow(context, refusing, user, now)
   const each = expectEach(context, first, { ...asked, room: anyLength }, refusing)
   const expected = each.flatMap((one) => ('code' in one ? [] : one))
   return { name, most: longestAnswer(budgets, expected, { answers, adds: outputLimit === null ? name : null }) }
+}
+
+/** A budget that an answer of a token does not fit into either. */
+function spentFor(
+  context: Context,
+  first: Candidate,
+  asked: CountedCall,
+  refusing: readonly Limit[],
+  now: number,
+): RefusalFacts | null {
+  const shortest = expect(context, first, { ...asked, room: asked.answers }, refusing)
+  return 'code' in shortest ? null : findSpent(budgetsNow(context, refusing, asked.user, now), shortest)
+}
+
+function budgetsNow({ runtime }: Context, refusing: readonly Limit[], user: string | null, now: number) {
+  return refusing.map((limit) => ({ limit, most: limitAt(limit, now), use: runtime.limitUsage(limit, null, user) }))
 }
 
 function expectModel(
