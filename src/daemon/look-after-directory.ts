@@ -1,5 +1,6 @@
 import { closeSync, openSync, renameSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { giveRoom } from '../admin/handlers/with-reserve.ts'
 import { reserveFile } from '../core/reserve.ts'
 import { checkDirectory } from './doctor/directory.ts'
 import type { Log } from './log.ts'
@@ -7,6 +8,8 @@ import type { Log } from './log.ts'
 const reserveBytes = 8 * 1024 * 1024
 /** A disk with less than that free needs it for records. */
 const leastFreeBytes = 4 * reserveBytes
+/** What a start writes: the process's id, and what stands beside the database while it is open. */
+const startBytes = 256 * 1024
 const everyMs = 60_000
 /** Written, and not only promised by the file's size. */
 const zeros = Buffer.alloc(1024 * 1024)
@@ -19,6 +22,16 @@ export function lookAfterDirectory(directory: string, log: Pick<Log, 'warn'>): (
   const timer = setInterval(() => makeReserve(directory), everyMs)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** On a full disk, from the reserve: a gateway that is started again serves, whatever it cannot write. */
+export function makeRoomToStart(directory: string): void {
+  try {
+    const { bavail, bsize } = statfsSync(directory)
+    if (bavail * bsize < startBytes) giveRoom(directory)
+  } catch {
+    // What stands in the way says so itself.
+  }
 }
 
 /** A gateway without it is as good as any until its disk is full: nothing that fails here is worth a word. */

@@ -144,6 +144,8 @@ async function takeDataDirectory(options: ServeOptions, boot: string, begun: Asy
   // The store's thread would keep the process alive; it is the last to go, since calls under way need it.
   begun.defer(async () => opened.foundation?.store.close())
   makeDirectory(settings.dataDirectory)
+  const { makeRoomToStart } = await import('./look-after-directory.ts')
+  makeRoomToStart(settings.dataDirectory)
   const onLocked = async () => {
     const { socket: socketPath, socketGroup } = settings.admin
     const { dataDirectory } = settings

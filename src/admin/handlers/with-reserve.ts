@@ -20,7 +20,7 @@ export async function withReserve<Output>(context: AdminContext, change: () => P
 }
 
 /** False: there is none left. */
-function giveRoom(directory: string): boolean {
+export function giveRoom(directory: string): boolean {
   const place = join(directory, reserveFile)
   try {
     const { size } = statSync(place)
