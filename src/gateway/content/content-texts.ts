@@ -63,7 +63,7 @@ const dataNames = new Set(
   `args arguments parameters parametersJsonSchema parameters_json_schema input_schema inputSchema json_schema schema
   responseSchema response_schema responseJsonSchema response_json_schema`.split(/\s+/),
 )
-const argumentNames = new Set(['args', 'arguments'])
+const argumentsName = /^arg(?:ument)?s$/
 /** JSON as the client or the model makes it: its names and numbers may be content too. */
 const freeNames = new Set([...dataNames, 'input', 'response', 'output', 'metadata', 'structuredContent'])
 /** JSON in a text. */
@@ -119,7 +119,7 @@ class TextFinder {
     if (node.kind === 'scalar') return this.#number(node, name, path, around)
     if (node.kind === 'object') {
       const isData = around.isData || dataNames.has(name)
-      const isArgument = around.isArgument || argumentNames.has(name)
+      const isArgument = around.isArgument || argumentsName.test(name)
       return this.#object(node, path, { ...around, isData, isArgument, isFree: around.isFree || freeNames.has(name) })
     }
     if (tokenNames.has(name) && holdsTokens(node)) this.#found.unseen = true

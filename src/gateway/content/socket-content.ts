@@ -35,13 +35,13 @@ const prompts = new Set(['response.create', 'response.steer'])
 const ends = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.done'])
 /** A larger event is refused, as in a stream of HTTP. */
 const mostBytes = 1024 * 1024
-/** Of so many labels is remembered which texts looked like placeholders. */
+/** Far more than any text has that looks like placeholders; beyond it, all is forgotten. */
 const mostLabels = 1000
 /** Far more than any client has. */
 const mostStreams = 100
 /** So much is looked through at once. */
 const windowBytes = 64 * 1024
-const none = highestIn(Buffer.alloc(0))
+const none: ReturnType<typeof highestIn> = () => 0
 const nothing: PassedFrames = []
 
 /**
@@ -129,10 +129,7 @@ export class SocketContent {
     for (let from = 0; from < frame.length; from += windowBytes) {
       if (from > 0) await nextTurn()
       noteNumbers(frame.toString('latin1', from, from + windowBytes + longestPlaceholder), this.#written)
-      for (const oldest of this.#written.keys()) {
-        if (this.#written.size <= mostLabels) break
-        this.#written.delete(oldest)
-      }
+      if (this.#written.size > mostLabels) this.#written.clear()
     }
   }
 

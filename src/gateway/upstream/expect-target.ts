@@ -19,6 +19,12 @@ export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels
   provider: Pick<Candidate['provider'], 'id'>
 }
 
+interface Asked {
+  forAccount?: boolean
+  priority?: boolean
+  outputCap: number | null
+}
+
 /**
  * Of the models that may answer there, the dearest. `forAccount`: the limits of the provider's own account never only warn.
  * `priority`: a frame of a connection asks for that tier.
@@ -26,28 +32,21 @@ export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels
 export function expectTarget(
   call: Call,
   target: Priced,
-  { forAccount = false, priority = false }: { forAccount?: boolean; priority?: boolean } = {},
+  asked: Pick<Asked, 'forAccount' | 'priority'> = {},
 ): Expected | Fault {
-  const others = fallbackModels(call, target)
-  const options = { forAccount, priority, outputCap: call.outputCap }
-  return others === undefined
-    ? expectModel(call, target, options)
-    : dearestOf(namesOf(target, others).map((each) => expectModel(call, each, options)))
+  return dearestOf(expectEach(call, target, { ...asked, outputCap: call.outputCap }))
 }
 
-/** Each of them, if the client let its answer be so long. */
-export function expectLong(call: Call, target: Priced, outputCap: number): (Expected | Fault)[] {
-  const options = { forAccount: false, priority: false, outputCap }
-  return namesOf(target, fallbackModels(call, target) ?? []).map((each) => expectModel(call, each, options))
+/** Each of them. `outputCap`: if the client let its answer be so long. */
+export function expectEach(call: Call, target: Priced, asked: Asked): (Expected | Fault)[] {
+  const names = [target.upstreamModel, ...(fallbackModels(call, target) ?? [])]
+  return names.map((upstreamModel) => expectModel(call, { ...target, upstreamModel }, asked))
 }
-
-const namesOf = (target: Priced, others: readonly string[]): Priced[] =>
-  [target.upstreamModel, ...others].map((upstreamModel) => ({ ...target, upstreamModel }))
 
 function expectModel(
   call: Call,
   { provider, upstreamModel }: Priced,
-  { forAccount, priority, outputCap }: { forAccount: boolean; priority: boolean; outputCap: number | null },
+  { forAccount, priority, outputCap }: Asked,
 ): Expected | Fault {
   const { gateway, inspection, match, body } = call
   const live = gateway.model.configuration.providers.get(provider.id)
@@ -62,7 +61,7 @@ function expectModel(
   const { unpriced } = call.arrival
   const price = isFree
     ? null
-    : priceForTier(found ?? unpriced?.price ?? null, () => priority || asksPriority(body.bytes))
+    : priceForTier(found ?? unpriced?.price ?? null, () => priority ?? asksPriority(body.bytes))
   const isUnknown = isLater && earlier === null
   if (!isFree && !isUnknown && price === null && unpriced === null && usesTokens && countsUsd(call))
     return noPrice(model)

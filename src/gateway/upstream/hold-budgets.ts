@@ -86,9 +86,11 @@ const momentOf = ({ gateway }: Call, now: number): Moment => ({ timeZone: gatewa
 function expectFirst(call: Call, hold: LimitHold, target: Priced): Expected | Fault {
   let expected = expectTarget(call, target)
   if (expected === endless && capLength(call, hold.limits)) expected = expectTarget(call, target)
-  const spent = expected === endless ? spentFor(call, hold, target) : null
-  if (spent !== null) return refuse(call, spent, null)
-  if (expected === endless) expected = unboundedAnswer(longestFitting(call, hold, target))
+  if (expected === endless) {
+    const spent = spentFor(call, hold, target)
+    if (spent !== null) return refuse(call, spent, null)
+    expected = unboundedAnswer(longestFitting(call, hold, target))
+  }
   if ('code' in expected) call.trace.policySignals.push(refusedUncounted(expected))
   return expected
 }

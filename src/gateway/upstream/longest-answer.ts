@@ -5,7 +5,7 @@ import { dearestOf } from '../../policy/limits/expected-use.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { anyLength, type BudgetState, findSpent, longestAnswer } from '../../policy/limits/room-to-cap.ts'
 import type { Call } from '../request/call.ts'
-import { expectLong, type Priced } from './expect-target.ts'
+import { expectEach, type Priced } from './expect-target.ts'
 
 /** What a client is told that its budgets refuse: how long they would let an answer be. */
 export function longestFitting(call: Call, hold: LimitHold, target: Priced): LongestAnswer | null {
@@ -14,7 +14,7 @@ export function longestFitting(call: Call, hold: LimitHold, target: Priced): Lon
   if (outputLimits === undefined) return null
   const { providers } = gateway.model.configuration
   const budgets = budgetsNow(call, hold)
-  const expected = expectLong(call, target, anyLength).flatMap((each) => ('code' in each ? [] : each))
+  const expected = expectEach(call, target, { outputCap: anyLength }).flatMap((each) => ('code' in each ? [] : each))
   const known = providers.get(target.provider.id)?.kind.outputLimit
   const written = outputLimits.names.find((name) => name === known) ?? outputLimits.names[0] ?? ''
   const name = outputLimitName(body.bytes, outputLimits, written)
@@ -24,7 +24,7 @@ export function longestFitting(call: Call, hold: LimitHold, target: Priced): Lon
 
 /** A budget that an answer of a token does not fit into either. */
 export function spentFor(call: Call, hold: LimitHold, target: Priced): RefusalFacts | null {
-  const shortest = dearestOf(expectLong(call, target, call.inspection.answers))
+  const shortest = dearestOf(expectEach(call, target, { outputCap: call.inspection.answers }))
   return 'code' in shortest ? null : findSpent(budgetsNow(call, hold), shortest)
 }
 

@@ -34,8 +34,7 @@ function findHighest(prompt: Buffer, beginning: string): number {
   let highest = 0
   for (let at = prompt.indexOf(beginning); at >= 0; at = prompt.indexOf(beginning, at + 1)) {
     const from = at + beginning.length
-    const [, digits = ''] = /^(\d{1,15})\]/.exec(prompt.toString('latin1', from, from + mostDigits + 1)) ?? []
-    highest = Math.max(highest, Number(digits))
+    highest = Math.max(highest, Number.parseInt(prompt.toString('latin1', from, from + mostDigits), 10) || 0)
   }
   return highest
 }

@@ -68,8 +68,8 @@ export interface BudgetState {
 export function findSpent(budgets: readonly BudgetState[], shortest: Expected): RefusalFacts | null {
   for (const { limit, most, use } of budgets) {
     const need = amountOf(limit, needOf(shortest, shortest.output))
-    if (most > 0 && Number(need) <= most - use.used) continue
-    return { limit, period: { end: use.resetsAt ?? 0 }, need, most, use, why: 'spent' }
+    if (most === 0 || Number(need) > most - use.used)
+      return { limit, period: { end: use.resetsAt ?? 0 }, need, most, use, why: 'spent' }
   }
   return null
 }
