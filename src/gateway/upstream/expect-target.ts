@@ -19,7 +19,7 @@ export type Priced = Pick<Candidate, 'upstreamModel' | 'additionalUpstreamModels
   provider: Pick<Candidate['provider'], 'id'>
 }
 
-interface Asked {
+interface Expectation {
   forAccount?: boolean
   priority?: boolean
   outputCap: number | null
@@ -32,13 +32,13 @@ interface Asked {
 export function expectTarget(
   call: Call,
   target: Priced,
-  asked: Pick<Asked, 'forAccount' | 'priority'> = {},
+  asked: Pick<Expectation, 'forAccount' | 'priority'> = {},
 ): Expected | Fault {
   return dearestOf(expectEach(call, target, { ...asked, outputCap: call.outputCap }))
 }
 
 /** Each of them. `outputCap`: if the client let its answer be so long. */
-export function expectEach(call: Call, target: Priced, asked: Asked): (Expected | Fault)[] {
+export function expectEach(call: Call, target: Priced, asked: Expectation): (Expected | Fault)[] {
   const names = [target.upstreamModel, ...(fallbackModels(call, target) ?? [])]
   return names.map((upstreamModel) => expectModel(call, { ...target, upstreamModel }, asked))
 }
@@ -46,7 +46,7 @@ export function expectEach(call: Call, target: Priced, asked: Asked): (Expected 
 function expectModel(
   call: Call,
   { provider, upstreamModel }: Priced,
-  { forAccount, priority, outputCap }: Asked,
+  { forAccount, priority, outputCap }: Expectation,
 ): Expected | Fault {
   const { gateway, inspection, match, body } = call
   const live = gateway.model.configuration.providers.get(provider.id)
