@@ -55,6 +55,16 @@ export const leaveOutSocketParts: Plugin = {
   },
 }
 
+/** Amazon's signer also signs single messages of a stream (4 KB), which are only read here. */
+export const leaveOutMessageSigning: Plugin = {
+  name: 'leave-out-message-signing',
+  setup(build) {
+    build.onLoad({ filter: /@smithy\/signature-v4\/.*\/HeaderFormatter\.js$/ }, () => ({
+      contents: "export class HeaderFormatter { format() { throw new Error('left out of the bundle') } }",
+    }))
+  },
+}
+
 /** Amazon's signer carries a maker of UUIDs (1 KB) for platforms without `crypto.randomUUID`. */
 export const leaveOutUuids: Plugin = {
   name: 'leave-out-uuids',

@@ -14,10 +14,14 @@ const everyMs = 60_000
 /** Written, and not only promised by the file's size. */
 const zeros = Buffer.alloc(1024 * 1024)
 
-/** Says who else may enter it; keeps the reserve, and makes it whole again when it was used and there is room. The result ends that. */
+/**
+ * Says who else may enter it; makes room for a start, keeps the reserve, and makes it whole again when it was used and there is
+ * room. The result ends that.
+ */
 export function lookAfterDirectory(directory: string, log: Pick<Log, 'warn'>): () => void {
   const [access] = checkDirectory(directory, Date.now())
   if (access !== undefined && access.state !== 'ok') log.warn(access.message, { remedy: access.remedy ?? '' })
+  makeRoomToStart(directory)
   makeReserve(directory)
   const timer = setInterval(() => makeReserve(directory), everyMs)
   timer.unref()
@@ -25,7 +29,7 @@ export function lookAfterDirectory(directory: string, log: Pick<Log, 'warn'>): (
 }
 
 /** On a full disk, from the reserve: a gateway that is started again serves, whatever it cannot write. */
-export function makeRoomToStart(directory: string): void {
+function makeRoomToStart(directory: string): void {
   try {
     const { bavail, bsize } = statfsSync(directory)
     if (bavail * bsize < startBytes) giveRoom(directory)

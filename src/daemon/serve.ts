@@ -79,8 +79,6 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
   const { foundation, admin } = await takeDataDirectory(options, boot, begun)
   announceUpgrade(foundation, log)
-  const { lookAfterDirectory } = await import('./look-after-directory.ts')
-  begun.defer(lookAfterDirectory(settings.dataDirectory, log))
   const cluster = await takeCluster(options, foundation, begun)
   const consoleListener = await takeConsole(options, certificates, begun)
   const prepared = demo ? await (await import('./demo.ts')).prepareDemo(foundation.store) : null
@@ -138,14 +136,14 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
  * is opened: that may take long, and commands find the gateway and wait.
  */
 async function takeDataDirectory(options: ServeOptions, boot: string, begun: AsyncDisposableStack) {
-  const { settings, credentialsDirectory, version } = options
+  const { settings, credentialsDirectory, version, log } = options
   const opened: { foundation?: Foundation } = {}
   const admin = Promise.withResolvers<AdminServer>()
   // The store's thread would keep the process alive; it is the last to go, since calls under way need it.
   begun.defer(async () => opened.foundation?.store.close())
   makeDirectory(settings.dataDirectory)
-  const { makeRoomToStart } = await import('./look-after-directory.ts')
-  makeRoomToStart(settings.dataDirectory)
+  const { lookAfterDirectory } = await import('./look-after-directory.ts')
+  begun.defer(lookAfterDirectory(settings.dataDirectory, log))
   const onLocked = async () => {
     const { socket: socketPath, socketGroup } = settings.admin
     const { dataDirectory } = settings

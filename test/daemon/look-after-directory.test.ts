@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { makeRoomToStart } from '../../src/daemon/look-after-directory.ts'
+import { lookAfterDirectory } from '../../src/daemon/look-after-directory.ts'
 
 const free = vi.hoisted(() => ({ bytes: 0 }))
 vi.mock('node:fs', async (original) => ({
@@ -14,13 +14,16 @@ it('a start on a full disk takes what it needs from the reserve, and on any othe
   const directory = mkdtempSync(join(tmpdir(), 'spgw-reserve-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const reserve = join(directory, 'reserve')
-  makeRoomToStart(directory)
+  const warn = vi.fn()
+  const start = () => lookAfterDirectory(directory, { warn })()
+  start()
   writeFileSync(reserve, '')
   truncateSync(reserve, 3_000_000)
   free.bytes = 1_000_000
-  makeRoomToStart(directory)
+  start()
   expect(statSync(reserve).size).toBe(3_000_000)
   free.bytes = 100_000
-  makeRoomToStart(directory)
+  start()
   expect(statSync(reserve).size).toBe(3_000_000 - 1024 * 1024)
+  expect(warn).not.toHaveBeenCalled()
 })
