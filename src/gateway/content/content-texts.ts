@@ -34,7 +34,7 @@ export const fixedNames: ReadonlySet<string> = new Set(
   `type role id object status call_id tool_call_id tool_use_id item_id previous_response_id prompt_cache_key user user_id
   safety_identifier service_tier encrypted_content signature thoughtSignature thought_signature media_type mime_type
   mimeType file_id fileUri file_uri finish_reason finishReason stop_reason system_fingerprint responseId modelVersion
-  model obfuscation event_id response_id conversation_id container`.split(/\s+/),
+  model obfuscation event_id response_id stream_id conversation_id container`.split(/\s+/),
 )
 /** Their values may be files in base64. */
 export const fileNames: ReadonlySet<string> = new Set(

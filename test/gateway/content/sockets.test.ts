@@ -17,7 +17,7 @@ describe('a prompt on a Responses socket', () => {
   it('is redacted, and no other byte of its frame changes', async () => {
     const { client, signals } = await stage.open('hides')
     const frame = (key: string) =>
-      `{ "type":"response.create", "model" : "m","instructions":"The key is ${key}, mind",  "input": [` +
+      `{ "type":"response.create", "model" : "m","stream_id":"${secret}","instructions":"The key is ${key}, mind",  "input": [` +
       `{"type":"function_call","call_id":"c","name":"f","arguments":"{\\"k\\": \\"${key}\\"}"},` +
       `{"type":"function_call_output","call_id":"c","output":"${key}"}], "é":1.0 }`
     client.socket.send(frame(secret))
