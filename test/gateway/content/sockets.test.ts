@@ -17,13 +17,20 @@ describe('a prompt on a Responses socket', () => {
   it('is redacted, and no other byte of its frame changes', async () => {
     const { client, signals } = await stage.open('hides')
     const frame = (key: string) =>
-      `{ "type":"response.create", "model" : "m","stream_id":"${secret}","instructions":"The key is ${key}, mind",  "input": [` +
+      `{ "type":"response.create", "model" : "m","instructions":"The key is ${key}, mind",  "input": [` +
       `{"type":"function_call","call_id":"c","name":"f","arguments":"{\\"k\\": \\"${key}\\"}"},` +
       `{"type":"function_call_output","call_id":"c","output":"${key}"}], "é":1.0 }`
     client.socket.send(frame(secret))
     const { end } = await stage.provider.accepted()
     expect((await end.next()).text).toBe(frame('[KEY_1]'))
     expect(await signals()).toMatchObject([{ rule: 'content.redact', data: { on: 'prompt', places: 3 } }])
+  })
+
+  it('keeps the name of its stream, by which its client knows the answer', async () => {
+    const { client } = await stage.open('hides')
+    client.send(create(secret, { stream_id: secret }))
+    const { end } = await stage.provider.accepted()
+    expect(await end.nextJson()).toMatchObject({ input: '[KEY_1]', stream_id: secret })
   })
 
   it('is refused by a block rule before a provider is asked, and the connection goes on', async () => {
