@@ -100,7 +100,9 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await page.getByText('$0.00 of $200.00').waitFor()
     await visit('/settings/about')
     await page.getByText('project default: $0.00 of $200.00 a month (policy small)').waitFor()
-    expect(await page.locator('.record-entry').filter({ hasText: 'Out of service' }).locator('dd').textContent()).toBe('No')
+    expect(await page.locator('.record-entry').filter({ hasText: 'Out of service' }).locator('dd').textContent()).toBe(
+      'No',
+    )
     await visit('/settings/policies')
     await confirmDanger(page, 'Remove', 'small')
     await page.getByText('No policies yet').waitFor()
