@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { ownValue } from '../core/own-value.ts'
 import { SignInRefused, signInStatus } from '../sign-in/refusal.ts'
 import { absoluteMs, type BegunSession, type SessionOfOperator } from '../sign-in/sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
@@ -26,7 +27,7 @@ export async function replyAuth(
   parts: AuthParts,
 ): Promise<Reply> {
   try {
-    const route = Object.hasOwn(routes, path) ? routes[path] : undefined
+    const route = ownValue(routes, path)
     if (route === undefined) throw new SignInRefused('not_found', 'Not found.', 'Reload the page.')
     if (route.method !== readMethod(request))
       return { ...jsonReply(405, errorBody('invalid', `Use ${route.method}.`, '')), headers: { allow: route.method } }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { ownValue } from '../core/own-value.ts'
 import { parseDuration } from '../core/units.ts'
 import { type ConvertedAlert, type ConvertedPolicy, durationOf } from './converted.ts'
 import { countOf, isTree, listOf, numberOf, type Path, type Source, settingIn, type Tree, textOf } from './source.ts'
@@ -186,7 +187,7 @@ const explanations: Record<string, WhyLeft> = {
 const unknownSetting: WhyLeft = ['it has no counterpart here', 'Check whether you still need it.']
 
 function explain(name: string): WhyLeft {
-  return (Object.hasOwn(explanations, name) ? explanations[name] : undefined) ?? unknownSetting
+  return ownValue(explanations, name) ?? unknownSetting
 }
 
 /** Reports all that nothing was made of. */

@@ -1,3 +1,4 @@
+import { ownValue } from '../core/own-value.ts'
 import { Secret } from '../core/secret.ts'
 import { describeUnset, variableForm } from '../core/variables.ts'
 import { flag, moment } from './forms.ts'
@@ -279,7 +280,7 @@ function fillVariables(text: string, variables: Readonly<Record<string, string>>
   const missing: string[] = []
   const filled = text.replace(variableForm, (whole, escaped: string | undefined, name: string | undefined) => {
     if (escaped !== undefined) return escaped
-    const value = name !== undefined && Object.hasOwn(variables, name) ? variables[name] : undefined
+    const value = name === undefined ? undefined : ownValue(variables, name)
     if (value !== undefined && value !== '') return value
     missing.push(name ?? '')
     return whole

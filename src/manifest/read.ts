@@ -1,6 +1,7 @@
 import { resourceSections, sectionNames } from '../config/schema.ts'
 import { parseSettingsFile, type SettingsFile } from '../config/settings-file.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
+import { ownValue } from '../core/own-value.ts'
 import { readEntry } from './read-entry.ts'
 import { below, Reader, type SourcePosition, TooManyProblems, unknownName } from './reader.ts'
 import { isObject, type ManifestEntry, type Problem, type ResourceKind } from './resource.ts'
@@ -52,7 +53,7 @@ export function readDocuments(documents: readonly Document[], variables: Readonl
 function readFile(reader: Reader, file: SettingsFile, owners: Owner[]): void {
   for (const [name, value] of Object.entries(file.tree)) {
     const place: SourcePosition = { file, path: [name] }
-    const kind = Object.hasOwn(plainSections, name) ? plainSections[name] : undefined
+    const kind = ownValue(plainSections, name)
     if (kind !== undefined) reader.eachOf(value, place, (member, at) => readEntry(reader, kind, member, at))
     else if (name === 'projects') reader.eachOf(value, place, (member, at) => readProject(reader, member, at))
     else if (name === 'owner') readOwner(reader, value, place, owners)

@@ -1,3 +1,4 @@
+import { ownValue } from '../core/own-value.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Grant, Role } from '../store/operators/operator-tables.ts'
 
@@ -36,7 +37,7 @@ export function mapRoles(
   const values = ['*', ...(Array.isArray(claim) ? claim : [claim]).filter((value) => typeof value === 'string')]
   const granted = new Map<string | null, Role>()
   for (const value of new Set(values)) {
-    for (const { role, project } of Object.hasOwn(roles, value) ? (roles[value] ?? []) : []) {
+    for (const { role, project } of ownValue(roles, value) ?? []) {
       const found = projects.find(({ id, name }) => id === project || name === project)
       if (project !== null && found === undefined) continue
       const scope = found?.id ?? null

@@ -1,3 +1,4 @@
+import { ownValue } from '../core/own-value.ts'
 import { alertsTable } from './alerts/alerts.ts'
 import type { AuditLine, Tables } from './api.ts'
 import { cacheTable } from './cache/cache.ts'
@@ -92,8 +93,8 @@ export async function runWrite(db: Database, call: TableCall): Promise<unknown> 
 
 function accessOf(call: TableCall): string {
   const methods: Record<string, Record<string, string>> = storeAccess
-  const known = Object.hasOwn(methods, call.table) ? methods[call.table] : undefined
-  const access = known && Object.hasOwn(known, call.method) ? known[call.method] : undefined
+  const known = ownValue(methods, call.table)
+  const access = known && ownValue(known, call.method)
   if (access === undefined) throw new TypeError(`the store has no ${call.table}.${call.method}`)
   return access
 }

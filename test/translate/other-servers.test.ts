@@ -72,6 +72,15 @@ describe('what clients of other servers write in the form of chat', () => {
     },
   )
 
+  it.each(['reasoning', 'thinking'])('%s is an object, or refused by its name', (name) => {
+    const { refused } = request('chat', 'messages', chat({ [name]: 'low' }), claude)
+    expect(refused).toMatchObject({
+      code: 'invalid_request',
+      param: name,
+      message: expect.stringContaining('no object'),
+    })
+  })
+
   it('an effort that nobody knows is refused by its name', () => {
     const { refused } = request('chat', 'messages', chat({ reasoning: { effort: 'hard' } }), claude)
     expect(refused).toMatchObject({ code: 'invalid_request', param: 'reasoning.effort' })

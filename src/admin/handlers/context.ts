@@ -67,7 +67,6 @@ export interface AdminContext extends OperationContext {
   force?: boolean
 }
 
-/** The running gateway as its control plane sees it. */
 /** What of a request body decides where it goes, or why the gateway would reject it. */
 export type Inspected =
   | ({
@@ -115,6 +114,7 @@ export interface RouteCall {
   lane: LaneName
 }
 
+/** The running gateway as its control plane sees it. */
 export interface Runtime {
   version: string
   startedAt: string

@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/server'
+import { ownValue } from '../../core/own-value.ts'
 import { SealError } from '../../sealing/seal-error.ts'
 import {
   StoreBehind,
@@ -64,7 +65,7 @@ const diskTroubles: Record<string, string> = {
 /** Of a file that the gateway writes itself: a machine key, a copy for a backup. */
 function diskTrouble(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null
-  const trouble = Object.hasOwn(diskTroubles, error.code) ? diskTroubles[error.code] : undefined
+  const trouble = ownValue(diskTroubles, error.code)
   return trouble === undefined ? null : sentence(`${trouble} (${error.code})`)
 }
 

@@ -7,7 +7,7 @@ import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
 import { highestIn, longestPlaceholder, noteNumbers, Placeholders } from '../../policy/content/placeholders.ts'
 import type { Passed } from '../answer/stage.ts'
 import type { Call } from '../request/call.ts'
-import { notePatch } from '../upstream/leg.ts'
+import { notePatch, promptRedacted } from '../upstream/leg.ts'
 import { CallContent, failedRule } from './call-content.ts'
 import { ContentStage } from './content-stage.ts'
 import { inspectBody } from './inspect-prompt.ts'
@@ -120,7 +120,7 @@ export class SocketContent {
     const found = content.edits.splice(0)
     if (refused !== null) return refused
     const contentEdits = promptEdits({ renameTo: null, askForUsage: false, contentEdits: found }, models)
-    if (contentEdits.length > 0) notePatch(this.#call, 'Texts of the prompt were redacted by content rules.')
+    if (contentEdits.length > 0) notePatch(this.#call, promptRedacted)
     return applyEdits(frame, contentEdits)
   }
 

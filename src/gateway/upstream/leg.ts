@@ -210,7 +210,7 @@ function noteChange(call: Call, provider: string, change: BodyPatch): void {
   for (const [index, to] of renameAdditionalTo?.entries() ?? [])
     if (to !== inspection.additionalModels?.[index]?.name) noteRename(call, "An additional model's name", to, provider)
   if (cap !== undefined) notePatch(call, flatText('The output limit was set to ', String(cap.most), ' tokens.'))
-  if (contentEdits !== undefined) notePatch(call, 'Texts of the prompt were redacted by content rules.')
+  if (contentEdits !== undefined) notePatch(call, promptRedacted)
   if (carrierEdits !== undefined) notePatch(call, describeStripped(call.replayed?.count ?? 0))
   if (askForUsage) notePatch(call, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
 }
@@ -222,6 +222,8 @@ function describeStripped(count: number): string {
 function noteRename(call: Call, what: string, to: string, provider: string): void {
   notePatch(call, flatText(what, ' was changed to ', to, ' for ', provider, '.'))
 }
+
+export const promptRedacted = 'Texts of the prompt were redacted by content rules.'
 
 export function notePatch({ trace }: Call, text: string): void {
   trace.noteOnce('patch', text)

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { WatchedNames } from '../../core/watched-names.ts'
 import type { Reference } from '../contract.ts'
@@ -76,7 +77,7 @@ export function namedIn(body: Buffer, mayBeInput: boolean): Reference[] | Fault 
     enter: (name) => !foreign.has(name),
     text(name, value, parent) {
       const isHandle = name === 'handle' && resumptions.has(parent)
-      const reading = Object.hasOwn(readings, name) ? readings[name] : undefined
+      const reading = ownValue(readings, name)
       if (value.isEmpty || (!isHandle && reading === undefined)) return
       const text = value.readId()
       if (isHandle && value.read() === null) long = true

@@ -1,3 +1,4 @@
+import { ownValue } from '../../core/own-value.ts'
 import type { ListedProviderModel } from '../contract.ts'
 
 /**
@@ -31,5 +32,5 @@ export const demoModels: readonly ListedProviderModel[] = ['demo', ...Object.key
 }))
 
 export function behaviourOf(model: string): Behaviour {
-  return Object.hasOwn(named, model) ? (named[model] ?? plain) : plain
+  return ownValue(named, model) ?? plain
 }

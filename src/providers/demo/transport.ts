@@ -1,5 +1,6 @@
 import { asString, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { type LaneName, laneNames } from '../../core/lane.ts'
+import { ownValue } from '../../core/own-value.ts'
 import type { OutboundRequest, Transport } from '../contract.ts'
 import type { DemoAnswer } from './answer.ts'
 import { answerMessages, answerTokenCount } from './anthropic-messages.ts'
@@ -56,11 +57,11 @@ interface DemoCall {
 function findAnswering(lane: LaneName, path: string): DemoCall {
   if (lane !== 'gemini') {
     const table = lane === 'openai' ? openai : anthropic
-    return { answering: Object.hasOwn(table, path) ? (table[path] ?? null) : null, pathModel: null }
+    return { answering: ownValue(table, path) ?? null, pathModel: null }
   }
   const match = geminiPath.exec(decode(path))
   const verb = match?.[2] ?? ''
-  return { answering: Object.hasOwn(gemini, verb) ? (gemini[verb] ?? null) : null, pathModel: match?.[1] ?? null }
+  return { answering: ownValue(gemini, verb) ?? null, pathModel: match?.[1] ?? null }
 }
 
 function answerCall(request: OutboundRequest): { answer: DemoAnswer; model: string } {

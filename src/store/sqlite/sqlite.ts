@@ -10,6 +10,7 @@ import {
   type SqliteStatement,
   type TransactionSettings,
 } from 'kysely'
+import { ownValue } from '../../core/own-value.ts'
 import { readTags } from '../records/record-json.ts'
 
 /** A lock held elsewhere stops the thread for at most this long; longer waits are made by timer (`connection.ts`). */
@@ -46,7 +47,7 @@ export function openSqlite(file: SqliteFile): Sqlite.Database {
 function defineFunctions(database: Sqlite.Database): void {
   database.function('has_tag', { deterministic: true }, (text: unknown, name: unknown, value: unknown) => {
     const tags = readTags(String(text))
-    const found = Object.hasOwn(tags, String(name)) ? tags[String(name)] : undefined
+    const found = ownValue(tags, String(name))
     return found !== undefined && (value === null || found === value) ? 1 : 0
   })
 }

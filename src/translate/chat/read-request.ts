@@ -110,7 +110,7 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 
 /** Clients of other servers write `reasoning` (OpenRouter, Snowflake) or `thinking` (Z.ai, DeepSeek). */
 function readReasoning({ reasoning_effort, reasoning, thinking }: JsonObject): ReasoningSettings | null {
-  const [asked, thinks] = [asObject(reasoning), asObject(thinking)]
+  const [asked, thinks] = [settingsOf('reasoning', reasoning), settingsOf('thinking', thinking)]
   // `default` is Groq's word for what goes without saying.
   const written = reasoning_effort === 'default' ? null : (reasoning_effort ?? null)
   const wanted = written ?? asked?.effort ?? null
@@ -128,6 +128,12 @@ function readReasoning({ reasoning_effort, reasoning, thinking }: JsonObject): R
   const open = asked?.enabled === true || thinks?.type === 'enabled' || thinks?.type === 'adaptive' ? -1 : null
   if (effort !== null) return { ...settings, effort, budget: null }
   return (budget ?? open) === null ? null : { ...settings, effort: null, budget: budget ?? open }
+}
+
+function settingsOf(name: string, value: unknown): JsonObject | null {
+  const settings = asObject(value)
+  if (settings === null && value !== null && value !== undefined) throw new RequestError(name, `${name} is no object`)
+  return settings
 }
 
 function readTools(body: JsonObject): Tool[] {

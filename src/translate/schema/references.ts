@@ -1,4 +1,5 @@
 import { asObject, type JsonObject } from '../../core/json-value.ts'
+import { ownValue } from '../../core/own-value.ts'
 
 /** How deep a schema may nest: what is deeper is no schema that a person wrote. */
 export const deepest = 100
@@ -59,7 +60,7 @@ export class References {
 }
 
 function ownMember(object: JsonObject | null, name: string): unknown {
-  return object !== null && Object.hasOwn(object, name) ? object[name] : undefined
+  return object === null ? undefined : ownValue(object, name)
 }
 
 function decode(step: string): string {
