@@ -37,7 +37,7 @@ npm run bench -- nodes           a gateway alone and nodes of a cluster: what a 
 const forms: Record<Form, { rounds: number; seconds: number; warmUpSeconds: number }> = {
   full: { rounds: 3, seconds: 4, warmUpSeconds: 8 },
   quick: { rounds: 1, seconds: 2, warmUpSeconds: 2 },
-  cpu: { rounds: 3, seconds: 3, warmUpSeconds: 5 },
+  cpu: { rounds: 3, seconds: 3, warmUpSeconds: 8 },
   profile: { rounds: 1, seconds: 6, warmUpSeconds: 5 },
   bodies: { rounds: 1, seconds: 0, warmUpSeconds: 0 },
   sockets: { rounds: 1, seconds: 0, warmUpSeconds: 0 },

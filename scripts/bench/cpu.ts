@@ -24,54 +24,45 @@ interface Contestant {
 
 /**
  * The loop of daily work: one load on the gateway and its rivals in turns, `rounds` times within seconds of one another, and
- * what each thread used. Each target is started once, so that its code is warm. What is compared with the same gateway without
- * it is measured on a second process at the same time: in turns one of both would get the better seconds of the machine.
- * Returns the text to print.
+ * what each thread used. Each target is started once, so that its code is warm. A load that is compared with the same load without
+ * something goes to the same process, in turns that change their order: of two processes one has compiled more than the other
+ * when the rounds begin, and both fight for the caches of one core. Returns the text to print.
  */
 export async function measureCpu(bench: Bench, name: string, rounds: number): Promise<string> {
   const load = loads[name]
   if (load === undefined) throw new Error(`no load ${name}: ${Object.keys(loads).join(', ')}`)
-  const contests: Contestant[][] = []
+  const contestants: Contestant[] = []
   const costs = new Map<string, Cost[]>()
   const other = load.against === undefined ? undefined : loads[load.against]
   try {
     for (const [each, begin] of Object.entries(bench.starters) as [TargetName, () => Promise<Target>][]) {
       if (load.without?.includes(each) || (other !== undefined && isRival(each))) continue
-      const contest: Contestant[] = []
-      contests.push(contest)
-      contest.push({ title: each, target: await begin(), load })
-      if (other !== undefined) contest.push({ title: each + without, target: await begin(), load: other })
-      await playAll(bench, contest, isRival(each) ? rivalSeconds : bench.warmUpSeconds * contest.length)
+      const target = await begin()
+      contestants.push({ title: each, target, load })
+      if (other !== undefined) contestants.push({ title: each + without, target, load: other })
     }
+    for (const { target, load } of contestants)
+      await load.play(bench, target, isRival(target.name) ? rivalSeconds : bench.warmUpSeconds)
     for (let round = 0; round < rounds; round++)
-      for (const contest of contests)
-        for (const [title, cost] of await measureOnce(bench, contest))
-          costs.set(title, [...(costs.get(title) ?? []), cost])
+      for (const each of round % 2 === 0 ? contestants : contestants.toReversed())
+        costs.set(each.title, [...(costs.get(each.title) ?? []), await measureOnce(bench, each)])
   } finally {
-    for (const { target } of contests.flat()) await target.stop()
+    for (const target of new Set(contestants.map(({ target }) => target))) await target.stop()
   }
   return render(name, load.unit, costs)
 }
 
 const without = ' without'
 
-/** Resolves with the pieces of each. */
-async function playAll(bench: Bench, contest: readonly Contestant[], seconds: number): Promise<number[]> {
-  return await Promise.all(contest.map(({ target, load }) => load.play(bench, target, seconds, contest.length)))
-}
-
-async function measureOnce(bench: Bench, contest: readonly Contestant[]): Promise<[string, Cost][]> {
-  for (const { target } of contest) await untilQuiet(target.pid)
-  const meters = contest.map(({ target }) => startMeter(target.pid))
+async function measureOnce(bench: Bench, { target, load }: Contestant): Promise<Cost> {
+  await untilQuiet(target.pid)
+  const cost = startMeter(target.pid)
   const begun = performance.now()
-  const isShort = contest.some(({ target, load }) => target.name === 'nginx' && load.unit === 'request')
-  const played = await playAll(bench, contest, isShort ? rivalSeconds : bench.seconds)
+  const isShort = target.name === 'nginx' && load.unit === 'request'
+  const pieces = await load.play(bench, target, isShort ? rivalSeconds : bench.seconds)
   const tookMs = performance.now() - begun
-  for (const { target } of contest) await untilQuiet(target.pid)
-  return contest.flatMap(({ title }, index): [string, Cost][] => {
-    const [cost, pieces] = [meters[index], played[index]]
-    return cost === undefined || pieces === undefined ? [] : [[title, cost(pieces, tookMs)]]
-  })
+  await untilQuiet(target.pid)
+  return cost(pieces, tookMs)
 }
 
 /** Returns what tells the cost of so many pieces since then. */
@@ -88,7 +79,7 @@ function startMeter(pid: number): (pieces: number, tookMs: number) => Cost {
   }
 }
 
-function isRival(name: TargetName): boolean {
+function isRival(name: string): boolean {
   return name === 'nginx' || name === 'portkey'
 }
 

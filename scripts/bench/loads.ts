@@ -8,10 +8,10 @@ export interface PieceLoad {
   unit: 'request' | 'chunk'
   /** Who cannot take part. */
   without?: TargetName[]
-  /** The same load without what this one measures: the gateway is measured under both, at the same time. */
+  /** The same load without what this one measures: the gateway is measured under both, in turns. */
   against?: string
-  /** Resolves with the number of pieces, each of which was answered well. `players`: so many targets share the load. */
-  play(bench: Bench, target: Target, seconds: number, players?: number): Promise<number>
+  /** Resolves with the number of pieces, each of which was answered well. */
+  play(bench: Bench, target: Target, seconds: number): Promise<number>
 }
 
 const streamCount = 300
@@ -39,10 +39,10 @@ export const loads: Readonly<Record<string, PieceLoad>> = {
 function chunks({ way = 'openai', key }: { way?: Way; key?: BenchKey } = {}): PieceLoad {
   return {
     unit: 'chunk',
-    async play(_bench, target, seconds, players = 1) {
-      const [streams, count] = [Math.round(streamCount / players), Math.round((seconds * 1000) / chunkPaceMs)]
-      await playStreams(target, way, streams, count, chunkPaceMs, key)
-      return streams * count
+    async play(_bench, target, seconds) {
+      const count = Math.round((seconds * 1000) / chunkPaceMs)
+      await playStreams(target, way, streamCount, count, chunkPaceMs, key)
+      return streamCount * count
     },
   }
 }
@@ -50,8 +50,8 @@ function chunks({ way = 'openai', key }: { way?: Way; key?: BenchKey } = {}): Pi
 function requests(call: Call, connections: number): PieceLoad {
   return {
     unit: 'request',
-    async play(bench, target, seconds, players = 1) {
-      return (await drive(bench, target, call, { connections: connections / players, seconds })).requests
+    async play(bench, target, seconds) {
+      return (await drive(bench, target, call, { connections, seconds })).requests
     },
   }
 }
