@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { errorCodes } from '../../src/core/errors.ts'
+import { version } from '../../src/daemon/version.ts'
 import { lanes } from '../../src/lanes/index.ts'
 import { localCommands } from '../../src/local-commands.ts'
 import { providerKinds } from '../../src/providers/index.ts'
@@ -87,6 +88,15 @@ describe('README.md', () => {
     expect(providerKinds.map(({ kind }) => kind).filter((name) => !text.includes(`\`${name}\``))).toEqual([])
     for (const { prefix } of lanes)
       expect(text).toMatch(new RegExp(`\\| \\w+ lane, \`${prefix}[^|]*\\|[^|]*docs/lanes.md`))
+  })
+})
+
+describe('the version', () => {
+  it('is that of package.json on the pages that show it, and has a section in CHANGELOG.md', () => {
+    const read = (name: string) => readFileSync(join(root, name), 'utf8')
+    const shown = ['README.md', 'docs/tui.md'].flatMap((name) => read(name).match(/spgw \d+\.\d+\.\d+/g) ?? [])
+    expect(shown).toEqual([`spgw ${version}`, `spgw ${version}`])
+    expect(read('CHANGELOG.md')).toMatch(new RegExp(`^## \\[${version}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm'))
   })
 })
 
