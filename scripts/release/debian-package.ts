@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { listManualFiles } from './manual-files.ts'
 import { type TarEntry, withDirectories, writeTar } from './tar.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -18,12 +19,13 @@ export interface DebianPackageOptions {
 }
 
 /**
- * A package for Debian and Ubuntu (deb(5)): the executable, its systemd unit and a file for settings in variables. It makes
- * the user `spgw`, and leaves the data directory alone when it is removed, even when it is purged.
+ * A package for Debian and Ubuntu (deb(5)): the executable, its manual pages and completions, its systemd unit and a file for
+ * settings in variables. It makes the user `spgw`, and leaves the data directory alone when it is removed, even when it is
+ * purged.
  */
 export async function writeDebianPackage(options: DebianPackageOptions): Promise<Buffer> {
   const { seconds } = options
-  const files = withDirectories(await listFiles(options.executable))
+  const files = withDirectories(await listFiles(options))
   const size = files.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
   const control = [
     file('control', describe(options, Math.ceil(size / 1024))),
@@ -51,7 +53,7 @@ function file(path: string, text: string, mode = 0o644): TarEntry {
   return { path, kind: 'file', mode, bytes: Buffer.from(text) }
 }
 
-async function listFiles(executable: string): Promise<TarEntry[]> {
+async function listFiles({ executable, version }: DebianPackageOptions): Promise<TarEntry[]> {
   const read = (path: string) => readFile(join(root, path), 'utf8')
   const unit = (await read('examples/systemd/spgw.service'))
     .replace('ExecStart=/usr/local/bin/spgw', `EnvironmentFile=-${conffile}\nExecStart=/usr/bin/spgw`)
@@ -64,6 +66,7 @@ async function listFiles(executable: string): Promise<TarEntry[]> {
     file(conffile.slice(1), defaults, 0o600),
     file('usr/share/doc/spgw/copyright', await read('LICENSE')),
     file('usr/share/doc/spgw/config.example.yaml', await read('config.example.yaml')),
+    ...listManualFiles(version),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type TarEntry, withDirectories, writeTar } from './tar.ts'
 
@@ -30,6 +31,7 @@ export async function writeNpmPackage(options: NpmPackageOptions): Promise<Buffe
   })
   const entries = [
     file('package.json', Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)),
+    file('LICENSE', await readFile(join(import.meta.dirname, '../../LICENSE'))),
     file('README.md', Buffer.from(readme)),
     file('spgw', await readFile(options.executable), 0o755),
   ]

@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { collectDebianFiles } from '../../scripts/release/debian-files.ts'
 import { writeDebianPackage } from '../../scripts/release/debian-package.ts'
 import { dataDirectory, imageUser, writeImage } from '../../scripts/release/image.ts'
+import { version } from '../../src/daemon/version.ts'
 import { executable, hasProgram } from '../support/executable.ts'
 
-const options = { executable, version: '0.1.0', architecture: 'amd64', seconds: 1_700_000_000, level: 1 }
+const options = { executable, version, architecture: 'amd64', seconds: 1_700_000_000, level: 1 }
 const isRoot = process.getuid?.() === 0
 const canMount = isRoot && hasProgram('unshare') && spawnSync('unshare', ['-m', 'true']).status === 0
 const onDebian = hasProgram('dpkg-query') && hasProgram('ldd') && hasProgram('tar')
@@ -116,6 +117,8 @@ inside dpkg -i /tmp/spgw.deb
 inside dpkg -V spgw
 inside dpkg -s spgw
 inside getent passwd spgw
+inside sh -c 'gzip -dc /usr/share/man/man1/spgw.1.gz | head -n 1'
+inside bash -c '. /usr/share/bash-completion/completions/spgw; complete -p spgw'
 inside stat -c '%U %a' /var/lib/spgw
 inside setpriv --reuid spgw --regid spgw --clear-groups /usr/bin/spgw version
 echo '# mine' >> "$top/root/etc/default/spgw"
@@ -138,7 +141,8 @@ it.skipIf(!canInstall)(
     expect(said).toContain('Status: install ok installed')
     expect(said).toMatch(/^spgw:x:\d+:\d+::\/var\/lib\/spgw:\/usr\/sbin\/nologin$/m)
     expect(said).toMatch(/^spgw 700$/m)
-    expect(said).toMatch(/^spgw 0\.1\.0$/m)
+    expect(said).toContain(`.TH "SPGW" "1" "" "spgw ${version}"`)
+    expect(said.split('\n')).toContain(`spgw ${version}`)
     expect(said).toMatch(/^# mine$/m)
     expect(said).toMatch(/^removed$/m)
     expect(said).toMatch(/^purged$/m)
