@@ -2,9 +2,12 @@ import type pg from 'pg'
 import { certainlyAhead } from '../core/clock-apart.ts'
 import type { NodeCondition } from '../core/node-condition.ts'
 import { conditionsPart } from './schema/conditions.ts'
+import { channel } from './schema/configuration.ts'
 import { ensurePart } from './schema/parts.ts'
 import type { Self } from './self.ts'
 
+/** Said to all nodes where they are to read at once how one is. */
+export const conditionWord = 'condition'
 /** Older than that it says nothing of now. */
 const freshFor = '15 seconds'
 
@@ -13,12 +16,16 @@ type NodeRun = Pick<Self, 'member' | 'incarnation'>
 /** Says how this node is, and reads how the others are. */
 export class Conditions {
   #own: NodeCondition | null = null
+  /** Whether the others were told that it is out of service; null: they were told nothing yet. */
+  #told: boolean | null = null
   #isReady = false
   /** As it was found with what was said before. */
   #clock: Pick<NodeCondition, 'clockAheadMs'> = {}
 
-  set(own: NodeCondition): void {
+  /** True: the others are to hear of it now. */
+  set(own: NodeCondition): boolean {
     this.#own = own
+    return isOut(own) !== this.#told
   }
 
   /** Of all nodes that are heard of, by their ids. */
@@ -44,6 +51,12 @@ export class Conditions {
       [member, JSON.stringify(own), incarnation],
     )
     const [said] = rows
-    if (said !== undefined) this.#clock = { clockAheadMs: certainlyAhead(asked, Number(said.now), Date.now()) }
+    if (said === undefined) return
+    this.#clock = { clockAheadMs: certainlyAhead(asked, Number(said.now), Date.now()) }
+    if (isOut(own) === this.#told) return
+    await client.query('select pg_notify($1, $2)', [channel, conditionWord])
+    this.#told = isOut(own)
   }
 }
+
+const isOut = ({ draining = false }: NodeCondition) => draining

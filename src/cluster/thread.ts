@@ -1,7 +1,7 @@
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { recallWord } from './budget-schema.ts'
-import { Conditions } from './conditions.ts'
+import { Conditions, conditionWord } from './conditions.ts'
 import { describeLoss, isUnusable, PostgresAway, PostgresRefusal } from './connect.ts'
 import type { LimitEvents, LimitPart } from './limits/part.ts'
 import { findSharers } from './limits/sharers.ts'
@@ -103,6 +103,7 @@ class ClusterThread {
     if (word === purgeWord) this.#shipper?.purge()
     else if (word === repriceWord) this.#shipper?.reprice()
     else if (word === countedWord) this.#shipper?.counted()
+    else if (word === conditionWord) this.#beatSoon()
     else if (word === recallWord) this.#post({ kind: 'recall', period, counter: counter.join(' ') })
     else void this.#poll()
   }
@@ -115,8 +116,9 @@ class ClusterThread {
       void this.#poll()
     } else if (request.kind === 'limits') this.#shareLimits(request.start)
     else if (request.kind === 'limit-wanted') (await this.#limits)?.want(request.want)
-    else if (request.kind === 'condition') this.#conditions.set(request.condition)
-    else if (request.kind === 'keep') this.#shipper?.keep(request.keeps)
+    else if (request.kind === 'condition') {
+      if (this.#conditions.set(request.condition)) this.#beatSoon()
+    } else if (request.kind === 'keep') this.#shipper?.keep(request.keeps)
     else if (request.kind === 'follow') this.#following?.follow(request.wanted)
     else if (request.kind === 'notify') (await this.#limits)?.notify(request.text, request.keeps)
     else if (request.kind === 'ask') await this.#answer(request)
@@ -208,6 +210,12 @@ class ClusterThread {
         await this.#postgres.linkedWithin(rest)
       }
     }
+  }
+
+  /** Now, or with the next poll, if one is under way. */
+  #beatSoon(): void {
+    this.#polls = 0
+    void this.#poll()
   }
 
   async #poll(): Promise<void> {

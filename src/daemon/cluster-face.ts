@@ -27,6 +27,8 @@ export interface ClusterFaceParts {
   records: SharedRecords | null
   /** null: nodes share none, or this one has not begun. */
   budgets(): SharedBudgets | null
+  /** Says how this node is. */
+  tell(): void
 }
 
 /** What operators see and do of the cluster. */
@@ -40,9 +42,11 @@ export function clusterFace({
   limits,
   records,
   budgets,
+  tell,
 }: ClusterFaceParts): ClusterFace {
   return {
     budgets: settings.sharesBudgets ? 'shared' : 'local',
+    tell,
     reportSpent: (spent) => budgets()?.report(spent),
     valkey: () => limits.find(),
     cluster: () => node.state?.cluster ?? null,

@@ -75,6 +75,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const address = toAddress(settings)
   let plane: StartedPlane['runtime'] | null = null
   let budgets: SharedBudgets | null = null
+  let describe = () => {}
   let describing: NodeJS.Timeout | undefined
   const limits = openLimits(settings, (start) => node.link.shareLimits(start))
   const records = settings.records === 'shared' ? new SharedRecords({ node: name, ...options.keeps }, store) : null
@@ -112,7 +113,11 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     takeSpent: (spent) => budgets?.takeSpent(spent),
   })
   return {
-    face: clusterFace({ settings, address, name, store, node, membership, limits, records, budgets: () => budgets }),
+    face: clusterFace({
+      ...{ settings, address, name, store, node, membership, limits, records },
+      budgets: () => budgets,
+      tell: () => describe(),
+    }),
     reportValkey: (listener) => limits.listen(listener),
     wantLimit: (want) => node.link.wantLimit(want),
     keep: (keeps) => records?.keep(keeps, node.link),
@@ -125,8 +130,11 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       const watched = () => watchedBudgets(runtime.snapshot())
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       node.start()
-      describing = setInterval(() => describeNode({ node, troubles, limits }, runtime), describeMs)
+      describe = () => describeNode({ node, troubles, limits }, runtime)
+      describing = setInterval(describe, describeMs)
       await Promise.all([startLimits({ node, store, log, limits, memory, cut: troubles.cut }), budgets?.start()])
+      // The run before may have been out of service.
+      describe()
     },
     want: (want) => budgets?.want(want),
     async stop() {

@@ -54,6 +54,24 @@ describe('how nodes are', () => {
     expect(await a.exchange(tables.client, a1)).toMatchObject({ nod_a: condition('2'), nod_b: condition('3') })
   })
 
+  it('is read at once by all where a node goes out of service, and comes back', async () => {
+    const tables = new Tables()
+    const conditions = new Conditions()
+    const told = () => tables.asked.filter((text) => text.startsWith('select pg_notify')).length
+    for (const [draining, isNews] of [
+      [false, true],
+      [false, false],
+      [true, true],
+      [true, false],
+      [false, true],
+    ] as const) {
+      const before = told()
+      expect(conditions.set({ ...condition('1'), draining })).toBe(isNews)
+      await conditions.exchange(tables.client, a1)
+      expect(told() - before).toBe(isNews ? 1 : 0)
+    }
+  })
+
   it('has how far its clock is from that of PostgreSQL, from the second time on', async () => {
     const tables = new Tables()
     tables.ahead = -3_600_000

@@ -354,7 +354,10 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect(await readiness()).toBe(503)
     // What a load balancer has not noticed yet is served.
     sent.add((await ask('gw-b')) ?? '')
+    const isOut = async () => (await first.admin.status({})).cluster?.nodes.find(({ name }) => name === 'gw-b')?.draining
+    expect(await isOut()).toBe(true)
     expect((await second.admin.cluster.drain({ undo: true })).draining).toBe(false)
+    await expect.poll(isOut, { timeout: 1500 }).toBe(false)
     expect(await readiness()).toBe(200)
     await expect(first.admin.cluster.dissolve({})).rejects.toThrow(/other nodes are members \(gw-b\)/i)
     const made = await call('gw-b', 'POST', '')
