@@ -26,6 +26,11 @@ const advices: readonly [says: RegExp, advice: (setting: string) => string][] = 
     /^permission denied for database/,
     () => 'a cluster is founded by a user who may create a schema there (docs/cluster.md, Users of PostgreSQL)',
   ],
+  [
+    /^permission denied for/,
+    (setting) =>
+      `let the user in cluster.${setting} read and write there (docs/cluster.md, Users of PostgreSQL); spgw doctor names every right that is missing`,
+  ],
   [/^no pg_hba.conf entry/, () => 'let this machine in there, by a line of pg_hba.conf'],
   [/^sorry, too many clients|^remaining connection slots/, () => 'raise max_connections (a node needs up to seven)'],
   [/^The server does not support SSL/, () => 'set ssl = on there; to another machine connections are always encrypted'],

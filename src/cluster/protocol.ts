@@ -67,6 +67,8 @@ export interface KeepTimes {
 /** What waits to be shipped; `trouble` says why, where it is not by chance. */
 export interface OutboxReport extends OutboxState {
   trouble: string | null
+  /** PostgreSQL is reached and takes nothing: that ends by nothing that a node does. */
+  isRefused: boolean
 }
 
 /** Limits that nodes share by Valkey. */

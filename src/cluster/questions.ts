@@ -7,7 +7,7 @@ import type { SeenMark } from './lost-changes.ts'
 import type { ClusterPeer, ClusterQuestion, JoinRequest, PartQuestion, Questions, ServerFacts } from './protocol.ts'
 import { purgeAnswerers } from './records/purge.ts'
 import { repriceAnswerers } from './records/reprice.ts'
-import { channel, createSchema, schemaLevel } from './schema/configuration.ts'
+import { channel, createSchema, schemaLevel, tryChanging } from './schema/configuration.ts'
 import { objectsPart } from './schema/objects.ts'
 import { raisePart } from './schema/parts.ts'
 import { recordsPart } from './schema/records.ts'
@@ -121,6 +121,7 @@ export const answerers: Answerers = {
     const at = { sequence: Number(head.sequence), mark: head.mark }
     if (head.level > schemaLevel) return { state: 'newer', ...at }
     if (!head.known) return { state: 'lost', ...at }
+    await client.query(tryChanging)
     const { rowCount } = await client.query(
       `update spgw.members set incarnation = $2, version = $3, beat = now(), applied = $4, name = $6
        where id = $1 and ($5 or incarnation = $2)

@@ -24,6 +24,7 @@ import { Following } from './records/following.ts'
 import { purgeWord } from './records/purge.ts'
 import { repriceWord } from './records/reprice.ts'
 import { Shipper } from './records/shipper.ts'
+import { tryChanging } from './schema/configuration.ts'
 import type { Self } from './self.ts'
 
 const pollMs = 500
@@ -255,6 +256,8 @@ class ClusterThread {
     if (members.some(({ id }) => id === member)) this.#post({ kind: 'members', members, conditions })
     this.#members = findSharers(members, member, isMember)
     ;(await this.#limits)?.setMembers(this.#members)
+    // A right may be taken away at any time, and nothing else says so before somebody changes something.
+    if (isMember) await this.#postgres.ask((client) => client.query(tryChanging))
   }
 
   #post(message: ClusterMessage): void {

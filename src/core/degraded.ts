@@ -52,7 +52,7 @@ function describeWaiting(parts: readonly { part: string; since: string }[]): str
 function describeApart(parts: readonly { part: string; since: string }[]): string | null {
   const apart = parts.find(({ part }) => part === 'records')
   if (apart === undefined) return null
-  const reason = isRemoved(parts) ? 'it was removed from its cluster' : 'it is cut off from PostgreSQL'
+  const reason = isRemoved(parts) ? 'it was removed from its cluster' : 'it cannot read those of the others in PostgreSQL'
   return `Requests of this node only, since ${apart.since.slice(11, 16)} UTC: ${reason}. See spgw status.`
 }
 
@@ -60,7 +60,7 @@ function describeApart(parts: readonly { part: string; since: string }[]): strin
 export function describeUncounted(parts: readonly { part: string; since: string }[]): string | null {
   const apart = parts.find(({ part }) => part === 'postgres')
   if (apart === undefined) return null
-  const reason = isRemoved(parts) ? 'this one was removed from the cluster' : 'this one is cut off from PostgreSQL'
+  const reason = isRemoved(parts) ? 'this one was removed from the cluster' : 'this one cannot use PostgreSQL'
   return `What other nodes have spent since ${apart.since.slice(11, 16)} UTC is not in these budgets: ${reason}. See spgw status.`
 }
 

@@ -35,12 +35,16 @@ export class SharedRecords {
     return this.#report
   }
 
-  /** Returns why the cluster lacks records of this node; null: it lacks none that are older than a minute. */
+  /**
+   * Returns why the cluster lacks records of this node; null: it lacks none that are older than a minute, or wait for what
+   * somebody has to put right.
+   */
   hear(report: OutboxReport, now: number): string | null {
     this.#report = report
     this.#heard = { time: new Date(now).toISOString(), at: performance.now() }
-    const { depth, since, usage, usageSince, trouble } = report
-    const isOld = (time: string | null): time is string => time !== null && now - Date.parse(time) >= oldMs
+    const { depth, since, usage, usageSince, trouble, isRefused } = report
+    const isOld = (time: string | null): time is string =>
+      time !== null && (isRefused || now - Date.parse(time) >= oldMs)
     const ofUsage = `usage of ${usage} ${usage === 1 ? 'batch or response' : 'batches or responses'}`
     if (isOld(since)) {
       const reason = trouble === null ? 'more comes in than PostgreSQL takes' : trouble

@@ -87,7 +87,7 @@ describe('exit status', () => {
     }
     const note = (reason: string) =>
       `Note: What other nodes have spent since 03:04 UTC is not in these budgets: ${reason}. See spgw status.\n`
-    expect(await usage('postgres')).toEqual([0, note('this one is cut off from PostgreSQL')])
+    expect(await usage('postgres')).toEqual([0, note('this one cannot use PostgreSQL')])
     expect(await usage('membership', 'postgres')).toEqual([0, note('this one was removed from the cluster')])
     expect(await usage('records', 'journal', 'valkey')).toEqual([0, ''])
     expect((await runLine(['policies', 'list'], { gateway, degraded: ['postgres'] })).io.err()).not.toContain('Note')

@@ -37,6 +37,8 @@ it.each([
 it.each([
   ['password authentication failed for user "spgw"', /: correct cluster\.postgres_password, or the user/],
   ['database "spgw" does not exist', /: create it, or correct cluster\.postgres$/],
+  ['permission denied for table records', /: let the user in cluster\.postgres read and write there .*spgw doctor/],
+  ['permission denied for database spgw', /: a cluster is founded by a user who may create a schema/],
   ['no pg_hba.conf entry for host "10.0.0.2", user "spgw", database "spgw", no encryption', /: let this machine in/],
   ['sorry, too many clients already', /: raise max_connections/],
   ['The server does not support SSL connections', /: set ssl = on there/],

@@ -9,7 +9,7 @@ import type { StoreClient } from '../../src/store/api.ts'
 describe('what of a cluster is degraded', () => {
   const report: OutboxReport = {
     ...{ depth: 3, since: '2026-01-01T00:00:00.000Z', history: false, trouble: 'no room' },
-    ...{ usage: 0, usageSince: null },
+    ...{ usage: 0, usageSince: null, isRefused: false },
   }
   const records = () => new SharedRecords({ node: 'gw-a', keepMs: 1, keepBodiesMs: 1 }, {} as StoreClient)
 

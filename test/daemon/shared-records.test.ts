@@ -9,9 +9,15 @@ it('says of a node what the cluster lacks of it, and where nobody knows that', a
   expect(records.findSilence(performance.now() + 3_600_000)).toBeNull()
   const waiting = {
     ...{ depth: 3, since: '2026-11-27T14:00:00.000Z', history: false, trouble: 'no route to host' },
-    ...{ usage: 0, usageSince: null },
+    ...{ usage: 0, usageSince: null, isRefused: false },
   }
   expect(records.hear({ ...waiting, since: '2026-11-27T14:01:30.000Z' }, now)).toBeNull()
+  // What somebody has to put right is said at once.
+  const refused = { trouble: 'permission denied for table records', isRefused: true }
+  expect(records.hear({ ...waiting, ...refused, since: '2026-11-27T14:01:59.000Z' }, now)).toBe(
+    '3 records wait for PostgreSQL, the oldest since 2026-11-27T14:01:59.000Z: permission denied for table records',
+  )
+  expect(records.hear({ ...waiting, ...refused, depth: 0, since: null }, now)).toBeNull()
   expect(records.hear(waiting, now)).toBe(
     '3 records wait for PostgreSQL, the oldest since 2026-11-27T14:00:00.000Z: no route to host',
   )

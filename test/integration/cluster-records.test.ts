@@ -297,7 +297,7 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     const outbox = async () => (await node('gw-b').gateway.admin.cluster.status({})).outbox
     await expect.poll(outbox).toMatchObject({ trouble: expect.any(String) })
     const { stdout, stderr } = await node('gw-b').gateway.spgw(['requests', 'list', '--json'])
-    expect(stderr).toMatch(/Requests of this node only, since \d\d:\d\d UTC: it is cut off from PostgreSQL/)
+    expect(stderr).toMatch(/Requests of this node only, since \d\d:\d\d UTC: it cannot read those of the others in PostgreSQL/)
     expect(new Set(JSON.parse(stdout).map((record: { node: string }) => record.node))).toEqual(new Set(['gw-b']))
     const { admin } = node('gw-b').gateway
     const alone = await admin.requests.stats({ by: 'key,node' })

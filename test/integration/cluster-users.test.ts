@@ -159,6 +159,31 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
     expect((await answerers.server(await connect('spgw_node'), null)).missing).toEqual([])
   })
 
+  it.each([
+    ['insert', 'spgw.rows', 'postgres'],
+    ['insert', 'spgw.shipped, spgw.records', 'outbox'],
+    ['select', 'spgw.record_sums, spgw.records', 'records'],
+  ])('say within seconds that they may not %s where they run: %s', async (right, tables, part) => {
+    const [, second] = cluster.nodes
+    if (second === undefined) throw new Error('two nodes')
+    const { admin, baseUrl } = second.gateway
+    const reason = async () => (await admin.status({})).degraded.find((each) => each.part === part)?.reason
+    expect(await reason()).toBeUndefined()
+    const { key } = await second.gateway.createKey(`without-${right}-${part}`)
+    query(`revoke ${right} on ${tables} from spgw_node`)
+    // Something that is to be shipped, and somebody who reads.
+    await fetch(`${baseUrl}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+    const read = async () => {
+      await admin.requests.stats({})
+      return await reason()
+    }
+    await expect
+      .poll(read, { timeout: 8000 })
+      .toMatch(/permission denied for table \w+: let the user in cluster\.postgres read and write there/)
+    for (const text of documentedGrants()) query(text)
+    await expect.poll(read, { timeout: 8000 }).toBeUndefined()
+  })
+
   it('say what to do where the tables are older than they are', async () => {
     query(`update spgw.parts set level = ${recordsPart.steps.length - 1} where name = 'records'`)
     const [, second] = cluster.nodes

@@ -128,6 +128,6 @@ export function showLimits(face: Pick<ClusterFace, 'valkey'>) {
 export function showRecords({ records, outbox }: Pick<ClusterFace, 'records' | 'outbox'>) {
   const found = outbox()
   if (found === null) return { records, outbox: null }
-  const { depth, usageSince, ...rest } = found
-  return { records, outbox: { records: depth, ...rest, usage_since: usageSince } }
+  const { depth, since, usage, usageSince, history, trouble } = found
+  return { records, outbox: { records: depth, since, usage, usage_since: usageSince, history, trouble } }
 }

@@ -7,6 +7,7 @@ import {
   shippedColumns,
 } from '../../store/replica/outbox-types.ts'
 import type { ObjectsAsked, ObjectsQuestion, ObjectsReply } from '../../store/replica/shared-change.ts'
+import { describeLoss, isUnusable } from '../connect.ts'
 import { ForgottenFeed } from '../objects/forgotten.ts'
 import { OwnConnection } from '../own-connection.ts'
 import type { KeepTimes, OutboxReport, PostgresAddress } from '../protocol.ts'
@@ -162,24 +163,25 @@ export class Shipper {
     const waiting = this.#waiting.splice(0)
     const [self, outbox] = [this.#self, this.#outbox]
     if (self !== null && outbox !== null) {
-      const trouble = await this.#shipAll(self, outbox, waiting).catch((error: unknown) => {
+      const failure = await this.#shipAll(self, outbox, waiting).catch((error: unknown) => {
         this.#reached = null
-        return error instanceof Error ? error.message : String(error)
+        return error
       })
-      if (trouble !== null) await this.#look(outbox)
-      this.#report(trouble)
+      if (failure !== null) await this.#look(outbox)
+      const trouble = failure === null ? null : describeLoss(failure, this.#options.address)
+      this.#report(trouble, isUnusable(failure))
       if (trouble !== null) this.#release(waiting, trouble)
     } else {
-      // Also where PostgreSQL was not reached yet since the start.
       if (outbox !== null) await this.#look(outbox)
-      this.#report(null)
+      const { since, usageSince } = this.#state
+      this.#report(since === null && usageSince === null ? null : notTaken)
     }
     this.#release(waiting, 'it ships nothing now')
   }
 
   /** Several times a second, and mostly nothing new; that is said from time to time, or this thread would be taken for stuck. */
-  #report(trouble: string | null): void {
-    const report: OutboxReport = { ...this.#state, trouble }
+  #report(trouble: string | null, isRefused = false): void {
+    const report: OutboxReport = { ...this.#state, trouble, isRefused }
     const text = JSON.stringify(report)
     const now = performance.now()
     if (text === this.#reported && now - this.#reportedAt < repeatMs) return
@@ -197,12 +199,12 @@ export class Shipper {
     this.#state = await outbox.ask('state', { after: null }).catch(() => this.#state)
   }
 
-  /** Returns what keeps it from going on; null: nothing does. */
-  async #shipAll(self: Self, outbox: OutboxClient, waiting: FlushTurns): Promise<string | null> {
+  /** Returns, or throws, what keeps it from going on; null: nothing does. */
+  async #shipAll(self: Self, outbox: OutboxClient, waiting: FlushTurns): Promise<unknown> {
     const node: ShippingNode = { self, name: this.#options.name, keeps: this.#keeps, isFollowed: false }
     if (waiting.length > 0) await outbox.ask('ingest', null)
     let after = await this.#resume(node, outbox)
-    if (after === null) return 'PostgreSQL has no tables of records yet'
+    if (after === null) return new Error('PostgreSQL has no tables of records yet')
     // Before anything is shipped: what this node counts goes with it.
     let trouble = await this.#claims.settle(self, outbox, waiting.length > 0)
     while (this.#self === self) {
@@ -222,7 +224,7 @@ export class Shipper {
         if (await this.#followOthers(node, outbox)) continue
       }
       after = await this.#ship(node, batch, outbox)
-      if (after === null) return 'PostgreSQL takes nothing of this run of the node'
+      if (after === null) return new Error('PostgreSQL takes nothing of this run of the node')
       // Whatever is behind for long comes in many batches.
       this.#report(null)
       // Who began to wait meanwhile waits for no history: the next turn comes at once.
@@ -307,6 +309,9 @@ export class Shipper {
     for (const { resolve } of waiting) resolve(failure)
   }
 }
+
+/** Whoever is alone has nothing that waits. */
+const notTaken = 'PostgreSQL was not reached since the start of this node, or did not take it'
 
 /** The node comes before them. */
 const textPlace = shippedColumns.indexOf('record_json') + 1

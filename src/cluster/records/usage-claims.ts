@@ -33,7 +33,7 @@ export class UsageClaims {
   }
 
   /** Returns why it cannot be done now, which keeps nothing else from being shipped; null: nothing. `all`: however much there is. */
-  async settle(self: Self, outbox: OutboxClient, all: boolean): Promise<string | null> {
+  async settle(self: Self, outbox: OutboxClient, all: boolean): Promise<unknown> {
     try {
       if (all) this.#after = 0
       for (let more = true; more; ) more = (await this.#claim(self, outbox)) && all
@@ -41,7 +41,7 @@ export class UsageClaims {
       return null
     } catch (error) {
       this.#wanted = true
-      return error instanceof Error ? error.message : String(error)
+      return error
     }
   }
 

@@ -52,3 +52,9 @@ begin
   return reached;
 end $$;
 `
+
+/** Fails where this node may not change the configuration, and changes nothing. */
+export const tryChanging = `
+with appends as (insert into spgw.appends select * from spgw.appends where false)
+insert into spgw.rows as r select * from spgw.rows where false
+  on conflict (name, key) do update set row = excluded.row, sequence = excluded.sequence`

@@ -41,8 +41,8 @@ describe('what budgets lack while this node does not know what the others spend'
     `What other nodes have spent since 03:04 UTC is not in these budgets: ${reason}. See spgw status.`
 
   it.each([
-    [['postgres'], 'this one is cut off from PostgreSQL'],
-    [['valkey', 'postgres', 'outbox'], 'this one is cut off from PostgreSQL'],
+    [['postgres'], 'this one cannot use PostgreSQL'],
+    [['valkey', 'postgres', 'outbox'], 'this one cannot use PostgreSQL'],
     [['membership', 'postgres'], 'this one was removed from the cluster'],
   ])('%j: it is said', (parts, reason) => {
     expect(sayUncounted(budgets, degraded(...parts))).toBe(lacking(reason))
