@@ -105,8 +105,23 @@ it.each([
 ])('a whole answer without a limit is never sent on an account with a budget, under %s', async (_name, policies) => {
   const { plane, first } = await start({ budgetUsdMonth: 1 }, 0, policies)
   const { status, body } = await ask(plane, 'only', { max_tokens: undefined })
-  expect([status, body.toString()]).toEqual([403, expect.stringContaining('set max_tokens')])
+  expect([status, body.toString()]).toEqual([403, expect.stringContaining('set max_completion_tokens to at most 9999')])
   expect(first.calls).toBe(0)
+  const named = Number(/at most (\d+)/.exec(body.toString())?.[1])
+  expect((await ask(plane, 'only', { max_tokens: named + 10 })).body.toString()).toContain('max_tokens of at most 9999')
+  expect((await ask(plane, 'only', { max_tokens: named })).status).toBe(200)
+})
+
+it('a whole answer without a limit is told when the budget of an account resets that has no room for any', async () => {
+  const { plane } = await start({ budgetUsdMonth: 0.00001 })
+  expectLaneError('openai', await ask(plane, 'only', { max_tokens: undefined }), 'budget_exceeded')
+})
+
+it('a whole answer without a limit, of a model without a price, is told of the price', async () => {
+  const { plane } = await start({ budgetUsdMonth: 1 })
+  plane.tell({ type: 'prices', prices: { revision: 2, prices: [] } })
+  await plane.hear('has')
+  expect((await ask(plane, 'only', { max_tokens: undefined })).body.toString()).toContain('only has no price')
 })
 
 describe('requests a minute of an account', () => {

@@ -158,8 +158,17 @@ describe('a batch of the OpenAI lane', () => {
     expect([dear.status, dear.headers.get('x-sp-error')]).toEqual([429, 'budget_exceeded'])
     const open = await make('batch_open', [line({})])
     expect([open.status, open.headers.get('x-sp-error')]).toEqual([403, 'policy_denied'])
-    expect(await open.text()).toContain('max_tokens in each request')
+    const said = /set max_output_tokens to at most (\d+) in each request/.exec(await open.text())
     await becomes({ used: spent, held: 0 })
+    const most = Number(said?.[1])
+    expect((await make('batch_longer', [line({ max_output_tokens: most + 20 })])).status).toBe(429)
+    expect((await make('batch_most', [line({ max_output_tokens: most })])).status).toBe(200)
+    await ask('GET', '/batches/batch_most', batch('batch_most', { status: 'cancelled' }))
+    await becomes({ used: spent, held: 0 })
+    // Of two, each may be half as long.
+    const two = await make('batch_two', [line({}), line({})])
+    const half = Number(/at most (\d+) in each/.exec(await two.text())?.[1])
+    expect(Math.abs(half * 2 - most)).toBeLessThan(20)
   })
 })
 

@@ -122,7 +122,11 @@ describe('the run of an eval', () => {
   it('is refused where its answers have no limit, or its model no price', async () => {
     const unlimited = await ask('POST', '/evals/eval_1/runs', shown({}), runOf('gpt-a', {}))
     expect([unlimited.status, unlimited.headers.get('x-sp-error')]).toEqual([403, 'policy_denied'])
-    expect(await unlimited.text()).toContain('max_tokens in sampling_params')
+    const said = /set max_completion_tokens to at most (\d+) in sampling_params/.exec(await unlimited.text())
+    const most = Number(said?.[1])
+    const longer = await ask('POST', '/evals/eval_1/runs', shown({}), runOf('gpt-a', { max_completion_tokens: most + 20 }))
+    expect(longer.headers.get('x-sp-error')).toBe('budget_exceeded')
+    expect(most).toBeGreaterThan(1000)
     const unpriced = await ask('POST', '/evals/eval_1/runs', shown({}), runOf('gpt-b', { max_tokens: 5 }))
     expect(await unpriced.text()).toContain('gpt-b has no price')
     await comesTo({ used: spent, held: 0 })

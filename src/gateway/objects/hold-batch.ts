@@ -5,12 +5,12 @@ import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import { usageDetail } from '../../lanes/usage.ts'
 import type { BudgetNeed, Moment } from '../../policy/limits/budget-counters.ts'
-import { noPrice, unboundedAnswer } from '../../policy/limits/expected-use.ts'
+import { noPrice } from '../../policy/limits/expected-use.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { costOf } from '../../policy/prices/cost.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
-import { countsUsd, onlyWarns } from '../upstream/expect-target.ts'
+import { countsUsd, endless, onlyWarns } from '../upstream/expect-target.ts'
 import { budgetsOf, refuse, refusedUncounted } from '../upstream/hold-budgets.ts'
 
 interface Sum {
@@ -31,16 +31,14 @@ export async function holdBatch(call: Call, { candidates }: Plan): Promise<Fault
   const asks = batchAsks?.(call.inspection, call.body.bytes, call.batchInputs) ?? []
   // A grader that only compares texts.
   if (asks.length === 0 && object === null) return null
-  const sum: Sum = { usd: 0n, input: 0, output: 0 }
-  for (const ask of asks) {
-    const wrong = add(sum, call, target, ask)
-    if (wrong !== null) {
-      call.trace.policySignals.push(refusedUncounted(wrong))
-      return wrong
-    }
+  const sum = sumOf(call, target, asks)
+  if (sum === endless) return await refuseEndless(call, hold, (length) => sumOf(call, target, asks, length))
+  if ('code' in sum) {
+    call.trace.policySignals.push(refusedUncounted(sum))
+    return sum
   }
   const { timeZone } = call.gateway.model.configuration
-  const need = { usd: sum.usd || 1n, tokens: Math.max(1, sum.input + sum.output) }
+  const need = needOf(sum)
   const refusal = await holdAll(call, hold, need, { timeZone, now: call.arrival.receivedAt })
   if (refusal !== null) return refuse(call, refusal, null)
   hold.heldFor = { input: sum.input, output: sum.output, target }
@@ -58,7 +56,36 @@ const unknownFile = fault(
   'A budget applies, and what the file of this batch asks for is not known here. Upload it again, through the gateway.',
 )
 
-function add(sum: Sum, call: Call, target: Candidate, ask: BatchAsk): Fault | null {
+/** What its answers are limited with is in a module of its own: few batches have requests without a limit. */
+async function refuseEndless(call: Call, hold: LimitHold, sumFor: (length: number) => Sum | Fault): Promise<Fault> {
+  const { refuseUnlimited } = await import('./unlimited-batch.ts')
+  const needFor = (length: number) => {
+    const sum = sumFor(length)
+    return 'code' in sum ? null : needOf(sum)
+  }
+  return refuseUnlimited(call, hold, { needFor, isBatch: isBatch(call) })
+}
+
+const needOf = (sum: Sum): BudgetNeed => ({ usd: sum.usd || 1n, tokens: Math.max(1, sum.input + sum.output) })
+
+/** `length`: of each answer that has no limit; null: nobody knows. */
+function sumOf(call: Call, target: Candidate, asks: readonly BatchAsk[], length: number | null = null): Sum | Fault {
+  const sum: Sum = { usd: 0n, input: 0, output: 0 }
+  let isEndless = false
+  for (const ask of asks) {
+    const wrong = add(sum, call, target, { ask, length })
+    if (wrong === endless) isEndless = true
+    else if (wrong !== null) return wrong
+  }
+  return isEndless ? endless : sum
+}
+
+function add(
+  sum: Sum,
+  call: Call,
+  target: Candidate,
+  { ask, length }: { ask: BatchAsk; length: number | null },
+): Fault | null {
   const { model: gatewayModel } = call.gateway
   const live = gatewayModel.configuration.providers.get(target.provider.id)
   const model = upstreamName(call, target, ask.model)
@@ -67,15 +94,24 @@ function add(sum: Sum, call: Call, target: Candidate, ask: BatchAsk): Fault | nu
   const isFree = found === null && live?.kind.transport !== null
   const price = isFree ? null : (found ?? unpriced?.price ?? null)
   if (!isFree && price === null && unpriced === null && countsUsd(call)) return noPrice(model)
-  const most = price?.max_output ?? null
-  if (ask.unlimited > 0 && most === null && !isFree && !onlyWarns(call))
-    return unboundedAnswer(null, isBatch(call) ? 'each request' : 'sampling_params')
-  const input = Math.ceil(ask.bytes / bytesPerToken)
+  const most = price?.max_output ?? length
+  if (ask.unlimited > 0 && most === null && !isFree && !onlyWarns(call)) return endless
+  const more = length === null ? 0 : addedBytes(call, ask, length)
+  const input = Math.ceil((ask.bytes + more) / bytesPerToken)
   const output = ask.output + ask.unlimited * (most ?? 0)
   sum.input += input
   sum.output += output
   if (price !== null) sum.usd += costOfAll(price, ask, estimatedTokens(input, output), isBatch(call) ? perBatch : null)
   return null
+}
+
+/** Of the member that sets a limit, wherever it stands, and a number of seven digits. */
+const limitBytes = 48
+
+/** Each request without a limit gets one; the graders of an eval read the answers. */
+function addedBytes(call: Call, { unlimited, lines }: BatchAsk, length: number): number {
+  if (unlimited > 0) return unlimited * limitBytes
+  return isBatch(call) ? 0 : lines * length * bytesPerToken
 }
 
 /** What else is asked in one call has the usual rates. */

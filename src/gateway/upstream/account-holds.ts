@@ -5,15 +5,16 @@ import type { Limit } from '../../core/policy-limits.ts'
 import type { AttemptRecord, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { type BudgetNeed, bookedOf } from '../../policy/limits/budget-counters.ts'
 import { refusedByBudget } from '../../policy/limits/budget-faults.ts'
-import { type Expected, noAccountPrice } from '../../policy/limits/expected-use.ts'
+import { dearestOf, type Expected, noAccountPrice, unboundedAnswer } from '../../policy/limits/expected-use.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { refusedByLimit } from '../../policy/limits/limit-faults.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
 import type { HeldAccounts } from '../request/held-accounts.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
-import { expectTarget } from './expect-target.ts'
+import { endless, expectEach, expectTarget } from './expect-target.ts'
 import { holdWhatFits } from './hold-budgets.ts'
+import { longestFitting, spentFor } from './longest-answer.ts'
 import { followLimits } from './raise-budgets.ts'
 
 /** What one attempt takes of the limits of the account that it is made with. */
@@ -26,6 +27,7 @@ interface AccountUse {
 
 const nanoPerUsd = 1e9
 const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
+const budgetsOf = (limits: readonly Limit[]) => ({ limits, user: null, forAccount: true })
 
 /**
  * What a request takes of the limits that accounts at providers have. Each attempt counts there: a retry and a fallback are
@@ -155,6 +157,7 @@ export class AccountHolds implements HeldAccounts {
     const { gateway, arrival } = this.#call
     const countsUsd = limits.some(({ kind }) => kind === 'usd')
     const expected = countsUsd ? this.#expect(candidate, provider) : null
+    if (expected === endless) return this.#refuseEndless(candidate, limits)
     if (expected !== null && 'code' in expected) return expected
     const taken = gateway.limits.admit(limits, null, { requests: 1, tokens: this.#tokens() })
     if (!('taken' in taken)) return refusedByLimit(taken).fault
@@ -163,7 +166,8 @@ export class AccountHolds implements HeldAccounts {
     const refusal = holdWhatFits(gateway.limits, taken, expected, moment)
     if (refusal !== null) {
       gateway.limits.cancel(taken)
-      return refusedByBudget(refusal, null).fault
+      const longest = refusal.why === 'spent' ? longestFitting(this.#call, budgetsOf(limits), candidate) : null
+      return refusedByBudget(refusal, longest).fault
     }
     // A stream without a limit goes on holding more while it writes, as under a policy's budget.
     if (expected.grows && arrival.limits === null)
@@ -173,9 +177,19 @@ export class AccountHolds implements HeldAccounts {
 
   #expect(candidate: Candidate, provider: LiveProvider): Expected | Fault {
     const expected = expectTarget(this.#call, candidate, { forAccount: true })
-    if ('code' in expected || expected.price !== null || provider.kind.transport !== null) return expected
+    // Whether it has a price is asked first: a limit would not help one without.
+    const limited =
+      expected === endless ? dearestOf(expectEach(this.#call, candidate, { forAccount: true, outputCap: 1 })) : expected
+    if ('code' in limited || limited.price !== null || provider.kind.transport !== null) return expected
     if (!this.#call.match.endpoint.usesTokens) return expected
     return noAccountPrice(candidate.upstreamModel)
+  }
+
+  #refuseEndless(candidate: Candidate, limits: readonly Limit[]): Fault {
+    const budgets = budgetsOf(limits)
+    const spent = spentFor(this.#call, budgets, candidate)
+    if (spent !== null) return refusedByBudget(spent, null).fault
+    return unboundedAnswer(longestFitting(this.#call, budgets, candidate))
   }
 
   #tokens(): number {

@@ -1,20 +1,24 @@
 import { limitAt } from '../../core/policy-limits.ts'
 import { outputLimitName } from '../../lanes/request-body.ts'
 import type { LongestAnswer, RefusalFacts } from '../../policy/limits/budget-faults.ts'
-import { dearestOf } from '../../policy/limits/expected-use.ts'
+import { dearestOf, needOf } from '../../policy/limits/expected-use.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { anyLength, type BudgetState, findSpent, longestAnswer } from '../../policy/limits/room-to-cap.ts'
 import type { Call } from '../request/call.ts'
 import { expectEach, type Priced } from './expect-target.ts'
 
+/** Budgets that refuse: of a key's policies, or of an account. */
+type Budgets = Pick<LimitHold, 'limits' | 'user'> & { forAccount?: boolean }
+
 /** What a client is told that its budgets refuse: how long they would let an answer be. */
-export function longestFitting(call: Call, hold: LimitHold, target: Priced): LongestAnswer | null {
+export function longestFitting(call: Call, hold: Budgets, target: Priced): LongestAnswer | null {
   const { gateway, match, inspection, body } = call
   const { outputLimits } = match.endpoint
   if (outputLimits === undefined) return null
   const { providers } = gateway.model.configuration
   const budgets = budgetsNow(call, hold)
-  const expected = expectEach(call, target, { outputCap: anyLength }).flatMap((each) => ('code' in each ? [] : each))
+  const asked = { forAccount: hold.forAccount ?? false, outputCap: anyLength }
+  const expected = expectEach(call, target, asked).flatMap((each) => ('code' in each ? [] : each))
   const known = providers.get(target.provider.id)?.kind.outputLimit
   const written = outputLimits.names.find((name) => name === known) ?? outputLimits.names[0] ?? ''
   const name = outputLimitName(body.bytes, outputLimits, written)
@@ -23,13 +27,14 @@ export function longestFitting(call: Call, hold: LimitHold, target: Priced): Lon
 }
 
 /** A budget that an answer of a token does not fit into either. */
-export function spentFor(call: Call, hold: LimitHold, target: Priced): RefusalFacts | null {
-  const shortest = dearestOf(expectEach(call, target, { outputCap: call.inspection.answers }))
-  return 'code' in shortest ? null : findSpent(budgetsNow(call, hold), shortest)
+export function spentFor(call: Call, hold: Budgets, target: Priced): RefusalFacts | null {
+  const asked = { forAccount: hold.forAccount ?? false, outputCap: call.inspection.answers }
+  const shortest = dearestOf(expectEach(call, target, asked))
+  return 'code' in shortest ? null : findSpent(budgetsNow(call, hold), needOf(shortest, shortest.output))
 }
 
 /** Those that refuse. */
-function budgetsNow({ gateway, arrival }: Call, { limits, user }: LimitHold): BudgetState[] {
+export function budgetsNow({ gateway, arrival }: Call, { limits, user }: Budgets): BudgetState[] {
   const { timeZone } = gateway.model.configuration
   const now = arrival.receivedAt
   const refusing = limits.filter(({ period, warns }) => period !== null && !warns)

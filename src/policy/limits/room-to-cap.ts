@@ -1,9 +1,9 @@
 import { bytesPerToken } from '../../core/estimated-tokens.ts'
 import type { Limit } from '../../core/policy-limits.ts'
 import type { Signal } from '../../core/record.ts'
-import { amountOf, type BudgetRefusal } from './budget-counters.ts'
+import { amountOf, type BudgetNeed, type BudgetRefusal } from './budget-counters.ts'
 import type { RefusalFacts } from './budget-faults.ts'
-import { type Expected, holdOf, needOf } from './expected-use.ts'
+import { type Expected, holdOf } from './expected-use.ts'
 
 /** The least that each answer is cut down to: of some endpoints a smaller limit is invalid, and nobody is served by it. */
 const leastAnswer = 16
@@ -65,9 +65,9 @@ export interface BudgetState {
 }
 
 /** The first of the budgets that has no room for the shortest answer either, whoever else holds some of it. */
-export function findSpent(budgets: readonly BudgetState[], shortest: Expected): RefusalFacts | null {
+export function findSpent(budgets: readonly BudgetState[], shortest: BudgetNeed): RefusalFacts | null {
   for (const { limit, most, use } of budgets) {
-    const need = amountOf(limit, needOf(shortest, shortest.output))
+    const need = amountOf(limit, shortest)
     if (most === 0 || Number(need) > most - use.used)
       return { limit, period: { end: use.resetsAt ?? 0 }, need, most, use, why: 'spent' }
   }

@@ -2,8 +2,15 @@ import type { Fault } from '../../../core/errors.ts'
 import type { Limit } from '../../../core/policy-limits.ts'
 import { accountLimits } from '../../../policy/limits/account-limits.ts'
 import { refusedByBudget } from '../../../policy/limits/budget-faults.ts'
-import { dearestOf, type Expected, noAccountPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
+import {
+  dearestOf,
+  type Expected,
+  needOf,
+  noAccountPrice,
+  unboundedAnswer,
+} from '../../../policy/limits/expected-use.ts'
 import { refusedByLimit } from '../../../policy/limits/limit-faults.ts'
+import { anyLength, findSpent } from '../../../policy/limits/room-to-cap.ts'
 import type { Candidate, Plan } from '../../../routing/plan.ts'
 import type { AdminContext } from '../context.ts'
 import {
@@ -14,13 +21,14 @@ import {
   namesAt,
   priceAt,
 } from './count-request.ts'
+import { budgetsNow, longestOf } from './explain-limits.ts'
 
 /**
  * Of the targets of a plan, those whose accounts have no room for the request at this moment: the data plane skips them when their
  * turn comes (`account-holds.ts`).
  */
 export function refusedByAccounts(
-  context: Pick<AdminContext, 'runtime' | 'kinds'>,
+  context: Context,
   { candidates }: Pick<Plan, 'candidates'>,
   asked: CountedCall,
   now = Date.now(),
@@ -34,19 +42,20 @@ export function refusedByAccounts(
   return refused
 }
 
+type Context = Pick<AdminContext, 'runtime' | 'kinds'>
+
+const endless = Object.freeze(unboundedAnswer())
+
 interface AccountQuestion {
   limits: readonly Limit[]
   asked: CountedCall
   now: number
 }
 
-function refusalOf(
-  context: Pick<AdminContext, 'runtime' | 'kinds'>,
-  candidate: Candidate,
-  { limits, asked, now }: AccountQuestion,
-): Fault | null {
+function refusalOf(context: Context, candidate: Candidate, { limits, asked, now }: AccountQuestion): Fault | null {
   const counted = limits.some(({ kind }) => kind === 'usd')
   const expected = counted ? expect(context, candidate, asked) : null
+  if (expected === endless) return refuseEndless(context, candidate, { limits, asked, now })
   if (expected !== null && 'code' in expected) return expected
   for (const limit of limits) {
     const refused =
@@ -56,28 +65,47 @@ function refusalOf(
           ? null
           : findBudgetRefusal(context, [limit], expected, asked, now)
     if (refused === null) continue
-    return 'need' in refused ? refusedByBudget(refused, null).fault : refusedByLimit(refused).fault
+    if (!('need' in refused)) return refusedByLimit(refused).fault
+    const most = refused.why === 'spent' ? longest(context, candidate, { limits, asked, now }) : null
+    return refusedByBudget(refused, most).fault
   }
   return null
 }
 
-/** As the data plane expects it of a call that asks a model: of those that may answer, the dearest. */
-function expect(
-  context: Pick<AdminContext, 'runtime' | 'kinds'>,
-  candidate: Candidate,
-  asked: CountedCall,
-): Expected | Fault {
-  const models = namesAt(candidate, asked)
-  return dearestOf(models.map((upstreamModel) => expectModel(context, { ...candidate, upstreamModel }, asked)))
+function refuseEndless(context: Context, candidate: Candidate, question: AccountQuestion): Fault {
+  const { asked } = question
+  const shortest = expect(context, candidate, { ...asked, room: asked.answers })
+  const spent = 'code' in shortest ? null : findSpent(budgetsOf(context, question), needOf(shortest, shortest.output))
+  return spent === null ? unboundedAnswer(longest(context, candidate, question)) : refusedByBudget(spent, null).fault
 }
 
-function expectModel(
-  context: Pick<AdminContext, 'runtime' | 'kinds'>,
-  candidate: Candidate,
-  asked: CountedCall,
-): Expected | Fault {
+/** How long the account's budget would let its answer be. */
+function longest(context: Context, candidate: Candidate, question: AccountQuestion) {
+  const expected = expectEach(context, candidate, { ...question.asked, room: anyLength })
+  return longestOf(context, candidate, question.asked, { budgets: budgetsOf(context, question), expected })
+}
+
+const budgetsOf = (context: Context, { limits, now }: AccountQuestion) =>
+  budgetsNow(
+    context,
+    limits.filter(({ period }) => period !== null),
+    null,
+    now,
+  )
+
+/** As the data plane expects it of a call that asks a model: of those that may answer, the dearest. */
+function expect(context: Context, candidate: Candidate, asked: CountedCall): Expected | Fault {
+  return dearestOf(expectEach(context, candidate, asked))
+}
+
+function expectEach(context: Context, candidate: Candidate, asked: CountedCall) {
+  const models = namesAt(candidate, asked)
+  return models.map((upstreamModel) => expectModel(context, { ...candidate, upstreamModel }, asked))
+}
+
+function expectModel(context: Context, candidate: Candidate, asked: CountedCall): Expected | Fault {
   const { price, isFree } = priceAt(context, candidate, asked)
   if (price === null && !isFree && asked.usesTokens) return noAccountPrice(candidate.upstreamModel)
   const answer = expectLength(asked, price, isFree)
-  return answer === null ? unboundedAnswer() : { price, input: asked.input, ...answer }
+  return answer === null ? endless : { price, input: asked.input, ...answer }
 }

@@ -3,10 +3,11 @@ import { type Limit, limitAt } from '../../../core/policy-limits.ts'
 import type { Signal } from '../../../core/record.ts'
 import type { EffectivePolicy } from '../../../policy/effective.ts'
 import { type LongestAnswer, type RefusalFacts, refusedByBudget } from '../../../policy/limits/budget-faults.ts'
-import { dearestOf, type Expected, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
+import { dearestOf, type Expected, needOf, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
 import { refusedByLimit, withinLimits } from '../../../policy/limits/limit-faults.ts'
 import {
   anyLength,
+  type BudgetState,
   cappedToRoom,
   capUnknown,
   findSpent,
@@ -121,14 +122,25 @@ function longest(
   refusing: readonly Limit[],
   now: number,
 ): LongestAnswer | null {
-  const { limitedBy, outputLimit, answers, user } = asked
+  const budgets = budgetsNow(context, refusing, asked.user, now)
+  return longestOf(context, first, asked, {
+    budgets,
+    expected: expectEach(context, first, { ...asked, room: anyLength }, refusing),
+  })
+}
+
+/** `expected`: with answers of any length. */
+export function longestOf(
+  { kinds }: Pick<Context, 'kinds'>,
+  { provider }: Pick<Candidate, 'provider'>,
+  { limitedBy, outputLimit, answers }: CountedCall,
+  { budgets, expected }: { budgets: readonly BudgetState[]; expected: readonly (Expected | Fault)[] },
+): LongestAnswer | null {
   if (limitedBy === null) return null
-  const known = context.kinds.find(({ kind }) => kind === first.provider.kind)?.outputLimit
+  const known = kinds.find(({ kind }) => kind === provider.kind)?.outputLimit
   const name = outputLimit === null && limitedBy === 'max_completion_tokens' ? (known ?? limitedBy) : limitedBy
-  const budgets = budgetsNow(context, refusing, user, now)
-  const each = expectEach(context, first, { ...asked, room: anyLength }, refusing)
-  const expected = each.flatMap((one) => ('code' in one ? [] : one))
-  return { name, most: longestAnswer(budgets, expected, { answers, adds: outputLimit === null ? name : null }) }
+  const counted = expected.flatMap((one) => ('code' in one ? [] : one))
+  return { name, most: longestAnswer(budgets, counted, { answers, adds: outputLimit === null ? name : null }) }
 }
 
 /** A budget that an answer of a token does not fit into either. */
@@ -140,10 +152,17 @@ function spentFor(
   now: number,
 ): RefusalFacts | null {
   const shortest = expect(context, first, { ...asked, room: asked.answers }, refusing)
-  return 'code' in shortest ? null : findSpent(budgetsNow(context, refusing, asked.user, now), shortest)
+  return 'code' in shortest
+    ? null
+    : findSpent(budgetsNow(context, refusing, asked.user, now), needOf(shortest, shortest.output))
 }
 
-function budgetsNow({ runtime }: Context, refusing: readonly Limit[], user: string | null, now: number) {
+export function budgetsNow(
+  { runtime }: Pick<Context, 'runtime'>,
+  refusing: readonly Limit[],
+  user: string | null,
+  now: number,
+) {
   return refusing.map((limit) => ({ limit, most: limitAt(limit, now), use: runtime.limitUsage(limit, null, user) }))
 }
 
