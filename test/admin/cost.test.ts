@@ -93,6 +93,19 @@ describe('cost recompute', () => {
     expect(await recompute(gateway)).toMatchObject({ checked: 1, changed: 1, after_usd: 0.506 })
   })
 
+  it('leaves connections whose turns asked several models, and says how many there are', async () => {
+    const turns = { rule: 'turns', verdict: 'note', text: 'several models' } as const
+    const socket = { status: 101, upstream_model: 'house', cost: { usd: 0.5, price_version: 'old' } }
+    const gateway = await gatewayWith([{ ...socket, routing_signals: [turns] }, socket])
+    await gateway.client.prices.set({ model: 'house', input: 2, output: 10 })
+    expect(await recompute(gateway)).toMatchObject({
+      ...{ checked: 2, changed: 1, unpriced: 0, several_models: 1, before_usd: 1, after_usd: 0.503 },
+      kept: [
+        'the cost of a connection stays as booked, since its turns asked several models and only their sum is recorded',
+      ],
+    })
+  })
+
   it('charges models without a price the rate that the policies of their key name, and the built-in provider nothing', async () => {
     const gateway = await gatewayWith([])
     const { client } = gateway

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { fillPrice } from '../../src/core/model-price.ts'
 import type { Limit, LimitRules } from '../../src/core/policy-limits.ts'
+import { askedSeveralModels } from '../../src/core/turns-signal.ts'
 import type { SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { makePolicy, makeRoute, makeTarget } from '../support/snapshot.ts'
@@ -101,6 +102,7 @@ describe('a turn of a connection that names models to fall back to', () => {
     expect(dearer).toBeGreaterThan(4.9 * usual)
     expect(again).toBe(usual)
     client.socket.close(1000)
+    expect(askedSeveralModels(await plane.record(client.requestId))).toBe(false)
   })
 
   it('is held and charged as its own model where it names another than the first did', async () => {
@@ -120,6 +122,8 @@ describe('a turn of a connection that names models to fall back to', () => {
     client.socket.close(1000)
     const record = await plane.record(client.requestId)
     expect(record.cost?.usd).toBe(0.00352)
+    // For whoever prices it again.
+    expect(askedSeveralModels(record)).toBe(true)
   })
 
   it('does not begin where its budgets have no room for the dearest, or one has no price', async () => {

@@ -11,6 +11,10 @@ const recomputed = z.object({
   changed: z.number(),
   /** Of those that used something: no price is known, so that their cost stays what it was. */
   unpriced: z.number(),
+  /** Connections whose turns asked several models: what each of them used is not recorded, so that their cost stays what it was. */
+  several_models: z.number(),
+  /** In words, which costs stay and why. */
+  kept: z.array(z.string()),
   before_usd: z.number(),
   after_usd: z.number(),
   /** Where nodes share no records, the other nodes, whose records keep their cost: each recomputes its own. */
@@ -51,7 +55,7 @@ export const cost = {
         { field: 'time', title: 'BACK TO', format: 'time' },
         { field: 'checked', title: 'CHECKED', format: 'number', also: { field: 'elsewhere', join: ', not those of ' } },
         { field: 'changed', title: 'CHANGED', format: 'number', also: { field: 'missing', join: ', not yet on ' } },
-        { field: 'unpriced', title: 'UNPRICED', format: 'number' },
+        { field: 'unpriced', title: 'UNPRICED', format: 'number', also: { field: 'kept', join: '; ' } },
         { field: 'before_usd', title: 'BEFORE', format: 'money' },
         {
           ...{ field: 'after_usd', title: 'AFTER', format: 'money' },

@@ -2,6 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import { bytesPerToken, estimatedTokens } from '../../core/estimated-tokens.ts'
 import { promptBytes } from '../../core/prompt-tokens.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+import { severalModels } from '../../core/turns-signal.ts'
 import type { SocketReader, TurnUsage } from '../../lanes/contract.ts'
 import { addUsage, addUsageDetail } from '../../lanes/usage-sum.ts'
 import { asksPriority } from '../../policy/limits/expected-use.ts'
@@ -42,6 +43,8 @@ export class SocketTurns {
   /** What the client has sent for a turn that the provider begins by itself. */
   #heard = 0
   #reports = false
+  /** That the first turn was charged as. */
+  #model: string | null = null
   #tokens: TokenUsage | null = null
   #detail: UsageDetail | null = null
 
@@ -193,6 +196,13 @@ export class SocketTurns {
     this.#tokens = addUsage(this.#tokens, turn.tokens)
     this.#detail = addUsageDetail(this.#detail, turn.detail)
     chargeTurn(this.#call, turn, model)
+    if (turn.tokens !== null) this.#noteModel(model ?? this.#call.trace.upstreamModel)
+  }
+
+  /** Their sum cannot be priced again. */
+  #noteModel(model: string | null): void {
+    this.#model ??= model
+    if (model !== this.#model) this.#call.trace.noteOnce(...severalModels)
   }
 
   /** Of what is asked the input counts already. */

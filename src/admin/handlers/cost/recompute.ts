@@ -1,6 +1,7 @@
 import type { ModelPrice } from '../../../core/model-price.ts'
 import { roundUsd, usdOfNano } from '../../../core/money.ts'
 import { blankUsageDetail, type Cost, type RequestRecord, type UsageDetail } from '../../../core/record.ts'
+import { askedSeveralModels } from '../../../core/turns-signal.ts'
 import { compilePolicies, effectivePolicy } from '../../../policy/admit.ts'
 import { costOf } from '../../../policy/prices/cost.ts'
 import { PriceBook } from '../../../policy/prices/find-price.ts'
@@ -42,8 +43,9 @@ export async function* recomputeCost(
   const filter = { since: start, until: new Date().toISOString(), ...named }
   const pricer = await openPricer(context)
   const sum: Recomputed = {
-    ...{ done: false, time: null, checked: 0, changed: 0, unpriced: 0, before_usd: 0, after_usd: 0 },
+    ...{ done: false, time: null, checked: 0, changed: 0, unpriced: 0, several_models: 0, before_usd: 0, after_usd: 0 },
     elsewhere: shared === null ? (cluster?.others() ?? []).map(({ name }) => name) : [],
+    kept: [],
     missing: [],
     outdated: [],
   }
@@ -62,6 +64,7 @@ export async function* recomputeCost(
     sum.time = page.at(-1)?.time ?? sum.time
     before = page.at(-1)?.id
     more = page.length === pageRecords
+    if (sum.several_models > 0) sum.kept = [whyKept(sum.several_models)]
     if (more && Math.floor(sum.checked / shownEvery) > shownBefore) yield { ...sum }
   }
   const after = { since: start, ...named, checked: sum.checked, changed: sum.changed, usd: sum.after_usd }
@@ -124,11 +127,22 @@ function openUnpriced({ configuration, keys }: ReturnType<AdminContext['runtime'
   }
 }
 
+function whyKept(count: number): string {
+  const [cost, whose] =
+    count === 1 ? ['the cost of a connection stays', 'its'] : [`the costs of ${count} connections stay`, 'their']
+  return `${cost} as booked, since ${whose} turns asked several models and only their sum is recorded`
+}
+
 function repriceRecord(record: RequestRecord, pricer: Pricer, sum: Recomputed): RecordCost | null {
   const { id, cost, attempts, tokens, usage_detail } = record
   const before = cost?.usd ?? 0
   sum.before_usd = roundUsd(sum.before_usd + before)
   const used = record.state !== 'admitted' && (tokens !== null || usage_detail !== null)
+  if (used && askedSeveralModels(record)) {
+    sum.several_models++
+    sum.after_usd = roundUsd(sum.after_usd + before)
+    return null
+  }
   const priced = used ? pricer(record) : null
   if (priced === null || priced === 'free') {
     if (used && priced === null && record.provider !== null) sum.unpriced++
