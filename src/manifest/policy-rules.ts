@@ -1,5 +1,6 @@
 import { readContentRules } from '../core/content-rules.ts'
 import {
+  expectedDuration,
   fileName,
   parseRate,
   type RuleForm,
@@ -20,7 +21,7 @@ function formOf(form: RuleForm): forms.Form {
     case 'size':
       return forms.orWord(forms.size, 'none')
     case 'duration':
-      return forms.orWord(forms.duration, 'none')
+      return forms.orWord({ ...forms.duration, expected: expectedDuration(form), read: readLonger }, 'none')
     case 'count':
       return forms.orWord(forms.whole(0, Number.MAX_SAFE_INTEGER), 'none')
     case 'money':
@@ -35,6 +36,12 @@ function formOf(form: RuleForm): forms.Form {
     case 'content':
       return contentForm
   }
+}
+
+/** Than 0. */
+function readLonger(value: unknown) {
+  const milliseconds = forms.duration.read(value)
+  return milliseconds === 0 ? undefined : milliseconds
 }
 
 const contentForm: forms.Form = {

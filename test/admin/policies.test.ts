@@ -18,6 +18,21 @@ describe('policies', () => {
     expect(await client.policies.show({ name: 'small' })).toMatchObject({ held_by: [] })
   })
 
+  it.each(['0s', '0.1ms', '0d'])(
+    'refuse to keep bodies for %s, which would say neither that nor never',
+    async (none) => {
+      const { client } = await startTestGateway()
+      const expected = { code: 'invalid', message: expect.stringContaining('capture none keeps no bodies') }
+      const refused = refusal(client.policies.add({ name: 'short', bodiesRetention: none }))
+      expect(await refused).toMatchObject(expected)
+      expect(await client.policies.add({ name: 'short', bodiesRetention: '1ms' })).toMatchObject({
+        bodies_retention_ms: 1,
+      })
+      const edited = refusal(client.policies.edit({ name: 'short', bodiesRetention: none }))
+      expect(await edited).toMatchObject(expected)
+    },
+  )
+
   it('are attached by words, replaced and cleared', async () => {
     const { client } = await startTestGateway()
     await client.keys.create({ name: 'ci' })

@@ -103,6 +103,15 @@ policies:
     expect(mistakesIn(text)).toContain(mistake)
   })
 
+  it('says what keeps no bodies where they are kept for no time', () => {
+    expect(mistakesIn('policies:\n  - name: a\n    bodies_retention: 0s').join()).toContain(
+      'capture none keeps no bodies',
+    )
+    expect(
+      mistakesIn('policies:\n  - name: a\n    bodies_retention: none\n  - name: b\n    bodies_retention: 1d'),
+    ).toEqual([])
+  })
+
   it('never repeats a value: it may be a secret in the wrong place', () => {
     const text =
       'keys:\n  - name: sk-canary-1234 5678\nroutes:\n  - model: a\n    retries: sk-canary-1234\n    strict: sk-canary-1234'

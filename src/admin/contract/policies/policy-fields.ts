@@ -3,6 +3,7 @@ import { contentActions, contentSides } from '../../../core/content-rules.ts'
 import {
   type ClearWord,
   clearWord,
+  expectedDuration,
   parseRate,
   type RuleForm,
   type RuleTable,
@@ -10,7 +11,8 @@ import {
   shownName,
   type WrittenRules,
 } from '../../../core/policy-rules.ts'
-import { durationText, sizeText } from '../fields.ts'
+import { parseDuration } from '../../../core/units.ts'
+import { sizeText } from '../fields.ts'
 import { type Column, field } from '../operation.ts'
 
 /** What a rule's input takes, and how it is answered. */
@@ -23,7 +25,10 @@ function schemasOf(form: RuleForm): { written: z.ZodType; shown: z.ZodType } {
     case 'size':
       return { written: sizeText, shown: z.number().nullable() }
     case 'duration':
-      return { written: durationText, shown: z.number().nullable() }
+      return {
+        written: z.string().refine((text) => (parseDuration(text) ?? 0) > 0, `must be ${expectedDuration(form)}`),
+        shown: z.number().nullable(),
+      }
     case 'count':
       return { written: z.int().nonnegative(), shown: z.number().nullable() }
     case 'money':
