@@ -1,6 +1,6 @@
 import { closeSync, openSync, renameSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { giveRoom } from '../admin/handlers/with-reserve.ts'
+import { giveRoom, hasRoom } from '../admin/handlers/with-reserve.ts'
 import { reserveFile } from '../core/reserve.ts'
 import { checkDirectory } from './doctor/directory.ts'
 import type { Log } from './log.ts'
@@ -32,7 +32,7 @@ export function lookAfterDirectory(directory: string, log: Pick<Log, 'warn'>): (
 function makeRoomToStart(directory: string): void {
   try {
     const { bavail, bsize } = statfsSync(directory)
-    if (bavail * bsize < startBytes) giveRoom(directory)
+    if (bavail * bsize < startBytes || !hasRoom(directory, startBytes)) giveRoom(directory)
   } catch {
     // What stands in the way says so itself.
   }

@@ -101,6 +101,8 @@ export function translateSqliteError(error: unknown): unknown {
 
 const faultsByCode: Record<string, string> = {
   SQLITE_FULL: 'the disk is full',
+  // Of a small file beside the database, which is there while it is open.
+  SQLITE_IOERR_SHMSIZE: 'the disk is full, or its quota is used up',
   SQLITE_READONLY: 'the database is read-only',
   SQLITE_IOERR: 'the disk failed to read or write the database',
   SQLITE_CANTOPEN: 'the database cannot be opened',
@@ -108,6 +110,23 @@ const faultsByCode: Record<string, string> = {
   SQLITE_NOTADB: 'the file is not a database, or its header is damaged: restore a backup',
   SQLITE_BUSY: 'another process has locked the database',
   SQLITE_LOCKED: 'another process has locked the database',
+}
+
+/** What the operating system says of a file that found no room. */
+const fullByCode: Record<string, string> = {
+  ENOSPC: 'the disk is full (ENOSPC)',
+  EDQUOT: 'the disk quota is used up (EDQUOT)',
+}
+
+/** A start that failed at a file of the database's. */
+export function refuseToStart(path: string, error: unknown): StoreRefused {
+  const system = error instanceof Error && 'code' in error ? fullByCode[String(error.code)] : undefined
+  const cause = translateSqliteError(error)
+  const reason = system ?? (cause instanceof Error ? cause.message : String(cause))
+  const isFull = system !== undefined || reason.startsWith('the disk is full')
+  return isFull
+    ? new StoreRefused(`${path}: ${reason}`, 'Nothing was changed. Free some space on that disk, then start it again.')
+    : new StoreRefused(`${path}: ${reason}`)
 }
 
 export function isDamage(error: unknown): boolean {

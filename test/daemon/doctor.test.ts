@@ -171,6 +171,8 @@ describe('what doctor sees of a machine', () => {
       ['SQLITE_BUSY_SNAPSHOT', 'End the other program'],
       ['SQLITE_CANTOPEN', 'Let the user'],
       ['SQLITE_PERM', 'Let the user'],
+      ['SQLITE_FULL', 'Free some space'],
+      ['SQLITE_IOERR_SHMSIZE', 'Free some space'],
       ['SQLITE_CORRUPT', 'Restore a backup'],
       ['SQLITE_NOTADB', 'Restore a backup'],
       ['EIO', 'Restore a backup'],

@@ -1,4 +1,4 @@
-import { statSync, truncateSync } from 'node:fs'
+import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { reserveFile } from '../../core/reserve.ts'
 import { StoreDegraded } from '../../store/store-error.ts'
@@ -13,9 +13,28 @@ export async function withReserve<Output>(context: AdminContext, change: () => P
     try {
       return await change()
     } catch (error) {
-      const isFull = error instanceof StoreDegraded && error.message.includes('the disk is full')
-      if (!isFull || !giveRoom(context.runtime.dataDirectory)) throw error
+      const { dataDirectory } = context.runtime
+      if (!isFull(error, dataDirectory) || !giveRoom(dataDirectory)) throw error
     }
+  }
+}
+
+/** SQLite knows a quota that is used up only as a disk that failed to write: what it is, another file shows. */
+function isFull(error: unknown, directory: string): boolean {
+  if (!(error instanceof StoreDegraded)) return false
+  return error.message.includes('the disk is full') || (error.message.includes('SQLITE_IOERR') && !hasRoom(directory))
+}
+
+/** Whether a file of so many bytes may still be written there, whatever free space the disk has: a quota may be used up. */
+export function hasRoom(directory: string, bytes = partBytes): boolean {
+  const probe = join(directory, `${reserveFile}.probe`)
+  try {
+    writeFileSync(probe, Buffer.alloc(bytes), { mode: 0o600 })
+    return true
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+  } finally {
+    rmSync(probe, { force: true })
   }
 }
 

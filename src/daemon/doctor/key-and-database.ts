@@ -71,6 +71,8 @@ export function remedyFor(error: unknown): string {
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return 'End the other program that has it open, then check again.'
   if (/^SQLITE_(CANTOPEN|PERM|READONLY|AUTH)/.test(code))
     return 'Let the user of spgw read and write it; as that user or as root, check again: sudo spgw doctor.'
+  // The file beside it that stands there while it is open found no room.
+  if (/^SQLITE_(FULL|IOERR_SHMSIZE)/.test(code)) return 'Free some space on its disk, then check again.'
   return restore
 }
 

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
-import { isBusy, StoreInUse, StoreRefused, translateSqliteError } from '../store-error.ts'
+import { isBusy, refuseToStart, StoreInUse } from '../store-error.ts'
 import type { SqliteFile } from './sqlite.ts'
 
 export interface DatabaseLock {
@@ -23,7 +23,12 @@ export async function lockDatabase({ path, nativeBinding }: SqliteFile): Promise
   const pidPath = join(dirname(path), 'spgw.pid')
   const lock = takeLock(lockPath, nativeBinding)
   if (lock === null) throw inUse(dirname(path), await findHolder(pidPath))
-  writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 })
+  try {
+    writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 })
+  } catch (error) {
+    lock.close()
+    throw refuseToStart(pidPath, error)
+  }
   return {
     release() {
       rmSync(pidPath, { force: true })
@@ -43,8 +48,7 @@ function takeLock(path: string, nativeBinding: string | undefined): Sqlite.Datab
     return lock
   } catch (error) {
     if (isBusy(error)) return null
-    const cause = translateSqliteError(error)
-    throw new StoreRefused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw refuseToStart(path, error)
   }
 }
 

@@ -4,7 +4,7 @@ import { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import type { SchemaUpgrade } from '../api.ts'
 import type { Schema } from '../schema.ts'
-import { isBusy, StoreRefused, translateSqliteError } from '../store-error.ts'
+import { isBusy, refuseToStart, StoreRefused } from '../store-error.ts'
 import { Connection } from './connection.ts'
 import { databaseBytes } from './database-bytes.ts'
 import { watchPlaces } from './file-names.ts'
@@ -67,6 +67,5 @@ async function openOnce(file: SqliteFile, { migrations, busyTimeoutMs }: OpenOpt
 
 function asRefusal(error: unknown, path: string): StoreRefused {
   if (error instanceof StoreRefused) return new StoreRefused(`${path}: ${error.message}`, error.hint)
-  const cause = translateSqliteError(error)
-  return new StoreRefused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`)
+  return refuseToStart(path, error)
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -29,6 +29,19 @@ async function holdElsewhere(path: string) {
 }
 
 describe('the lock of a data directory', () => {
+  it.runIf(existsSync('/dev/full'))('says what to do where the disk is full, and lets go', async () => {
+    const { databasePath: path } = storePaths(temporaryDirectory())
+    const pidPath = join(path, '../spgw.pid')
+    symlinkSync('/dev/full', pidPath)
+    await expect(lockDatabase({ path })).rejects.toMatchObject({
+      name: 'StoreRefused',
+      message: `${pidPath}: the disk is full (ENOSPC)`,
+      hint: expect.stringContaining('Free some space on that disk'),
+    })
+    rmSync(pidPath)
+    ;(await lockDatabase({ path })).release()
+  })
+
   it('is refused with the pid of its holder, and is free when that is dead', async () => {
     const { databasePath: path } = storePaths(temporaryDirectory())
     const holder = await holdElsewhere(path)
