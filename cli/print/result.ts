@@ -2,6 +2,7 @@ import type { Column, Show } from '../../src/admin/contract/operation.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { escapeControls, valueAt } from '../../src/admin/contract/show-value.ts'
 import { isUnpriced } from '../../src/admin/contract/unpriced.ts'
+import { groupDigits } from '../../src/core/units.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import type { GatewayClient, Operation } from '../operation.ts'
@@ -64,7 +65,8 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   const covered = describeCover(operation, result.input)
   // For people: programs read the table from its first line.
   if (covered !== null && io.stdout.isTerminal) await io.stderr.write(`${view.paint('quiet', covered)}\n`)
-  const rows = rowsOf(show, output)
+  const all = rowsOf(show, output)
+  const rows = isCut(show, result.input, io) ? all.slice(0, show.first) : all
   if (rows.length === 0) return io.stderr.write(`${show.empty}\n`)
   await io.stdout.write(renderTable(columns ?? show.columns, rows, view))
   // A cell has room for one limit only.
@@ -72,7 +74,15 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
     await io.stdout.write((await import('./limits.ts')).renderLimitsOf(rows, view))
   const note = describeUnpriced(operation, rows)
   if (note !== null && io.stdout.isTerminal) await io.stderr.write(`${view.paint('quiet', note)}\n`)
+  if (rows.length < all.length)
+    await io.stderr.write(
+      `The first ${rows.length} of ${groupDigits(all.length)}. For more: --limit N; for all: --json\n`,
+    )
 }
+
+/** What is for a program is whole. */
+const isCut = ({ first }: Extract<Show, { as: 'table' }>, input: CommandResult['input'], io: Io) =>
+  first !== undefined && input.limit === undefined && io.stdout.isTerminal
 
 /** What is said below a table of costs in which some are missing; null: none is. */
 function describeUnpriced({ name }: Operation, rows: readonly unknown[]): string | null {

@@ -63,8 +63,10 @@ function placeIn(text: string, offset: number, path: string): string {
   return `${path}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
 }
 
-/** `path` names the file in what is wrong with it. */
-export function parseSettingsFile(text: string, path: string): SettingsFile {
+const expectedSettings = 'expected settings, like gateway: and below it listen: …'
+
+/** `path` names the file in what is wrong with it; `expected`: what it says where it is a list, or a text. */
+export function parseSettingsFile(text: string, path: string, expected = expectedSettings): SettingsFile {
   const lines = new LineCounter()
   const deep = findDeepNesting(text)
   if (deep !== null) throw new SettingsRefused([{ place: placeIn(text, deep, path), message: 'nested too deeply' }])
@@ -91,9 +93,7 @@ export function parseSettingsFile(text: string, path: string): SettingsFile {
   refuse(findDuplicateKeys(document), 'Map keys must be unique')
   refuse(findLostAliases(document), 'Unknown alias: a value that begins with * needs quotes')
   if (!isMap(document.contents) && !isEmpty(document.contents)) {
-    throw new SettingsRefused([
-      { place: placeAt(0), message: 'expected settings, like gateway: and below it listen: …' },
-    ])
+    throw new SettingsRefused([{ place: placeAt(0), message: expected }])
   }
   return { tree: toTree(document, path), place: (path) => placeAt(offsetOf(document, path)) }
 }

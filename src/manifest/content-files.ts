@@ -5,6 +5,8 @@ import { type ContentRule, readContentRules } from '../core/content-rules.ts'
 /** Far more than any set of rules; a larger text would stop others while it is parsed. */
 const mostCharacters = 256 * 1024
 
+const expected = 'expected `rules:` and below it the list of rules'
+
 /** The rules in files of YAML or JSON, together. */
 export function readContentFiles(
   files: Readonly<Record<string, string>>,
@@ -21,7 +23,7 @@ export function readContentFiles(
 
 function readContentFile(name: string, text: string): { rules: ContentRule[] } | { wrong: string } {
   try {
-    return readContentRules(parseSettingsFile(text, name).tree)
+    return readContentRules(parseSettingsFile(text, name, expected).tree)
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error
     const [problem] = error.problems

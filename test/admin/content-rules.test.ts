@@ -102,6 +102,16 @@ describe('a text that rules are tried on', () => {
     expect(answer.text).toBe(text.replace('ACME-12', '[TICKETS_1]'))
   })
 
+  it.each(['- {name: keys, detector: secrets, action: block}', '[]', 'keys'])(
+    'says what a file holds that is %s',
+    async (file) => {
+      const { client } = await startTestGateway()
+      expect(await refusal(client.policies.add({ name: 'p', contentRules: { 'rules.yaml': file } }))).toMatchObject({
+        message: 'The content rules are wrong: rules.yaml: line 1:1: expected `rules:` and below it the list of rules.',
+      })
+    },
+  )
+
   it('takes rules that are not saved, and says what is missing or wrong', async () => {
     const { client } = await startTestGateway()
     const mails = '{"rules":[{"name":"mails","detector":"email-addresses","action":"redact"}]}'

@@ -35,6 +35,35 @@ describe('a list that ends at its usual limit', () => {
   })
 })
 
+describe('sums by what clients write', () => {
+  const rows = Array.from({ length: 1200 }, (_, index) => ({
+    id: `m${index}`,
+    group: `m${index}`,
+    requests: 9,
+    usd: 1,
+  }))
+  const gateway = { 'requests.stats': ({ limit }: Record<string, unknown>) => rows.slice(0, Number(limit ?? 1200)) }
+  const shown = async (line: readonly string[], terminal = true) => {
+    const { io } = await runLine(['requests', 'stats', '--by', 'model', ...line], { gateway, terminal, columns: 200 })
+    return { lines: io.out().trimEnd().split('\n').length, said: io.err() }
+  }
+
+  it('are a wall to nobody: a person sees the first, and how many there are', async () => {
+    const { lines, said } = await shown([])
+    expect([lines, said]).toEqual([
+      51,
+      expect.stringContaining('The first 50 of 1,200. For more: --limit N; for all: --json\n'),
+    ])
+    expect(await shown(['--limit', '70'])).toEqual({ lines: 71, said: expect.not.stringContaining('first') })
+  })
+
+  it('are whole for a program', async () => {
+    expect(await shown([], false)).toEqual({ lines: 1201, said: '' })
+    const { io } = await runLine(['requests', 'stats', '--by', 'model', '--json'], { gateway, terminal: true })
+    expect(JSON.parse(io.out())).toHaveLength(1200)
+  })
+})
+
 describe('requests list, where only the records tell', () => {
   it('searches page by page, says how far it is, and answers with all', async () => {
     const { records, ...gateway } = pages()

@@ -91,7 +91,15 @@ describe('tail', () => {
 
   it('keeps a row of figures on 80 columns, and what the last one has to remark whole', async () => {
     const row = { done: true, time: '2026-03-01T11:59:58.000Z', checked: 1234, changed: 12, unpriced: 0 }
-    const costs = { before_usd: 1.5, after_usd: 2.25, several_models: 0, kept: [], elsewhere: [], missing: [], outdated: [] }
+    const costs = {
+      before_usd: 1.5,
+      after_usd: 2.25,
+      several_models: 0,
+      kept: [],
+      elsewhere: [],
+      missing: [],
+      outdated: [],
+    }
     const recompute = async (missing: string[]) => {
       const rows = async function* () {
         yield { ...row, ...costs, missing }

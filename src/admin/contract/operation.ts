@@ -27,7 +27,14 @@ export interface OperationMeta extends Requirement {
 
 export type Show =
   /** `rows`: the lists in the answer that the rows lie in (`show-rows.ts`), where it is not itself the list of them. */
-  | { as: 'table'; columns: readonly Column[]; empty: string; rows?: readonly string[] }
+  | {
+      as: 'table'
+      columns: readonly Column[]
+      empty: string
+      rows?: readonly string[]
+      /** Of more rows a person is shown so many, on a terminal and where no `limit` is asked for. */
+      first?: number
+    }
   | { as: 'record'; columns?: readonly Column[] }
   /** A stream of rows, pushed. `idle`: what is said while the first has not come. */
   | { as: 'live'; columns: readonly Column[]; idle?: string }

@@ -77,9 +77,14 @@ export async function inspectBody(
   const joined = await joinParts(texts, context, turn, (path) => {
     at = path
   })
+  // Nothing is replaced in what stays as it is, so that what redact rules would find there is nothing that they did.
+  const kept = context.rules.filter(({ rule }) => rule.action !== 'redact')
+  const forFixed = { rules: kept, placeholders: content.placeholders, restorer: null, found: context.found }
   for (const text of texts) {
+    if (text.isFixed && kept.length === 0) continue
     at = text.path
-    const scan = text.isJson ? new ArgumentsScan(context) : new TextScan(context)
+    const own = text.isFixed ? forFixed : context
+    const scan = text.isJson ? new ArgumentsScan(own) : new TextScan(own)
     const written = await scanSliced(joined.get(text) ?? text.text, scan, turn)
     if (abort.aborted || context.refused !== null) return context.refused
     if (!text.isFixed && written !== text.text) content.edits.push({ span: text.node, text: JSON.stringify(written) })

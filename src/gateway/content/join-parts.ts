@@ -48,7 +48,8 @@ export async function joinParts(
 function joinNext(sight: Sight, next: ContentText, context: ScanContext, written: Map<ContentText, string>): boolean {
   const before = sight.map(({ text }) => text).join('')
   const joined = before + next.text.slice(0, sightLength)
-  const found = context.rules.flatMap((rule) => crossings(rule, before, joined))
+  const crossing = context.rules.flatMap((rule) => crossings(rule, before, joined))
+  const found = crossing.filter(({ rule, start }) => rule.rule.action !== 'redact' || isReplaced(sight, next, start))
   for (const { rule, note } of found) context.found(rule, note)
   const redacted = found.filter(({ rule }) => rule.rule.action === 'redact')
   const [first] = redacted.toSorted((one, other) => one.start - other.start)
@@ -66,6 +67,16 @@ function joinNext(sight: Sight, next: ContentText, context: ScanContext, written
   }
   if (!next.isFixed) written.set(next, next.text.slice(end - before.length))
   return true
+}
+
+/** Whether any part of what begins there may become another text. */
+function isReplaced(sight: Sight, next: ContentText, start: number): boolean {
+  let end = 0
+  for (const { part, text } of sight) {
+    end += text.length
+    if (end > start && !part.isFixed) return true
+  }
+  return !next.isFixed
 }
 
 function lengthen(sight: Sight, part: ContentText, text: string): Sight {

@@ -185,6 +185,23 @@ describe('a secret in a prompt', () => {
     ])
   })
 
+  it('counts only where it was redacted, and stays in what names things', async () => {
+    const named = `{"model":"openai-model","user":"${key}","messages":[{"role":"user","content":"SECRET"}]}`
+    const { sent, signals } = await send('masks', chat, named.replace('SECRET', key))
+    expect(sent).toBe(named.replace('SECRET', '[KEY_1]'))
+    expect(signals).toMatchObject([{ rule: 'content.redact', data: { at: 'messages[0].content', places: 1 } }])
+    const left = await send('masks', chat, named)
+    expect([left.sent, left.signals]).toEqual([named, []])
+    expect(await send('blocks', chat, named)).toMatchObject({ status: 403, sent: null })
+    // In two parts of a thought that its provider has signed, and of one that it has not.
+    const [half, rest] = [key.slice(0, 15), key.slice(15)]
+    const thought = (signature: string) =>
+      `{"contents":[{"parts":[{"thought":true,"text":"${half}"${signature}},{"thought":true,"text":"${rest}"${signature}}]}]}`
+    const signed = await send('masks', generate, thought(',"thoughtSignature":"c2ln"'))
+    expect([signed.sent, signed.signals]).toEqual([thought(',"thoughtSignature":"c2ln"'), []])
+    expect((await send('masks', generate, thought(''))).signals).toMatchObject([{ data: { places: 1 } }])
+  })
+
   it('is found however it is escaped', async () => {
     const hidden = [...key].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join('')
     const body = `{"model":"openai-model", "messages":[{"role":"user","content":"1\\t${hidden} \\u00e9"}]}`
@@ -280,7 +297,7 @@ describe('a prompt', () => {
     const asked = `{"model":"openai-model","user":"${mail}","messages":[]}`
     const { sent, signals } = await send('masks', chat, asked)
     expect(sent).toBe(asked)
-    expect(signals).toMatchObject([{ rule: 'content.redact', data: { at: 'user' } }])
+    expect(signals).toEqual([])
   })
 
   it('keeps reasoning that is signed', async () => {

@@ -161,6 +161,8 @@ export const requests = {
         { field: 'duration_p99_ms', title: 'P99', format: 'duration' },
       ],
       empty: noRequest,
+      // Models and tags are the clients' own words: there may be thousands.
+      first: 50,
     },
     examples: ['requests stats --since 24h', 'requests stats --by key,model', 'requests stats --by error --json'],
   })
@@ -171,6 +173,12 @@ export const requests = {
         by: field(waysToGroup.default('total'), {
           description: `How to group the totals, by one or two (key,model): ${statsWays.join(', ')}; days are those of UTC`,
           label: 'Group by',
+        }),
+        limit: field(z.int().min(1).optional(), {
+          description:
+            'Maximum number of groups, those with the most requests first; by day, the earliest days first (default: all, of which a terminal shows 50)',
+          label: 'Groups',
+          help: 'Maximum number of groups, those with the most requests first. Empty: all',
         }),
       }),
     )

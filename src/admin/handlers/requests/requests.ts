@@ -56,10 +56,11 @@ export const requests = {
   tail: operations.requests.tail.handler(({ context, input, signal }) => followRequests(context, input, signal)),
   stats: operations.requests.stats.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
-    const { by, ...filter } = input
+    const { by, limit, ...filter } = input
     const ways = readWays(by) ?? []
     if (ways.includes('node')) needOtherNodes(context)
-    return cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), ways)
+    const groups = await cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), ways)
+    return limit === undefined ? groups : groups.slice(0, limit)
   }),
   export: operations.requests.export.handler(async function* ({ context, input, signal }) {
     const { exportRequests } = await import('./export-requests.ts')
