@@ -102,10 +102,10 @@ export interface Endpoint {
   /** Whether the provider charges for it in tokens. If not, no tokens are estimated. */
   usesTokens: boolean
   /**
-   * It starts a media connection past the gateway: one directly between client and provider (`webrtc`), which is served only where the
-   * operator allows that, or a telephone's (`sip`).
+   * What no content rule sees: a connection past the gateway, directly between client and provider (`webrtc`), which is served only where
+   * the operator allows that, or a telephone's (`sip`); images or videos that it asks for (`answer`).
    */
-  media?: 'webrtc' | 'sip'
+  media?: 'webrtc' | 'sip' | 'answer'
   /** Of a call that can be translated for a provider with another format. */
   format?: FormatName
   /** It counts the tokens of a request in this format, without asking the model. */

@@ -38,13 +38,12 @@ export const fixedNames: ReadonlySet<string> = new Set(
 )
 /** Their values may be files in base64. */
 export const fileNames: ReadonlySet<string> = new Set(
-  'data file_data fileData b64_json partial_image_b64 url image_url bytes audio image'.split(' '),
+  'data file_data fileData b64_json partial_image_b64 url image_url bytes bytesBase64Encoded audio image'.split(' '),
 )
 /** Content that others than the gateway read. */
 export const unseenNames: ReadonlySet<string> = new Set(
-  'image_url input_audio file_data fileData inlineData inline_data file_url image_file b64_json video_url audio_url document_url'.split(
-    ' ',
-  ),
+  `image_url input_audio file_data fileData inlineData inline_data file_url image_file b64_json bytesBase64Encoded gcsUri video_url
+  audio_url document_url`.split(/\s+/),
 )
 /** In a prompt, content that others read; an answer only cites it. */
 export const fileIdNames: ReadonlySet<string> = new Set(

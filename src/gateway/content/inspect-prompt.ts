@@ -8,6 +8,7 @@ import { highestIn, Placeholders } from '../../policy/content/placeholders.ts'
 import { TextScan } from '../../policy/content/text-scan.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
+import { asksForMedia } from './asks-for-media.ts'
 import { CallContent, failedRule } from './call-content.ts'
 import { findTexts } from './content-texts.ts'
 import { joinParts } from './join-parts.ts'
@@ -47,16 +48,20 @@ export async function inspectPrompt(call: Prompt, policies: readonly ContentPoli
 }
 
 /** What is known before the provider is paid for it. */
-function unseenBefore({ match: { endpoint } }: Prompt, content: CallContent): Fault | null {
+function unseenBefore({ match: { endpoint }, body }: Prompt, content: CallContent): Fault | null {
   const { responseForm, media } = endpoint
   const isFile = responseForm === 'bytes' || responseForm === 'lines'
-  if (!isFile && media === undefined) return null
+  const isAnswer = isFile || media === 'answer' || (content.rules.answer.length > 0 && asksForMedia(body.bytes))
+  if (!isAnswer && media === undefined) return null
   const carrier = media === 'sip' ? 'a telephone call' : 'WebRTC'
-  const what = isFile ? 'files and sound pass as they are' : `${carrier} carries sound past the gateway`
-  const sides: ContentSide[] = isFile ? ['answer'] : ['prompt', 'answer']
+  const sides: ContentSide[] = isAnswer ? ['answer'] : ['prompt', 'answer']
+  const what = isFile ? passingFiles : isAnswer ? noText : `${carrier} carries sound past the gateway`
   const denials = sides.map((side) => (content.rules[side].length > 0 ? content.noteUnseen(side, what) : null))
   return denials.find((denial) => denial !== null) ?? null
 }
+
+const passingFiles = 'files and sound pass as they are'
+const noText = 'images, sound and files are no text'
 
 /** `isKnown`: whether it is said anywhere what its texts are; where it is not, they may be parts of something. */
 export async function inspectBody(

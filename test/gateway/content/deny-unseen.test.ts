@@ -33,6 +33,7 @@ beforeAll(async () => {
     providers: [
       { kind: 'openai', baseUrl: `${baseUrl}/v1` },
       { kind: 'anthropic', baseUrl },
+      { kind: 'gemini', baseUrl },
     ],
     policies: [
       policy('prompts', ['prompt'], true),
@@ -224,19 +225,53 @@ describe('a telephone call', () => {
 })
 
 describe('an answer that rules cannot look at', () => {
-  it.each([
-    ['a picture', '/images/generations', { type: 'application/json', text: `{"data":[{"b64_json":"${file}"}]}` }],
-    [
-      'sound in a chat',
-      '/chat/completions',
-      { type: 'application/json', text: `{"choices":[{"message":{"audio":{"data":"${file}"}}}]}` },
-    ],
-  ])('is denied: %s', async (_, path, text) => {
-    answer = text
-    const denied = await send('answers', path, post({ model: 'openai-model', prompt: 'a cat', messages: [] }))
+  it('is denied: sound in a chat', async () => {
+    answer = { type: 'application/json', text: `{"choices":[{"message":{"audio":{"data":"${file}"}}}]}` }
+    const denied = await send('answers', '/chat/completions', chat('a cat'))
     expect([denied.status, denied.called]).toEqual([403, true])
     expect(denied.text).toContain('The policy answers denies what its content rules cannot look at in the answer')
     expect(denied.text).not.toContain(file)
+  })
+
+  const generates = (responseModalities: string[]) =>
+    post({ contents: [{ parts: [{ text: 'a cat' }] }], generationConfig: { responseModalities } })
+  const gemini = '/gemini/v1beta/models/gemini-model'
+
+  it.each([
+    ['pictures', '/images/generations', post({ model: 'openai-model', prompt: 'a cat' })],
+    ['changed pictures', '/images/edits', form()],
+    ['a video', '/videos', post({ model: 'openai-model', prompt: 'a cat' })],
+    ['a video of Gemini', `${gemini}:predictLongRunning`, post({ instances: [{ prompt: 'a cat' }] })],
+    [
+      'sound in a chat',
+      '/chat/completions',
+      chat('a cat', { modalities: ['text', 'audio'], audio: { voice: 'alloy' } }),
+    ],
+    ['sound of Gemini', `${gemini}:generateContent`, generates(['AUDIO'])],
+    ['a picture of Gemini', `${gemini}:streamGenerateContent`, generates(['IMAGE'])],
+  ])('is denied before the provider is paid where it asks for %s', async (_, path, init) => {
+    answer = { type: 'application/json', text: '{}' }
+    const denied = await send('answers', path, init)
+    expect([denied.status, denied.called]).toEqual([403, false])
+    expect(denied.text).toContain('The policy answers denies what its content rules cannot look at in the answer')
+    expect(denied.signals).toMatchObject([{ verdict: 'deny', data: { on: 'answer', policy: 'answers' } }])
+    const passed = await send('notes', path, init)
+    expect(passed.called).toBe(true)
+  })
+
+  it('is paid for where it may be text alone', async () => {
+    answer = { type: 'application/json', text: '{}' }
+    for (const init of [generates(['TEXT', 'IMAGE']), generates([])])
+      expect(await send('answers', `${gemini}:generateContent`, init)).toMatchObject({ called: true, status: 200 })
+    expect(await send('answers', '/chat/completions', chat('a cat', { modalities: ['text'] }))).toMatchObject({
+      ...{ called: true, status: 200, signals: [] },
+    })
+  })
+
+  it('is denied where it is a picture in the form of Imagen', async () => {
+    answer = { type: 'application/json', text: `{"predictions":[{"bytesBase64Encoded":"${file}"}]}` }
+    const denied = await send('answers', `${gemini}:predict`, post({ instances: [{ prompt: 'a cat' }] }))
+    expect([denied.status, denied.text]).toEqual([403, expect.not.stringContaining(file)])
   })
 
   it('is denied in a stream with the error event of the lane', async () => {

@@ -8,7 +8,7 @@ import { readImageUnits, readSpeechUnits, readTranscriptionUnits } from '../unit
 import { row } from './row.ts'
 
 const video = { video: 'video' } as const
-const images = { readUnits: readImageUnits, unitFields: ['n', 'size', 'quality'] }
+const images = { media: 'answer', readUnits: readImageUnits, unitFields: ['n', 'size', 'quality'] } as const
 
 /** Images, audio, voices, videos. Source: wire/lanes.md, section 1.3. */
 export const media: readonly Endpoint[] = [
@@ -79,6 +79,7 @@ export const media: readonly Endpoint[] = [
   row('voice_consents.delete', 'DELETE /audio/voice_consents/{object}', { object: deletes('voice_consent') }),
 
   row('videos.create', 'POST /videos', {
+    media: 'answer',
     model: 'body-optional',
     requestForms: jsonOrMultipart,
     object: creates('video'),
@@ -87,12 +88,14 @@ export const media: readonly Endpoint[] = [
   row('videos.list', 'GET /videos', { object: lists('video') }),
   row('videos.edits', 'POST /videos/edits', {
     billed: true,
+    media: 'answer',
     requestForms: jsonOrMultipart,
     object: creates('video'),
     formObjects: video,
   }),
   row('videos.extensions', 'POST /videos/extensions', {
     billed: true,
+    media: 'answer',
     requestForms: jsonOrMultipart,
     object: creates('video'),
     formObjects: video,
@@ -108,6 +111,7 @@ export const media: readonly Endpoint[] = [
   row('videos.content', 'GET /videos/{object}/content', { responseForm: 'bytes', object: uses('video') }),
   row('videos.remix', 'POST /videos/{object}/remix', {
     billed: true,
+    media: 'answer',
     requestForms: jsonOrMultipart,
     object: uses('video'),
     createdObjects: createdBeside,
