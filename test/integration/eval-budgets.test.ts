@@ -124,7 +124,12 @@ describe('the run of an eval', () => {
     expect([unlimited.status, unlimited.headers.get('x-sp-error')]).toEqual([403, 'policy_denied'])
     const said = /set max_completion_tokens to at most (\d+) in sampling_params/.exec(await unlimited.text())
     const most = Number(said?.[1])
-    const longer = await ask('POST', '/evals/eval_1/runs', shown({}), runOf('gpt-a', { max_completion_tokens: most + 20 }))
+    const longer = await ask(
+      'POST',
+      '/evals/eval_1/runs',
+      shown({}),
+      runOf('gpt-a', { max_completion_tokens: most + 20 }),
+    )
     expect(longer.headers.get('x-sp-error')).toBe('budget_exceeded')
     expect(most).toBeGreaterThan(1000)
     const unpriced = await ask('POST', '/evals/eval_1/runs', shown({}), runOf('gpt-b', { max_tokens: 5 }))
