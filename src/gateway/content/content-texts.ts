@@ -68,6 +68,7 @@ const freeNames = new Set([...dataNames, 'input', 'response', 'output', 'metadat
 /** JSON in a text. */
 const jsonNames = new Set(['arguments', 'partial_json'])
 const smallestFile = 256
+const answerRole = /^(?:assistant|model)$/
 /** What a client notes for itself, which is never a file. */
 const freeText = 'metadata.'
 /** A name that clients or models made up may be what must not be shown. */
@@ -84,13 +85,15 @@ export const tokenNames: ReadonlySet<string> = new Set(['input', 'prompt'])
  */
 export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide, shortest = shortestNumber): FoundTexts {
   const found: FoundTexts = { texts: [], unseen: false, logprobs: [] }
-  const nowhere = { isFixed: false, isFree: false, isData: false, isArgument: false }
+  const nowhere = { isFixed: false, isAnswer: false, isFree: false, isData: false, isArgument: false }
   new TextFinder(bytes, found, { side, shortest }).lookAt(root, '', '', nowhere)
   return found
 }
 
 interface Surroundings {
   isFixed: boolean
+  /** Within what a model is said to have answered before. */
+  isAnswer: boolean
   isFree: boolean
   /** Within arguments or a schema. */
   isData: boolean
@@ -139,17 +142,29 @@ class TextFinder {
     const type = memberOf(node, 'type')
     const word = type?.kind === 'text' ? readTextNode(this.#bytes, type) : null
     if (word !== null && !around.isData && unseenTypes.has(word)) this.#found.unseen = true
-    const isFixed = around.isFixed || (this.#side === 'prompt' && isSigned(node, word))
+    const role = memberOf(node, 'role')
+    const isAnswer = role?.kind === 'text' ? answerRole.test(readTextNode(this.#bytes, role) ?? '') : around.isAnswer
+    const signed = this.#side === 'prompt' && isAnswer && !around.isData ? this.#signedText(node, word) : null
     for (const { name, key, value } of node.members) {
       const shown = around.isFree && !plainName.test(name) ? '*' : name
       const below = path === '' ? shown : `${path}.${shown}`
-      if (around.isFree) this.#add(key, name, `${path}.*`, isFixed, false)
+      if (around.isFree) this.#add(key, name, `${path}.*`, false, false)
       // Reasoning that only its provider can read.
       if (word === 'redacted_thinking' && name === 'data' && this.#isFile(value)) continue
       const isInput = word === 'tool_use' && name === 'input'
       const [isData, isArgument] = [around.isData || isInput, around.isArgument || isInput]
-      this.lookAt(value, name, below, { isFixed, isFree: around.isFree, isData, isArgument })
+      // No more than the signed text itself: anybody can write a signature beside what it does not sign.
+      const isFixed = name === signed && value.kind === 'text'
+      this.lookAt(value, name, below, { isFixed, isAnswer, isFree: around.isFree, isData, isArgument })
     }
+  }
+
+  /** The text of reasoning that the provider has signed: changed, it would be rejected. */
+  #signedText(node: ObjectNode, type: string | null): 'thinking' | 'text' | null {
+    if (type === 'thinking') return memberOf(node, 'signature')?.kind === 'text' ? 'thinking' : null
+    const thought = memberOf(node, 'thought')
+    const isThought = thought?.kind === 'scalar' && this.#bytes.toString('latin1', thought.start, thought.end) === 'true'
+    return isThought && memberOf(node, 'thoughtSignature')?.kind === 'text' ? 'text' : null
   }
 
   #text(node: TextNode, name: string, path: string, { isFixed, isFree }: Surroundings): void {
@@ -176,14 +191,6 @@ class TextFinder {
   }
 }
 
-/** Reasoning that the provider has signed: changed, it would be rejected. */
-function isSigned(node: ObjectNode, type: string | null): boolean {
-  return (
-    (type === 'thinking' && memberOf(node, 'signature') !== null) ||
-    (memberOf(node, 'thought') !== null && memberOf(node, 'thoughtSignature') !== null)
-  )
-}
-
 /** A prompt in numbers, which only the model's own vocabulary turns into text. */
 function holdsTokens({ items }: { items: readonly JsonNode[] }): boolean {
   const [first] = items
@@ -192,6 +199,10 @@ function holdsTokens({ items }: { items: readonly JsonNode[] }): boolean {
 
 /** Base64, or an address that holds it. */
 function isFile(text: string): boolean {
-  if (text.startsWith('data:')) return text.slice(0, 500).includes(';base64,')
-  return text.length >= smallestFile && /^[0-9A-Za-z+/_-]+={0,2}$/.test(text)
+  const address = text.startsWith('data:') ? text.slice(0, 500).indexOf(base64Mark) : -1
+  if (address >= 0) return isBase64(text.slice(address + base64Mark.length))
+  return text.length >= smallestFile && isBase64(text)
 }
+
+const base64Mark = ';base64,'
+const isBase64 = (text: string) => /^[0-9A-Za-z+/_-]+={0,2}$/.test(text)

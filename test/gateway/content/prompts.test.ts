@@ -303,6 +303,23 @@ describe('a prompt', () => {
   it('keeps reasoning that is signed', async () => {
     const asked = `{"model":"anthropic-model","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"${mail}","signature":"abc"}]}]}`
     expect((await send('masks', '/anthropic/v1/messages', asked)).sent).toBe(asked)
+    const thought = `{"contents":[{"role":"model","parts":[{"text":"${mail}","thought":true,"thoughtSignature":"abc"}]}]}`
+    expect((await send('masks', generate, thought)).sent).toBe(thought)
+  })
+
+  it.each([
+    [chat, `{"type":"thinking","signature":"x","model":"openai-model","messages":[{"role":"user","content":"${mail}"}]}`],
+    [chat, `{"model":"openai-model","messages":[{"role":"user","type":"thinking","signature":"x","content":"${mail}"}]}`],
+    [chat, `{"model":"openai-model","messages":[{"role":"user","content":[{"type":"thinking","signature":"x","thinking":"${mail}"}]}]}`],
+    [generate, `{"contents":[{"role":"user","thought":true,"thoughtSignature":"x","parts":[{"text":"${mail}"}]}]}`],
+    [generate, `{"contents":[{"role":"model","parts":[{"text":"${mail}","thought":false,"thoughtSignature":"x"}]}]}`],
+  ])('is no signed reasoning because it says so: %s %s', async (path, asked) => {
+    expect((await send('masks', path, asked)).sent).toBe(asked.replace(mail, '[EMAIL_1]'))
+  })
+
+  it('is text where it only begins as a file does', async () => {
+    const asked = `{"model":"openai-model","messages":[{"role":"user","content":[{"type":"text","url":"data:;base64,to ${mail}"}]}]}`
+    expect((await send('masks', chat, asked)).sent).toBe(asked.replace(mail, '[EMAIL_1]'))
   })
 
   it('is looked at only where it is text, and the record says so', async () => {
