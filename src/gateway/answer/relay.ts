@@ -215,7 +215,8 @@ const joinedBytes = 16 * 1024
 async function passError(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
   const { arrival, trace } = call
   const { head } = answer.gated
-  const body = answer.error?.body ?? Buffer.alloc(0)
+  const body = await readError(call, answer, answer.error?.body ?? Buffer.alloc(0))
+  if (!Buffer.isBuffer(body)) return reject(arrival, body)
   if (arrival.reply.opened) {
     const reason = `The provider answered ${head.status} after the stream was opened.`
     return reject(arrival, fault('provider_bad_response', reason))
@@ -233,4 +234,14 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
   more.push(...headersOfRow(call, answer))
   writeHead(call, head, more, retryAfterMs)
   arrival.response.end(body)
+}
+
+/** An error may repeat what the model wrote (`failed_generation`), or the prompt with its placeholders. */
+async function readError({ content }: Call, { leg, gated }: Answer, body: Buffer): Promise<Buffer | Fault> {
+  if (content?.readsAnswer !== true || body.length === 0) return body
+  const { ContentStage } = await contentStage()
+  const stage = new ContentStage(leg, content)
+  const encoding = findHeader(gated.head.headers, 'content-encoding')
+  const isPlain = encoding === null || encoding === 'identity'
+  return (isPlain ? null : stage.faultIfUnread) ?? (await stage.whole(body))
 }

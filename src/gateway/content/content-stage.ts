@@ -316,7 +316,7 @@ function frameAgain(event: StreamEvent, pass: Buffer): StreamEvent {
 
 /** Of a JSON array, the bytes of an element end with it. */
 function isSse({ bytes }: StreamEvent): boolean {
-  return /^[\s\ufeff]*(?:data|event|id|retry|:)/.test(bytes.toString('latin1', 0, 64))
+  return /^(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry|:)/.test(bytes.toString('latin1', 0, 64))
 }
 
 function withData(event: StreamEvent, data: Buffer): Buffer {

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ContentRule } from '../../../src/core/content-rules.ts'
 import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
 import {
@@ -48,11 +48,13 @@ let provider: http.Server
 let plane: DataPlane
 let sent: Answer
 let received = ''
+let status = 200
+let coding: string | null = null
 
 beforeAll(async () => {
   provider = http.createServer(async (request, response) => {
     received = Buffer.concat(await request.toArray()).toString()
-    response.writeHead(200, { 'content-type': sent.type })
+    response.writeHead(status, { 'content-type': sent.type, ...(coding !== null && { 'content-encoding': coding }) })
     response.end(sent.text)
   })
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
@@ -122,6 +124,13 @@ describe.each(Object.entries(texts))('a secret in %s', (_, { path, body, answer,
       expect(signals).toMatchObject([{ rule: 'content.block', verdict: 'deny', data: { on: 'answer' } }])
       expect(record.tokens).not.toBeNull()
     }
+  })
+
+  it('is redacted behind a byte order mark', async () => {
+    const marked = answer([said])
+    if (marked.type !== 'text/event-stream') return
+    const { text } = await ask('masks', path, body, { ...marked, text: `\ufeff${marked.text}` })
+    expect(read(text.replace('\ufeff', ''))).toBe('It is [KEY_1], as asked.')
   })
 
   it('passes as it came where it is only flagged', async () => {
@@ -220,6 +229,34 @@ describe('a whole answer', () => {
     const answer = json({ choices: [{ index: 0, message: { content: long } }], usage })
     const { text } = await ask('masks', '/chat/completions', { model: 'openai-model', messages }, answer)
     expect(JSON.parse(text).choices[0].message.content).toBe(long.replace(key, '[KEY_1]'))
+  })
+
+  describe('that is an error', () => {
+    beforeEach(() => {
+      status = 400
+    })
+    afterEach(() => {
+      status = 200
+      coding = null
+    })
+    const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0'
+    const failed = json({ error: { message: 'Failed to call a function.', failed_generation: `f(${token})` } })
+
+    it('is looked at as any other', async () => {
+      const masked = await ask('masks', openai.path, openai.body, failed)
+      expect([masked.status, masked.text]).toEqual([400, failed.text.replace(token, '[TOKEN_1]')])
+      const blocked = await ask('blocks', openai.path, openai.body, failed)
+      expect([blocked.status, blocked.record.error?.code]).toEqual([403, 'policy_denied'])
+      expect(blocked.text).not.toContain(token)
+      expect((await ask('flags', openai.path, openai.body, failed)).text).toBe(failed.text)
+    })
+
+    it('is withheld where it comes compressed', async () => {
+      coding = 'gzip'
+      const { status: got, text } = await ask('masks', openai.path, openai.body, failed)
+      expect(got).toBe(403)
+      expect(text).toContain('came compressed')
+    })
   })
 
   it('that could not be read is refused', async () => {
