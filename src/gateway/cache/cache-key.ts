@@ -2,21 +2,24 @@ import { createHash } from 'node:crypto'
 import type { EffectivePolicy } from '../../policy/effective.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
+import { headersUp } from '../upstream/headers.ts'
 import type { LiveConfiguration } from '../thread/read-model.ts'
 
-/** Headers by which a client chooses a version of the protocol, and so another answer. */
-const versionHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta', 'x-sp-provider']
+/** Headers that go up and differ between requests for the same answer: who asks, and by which id it is traced. */
+const harmlessHeader =
+  /^(?:user-agent|x-stainless-.*|x-(?:client-)?request-id|trace(?:parent|state)|baggage|cache-control|pragma)$/
 
 /**
  * What makes two requests the same: who may see the answer (project and environment, which no client can write), what was
- * asked byte for byte, and under which policies and route it was answered, as they were then.
+ * asked byte for byte, with every header that a provider may go by, and under which policies and route it was answered,
+ * as they were then.
  */
 export function cacheKey(call: Call, route: SnapshotRoute): string {
   const { key, lane, match, inspection, body, gateway, policy } = call
   const { configuration } = gateway.model
   const head = [
     ...[key.projectId, key.environmentId, lane.name, match.path + inspection.query],
-    versionHeaders.map((name) => call.header(name)),
+    [call.header('x-sp-provider'), ...askedHeaders(call)],
     policyDigest(policy),
     routeDigest(route, configuration),
     // Its key may be anybody's: it gets nothing of what other providers answered.
@@ -24,6 +27,15 @@ export function cacheKey(call: Call, route: SnapshotRoute): string {
   ]
   // The head is JSON, so that no part of it can pass for another; the body has the rest.
   return createHash('sha256').update(JSON.stringify(head)).update('\n').update(body.bytes).digest('hex')
+}
+
+/** A provider may answer otherwise for a header that nobody here knows: others must not get that answer. */
+function askedHeaders({ arrival, presented }: Call): string[] {
+  const sent = headersUp(arrival.request.rawHeaders, presented, [], [])
+  const asked: string[] = []
+  for (let at = 0; at + 1 < sent.length; at += 2)
+    if (!harmlessHeader.test(sent[at] ?? '')) asked.push(`${sent[at]}: ${sent[at + 1]}`)
+  return asked.sort()
 }
 
 const policyDigests = new WeakMap<EffectivePolicy, string>()
