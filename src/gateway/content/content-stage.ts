@@ -10,10 +10,10 @@ import type { AnswerStage, Passed, StagePass } from '../answer/stage.ts'
 import { type Leg, notePatch } from '../upstream/leg.ts'
 import { type AnswerEvent, readAnswerEvent, type StreamedPiece } from './answer-event.ts'
 import { type CallContent, failedRule } from './call-content.ts'
-import { type FoundTexts, findTexts } from './content-texts.ts'
+import { type FoundTexts, TextFinder } from './content-texts.ts'
 import { mayMatch } from './may-match.ts'
 import { RepeatedEvent } from './repeated-event.ts'
-import { pushPieces, type ScanSteps, StreamWork, scanSliced, scanWhole, WorkTurn } from './scan-sliced.ts'
+import { finishSliced, pushPieces, type ScanSteps, StreamWork, scanSliced, scanWhole, WorkTurn } from './scan-sliced.ts'
 
 /** A text of a streamed answer that has not ended. */
 interface OpenText {
@@ -242,7 +242,9 @@ export class ContentStage implements AnswerStage {
     root: JsonNode,
     known: ReadonlySet<number>,
   ): ScanSteps<{ edits: Edit[]; others: boolean }> {
-    const { texts, unseen, logprobs } = this.#findTexts(data, root)
+    const finder = this.#finder(data, root)
+    while (finder.lookOn()) yield
+    const { texts, unseen, logprobs } = this.#noted(finder.found)
     const edits: Edit[] = this.#hidden(logprobs)
     let others = unseen || logprobs.length > 0
     for (const { node, text, path, isJson } of texts) {
@@ -258,9 +260,11 @@ export class ContentStage implements AnswerStage {
   }
 
   async #slicedEdits(data: Buffer, root: JsonNode): Promise<Edit[]> {
-    const { texts, logprobs } = this.#findTexts(data, root)
-    const edits: Edit[] = this.#hidden(logprobs)
     const turn = new WorkTurn()
+    const finder = this.#finder(data, root)
+    await finishSliced(finder, turn)
+    const { texts, logprobs } = this.#noted(finder.found)
+    const edits: Edit[] = this.#hidden(logprobs)
     for (const { node, text, path, isJson } of texts) {
       this.#at = path
       const scan = isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
@@ -271,8 +275,11 @@ export class ContentStage implements AnswerStage {
     return edits
   }
 
-  #findTexts(data: Buffer, root: JsonNode): FoundTexts {
-    const found = findTexts(data, root, 'answer', shortestArgument(this.#context.rules))
+  #finder(data: Buffer, root: JsonNode): TextFinder {
+    return new TextFinder(data, root, 'answer', shortestArgument(this.#context.rules))
+  }
+
+  #noted(found: FoundTexts): FoundTexts {
     if (found.unseen) this.#noteUnseen('images, sound and files are no text')
     return found
   }

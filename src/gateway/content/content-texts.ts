@@ -84,10 +84,9 @@ export const tokenNames: ReadonlySet<string> = new Set(['input', 'prompt'])
  * `shortest`: of those in arguments of tools.
  */
 export function findTexts(bytes: Buffer, root: JsonNode, side: ContentSide, shortest = shortestNumber): FoundTexts {
-  const found: FoundTexts = { texts: [], unseen: false, logprobs: [] }
-  const nowhere = { isFixed: false, isAnswer: false, isFree: false, isData: false, isArgument: false }
-  new TextFinder(bytes, found, { side, shortest }).lookAt(root, '', '', nowhere)
-  return found
+  const finder = new TextFinder(bytes, root, side, shortest)
+  while (finder.lookOn());
+  return finder.found
 }
 
 interface Surroundings {
@@ -100,23 +99,48 @@ interface Surroundings {
   isArgument: boolean
 }
 
-class TextFinder {
+const nowhere: Surroundings = { isFixed: false, isAnswer: false, isFree: false, isData: false, isArgument: false }
+/** Values in between which others may have their turn: a small body may hold very many. */
+const valuesAtOnce = 500
+
+/** An object or array of which only the first values have been looked at. */
+interface OpenNode {
+  next: number
+  readonly count: number
+  look(index: number): void
+}
+
+/** `findTexts()` in steps. */
+export class TextFinder {
+  readonly found: FoundTexts = { texts: [], unseen: false, logprobs: [] }
   readonly #bytes: Buffer
-  readonly #found: FoundTexts
   readonly #side: ContentSide
   readonly #shortest: number
+  readonly #open: OpenNode[] = []
 
-  constructor(bytes: Buffer, found: FoundTexts, { side, shortest }: { side: ContentSide; shortest: number }) {
+  constructor(bytes: Buffer, root: JsonNode, side: ContentSide, shortest: number) {
     this.#bytes = bytes
-    this.#found = found
     this.#side = side
     this.#shortest = shortest
+    this.#lookAt(root, '', '', nowhere)
   }
 
-  lookAt(node: JsonNode, name: string, path: string, around: Surroundings): void {
+  /** False: that was all. */
+  lookOn(): boolean {
+    for (let left = valuesAtOnce; left > 0; left--) {
+      const open = this.#open.at(-1)
+      if (open === undefined) return false
+      if (open.next < open.count) open.look(open.next++)
+      else this.#open.pop()
+    }
+    return true
+  }
+
+  #lookAt(node: JsonNode, name: string, path: string, around: Surroundings): void {
+    const { found } = this
     if (this.#side === 'answer' && logprobNames.has(name) && (node.kind === 'object' || node.kind === 'array'))
-      return void this.#found.logprobs.push(node)
-    if (!around.isData && node.end - node.start > 4 && this.#isUnseen(node, name)) this.#found.unseen = true
+      return void found.logprobs.push(node)
+    if (!around.isData && node.end - node.start > 4 && this.#isUnseen(node, name)) found.unseen = true
     if (node.kind === 'text') return this.#text(node, name, path, around)
     if (node.kind === 'scalar') return this.#number(node, name, path, around)
     if (node.kind === 'object') {
@@ -124,8 +148,18 @@ class TextFinder {
       const isArgument = around.isArgument || argumentsName.test(name)
       return this.#object(node, path, { ...around, isData, isArgument, isFree: around.isFree || freeNames.has(name) })
     }
-    if (tokenNames.has(name) && holdsTokens(node)) this.#found.unseen = true
-    for (const [index, item] of node.items.entries()) this.lookAt(item, name, `${path}[${index}]`, around)
+    const { items } = node
+    if (tokenNames.has(name) && holdsTokens(node)) found.unseen = true
+    this.#each(items, (item, index) => this.#lookAt(item, name, `${path}[${index}]`, around))
+  }
+
+  #each<Value>(values: readonly Value[], look: (value: Value, index: number) => void): void {
+    this.#open.push({
+      next: 0,
+      count: values.length,
+      // biome-ignore lint/style/noNonNullAssertion: the index is below the count
+      look: (index) => look(values[index]!, index),
+    })
   }
 
   #isFile(node: JsonNode): boolean {
@@ -141,29 +175,30 @@ class TextFinder {
   #object(node: ObjectNode, path: string, around: Surroundings): void {
     const type = memberOf(node, 'type')
     const word = type?.kind === 'text' ? readTextNode(this.#bytes, type) : null
-    if (word !== null && !around.isData && unseenTypes.has(word)) this.#found.unseen = true
+    if (word !== null && !around.isData && unseenTypes.has(word)) this.found.unseen = true
     const role = memberOf(node, 'role')
     const isAnswer = role?.kind === 'text' ? answerRole.test(readTextNode(this.#bytes, role) ?? '') : around.isAnswer
     const signed = this.#side === 'prompt' && isAnswer && !around.isData ? this.#signedText(node, word) : null
-    for (const { name, key, value } of node.members) {
+    this.#each(node.members, ({ name, key, value }) => {
       const shown = around.isFree && !plainName.test(name) ? '*' : name
       const below = path === '' ? shown : `${path}.${shown}`
       if (around.isFree) this.#add(key, name, `${path}.*`, false, false)
       // Reasoning that only its provider can read.
-      if (word === 'redacted_thinking' && name === 'data' && this.#isFile(value)) continue
+      if (word === 'redacted_thinking' && name === 'data' && this.#isFile(value)) return
       const isInput = word === 'tool_use' && name === 'input'
       const [isData, isArgument] = [around.isData || isInput, around.isArgument || isInput]
       // No more than the signed text itself: anybody can write a signature beside what it does not sign.
       const isFixed = name === signed && value.kind === 'text'
-      this.lookAt(value, name, below, { isFixed, isAnswer, isFree: around.isFree, isData, isArgument })
-    }
+      this.#lookAt(value, name, below, { isFixed, isAnswer, isFree: around.isFree, isData, isArgument })
+    })
   }
 
   /** The text of reasoning that the provider has signed: changed, it would be rejected. */
   #signedText(node: ObjectNode, type: string | null): 'thinking' | 'text' | null {
     if (type === 'thinking') return memberOf(node, 'signature')?.kind === 'text' ? 'thinking' : null
     const thought = memberOf(node, 'thought')
-    const isThought = thought?.kind === 'scalar' && this.#bytes.toString('latin1', thought.start, thought.end) === 'true'
+    const isThought =
+      thought?.kind === 'scalar' && this.#bytes.toString('latin1', thought.start, thought.end) === 'true'
     return isThought && memberOf(node, 'thoughtSignature')?.kind === 'text' ? 'text' : null
   }
 
@@ -171,7 +206,7 @@ class TextFinder {
     const text = readTextNode(this.#bytes, node)
     if (text === null || text === '') return
     if (fileNames.has(name) && !path.startsWith(freeText) && isFile(text)) {
-      this.#found.unseen = true
+      this.found.unseen = true
       return
     }
     const names = !isFree && fixedNames.has(name)
@@ -187,7 +222,7 @@ class TextFinder {
   }
 
   #add(node: TextNode | ScalarNode, text: string, path: string, isFixed: boolean, isJson: boolean): void {
-    this.#found.texts.push({ node, path, text, isJson, isFixed })
+    this.found.texts.push({ node, path, text, isJson, isFixed })
   }
 }
 

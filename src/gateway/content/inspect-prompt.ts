@@ -10,11 +10,11 @@ import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
 import { asksForMedia } from './asks-for-media.ts'
 import { CallContent, failedRule } from './call-content.ts'
-import { findTexts } from './content-texts.ts'
+import { TextFinder } from './content-texts.ts'
 import { joinParts } from './join-parts.ts'
 import { mayMatch } from './may-match.ts'
 import { noteUnseen } from './note-unseen.ts'
-import { scanSliced, WorkTurn } from './scan-sliced.ts'
+import { finishSliced, scanSliced, WorkTurn } from './scan-sliced.ts'
 
 /** Of a call, or of a request that is only asked about. */
 export interface Prompt {
@@ -72,13 +72,15 @@ export async function inspectBody(
 ): Promise<Fault | null> {
   const root = readNodes(bytes)
   if (root === null) return unreadable
-  const { texts, unseen } = findTexts(bytes, root, 'prompt', shortestArgument(content.rules.prompt))
+  const turn = new WorkTurn()
+  const finder = new TextFinder(bytes, root, 'prompt', shortestArgument(content.rules.prompt))
+  await finishSliced(finder, turn)
+  const { texts, unseen } = finder.found
   if (!isKnown && (unseen || texts.some(({ isFixed }) => !isFixed))) return unknownFrame
   const denied = unseen ? content.noteUnseen('prompt', 'images, sound, files and tokens are no text') : null
   if (denied !== null) return denied
   let at = ''
   const context = content.scanOf('prompt', () => at)
-  const turn = new WorkTurn()
   const joined = await joinParts(texts, context, turn, (path) => {
     at = path
   })

@@ -21,6 +21,11 @@ export async function scanSliced(text: string, scan: TextScan | ArgumentsScan, t
   return out + scan.end()
 }
 
+/** Looks on to the end, with turns for others in between. */
+export async function finishSliced(finder: { lookOn(): boolean }, turn: WorkTurn): Promise<void> {
+  while (finder.lookOn()) if (turn.isDue(pieceLength)) await turn.next()
+}
+
 /** Counts work, so that others have their turn. */
 export class WorkTurn {
   #work = 0

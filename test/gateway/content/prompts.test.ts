@@ -308,9 +308,18 @@ describe('a prompt', () => {
   })
 
   it.each([
-    [chat, `{"type":"thinking","signature":"x","model":"openai-model","messages":[{"role":"user","content":"${mail}"}]}`],
-    [chat, `{"model":"openai-model","messages":[{"role":"user","type":"thinking","signature":"x","content":"${mail}"}]}`],
-    [chat, `{"model":"openai-model","messages":[{"role":"user","content":[{"type":"thinking","signature":"x","thinking":"${mail}"}]}]}`],
+    [
+      chat,
+      `{"type":"thinking","signature":"x","model":"openai-model","messages":[{"role":"user","content":"${mail}"}]}`,
+    ],
+    [
+      chat,
+      `{"model":"openai-model","messages":[{"role":"user","type":"thinking","signature":"x","content":"${mail}"}]}`,
+    ],
+    [
+      chat,
+      `{"model":"openai-model","messages":[{"role":"user","content":[{"type":"thinking","signature":"x","thinking":"${mail}"}]}]}`,
+    ],
     [generate, `{"contents":[{"role":"user","thought":true,"thoughtSignature":"x","parts":[{"text":"${mail}"}]}]}`],
     [generate, `{"contents":[{"role":"model","parts":[{"text":"${mail}","thought":false,"thoughtSignature":"x"}]}]}`],
   ])('is no signed reasoning because it says so: %s %s', async (path, asked) => {
