@@ -1,7 +1,8 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileOfVariable, variablesIn } from '../src/core/variables.ts'
-import { usageFault } from './fault.ts'
+import { CommandFault, usageFault } from './fault.ts'
 import type { Io } from './io.ts'
 
 /** Files that `diff` and `apply` were given, by their names as messages will call them. */
@@ -11,6 +12,8 @@ export interface ConfigurationFiles {
   variables: Record<string, string>
 }
 
+/** In characters: far more than a gateway takes. A file of a repository may be a link to a device that never ends. */
+const mostText = 8 * 1024 * 1024
 const endings = /\.(yaml|yml|json)$/
 
 /** A directory stands for the files in it (`*.yaml`, `*.yml`, `*.json`), `-` for standard input. */
@@ -32,10 +35,20 @@ async function expand(path: string): Promise<string[]> {
 }
 
 async function read(path: string): Promise<string> {
-  return await readFile(path, 'utf8').catch((error: unknown) => refuse(path, error))
+  return await readText(path).catch((error: unknown) => refuse(path, error))
+}
+
+async function readText(path: string): Promise<string> {
+  let text = ''
+  for await (const piece of createReadStream(path, 'utf8')) {
+    text += piece
+    if (text.length > mostText) throw usageFault(`${path} is too large.`, 'Apply the configuration in smaller files.')
+  }
+  return text
 }
 
 function refuse(path: string, error: unknown): never {
+  if (error instanceof CommandFault) throw error
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   if (code === 'ENOENT') throw usageFault(`${path} does not exist.`, 'Name a file or a directory of files.')
   throw usageFault(`${path} cannot be read (${code}).`, 'Check the permissions of the file.')
@@ -45,7 +58,7 @@ async function readVariables(texts: readonly string[], { environment }: Io): Pro
   const found: [string, string][] = []
   for (const name of variablesIn(texts.join('\n'))) {
     const file = fileOfVariable(name)
-    const value = file === null ? environment[name] : await readFile(file, 'utf8').then(withoutLineEnd, () => undefined)
+    const value = file === null ? environment[name] : await readText(file).then(withoutLineEnd, () => undefined)
     if (value !== undefined) found.push([name, value])
   }
   return Object.fromEntries(found)

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -92,6 +92,16 @@ Note: a note.
       [join(directory, 'more', 'b.yml'), 'b.yml'],
       ['standard input', 'said'],
     ])
+  })
+
+  it('reads no file without an end, as a link in a repository may be one', async () => {
+    symlinkSync('/dev/zero', join(directory, 'more.yaml'))
+    const { status, io } = await runLine(['diff', '-f', directory], { gateway: gatewayOf(planOf()) })
+    expect(status).toBe(2)
+    expect(io.err()).toContain('more.yaml is too large.')
+    writeFileSync(file, 'providers: [{ name: a, credential: "${file:/dev/zero}" }]')
+    const { calls } = await runLine(['diff', '-f', file], { gateway: gatewayOf(planOf()) })
+    expect(calls).toMatchObject([['diff', { variables: {} }]])
   })
 
   it('is shown, and not applied, where a new credential is not set', async () => {
