@@ -99,7 +99,7 @@ Note: a note.
     const { status, io } = await runLine(['diff', '-f', directory], { gateway: gatewayOf(planOf()) })
     expect(status).toBe(2)
     expect(io.err()).toContain('more.yaml is too large.')
-    writeFileSync(file, 'providers: [{ name: a, credential: "${file:/dev/zero}" }]')
+    writeFileSync(file, `providers: [{ name: a, credential: "\${file:/dev/zero}" }]`)
     const { calls } = await runLine(['diff', '-f', file], { gateway: gatewayOf(planOf()) })
     expect(calls).toMatchObject([['diff', { variables: {} }]])
   })
