@@ -150,6 +150,26 @@ describe('an answer that says nothing of its usage that can be true', () => {
     expect(tokens?.output).toBeLessThan(4000)
   })
 
+  it.each([
+    ['none', { prompt_tokens: 0, completion_tokens: 5, total_tokens: 5 }],
+    ['nothing that is a number', { prompt_tokens: null, completion_tokens: 5 }],
+    ['what no number holds', { prompt_tokens: 1e308, completion_tokens: 5 }],
+  ])('is charged for its prompt, of which it reports %s', async (_what, usage) => {
+    const plane = await start(whole(usage))
+    const content = 'word '.repeat(400)
+    const more = { messages: [{ role: 'user', content }] }
+    const { tokens } = await plane.record((await ask(plane, more)).requestId)
+    expect(tokens).toMatchObject({ output: 5, source: 'estimated' })
+    expect(tokens?.input).toBeGreaterThan(500)
+    const streaming = await start((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk('x'))
+      response.end(`data: ${JSON.stringify({ id: 'c', choices: [], usage })}\n\ndata: [DONE]\n\n`)
+    })
+    const streamed = await streaming.record((await ask(streaming, { ...more, stream: true })).requestId)
+    expect(streamed.tokens).toEqual({ ...tokens, input: expect.any(Number) })
+    expect(streamed.tokens?.input).toBeGreaterThan(500)
+  })
+
   it('is believed that it wrote nothing where it was asked to write nothing', async () => {
     const plane = await start(whole({ prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 }))
     const { tokens } = await plane.record((await ask(plane, { max_tokens: 0 })).requestId)

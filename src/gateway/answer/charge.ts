@@ -246,7 +246,8 @@ export function estimateCut(
 /** What a whole answer used: as reported, else estimated by what it says; null: nothing that can be told. */
 export function usedByWhole({ call, reader }: Leg, body: Buffer): TokenUsage | null {
   const reported = reader.usage()
-  if (reported !== null && (reported.output > 0 || !reader.estimable)) return reported
+  if (reported !== null && !reader.estimable) return reported
+  if (reported !== null && reported.output > 0) return withPrompt(call, reported)
   // Gemini's embeddings say nothing of what they used.
   if (call.match.endpoint.embeds === true) return (reported?.input ?? 0) > 0 ? reported : estimateCut(call, null)
   return reader.estimable ? usedByAnswer(call, reported, writtenBytes(textBytes(body))) : null
@@ -256,7 +257,12 @@ export function usedByWhole({ call, reader }: Leg, body: Buffer): TokenUsage | n
 export function usedByAnswer(call: Call, reported: TokenUsage | null, written: WrittenAnswer): TokenUsage | null {
   if (reported === null || (reported.output === 0 && call.inspection.outputLimit !== 0))
     return estimateTokens(call, reported, written)
-  return reported
+  return withPrompt(call, reported)
+}
+
+/** Servers that leave the tokens of the prompt out, or write none where it was cached, have read it all the same. */
+function withPrompt({ inputTokens }: Call, reported: TokenUsage): TokenUsage {
+  return reported.input > 0 ? reported : { ...reported, input: inputTokens, source: 'estimated' }
 }
 
 /**

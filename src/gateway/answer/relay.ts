@@ -173,9 +173,11 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   else if (call.createsObjects || match.endpoint.object?.effect === 'delete') recordObjects(answer, received)
   if (arrival.reply.opened) return reject(arrival, streamPromised)
   const { reader, earlier } = answer.leg
-  const reported = reader.usage()
-  const tokens = (reported?.output ?? 0) > 0 ? reported : usedByWhole(answer.leg, received)
-  const used = { tokens, detail: reader.usageDetail(), ...(earlier !== undefined && { earlier }) }
+  const used = {
+    tokens: usedByWhole(answer.leg, received),
+    detail: reader.usageDetail(),
+    ...(earlier !== undefined && { earlier }),
+  }
   let body = received
   for (const stage of stages) {
     const passing = stage.whole(body)
