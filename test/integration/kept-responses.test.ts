@@ -204,3 +204,21 @@ it('reads no more at once than a request may be long', async () => {
   expect((await ask(ids.slice(0, 2))).output_text).not.toBe('')
   await expect(ask(ids)).rejects.toMatchObject({ status: 413, code: 'request_too_large' })
 })
+
+it('are shown as the content rules of the key say that asks, whoever made them', async () => {
+  const { id } = await client().responses.create({
+    model: 'kept',
+    input: 'ask jane@example.com of 4 tickets',
+    store: true,
+  })
+  const words = String.raw`{ name: words, pattern: 'answer \d+', on: [answer]`
+  const masks = `rules: [${words}, action: redact }, { name: people, detector: personal, action: redact }]`
+  await gateway.admin.policies.add({ name: 'masks', contentRules: { 'masks.yaml': masks } })
+  await gateway.admin.policies.add({ name: 'blocks', contentRules: { 'blocks.yaml': `rules: [${words}, action: block }]` } })
+  const masked = client((await gateway.createKey('masked', { policy: 'masks' })).key)
+  expect((await masked.responses.retrieve(id)).output_text).toBe('[WORDS_1]')
+  expect(JSON.stringify(await masked.responses.inputItems.list(id))).toContain('ask [EMAIL_1] of 4 tickets')
+  const blocked = client((await gateway.createKey('blocked', { policy: 'blocks' })).key)
+  await expect(blocked.responses.retrieve(id)).rejects.toMatchObject({ status: 403, code: 'policy_denied' })
+  expect((await client().responses.retrieve(id)).output_text).toMatch(/^answer \d+$/)
+})

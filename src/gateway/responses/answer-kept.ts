@@ -25,8 +25,22 @@ export async function answerKept(
   }
   call.trace.note('stored', 'The gateway keeps this response itself; no provider was asked.')
   if (keptForm === 'deleted') store.forget(call.id, call.key, named)
-  await answerOwn(call, writeDocument(written))
+  const shown = await show(call, writeDocument(written))
+  await (Buffer.isBuffer(shown) ? answerOwn(call, shown) : reject(call.arrival, shown))
   return true
+}
+
+/** It was kept for a key or at a time without the content rules that apply now. */
+async function show(call: Call, document: Buffer): Promise<Buffer | Fault> {
+  const { contentPolicies, match } = call
+  if (contentPolicies === null) return document
+  const [{ inspectPrompt }, { ContentStage }] = await Promise.all([
+    import('../content/inspect-prompt.ts'),
+    import('../content/content-stage.ts'),
+  ])
+  const denied = await inspectPrompt(call, contentPolicies)
+  if (denied !== null || call.content === null) return denied ?? document
+  return await new ContentStage({ call, match }, call.content).whole(document)
 }
 
 function write(
