@@ -5,9 +5,12 @@ import { refusePublicAddress } from '../../providers/address-guard.ts'
 import type { EgressOptions, Transport } from '../../providers/contract.ts'
 import type { MediaPart } from '../../translate/conversation.ts'
 import { sniffType } from '../../translate/media-type.ts'
+import { outOfMemory } from '../request/memory-budget.ts'
 
 /** Of all that one request names together. */
 const mostBytes = 20_000_000
+/** What comes is held in pieces, as a whole and in base64. */
+const heldTimes = 2 + 4 / 3
 const mostAddresses = 20
 const timeoutMs = 10_000
 const mostRedirects = 3
@@ -23,20 +26,25 @@ export interface FetchedMedia {
   data: string
 }
 
-/** What is at the addresses. A fault names the part at whose address nothing of use was found. */
+/**
+ * What is at the addresses. A fault names the part at whose address nothing of use was found. `reserve`: memory for so many bytes in
+ * all; false: there is none.
+ */
 export async function fetchMedia(
   transport: Transport,
   wanted: ReadonlyMap<string, MediaPart>,
+  reserve: (bytes: number) => boolean,
 ): Promise<Map<string, FetchedMedia> | Fault> {
   const found = new Map<string, FetchedMedia>()
   const [first] = wanted.values()
   if (wanted.size > mostAddresses && first !== undefined)
     return refused(first, `the request names more than ${mostAddresses} addresses`)
-  const fetch = new MediaFetch(transport)
+  const fetch = new MediaFetch(transport, reserve)
   const timeout = stallAwareTimeout(timeoutMs, () => fetch.expire(`it took longer than ${timeoutMs / 1000} s`))
   try {
     for (const [url, part] of wanted) {
       const bytes = await fetch.get(url)
+      if (fetch.outOfMemory) return outOfMemory()
       if (typeof bytes === 'string') return refused(part, bytes)
       const data = bytes.toString('base64')
       const type = sniffType('', data)
@@ -57,12 +65,15 @@ function refused({ path, kind }: MediaPart, why: string): Fault {
 
 /** One after another, within one limit of bytes and one of time. */
 class MediaFetch {
+  outOfMemory = false
   readonly #transport: Transport
+  readonly #reserve: (bytes: number) => boolean
   #left = mostBytes
   readonly #expired = Promise.withResolvers<string>()
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, reserve: (bytes: number) => boolean) {
     this.#transport = transport
+    this.#reserve = reserve
   }
 
   expire(why: string): void {
@@ -109,7 +120,9 @@ class MediaFetch {
         },
         onData: (chunk) => {
           this.#left -= chunk.length
-          if (this.#left < 0) resolve(`it is larger than ${formatBytes(mostBytes)}`)
+          if (this.#left < 0) return resolve(`it is larger than ${formatBytes(mostBytes)}`)
+          this.outOfMemory ||= !this.#reserve(Math.ceil((mostBytes - this.#left) * heldTimes))
+          if (this.outOfMemory) resolve('there is no memory for it')
           else chunks.push(chunk)
         },
         onEnd: () => resolve(Buffer.concat(chunks)),

@@ -38,14 +38,14 @@ const part = (url: string, kind: 'image' | 'file' = 'image'): [string, MediaPart
   { kind, path: 'messages[0].content[1]', source: { kind: 'url', type: '', url } },
 ]
 const fetchOne = (url: string, answers: Readonly<Record<string, Served>>, kind?: 'image' | 'file') =>
-  fetchMedia(serve(answers).transport, new Map([part(url, kind)]))
+  fetchMedia(serve(answers).transport, new Map([part(url, kind)]), () => true)
 
 describe('what is at an address', () => {
   const url = 'https://pictures.example/a?b=1'
 
   it('is told by its first bytes, whatever is said of it', async () => {
     const { transport, asked } = serve({ [url]: { headers: ['content-type', 'text/html'], chunks: [png] } })
-    const found = await fetchMedia(transport, new Map([part(url)]))
+    const found = await fetchMedia(transport, new Map([part(url)]), () => true)
     expect(found).toEqual(new Map([[url, { type: 'image/png', data: png.toString('base64') }]]))
     expect(asked).toMatchObject([
       {
@@ -58,6 +58,15 @@ describe('what is at an address', () => {
     expect(JSON.stringify(asked)).not.toContain('authorization')
     const pdf = Buffer.from('%PDF-1.7')
     expect(await fetchOne(url, { [url]: { chunks: [pdf] } }, 'file')).toBeInstanceOf(Map)
+  })
+
+  it('is held only where there is memory for all that it takes on its way', async () => {
+    const { transport, aborted } = serve({ [url]: { chunks: [png, Buffer.alloc(3_000_000), Buffer.alloc(3_000_000)] } })
+    const asked: number[] = []
+    const found = await fetchMedia(transport, new Map([part(url)]), (bytes) => asked.push(bytes) < 2)
+    expect(found).toMatchObject({ code: 'overloaded' })
+    expect(aborted()).toBe(1)
+    expect(asked[1]).toBeGreaterThan(9_000_000)
   })
 
   it.each([
