@@ -18,6 +18,7 @@ const marks = 'the last four; twelve hours become one'
 const choice = 'a choice of some tools is one of all, and a call is not forced where the model cannot be'
 const behind = 'images go behind the results'
 const behindOlder = 'images go behind the results at models before Gemini 3'
+const names = 'of files only: images, audio and video have no names there'
 const shown = "lost at OpenAI's chat, which shows no thoughts; others show them unasked"
 
 const mark = { chat: servers, responses: servers, messages: marks }
@@ -97,6 +98,13 @@ const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCon
     'messages.content.cache_control': { chat: servers, responses: `${servers}, and of answers and calls` },
     'messages.content.content': { chat: behind, generate: behindOlder },
     'messages.content.content.cache_control': mark,
+    'messages.content.content.content.cache_control': mark,
+    'messages.content.source.content.cache_control': mark,
+    'messages.content.content.source.content': { chat: behind, generate: behindOlder },
+    'messages.content.content.source.content.cache_control': mark,
+    'messages.content.tool.definition.input_schema': { generate: unenforced },
+    'messages.content.tool.definition.strict': { chat: hint, responses: hint },
+    'messages.content.tool.definition.blocked_domains': { generate: 'refused by Gemini; Vertex leaves them out' },
     'messages.content.title': { generate: 'lost of files' },
     'system.cache_control': mark,
     'tools.input_schema': { generate: unenforced },
@@ -123,6 +131,10 @@ const conditions: Readonly<Record<FormatName, Readonly<Record<string, ArrivalCon
       responses: 'a failure is said in the text',
     },
     'contents.parts.functionResponse.parts': { chat: behind },
+    'contents.parts.functionResponse.parts.inlineData.displayName': names,
+    'contents.parts.functionResponse.parts.fileData.displayName': names,
+    'contents.parts.inlineData.displayName': names,
+    'contents.parts.fileData.displayName': names,
     'toolConfig.functionCallingConfig': { chat: servers, messages: choice },
     serviceTier: { chat: servers },
     'generationConfig.maxOutputTokens': capped,

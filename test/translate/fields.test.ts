@@ -30,6 +30,7 @@ type InChat<T, Prefix extends string> = Missing<T, Prefix, typeof chatFields>
 type Messages = Anthropic.MessageCreateParams
 type Block = Anthropic.ContentBlockParam
 type Hosted = Extract<Block, { type: `${string}_tool_result` | 'server_tool_use' }>
+type Within = Item<Exclude<Anthropic.ContentBlockSource['content'], string>>
 type Inner = Item<Exclude<Anthropic.ToolResultBlockParam['content'], string | undefined>>
 type InMessages<T, Prefix extends string> = Missing<T, Prefix, typeof messagesFields>
 
@@ -61,6 +62,11 @@ describe('the tables name every member of the SDKs', () => {
     hasRows<InMessages<Inner, 'messages.content.content.'>>()
     hasRows<InMessages<Anthropic.ImageBlockParam['source'], 'messages.content.source.'>>()
     hasRows<InMessages<Anthropic.DocumentBlockParam['source'], 'messages.content.source.'>>()
+    hasRows<InMessages<Within, 'messages.content.source.content.'>>()
+    hasRows<InMessages<Within, 'messages.content.content.source.content.'>>()
+    hasRows<InMessages<Item<Anthropic.SearchResultBlockParam['content']>, 'messages.content.content.content.'>>()
+    hasRows<InMessages<Anthropic.Beta.BetaRequestToolAdditionBlock['tool'], 'messages.content.tool.'>>()
+    hasRows<InMessages<Anthropic.ToolUnion, 'messages.content.tool.definition.'>>()
     hasRows<InMessages<Anthropic.TextBlockParam, 'system.'>>()
     hasRows<InMessages<Anthropic.ToolUnion, 'tools.'>>()
     hasRows<InMessages<Anthropic.ToolChoice, 'tool_choice.'>>()

@@ -109,7 +109,34 @@ describe('tools that Anthropic adds in the midst of the conversation', () => {
     expect(names({ tools: [named('look'), named('edit')], messages: [...ask.messages, removed] })).toEqual(['edit'])
     const back = change('tool_addition', reference('look'))
     expect(names({ tools: [named('look')], messages: [...ask.messages, removed, back] })).toEqual(['look'])
+    const server = change('tool_removal', { type: 'mcp_tool_reference', server_name: 's', name: 'look' })
+    expect(names({ tools: [named('look')], messages: [...ask.messages, server] })).toEqual(['look'])
   })
+
+  it.each(['chat', 'responses', 'generate'] as const)(
+    'are listed for %s, with their marks and what is in them',
+    (to) => {
+      const definition = { ...named('clock'), input_examples: [{}, { x: 1 }], defer_loading: true, telepathy: 1 }
+      const block = { type: 'tool_addition', cache_control: { type: 'ephemeral' } }
+      const content = [
+        { ...block, tool: { type: 'tool_definition', definition } },
+        { ...block, type: 'tool_removal', tool: reference('look') },
+      ]
+      const { losses } = request('messages', to, {
+        ...ask,
+        max_tokens: 50,
+        tools: [named('look')],
+        messages: [...ask.messages, { role: 'system', content }],
+      })
+      const at = 'messages[1].content'
+      expect(new Set(losses)).toEqual(
+        new Set([
+          ...['[0]', '[1]'].flatMap((one) => [`${at}${one}.cache_control`, `${at}${one}.tool`]),
+          ...['input_examples', 'defer_loading', 'telepathy'].map((one) => `${at}[0].tool.definition.${one}`),
+        ]),
+      )
+    },
+  )
 })
 
 describe('a choice that forces a call', () => {

@@ -40,6 +40,8 @@ const content = {
   'parts.fileData.fileUri': mapped,
   'parts.fileData.mimeType': mapped,
   'parts.mediaResolution': { otherwise: 'ignored', to: { chat: 'mapped', responses: 'mapped' } },
+  'parts.mediaResolution.level': { otherwise: 'ignored', to: { chat: 'mapped', responses: 'mapped' } },
+  'parts.mediaResolution.numTokens': dropped,
   'parts.videoMetadata': dropped,
   'parts.mediaProcessing': dropped,
   'parts.partMetadata': ignored,
@@ -57,6 +59,7 @@ export const generateFields = {
   'contents.parts:toolCall': dropped,
   'contents.parts:toolResponse': dropped,
   'contents.parts:unknown': refused('this kind of part is unknown'),
+  'contents.parts.displayName:media': { otherwise: 'dropped', why: 'images, audio and video have no names there' },
   systemInstruction: mapped,
   'systemInstruction.role': ignored,
   'systemInstruction.parts': mapped,
@@ -96,6 +99,10 @@ export const generateFields = {
   'toolConfig.functionCallingConfig.mode': mapped,
   'toolConfig.functionCallingConfig.mode:VALIDATED': { otherwise: 'approximated' },
   'toolConfig.functionCallingConfig.allowedFunctionNames': mapped,
+  'toolConfig.functionCallingConfig.allowedFunctionNames:AUTO': {
+    otherwise: 'dropped',
+    why: 'they count with the modes ANY and VALIDATED only',
+  },
   // A call is written whole there, which is the same call.
   'toolConfig.functionCallingConfig.streamFunctionCallArguments': ignored,
   'toolConfig.retrievalConfig': dropped,

@@ -20,8 +20,8 @@ import { PlainTurns } from '../plain-turns.ts'
 import { RequestError } from '../request-fault.ts'
 import { readSealed } from './carriers.ts'
 
-/** Reports a part as a whole, by the row of the table that names its kind. */
-export type SkipPart = (object: JsonObject, field: string, path: string) => void
+/** Reports a part as a whole, by the row of the table that names its kind; without an object, a member of one that is read. */
+export type SkipPart = (object: JsonObject | null, field: string, path: string) => void
 
 const roles: Readonly<Record<string, ConversationTurn['role']>> = { user: 'user', model: 'assistant', function: 'tool' }
 
@@ -54,16 +54,35 @@ function readPart(part: JsonObject, path: string, context: ReadContext, skip: Sk
   const [call, result] = [asObject(part.functionCall), asObject(part.functionResponse)]
   // Another provider's reasoning is carried on the call that it led to, which every client sends back.
   if (call !== null) return [...carried, readCall(call, path, signature)]
-  if (result !== null) return [readResult(result, path)]
-  const media = readMedia(part, path)
+  if (result !== null) return [readResult(result, path, skip)]
+  const media = readMedia(part, path, skip)
   if (media !== null) return [media]
   if (carried.length > 0) return carried
   if (typeof part.text === 'string') return [readText(part, part.text, path, signature)]
   // A signature may come by itself.
   if (signature !== null) return [readText(part, '', path, signature)]
-  const kind = Object.keys(part).find((name) => name !== 'thought')
+  const kind = Object.keys(part).find((name) => !describing.has(name))
   if (kind !== undefined) skip(part, `contents.parts:${kind}`, `${path}.${kind}`)
+  else checkDescribed(part, path)
   return []
+}
+
+/** What only says something about a part's data. */
+const describing = new Set([
+  'thought',
+  'videoMetadata',
+  'mediaResolution',
+  'mediaProcessing',
+  'partMetadata',
+  'speechMetadata',
+  'audioTranscription',
+])
+
+/** Google refuses a part without data; an empty one, which clients make of nothing, loses nothing. */
+function checkDescribed(part: JsonObject, path: string): void {
+  const [name] = Object.keys(part).filter((one) => one !== 'thought')
+  if (name === undefined) return
+  throw new RequestError(path, `${path} has no data for its ${name}, which belongs into the part that it describes`)
 }
 
 /**
@@ -110,7 +129,7 @@ function readCall(call: JsonObject, path: string, opaque: Opaque | null): CallPa
   }
 }
 
-function readResult(result: JsonObject, path: string): ResultPart {
+function readResult(result: JsonObject, path: string, skip: SkipPart): ResultPart {
   const name = asText(result.name)
   if (name === null) throw new RequestError(`${path}.functionResponse.name`, `${path}.functionResponse.name is missing`)
   const at = `${path}.functionResponse.response`
@@ -118,7 +137,7 @@ function readResult(result: JsonObject, path: string): ResultPart {
   if (response === null) throw new RequestError(at, `${at} is no object`)
   const media = asArray(result.parts).flatMap((value, index) => {
     const part = asObject(value)
-    return part === null ? [] : (readMedia(part, `${path}.functionResponse.parts[${index}]`) ?? [])
+    return part === null ? [] : (readMedia(part, `${path}.functionResponse.parts[${index}]`, skip) ?? [])
   })
   const failed = response.error !== undefined && response.output === undefined
   const text: TextPart = { kind: 'text', path: at, text: textOf(response) }
@@ -135,16 +154,20 @@ function textOf(response: JsonObject): string {
   return names.length === 0 ? '' : JSON.stringify(value)
 }
 
-function readMedia(part: JsonObject, path: string): MediaPart | null {
+function readMedia(part: JsonObject, path: string, skip: SkipPart): MediaPart | null {
   const [inline, file] = [asObject(part.inlineData), asObject(part.fileData)]
   const data = inline ?? file
   if (data === null) return null
   const type =
     file === null ? asString(data.mimeType) : (typeOfAddress(asString(file.fileUri), asString(file.mimeType)) ?? '')
-  const name = asText(data.displayName)
+  const kind = kindOf(type)
+  const title = asText(data.displayName)
+  const name = kind === 'file' ? title : null
+  if (title !== name)
+    skip(null, 'contents.parts.displayName:media', `${path}.${inline === null ? 'fileData' : 'inlineData'}.displayName`)
   const detail = ownValue(details, asText(asObject(part.mediaResolution)?.level) ?? '')
   return {
-    kind: kindOf(type),
+    kind,
     path,
     source:
       inline !== null

@@ -20,7 +20,7 @@ import { findSeen } from '../seen-fields.ts'
 import { toCamelCase } from './camel-case.ts'
 import { generateFields } from './fields.ts'
 import { listOf, readContents } from './read-contents.ts'
-import { readToolConfig, readTools } from './read-tools.ts'
+import { namesCount, readToolConfig, readTools } from './read-tools.ts'
 
 export function readGenerateRequest(body: JsonObject, context: ReadContext) {
   return orFault(() => readConversation(toCamelCase(body), context))
@@ -31,7 +31,7 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
   // Kinds of parts that no other format has are reported as a whole.
   const foreign = new Set<JsonObject>()
   const turns = readContents(body.contents, context, (object, field, path) => {
-    foreign.add(object)
+    if (object !== null) foreign.add(object)
     seen.push({ field: Object.hasOwn(generateFields, field) ? field : 'contents.parts:unknown', path })
   })
   const config = asObject(body.generationConfig) ?? {}
@@ -46,6 +46,9 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
       path: 'toolConfig.functionCallingConfig.mode',
     })
   }
+  const names = 'toolConfig.functionCallingConfig.allowedFunctionNames'
+  if (asArray(calling?.allowedFunctionNames).length > 0 && !namesCount(calling))
+    seen.push({ field: `${names}:AUTO`, path: names })
   const found = seen.concat(findSeen(body, generateFields, (object) => foreign.has(object)))
   return {
     turns: [...readSystem(body.systemInstruction), ...turns],

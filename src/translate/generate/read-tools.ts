@@ -13,8 +13,9 @@ export function readTools(tools: unknown): Tool[] {
       const object = asObject(declaration)
       return object === null ? [] : [readDeclaration(object, `${path}.functionDeclarations[${at}]`)]
     })
-    const search = asObject(tool.googleSearch) ?? asObject(tool.googleSearchRetrieval)
-    return search === null ? declared : [...declared, readSearch(search, `${path}.googleSearch`)]
+    const member = asObject(tool.googleSearch) === null ? 'googleSearchRetrieval' : 'googleSearch'
+    const search = asObject(tool[member])
+    return search === null ? declared : [...declared, readSearch(search, `${path}.${member}`)]
   })
 }
 
@@ -49,6 +50,11 @@ function readSearch(search: JsonObject, path: string): Tool {
       location: null,
     },
   }
+}
+
+/** Whether the mode is one in which Google takes names of functions. */
+export function namesCount(config: JsonObject | null): boolean {
+  return /^(?:ANY|VALIDATED)$/i.test(asString(config?.mode))
 }
 
 export function readToolConfig(config: JsonObject | null): ToolChoice | null {

@@ -34,7 +34,8 @@ export function readTexts(content: unknown, path: string, skips?: (block: unknow
   })
 }
 
-const hostedBlock = /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|container_upload|compaction|fallback)$/
+const hostedBlock =
+  /^(?:server_tool_use|mcp_tool_use|\w+_tool_result|mcp_tool_listing|container_upload|compaction|fallback)$/
 
 /** Blocks of tools that Anthropic runs: nobody else can read them. */
 export function isHosted({ type }: JsonObject): boolean {
@@ -54,7 +55,7 @@ function readBlock(block: JsonObject, path: string, context: ReadContext): Part[
     case 'tool_result':
       return [readResult(block, path)]
     case 'search_result':
-      return [{ ...start(block, path), kind: 'text', text: searchText(block) }]
+      return [readSearchResult(block, path)]
     case 'image':
     case 'document':
       return readMedia(block, path)
@@ -112,16 +113,24 @@ function readResultParts(content: unknown, path: string): (TextPart | MediaPart)
     const inside = `${path}[${index}]`
     if (block.type === 'text') return [readText(block, inside)]
     if (block.type === 'image' || block.type === 'document') return readMedia(block, inside)
-    if (block.type === 'search_result') return [{ ...start(block, inside), kind: 'text', text: searchText(block) }]
+    if (block.type === 'search_result') return [readSearchResult(block, inside)]
     // The members of blocks that only Anthropic's tools have are listed by the table.
     return []
   })
 }
 
 /** Where it comes from stands before what was found. */
-function searchText(block: JsonObject): string {
-  const texts = asArray(block.content).map((value) => asString(asObject(value)?.text))
-  return [`${asString(block.title)} (${asString(block.source)})`, ...texts].join('\n\n')
+function readSearchResult(block: JsonObject, path: string): TextPart {
+  const found = asArray(block.content).map((value) => asObject(value) ?? {})
+  const head = `${asString(block.title)} (${asString(block.source)})`
+  const text = [head, ...found.map((one) => asString(one.text))].join('\n\n')
+  const marked = markedOf(block, found)
+  return { ...start(marked, marked === block ? path : `${path}.content[${found.indexOf(marked)}]`), kind: 'text', text }
+}
+
+/** A mark within a block is as good as one on it. */
+function markedOf(block: JsonObject, inside: readonly JsonObject[]): JsonObject {
+  return [block, ...inside].find((one) => readMark(one.cache_control) !== null) ?? block
 }
 
 function readMedia(block: JsonObject, path: string): (MediaPart | TextPart)[] {
@@ -153,9 +162,7 @@ function readContentSource(block: JsonObject, content: unknown, path: string): (
   }
   flush()
   const last = parts.pop()
-  // A mark within the document is as good as one on it.
-  const marked = [block, ...blocks].find((one) => readMark(one.cache_control) !== null)
-  return last === undefined ? [] : [...parts, { ...last, ...start(marked ?? block, last.path) }]
+  return last === undefined ? [] : [...parts, { ...last, ...start(markedOf(block, blocks), last.path) }]
 }
 
 function readSource(source: JsonObject | null, path: string): MediaSource {

@@ -24,13 +24,14 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
     const toolChoice = asObject(body.tool_choice)
     const parallel = toolChoice?.disable_parallel_tool_use
     const tools = asArray(body.tools).map((tool, index) => readTool(asObject(tool), `tools[${index}]`))
+    const seen = body.max_tokens === 0 ? [warmsOnly] : []
     return {
       turns: [...readSystem(body.system), ...readTurns(body.messages, context)],
-      tools: changeTools(tools, body.messages, readTool),
+      tools: changeTools(tools, body.messages, readTool, seen),
       toolChoice: readToolChoice(toolChoice),
       parallelCalls: typeof parallel === 'boolean' ? !parallel : null,
       settings: readSettings(body),
-      seen: [...(body.max_tokens === 0 ? [warmsOnly] : []), ...findSeen(body, messagesFields, isHosted)],
+      seen: seen.concat(findSeen(body, messagesFields, isHosted)),
     }
   })
 }

@@ -1,31 +1,41 @@
 import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
-import type { Tool } from '../conversation.ts'
+import type { SeenField, Tool } from '../conversation.ts'
 
 export function isToolChange(block: unknown): boolean {
   const type = asObject(block)?.type
   return type === 'tool_addition' || type === 'tool_removal'
 }
 
-/** Tools that a system message adds or withdraws are there, or not, from the beginning elsewhere: what counts is how it ends. */
+/**
+ * Tools that a system message adds or withdraws are there, or not, from the beginning elsewhere: what counts is how it ends. `seen` gets the
+ * marks of such blocks, of which nothing stands in the prompt there.
+ */
 export function changeTools(
   tools: readonly Tool[],
   messages: unknown,
   read: (tool: JsonObject, path: string) => Tool,
+  seen: SeenField[],
 ): readonly Tool[] {
   const known = new Map(tools.map((tool) => [tool.name, tool]))
   const offered = new Map(known)
   let changed = false
   for (const [index, message] of asArray(messages).map(asObject).entries()) {
     if (message?.role !== 'system' || !Array.isArray(message.content)) continue
-    for (const [at, block] of message.content.entries()) {
-      if (!isToolChange(block)) continue
+    for (const [at, value] of message.content.entries()) {
+      const block = isToolChange(value) ? asObject(value) : null
+      if (block === null) continue
+      const path = `messages[${index}].content[${at}]`
+      if (asObject(block.cache_control) !== null)
+        seen.push({ field: 'messages.content.cache_control:tool', path: `${path}.cache_control` })
+      const tool = asObject(block.tool)
+      // Tools of a server that Anthropic calls: the table refuses the server.
+      if (asString(tool?.server_name) !== '') continue
       changed = true
-      const tool = asObject(asObject(block)?.tool)
       const definition = asObject(tool?.definition)
       const name = asString(definition?.name ?? tool?.name)
-      if (definition !== null) known.set(name, read(definition, `messages[${index}].content[${at}].tool.definition`))
+      if (definition !== null) known.set(name, read(definition, `${path}.tool.definition`))
       const wanted = known.get(name)
-      if (asObject(block)?.type === 'tool_removal') offered.delete(name)
+      if (block.type === 'tool_removal') offered.delete(name)
       else if (wanted !== undefined) offered.set(name, wanted)
     }
   }

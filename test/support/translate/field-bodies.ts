@@ -170,6 +170,52 @@ function sealed(form: 'signature' | 'thought'): string {
 const marked = { cache_control: { type: 'ephemeral' } }
 const question = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'x' }] }
 
+const cited = { type: 'text', text: 'E', citations: [{ type: 'char_location' }], ...marked }
+/** What stands within a document. */
+const within = [
+  { type: 'text', text: 'D', citations: [{ type: 'char_location' }] },
+  {
+    type: 'image',
+    source: { type: 'base64', media_type: 'image/webp', data: 'AAAA' },
+    transformations: { oversized_image: 'error' },
+    ...marked,
+  },
+]
+const ownTool = {
+  name: 'f',
+  type: 'custom',
+  description: 'd',
+  input_schema: { type: 'object', properties: { a: { type: 'string' } } },
+  strict: true,
+  allowed_callers: ['code_execution_20260120'],
+  defer_loading: true,
+  eager_input_streaming: true,
+  input_examples: [{ x: 1 }],
+  ...marked,
+}
+const webSearches = [
+  { type: 'web_search_20260318', user_location: { type: 'approximate', city: 'Oslo' }, response_inclusion: 'excluded' },
+  { max_uses: 1 },
+  { allowed_domains: ['e.com'] },
+  { blocked_domains: ['e.com'] },
+  { configs: {} },
+  { citations: { enabled: true } },
+  { max_characters: 1 },
+  { max_content_tokens: 1 },
+  { url_sources: {} },
+  { use_cache: false },
+  { model: 'm' },
+  { max_tokens: 5 },
+  { mcp_server_name: 's' },
+].map((member) => ({ type: 'web_search_20250305', name: 'web_search', ...member }))
+const added = (tool: JsonObject) => ({
+  ...question,
+  messages: [
+    { role: 'user', content: 'x' },
+    { role: 'system', content: [{ type: 'tool_addition', tool, ...marked }] },
+  ],
+})
+
 /** The same of messages. */
 export const messagesBodies: readonly JsonObject[] = [
   {
@@ -191,7 +237,7 @@ export const messagesBodies: readonly JsonObject[] = [
             type: 'document',
             title: 'T',
             context: 'c',
-            source: { type: 'content', content: [{ type: 'text', text: 'D' }] },
+            source: { type: 'content', content: within },
           },
           { type: 'search_result', source: 's', title: 'T', content: [{ type: 'text', text: 'E' }] },
           { type: 'container_upload', file_id: 'f' },
@@ -232,9 +278,9 @@ export const messagesBodies: readonly JsonObject[] = [
                 type: 'document',
                 title: 'T',
                 context: 'c',
-                source: { type: 'content', content: [{ type: 'text', text: 'D' }] },
+                source: { type: 'content', content: within },
               },
-              { type: 'search_result', source: 's', title: 'T', content: [{ type: 'text', text: 'E' }] },
+              { type: 'search_result', source: 's', title: 'T', content: [cited] },
               { type: 'tool_reference', tool_name: 't' },
               { type: 'browser_state', tabs: [], state_changes: [] },
             ],
@@ -242,21 +288,7 @@ export const messagesBodies: readonly JsonObject[] = [
         ],
       },
     ],
-    tools: [
-      {
-        name: 'f',
-        type: 'custom',
-        description: 'd',
-        input_schema: { type: 'object', properties: { a: { type: 'string' } } },
-        strict: true,
-        allowed_callers: ['code_execution_20260120'],
-        defer_loading: true,
-        eager_input_streaming: true,
-        input_examples: [{ x: 1 }],
-        ...marked,
-      },
-      { name: 'g', input_schema: { type: 'object' } },
-    ],
+    tools: [ownTool, { name: 'g', input_schema: { type: 'object' } }],
     tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true },
     thinking: { type: 'enabled', budget_tokens: 2000, display: 'summarized' },
     stop_sequences: ['END'],
@@ -278,43 +310,10 @@ export const messagesBodies: readonly JsonObject[] = [
     ...question,
     output_config: { effort: 'low', format: { type: 'json_schema', schema: { type: 'object' } }, task_budget: {} },
   },
-  {
-    ...question,
-    tools: [
-      {
-        type: 'web_search_20260318',
-        name: 'web_search',
-        user_location: { type: 'approximate', city: 'Oslo' },
-        response_inclusion: 'excluded',
-      },
-    ],
-  },
-  ...[
-    { max_uses: 1 },
-    { allowed_domains: ['e.com'] },
-    { blocked_domains: ['e.com'] },
-    { configs: {} },
-    { citations: { enabled: true } },
-    { max_characters: 1 },
-    { max_content_tokens: 1 },
-    { url_sources: {} },
-    { use_cache: false },
-    { model: 'm' },
-    { max_tokens: 5 },
-    { mcp_server_name: 's' },
-  ].map((member) => ({ ...question, tools: [{ type: 'web_search_20250305', name: 'web_search', ...member }] })),
-  {
-    ...question,
-    messages: [
-      { role: 'user', content: 'x' },
-      {
-        role: 'system',
-        content: [
-          { type: 'tool_addition', tool: { type: 'tool_definition', definition: { name: 't', input_schema: {} } } },
-        ],
-      },
-    ],
-  },
+  ...webSearches.map((tool) => ({ ...question, tools: [tool] })),
+  ...[ownTool, ...webSearches].map((definition) => added({ type: 'tool_definition', definition })),
+  { ...added({ type: 'tool_reference', name: 't' }), tools: [{ name: 't', input_schema: {} }] },
+  added({ type: 'mcp_tool_reference', name: 't', server_name: 's' }),
   { ...question, container: 'c' },
   { ...question, inference_geo: 'eu', output_format: { type: 'json_schema', schema: { type: 'object' } } },
   { ...question, mcp_servers: [{}] },

@@ -40,6 +40,7 @@ it('the table names every member of the SDK', () => {
   hasRows<Missing<Content, 'contents.'>>()
   hasRows<Missing<Omit<Part, OtherParts>, 'contents.parts.'>>()
   hasRows<Missing<Pick<Part, OtherParts>, 'contents.parts:'>>()
+  hasRows<Missing<NonNullable<Part['mediaResolution']>, 'contents.parts.mediaResolution.'>>()
   hasRows<Missing<FunctionCall, 'contents.parts.functionCall.'>>()
   hasRows<Missing<FunctionResponse, 'contents.parts.functionResponse.'>>()
   hasRows<Missing<FunctionResponsePart, 'contents.parts.functionResponse.parts.'>>()
@@ -78,7 +79,7 @@ const bodies: readonly JsonObject[] = [
           { text: 'A', partMetadata: { a: 1 } },
           {
             inlineData: png,
-            mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' },
+            mediaResolution: { level: 'MEDIA_RESOLUTION_LOW', numTokens: 70 },
             mediaProcessing: {},
             videoMetadata: { fps: 1 },
           },
@@ -239,6 +240,25 @@ describe.each(targets)('to %s every field is kept, listed or refused', (to, opti
       expect(translate({ [kind]: { a: 1 } }).losses).toContain(`contents[1].parts[1].${kind}`)
     }
     expect(translate({ telepathy: {} }).refused?.param).toBe('contents[1].parts[1].telepathy')
+    // Google refuses it as well: what describes data needs some.
+    for (const part of [{ videoMetadata: { fps: 1 } }, { mediaResolution: {}, thought: true }])
+      expect(translate(part).refused).toMatchObject({ code: 'invalid_request', param: 'contents[1].parts[1]' })
+    expect(translate({}).refused).toBe(null)
+  })
+
+  it('names of what has none elsewhere, and of functions in a mode that takes none', () => {
+    const lossesOf = (body: JsonObject) => translateRequest('generate', to, JSON.stringify(body), options).losses
+    const named = { contents: [{ role: 'user', parts: [{ inlineData: { ...png, displayName: 'D' } }] }] }
+    expect(lossesOf(named)).toEqual(['contents[0].parts[0].inlineData.displayName'])
+    const names = 'toolConfig.functionCallingConfig.allowedFunctionNames'
+    const choice = (mode: string) =>
+      lossesOf({
+        ...plain,
+        tools: [{ functionDeclarations: [{ name: 'f' }] }],
+        toolConfig: { functionCallingConfig: { mode, allowedFunctionNames: ['f'] } },
+      })
+    expect(choice('AUTO')).toEqual([names])
+    expect(choice('ANY')).not.toContain(names)
   })
 
   it('what an answer is to be made of, and held to', () => {
