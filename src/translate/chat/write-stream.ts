@@ -185,8 +185,8 @@ export class ChatStreamWriter implements ReplyWriter {
   }
 
   #chunk(delta: JsonObject, finish: string | null = null, logprobs = 'null'): string {
-    const role =
-      this.#head === '' ? this.#open('tool_calls' in delta || 'reasoning_content' in delta ? 'null' : '""') : ''
+    const isText = !('tool_calls' in delta || 'reasoning_content' in delta || 'refusal' in delta)
+    const role = this.#head === '' ? this.#open(isText ? '""' : 'null') : ''
     const rest = `,"logprobs":${logprobs},"finish_reason":${JSON.stringify(finish)}${this.#tail}`
     return `${role}${this.#head}${JSON.stringify(delta)}${rest}`
   }

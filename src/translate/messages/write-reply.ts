@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json-value.ts'
+import { asText, type JsonObject } from '../../core/json-value.ts'
 import type { Carriers, WriteContext } from '../codec.ts'
 import type { Opaque } from '../conversation.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
@@ -28,9 +28,9 @@ export function writeMessagesReply(reply: ModelReply, context: WriteContext): Js
 
 /** What OpenAI's models say when they refuse is text here, under the reason that says so. */
 function refusalStop({ parts }: ModelReply, stop: ModelReply['stop']): ModelReply['stop'] {
-  const refusal = parts.find((part) => part.kind === 'refusal')
-  if (refusal === undefined || (stop.reason !== 'done' && stop.reason !== 'refused')) return stop
-  return { ...stop, reason: 'refused', explanation: stop.explanation ?? refusal.text }
+  const refusals = parts.filter((part) => part.kind === 'refusal').map(({ text }) => text)
+  if (refusals.length === 0 || (stop.reason !== 'done' && stop.reason !== 'refused')) return stop
+  return { ...stop, reason: 'refused', explanation: stop.explanation ?? asText(refusals.join('')) }
 }
 
 function writeBlock(
