@@ -4,6 +4,7 @@ import { brokenReply } from '../broken-answer.ts'
 import type { CallPart, TextPart, TokenLogprob } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { readLogprobs } from '../logprobs.ts'
+import { lostMembers } from '../lost-members.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
@@ -31,7 +32,8 @@ export function readChatReply(body: JsonObject) {
     ...settled,
     created: countOf(body.created),
     dropped: [
-      ...lostMembers(message).map((name) => `message.${name}`),
+      ...lostOfAnswer(body),
+      ...lostOfMessage(message).map((name) => `message.${name}`),
       ...lostLogprobs(logprobs, typeof message.content === 'string'),
       ...(choices.length > 1 ? ['choices[1]'] : []),
     ],
@@ -39,22 +41,40 @@ export function readChatReply(body: JsonObject) {
   return reply
 }
 
-const nothing: readonly string[] = []
+const readOfAnswer = new Set(
+  (
+    'id object created model choices usage error metadata obfuscation service_tier system_fingerprint ' +
+    // What other servers say of the way that it took.
+    'provider x_groq timings time_info request_id prompt_filter_results prompt_token_ids'
+  ).split(' '),
+)
+const readOfMessage = new Set(
+  'role content refusal tool_calls function_call annotations reasoning reasoning_content reasoning_details parsed'.split(
+    ' ',
+  ),
+)
 
-/** Of a message, or a piece of one: what no other format has a place for. */
-export function lostMembers({ audio, images, reasoning_details, content }: JsonObject): readonly string[] {
-  // Most have nothing of it, and there are many pieces.
-  if ((audio ?? images ?? reasoning_details) === undefined && !Array.isArray(content)) return nothing
-  const types = Array.isArray(content) ? content.map((part) => asText(asObject(part)?.type) ?? 'text') : []
-  return [
-    ...(asObject(audio) === null ? [] : ['audio']),
-    // OpenRouter's.
-    ...(asArray(images).length === 0 ? [] : ['images']),
-    ...(asArray(reasoning_details).some((one) => asObject(one)?.type === 'reasoning.encrypted')
-      ? ['reasoning_details']
-      : []),
-    ...types.filter((type) => type !== 'text' && type !== 'thinking').map((type) => `content.${type}`),
-  ]
+/** Of an answer, or a chunk of one: what no other format has a place for. */
+export function lostOfAnswer(body: JsonObject): readonly string[] {
+  return lostMembers(body, readOfAnswer)
+}
+
+/** Of a message, or a piece of one. */
+export function lostOfMessage(message: JsonObject): readonly string[] {
+  const { annotations, reasoning_details, content } = message
+  const lost = lostMembers(message, readOfMessage)
+  // OpenRouter's.
+  if (asArray(reasoning_details).some((one) => asObject(one)?.type === 'reasoning.encrypted'))
+    lost.push('reasoning_details')
+  for (const part of asArray(annotations)) {
+    const type = asText(asObject(part)?.type) ?? 'url_citation'
+    if (type !== 'url_citation') lost.push(`annotations.${type}`)
+  }
+  for (const part of asArray(content)) {
+    const type = asText(asObject(part)?.type) ?? 'text'
+    if (type !== 'text' && type !== 'thinking') lost.push(`content.${type}`)
+  }
+  return lost
 }
 
 /** Only those of a text have a place elsewhere. `hasText`: they are of one, which may be ''. */

@@ -7,7 +7,7 @@ import { areArguments, cutsCalls, finalReason } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
 import { readFinish } from './finish.ts'
-import { isNew, lostLogprobs, lostMembers, readContent } from './read-reply.ts'
+import { isNew, lostLogprobs, lostOfAnswer, lostOfMessage, readContent } from './read-reply.ts'
 
 interface StreamedCall {
   part: number
@@ -41,13 +41,15 @@ export class ChatStreamReader implements ReplyReader {
       this.#started = true
       events.push({ kind: 'start', id, model })
     }
+    for (const name of lostOfAnswer(data)) events.push({ kind: 'dropped', name })
     if (!choice) return events
     const delta = asObject(choice.delta)
     const logprobs = asObject(choice.logprobs)
     const tokens = logprobs === null ? undefined : readLogprobs(logprobs.content)
     if (delta !== null) this.#readDelta(delta, tokens, events)
     this.#finish = choice.finish_reason ?? this.#finish
-    for (const name of lostMembers(delta ?? {})) events.push({ kind: 'dropped', name: `message.${name}` })
+    if (delta !== null)
+      for (const name of lostOfMessage(delta)) events.push({ kind: 'dropped', name: `message.${name}` })
     for (const name of lostLogprobs(logprobs, typeof delta?.content === 'string'))
       events.push({ kind: 'dropped', name })
     return events

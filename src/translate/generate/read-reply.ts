@@ -1,6 +1,7 @@
 import { fault } from '../../core/errors.ts'
-import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import { brokenReply } from '../broken-answer.ts'
+import { lostMembers } from '../lost-members.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readGrounding } from './citations.ts'
@@ -34,7 +35,11 @@ export function readGenerateReply(body: JsonObject) {
     model: asString(body.modelVersion),
     ...settled,
     created: null,
-    dropped: [...dropped, ...lostMembers(candidate), ...(asArray(body.candidates).length > 1 ? ['candidates[1]'] : [])],
+    dropped: [
+      ...dropped,
+      ...lostOfCandidate(candidate),
+      ...(asArray(body.candidates).length > 1 ? ['candidates[1]'] : []),
+    ],
   }
   return reply
 }
@@ -88,12 +93,30 @@ function cite(parts: readonly CandidateReplyPart[], candidate: JsonObject | null
   })
 }
 
-/** Members that say something which no other format has a place for. */
-export function lostMembers(candidate: JsonObject | null): string[] {
-  const grounding = asObject(candidate?.groundingMetadata)
+const readOfCandidate = new Set(
+  (
+    'content finishReason finishMessage index groundingMetadata logprobsResult continuationToken safetyRatings ' +
+    // Sums of what is there.
+    'avgLogprobs tokenCount'
+  ).split(' '),
+)
+const readOfGrounding = new Set(['groundingChunks', 'groundingSupports'])
+
+/** What no other format has a place for. */
+export function lostOfCandidate(candidate: JsonObject | null): string[] {
+  if (candidate === null) return []
+  const grounding = asObject(candidate.groundingMetadata)
+  const isForeign = (chunk: unknown) => asObject(asObject(chunk)?.web) === null
   return [
-    ...(asObject(candidate?.citationMetadata) === null ? [] : ['citationMetadata']),
-    ...(asObject(candidate?.urlContextMetadata) === null ? [] : ['urlContextMetadata']),
-    ...(asObject(grounding?.searchEntryPoint) === null ? [] : ['groundingMetadata.searchEntryPoint']),
+    ...lostMembers(candidate, readOfCandidate),
+    ...lostMembers(grounding, readOfGrounding).map((name) => `groundingMetadata.${name}`),
+    ...(asArray(grounding?.groundingChunks).some(isForeign) ? ['groundingMetadata.groundingChunks'] : []),
+    ...(asArray(candidate.safetyRatings).some(isRated) ? ['safetyRatings'] : []),
   ]
+}
+
+/** Most say that there is nothing. */
+function isRated(rating: unknown): boolean {
+  const { blocked, probability } = asObject(rating) ?? {}
+  return blocked === true || (asText(probability) ?? 'NEGLIGIBLE') !== 'NEGLIGIBLE'
 }

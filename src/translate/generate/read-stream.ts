@@ -7,7 +7,7 @@ import { readGrounding } from './citations.ts'
 import { readFinish } from './finish.ts'
 import { readLogprobsResult, splitLogprobs } from './logprobs.ts'
 import { type CandidatePart, readAnswerPart } from './read-parts.ts'
-import { firstCandidate, lostMembers } from './read-reply.ts'
+import { firstCandidate, lostOfCandidate } from './read-reply.ts'
 
 interface StreamedText {
   number: number
@@ -47,7 +47,7 @@ export class GenerateStreamReader implements ReplyReader {
       this.#out.push({ kind: 'start', id, model })
     }
     this.#grounding = asObject(candidate?.groundingMetadata) ?? this.#grounding
-    for (const name of lostMembers(candidate)) this.#drop(name)
+    for (const name of lostOfCandidate(candidate)) this.#drop(name)
     const parts = asArray(asObject(candidate?.content)?.parts).flatMap(
       (value) => readAnswerPart(asObject(value) ?? {}) ?? [],
     )

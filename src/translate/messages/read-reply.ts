@@ -2,6 +2,7 @@ import { fault } from '../../core/errors.ts'
 import { asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import { brokenReply } from '../broken-answer.ts'
 import type { Citation } from '../conversation.ts'
+import { lostMembers } from '../lost-members.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readCitations } from './citations.ts'
@@ -19,9 +20,16 @@ export function readMessagesReply(body: JsonObject) {
   if (settled.stop.reason === 'broken') {
     return brokenReply('The model called a tool with arguments that are no JSON object.')
   }
-  if (asObject(body.container) !== null) dropped.push('container')
+  dropped.push(...lostOfMessage(body))
   const reply: ModelReply = { id: asString(body.id), model: asString(body.model), ...settled, created: null, dropped }
   return reply
+}
+
+const readOfMessage = new Set('id type role model content stop_reason stop_sequence stop_details usage'.split(' '))
+
+/** Of a message, or of what a stream says at its beginning and end: what no other format has a place for. */
+export function lostOfMessage(message: JsonObject | null): readonly string[] {
+  return lostMembers(message, readOfMessage)
 }
 
 function readBlock(block: JsonObject | null, path: string, dropped: string[]): ModelReply['parts'][number] | null {

@@ -4,6 +4,7 @@ import { countOf } from '../json.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { areArguments, cutsCalls, finalReason } from '../stop.ts'
 import { readCitation } from './citations.ts'
+import { lostOfMessage } from './read-reply.ts'
 import { readStop } from './stop.ts'
 
 interface StreamedBlock {
@@ -23,7 +24,7 @@ export class MessagesStreamReader implements ReplyReader {
     switch (asText(data.type) ?? name) {
       case 'message_start': {
         const message = asObject(data.message)
-        return [{ kind: 'start', id: asString(message?.id), model: asString(message?.model) }]
+        return [{ kind: 'start', id: asString(message?.id), model: asString(message?.model) }, ...lostOf(message)]
       }
       case 'content_block_start':
         return this.#begin(countOf(data.index) ?? 0, asObject(data.content_block) ?? {})
@@ -33,9 +34,11 @@ export class MessagesStreamReader implements ReplyReader {
         const block = this.#blocks.get(countOf(data.index) ?? 0)
         return block === undefined ? [] : [{ kind: 'part-end', part: block.part }]
       }
-      case 'message_delta':
-        this.#stop = readStop(asObject(data.delta) ?? {})
-        return []
+      case 'message_delta': {
+        const delta = asObject(data.delta)
+        this.#stop = readStop(delta ?? {})
+        return [...lostOf(delta), ...lostOf({ ...data, delta: null })]
+      }
       case 'ping':
         return [{ kind: 'ping' }]
       default:
@@ -108,7 +111,7 @@ export class MessagesStreamReader implements ReplyReader {
       case 'citations_delta':
         return this.#cite(part, delta.citation)
       default:
-        return []
+        return [{ kind: 'dropped', name: `delta.${asText(delta.type) ?? 'unknown'}` }]
     }
   }
 
@@ -116,6 +119,10 @@ export class MessagesStreamReader implements ReplyReader {
     const citation = readCitation(value)
     return [citation === null ? { kind: 'dropped', name: 'citations' } : { kind: 'citation', part, citation }]
   }
+}
+
+function lostOf(message: JsonObject | null): ReplyEvent[] {
+  return lostOfMessage(message).map((name) => ({ kind: 'dropped', name }))
 }
 
 function signed(part: number, value: string): ReplyEvent {

@@ -14,7 +14,7 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
   if (body.status === 'failed' || body.status === 'cancelled') return failed(body)
   if (!Array.isArray(body.output)) return fault('provider_bad_response', 'The answer has no output.')
   const parts: OutputPart[] = []
-  const dropped = new Set<string>()
+  const dropped = new Set(lostOfResponse(body))
   let texts = 0
   for (const [index, value] of body.output.entries()) {
     const item = asObject(value) ?? {}
@@ -39,6 +39,11 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
     created: countOf(body.created_at),
     dropped: [...dropped],
   }
+}
+
+/** Most of what is beside the output repeats the request. */
+export function lostOfResponse({ moderation }: JsonObject): readonly string[] {
+  return asObject(moderation) === null ? [] : ['moderation']
 }
 
 function failed(body: JsonObject): Fault {

@@ -5,7 +5,7 @@ import { readLogprobs } from '../logprobs.ts'
 import type { ReplyEvent } from '../reply.ts'
 import { areArguments, cutsCalls } from '../stop.ts'
 import { foreignAnnotations, readCitation } from './citations.ts'
-import { foreignContent, readEncrypted, readOutputItem, readStop } from './read-reply.ts'
+import { foreignContent, lostOfResponse, readEncrypted, readOutputItem, readStop } from './read-reply.ts'
 
 /** What is known of one part: a content part of a message, or an item that is a part by itself. */
 interface StreamedPart {
@@ -217,6 +217,7 @@ export class ResponsesStreamReader implements ReplyReader {
       for (const [output_index, item] of asArray(response.output).entries()) this.#done({ item, output_index })
     }
     for (const key of this.#parts.keys()) this.#end(key)
+    for (const name of lostOfResponse(response)) this.#out.push({ kind: 'dropped', name })
     const stop = readStop(response, [...this.#parts.values()])
     const reason = this.#isBroken && !cutsCalls(stop.reason) ? 'broken' : stop.reason
     this.#out.push({ kind: 'stop', stop: { ...stop, reason } })

@@ -115,7 +115,7 @@ describe('answers', () => {
         {
           content: { parts: [{ executableCode: { code: '1' } }, { inlineData: { data: 'AA' } }, { text: 'a' }] },
           finishReason: 'STOP',
-          citationMetadata: {},
+          citationMetadata: { citations: [{ uri: 'https://e.example' }] },
         },
       ],
     }
