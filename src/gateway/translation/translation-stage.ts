@@ -82,7 +82,8 @@ export class TranslationStage implements AnswerStage {
     if (data.length === 0) return null
     if (data.length > 128 * 1024 && holdsTooMuch(data)) return tooMuch
     const parsed = asObject(parseLossless(data))
-    if (parsed === null) return null
+    // `[DONE]`, or what only keeps the connection alive. An object that is broken has said something.
+    if (parsed === null) return data[0] === openBrace ? unreadable : null
     const refused = this.#collect(parsed, data)
     return refused ?? this.#write(this.#reader.event(whole.name, parsed))
   }
@@ -205,6 +206,10 @@ function add(passed: Buffer[], one: Passed): Fault | null {
   if (one !== null) passed.push(one)
   return null
 }
+
+const openBrace = 0x7b
+
+const unreadable = fault('provider_bad_response', 'An event of the stream is no JSON, so that what it says is lost.')
 
 const tooMuch = fault(
   'provider_bad_response',

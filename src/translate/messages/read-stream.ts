@@ -15,8 +15,8 @@ interface StreamedBlock {
 
 /** Anthropic's events. Blocks come one after another. */
 export class MessagesStreamReader implements ReplyReader {
-  /** By their index. Blocks that are not passed on are not in it. */
-  readonly #blocks = new Map<number, StreamedBlock>()
+  /** By their index. Null: blocks that are not passed on. */
+  readonly #blocks = new Map<number, StreamedBlock | null>()
   #parts = 0
   #stop: Stop = { reason: 'done', sequence: null, explanation: null }
 
@@ -32,7 +32,7 @@ export class MessagesStreamReader implements ReplyReader {
         return this.#add(countOf(data.index) ?? 0, asObject(data.delta) ?? {})
       case 'content_block_stop': {
         const block = this.#blocks.get(countOf(data.index) ?? 0)
-        return block === undefined ? [] : [{ kind: 'part-end', part: block.part }]
+        return block == null ? [] : [{ kind: 'part-end', part: block.part }]
       }
       case 'message_delta': {
         const delta = asObject(data.delta)
@@ -47,7 +47,7 @@ export class MessagesStreamReader implements ReplyReader {
   }
 
   end(): readonly ReplyEvent[] {
-    const calls = [...this.#blocks.values()].flatMap((block) => block.arguments ?? [])
+    const calls = [...this.#blocks.values()].flatMap((block) => block?.arguments ?? [])
     const broken = !cutsCalls(this.#stop.reason) && !calls.every(areArguments)
     const reason = broken ? 'broken' : finalReason(this.#stop.reason, calls.length > 0)
     return [{ kind: 'stop', stop: { ...this.#stop, reason } }]
@@ -87,13 +87,20 @@ export class MessagesStreamReader implements ReplyReader {
         return text === '' ? [call] : [call, { kind: 'arguments', part, text }]
       }
       default:
+        this.#blocks.set(index, null)
         return [{ kind: 'dropped', name: `content[${index}].${asText(block.type) ?? 'unknown'}` }]
     }
   }
 
   #add(index: number, delta: JsonObject): ReplyEvent[] {
     const block = this.#blocks.get(index)
-    if (block === undefined) return []
+    if (block === null) return []
+    // Some servers leave out how a text begins.
+    const type = asText(delta.type)?.replace(/_delta$/, '')
+    if (block === undefined)
+      return type === 'text' || type === 'thinking'
+        ? [...this.#begin(index, { type }), ...this.#add(index, delta)]
+        : [{ kind: 'dropped', name: `content[${index}].${type}` }]
     const { part } = block
     switch (delta.type) {
       case 'text_delta':

@@ -13,6 +13,8 @@ interface StreamedPart {
   kind: 'text' | 'refusal' | 'reasoning' | 'call'
   /** How much of it has been read. */
   length: number
+  /** Of a function's call: its arguments so far; null: there are none to check. */
+  arguments: string | null
   /** Of a text: how much text the answer had before it. */
   base: number
   ended: boolean
@@ -31,7 +33,7 @@ export class ResponsesStreamReader implements ReplyReader {
 
   event(name: string, data: JsonObject): readonly ReplyEvent[] {
     this.#out = []
-    this.#read(asText(data.type) ?? name, data)
+    this.#read(asText(data.type) ?? name, typeof data.output_index === 'number' ? data : placedByItem(data))
     return this.#out
   }
 
@@ -68,7 +70,7 @@ export class ResponsesStreamReader implements ReplyReader {
         this.#cited(data)
         break
       case 'response.content_part.done':
-        this.#end(`${data.output_index}.${data.content_index}`)
+        this.#end(`${data.output_index}.${data.content_index ?? 0}`)
         break
       case 'response.output_item.done':
         this.#done(data)
@@ -88,29 +90,34 @@ export class ResponsesStreamReader implements ReplyReader {
   #part(key: string, kind: StreamedPart['kind']): StreamedPart {
     const known = this.#parts.get(key)
     if (known !== undefined) return known
-    const part = { number: this.#parts.size, kind, length: 0, base: this.#texts, ended: false, summary: 0 }
+    const part = {
+      number: this.#parts.size,
+      kind,
+      length: 0,
+      arguments: null,
+      base: this.#texts,
+      ended: false,
+      summary: 0,
+    }
     this.#parts.set(key, part)
     return part
   }
 
   #added({ item: value, output_index }: JsonObject): void {
     const item = asObject(value) ?? {}
-    if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return
-    const { number } = this.#part(`${output_index}`, 'call')
+    const custom = item.type === 'custom_tool_call'
+    // One that is said twice is one.
+    if ((item.type !== 'function_call' && !custom) || this.#parts.has(`${output_index}`)) return
+    const part = this.#part(`${output_index}`, 'call')
+    part.arguments = custom ? null : ''
     const id = asText(item.call_id) ?? asText(item.id)
-    this.#out.push({
-      kind: 'call',
-      part: number,
-      id,
-      name: asString(item.name),
-      custom: item.type === 'custom_tool_call',
-    })
+    this.#out.push({ kind: 'call', part: part.number, id, name: asString(item.name), custom })
   }
 
   #wrote(place: JsonObject, text: string, written: unknown): void {
     const logprobs = readLogprobs(written)
     if (logprobs === undefined) return this.#said(place, 'text', text)
-    const part = this.#part(`${place.output_index}.${place.content_index}`, 'text')
+    const part = this.#part(`${place.output_index}.${place.content_index ?? 0}`, 'text')
     if (part.ended) return
     part.length += text.length
     this.#texts += text.length
@@ -118,7 +125,7 @@ export class ResponsesStreamReader implements ReplyReader {
   }
 
   #said({ output_index, content_index }: JsonObject, kind: 'text' | 'refusal', text: string): void {
-    const part = this.#part(`${output_index}.${content_index}`, kind)
+    const part = this.#part(`${output_index}.${content_index ?? 0}`, kind)
     if (text === '' || part.ended) return
     part.length += text.length
     if (kind === 'text') this.#texts += text.length
@@ -138,12 +145,13 @@ export class ResponsesStreamReader implements ReplyReader {
     const part = this.#parts.get(`${output_index}`)
     if (part === undefined || part.ended || text === '') return
     part.length += text.length
+    if (part.arguments !== null) part.arguments += text
     this.#out.push({ kind: 'arguments', part: part.number, text })
   }
 
   #cited({ output_index, content_index, annotation }: JsonObject): void {
     for (const name of foreignAnnotations([annotation])) this.#out.push({ kind: 'dropped', name })
-    const part = this.#parts.get(`${output_index}.${content_index}`)
+    const part = this.#parts.get(`${output_index}.${content_index ?? 0}`)
     const citation = part === undefined || part.ended ? null : readCitation(asObject(annotation), part.base)
     if (part !== undefined && citation !== null) this.#out.push({ kind: 'citation', part: part.number, citation })
   }
@@ -153,6 +161,12 @@ export class ResponsesStreamReader implements ReplyReader {
     if (part === undefined || part.ended) return
     part.ended = true
     this.#out.push({ kind: 'part-end', part: part.number })
+  }
+
+  /** One that cannot be read stays open: a call that ends is one that can be made. */
+  #endCall(key: string, text: string | null): void {
+    if (text !== null && !areArguments(text)) this.#isBroken = true
+    else this.#end(key)
   }
 
   /** An item is complete: reads what no event has said about it. */
@@ -204,10 +218,9 @@ export class ResponsesStreamReader implements ReplyReader {
     const custom = item.type === 'custom_tool_call'
     const text = asString(custom ? item.input : item.arguments)
     if (!this.#parts.has(`${index}`)) this.#added({ item, output_index: index })
-    if (this.#parts.get(`${index}`)?.length === 0) this.#argued({ output_index: index }, text)
-    // It stays open: a call that ends is one that can be made.
-    if (!custom && !areArguments(text)) this.#isBroken = true
-    else this.#end(`${index}`)
+    const part = this.#parts.get(`${index}`)
+    if (part?.length === 0) this.#argued({ output_index: index }, text)
+    this.#endCall(`${index}`, part?.arguments ?? null)
   }
 
   #stop(response: JsonObject): void {
@@ -216,10 +229,16 @@ export class ResponsesStreamReader implements ReplyReader {
     if (this.#parts.size === 0) {
       for (const [output_index, item] of asArray(response.output).entries()) this.#done({ item, output_index })
     }
-    for (const key of this.#parts.keys()) this.#end(key)
+    for (const [key, part] of this.#parts) this.#endCall(key, part.ended ? null : part.arguments)
     for (const name of lostOfResponse(response)) this.#out.push({ kind: 'dropped', name })
     const stop = readStop(response, [...this.#parts.values()])
     const reason = this.#isBroken && !cutsCalls(stop.reason) ? 'broken' : stop.reason
     this.#out.push({ kind: 'stop', stop: { ...stop, reason } })
   }
+}
+
+/** Where a server leaves out the number of an item, by its id. */
+function placedByItem(data: JsonObject): JsonObject {
+  const id = asText(data.item_id) ?? asText(asObject(data.item)?.id)
+  return id === null ? data : { ...data, output_index: id }
 }
