@@ -118,6 +118,10 @@ describe('reasoning', () => {
     ])
     expect(blocksOf(stream)).toEqual(['thinking', 'text'])
     expect(stream).not.toContain('signature_delta')
+    const message = { role: 'assistant', content: 'Yes.', reasoning_content: 'Hm.' }
+    const body = { id: 'c', model: 'm', choices: [{ index: 0, finish_reason: 'stop', message }] }
+    const whole = JSON.parse(String(translateReply('messages', 'chat', JSON.stringify(body), writeContext())))
+    expect(whole.content[0]).toEqual({ type: 'thinking', thinking: 'Hm.', signature: '' })
   })
 
   it('onyx PR 13691: reasoning without a signature does not go up, and is listed', () => {
@@ -168,6 +172,18 @@ describe('reasoning', () => {
     expect(contentOf(sent, 1)).toEqual([{ type: 'text', text: 'y' }])
     expect(losses).toEqual([0, 1].map((index) => `messages[1].extra_content.spgw.reasoning[${index}]`))
   })
+
+  it.each(['prv_plain', 'prv_other'])(
+    'litellm 36197, litellm 40364: what %s encrypted goes to prv_plain',
+    (provider) => {
+      const sealed = plainCarriers.seal({ family: 'openai', form: 'encrypted', value: 'gAAAA', id: 'rs_1', provider })
+      const message = { role: 'assistant', content: 'y', extra_content: { spgw: { reasoning: [sealed] } } }
+      const messages = [{ role: 'user', content: 'x' }, message, { role: 'user', content: 'z' }]
+      const { body, losses } = request('chat', 'responses', { model: 'm', messages }, { model: 'gpt-5.2' })
+      expect(body?.includes('gAAAA')).toBe(provider === 'prv_plain')
+      expect(losses).toEqual(provider === 'prv_plain' ? [] : ['messages[1].extra_content.spgw.reasoning[0]'])
+    },
+  )
 
   it("litellm PR 36355, litellm 40654: reasoning is never the assistant's text", async () => {
     const thinking = block(

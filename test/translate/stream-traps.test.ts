@@ -142,7 +142,11 @@ describe('streams', () => {
       usage: { prompt_tokens: 100, completion_tokens: 7, total_tokens: 107 },
     }
     const events = [chatChunk({ content: 'a' }), chatChunk({}, 'stop'), { name: '', data: usage, raw: '' }]
-    const stream = translateEvents('messages', 'chat', events, writeContext({ estimatedInput: 0 })).join('')
+    const asked = (estimatedInput: number) =>
+      translateEvents('messages', 'chat', events, writeContext({ estimatedInput })).join('')
+    const inputAt = (written: string) => asObject(asObject(readSse(written)[0]?.data?.message)?.usage)?.input_tokens
+    expect(inputAt(asked(77))).toBe(77)
+    const stream = asked(0)
     const [start, end] = ['message_start', 'message_delta'].map(
       (one) => readSse(stream).find(({ name }) => name === one)?.data,
     )

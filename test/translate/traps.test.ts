@@ -83,6 +83,10 @@ describe('tools', () => {
       expect.stringMatching(/^sp_[a-z2-7]{37}$/),
     ])
     expect(new Set(called).size).toBe(3)
+    // What the provider has called, the client answers by the same id.
+    const answer = messageEvents(block(0, { type: 'tool_use', id: 'toolu_01', name: 'f', input: {} }), 'tool_use')
+    const stream = translateEvents('chat', 'messages', answer, writeContext()).join('')
+    expect(stream).toContain('"id":"toolu_01"')
   })
 
   it.each([true, false])(
@@ -133,6 +137,9 @@ describe('tools', () => {
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
     })
     expect(asArray(sent?.messages).map((message) => asObject(message)?.role)).toEqual(['user', 'system'])
+    const tools = [{ name: 'f', input_schema: parameters, allowed_callers: ['code_execution_20260120'] }]
+    const back = request('messages', 'chat', { ...ask, max_tokens: 5, tools })
+    expect(back.losses).toEqual(['tools[0].allowed_callers'])
   })
 
   it('litellm 38223: what looks like a schema in a result is data', () => {
@@ -221,6 +228,11 @@ describe('settings', () => {
     const part = { type: 'image_url', image_url: { url } }
     const seen = request('chat', 'messages', { model: 'm', messages: [{ role: 'user', content: [part] }] }, claude)
     expect(contentOf(seen.sent, 0)).toEqual([{ type: 'image', source: { type: 'url', url } }])
+    for (const bad of ['file:///etc/passwd', 'a.png', 'gs://bucket/a.png']) {
+      const content = [{ type: 'image_url', image_url: { url: bad } }]
+      const asked = { model: 'm', messages: [{ role: 'user', content }] }
+      expect(request('chat', 'messages', asked, claude).refused?.param).toMatch(/^messages\[0\]\.content\[0\]/)
+    }
   })
 
   it('CLIProxyAPI 2419, CLIProxyAPI 5727, litellm PR 40315: marks stay on their parts, and cached tokens come back', () => {

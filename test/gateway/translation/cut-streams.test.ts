@@ -30,7 +30,7 @@ describe.each(pairs)('a stream of $provider for a client of $client', ({ provide
     ).toEqual(whole)
   })
 
-  it('is valid where the provider breaks off at any byte, and never looks like a whole one', () => {
+  it('Portkey 1797: is valid where the provider breaks off at any byte, and never looks like a whole one', () => {
     for (let at = 1; at < bytes.length; at += step) {
       const { written, begun, error } = flow(provider, client, [bytes.subarray(0, at)])
       if (!begun) continue

@@ -76,6 +76,15 @@ describe.each(['chat', 'messages', 'generate'] as const)(
   },
 )
 
+it.each([
+  ['chat', { usage: { prompt_tokens: 190, completion_tokens: 1, total_tokens: 191 } }],
+  ['generate', { usageMetadata: { promptTokenCount: 190, candidatesTokenCount: 1, totalTokenCount: 191 } }],
+] as const)('Bifrost 5354, Bifrost 3451: usage that %s says with each event is the last', (provider, early) => {
+  const running = changed(streamOf(provider).toString(), (data) => ({ ...early, ...data }))
+  const { written } = flow(provider, 'messages', [Buffer.from(running)])
+  expect(written.slice(written.lastIndexOf('message_delta'))).toMatch(/"input_tokens":140,.*"output_tokens":70,/)
+})
+
 describe.each(['chat', 'responses', 'generate'] as const)('blocks of Anthropic, for a client of %s', (client) => {
   it('that have no beginning are texts all the same, and calls without one are listed', () => {
     const text = streamOf('messages').toString()

@@ -25,6 +25,21 @@ describe('streams', () => {
       'output_item.done',
       'completed',
     ])
+    const mixed = stream([
+      chatChunk({ reasoning_content: 'Hm.' }),
+      chatChunk({ content: 'I call.' }),
+      callChunk(0, '{"a"', { id: 'a', name: 'f' }),
+      callChunk(1, '{}', { id: 'b', name: 'g' }),
+      callChunk(0, ':1}'),
+      chatChunk({}, 'tool_calls'),
+    ])
+    const placed = readSse(mixed).filter(({ data }) => data?.output_index !== undefined)
+    for (const index of [0, 1, 2, 3]) {
+      const own = placed.filter(({ data }) => data?.output_index === index).map(({ name }) => name)
+      expect(own[0]).toBe('response.output_item.added')
+      expect(own.indexOf('response.output_item.done')).toBe(own.length - 1)
+      expect(own.filter((name) => name.endsWith('.delta'))).not.toEqual([])
+    }
   })
 
   it('sub2api 2875: every event has a number, from 0 and without a gap', () => {
@@ -90,6 +105,10 @@ describe('streams', () => {
   it('litellm 34692: the limit beats a call that it has cut in two', () => {
     const written = stream([callChunk(0, '{"a', { id: 'a', name: 'f' }), chatChunk({}, 'length')])
     expect(outputOf(written)).toMatchObject([{ type: 'function_call', status: 'incomplete' }])
+    expect(readSse(written).at(-1)?.data?.response).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+    })
     const message = {
       role: 'assistant',
       content: null,

@@ -123,6 +123,11 @@ describe('requests', () => {
       { model: 'gpt-4o' },
     )
     expect(asArray(sent?.tools).map((one) => asObject(one)?.strict)).toEqual([false, true, false])
+    const input_schema = { type: 'object', properties: { a: { type: 'string' } } }
+    const claudes = { model: 'm', max_tokens: 50, messages: [user], tools: [{ name: 'f', input_schema }] }
+    expect(request('messages', 'responses', claudes, { model: 'gpt-4o' }).sent?.tools).toMatchObject([
+      { strict: false },
+    ])
   })
 
   it('envoy PR 2232, litellm 35695, litellm 27490: the word stays on the tool, true and false', () => {
