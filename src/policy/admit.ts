@@ -130,7 +130,8 @@ const goodKey = admitted(passed('key', 'The key is valid.'))
 const goodScope = admitted(...goodKey.signals, passed('scope', 'The request names the scope of its key.'))
 const noPolicy = admitted(passed('policy', 'No policy applies.'))
 
-function findSpent(key: SnapshotKey, now: number): string | null {
+/** Why the key is not valid any more; null where it is. */
+export function findSpent(key: Pick<SnapshotKey, 'revokedAt' | 'expiresAt'>, now: number): string | null {
   if (key.revokedAt !== null && key.revokedAt <= now) {
     return 'This gateway key has been revoked; ask the operator for a new one.'
   }

@@ -148,6 +148,22 @@ describe('routes', () => {
     })
   })
 
+  it('are explained as rejected with a key that is revoked or expired', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    await addProviders(gateway)
+    await client.routes.add({ model: 'gpt-4o', provider: 'openai' })
+    for (const name of ['gone', 'short']) await client.keys.create({ name })
+    await client.keys.revoke({ key: 'gone' })
+    await client.keys.edit({ key: 'short', expires: '1ms' })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const explain = async (key: string) => await client.routes.explain({ model: 'gpt-4o', key })
+    const revoked = { code: 'invalid_key', message: expect.stringContaining('has been revoked') }
+    expect(await explain('gone')).toMatchObject({ error: revoked, policy_signals: [{ rule: 'key', verdict: 'deny' }] })
+    const expired = { code: 'invalid_key', message: expect.stringContaining('expired at') }
+    expect(await explain('short')).toMatchObject({ error: expired, taken: [{ provider: 'openai' }] })
+  })
+
   it('are tested, and the record says what came of it', async () => {
     const gateway = await startTestGateway()
     expect(await gateway.client.routes.test({ model: 'gpt-4o' })).toMatchObject({

@@ -1,4 +1,4 @@
-import type { Fault } from '../../../core/errors.ts'
+import { type Fault, fault } from '../../../core/errors.ts'
 import { type FormatName, isFormatName, usualFormat } from '../../../core/format.ts'
 import { type LaneName, laneNames } from '../../../core/lane.ts'
 import { usdOfNano } from '../../../core/money.ts'
@@ -9,6 +9,7 @@ import {
   compilePolicies,
   type EffectivePolicy,
   effectivePolicy,
+  findSpent,
   mayUseModel,
 } from '../../../policy/admit.ts'
 import { indexKinds } from '../../../providers/index.ts'
@@ -50,6 +51,7 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
   const counted = { ...question, text, policy }
   const planned = withoutUnpriced(context, found, counted)
   const { route } = planned
+  const spent = key === null ? null : refuseSpent(key)
   const verdict = await checkPolicy(context, policy, lane, counted)
   const budgets = explainBudgets(context, policy, planned.candidates[0], counted)
   const written = budgets.room === null ? counted : { ...counted, room: budgets.room }
@@ -89,11 +91,14 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
         ...showFigures(expected, candidate),
       })),
     skipped: [...planned.skipped, ...unasked.values()].map(showSkipped),
-    policy_signals: [...verdict.signals, ...(verdict.fault === null && planned.fault === null ? budgets.signals : [])],
+    policy_signals:
+      spent === null
+        ? [...verdict.signals, ...(verdict.fault === null && planned.fault === null ? budgets.signals : [])]
+        : [spent.signal],
     routing_signals: [...planned.signals, ...[...unasked.values()].map(skippedSignal)],
     ...showLeft(context, policy, question),
-    // Policies are asked first, so what they refuse is what a client would see; budgets once a target is chosen.
-    error: pick(verdict.fault ?? planned.fault ?? budgets.fault ?? refusalOf(planned.candidates, unasked)),
+    // The key and policies are asked first, so what they refuse is what a client would see; budgets once a target is chosen.
+    error: pick(spent?.fault ?? verdict.fault ?? planned.fault ?? budgets.fault ?? refusalOf(planned.candidates, unasked)),
     note: planned.fault === null ? null : planned.operatorNote,
   }
 }
@@ -289,6 +294,15 @@ function usualFormatOf(operation: string | null, lane: LaneName): FormatName | n
 /** The current secret's row; null when the data plane does not know the key (revoked long ago). */
 function findSnapshotKey({ runtime }: AdminContext, key: Key): SnapshotKey | null {
   return runtime.snapshot().keys.find(({ id }) => id === key.id) ?? null
+}
+
+/** A key that is revoked or expired is rejected, whatever its policies say. */
+function refuseSpent({ revokedAt, expiresAt }: Key): { fault: Fault; signal: Signal } | null {
+  const time = (text: string | null) => (text === null ? null : Date.parse(text))
+  const text = findSpent({ revokedAt: time(revokedAt), expiresAt: time(expiresAt) }, Date.now())
+  return text === null
+    ? null
+    : { fault: fault('invalid_key', text), signal: { rule: 'key', verdict: 'deny', text } }
 }
 
 async function checkPolicy(
