@@ -98,7 +98,9 @@ export async function explainRoute(context: AdminContext, input: ExplainInput) {
     routing_signals: [...planned.signals, ...[...unasked.values()].map(skippedSignal)],
     ...showLeft(context, policy, question),
     // The key and policies are asked first, so what they refuse is what a client would see; budgets once a target is chosen.
-    error: pick(spent?.fault ?? verdict.fault ?? planned.fault ?? budgets.fault ?? refusalOf(planned.candidates, unasked)),
+    error: pick(
+      spent?.fault ?? verdict.fault ?? planned.fault ?? budgets.fault ?? refusalOf(planned.candidates, unasked),
+    ),
     note: planned.fault === null ? null : planned.operatorNote,
   }
 }
@@ -300,9 +302,7 @@ function findSnapshotKey({ runtime }: AdminContext, key: Key): SnapshotKey | nul
 function refuseSpent({ revokedAt, expiresAt }: Key): { fault: Fault; signal: Signal } | null {
   const time = (text: string | null) => (text === null ? null : Date.parse(text))
   const text = findSpent({ revokedAt: time(revokedAt), expiresAt: time(expiresAt) }, Date.now())
-  return text === null
-    ? null
-    : { fault: fault('invalid_key', text), signal: { rule: 'key', verdict: 'deny', text } }
+  return text === null ? null : { fault: fault('invalid_key', text), signal: { rule: 'key', verdict: 'deny', text } }
 }
 
 async function checkPolicy(
