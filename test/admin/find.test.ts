@@ -27,6 +27,15 @@ const routes = [
   'prj_a env_a_production both',
 ]
 
+/** By project and environment (null: all), of other projects than `a`. */
+const elsewhere: [string, string | null, string][] = [
+  ['prj_b', 'env_b_production', 'there'],
+  ['prj_b', null, 'shared'],
+  ...['w', 'x', 'y', 'z', 'zz'].map((each): [string, string, string] => [`prj_${each}`, 'env', 'common']),
+]
+const places = (is: string) =>
+  elsewhere.map(([projectId, environmentId, name]) => ({ projectId, environmentId, [is]: name }))
+
 const none = { find: async () => null, list: async () => [] }
 const tables = {
   projects: {
@@ -41,8 +50,10 @@ const tables = {
   routes: {
     find: async (of: string, where: string | null, model: string) =>
       routes.includes(`${of} ${where} ${model}`) ? { model } : null,
+    list: async () => places('model'),
   },
-  ...{ providers: none, policies: none, keys: none },
+  keys: { ...none, list: async () => places('name') },
+  ...{ providers: none, policies: none },
   ownership: { list: async () => [{ resourceId: 'prj_a', field: 'name', owner: 'file' }] },
 }
 const context = { store: tables as object as AdminContext['store'] }
@@ -75,6 +86,24 @@ describe('what is not there', () => {
     ],
   ])('is said with where to look: %s', async (_what, find, message, command) => {
     expect(await refusal(find())).toEqual({ code: 'not_found', message, hint: `List them: ${command}` })
+  })
+})
+
+describe('what is in another scope', () => {
+  const key = (name: string, where: string) =>
+    refusal(findKey(context, name, { project: project('a'), environment: environment('a', where) }))
+  const route = (model: string) =>
+    refusal(findRoute(context, { model, project: 'a', environment: 'production', allEnvironments: false }))
+
+  it('is said with the flags that name it', async () => {
+    expect((await key('there', 'production')).hint).toBe('There is one elsewhere: add -p b')
+    expect((await key('there', 'staging')).hint).toBe('There is one elsewhere: add -p b -e production')
+    expect((await route('there')).hint).toBe('There is one elsewhere: add -p b')
+    expect((await route('shared')).hint).toBe('There is one elsewhere: add -p b --all-environments')
+  })
+
+  it('is left to the list where it is in many', async () => {
+    expect((await key('common', 'production')).hint).toBe('List them: spgw keys list --all')
   })
 })
 

@@ -73,7 +73,32 @@ export async function findPolicy({ store }: Store, name: string): Promise<Policy
 
 export async function findKey(context: Store, name: string, scope: FoundScope): Promise<Key> {
   const found = await context.store.keys.find(name, scope.project.id, scope.environment.id)
-  return found ?? fail(notFound(`key in ${describeScope(scope)} named`, name, 'List them: spgw keys list --all'))
+  if (found !== null) return found
+  const others = (await context.store.keys.list(null, null)).filter((key) => key.name === name)
+  const hint = (await nameScopes(context, others, scope)) ?? 'List them: spgw keys list --all'
+  throw notFound(`key in ${describeScope(scope)} named`, name, hint)
+}
+
+/** As many places of a name are listed. */
+const mostPlaces = 4
+
+/** Where else a name is: whoever looks for it here has mostly left its project out. null: it is nowhere, or in too many places. */
+async function nameScopes(
+  { store }: Store,
+  places: readonly { projectId: string; environmentId: string | null }[],
+  asked: { environment: { name: string } | null },
+): Promise<string | null> {
+  if (places.length === 0 || places.length > mostPlaces) return null
+  const [projects, environments] = await Promise.all([store.projects.list(), store.environments.list(null)])
+  const named = places.map(({ projectId, environmentId }) => ({
+    project: projects.find(({ id }) => id === projectId)?.name ?? projectId,
+    environment: environments.find(({ id }) => id === environmentId)?.name ?? null,
+  }))
+  const ways = named.map(({ project, environment }) => {
+    if (environment === null) return `-p ${project} --all-environments`
+    return environment === asked.environment?.name ? `-p ${project}` : `-p ${project} -e ${environment}`
+  })
+  return `There is one elsewhere: add ${ways.join(', or ')}`
 }
 
 export interface RouteReference {
@@ -112,7 +137,11 @@ async function adviseElsewhere(context: Store, reference: RouteReference): Promi
   const other = await findRouteScope(context, { ...reference, allEnvironments: !allEnvironments }).catch(() => null)
   const there =
     other === null ? null : await context.store.routes.find(other.project.id, other.environment?.id ?? null, model)
-  if (there === null) return 'List them: spgw routes list --all'
+  if (there === null) {
+    const others = (await context.store.routes.list(null)).filter((route) => route.model === model)
+    const asked = { environment: allEnvironments ? null : { name: environment } }
+    return (await nameScopes(context, others, asked)) ?? 'List them: spgw routes list --all'
+  }
   return allEnvironments
     ? `${project}/${environment} has a route of its own: leave --all-environments out, or add one: spgw routes add`
     : 'The project has a route for all its environments: add --all-environments'
