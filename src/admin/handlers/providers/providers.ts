@@ -4,7 +4,7 @@ import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
-import { conflict, notFound } from '../fault.ts'
+import { conflict, notFound, refused } from '../fault.ts'
 import { findProvider } from '../find.ts'
 import { addProvider } from './add-provider.ts'
 import { checkStored } from './check-stored.ts'
@@ -76,6 +76,11 @@ export const providers = {
   rollback: operations.providers.rollback.handler(async ({ context, input }) => {
     const provider = await findProvider(context, input.name)
     const number = input.revision ?? provider.activeRevision - 1
+    if (number === 0)
+      throw refused(
+        `${provider.name} has only its first revision, so there is none to go back to.`,
+        `To change it: spgw providers edit ${provider.name}`,
+      )
     const usage = await loadUsage(context)
     const revision = (await context.store.providers.revisions(provider.id)).find((one) => one.number === number)
     if (!revision)
