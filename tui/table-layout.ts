@@ -66,7 +66,8 @@ export class TableLayout {
   }
 
   #clip(width: number): Sized[] {
-    return chooseColumns(this.#sizes, width)
+    const there = this.#sizes.filter(({ column, empty }) => !(empty && column.optional === true))
+    return chooseColumns(there, width)
   }
 }
 

@@ -100,6 +100,23 @@ describe('a table', () => {
     expect(layout.head(40, plain)).toBe('    COST')
   })
 
+  it('shows an optional column where a row has it', () => {
+    const layout = new TableLayout([
+      { field: 'name', title: 'NAME' },
+      { field: 'rpm', title: 'RPM', format: 'number', optional: true },
+    ])
+    layout.measure([{ name: 'a', rpm: null }], plain)
+    expect(layout.head(40, plain)).toBe('NAME')
+    layout.measure(
+      [
+        { name: 'a', rpm: null },
+        { name: 'b', rpm: 60 },
+      ],
+      plain,
+    )
+    expect(layout.head(40, plain)).toContain('RPM')
+  })
+
   it('drops whole columns before it cuts a number, and keeps an id whole', () => {
     const layout = new TableLayout([
       { field: 'name', title: 'NAME' },

@@ -2,7 +2,7 @@ import type { Operation } from '../../cli/operation.ts'
 import { deriveColumns } from '../../cli/print/record.ts'
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
-import { escapeControls, valueAt } from '../../src/admin/contract/show-value.ts'
+import { escapeControls } from '../../src/admin/contract/show-value.ts'
 import { aboutList, findVerb, inputForRow, isMaker } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
@@ -233,11 +233,9 @@ function countRows({ path }: Operation, count: number): string {
 
 function columnsOf({ meta }: Operation, row: unknown): readonly Column[] {
   const columns = 'columns' in meta.show ? meta.show.columns : undefined
-  const all = (columns ?? deriveColumns(row)).filter(
-    ({ optional, field }) => optional !== true || (valueAt(row, field) ?? null) !== null,
-  )
+  const all = columns ?? deriveColumns(row)
   // An id is long, and whoever opens the row sees it: it goes where there is enough else to tell rows apart.
-  return all.length > 5 ? all.filter(({ format }) => format !== 'id') : all
+  return all.filter(({ optional }) => optional !== true).length > 5 ? all.filter(({ format }) => format !== 'id') : all
 }
 
 function idOf(row: unknown): string | null {

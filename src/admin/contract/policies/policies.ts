@@ -55,7 +55,7 @@ export const triedRulesShape = z.object({
 const columns: readonly Column[] = [
   { field: 'name', title: 'NAME' },
   { field: 'attached_to', title: 'APPLIES TO', format: 'list' },
-  { field: 'held_by', title: 'USED BY', format: 'list' },
+  { field: 'held_by', title: 'USED BY', format: 'list', optional: true },
   ...ruleColumns(policyRules),
 ]
 const record = { as: 'record' } as const

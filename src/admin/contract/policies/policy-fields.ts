@@ -117,6 +117,6 @@ const formats: Partial<Record<RuleForm['kind'], Column['format']>> = {
 export function ruleColumns(table: RuleTable): Column[] {
   return Object.entries(table).map(([name, { form, title }]) => {
     const format = formats[form.kind]
-    return { field: shownName(name, form), title, ...(format === undefined ? {} : { format }) }
+    return { field: shownName(name, form), title, ...(format === undefined ? {} : { format }), optional: true }
   })
 }
