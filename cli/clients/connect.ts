@@ -1,6 +1,6 @@
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { keyForm } from '../../src/core/gateway-key.ts'
-import { exitStatus, reportFault, usageFault } from '../fault.ts'
+import { CommandFault, exitStatus, reportFault, usageFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { canAsk, type Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
@@ -34,7 +34,7 @@ export async function connectClient(
     io,
   )
   const filesWith = (key: string) => client.files({ gatewayUrl, key, model, models, profile }, clientPaths(io))
-  const makeKey = async () => given ?? (await createKey(source, scope, await gateway()))
+  const makeKey = async () => given ?? (await createKey(name, source, scope, await gateway()))
   if (!write) {
     const key = source.from === 'nowhere' ? placeholder : await makeKey()
     await printFiles(filesWith(key), client, settings.output, io)
@@ -106,18 +106,29 @@ function readStdin(io: Io): Promise<string> {
 }
 
 async function createKey(
+  client: ClientName,
   source: KeySource,
   scope: { project: string | null; environment: string | null },
   gateway: GatewayClient,
 ): Promise<string> {
   const name = 'name' in source ? source.name : ''
   const { project, environment } = scope
-  const made = await gateway.call(['keys', 'create'], {
-    name,
-    ...(project === null ? {} : { project }),
-    ...(environment === null ? {} : { environment }),
+  const given = { ...(project === null ? {} : { project }), ...(environment === null ? {} : { environment }) }
+  const made = await gateway.call(['keys', 'create'], { name, ...given }).catch((error: unknown) => {
+    throw valueAt(error, 'code') === 'conflict' ? keyIsThere(client, name, given, error) : error
   })
   return String(valueAt(made, 'key'))
+}
+
+/** Mostly of the call before this one, which only showed the settings. */
+function keyIsThere(client: ClientName, name: string, scope: Record<string, string>, error: unknown): CommandFault {
+  const flags = Object.entries(scope).map(([flag, value]) => ` --${flag} ${value}`)
+  const rotated = `KEY=$(spgw keys rotate ${name}${flags.join('')})`
+  return new CommandFault(
+    reportFault(error).cause,
+    `Choose another name, or use it with a new secret: ${rotated} spgw connect ${client} --key-env KEY --write`,
+    exitStatus.refused,
+  )
 }
 
 async function findUrl(named: unknown, gateway: () => Promise<GatewayClient>): Promise<string> {

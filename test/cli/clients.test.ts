@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { ORPCError } from '@orpc/client'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { clientNames } from '../../cli/clients/client-names.ts'
@@ -142,6 +143,23 @@ describe('connect', () => {
       project: 'search',
       environment: 'staging',
     })
+  })
+
+  it('says how to go on with a key that a call without --write has made', async () => {
+    const taken = new ORPCError('conflict', {
+      status: 409,
+      message: 'The key laptop already exists.',
+      data: { hint: '' },
+    })
+    const place = home()
+    const { status, io } = await connect(['claude-code', '--create-key', 'laptop', '--write', '-p', 'search'], place, {
+      gateway: { ...gateway, 'keys.create': () => Promise.reject(taken) },
+    })
+    expect(status).toBe(5)
+    expect(io.err()).toContain(
+      'KEY=$(spgw keys rotate laptop --project search) spgw connect claude-code --key-env KEY --write\n',
+    )
+    expect(readdirSync(place)).toEqual([])
   })
 
   it('writes with a backup, shows the change without the key, and says so the second time', async () => {
