@@ -35,6 +35,8 @@ export class OutputClosed extends Error {}
 export interface FaultReport {
   status: number
   cause: string
+  /** A gateway that rejects a file names each thing that is wrong, one a line: those after the first. */
+  otherCauses: readonly string[]
   hint: string
   /** For `--verbose`. */
   details: string
@@ -53,7 +55,7 @@ export function reportFault(error: unknown): FaultReport {
     'Run the command again with --verbose for details.'
   // Wrong settings come as a list of places, all of which have to be mended.
   const cause = Array.isArray(Reflect.get(Object(error), 'problems')) ? message : firstLine(message)
-  return { status, cause, hint, details: describeChain(error) }
+  return { status, cause, otherCauses: [], hint, details: describeChain(error) }
 }
 
 /** What the operating system refuses, by its code. */
@@ -101,6 +103,7 @@ function reportAnswer(error: AnsweredError): FaultReport {
   return {
     status: answerStatus[code] ?? httpStatus[error.status] ?? exitStatus.failed,
     cause: firstLine(error.message),
+    otherCauses: error.message.split('\n').slice(1),
     hint: textIn(error.data, 'hint') ?? 'Run the command again with --verbose for details.',
     details: `${error.code} (${error.status})\n${JSON.stringify(error.data ?? null, null, 2)}`,
   }

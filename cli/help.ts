@@ -81,6 +81,8 @@ function rephrase(error: CommanderError, command: Command): Error {
   const near = verbOf(error, cause, command) ?? nearOf(cause, suggestion)
   const meant = error.code === 'commander.unknownCommand' && command.parent === null ? meaningOf(cause) : null
   if (meant !== null) return usageFault(causeOf(error.code, cause, command), `See spgw ${meant} --help.`)
+  const otherWay = otherWays[`${command.name()} ${namedIn(cause)}`]
+  if (otherWay !== undefined) return usageFault(causeOf(error.code, cause, command), otherWay)
   const hint = near === undefined ? `See ${pathOf(command)} --help.` : `Did you mean ${near.replace(/^one of /, '')}?`
   return usageFault(causeOf(error.code, cause, command), hint)
 }
@@ -98,6 +100,12 @@ const meanings: Readonly<Record<string, string>> = {
   ...{ budget: 'policies', limit: 'policies', quota: 'policies', guardrail: 'policies', rule: 'policies' },
   ...{ spend: 'requests stats', usage: 'keys usage', stat: 'requests stats', log: 'requests' },
   ...{ model: 'routes', team: 'projects', user: 'operators', webhook: 'alerts' },
+  ...{ config: 'apply', plan: 'diff', login: 'console link', start: 'serve', tail: 'requests tail' },
+}
+
+/** Flags that other programs have, by command, where a command of its own does that here. */
+const otherWays: Readonly<Record<string, string>> = {
+  'apply --dry-run': 'To see what it would change: spgw diff -f FILE',
 }
 
 const verbs: Readonly<Record<string, string>> = {

@@ -110,10 +110,10 @@ async function showHelp(help: HelpShown, io: Io): Promise<number> {
   return help.status
 }
 
-/** One line with the cause, one with what to do; `--verbose` for the rest. */
+/** A line for each cause, mostly one, and one with what to do; `--verbose` for the rest. */
 function renderFault(report: FaultReport, verbose: boolean, io: Io): string {
   const paint = makePaint(wantsColour(io.stderr, io.environment))
-  const cause = report.cause.split('\n').map(escapeControls).join('\n')
+  const cause = [...report.cause.split('\n'), ...report.otherCauses].map(escapeControls).join('\n')
   const lines = [`${paint('bad', 'spgw:')} ${cause}`, escapeControls(report.hint)]
   if (verbose) lines.push('', paint('quiet', report.details))
   return `${lines.join('\n')}\n`

@@ -17,3 +17,12 @@ it.each([
   expect(report.hint).toMatch(hint)
   expect(report.cause).not.toContain('\n')
 })
+
+it('names each cause that the gateway answered with', () => {
+  const answered = Object.assign(new Error('one\ntwo\nthree'), {
+    code: 'refused',
+    status: 409,
+    data: { hint: 'Fix them.' },
+  })
+  expect(reportFault(answered)).toMatchObject({ cause: 'one', otherCauses: ['two', 'three'], hint: 'Fix them.' })
+})

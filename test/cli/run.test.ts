@@ -107,6 +107,8 @@ describe('wrong usage ends with 2, before anything is asked of the gateway', () 
     [['budget'], 'See spgw policies --help.'],
     [['Limits'], 'See spgw policies --help.'],
     [['spend'], 'See spgw requests stats --help.'],
+    [['config', 'apply'], 'See spgw apply --help.'],
+    [['apply', '-f', 'f', '--dry-run'], 'spgw diff -f FILE'],
     [['keys', 'lst'], 'Did you mean list?'],
     [['keys', 'roll', 'ci'], 'Did you mean rotate?'],
     [['keys', 'update', 'ci'], 'Did you mean edit?'],

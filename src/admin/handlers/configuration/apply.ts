@@ -89,8 +89,12 @@ async function checkProviders(
   const [first, ...others] = faults
   if (first !== undefined && others.length === 0) throw first
   if (first !== undefined) {
-    const text = faults.map((fault) => (fault instanceof Error ? fault.message : String(fault))).join('\n')
-    throw operationFault('refused', text, 'Nothing was changed. Fix them, or apply without checks: --skip-check.')
+    const texts = faults.map((fault) => (fault instanceof Error ? fault.message : String(fault)))
+    throw operationFault(
+      'refused',
+      boundNotes(texts).join('\n'),
+      'Nothing was changed. Fix them, or apply without checks: --skip-check.',
+    )
   }
   const found = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   return new Map(asked.map(({ name }, place) => [name, found[place] as Found]))
