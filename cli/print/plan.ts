@@ -86,7 +86,9 @@ function showValue(value: unknown): string {
 function renderMarks({ owner, adopted, released }: ShownPlan): string[] {
   const fields = (count: number) => (count === 1 ? '1 field' : `${count} fields`)
   return [
-    ...(adopted === 0 ? [] : [`${fields(adopted)} will be managed by the files of ${owner}, unchanged.`]),
+    ...(adopted === 0
+      ? []
+      : [`${fields(adopted)} will be managed by these files (owner ${owner}), unchanged; by hand only with --force.`]),
     ...(released === 0 ? [] : [`${fields(released)} will no longer be managed by files.`]),
   ]
 }

@@ -169,7 +169,7 @@ function planMarks(
 function takenBy(entry: ManifestEntry, name: string, owner: string): Problem {
   return {
     place: entry.placeOf[name] ?? entry.place,
-    message: `${name} of ${describe(entry)} is owned by the file ${JSON.stringify(owner)}; remove it here, or add --force`,
+    message: `${name} of ${describe(entry)} is managed by the files of owner ${JSON.stringify(owner)}; remove it here, or add --force`,
   }
 }
 
@@ -187,7 +187,7 @@ function planRemovals(
   if (prune && owner === noOwner) plan.notes.push('The files have no owner, so there is nothing to prune')
   if (left.length > 0 && !prune)
     plan.notes.push(
-      `${firstOf(left.map(describe), leftNamed)}: no longer in the files of ${owner}; --prune removes them`,
+      `${firstOf(left.map(describe), leftNamed)}: no longer in these files (owner ${owner}); --prune removes them`,
     )
   if (!prune) return
   for (const resource of withEnvironments(left, resources).sort((one, other) => compareIdentities(other, one))) {
@@ -196,7 +196,7 @@ function planRemovals(
     if (first !== undefined && !force)
       plan.problems.push({
         place: describe(resource),
-        message: `its ${first[0]} is owned by the file ${JSON.stringify(first[1])}; add --force to remove it anyway`,
+        message: `its ${first[0]} is managed by the files of owner ${JSON.stringify(first[1])}; add --force to remove it anyway`,
       })
     const { kind, project, environment, name, id, fields } = resource
     plan.outcome.delete(keyOf(resource))

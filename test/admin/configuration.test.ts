@@ -131,7 +131,7 @@ describe('applying a file', () => {
       expect((await client.diff({ ...files(wrong), prune: true })).notes).toEqual([])
     }
     const { notes } = await client.diff(files('policies: [{ name: one, rpm: 5 }]'))
-    expect(notes).toEqual([expect.stringContaining('policy two: no longer in the files')])
+    expect(notes).toEqual([expect.stringContaining('policy two: no longer in these files')])
   })
 
   it('refuses a plan that is another one by now, saying what changed', async () => {
@@ -255,7 +255,7 @@ describe('what a file owns', () => {
     const edit = { name: 'openai', timeoutConnect: '9s' }
     expect(await refusal(client.providers.edit(edit))).toEqual({
       code: 'refused',
-      message: 'Provider openai: timeouts.connect_ms is owned by the configuration file "platform".',
+      message: 'The configuration files of owner "platform" manage timeouts.connect_ms of provider openai.',
       hint: 'Change it there and apply the file, or add --force: the change then lasts until the file is applied again.',
     })
     await client.providers.edit({ name: 'openai', timeoutTotal: '9m' })
@@ -287,7 +287,7 @@ describe('what a file owns', () => {
     const text = 'owner: platform\nproviders:\n  - name: openai\n'
     const kept = await client.diff(files(text))
     expect([kept.changes, kept.released]).toEqual([[], 3])
-    expect(kept.notes[0]).toContain('no longer in the files of platform; --prune removes them')
+    expect(kept.notes[0]).toContain('no longer in these files (owner platform); --prune removes them')
     const applied = await client.apply({ ...files(text), prune: true })
     expect(told(applied.changes)).toEqual(['remove route gpt-4o-mini', 'remove key ci', 'remove policy small'])
     expect((await client.policies.list({})).map(({ name }) => name)).toEqual(['by-hand'])

@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('pages of the console by name and by search (needs 
     await visit('/routing/managed')
     await page.getByRole('button', { name: 'Remove', exact: true }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('Managed by the file of team-a').waitFor()
+    await dialog.getByText('Managed by the configuration files of owner team-a').waitFor()
     await dialog.getByRole('textbox').fill('managed')
     await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
     await page.getByRole('status').getByText('Route "managed" removed').waitFor()

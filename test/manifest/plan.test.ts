@@ -66,7 +66,7 @@ projects: [{ name: search, environments: [production] }]
     const kept = await plan(state, [])
     expect([kept.changes, kept.notes]).toEqual([
       [],
-      ['policy old: no longer in the files of file; --prune removes them'],
+      ['policy old: no longer in these files (owner file); --prune removes them'],
     ])
   })
 
@@ -74,7 +74,7 @@ projects: [{ name: search, environments: [production] }]
     const many = Array.from({ length: 4000 }, (_, index) => resource({ kind: 'policy', name: `p${index}` }, {}, 'file'))
     const { notes } = await plan(many, [])
     expect(notes).toEqual([
-      'policy p0, policy p1, policy p2, policy p3, policy p4 and 3995 more: no longer in the files of file; --prune removes them',
+      'policy p0, policy p1, policy p2, policy p3, policy p4 and 3995 more: no longer in these files (owner file); --prune removes them',
     ])
   })
 
@@ -91,7 +91,7 @@ projects: [{ name: search, environments: [production] }]
     const theirs = resource({ kind: 'policy', name: 'small' }, { max_body: 1000 }, 'search')
     const entries = entriesOf('policies: [{ name: small, max_body: 2KB }]')
     expect((await plan([theirs], entries)).problems[0]?.message).toContain(
-      'max_body of policy small is owned by the file "search"',
+      'max_body of policy small is managed by the files of owner "search"',
     )
     const forced = await plan([theirs], entries, { force: true })
     expect([forced.problems, told(forced)]).toEqual([[], [['change', 'policy', 'small', ['max_body']]]])

@@ -54,8 +54,8 @@ export async function refuseOwned(db: Database, line: AuditLine): Promise<void> 
   const [first] = touched
   if (first === undefined) return
   const subject = `${resource.kind} ${resource.name}`
-  const what = after === null ? `${subject} is` : `${subject}: ${touched.map(({ field }) => field).join(', ')} is`
-  throw new StoreOwned(`${what} owned by the configuration file ${JSON.stringify(first.owner)}`)
+  const what = after === null ? subject : `${touched.map(({ field }) => field).join(', ')} of ${subject}`
+  throw new StoreOwned(`the configuration files of owner ${JSON.stringify(first.owner)} manage ${what}`)
 }
 
 /** What is no more is owned by nobody. */

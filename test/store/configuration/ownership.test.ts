@@ -32,7 +32,7 @@ describe('what a file owns', () => {
     const rename = (force: boolean) =>
       store.audited(line(row.id, { name: 'search' }, { name: 'find' }, force)).projects.update(row.id, { name: 'find' })
     await expect(rename(false)).rejects.toThrow(StoreOwned)
-    await expect(rename(false)).rejects.toThrow('project search: name is owned by the configuration file "platform"')
+    await expect(rename(false)).rejects.toThrow('the configuration files of owner "platform" manage name of project search')
     expect((await store.projects.list()).map(({ name }) => name)).toEqual(['search'])
     expect((await rename(true)).name).toBe('find')
     // The mark stays: the file's next turn sets it back.
@@ -58,7 +58,7 @@ describe('what a file owns', () => {
     await store.configuration.write({ head: null, steps: [insert(row)], own, release: [] })
     const remove = (force: boolean) =>
       store.audited(line(row.id, { name: 'search' }, null, force)).projects.remove(row.id)
-    await expect(remove(false)).rejects.toThrow('project search is owned by')
+    await expect(remove(false)).rejects.toThrow('the configuration files of owner "platform" manage project search')
     await remove(true)
     expect(await store.ownership.list()).toEqual([])
   })

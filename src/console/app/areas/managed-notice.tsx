@@ -12,7 +12,7 @@ export function ManagedNotice({ owned }: { owned: Readonly<Record<string, string
       <div className="grow">
         {files.map((file) => (
           <p key={file}>
-            Managed by the file of{' '}
+            Managed by the configuration files of owner{' '}
             <b>
               <UntrustedText text={file} />
             </b>

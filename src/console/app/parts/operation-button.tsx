@@ -116,8 +116,8 @@ function Question({ operation, input, name, consequence, refusal, files, word, o
       {consequence}
       {files.length === 0 ? null : (
         <p className="notice notice-warning">
-          Managed by the file of {escapeControls(files.join(', '))}. Unless it is taken out of the file, the next apply
-          restores it.
+          Managed by the configuration files of owner {escapeControls(files.join(', '))}. Unless it is taken out of
+          them, the next apply restores it.
         </p>
       )}
     </ConfirmDialog>
