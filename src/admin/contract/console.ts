@@ -4,7 +4,7 @@ import { field, operation } from './operation.ts'
 
 const input = z.strictObject({
   operator: field(reference.optional(), {
-    description: 'Operator, by name or ID (default: the only owner; if there is none yet, the first owner is created)',
+    description: 'Operator, by name or ID (default: the only owner; while there are no operators, the first owner is created)',
   }),
 })
 const output = z.object({
