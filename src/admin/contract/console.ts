@@ -4,7 +4,7 @@ import { field, operation } from './operation.ts'
 
 const input = z.strictObject({
   operator: field(reference.optional(), {
-    description: 'Operator, by name or ID (default: the only owner; while there are no operators, the first owner is created)',
+    description: 'Operator, by name or ID (default: the only owner; without any operator, the first owner is made)',
   }),
 })
 const output = z.object({
