@@ -40,7 +40,11 @@ export const router = createRouter({
   stringifySearch: writeSearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
-  defaultPendingComponent: () => <Loading />,
+  defaultPendingComponent: () => (
+    <div className="page">
+      <Loading />
+    </div>
+  ),
   defaultErrorComponent: PageFault,
   defaultNotFoundComponent: NotFoundPage,
 })

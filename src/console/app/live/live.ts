@@ -4,6 +4,7 @@ import { faultOf, isSignedOut } from '../client/fault.ts'
 import { pause } from '../client/follow-stream.ts'
 import { queries, refreshConfiguration, refreshMissed, sessionKey } from '../client/queries.ts'
 import { followWhileVisible } from '../client/visible-stream.ts'
+import { whileAnswering } from '../client/while-answering.ts'
 import { findOperation } from '../contract/operations.ts'
 import { heard, isOutdated, type Live, unheard, type WatchEvent } from './live-state.ts'
 
@@ -65,8 +66,8 @@ async function* watchStatus(signal: AbortSignal): AsyncGenerator<WatchEvent> {
     }
     return
   }
-  const pushed = (await callOperation(['watch'], {}, signal)) as AsyncIterable<WatchEvent>
-  yield* pushed
+  const open = async (ends: AbortSignal) => (await callOperation(['watch'], {}, ends)) as AsyncIterable<WatchEvent>
+  yield* whileAnswering(open, (ends) => admin.status({}, { signal: ends }), signal)
 }
 
 function onStatus(event: WatchEvent): void {
