@@ -45,7 +45,17 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     await check.getByText('Find the API at the base URL: failed').waitFor()
     await check.getByText('Verify the credential: waiting').waitFor()
     expect(await findBarriers(page)).toEqual([])
+    await check.getByText('To add it without a check: More settings, Skip check.').waitFor()
     expect(await gateway.admin.providers.list({})).toEqual([])
+
+    await page.getByLabel('Base URL').fill('http://127.0.0.1:9')
+    await page.getByText('More settings', { exact: true }).click()
+    await page.getByRole('button', { name: 'Check and add' }).click()
+    await check.getByText('Connect to the server: failed').waitFor()
+    await page.getByLabel('Skip check').waitFor({ state: 'visible' })
+    await page.getByLabel('Base URL').fill(mock.origin)
+    await page.getByRole('button', { name: 'Check and add' }).click()
+    await check.getByText('Find the API at the base URL: failed').waitFor()
 
     await check.getByRole('button', { name: `Use ${mock.origin}/v1` }).click()
     expect(await page.getByLabel('Base URL').inputValue()).toBe(`${mock.origin}/v1`)

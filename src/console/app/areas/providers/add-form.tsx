@@ -106,11 +106,14 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
     />
   )
   const checks = kind.credential !== 'none' && values.skipCheck !== true
+  // The base URL may be among them.
+  const isElsewhere = checks && fault?.reason !== undefined && fault.reason !== 'credential_rejected'
+  const isWrong = more.some(({ name: field }) => errors.all[field] !== undefined)
   return (
     <div className="beside">
       <form ref={form} className="form stack" noValidate onSubmit={(event) => void submit(event)}>
         {shown.map(draw)}
-        <details className="fold" open={more.some(({ name: field }) => errors.all[field] !== undefined) || undefined}>
+        <details className="fold" open={isWrong || isElsewhere || undefined}>
           <summary>More settings</summary>
           <div className="stack">{more.map(draw)}</div>
         </details>
@@ -155,6 +158,7 @@ function CheckAside({ choice, checks, busy, fault, onBaseUrl }: CheckAsideProps)
             outcome={busy || !fault ? null : { ok: false, reason: fault.reason, message: fault.message, models: null }}
             onBaseUrl={onBaseUrl}
           />
+          {busy ? null : <p className="small quiet">To add it without a check: More settings, Skip check.</p>}
         </section>
       ) : checks ? (
         <p className="small quiet">
