@@ -177,6 +177,19 @@ describe('the page of a route', () => {
     expect(lines[second + 1]).toContain('██░░░░░░░░ 20%  9 attempts  none failed  p95 90 ms')
   })
 
+  it('shows the state of each target, however long the names are', async () => {
+    const [first, second] = smart.targets
+    const long = `accounts/vendor/models/${'a-long-name-'.repeat(12)}end`
+    const targets = [{ ...first, upstream_model: long }, second]
+    driven = drive({ ...answers, 'routes.show': { ...smart, model: `${long}-of-clients`, targets } })
+    await open('3', 'smart')
+    const lines = (await driven.see('no attempts in the last hour')).split('\n')
+    const line = (start: string) => lines.find((each) => each.includes(start))
+    expect(line('├─ 1')).toContain('▲ failing for 3 min')
+    expect(line('└─ 2')).toMatch(/2 {2}demo:accounts\/.*….*-end {2}● ready/)
+    expect(line('of-clients')).toContain('● enabled')
+  })
+
   it('counts requests apart from attempts', async () => {
     driven = drive(answers)
     await open('3', 'smart')

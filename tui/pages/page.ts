@@ -1,3 +1,6 @@
+import { cutMiddle } from '../../cli/print/cut.ts'
+import { alignText } from '../../cli/print/table.ts'
+import { textWidth } from '../../cli/print/text-width.ts'
 import {
   escapeControls,
   formatMilliseconds,
@@ -42,6 +45,24 @@ export function describeState(thing: unknown, theme: TextTheme): string {
   const age = since === null ? '' : ` ${formatSince(since, theme)}`
   return (tone === null ? word : theme.paint(tone, word)) + theme.paint('quiet', age)
 }
+
+/**
+ * A name with what is said of it behind it, which is whole however long the name is. `widest`: of the names below one another,
+ * whose states are, too.
+ */
+export function besideName(
+  name: string,
+  state: (theme: TextTheme) => string,
+  { width, theme }: Pick<DrawArea, 'width' | 'theme'>,
+  widest = 0,
+): string {
+  const stateWidth = textWidth(state({ ...theme, paint: (_, text) => text }))
+  const room = Math.max(leastName, width - stateWidth - 2)
+  const shown = alignText(cutMiddle(name, room), Math.min(room, widest), false)
+  return `${theme.paint('strong', shown)}  ${state(theme)}`
+}
+
+const leastName = 12
 
 /** Why it is in that state; null: that says itself. */
 export function reasonOf(thing: unknown): string | null {

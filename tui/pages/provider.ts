@@ -7,7 +7,16 @@ import { remainingLines } from '../result-lines.ts'
 import { describeScope } from '../scope.ts'
 import type { TextTheme } from '../screen.ts'
 import { drawLimits } from './limits.ts'
-import { describeAttempts, describeState, listAt, type RecordPage, reasonOf, section, textAt } from './page.ts'
+import {
+  besideName,
+  describeAttempts,
+  describeState,
+  listAt,
+  type RecordPage,
+  reasonOf,
+  section,
+  textAt,
+} from './page.ts'
 import { drawTraffic } from './traffic.ts'
 
 /** What is drawn above, or means nothing to a person. */
@@ -45,7 +54,10 @@ export const providerPage: RecordPage = {
       `revision ${String(valueAt(provider, 'revision'))}`,
     ]
     return [
-      `${theme.paint('strong', escapeControls(textAt(provider, 'name') ?? ''))}  ${describeState(provider, theme)}`,
+      besideName(escapeControls(textAt(provider, 'name') ?? ''), (painted) => describeState(provider, painted), {
+        width,
+        theme,
+      }),
       ...wrap(reasonOf(provider) ?? '', width).filter((line) => line !== ''),
       ...wrap(facts.filter((fact) => fact !== null).join(', '), width).map((line) => theme.paint('quiet', line)),
       ...section(

@@ -1,11 +1,20 @@
-import { alignText } from '../../cli/print/table.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
 import { escapeControls, formatMilliseconds, formatShare, valueAt } from '../../src/admin/contract/show-value.ts'
 import { flow, wrap } from '../lines.ts'
 import { remainingLines } from '../result-lines.ts'
 import type { DrawArea, TextTheme } from '../screen.ts'
 import { numberAt } from '../status-watch.ts'
-import { count, describeAttempts, describeState, listAt, type RecordPage, reasonOf, section, textAt } from './page.ts'
+import {
+  besideName,
+  count,
+  describeAttempts,
+  describeState,
+  listAt,
+  type RecordPage,
+  reasonOf,
+  section,
+  textAt,
+} from './page.ts'
 import { drawTraffic } from './traffic.ts'
 
 const drawnAbove = ['model', 'project', 'environment', 'enabled', 'strategy', 'targets', 'retries']
@@ -30,9 +39,11 @@ export const routePage: RecordPage = {
     const place = `${textAt(route, 'project') ?? ''}/${textAt(route, 'environment') ?? 'all environments'}`
     const isOn = valueAt(route, 'enabled') !== false
     return [
-      `${theme.paint('strong', escapeControls(textAt(route, 'model') ?? ''))}  ${
-        isOn ? theme.paint('good', '● enabled') : theme.paint('quiet', '○ disabled: no requests are sent')
-      }`,
+      besideName(
+        escapeControls(textAt(route, 'model') ?? ''),
+        ({ paint }) => (isOn ? paint('good', '● enabled') : paint('quiet', '○ disabled: no requests are sent')),
+        { width, theme },
+      ),
       ...wrap(`${place}, ${describeStrategy(route)}`, width).map((line) => theme.paint('quiet', line)),
       '',
       ...drawTargets(route, answers, { width, theme }),
@@ -67,9 +78,9 @@ function drawTargets(
   const isWeighted = textAt(route, 'strategy') === 'weighted'
   return targets.flatMap((target, index) => {
     const isLast = index === targets.length - 1
-    const weight = isWeighted ? `  weight ${String(valueAt(target, 'weight'))}` : ''
-    const name = theme.paint('strong', alignText(names[index] ?? '', widest, false))
+    const weight = isWeighted ? `weight ${String(valueAt(target, 'weight'))}  ` : ''
     const found = stateOf(target, answers)
+    const describe = (painted: TextTheme) => `${weight}${describeState(found, painted)}`
     const reason = reasonOf(found)
     const below = [
       ...(reason === null ? [] : wrap(reason, width - 6)),
@@ -77,7 +88,7 @@ function drawTargets(
       ...flow(describeShare(target, answers.get('routes.traffic'), theme), width - 6),
     ]
     return [
-      `${isLast ? '└─' : '├─'} ${index + 1}  ${name}${weight}  ${describeState(found, theme)}`,
+      `${isLast ? '└─' : '├─'} ${index + 1}  ${besideName(names[index] ?? '', describe, { width: width - 6, theme }, widest)}`,
       ...below.map((line) => `${isLast ? '   ' : '│  '}   ${line}`),
     ]
   })
