@@ -55,7 +55,12 @@ describe('a rule that is added to the table', () => {
   })
 
   it('is a column and a field of answers', () => {
-    expect(ruleColumns(table).at(-1)).toEqual({ field: 'max_upload_bytes', title: 'MAX UPLOAD', format: 'size', optional: true })
+    expect(ruleColumns(table).at(-1)).toEqual({
+      field: 'max_upload_bytes',
+      title: 'MAX UPLOAD',
+      format: 'size',
+      optional: true,
+    })
     const shown = showRules(table, { maxUpload: 5000 })
     expect(shown).toMatchObject({ max_upload_bytes: 5000, max_body_bytes: null, lanes: [] })
     expect(z.strictObject(shownFields(table)).parse(shown)).toEqual(shown)

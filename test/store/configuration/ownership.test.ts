@@ -32,7 +32,9 @@ describe('what a file owns', () => {
     const rename = (force: boolean) =>
       store.audited(line(row.id, { name: 'search' }, { name: 'find' }, force)).projects.update(row.id, { name: 'find' })
     await expect(rename(false)).rejects.toThrow(StoreOwned)
-    await expect(rename(false)).rejects.toThrow('the configuration files of owner "platform" manage name of project search')
+    await expect(rename(false)).rejects.toThrow(
+      'the configuration files of owner "platform" manage name of project search',
+    )
     expect((await store.projects.list()).map(({ name }) => name)).toEqual(['search'])
     expect((await rename(true)).name).toBe('find')
     // The mark stays: the file's next turn sets it back.
