@@ -297,7 +297,9 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     const outbox = async () => (await node('gw-b').gateway.admin.cluster.status({})).outbox
     await expect.poll(outbox).toMatchObject({ trouble: expect.any(String) })
     const { stdout, stderr } = await node('gw-b').gateway.spgw(['requests', 'list', '--json'])
-    expect(stderr).toMatch(/Requests of this node only, since \d\d:\d\d UTC: it cannot read those of the others in PostgreSQL/)
+    expect(stderr).toMatch(
+      /Requests of this node only, since \d\d:\d\d UTC: it cannot read those of the others in PostgreSQL/,
+    )
     expect(new Set(JSON.parse(stdout).map((record: { node: string }) => record.node))).toEqual(new Set(['gw-b']))
     const { admin } = node('gw-b').gateway
     const alone = await admin.requests.stats({ by: 'key,node' })
@@ -354,7 +356,8 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     expect(await readiness()).toBe(503)
     // What a load balancer has not noticed yet is served.
     sent.add((await ask('gw-b')) ?? '')
-    const isOut = async () => (await first.admin.status({})).cluster?.nodes.find(({ name }) => name === 'gw-b')?.draining
+    const isOut = async () =>
+      (await first.admin.status({})).cluster?.nodes.find(({ name }) => name === 'gw-b')?.draining
     expect(await isOut()).toBe(true)
     expect((await second.admin.cluster.drain({ undo: true })).draining).toBe(false)
     await expect.poll(isOut, { timeout: 1500 }).toBe(false)

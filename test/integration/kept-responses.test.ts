@@ -214,7 +214,10 @@ it('are shown as the content rules of the key say that asks, whoever made them',
   const words = String.raw`{ name: words, pattern: 'answer \d+', on: [answer]`
   const masks = `rules: [${words}, action: redact }, { name: people, detector: personal, action: redact }]`
   await gateway.admin.policies.add({ name: 'masks', contentRules: { 'masks.yaml': masks } })
-  await gateway.admin.policies.add({ name: 'blocks', contentRules: { 'blocks.yaml': `rules: [${words}, action: block }]` } })
+  await gateway.admin.policies.add({
+    name: 'blocks',
+    contentRules: { 'blocks.yaml': `rules: [${words}, action: block }]` },
+  })
   const masked = client((await gateway.createKey('masked', { policy: 'masks' })).key)
   expect((await masked.responses.retrieve(id)).output_text).toBe('[WORDS_1]')
   expect(JSON.stringify(await masked.responses.inputItems.list(id))).toContain('ask [EMAIL_1] of 4 tickets')

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { EffectivePolicy } from '../../policy/effective.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import type { Call } from '../request/call.ts'
-import { headersUp } from '../upstream/headers.ts'
 import type { LiveConfiguration } from '../thread/read-model.ts'
+import { headersUp } from '../upstream/headers.ts'
 
 /** Headers that go up and differ between requests for the same answer: who asks, and by which id it is traced. */
 const harmlessHeader =

@@ -1,4 +1,4 @@
-import { createPrivateKey } from 'node:crypto'
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import { asString, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { type Ask, askForToken, type IssuedToken, readAddress, TokenRejected } from '../access-token.ts'
@@ -8,6 +8,8 @@ import { exchangeRequest, impersonateRequest, readSubjectToken } from './externa
 import { machineIdentityProblem, metadataService, validateExternalAccount } from './machine-identity.ts'
 
 const publicEndpoint = 'https://oauth2.googleapis.com/token'
+/** The longest that Google takes. */
+const assertionSeconds = 3600
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 
 /** Buys a token with a credential of any of the kinds that Google has. Throws `TokenRejected`. */
@@ -48,9 +50,7 @@ function readImpersonated(body: Buffer): { token: string; lifeSeconds: number | 
 /** The key of a service account buys tokens with an assertion that it signs (RFC 7523). */
 async function issueForAccount(document: JsonObject, ask: Ask): Promise<IssuedToken> {
   const endpoint = textOf(document, 'token_uri') || publicEndpoint
-  const assertion = await signAssertion(document, endpoint).catch(() => null)
-  // The reason is not told: it may quote the key.
-  if (assertion === null) throw new TokenRejected('its private key cannot be used')
+  const assertion = signAssertion(document, endpoint)
   const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
   return askForToken(ask, {
     method: 'POST',
@@ -61,16 +61,28 @@ async function issueForAccount(document: JsonObject, ask: Ask): Promise<IssuedTo
   })
 }
 
-async function signAssertion(document: JsonObject, endpoint: string): Promise<string> {
-  const { SignJWT } = await import('jose/jwt/sign')
-  const key = createPrivateKey(textOf(document, 'private_key'))
-  const keyId = textOf(document, 'private_key_id')
-  return new SignJWT({ scope })
-    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId === '' ? {} : { kid: keyId }) })
-    .setIssuer(textOf(document, 'client_email'))
-    .setSubject(textOf(document, 'client_email'))
-    .setAudience(endpoint)
-    .setIssuedAt()
-    .setExpirationTime('1h')
-    .sign(key)
+/** A JSON Web Token (RFC 7519), signed with RSA and SHA-256. */
+function signAssertion(document: JsonObject, endpoint: string): string {
+  const key = readRsaKey(textOf(document, 'private_key'))
+  const [keyId, account] = [textOf(document, 'private_key_id'), textOf(document, 'client_email')]
+  const issued = Math.floor(Date.now() / 1000)
+  const header = { alg: 'RS256', typ: 'JWT', ...(keyId === '' ? {} : { kid: keyId }) }
+  const claims = { scope, iss: account, sub: account, aud: endpoint, iat: issued, exp: issued + assertionSeconds }
+  const text = `${encodePart(header)}.${encodePart(claims)}`
+  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
+}
+
+/** With a key of another kind Node would sign in a way that the header does not name. */
+function readRsaKey(text: string): KeyObject {
+  try {
+    const key = createPrivateKey(text)
+    if (key.asymmetricKeyType === 'rsa') return key
+  } catch {
+    // What it says may quote the key.
+  }
+  throw new TokenRejected('its private key cannot be used')
+}
+
+function encodePart(part: JsonObject): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
