@@ -14,7 +14,9 @@ Kills the packaged gateway again and again while requests run, and checks what i
 
   npm run crash                     every id that a client saw stands exactly once (--kills 100, --seed N)
   npm run crash -- budgets          budgets and limits to the nano-dollar (--kills 5, --clients 200, --seed N)
-  npm run crash -- nodes [ROW …]    three nodes, PostgreSQL and Valkey: the fault table (--clients 4, --times N, --seed N)
+  npm run crash -- nodes [ROW …]    three nodes, PostgreSQL and Valkey: the fault table (--clients 4, --times N, --seed N);
+                                    rows: kill, postgres-away, failover, standby, valkey, cut-off, clock, objects, batches,
+                                    revoke, changes, versions, newer-first, budgets, move, remove
   npm run crash -- cluster          shared budgets in simulated time (--runs 10000, --seed 1)
   npm run crash -- limits           shared limits in simulated time (--runs 20, --seed 1)
   npm run crash -- revoking         how fast all nodes refuse a revoked key (--runs 100)

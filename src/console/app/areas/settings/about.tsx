@@ -90,13 +90,15 @@ function Budgets({ budgets }: Pick<StatusOutput, 'budgets'>) {
   )
 }
 
+const notYet = 'none yet: spgw cluster init, or spgw cluster join TOKEN'
+
 /** Nothing where the settings name none. */
 function clusterEntries(cluster: StatusOutput['cluster']): RecordEntry[] {
   if (cluster === null) return []
   const { id, budgets, limits, valkey, records, outbox, nodes } = cluster
   const shares = `budgets ${budgets}, limits per minute ${limits}, records ${records}`
   return [
-    { label: 'Cluster', value: id === null ? <Missing meaning="not a member yet" /> : `${id}: ${shares}` },
+    { label: 'Cluster', value: id === null ? notYet : `${id}: ${shares}` },
     ...(valkey === null ? [] : [{ label: 'Valkey', value: <DerivedValue name="valkey" value={valkey} /> }]),
     ...(outbox === null ? [] : [{ label: 'Not shared yet', value: <DerivedValue name="outbox" value={outbox} /> }]),
     ...(nodes.length === 0 ? [] : [{ label: 'Nodes', value: <Nodes nodes={nodes} /> }]),
