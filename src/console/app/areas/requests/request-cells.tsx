@@ -160,7 +160,10 @@ const figureColumns: TableColumn<RequestRow>[] = [
   { id: 'scope', title: 'Scope', width: '160px', wideOnly: true, optional: true, cell: (row) => <Scope row={row} /> },
 ]
 
-export function requestColumns(change: ChangeFilters): TableColumn<RequestRow>[] {
+const chosenOnly = { width: '112px', wideOnly: true, optional: true }
+
+/** `ofNodes`: several share their records. */
+export function requestColumns(change: ChangeFilters, ofNodes: boolean): TableColumn<RequestRow>[] {
   const text = (name: FilterName, read: (row: RequestRow) => string | null | undefined) => (row: RequestRow) => (
     <FilterCell name={name} value={read(row)} change={change}>
       <UntrustedText text={read(row)} />
@@ -195,6 +198,7 @@ export function requestColumns(change: ChangeFilters): TableColumn<RequestRow>[]
     },
     { id: 'key', title: 'Key', width: '112px', wideOnly: true, cell: text('key', (row) => row.key?.name) },
     ...figureColumns,
+    ...(ofNodes ? [{ id: 'node', title: 'Node', ...chosenOnly, cell: text('node', (row) => row.node) }] : []),
     {
       id: 'lane',
       title: 'Lane',

@@ -1,6 +1,7 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { ArrowUp, Pause, Play } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { readLive, subscribeLive } from '../../live/live.ts'
 import type { RequestRow } from '../../live/status-output.ts'
 import { Button, DataTable, FaultNotice, type TableHandle } from '../../parts/index.ts'
 import { useScope } from '../../session/scope.ts'
@@ -100,6 +101,8 @@ function inputOf(search: RequestsSearch, scope: { project?: string; environment?
   return { ...scope, ...words } as ListInput
 }
 
+const isOfNodes = () => readLive().status?.cluster?.records === 'shared'
+
 interface ListProps {
   feed: RequestFeed
   table: React.RefObject<TableHandle | null>
@@ -109,7 +112,8 @@ interface ListProps {
 function List({ feed, table, search }: ListProps) {
   const navigate = useNavigate()
   const change = useFilterChange()
-  const columns = useMemo(() => requestColumns(change), [change])
+  const ofNodes = useSyncExternalStore(subscribeLive, isOfNodes)
+  const columns = useMemo(() => requestColumns(change, ofNodes), [change, ofNodes])
   if (feed.error !== null && feed.rows.length === 0) return <FaultNotice error={feed.error} onRetry={feed.retry} />
   const open = (row: RequestRow) => void navigate({ to: '/requests/$id', params: { id: row.id }, search: keepScope })
   return (
