@@ -27,9 +27,8 @@ export type RuleForm =
     }
   /** A number of bytes, written with its unit. */
   | { kind: 'size' }
-  /** Milliseconds, written with a unit. */
-  /** Longer than 0. `none`: what sets that instead. */
-  | { kind: 'duration'; none: string }
+  /** Milliseconds, more than 0, written with a unit. */
+  | { kind: 'duration'; expected: string }
   /** A whole number. */
   | { kind: 'count' }
   /** In USD. */
@@ -290,7 +289,7 @@ export const policyRules = {
     },
   },
   bodiesRetention: {
-    form: { kind: 'duration', none: 'capture none keeps no bodies' },
+    form: { kind: 'duration', expected: 'a duration longer than 0, such as 12h (capture none keeps no bodies)' },
     title: 'KEEPS BODIES',
     meta: {
       description:
@@ -349,10 +348,6 @@ export function parseValue(form: RuleForm, written: unknown): unknown {
   if (form.kind === 'duration') return parseDuration(String(written))
   return form.kind === 'size' ? parseSize(String(written)) : written
 }
-
-/** What a duration's text must be. */
-export const expectedDuration = ({ none }: Extract<RuleForm, { kind: 'duration' }>) =>
-  `a duration longer than 0, such as 12h or 7d (${none})`
 
 /** More than this per million tokens is a mistake by a factor of a million. */
 const highestRate = 10_000

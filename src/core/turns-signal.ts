@@ -1,7 +1,7 @@
 import type { RequestRecord } from './record.ts'
 
 /** Of a connection whose turns asked several models: what its record sums up has no single price. */
-export const severalModels = ['turns', 'Its turns asked several models, and each was charged as its own.'] as const
+export const severalModels = ['turns', 'Its turns asked several models.'] as const
 
 export function askedSeveralModels({ routing_signals }: Pick<RequestRecord, 'routing_signals'>): boolean {
   return routing_signals.some(({ rule }) => rule === severalModels[0])

@@ -1,6 +1,5 @@
 import { readContentRules } from '../core/content-rules.ts'
 import {
-  expectedDuration,
   fileName,
   parseRate,
   type RuleForm,
@@ -21,7 +20,7 @@ function formOf(form: RuleForm): forms.Form {
     case 'size':
       return forms.orWord(forms.size, 'none')
     case 'duration':
-      return forms.orWord({ ...forms.duration, expected: expectedDuration(form), read: readLonger }, 'none')
+      return forms.orWord({ ...forms.duration, expected: form.expected, read: readLonger }, 'none')
     case 'count':
       return forms.orWord(forms.whole(0, Number.MAX_SAFE_INTEGER), 'none')
     case 'money':

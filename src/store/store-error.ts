@@ -102,7 +102,7 @@ export function translateSqliteError(error: unknown): unknown {
 const faultsByCode: Record<string, string> = {
   SQLITE_FULL: 'the disk is full',
   // Of a small file beside the database, which is there while it is open.
-  SQLITE_IOERR_SHMSIZE: 'the disk is full, or its quota is used up',
+  SQLITE_IOERR_SHMSIZE: 'the disk is full, or a quota',
   SQLITE_READONLY: 'the database is read-only',
   SQLITE_IOERR: 'the disk failed to read or write the database',
   SQLITE_CANTOPEN: 'the database cannot be opened',
@@ -112,21 +112,14 @@ const faultsByCode: Record<string, string> = {
   SQLITE_LOCKED: 'another process has locked the database',
 }
 
-/** What the operating system says of a file that found no room. */
-const fullByCode: Record<string, string> = {
-  ENOSPC: 'the disk is full (ENOSPC)',
-  EDQUOT: 'the disk quota is used up (EDQUOT)',
-}
-
 /** A start that failed at a file of the database's. */
 export function refuseToStart(path: string, error: unknown): StoreRefused {
-  const system = error instanceof Error && 'code' in error ? fullByCode[String(error.code)] : undefined
-  const cause = translateSqliteError(error)
-  const reason = system ?? (cause instanceof Error ? cause.message : String(cause))
-  const isFull = system !== undefined || reason.startsWith('the disk is full')
-  return isFull
-    ? new StoreRefused(`${path}: ${reason}`, 'Nothing was changed. Free some space on that disk, then start it again.')
-    : new StoreRefused(`${path}: ${reason}`)
+  const { message, code } = translateSqliteError(error) as Error & { code?: unknown }
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT' || message.startsWith('the disk is full')
+  return new StoreRefused(
+    `${path}: ${message}`,
+    isFull ? 'Free some space on that disk, then start it again.' : undefined,
+  )
 }
 
 export function isDamage(error: unknown): boolean {

@@ -21,7 +21,7 @@ function start(failures: string[]) {
   return { dataDirectory, left: () => statSync(reserve).size, changed: withReserve(context, change) }
 }
 
-it.each(['the disk is full (SQLITE_FULL)', 'the disk is full, or its quota is used up (SQLITE_IOERR_SHMSIZE)'])(
+it.each(['the disk is full (SQLITE_FULL)', 'the disk is full, or a quota (SQLITE_IOERR_SHMSIZE)'])(
   'a change takes its room from the reserve where %s',
   async (failure) => {
     const { left, changed } = start([failure])

@@ -74,7 +74,7 @@ function doubtReport(arrival: Arrival, end: RequestEnd, tokens: TokenUsage): voi
 function isDoubtful({ gateway, trace, body, lane, match }: Arrival, tokens: TokenUsage): boolean {
   const { provider, priced } = trace
   if (lane === null || priced === null || tokens.source !== 'reported') return false
-  const price = provider === null ? null : gateway.model.prices.find({ provider, ...priced })
+  const price = priceAt(gateway, trace)
   // Which tools a connection has, its frames say.
   const hostedTools = match?.endpoint.socket != null || usesHostedTools(lane.name, body.bytes)
   const most = mostPossible(price, { hostedTools, sent: trace.requestBytes, received: trace.responseBytes })
@@ -131,9 +131,7 @@ function addCosts(one: Cost | null, other: Cost | null): Cost | null {
 
 /** Whoever is paid by the image or second may report tokens all the same. */
 function isPricedByUnit({ gateway, trace, match }: Arrival): boolean {
-  const { provider, priced } = trace
-  if (match?.endpoint.readUnits === undefined) return false
-  const price = provider === null || priced === null ? null : gateway.model.prices.find({ provider, ...priced })
+  const price = match?.endpoint.readUnits === undefined ? null : priceAt(gateway, trace)
   return price !== null && price.input === null && price.output === null
 }
 
@@ -174,19 +172,21 @@ function mayCost({ status, error }: RequestEnd, attempt: AttemptRecord | undefin
 /** Where something was sent, and as what. */
 type PricedAt = Pick<Trace, 'provider' | 'priced'>
 
+const priceAt = ({ model }: Arrival['gateway'], { provider, priced }: PricedAt) =>
+  provider === null || priced === null ? null : model.prices.find({ provider, ...priced })
+
 /** A model without a price is never silently free: it leaves the signal `unpriced` (contract.md rule 7). */
 function priceUsage(arrival: Arrival, usage: PricedUsage, at: PricedAt = arrival.trace): Cost | null {
   const { gateway, trace, unpriced } = arrival
-  const { policySignals, attempts } = trace
+  const { policySignals } = trace
   const { provider, priced } = at
   if (provider === null || priced === null) return null
-  const price = gateway.model.prices.find({ provider, ...priced }) ?? unpriced?.price ?? null
+  const price = priceAt(gateway, at) ?? unpriced?.price ?? null
   const nano = price === null ? null : costOf(usage, price)
   if (price !== null && nano !== null) return { usd: usdOfNano(nano), price_version: price.version }
   const text = flatText('The model ', priced.model, ' has no price, so this request has no cost.')
-  const again = attempts.length > 1 || arrival.match?.endpoint.socket != null
-  const known = again && policySignals.some((signal) => signal.text === text)
-  if (!known) policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
+  if (!policySignals.some((signal) => signal.text === text))
+    policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
   return null
 }
 

@@ -1,6 +1,6 @@
 import type { ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
-import { readNodes } from '../../core/json-nodes.ts'
+import { type JsonNode, memberOf, readNodes } from '../../core/json-nodes.ts'
 import type { Inspection, Match } from '../../lanes/contract.ts'
 import { ArgumentsScan, shortestArgument } from '../../policy/content/arguments-scan.ts'
 import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
@@ -8,7 +8,6 @@ import { highestIn, Placeholders } from '../../policy/content/placeholders.ts'
 import { TextScan } from '../../policy/content/text-scan.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
-import { asksForMedia } from './asks-for-media.ts'
 import { CallContent, failedRule } from './call-content.ts'
 import { TextFinder } from './content-texts.ts'
 import { joinParts } from './join-parts.ts'
@@ -60,6 +59,17 @@ function unseenBefore({ match: { endpoint }, body }: Prompt, content: CallConten
   return denials.find((denial) => denial !== null) ?? null
 }
 
+/** Whether the answer cannot be text alone: a chat that asks for sound gets some, and one of Gemini's has only what it asks for. */
+function asksForMedia(body: Buffer): boolean {
+  if (!body.includes('odalities"')) return false
+  const root = readNodes(body)
+  const words = (node: JsonNode | null) =>
+    node?.kind === 'array' ? node.items.map(({ start, end }) => body.toString('latin1', start + 1, end - 1)) : []
+  const config = memberOf(root, 'generationConfig') ?? memberOf(root, 'generation_config')
+  const held = words(memberOf(config, 'responseModalities') ?? memberOf(config, 'response_modalities'))
+  return words(memberOf(root, 'modalities')).includes('audio') || (held.length > 0 && !/text/i.test(held.join()))
+}
+
 const passingFiles = 'files and sound pass as they are'
 const noText = 'images, sound and files are no text'
 
@@ -86,7 +96,7 @@ export async function inspectBody(
   })
   // Nothing is replaced in what stays as it is, so that what redact rules would find there is nothing that they did.
   const kept = context.rules.filter(({ rule }) => rule.action !== 'redact')
-  const forFixed = { rules: kept, placeholders: content.placeholders, restorer: null, found: context.found }
+  const forFixed = { ...context, rules: kept }
   for (const text of texts) {
     if (text.isFixed && kept.length === 0) continue
     at = text.path

@@ -4,14 +4,16 @@ import type { ModelPrice } from '../../core/model-price.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { BatchAsk } from '../../core/stored-object.ts'
 import { usageDetail } from '../../lanes/usage.ts'
-import type { BudgetNeed, Moment } from '../../policy/limits/budget-counters.ts'
-import { noPrice } from '../../policy/limits/expected-use.ts'
+import { amountOf, type BudgetNeed, type Moment } from '../../policy/limits/budget-counters.ts'
+import { noPrice, unboundedAnswer } from '../../policy/limits/expected-use.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
+import { anyLength, findSpent } from '../../policy/limits/room-to-cap.ts'
 import { costOf } from '../../policy/prices/cost.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
 import { countsUsd, endless, onlyWarns } from '../upstream/expect-target.ts'
 import { budgetsOf, refuse, refusedUncounted } from '../upstream/hold-budgets.ts'
+import { budgetsNow } from '../upstream/longest-answer.ts'
 
 interface Sum {
   usd: bigint
@@ -32,7 +34,7 @@ export async function holdBatch(call: Call, { candidates }: Plan): Promise<Fault
   // A grader that only compares texts.
   if (asks.length === 0 && object === null) return null
   const sum = sumOf(call, target, asks)
-  if (sum === endless) return await refuseEndless(call, hold, (length) => sumOf(call, target, asks, length))
+  if (sum === endless) return refuseEndless(call, hold, (length) => needOf(sumOf(call, target, asks, length)))
   if ('code' in sum) {
     call.trace.policySignals.push(refusedUncounted(sum))
     return sum
@@ -56,17 +58,34 @@ const unknownFile = fault(
   'A budget applies, and what the file of this batch asks for is not known here. Upload it again, through the gateway.',
 )
 
-/** What its answers are limited with is in a module of its own: few batches have requests without a limit. */
-async function refuseEndless(call: Call, hold: LimitHold, sumFor: (length: number) => Sum | Fault): Promise<Fault> {
-  const { refuseUnlimited } = await import('./unlimited-batch.ts')
-  const needFor = (length: number) => {
-    const sum = sumFor(length)
-    return 'code' in sum ? null : needOf(sum)
-  }
-  return refuseUnlimited(call, hold, { needFor, isBatch: isBatch(call) })
+/** What has no limit that anybody knows, with the limit that would fit. `needFor`: what all comes to if each answer is so long. */
+function refuseEndless(call: Call, hold: LimitHold, needFor: (length: number) => BudgetNeed): Fault {
+  const budgets = budgetsNow(call, hold)
+  const spent = findSpent(budgets, needFor(1))
+  if (spent !== null) return refuse(call, spent, null)
+  const [least, all] = [needFor(0), needFor(anyLength)]
+  // It grows evenly.
+  const fits = budgets.map(({ limit, most, use: { used, held } }) => {
+    const without = amountOf(limit, least)
+    const each = Number(amountOf(limit, all) - without) / anyLength
+    return each > 0 ? Math.floor((most - used - held - Number(without)) / each) : anyLength
+  })
+  const most = Math.min(...fits)
+  const where = isBatch(call) ? 'each request' : 'sampling_params'
+  const wrong = unboundedAnswer({ name: nameLimit(call), most: most >= 1 && most < anyLength ? most : null }, where)
+  call.trace.policySignals.push(refusedUncounted(wrong))
+  return wrong
 }
 
-const needOf = (sum: Sum): BudgetNeed => ({ usd: sum.usd || 1n, tokens: Math.max(1, sum.input + sum.output) })
+/** As the requests have it. */
+function nameLimit({ lane, match: { endpoint }, body: { bytes } }: Call): string {
+  if (lane.name === 'gemini') return 'generationConfig.maxOutputTokens'
+  if (endpoint.object?.type !== 'batch') return 'max_completion_tokens'
+  return bytes.includes('"/v1/responses"') ? 'max_output_tokens' : 'max_tokens'
+}
+
+const needOf = (sum: Sum | Fault): BudgetNeed =>
+  'code' in sum ? { usd: 0n, tokens: 0 } : { usd: sum.usd || 1n, tokens: Math.max(1, sum.input + sum.output) }
 
 /** `length`: of each answer that has no limit; null: nobody knows. */
 function sumOf(call: Call, target: Candidate, asks: readonly BatchAsk[], length: number | null = null): Sum | Fault {

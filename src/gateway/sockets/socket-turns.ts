@@ -196,13 +196,11 @@ export class SocketTurns {
     this.#tokens = addUsage(this.#tokens, turn.tokens)
     this.#detail = addUsageDetail(this.#detail, turn.detail)
     chargeTurn(this.#call, turn, model)
-    if (turn.tokens !== null) this.#noteModel(model ?? this.#call.trace.upstreamModel)
-  }
-
-  /** Their sum cannot be priced again. */
-  #noteModel(model: string | null): void {
-    this.#model ??= model
-    if (model !== this.#model) this.#call.trace.noteOnce(...severalModels)
+    const { trace } = this.#call
+    const asked = model ?? trace.upstreamModel
+    this.#model ??= asked
+    // Their sum cannot be priced again.
+    if (turn.tokens !== null && asked !== this.#model) trace.noteOnce(...severalModels)
   }
 
   /** Of what is asked the input counts already. */

@@ -5,7 +5,7 @@ import type { Limit } from '../../core/policy-limits.ts'
 import type { AttemptRecord, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { type BudgetNeed, bookedOf } from '../../policy/limits/budget-counters.ts'
 import { refusedByBudget } from '../../policy/limits/budget-faults.ts'
-import { dearestOf, type Expected, noAccountPrice, unboundedAnswer } from '../../policy/limits/expected-use.ts'
+import { type Expected, noPrice, unboundedAnswer } from '../../policy/limits/expected-use.ts'
 import type { LimitHold } from '../../policy/limits/limit-counters.ts'
 import { refusedByLimit } from '../../policy/limits/limit-faults.ts'
 import type { Candidate } from '../../routing/plan.ts'
@@ -13,7 +13,7 @@ import type { Call } from '../request/call.ts'
 import type { HeldAccounts } from '../request/held-accounts.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { endless, expectEach, expectTarget } from './expect-target.ts'
-import { holdWhatFits } from './hold-budgets.ts'
+import { holdWhatFits, refuse } from './hold-budgets.ts'
 import { longestFitting, spentFor } from './longest-answer.ts'
 import { followLimits } from './raise-budgets.ts'
 
@@ -27,7 +27,6 @@ interface AccountUse {
 
 const nanoPerUsd = 1e9
 const nothing: BudgetNeed = { usd: 0n, tokens: 0 }
-const budgetsOf = (limits: readonly Limit[]) => ({ limits, user: null, forAccount: true })
 
 /**
  * What a request takes of the limits that accounts at providers have. Each attempt counts there: a retry and a fallback are
@@ -96,10 +95,7 @@ export class AccountHolds implements HeldAccounts {
     for (const { hold, candidate } of this.#uses) {
       followLimits(hold, providers.get(candidate.provider.id)?.limits ?? null)
       const raised = this.#call.gateway.limits.raiseBudgets(hold, need, Date.now())
-      if (!('why' in raised)) continue
-      const { fault: reason, signal } = refusedByBudget({ ...raised, why: 'spent' }, null)
-      this.#call.trace.policySignals.push(signal)
-      return reason
+      if ('why' in raised) return refuse(this.#call, { ...raised, why: 'spent' }, null)
     }
     return null
   }
@@ -157,7 +153,12 @@ export class AccountHolds implements HeldAccounts {
     const { gateway, arrival } = this.#call
     const countsUsd = limits.some(({ kind }) => kind === 'usd')
     const expected = countsUsd ? this.#expect(candidate, provider) : null
-    if (expected === endless) return this.#refuseEndless(candidate, limits)
+    const budgets = { limits, user: null, forAccount: true }
+    if (expected === endless) {
+      const spent = spentFor(this.#call, budgets, candidate)
+      if (spent !== null) return refusedByBudget(spent, null).fault
+      return unboundedAnswer(longestFitting(this.#call, budgets, candidate))
+    }
     if (expected !== null && 'code' in expected) return expected
     const taken = gateway.limits.admit(limits, null, { requests: 1, tokens: this.#tokens() })
     if (!('taken' in taken)) return refusedByLimit(taken).fault
@@ -166,7 +167,7 @@ export class AccountHolds implements HeldAccounts {
     const refusal = holdWhatFits(gateway.limits, taken, expected, moment)
     if (refusal !== null) {
       gateway.limits.cancel(taken)
-      const longest = refusal.why === 'spent' ? longestFitting(this.#call, budgetsOf(limits), candidate) : null
+      const longest = refusal.why === 'spent' ? longestFitting(this.#call, budgets, candidate) : null
       return refusedByBudget(refusal, longest).fault
     }
     // A stream without a limit goes on holding more while it writes, as under a policy's budget.
@@ -176,20 +177,12 @@ export class AccountHolds implements HeldAccounts {
   }
 
   #expect(candidate: Candidate, provider: LiveProvider): Expected | Fault {
-    const expected = expectTarget(this.#call, candidate, { forAccount: true })
     // Whether it has a price is asked first: a limit would not help one without.
-    const limited =
-      expected === endless ? dearestOf(expectEach(this.#call, candidate, { forAccount: true, outputCap: 1 })) : expected
-    if ('code' in limited || limited.price !== null || provider.kind.transport !== null) return expected
-    if (!this.#call.match.endpoint.usesTokens) return expected
-    return noAccountPrice(candidate.upstreamModel)
-  }
-
-  #refuseEndless(candidate: Candidate, limits: readonly Limit[]): Fault {
-    const budgets = budgetsOf(limits)
-    const spent = spentFor(this.#call, budgets, candidate)
-    if (spent !== null) return refusedByBudget(spent, null).fault
-    return unboundedAnswer(longestFitting(this.#call, budgets, candidate))
+    const { usesTokens } = this.#call.match.endpoint
+    const each = expectEach(this.#call, candidate, { forAccount: true, outputCap: 1 })
+    if (usesTokens && provider.kind.transport === null && each.some((one) => !('code' in one) && one.price === null))
+      return noPrice(candidate.upstreamModel, true)
+    return expectTarget(this.#call, candidate, { forAccount: true })
   }
 
   #tokens(): number {

@@ -7,18 +7,17 @@ import { anyLength, type BudgetState, findSpent, longestAnswer } from '../../pol
 import type { Call } from '../request/call.ts'
 import { expectEach, type Priced } from './expect-target.ts'
 
-/** Budgets that refuse: of a key's policies, or of an account. */
-type Budgets = Pick<LimitHold, 'limits' | 'user'> & { forAccount?: boolean }
+/** RefusingBudgets that refuse: of a key's policies, or of an account. */
+type RefusingBudgets = Pick<LimitHold, 'limits' | 'user'> & { forAccount?: boolean }
 
 /** What a client is told that its budgets refuse: how long they would let an answer be. */
-export function longestFitting(call: Call, hold: Budgets, target: Priced): LongestAnswer | null {
+export function longestFitting(call: Call, hold: RefusingBudgets, target: Priced): LongestAnswer | null {
   const { gateway, match, inspection, body } = call
   const { outputLimits } = match.endpoint
   if (outputLimits === undefined) return null
   const { providers } = gateway.model.configuration
   const budgets = budgetsNow(call, hold)
-  const asked = { forAccount: hold.forAccount ?? false, outputCap: anyLength }
-  const expected = expectEach(call, target, asked).flatMap((each) => ('code' in each ? [] : each))
+  const expected = expectFor(call, hold, target, anyLength).flatMap((each) => ('code' in each ? [] : each))
   const known = providers.get(target.provider.id)?.kind.outputLimit
   const written = outputLimits.names.find((name) => name === known) ?? outputLimits.names[0] ?? ''
   const name = outputLimitName(body.bytes, outputLimits, written)
@@ -27,14 +26,16 @@ export function longestFitting(call: Call, hold: Budgets, target: Priced): Longe
 }
 
 /** A budget that an answer of a token does not fit into either. */
-export function spentFor(call: Call, hold: Budgets, target: Priced): RefusalFacts | null {
-  const asked = { forAccount: hold.forAccount ?? false, outputCap: call.inspection.answers }
-  const shortest = dearestOf(expectEach(call, target, asked))
+export function spentFor(call: Call, hold: RefusingBudgets, target: Priced): RefusalFacts | null {
+  const shortest = dearestOf(expectFor(call, hold, target, call.inspection.answers))
   return 'code' in shortest ? null : findSpent(budgetsNow(call, hold), needOf(shortest, shortest.output))
 }
 
+const expectFor = (call: Call, { forAccount = false }: RefusingBudgets, target: Priced, outputCap: number) =>
+  expectEach(call, target, { forAccount, outputCap })
+
 /** Those that refuse. */
-export function budgetsNow({ gateway, arrival }: Call, { limits, user }: Budgets): BudgetState[] {
+export function budgetsNow({ gateway, arrival }: Call, { limits, user }: RefusingBudgets): BudgetState[] {
   const { timeZone } = gateway.model.configuration
   const now = arrival.receivedAt
   const refusing = limits.filter(({ period, warns }) => period !== null && !warns)

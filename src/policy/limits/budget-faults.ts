@@ -60,9 +60,11 @@ function explain({ limit, period, need, use, why }: RefusalFacts, longest: Longe
     case 'closed':
       return 'What was used before the gateway started is still being counted; try again in a second.'
     case 'apart':
-      return `${needs}. The nodes of the cluster share this budget, and this one was not given so much of what is left; try again in a second.`
-    case 'cut off':
-      return `${needs}. The nodes of the cluster share this budget, and this one is cut off from the others and was not given so much of what is left; try again, another node may answer.`
+    case 'cut off': {
+      const [cut, next] =
+        why === 'apart' ? ['', ' in a second'] : ['is cut off from the others and ', ', another node may answer']
+      return `${needs}. The nodes of the cluster share this budget, and this one ${cut}was not given so much of what is left; try again${next}.`
+    }
     case 'held':
       if (use.holders === 0)
         return `${needs}, and other nodes of the cluster have in hand what is left; try again in a second.`

@@ -62,17 +62,13 @@ export function priceForTier(price: ModelPrice | null, asks: () => boolean): Mod
   return { ...price, ...rates, long_context: over === null ? null : { ...over, ...long } }
 }
 
-export function noPrice(model: string): Fault {
+/** `account`: the budget is the provider's own account's. */
+export function noPrice(model: string, account = false): Fault {
+  const budget = account ? 'the budget of the account in USD' : 'a budget in USD'
   const message =
-    model === ''
-      ? 'No model is named here, and a price is one of a model, so a budget in USD cannot count it: name the model, or ask the operator to set a rate for it (--unpriced).'
-      : `The model ${model} has no price, so a budget in USD cannot count it; ask the operator to set one (spgw prices set).`
-  return fault('policy_denied', message, { param: 'model' })
-}
-
-/** Of the account's own budget. */
-export function noAccountPrice(model: string): Fault {
-  const message = `The model ${model} has no price, so the budget of the account in USD cannot count it; ask the operator to set one (spgw prices set).`
+    model === '' && !account
+      ? 'No model is named here, so a budget in USD cannot count it: name the model, or ask the operator to set a rate for it (--unpriced).'
+      : `The model ${model} has no price, so ${budget} cannot count it; ask the operator to set one (spgw prices set).`
   return fault('policy_denied', message, { param: 'model' })
 }
 

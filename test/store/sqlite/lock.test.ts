@@ -35,7 +35,7 @@ describe('the lock of a data directory', () => {
     symlinkSync('/dev/full', pidPath)
     await expect(lockDatabase({ path })).rejects.toMatchObject({
       name: 'StoreRefused',
-      message: `${pidPath}: the disk is full (ENOSPC)`,
+      message: expect.stringContaining(`${pidPath}: ENOSPC`),
       hint: expect.stringContaining('Free some space on that disk'),
     })
     rmSync(pidPath)

@@ -3,7 +3,6 @@ import { contentActions, contentSides } from '../../../core/content-rules.ts'
 import {
   type ClearWord,
   clearWord,
-  expectedDuration,
   parseRate,
   type RuleForm,
   type RuleTable,
@@ -26,7 +25,7 @@ function schemasOf(form: RuleForm): { written: z.ZodType; shown: z.ZodType } {
       return { written: sizeText, shown: z.number().nullable() }
     case 'duration':
       return {
-        written: z.string().refine((text) => (parseDuration(text) ?? 0) > 0, `must be ${expectedDuration(form)}`),
+        written: z.string().refine((text) => (parseDuration(text) ?? 0) > 0, `must be ${form.expected}`),
         shown: z.number().nullable(),
       }
     case 'count':

@@ -2,13 +2,7 @@ import type { Fault } from '../../../core/errors.ts'
 import type { Limit } from '../../../core/policy-limits.ts'
 import { accountLimits } from '../../../policy/limits/account-limits.ts'
 import { refusedByBudget } from '../../../policy/limits/budget-faults.ts'
-import {
-  dearestOf,
-  type Expected,
-  needOf,
-  noAccountPrice,
-  unboundedAnswer,
-} from '../../../policy/limits/expected-use.ts'
+import { dearestOf, type Expected, needOf, noPrice, unboundedAnswer } from '../../../policy/limits/expected-use.ts'
 import { refusedByLimit } from '../../../policy/limits/limit-faults.ts'
 import { anyLength, findSpent } from '../../../policy/limits/room-to-cap.ts'
 import type { Candidate, Plan } from '../../../routing/plan.ts'
@@ -28,7 +22,7 @@ import { budgetsNow, longestOf } from './explain-limits.ts'
  * turn comes (`account-holds.ts`).
  */
 export function refusedByAccounts(
-  context: Context,
+  context: AccountContext,
   { candidates }: Pick<Plan, 'candidates'>,
   asked: CountedCall,
   now = Date.now(),
@@ -42,7 +36,7 @@ export function refusedByAccounts(
   return refused
 }
 
-type Context = Pick<AdminContext, 'runtime' | 'kinds'>
+type AccountContext = Pick<AdminContext, 'runtime' | 'kinds'>
 
 const endless = Object.freeze(unboundedAnswer())
 
@@ -52,7 +46,11 @@ interface AccountQuestion {
   now: number
 }
 
-function refusalOf(context: Context, candidate: Candidate, { limits, asked, now }: AccountQuestion): Fault | null {
+function refusalOf(
+  context: AccountContext,
+  candidate: Candidate,
+  { limits, asked, now }: AccountQuestion,
+): Fault | null {
   const counted = limits.some(({ kind }) => kind === 'usd')
   const expected = counted ? expect(context, candidate, asked) : null
   if (expected === endless) return refuseEndless(context, candidate, { limits, asked, now })
@@ -72,7 +70,7 @@ function refusalOf(context: Context, candidate: Candidate, { limits, asked, now 
   return null
 }
 
-function refuseEndless(context: Context, candidate: Candidate, question: AccountQuestion): Fault {
+function refuseEndless(context: AccountContext, candidate: Candidate, question: AccountQuestion): Fault {
   const { asked } = question
   const shortest = expect(context, candidate, { ...asked, room: asked.answers })
   const spent = 'code' in shortest ? null : findSpent(budgetsOf(context, question), needOf(shortest, shortest.output))
@@ -80,12 +78,12 @@ function refuseEndless(context: Context, candidate: Candidate, question: Account
 }
 
 /** How long the account's budget would let its answer be. */
-function longest(context: Context, candidate: Candidate, question: AccountQuestion) {
+function longest(context: AccountContext, candidate: Candidate, question: AccountQuestion) {
   const expected = expectEach(context, candidate, { ...question.asked, room: anyLength })
   return longestOf(context, candidate, question.asked, { budgets: budgetsOf(context, question), expected })
 }
 
-const budgetsOf = (context: Context, { limits, now }: AccountQuestion) =>
+const budgetsOf = (context: AccountContext, { limits, now }: AccountQuestion) =>
   budgetsNow(
     context,
     limits.filter(({ period }) => period !== null),
@@ -94,18 +92,18 @@ const budgetsOf = (context: Context, { limits, now }: AccountQuestion) =>
   )
 
 /** As the data plane expects it of a call that asks a model: of those that may answer, the dearest. */
-function expect(context: Context, candidate: Candidate, asked: CountedCall): Expected | Fault {
+function expect(context: AccountContext, candidate: Candidate, asked: CountedCall): Expected | Fault {
   return dearestOf(expectEach(context, candidate, asked))
 }
 
-function expectEach(context: Context, candidate: Candidate, asked: CountedCall) {
+function expectEach(context: AccountContext, candidate: Candidate, asked: CountedCall) {
   const models = namesAt(candidate, asked)
   return models.map((upstreamModel) => expectModel(context, { ...candidate, upstreamModel }, asked))
 }
 
-function expectModel(context: Context, candidate: Candidate, asked: CountedCall): Expected | Fault {
+function expectModel(context: AccountContext, candidate: Candidate, asked: CountedCall): Expected | Fault {
   const { price, isFree } = priceAt(context, candidate, asked)
-  if (price === null && !isFree && asked.usesTokens) return noAccountPrice(candidate.upstreamModel)
+  if (price === null && !isFree && asked.usesTokens) return noPrice(candidate.upstreamModel, true)
   const answer = expectLength(asked, price, isFree)
   return answer === null ? endless : { price, input: asked.input, ...answer }
 }
