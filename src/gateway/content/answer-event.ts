@@ -45,13 +45,13 @@ const otherNames = new Set(
 export function readAnswerEvent(data: Buffer, root: JsonNode, name: string): AnswerEvent {
   if (root.kind !== 'object') return { pieces: [], ends: null, unseen: false }
   const choices = memberOf(root, 'choices')
-  if (choices?.kind === 'array') return readChoices(data, root, choices.items)
+  if (choices?.kind === 'array') return readChoices(data, choices.items)
   const candidates = memberOf(root, 'candidates')
-  if (candidates?.kind === 'array') return readCandidates(data, root, candidates.items)
+  if (candidates?.kind === 'array') return readCandidates(data, candidates.items)
   return readTyped(data, root, name)
 }
 
-function readChoices(data: Buffer, root: ObjectNode, choices: readonly JsonNode[]): AnswerEvent {
+function readChoices(data: Buffer, choices: readonly JsonNode[]): AnswerEvent {
   const pieces: StreamedPiece[] = []
   const ended = new Set<string>()
   for (const [at, choice] of choices.entries()) {
@@ -61,7 +61,7 @@ function readChoices(data: Buffer, root: ObjectNode, choices: readonly JsonNode[
     const add = (node: TextNode, steps: readonly Step[]) => {
       const path = writePath(steps)
       const place = { choice: index }
-      const flush = buildChunk(data, root, index, steps)
+      const flush = buildChunk(data, index, steps)
       pieces.push(
         makePiece(data, node, { textId: `${index} ${path}`, place, path: `choices[${index}].${path}`, flush }),
       )
@@ -74,7 +74,7 @@ function readChoices(data: Buffer, root: ObjectNode, choices: readonly JsonNode[
   return { pieces, ends: ended.size === 0 ? null : ({ place }) => ended.has(place.choice ?? ''), unseen: false }
 }
 
-function readCandidates(data: Buffer, root: ObjectNode, candidates: readonly JsonNode[]): AnswerEvent {
+function readCandidates(data: Buffer, candidates: readonly JsonNode[]): AnswerEvent {
   const pieces: StreamedPiece[] = []
   const ended = new Set<string>()
   for (const candidate of candidates) {
@@ -87,23 +87,23 @@ function readCandidates(data: Buffer, root: ObjectNode, candidates: readonly Jso
       const place = { candidate: index }
       const path = `candidates[${index}].${kind}`
       if (text?.kind === 'text') {
-        const flush = buildPart(data, root, index, kind === 'thought' ? { thought: true } : {}, 'text')
+        const flush = buildPart(data, index, kind === 'thought' ? { thought: true } : {}, 'text')
         pieces.push(makePiece(data, text, { textId: `${index} ${kind}`, place, path, flush }))
       }
-      pieces.push(...readPartialArguments(data, root, part, index))
+      pieces.push(...readPartialArguments(data, part, index))
     }
   }
   return { pieces, ends: ended.size === 0 ? null : ({ place }) => ended.has(place.candidate ?? ''), unseen: false }
 }
 
 /** Arguments of a function that come piece by piece, by their place in them. */
-function readPartialArguments(data: Buffer, root: ObjectNode, part: JsonNode, index: string): StreamedPiece[] {
+function readPartialArguments(data: Buffer, part: JsonNode, index: string): StreamedPiece[] {
   const list = memberOf(memberOf(part, 'functionCall'), 'partialArgs')
   return (list?.kind === 'array' ? list.items : []).flatMap((partial) => {
     const text = memberOf(partial, 'stringValue')
     const jsonPath = textOf(data, partial, 'jsonPath') ?? ''
     if (text?.kind !== 'text') return []
-    const flush = buildPart(data, root, index, { jsonPath }, 'stringValue')
+    const flush = buildPart(data, index, { jsonPath }, 'stringValue')
     const path = `candidates[${index}].functionCall${jsonPath}`
     const piece = makePiece(data, text, { textId: `${index} ${jsonPath}`, place: { candidate: index }, path, flush })
     return [{ ...piece, isTool: true, isLast: rawMember(data, partial, 'willContinue') !== 'true' }]
@@ -131,7 +131,7 @@ function readTyped(data: Buffer, root: ObjectNode, name: string): AnswerEvent {
   const isCompletion = type === 'completion'
   if (isCompletion || (deltaForm.test(type) && type !== 'message_delta')) {
     const delta = memberOf(root, isCompletion ? 'completion' : 'delta')
-    if (delta !== null) collect(data, delta, ['delta'], (node, steps) => add(node, steps, refill(data, root, node)))
+    if (delta !== null) collect(data, delta, ['delta'], (node, steps) => add(node, steps, refill(data, node)))
     const isOver = isCompletion && memberOf(root, 'stop_reason')?.kind === 'text'
     return { pieces, ends: isOver ? () => true : null, unseen: false }
   }

@@ -23,13 +23,16 @@ interface OpenText {
   scan: TextScan | ArgumentsScan
   /** A tool must not be called before all of its arguments have been looked at: they wait here. null: the text flows. */
   waiting: string | null
+  /** Bytes and characters that are kept for it, besides what waits. */
+  kept: number
 }
 
 /** Whose answer it is. */
 type AnsweredCall = Pick<Leg, 'call' | 'match'>
 
 /** More texts at once, or more held back, than any real answer has. */
-const mostOpenTexts = 10_000
+const mostOpenTexts = 2000
+const mostKept = 16 * 1024 * 1024
 const mostWaiting = 1024 * 1024
 
 /** Applies content rules to an answer, and puts back what placeholders of the prompt stand for. */
@@ -48,6 +51,7 @@ export class ContentStage implements AnswerStage {
   #at = 'the answer'
   readonly #flush: ((data: Buffer) => void) | null
   #waiting = 0
+  #kept = 0
 
   /** `flush` takes what goes out before the event at hand; null: it goes out with that, as an event of the same stream. */
   constructor(leg: AnsweredCall, content: CallContent, flush: ((data: Buffer) => void) | null = null) {
@@ -82,6 +86,7 @@ export class ContentStage implements AnswerStage {
     open.event = event
     this.#at = piece.path
     const text = this.#work.do(() => open.scan.push(piece.text))
+    this.#count(open)
     if (this.#context.refused !== null) return this.#context.refused
     if (text === piece.text) return event.bytes
     return withData(event, this.#patched(event.data, [{ span: piece.node, text: JSON.stringify(text) }]))
@@ -195,17 +200,30 @@ export class ContentStage implements AnswerStage {
     }
     if (this.#openTexts.size >= mostOpenTexts) throw new Error('the answer has too many texts at once')
     const scan = piece.isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
-    const open: OpenText = { piece, event, scan, waiting: this.#mayBlock && piece.isTool ? '' : null }
+    const open: OpenText = { piece, event, scan, waiting: this.#mayBlock && piece.isTool ? '' : null, kept: 0 }
     this.#openTexts.set(piece.textId, open)
     return open
   }
 
   *#push(open: OpenText, text: string): ScanSteps<string> {
-    if (open.waiting === null) return yield* pushPieces(text, open.scan)
+    if (open.waiting === null) {
+      const passed = yield* pushPieces(text, open.scan)
+      this.#count(open)
+      return passed
+    }
     open.waiting += text
     this.#waiting += text.length
     if (this.#waiting > mostWaiting) throw new Error('the arguments of its tool calls are too long')
+    this.#count(open)
     return ''
+  }
+
+  /** Its last event is kept with what is held back, and a provider chooses how large both are. */
+  #count(open: OpenText): void {
+    const kept = open.event.bytes.length + open.scan.held
+    this.#kept += kept - open.kept
+    open.kept = kept
+    if (this.#kept > mostKept) throw new Error('the answer has too many long texts at once')
   }
 
   /** What is left of the text. */
@@ -214,6 +232,7 @@ export class ContentStage implements AnswerStage {
     this.#at = open.piece.path
     const waited = open.waiting === null ? '' : yield* pushPieces(open.waiting, open.scan)
     this.#waiting -= open.waiting?.length ?? 0
+    this.#kept -= open.kept
     return waited + open.scan.end()
   }
 

@@ -1,28 +1,30 @@
-import { type JsonNode, memberOf, type ObjectNode, type TextNode } from '../../core/json-nodes.ts'
+import { memberOf, readNodes, type TextNode } from '../../core/json-nodes.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
 import { findTexts } from './content-texts.ts'
 
 /** A step into an object, or to the element of a list that has this index. */
 export type Step = string | { index: string }
 
-/** The data of an event that adds a text where an earlier one did. */
+/**
+ * The data of an event that adds a text where an earlier one did. That one is read again: many texts may be open, and what was read of
+ * their events is far larger than they are.
+ */
 export type FlushText = (text: string) => Buffer
 
 const chunkNames = ['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier']
 const answerNames = ['responseId', 'modelVersion']
 
 /** A chunk with one choice. */
-export function buildChunk(data: Buffer, root: ObjectNode, index: string, steps: readonly Step[]): FlushText {
+export function buildChunk(data: Buffer, index: string, steps: readonly Step[]): FlushText {
   return (text) => {
     const choice = `{"index":${index},${nest(steps, text)},"finish_reason":null}`
-    return Buffer.from(`{${copyMembers(data, root, chunkNames)}"choices":[${choice}]}`)
+    return Buffer.from(`{${copyMembers(data, chunkNames)}"choices":[${choice}]}`)
   }
 }
 
 /** A chunk of Gemini's with one part. */
 export function buildPart(
   data: Buffer,
-  root: ObjectNode,
   index: string,
   beside: Readonly<Record<string, unknown>>,
   name: 'text' | 'stringValue',
@@ -31,7 +33,7 @@ export function buildPart(
     const value = { ...beside, [name]: text }
     const part = name === 'text' ? value : { functionCall: { partialArgs: [{ ...value, willContinue: true }] } }
     const content = JSON.stringify({ parts: [part], role: 'model' })
-    const head = copyMembers(data, root, answerNames)
+    const head = copyMembers(data, answerNames)
     return Buffer.from(`{${head}"candidates":[{"content":${content},"index":${index}}]}`)
   }
 }
@@ -45,8 +47,10 @@ export function buildDelta(index: string, name: 'text' | 'thinking'): FlushText 
 }
 
 /** The same event with another text, and none in the place of all that it has said before. */
-export function refill(data: Buffer, root: JsonNode, node: TextNode): FlushText {
+export function refill(data: Buffer, node: TextNode): FlushText {
   return (text) => {
+    const root = readNodes(data)
+    if (root === null) throw new Error('an event of the answer cannot be read again')
     const { texts, logprobs } = findTexts(data, root, 'answer')
     const others = texts.filter((other) => other.node.start !== node.start)
     return applyEdits(data, [
@@ -68,7 +72,8 @@ function nest(steps: readonly Step[], text: string): string {
   return `${JSON.stringify(step)}:${value}`
 }
 
-function copyMembers(data: Buffer, root: JsonNode, names: readonly string[]): string {
+function copyMembers(data: Buffer, names: readonly string[]): string {
+  const root = readNodes(data)
   return names
     .map((name) => {
       const member = memberOf(root, name)

@@ -29,6 +29,10 @@ export class ArgumentsScan {
     return this.#blocked
   }
 
+  get held(): number {
+    return this.#text?.held ?? 0
+  }
+
   push(json: string): string {
     let out = ''
     let meaning = ''

@@ -60,8 +60,9 @@ export class TextScan {
     return this.#blocked
   }
 
-  get holds(): boolean {
-    return this.#held !== ''
+  /** Characters that are held back. */
+  get held(): number {
+    return this.#held.length
   }
 
   /** What may go out of it and of what was held. */
