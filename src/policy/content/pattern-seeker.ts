@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { isWithinCharacter } from '../../core/character-pairs.ts'
 import type { Detection } from '../detectors/detector.ts'
 import { readPattern } from './pattern-parts.ts'
 import type { Seeker } from './seeker.ts'
@@ -52,7 +53,8 @@ export function patternSeeker(pattern: string, longest: number): Seeker {
   /** With no more than it may have, and one character more in sight: a cut is the end of neither the text nor a word. */
   function shorterMatch(text: string, from: number): { start: number; end: number } | null {
     beforeOneMore ??= RE2JS.compile(`(${pattern}${isQuoteOpen(pattern) ? '\\E' : ''})(?s:.)`)
-    const matcher = beforeOneMore.matcher(text.slice(0, from + longest + 1))
+    const end = from + longest
+    const matcher = beforeOneMore.matcher(text.slice(0, end + (isWithinCharacter(text, end + 1) ? 2 : 1)))
     return matcher.find(from) ? { start: matcher.start(1), end: matcher.end(1) } : null
   }
 
@@ -68,9 +70,10 @@ export function patternSeeker(pattern: string, longest: number): Seeker {
       if (found === null || found.end - found.start <= longest) return found
       const short = shorterMatch(text, found.start)
       if (short !== null) return short
-      cut ??= matchAt(text.slice(0, found.start + longest), found.start)
+      const end = found.start + longest
+      cut ??= matchAt(text.slice(0, isWithinCharacter(text, end) ? end - 1 : end), found.start)
       if (cut !== null && tries >= mostWithoutEnd) return cut
-      at = found.start + 1
+      at = found.start + (isWithinCharacter(text, found.start + 1) ? 2 : 1)
     }
     throw new Error('the pattern matches more than its longest match again and again')
   }
@@ -89,7 +92,8 @@ export function patternSeeker(pattern: string, longest: number): Seeker {
     },
     growingFrom(text) {
       const matcher = growing.matcher(text)
-      return matcher.find(Math.max(0, text.length - longest)) ? matcher.start() : text.length
+      const from = Math.max(0, text.length - longest)
+      return matcher.find(isWithinCharacter(text, from) ? from - 1 : from) ? matcher.start() : text.length
     },
     rest: null,
     inJson: null,

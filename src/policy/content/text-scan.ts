@@ -1,3 +1,4 @@
+import { isWithinCharacter } from '../../core/character-pairs.ts'
 import type { Detection } from '../detectors/detector.ts'
 import { labelOf, type ReadyRule } from './compile.ts'
 import type { Placeholders } from './placeholders.ts'
@@ -142,6 +143,7 @@ export class TextScan {
       if (plain !== null) limit = Math.min(limit, plain.places[seeker.growingFrom(plain.text)] ?? text.length)
     }
     for (const { start, end } of places.toReversed()) if (start < limit && end > limit) limit = start
+    if (isWithinCharacter(text, limit)) limit--
     return Math.max(limit, base)
   }
 

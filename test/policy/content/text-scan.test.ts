@@ -147,6 +147,21 @@ describe('a text that comes in pieces', () => {
     )
   })
 
+  it('goes out in whole characters, and is redacted in whole characters', async () => {
+    const rules = [rule('few', { pattern: '[^a]{2,4}b', longest: 4 })]
+    const unit = fc.constantFrom('😀', '𝒂', 'a', 'b', 'x', '.', 'é', '\u200b')
+    const pieces = fc.array(fc.string({ unit, minLength: 1, maxLength: 3 }), { maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(pieces, async (given) => {
+        const scan = new TextScan(await contextOf(rules))
+        const out = [...given.map((piece) => scan.push(piece)), scan.end()]
+        expect(out.filter((piece) => !piece.isWellFormed())).toEqual([])
+        expect(out.join('')).toBe(await run(rules, [given.join('')]))
+      }),
+      { numRuns: 600 },
+    )
+  })
+
   it('finds what the detectors find in the whole text', async () => {
     const texts = fc.array(fc.constantFrom(...secrets, ' ', ', ', 'word', '\n', '"'), { maxLength: 30 })
     const every = ['secrets', 'personal'].flatMap((group) => detectorsOf(group) ?? [])
