@@ -6,7 +6,7 @@ import { completeWord } from './completion/complete-word.ts'
 import type { Dependencies } from './dependencies.ts'
 import { exitStatus, type FaultReport, Interrupted, OutputClosed, reportFault } from './fault.ts'
 import { addGlobalOptions, type GlobalOptions, readGlobalOptions } from './global-options.ts'
-import { HelpShown, helpDevice } from './help.ts'
+import { HelpShown, helpDevice, Misused } from './help.ts'
 import { type Io, wantsColour, withoutColour } from './io.ts'
 import { buildLocal, type LocalCommand } from './local-command.ts'
 import { makePaint } from './print/view.ts'
@@ -99,7 +99,8 @@ async function endWith(error: unknown, argv: readonly string[], io: Io): Promise
   if (error instanceof HelpShown) {
     return showHelp(error, io)
   }
-  const report = reportFault(error)
+  const isMisused = error instanceof Misused
+  const report = reportFault(isMisused ? (await import('./misuse.ts')).describeMisuse(error) : error)
   await io.stderr.write(renderFault(report, argv.includes('--verbose'), io)).catch(ignoreClosed)
   return report.status
 }
