@@ -2,6 +2,7 @@ import type { Column } from '../../src/admin/contract/operation.ts'
 import { guessFormat, valueAt } from '../../src/admin/contract/show-value.ts'
 import { closestName } from '../../src/core/closest-names.ts'
 import { usageFault } from '../fault.ts'
+import type { OutputForm } from '../global-options.ts'
 
 /**
  * The columns that `--columns` names: one of the operation's by its title or field, or any other field of a row. With no
@@ -11,10 +12,19 @@ export function pickColumns(
   columns: readonly Column[],
   named: readonly string[] | null,
   row: unknown,
+  output: OutputForm = 'table',
 ): readonly Column[] {
   if (named === null) return columns
   if (named.length === 0) throw usageFault('--columns is empty.', `Choose from ${listNames(columns)}.`)
-  return named.map((name) => pickColumn(columns, name, row))
+  const picked = named.map((name) => pickColumn(columns, name, row))
+  return output === 'json' || output === 'yaml'
+    ? picked.map((column, at) => wholeMember(column, named[at] ?? ''))
+    : picked
+}
+
+/** A column may show a part of what is called so: in a document `cost` is all of it, and not `cost.usd`. */
+function wholeMember(column: Column, name: string): Column {
+  return column.field.startsWith(`${name}.`) ? { field: name, title: column.title } : column
 }
 
 function pickColumn(columns: readonly Column[], name: string, row: unknown): Column {

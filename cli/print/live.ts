@@ -25,7 +25,7 @@ export async function printLive(
   try {
     let rows = (await open(stop.signal))[Symbol.asyncIterator]()
     if (idle !== undefined && io.stderr.isTerminal) await io.stderr.write(`${idle} Press Ctrl-C to stop.\n`)
-    const render = rowRenderer(pickColumns(columns, settings.columns, undefined), settings, io)
+    const render = rowRenderer(pickColumns(columns, settings.columns, undefined, settings.output), settings, io)
     for (;;) {
       const next = await Promise.race([rows.next(), stopped]).catch(whenBehind)
       if (next === null) {

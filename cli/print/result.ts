@@ -34,11 +34,15 @@ const handMade: Record<string, () => Promise<Render>> = {
   'routes.explain': async () => (await import('./explanation.ts')).renderExplanation,
 }
 
-function chooseColumns(show: Show, output: unknown, { columns }: GlobalOptions): readonly Column[] | undefined {
+function chooseColumns(
+  show: Show,
+  output: unknown,
+  { columns, output: form }: GlobalOptions,
+): readonly Column[] | undefined {
   const own = 'columns' in show ? show.columns : undefined
   if (columns === null) return own
   const rows = rowsOf(show, output)
-  return pickColumns(own ?? deriveColumns(rows[0]), columns, rows[0])
+  return pickColumns(own ?? deriveColumns(rows[0]), columns, rows[0], form)
 }
 
 /** Results go to stdout, everything said to a person to stderr. */

@@ -78,6 +78,12 @@ describe('--columns', () => {
       '- name: ci\n  state: active\n- name: web\n  state: revoked\n',
     )
     expect((await list('--json=nothing')).status).toBe(2)
+    const record = { id: 'req_1', key: { id: 'key_1', name: 'ci' }, cost: { usd: 0.5, price_version: 'p' } }
+    const requests = async (...flags: string[]) =>
+      (await runLine(['requests', 'list', ...flags], { gateway: { 'requests.list': () => [record] } })).io.out()
+    expect(JSON.parse(await requests('--json=id,cost,key'))).toEqual([record])
+    expect(JSON.parse(await requests('--json=key.name,cost.usd'))).toEqual([{ 'key.name': 'ci', 'cost.usd': 0.5 }])
+    expect(await requests('--columns', 'key,cost', '--output', 'csv')).toBe('key.name,cost.usd\nci,0.5\n')
     const row = { ...rows[0], id: 'key_1' }
     const shown = await runLine(['keys', 'show', '--json=name,state', 'ci'], { gateway: { 'keys.show': () => row } })
     expect(JSON.parse(shown.io.out())).toEqual({ name: 'ci', state: 'active' })
