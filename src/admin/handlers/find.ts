@@ -1,6 +1,7 @@
 import type { Environment, Key, Policy, Project, Provider, Route } from '../../store/api.ts'
 import type { AdminContext } from './context.ts'
 import { notFound } from './fault.ts'
+import type { nameScopes } from './name-scopes.ts'
 
 /** Look-ups by name or id that end the operation with `not_found`, saying where the right names are. */
 
@@ -75,30 +76,12 @@ export async function findKey(context: Store, name: string, scope: FoundScope): 
   const found = await context.store.keys.find(name, scope.project.id, scope.environment.id)
   if (found !== null) return found
   const others = (await context.store.keys.list(null, null)).filter((key) => key.name === name)
-  const hint = (await nameScopes(context, others, scope)) ?? 'List them: spgw keys list --all'
+  const hint = (await adviseScope(context, others, scope)) ?? 'List them: spgw keys list --all'
   throw notFound(`key in ${describeScope(scope)} named`, name, hint)
 }
 
-/** As many places of a name are listed. */
-const mostPlaces = 4
-
-/** Where else a name is: whoever looks for it here has mostly left its project out. null: it is nowhere, or in too many places. */
-async function nameScopes(
-  { store }: Store,
-  places: readonly { projectId: string; environmentId: string | null }[],
-  asked: { environment: { name: string } | null },
-): Promise<string | null> {
-  if (places.length === 0 || places.length > mostPlaces) return null
-  const [projects, environments] = await Promise.all([store.projects.list(), store.environments.list(null)])
-  const named = places.map(({ projectId, environmentId }) => ({
-    project: projects.find(({ id }) => id === projectId)?.name ?? projectId,
-    environment: environments.find(({ id }) => id === environmentId)?.name ?? null,
-  }))
-  const ways = named.map(({ project, environment }) => {
-    if (environment === null) return `-p ${project} --all-environments`
-    return environment === asked.environment?.name ? `-p ${project}` : `-p ${project} -e ${environment}`
-  })
-  return `There is one elsewhere: add ${ways.join(', or ')}`
+async function adviseScope(...asked: Parameters<typeof nameScopes>): Promise<string | null> {
+  return (await import('./name-scopes.ts')).nameScopes(...asked)
 }
 
 export interface RouteReference {
@@ -140,7 +123,7 @@ async function adviseElsewhere(context: Store, reference: RouteReference): Promi
   if (there === null) {
     const others = (await context.store.routes.list(null)).filter((route) => route.model === model)
     const asked = { environment: allEnvironments ? null : { name: environment } }
-    return (await nameScopes(context, others, asked)) ?? 'List them: spgw routes list --all'
+    return (await adviseScope(context, others, asked)) ?? 'List them: spgw routes list --all'
   }
   return allEnvironments
     ? `${project}/${environment} has a route of its own: leave --all-environments out, or add one: spgw routes add`

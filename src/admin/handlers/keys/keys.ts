@@ -58,7 +58,7 @@ async function refuseTaken(context: AdminContext, name: string, { project, envir
   if (other !== null && other.name === name && other.revokedAt === null)
     throw conflict(
       `The key ${name} already exists in ${project.name}/${environment.name}.`,
-      `Choose another name, or give it a new secret: spgw keys rotate ${name}`,
+      `Choose another name, or give it a new secret: spgw keys rotate ${name} -p ${project.name} -e ${environment.name}`,
     )
 }
 
