@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { startTestGateway } from './gateway.ts'
+import { refusal, startTestGateway } from './gateway.ts'
 
 const credential = 'sk-canary-credential-7f3a91'
 
@@ -27,4 +27,13 @@ it('checks a provider with every credential of the pool, and well as long as one
     message: 'None of its 2 credentials passed. The provider refused it.',
   })
   expect(await client.providers.show({ name: 'openai' })).toMatchObject({ state: 'failing' })
+})
+
+it('says of a provider with one revision that there is none to go back to', async () => {
+  const { client } = await startTestGateway()
+  await client.providers.add({ name: 'openai', kind: 'openai', credential })
+  expect(await refusal(client.providers.rollback({ name: 'openai' }))).toMatchObject({
+    code: 'refused',
+    message: 'openai has only its first revision, so there is none to go back to.',
+  })
 })

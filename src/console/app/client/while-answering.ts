@@ -38,10 +38,10 @@ class NotAnswering extends Error {
 }
 
 async function within<Value>(milliseconds: number, value: Promise<Value>): Promise<Value> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new NotAnswering('The gateway is not responding.')), milliseconds)
+  const over = Promise.withResolvers<never>()
+  const timer = setTimeout(() => over.reject(new NotAnswering('The gateway is not responding.')), milliseconds)
   try {
-    return await Promise.race([value, late.promise])
+    return await Promise.race([value, over.promise])
   } finally {
     clearTimeout(timer)
   }
