@@ -171,7 +171,8 @@ function SuggestControl(props: ControlProps) {
 function SelectControl(props: ControlProps) {
   const { field, value, onChange } = props
   const choices = props.choices ?? (field.choices ?? []).map((word) => ({ value: word, title: word }))
-  const hasBlank = choices.some((choice) => choice.value === '')
+  // What says `none` is a blank in words: beside it another one would only be a riddle.
+  const hasBlank = choices.some((choice) => choice.value === '' || (choice.value === 'none' && value !== ''))
   return (
     <select
       {...basics(props)}
