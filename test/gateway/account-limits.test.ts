@@ -221,7 +221,32 @@ describe('a budget of an account', () => {
     expect((await ask(plane)).status).toBe(200)
   })
 
-  it('is free again of attempts that failed, of refusals, and of clients that leave before anything is sent', async () => {
+  it('is charged for the prompt where the client leaves before any content', async () => {
+    const { plane, first } = await start(limits)
+    const asked = Promise.withResolvers<void>()
+    first.next.push(() => asked.resolve())
+    const client = new AbortController()
+    const call = fetch(`${plane.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'only',
+        messages: [{ role: 'user', content: 'hi '.repeat(100) }],
+        max_tokens: 100,
+      }),
+      signal: client.signal,
+    }).catch(() => null)
+    await asked.promise
+    client.abort()
+    await call
+    await expect.poll(() => plane.records()[0]?.status).toBe(499)
+    const [record] = plane.records()
+    expect(record?.cost?.usd).toBeCloseTo(Math.ceil((record?.request_bytes ?? 0) / 4) / 1e6, 9)
+    const used = Math.round((record?.cost?.usd ?? 0) * 1e9)
+    await expect.poll(() => usage(plane, limits)).toMatchObject({ used, held: 0, holders: 0 })
+  })
+
+  it('is free again of attempts that failed, and of refusals', async () => {
     const { plane, first } = await start(limits)
     first.next.push(failing)
     expect((await ask(plane)).status).toBe(200)

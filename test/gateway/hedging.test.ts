@@ -266,6 +266,28 @@ describe('a request is sent to one target only', () => {
     expect(signal(await alone(stage))?.text).toContain('the budgets have no room for it')
   })
 
+  it('where the first target has failed, and another is asked in its place', async () => {
+    const acts = { one: failing, two: slowly(3500), three: whole }
+    const stage = await start(acts, { after: 2500, share: 100 })
+    const { record } = await ask(stage)
+    expect(tried(record)).toEqual(['one fallback', 'two answered'])
+    expect(stage.asked).toEqual({ one: 1, two: 1 })
+  })
+
+  it('where the account of the other has no room, of which the record says nothing else', async () => {
+    const stage = await start({ one: slowly(200), other: whole }, always, { limits: { other: { rpm: 0 } } })
+    expect(signal(await alone(stage))).toBeUndefined()
+    expect(stage.asked).toEqual({ one: 1 })
+  })
+
+  it('after refusals of the provider: how fast they came says nothing of answers', async () => {
+    const refused: Act = (response) => void response.writeHead(400).end('{"error":{"message":"no"}}')
+    const one: Act = (response, number) => (number > 30 ? slowly(400) : refused)(response, number)
+    const stage = await start({ one, other: whole }, { after: 'p95', share: 100 })
+    for (let count = 0; count < 30; count++) expect((await ask(stage)).status).toBe(400)
+    await alone(stage)
+  })
+
   it('before the time that 95 of 100 calls take is known', async () => {
     const stage = await start({ one: slowly(60), other: whole }, { after: 'p95', share: 100 })
     expect(signal(await alone(stage))).toBeUndefined()
