@@ -16,8 +16,8 @@ type NodeRun = Pick<Self, 'member' | 'incarnation'>
 /** Says how this node is, and reads how the others are. */
 export class Conditions {
   #own: NodeCondition | null = null
-  /** Whether the others were told that it is out of service; null: they were told nothing yet. */
-  #told: boolean | null = null
+  /** Whether it was said to the others that it is out of service; null: nothing was said yet. */
+  #saidOut: boolean | null = null
   #isReady = false
   /** As it was found with what was said before. */
   #clock: Pick<NodeCondition, 'clockAheadMs'> = {}
@@ -25,7 +25,7 @@ export class Conditions {
   /** True: the others are to hear of it now. */
   set(own: NodeCondition): boolean {
     this.#own = own
-    return isOut(own) !== this.#told
+    return isOut(own) !== this.#saidOut
   }
 
   /** Of all nodes that are heard of, by their ids. */
@@ -53,9 +53,9 @@ export class Conditions {
     const [said] = rows
     if (said === undefined) return
     this.#clock = { clockAheadMs: certainlyAhead(asked, Number(said.now), Date.now()) }
-    if (isOut(own) === this.#told) return
+    if (isOut(own) === this.#saidOut) return
     await client.query('select pg_notify($1, $2)', [channel, conditionWord])
-    this.#told = isOut(own)
+    this.#saidOut = isOut(own)
   }
 }
 

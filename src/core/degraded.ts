@@ -52,9 +52,7 @@ function describeWaiting(parts: readonly { part: string; since: string }[]): str
 function describeApart(parts: readonly { part: string; since: string }[]): string | null {
   const apart = parts.find(({ part }) => part === 'records')
   if (apart === undefined) return null
-  const reason = isRemoved(parts)
-    ? 'it was removed from its cluster'
-    : 'it cannot read those of the others in PostgreSQL'
+  const reason = isRemoved(parts) ? 'it was removed from its cluster' : 'it cannot read PostgreSQL'
   return `Requests of this node only, since ${apart.since.slice(11, 16)} UTC: ${reason}. See spgw status.`
 }
 

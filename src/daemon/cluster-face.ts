@@ -28,7 +28,7 @@ export interface ClusterFaceParts {
   /** null: nodes share none, or this one has not begun. */
   budgets(): SharedBudgets | null
   /** Says how this node is. */
-  tell(): void
+  announce(): void
 }
 
 /** What operators see and do of the cluster. */
@@ -42,11 +42,11 @@ export function clusterFace({
   limits,
   records,
   budgets,
-  tell,
+  announce,
 }: ClusterFaceParts): ClusterFace {
   return {
     budgets: settings.sharesBudgets ? 'shared' : 'local',
-    tell,
+    announce,
     reportSpent: (spent) => budgets()?.report(spent),
     valkey: () => limits.find(),
     cluster: () => node.state?.cluster ?? null,

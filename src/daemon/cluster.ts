@@ -116,7 +116,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     face: clusterFace({
       ...{ settings, address, name, store, node, membership, limits, records },
       budgets: () => budgets,
-      tell: () => describe(),
+      announce: () => describe(),
     }),
     reportValkey: (listener) => limits.listen(listener),
     wantLimit: (want) => node.link.wantLimit(want),

@@ -18,7 +18,7 @@ export function limitUsage(
   if (limit.period !== null) return { ...counters.budgetUse(limit, { timeZone, now }, user), apart }
   const used = counters.used(limit, user)
   const counts = limit.kind !== 'concurrency' && (!limit.perUser || user !== null) && used > 0
-  const resetsAt = counts ? now + counters.freeIn(limit, missing, user) : null
+  const resetsAt = counts ? now + counters.freeIn(limit, missing ?? used, user) : null
   return {
     used,
     held: 0,

@@ -28,7 +28,7 @@ async function startMember({ nodes = [member('gw-a'), member('gw-b')], id = 'clu
     valkey: () => null,
     outbox: () => null,
     refresh: async () => {},
-    tell: () => done(`tell ${departure.begun}`),
+    announce: () => done(`announce ${departure.begun}`),
     status: async () => ({
       ...{ cluster, node: 'gw-a', postgres: 'db:5432/spgw', trouble: null, sequence: 7, pending: 0, nodes },
     }),
@@ -145,10 +145,10 @@ describe('a node of a cluster', () => {
       kept: null,
     })
     // The others know when the command returns, not some seconds later.
-    expect(calls.splice(0)).toEqual(['tell true', 'tell false'])
+    expect(calls.splice(0)).toEqual(['announce true', 'announce false'])
     departure.running = 0
     expect(await client.cluster.drain({})).toEqual({ node: 'gw-a', draining: true, running: 0, kept: null })
-    expect(calls.splice(0)).toEqual(['tell true', 'hand back'])
+    expect(calls.splice(0)).toEqual(['announce true', 'hand back'])
     expect(await operationsOf(gateway)).toEqual(['cluster.drain', 'cluster.drain-undo', 'cluster.drain'])
     await client.cluster.dissolve({})
     await client.cluster.drain({})

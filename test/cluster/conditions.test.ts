@@ -57,7 +57,7 @@ describe('how nodes are', () => {
   it('is read at once by all where a node goes out of service, and comes back', async () => {
     const tables = new Tables()
     const conditions = new Conditions()
-    const told = () => tables.asked.filter((text) => text.startsWith('select pg_notify')).length
+    const notified = () => tables.asked.filter((text) => text.startsWith('select pg_notify')).length
     for (const [draining, isNews] of [
       [false, true],
       [false, false],
@@ -65,10 +65,10 @@ describe('how nodes are', () => {
       [true, false],
       [false, true],
     ] as const) {
-      const before = told()
+      const before = notified()
       expect(conditions.set({ ...condition('1'), draining })).toBe(isNews)
       await conditions.exchange(tables.client, a1)
-      expect(told() - before).toBe(isNews ? 1 : 0)
+      expect(notified() - before).toBe(isNews ? 1 : 0)
     }
   })
 

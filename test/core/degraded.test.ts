@@ -13,6 +13,6 @@ it('says with a reading of records what it lacks', () => {
   )
   // Those of this node come from here, where none of them waits.
   expect(say('outbox', 'records')).toBe(
-    'Requests of this node only, since 12:03 UTC: it cannot read those of the others in PostgreSQL. See spgw status.',
+    'Requests of this node only, since 12:03 UTC: it cannot read PostgreSQL. See spgw status.',
   )
 })

@@ -33,11 +33,11 @@ export const cluster = {
     await note(context, input.undo ? 'cluster.drain-undo' : 'cluster.drain', face.cluster() ?? '', { node })
     if (input.undo) {
       await departure.undo()
-      face.tell()
+      face.announce()
       return { node, draining: false, running: 0, kept: null }
     }
     await departure.begin()
-    face.tell()
+    face.announce()
     const running = await departure.finish()
     const kept = face.cluster() !== null && running === 0 ? await handBack(face) : null
     return { node, draining: departure.begun, running, kept }

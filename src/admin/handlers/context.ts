@@ -234,7 +234,7 @@ export interface ClusterFace {
   /** The other nodes, as they said some seconds ago; null: nothing is known of one. */
   others(): { name: string; state: NodeStanding; condition: NodeCondition | null }[]
   /** The others hear now how this node is; else they do some seconds later. */
-  tell(): void
+  announce(): void
   /** By what nodes count limits a minute and requests at once together; null: each counts for itself. */
   valkey(): SharedServer | null
   /** Whether records are read from PostgreSQL, and brought there. */

@@ -263,15 +263,10 @@ export class LimitCounters {
     return this.#counting.windowOf(limit.kind).used(this.#rows, row, this.#counting.epochAt(this.#now()))
   }
 
-  /** Milliseconds until so much of a limit a minute is free again that is used now; null: all of it. */
-  freeIn(limit: Limit, amount: number | null, user: string | null = null): number {
+  /** Milliseconds until so much of a limit a minute is free again that is used now. */
+  freeIn(limit: Limit, amount: number, user: string | null = null): number {
     const row = this.#find(limit, user)
-    if (row === null) return 0
-    const now = this.#now()
-    // What was used when, on all nodes, is not known here; in a moment that may be in either of two buckets, not even that.
-    if (amount === null && this.#counting.isShared)
-      return this.#counting.livesFor(this.#counting.epochAt(now) || Number.POSITIVE_INFINITY, now)
-    return this.#counting.windowOf(limit.kind).wait(this.#rows, row, amount ?? this.used(limit, user), now)
+    return row === null ? 0 : this.#counting.windowOf(limit.kind).wait(this.#rows, row, amount, this.#now())
   }
 
   #find({ perUser, counter }: Limit, user: string | null) {

@@ -96,8 +96,13 @@ export function sharedCounting(clock: BucketClock): MinuteCounting {
       return Math.max(0, Number(Atomics.load(words, row + sharedPlace.limit)) - leftOf(words, row))
     },
 
-    /** Where it is not known when there is room, the next bucket may have some. */
-    wait({ words }, row, _missing, now) {
+    /**
+     * All of it when the present bucket counts no longer: what was used when, on all nodes, is not known here. Where it is not
+     * known when there is room for less, the next bucket may have some.
+     */
+    wait({ words, cells }, row, missing, now) {
+      if (missing >= window.used({ words, cells }, row, none))
+        return clock.livesFor(clock.bucketAt(now) ?? Number.POSITIVE_INFINITY, now)
       const freesIn = Number(Atomics.load(words, row + sharedPlace.freesAt)) - now
       return Math.max(250, freesIn > 0 ? freesIn : clock.untilNext(now))
     },

@@ -59,17 +59,17 @@ it('takes what this node was given for the bucket, and says what is left on all 
 
 it('is all free again when the present bucket no longer counts', () => {
   const { admit, cell, clock, counters, limit, time } = open('requests')
-  cell.put(bucket, 10)
+  cell.put(bucket, 5)
   cell.answer(0, 0, 0)
   admit()
-  expect(counters.freeIn(limit, null)).toBe(65_000)
+  expect(counters.freeIn(limit, 10)).toBe(65_000)
   // Of some of it the next bucket may have room, or one that an answer named.
   expect(counters.freeIn(limit, 1)).toBe(5000)
   cell.answer(0, 0, 7000)
-  expect([counters.freeIn(limit, 1), counters.freeIn(limit, null)]).toEqual([2000, 65_000])
+  expect([counters.freeIn(limit, 1), counters.freeIn(limit, 10)]).toEqual([2000, 65_000])
   clock.publish(bucket, 0, 10_000)
   time.now = 10_001
-  expect(counters.freeIn(limit, null)).toBe(70_000)
+  expect(counters.freeIn(limit, 10)).toBe(70_000)
 })
 
 it('takes nothing in another bucket, or where it is not certain in which it is', () => {
