@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { ClusterFace } from '../admin/handlers/context.ts'
 import type { Membership } from '../cluster/membership.ts'
 import type { ClusterNode } from '../cluster/node.ts'
-import type { PostgresAddress } from '../cluster/protocol.ts'
 import { removed } from '../cluster/troubles.ts'
 import type { ClusterSettings } from '../config/settings.ts'
 import { clockApart } from '../core/clock-apart.ts'
@@ -17,7 +16,6 @@ const refreshMs = 300
 
 export interface ClusterFaceParts {
   settings: ClusterSettings
-  address: PostgresAddress
   name: string
   store: StoreClient
   node: ClusterNode
@@ -28,13 +26,12 @@ export interface ClusterFaceParts {
   /** null: nodes share none, or this one has not begun. */
   budgets(): SharedBudgets | null
   /** Says how this node is. */
-  announce(): void
+  announcing: { announce(): void }
 }
 
 /** What operators see and do of the cluster. */
 export function clusterFace({
   settings,
-  address,
   name,
   store,
   node,
@@ -42,11 +39,11 @@ export function clusterFace({
   limits,
   records,
   budgets,
-  announce,
+  announcing,
 }: ClusterFaceParts): ClusterFace {
   return {
     budgets: settings.sharesBudgets ? 'shared' : 'local',
-    announce,
+    announce: () => announcing.announce(),
     reportSpent: (spent) => budgets()?.report(spent),
     valkey: () => limits.find(),
     cluster: () => node.state?.cluster ?? null,
@@ -63,7 +60,7 @@ export function clusterFace({
       const trouble = node.trouble === removed ? outOfIt : (node.trouble ?? node.behind)
       return {
         ...{ cluster: node.state?.cluster ?? null, node: name, trouble, pending },
-        postgres: `${address.host}:${address.port}/${address.database}`,
+        postgres: `${settings.host}:${settings.port}/${settings.database}`,
         sequence: node.state?.sequence ?? null,
         nodes: (await node.listMembers()).map((member) => ({
           name: member.name,

@@ -66,6 +66,22 @@ export interface ClusterOptions {
   log: Log
 }
 
+/** Every few seconds, at the start (the run before may have been out of service), and when the others are to know at once. */
+class Announcing {
+  #timer: NodeJS.Timeout | undefined
+  announce = () => {}
+
+  start(announce: () => void): void {
+    this.announce = announce
+    announce()
+    this.#timer = setInterval(announce, describeMs)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+}
+
 /** Loaded only where the settings name a cluster. */
 export async function openCluster(options: ClusterOptions): Promise<ClusterPart> {
   const { settings, dataDirectory, version, log } = options
@@ -75,8 +91,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
   const address = toAddress(settings)
   let plane: StartedPlane['runtime'] | null = null
   let budgets: SharedBudgets | null = null
-  let describe = () => {}
-  let describing: NodeJS.Timeout | undefined
+  const announcing = new Announcing()
   const limits = openLimits(settings, (start) => node.link.shareLimits(start))
   const records = settings.records === 'shared' ? new SharedRecords({ node: name, ...options.keeps }, store) : null
   const hasKeys = () => plane === null || plane.snapshot().keys.length > 0
@@ -113,11 +128,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     takeSpent: (spent) => budgets?.takeSpent(spent),
   })
   return {
-    face: clusterFace({
-      ...{ settings, address, name, store, node, membership, limits, records },
-      budgets: () => budgets,
-      announce: () => describe(),
-    }),
+    face: clusterFace({ settings, name, store, node, membership, limits, records, announcing, budgets: () => budgets }),
     reportValkey: (listener) => limits.listen(listener),
     wantLimit: (want) => node.link.wantLimit(want),
     keep: (keeps) => records?.keep(keeps, node.link),
@@ -130,15 +141,12 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       const watched = () => watchedBudgets(runtime.snapshot())
       if (settings.sharesBudgets) budgets = new SharedBudgets({ node, counters, memory, watched, log })
       node.start()
-      describe = () => describeNode({ node, troubles, limits }, runtime)
-      describing = setInterval(describe, describeMs)
       await Promise.all([startLimits({ node, store, log, limits, memory, cut: troubles.cut }), budgets?.start()])
-      // The run before may have been out of service.
-      describe()
+      announcing.start(() => describeNode({ node, troubles, limits }, runtime))
     },
     want: (want) => budgets?.want(want),
     async stop() {
-      clearInterval(describing)
+      announcing.stop()
       budgets?.stop()
       membership.stop()
       await node.close()

@@ -68,6 +68,9 @@ export async function nextAnswer(words: BigInt64Array, row: number, ms: number, 
 /** The bucket of a moment that may be in either of two; and of requests at once, which have none. */
 const none = 0
 
+/** For so long the present bucket counts after its end. */
+const laterBucketsMs = 60_000
+
 /** How a node of a cluster counts: an epoch is a bucket of the cluster's clock. */
 export function sharedCounting(clock: BucketClock): MinuteCounting {
   /** What could be used here, and, unless this node can be granted nothing, by what it heard last on others. */
@@ -75,6 +78,9 @@ export function sharedCounting(clock: BucketClock): MinuteCounting {
     const here = Number(Atomics.load(words, row + sharedPlace.free) & amountMask)
     return clock.apart === null ? here + Number(Atomics.load(words, row + sharedPlace.room)) : here
   }
+  /** Of all nodes, as far as it is known. */
+  const usedOf = (words: BigInt64Array, row: number): number =>
+    Math.max(0, Number(Atomics.load(words, row + sharedPlace.limit)) - leftOf(words, row))
   const window: LimitWindow = {
     size: sharedSize,
 
@@ -91,18 +97,14 @@ export function sharedCounting(clock: BucketClock): MinuteCounting {
       if (more !== 0) correctAt(words, row, more, more < 0 || epoch === none ? booked.epoch : epoch)
     },
 
-    /** Of all nodes, as far as it is known. */
-    used({ words }, row) {
-      return Math.max(0, Number(Atomics.load(words, row + sharedPlace.limit)) - leftOf(words, row))
-    },
+    used: ({ words }, row) => usedOf(words, row),
 
     /**
      * All of it when the present bucket counts no longer: what was used when, on all nodes, is not known here. Where it is not
      * known when there is room for less, the next bucket may have some.
      */
-    wait({ words, cells }, row, missing, now) {
-      if (missing >= window.used({ words, cells }, row, none))
-        return clock.livesFor(clock.bucketAt(now) ?? Number.POSITIVE_INFINITY, now)
+    wait({ words }, row, missing, now) {
+      if (missing >= usedOf(words, row)) return clock.untilNext(now) + laterBucketsMs
       const freesIn = Number(Atomics.load(words, row + sharedPlace.freesAt)) - now
       return Math.max(250, freesIn > 0 ? freesIn : clock.untilNext(now))
     },
@@ -123,11 +125,9 @@ export function sharedCounting(clock: BucketClock): MinuteCounting {
     releaseSlots(words, row, amount) {
       putBack(words, row, Number(amount), none)
     },
-    usedSlots: (words, row) => window.used({ words, cells: emptyCells }, row, none),
+    usedSlots: usedOf,
   }
 }
-
-const emptyCells = new Int32Array(0)
 
 /** A limit may be changed at any time, and the cluster thread follows. */
 function noteLimit(words: BigInt64Array, row: number, limit: number): void {

@@ -199,14 +199,7 @@ export function requestColumns(change: ChangeFilters, ofNodes: boolean): TableCo
     { id: 'key', title: 'Key', width: '112px', wideOnly: true, cell: text('key', (row) => row.key?.name) },
     ...figureColumns,
     ...(ofNodes ? [{ id: 'node', title: 'Node', ...chosenOnly, cell: text('node', (row) => row.node) }] : []),
-    {
-      id: 'lane',
-      title: 'Lane',
-      width: '100px',
-      wideOnly: true,
-      optional: true,
-      cell: text('lane', (row) => row.lane),
-    },
+    { id: 'lane', title: 'Lane', ...chosenOnly, width: '100px', cell: text('lane', (row) => row.lane) },
     {
       id: 'operation',
       title: 'Operation',
