@@ -26,14 +26,17 @@ interface Bound {
   origin?: string
   maximum?: unknown
   minimum?: unknown
+  /** False: it is not allowed itself. */
+  inclusive?: boolean
 }
 
 /** The library's own words for it are for programmers. */
-function boundOf({ code, origin, maximum, minimum }: Bound): string | null {
+function boundOf({ code, origin, maximum, minimum, inclusive }: Bound): string | null {
   const unit = origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : ''
   if (code === 'too_big') return unit === '' ? `must be at most ${maximum}` : `must have at most ${maximum}${unit}`
   if (code !== 'too_small') return null
   if (unit !== '' && minimum === 1) return 'must not be empty'
+  if (inclusive === false) return `must be more than ${minimum}`
   return unit === '' ? `must be at least ${minimum}` : `must have at least ${minimum}${unit}`
 }
 

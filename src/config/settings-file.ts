@@ -63,10 +63,12 @@ function placeIn(text: string, offset: number, path: string): string {
   return `${path}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
 }
 
-const expectedSettings = 'expected settings, like gateway: and below it listen: …'
-
 /** `path` names the file in what is wrong with it; `expected`: what it says where it is a list, or a text. */
-export function parseSettingsFile(text: string, path: string, expected = expectedSettings): SettingsFile {
+export function parseSettingsFile(
+  text: string,
+  path: string,
+  expected = 'expected settings, like gateway: and below it listen: …',
+): SettingsFile {
   const lines = new LineCounter()
   const deep = findDeepNesting(text)
   if (deep !== null) throw new SettingsRefused([{ place: placeIn(text, deep, path), message: 'nested too deeply' }])

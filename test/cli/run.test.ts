@@ -122,6 +122,7 @@ describe('wrong usage ends with 2, before anything is asked of the gateway', () 
     [['requests', 'list', '--limit', 'many'], '--limit many is not a number.'],
     [['requests', 'list', '--lane', 'opnai'], 'Did you mean openai?'],
     [['requests', 'list', '--limit', '0'], '--limit must be at least 1.'],
+    [['policies', 'grant', 'p', '--usd', '0', '--until', '1h'], '--usd must be more than 0.'],
     [['routes', 'add', 'm', '--provider', 'p', '--retries', '99'], '--retries must be at most 10.'],
     [['routes', 'add', 'm', '--provider', ''], '--provider must not be empty.'],
     [['keys', 'create', '--name', 'Not A Slug'], '--name must be at most 63 lower-case letters'],

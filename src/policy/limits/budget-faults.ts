@@ -52,7 +52,8 @@ function describe({ policy, scope, kind, period, perUser }: Limit, most: number,
   return `The policy ${policy} allows ${amount} a ${period} for ${whoShares(perUser, named)}.`
 }
 
-function explain({ limit, period, need, use, why }: RefusalFacts, longest: LongestAnswer | null): string {
+function explain({ limit, period, need, most, use, why }: RefusalFacts, longest: LongestAnswer | null): string {
+  if (most === 0) return 'So nothing passes; ask the operator.'
   const unit = limit.kind === 'usd' ? 'USD' : 'tokens'
   const written = (amount: number) => (limit.kind === 'usd' ? writeUsd(dollars(amount)) : String(amount))
   const needs = `This request may need ${written(Number(need))} ${unit}`
@@ -72,8 +73,7 @@ function explain({ limit, period, need, use, why }: RefusalFacts, longest: Longe
         return `${needs}, and ${running(use)} here and other nodes of the cluster hold what is left; try again in a second.`
       return `${needs}, and ${running(use)} ${use.holders === 1 ? 'holds' : 'hold'} what is left; try again when one has ended.`
     case 'spent': {
-      const { name, most = null } = longest ?? {}
-      const smaller = most === null ? '' : ` Or send it with a ${name} of at most ${most}.`
+      const smaller = longest?.most == null ? '' : ` Or send it with a ${longest.name} of at most ${longest.most}.`
       return `${needs}, and ${written(use.used)} are used. It resets at ${isoTime(period.end)}.${smaller}`
     }
   }
