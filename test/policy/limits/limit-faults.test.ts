@@ -106,6 +106,16 @@ it('says of a budget that nodes share that this one is cut off, and that another
   }
 })
 
+it('says of a budget of 0 that nothing passes, and not that it will after its reset', () => {
+  const limit: Limit = { ...shared, kind: 'usd', period: 'day' }
+  const use = { used: 0, held: 0, holders: 0 }
+  const { fault } = refusedByBudget({ limit, period: { end: 0 }, need: 1n, most: 0, use, why: 'spent' }, null)
+  expect(fault).toMatchObject({
+    code: 'budget_exceeded',
+    message: expect.stringMatching(/So nothing passes; ask the operator\.$/),
+  })
+})
+
 it('writes the smallest amount of a budget in USD with all its digits', () => {
   const limit: Limit = { ...shared, kind: 'usd', period: 'day' }
   const use = { used: 20, held: 0, holders: 0 }
