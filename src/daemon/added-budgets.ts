@@ -10,8 +10,14 @@ export interface Published {
   keys: readonly SnapshotKey[]
 }
 
-/** The budgets that apply since a change, and where they applied before: a policy that was added, attached or given a budget. */
-export function findAddedBudgets(before: Published, after: Published): Limit[] {
+/**
+ * The budgets that apply since a change, and where they applied before: a policy that was added, attached or given a budget. In another
+ * time zone all of them, since their days and months begin at another hour.
+ */
+export function findAddedBudgets(earlier: Published, after: Published): Limit[] {
+  const isMoved = earlier.configuration.timeZone !== after.configuration.timeZone
+  const none = { configuration: { ...earlier.configuration, policies: [], providers: [] }, keys: [] }
+  const before = isMoved ? none : earlier
   const found = [...addedByPolicies(before, after), ...addedToAccounts(before, after)]
   // Of end users nobody knows who had asked what before.
   return found.filter(({ period, perUser }) => period !== null && !perUser)

@@ -54,6 +54,14 @@ it('are those that a change made, whatever the change was', () => {
   expect(added([named], [named], moved)).toEqual(['pol_1 key_1 usd day'])
 })
 
+it('are all of them in another time zone, but for those of end users', () => {
+  const policies = [policy({ budgetUsdDay: 5, rpm: 3 }), { ...policy({ budgetUsdDay: 5, per: 'user' }), id: 'pol_2' }]
+  const before = { configuration: withPolicies(...policies), keys }
+  const moved = { configuration: { ...before.configuration, timeZone: 'America/Los_Angeles' }, keys }
+  expect(findAddedBudgets(before, { ...before, configuration: { ...before.configuration } })).toEqual([])
+  expect(findAddedBudgets(before, moved).map(({ counter }) => counter)).toEqual(['pol_1 workspace usd day'])
+})
+
 it('are those of keys that name another policy since, and of no other key', () => {
   const named = policy({ budgetUsdDay: 1, rpm: 3 }, ['prj_x'])
   const [key] = keys
