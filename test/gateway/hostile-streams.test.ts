@@ -178,6 +178,27 @@ describe('a stream', () => {
     expect(most - before).toBeLessThan(300_000_000)
   })
 
+  it('that says nothing behind its end, at length, is not held for it', async () => {
+    const seen = Promise.withResolvers<void>()
+    act = async (socket) => {
+      socket.write(head + whole('gemini'))
+      for (let sent = 0; sent < 8; sent++) socket.write(`: ${'y'.repeat(20_000)}\n\n`)
+      await seen.promise
+      socket.end()
+    }
+    const { path, body } = calls.gemini
+    const headers = { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' }
+    const response = await fetch(`${plane.baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    let text = ''
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece
+      if (text.includes('STOP')) seen.resolve()
+    }
+    expect(text.startsWith(whole('gemini'))).toBe(true)
+    const record = await plane.record(response.headers.get('x-sp-request-id'))
+    expect(record).toMatchObject({ status: 200, error: null, tokens: { input: 3 } })
+  })
+
   it('that drips for ever ends when a call must', async () => {
     act = (socket) => {
       socket.write(`${head}${streams.openai[0]}\n\n`)

@@ -155,8 +155,9 @@ export abstract class AnswerFlow implements AnswerConsumer {
     attempt.ended_ms = trace.elapsed()
     // What broke off after its content had begun was no success of the provider's.
     if (end.error !== null && attempt.outcome === 'answered') attempt.outcome = end.error.code
-    // Of what is only estimated nothing more is known.
-    const detail = end.tokens?.source === 'reported' ? leg.reader.usageDetail() : null
+    // Of what is only estimated nothing more is known, but where no more than the prompt is missing.
+    const isReported = end.error === null && (leg.reader.usage()?.output ?? 0) > 0
+    const detail = isReported || end.tokens?.source === 'reported' ? leg.reader.usageDetail() : null
     if (trace.isPricedByAnswer) noteAnswered(leg)
     await settle(arrival, { ...end, detail, ...(leg.earlier !== undefined && { earlier: leg.earlier }) })
     if (abort.disconnected) this.#done()

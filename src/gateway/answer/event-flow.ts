@@ -16,6 +16,8 @@ import { endOfFault } from './settle.ts'
 import { type AnswerStage, endStages, isRefused, type Passed, passEvent, type StagePass } from './stage.ts'
 import { WrittenTokens } from './written-tokens.ts'
 
+const mostBehindEnd = 64 * 1024
+
 /** A stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
 export class EventFlow extends AnswerFlow {
   readonly #stages: readonly AnswerStage[]
@@ -23,6 +25,8 @@ export class EventFlow extends AnswerFlow {
   readonly #objects: StreamedObjects | null
   /** On a lane without an end mark: a terminal event with what came after it, which may not be the last yet. */
   #held: Buffer | null = null
+  /** Bytes without data that came behind what is held. */
+  #behindEnd = 0
   #providerError: StreamedError | null = null
   /** Of this part of the answer. */
   #counted: WrittenTokens
@@ -66,6 +70,9 @@ export class EventFlow extends AnswerFlow {
       this.write(this.#held)
       this.#held = null
     }
+    if (event.data.length === 0 && this.#held !== null) this.#behindEnd += event.bytes.length
+    // Nothing real says so much of nothing behind its end.
+    if (this.#behindEnd > mostBehindEnd) return this.#complete(pass)
     if (terminal || this.#held !== null) this.#hold(pass)
     else if (pass !== null) this.write(pass)
   }
