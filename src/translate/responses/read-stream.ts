@@ -30,6 +30,7 @@ export class ResponsesStreamReader implements ReplyReader {
   /** A call came whose arguments are no JSON object. */
   #isBroken = false
   #out: ReplyEvent[] = []
+  readonly #callIds = new Set<string>()
 
   event(name: string, data: JsonObject): readonly ReplyEvent[] {
     this.#out = []
@@ -78,6 +79,9 @@ export class ResponsesStreamReader implements ReplyReader {
       case 'response.completed':
       case 'response.incomplete':
         this.#stop(asObject(data.response) ?? {})
+        break
+      case 'response.audio.delta':
+        this.#out.push({ kind: 'dropped', name: 'audio' })
     }
   }
 
@@ -110,7 +114,8 @@ export class ResponsesStreamReader implements ReplyReader {
     if ((item.type !== 'function_call' && !custom) || this.#parts.has(`${output_index}`)) return
     const part = this.#part(`${output_index}`, 'call')
     part.arguments = custom ? null : ''
-    const id = asText(item.call_id) ?? asText(item.id)
+    const id = callIdOf(item)
+    if (id !== null) this.#callIds.add(id)
     this.#out.push({ kind: 'call', part: part.number, id, name: asString(item.name), custom })
   }
 
@@ -225,9 +230,13 @@ export class ResponsesStreamReader implements ReplyReader {
 
   #stop(response: JsonObject): void {
     this.#start(response)
-    // A server that sends nothing but the beginning and the end.
-    if (this.#parts.size === 0) {
-      for (const [output_index, item] of asArray(response.output).entries()) this.#done({ item, output_index })
+    // A server that sends nothing but the beginning and the end, or no events for calls.
+    const isSilent = this.#parts.size === 0
+    for (const [at, value] of asArray(response.output).entries()) {
+      const item = asObject(value) ?? {}
+      const id = /^(?:function|custom_tool)_call$/.test(asString(item.type)) ? callIdOf(item) : null
+      if (isSilent) this.#done({ item, output_index: at })
+      else if (id !== null && !this.#callIds.has(id)) this.#done({ item, output_index: id })
     }
     for (const [key, part] of this.#parts) this.#endCall(key, part.ended ? null : part.arguments)
     for (const name of lostOfResponse(response)) this.#out.push({ kind: 'dropped', name })
@@ -235,6 +244,10 @@ export class ResponsesStreamReader implements ReplyReader {
     const reason = this.#isBroken && !cutsCalls(stop.reason) ? 'broken' : stop.reason
     this.#out.push({ kind: 'stop', stop: { ...stop, reason } })
   }
+}
+
+function callIdOf(item: JsonObject): string | null {
+  return asText(item.call_id) ?? asText(item.id)
 }
 
 /** Where a server leaves out the number of an item, by its id. */

@@ -68,6 +68,18 @@ describe.each(['chat', 'messages', 'generate'] as const)(
       expect(pass('responses', bare).written).toBe(pass('responses', responses).written)
     })
 
+    it('events of calls, where the end has them', () => {
+      const silent = joined(
+        eventsOf(responses).filter((event) => !/function_call/.test(event) || /completed"/.test(event)),
+      )
+      expect(silent).not.toContain('function_call_arguments')
+      const { written, error } = pass('responses', silent)
+      expect(error).toBeNull()
+      for (const name of ['weather', 'time']) expect(written).toContain(`"${name}"`)
+      expect(written).toMatch(/Rome/)
+      expect(checkStream(client, written)).toEqual([])
+    })
+
     it('the same call twice, whose arguments are not what they were', () => {
       const { written, error } = pass('responses', joined(eventsOf(responses).flatMap((event) => [event, event])))
       expect(error?.code).toBe('provider_bad_response')
