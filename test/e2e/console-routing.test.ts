@@ -194,6 +194,21 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       expect(line).toMatchObject({ actor: 'owner', surface: 'console', after: { model: 'demo', key: 'ci' } })
     })
 
+    it('says on a narrow page whose each of two routes of one model is', async () => {
+      const { page, visit, gateway } = stage
+      await gateway.admin.projects.add({ name: 'search' })
+      await gateway.admin.environments.add({ name: 'production', project: 'search' })
+      for (const project of ['default', 'search']) await gateway.addRoute('twice', ['demo'], { project })
+      await page.setViewportSize({ width: 390, height: 844 })
+      await visit('/routing')
+      const rows = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'twice' }) })
+      await rows.getByText('search/production').filter({ visible: true }).waitFor()
+      await rows.getByText('default/production').filter({ visible: true }).waitFor()
+      const alone = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'demo', exact: true }) })
+      expect(await alone.locator('.second-line').count()).toBe(0)
+      await page.setViewportSize({ width: 1440, height: 900 })
+    })
+
     it('shows whatever stands in a route or an answer as text', async () => {
       const { page, visit, gateway } = stage
       await gateway.addRoute(hostileMarkup, ['demo:demo'])

@@ -25,6 +25,7 @@ import { Loading, Page } from '../../shell/page.tsx'
 import { ScopeNote } from '../../shell/scope-note.tsx'
 import { NoProject } from '../no-project.tsx'
 import type { CreatedKey, Key } from '../outputs.ts'
+import { ScopeLine, sharedNames } from '../scope-line.tsx'
 import { CreateKey } from './create-key.tsx'
 import { errorRateOf, type KeyDays, requestsOf } from './day-requests.ts'
 import { KeySparkline, useKeyDays } from './key-day.tsx'
@@ -113,7 +114,7 @@ function NoKey({ action }: { action: ReactNode }) {
   )
 }
 
-const identityColumns: TableColumn<Key>[] = [
+const identityColumns = (shared: ReadonlySet<string>): TableColumn<Key>[] => [
   {
     id: 'name',
     title: 'Name',
@@ -122,10 +123,13 @@ const identityColumns: TableColumn<Key>[] = [
     middleWidth: 'auto',
     narrowWidth: 'auto',
     sort: ({ name }) => name,
-    cell: ({ id, name }) => (
-      <Link to="/keys/$key" params={{ key: id }} search={keepScope} className="truncate">
-        <UntrustedText text={name} />
-      </Link>
+    cell: ({ id, name, project, environment }) => (
+      <>
+        <Link to="/keys/$key" params={{ key: id }} search={keepScope} className="truncate">
+          <UntrustedText text={name} />
+        </Link>
+        {shared.has(name) ? <ScopeLine project={project} environment={environment} /> : null}
+      </>
     ),
   },
   {
@@ -197,7 +201,7 @@ function columnsFor(
   const hasLimits = [...usage.values()].some((used) => allLimits(used).length > 0)
   const expires = rows.some(({ expires_at }) => expires_at !== null)
   return [
-    ...identityColumns,
+    ...identityColumns(sharedNames(rows.map(({ name }) => name))),
     {
       id: 'requests',
       title: 'Requests, 24 h',

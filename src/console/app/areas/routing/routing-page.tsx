@@ -25,6 +25,7 @@ import { Loading, Page } from '../../shell/page.tsx'
 import { ScopeNote } from '../../shell/scope-note.tsx'
 import { NoProject } from '../no-project.tsx'
 import type { Provider, Route } from '../outputs.ts'
+import { ScopeLine, sharedNames } from '../scope-line.tsx'
 import { shellQuote } from '../shell-quote.ts'
 import { useDefaultScope } from '../use-default-scope.ts'
 import { describeStrategy } from './route-drawing.tsx'
@@ -77,7 +78,7 @@ function RouteList() {
           name="routes"
           label="Routes"
           rows={rows}
-          columns={columnsFor(providers.data ?? [])}
+          columns={columnsFor(rows, providers.data ?? [])}
           rowKey={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/routing/$route', params: { route: id }, search: keepScope })}
           empty={
@@ -166,7 +167,8 @@ const otherColumns: TableColumn<Route>[] = [
   },
 ]
 
-function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
+function columnsFor(rows: readonly Route[], providers: readonly Provider[]): TableColumn<Route>[] {
+  const shared = sharedNames(rows.map(({ model }) => model))
   return [
     {
       id: 'model',
@@ -175,7 +177,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
       middleWidth: '25%',
       sort: ({ model }) => model,
       narrowWidth: '38%',
-      cell: ({ id, model, enabled }) => (
+      cell: ({ id, model, enabled, project, environment }) => (
         <>
           <Link
             to="/routing/$route"
@@ -186,6 +188,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
           >
             <UntrustedName text={model} />
           </Link>
+          {shared.has(model) ? <ScopeLine project={project} environment={environment} /> : null}
           {enabled ? null : (
             <span className="second-line">
               <StateBadge state="disabled" />
