@@ -26,3 +26,14 @@ it('counts no bytes for an error that answers a HEAD request', async () => {
   await plane.stop()
   provider.close()
 })
+
+it('says of a path that lacks its beginning what that is', async () => {
+  const plane = await startDataPlane({ providers: [] })
+  const ask = async (path: string) => {
+    const response = await fetch(plane.baseUrl + path, { headers: { authorization: `Bearer ${plane.key}` } })
+    return JSON.stringify(await response.json())
+  }
+  expect(await ask('/chat/completions')).toContain(': all paths begin with /v1/. Check the base URL')
+  expect(await ask('/v1/chat/completion')).not.toContain('begin with')
+  await plane.stop()
+})

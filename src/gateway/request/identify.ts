@@ -82,7 +82,10 @@ function checkHead({ request }: Arrival): Fault | null {
 function checkPath({ gateway, request, path, lane, match, trace }: Arrival): { lane: Lane; match: Match } | Fault {
   const call = () => `${request.method} ${quote(path)}`
   if (lane === null || match === null)
-    return fault('unknown_path', `There is nothing at ${call()}. Check the base URL and the path.`)
+    return fault(
+      'unknown_path',
+      `There is nothing at ${call()}${path.startsWith('/v1/') ? '' : ': all paths begin with /v1/'}. Check the base URL and the path.`,
+    )
   const { operation, media, served, why = 'it is not offered' } = match.endpoint
   if (served === 'nobody') {
     trace.routingSignals.push({ rule: 'endpoint', verdict: 'deny', text: `Nobody serves ${operation}: ${why}.` })
