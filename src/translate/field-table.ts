@@ -38,6 +38,14 @@ export const logprobsRow = {
   why: 'it gives no probabilities of tokens',
 } as const satisfies FieldRow
 
+/** Of texts at which an answer ends, which OpenAI's Responses do not have. */
+export const stopRow = {
+  to: { responses: 'refused' },
+  otherwise: 'mapped',
+  harmless: [[], ['']],
+  why: 'without its stop sequences the answer would go on',
+} as const satisfies FieldRow
+
 /** The same rows below another member. */
 export function below<const Prefix extends string, Rows extends FieldTable>(prefix: Prefix, rows: Rows) {
   const named = Object.entries(rows).map(([name, row]) => [`${prefix}.${name}`, row])

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
+import { countOf, numberOf } from './json.ts'
 
 /** What no provider of the client's format would accept either. Thrown within a reader of requests only, which makes it a value. */
 export class RequestError extends Error {
@@ -18,4 +19,18 @@ export function orFault<T>(read: () => T): T | Fault {
     if (error instanceof RequestError) return error.fault
     throw error
   }
+}
+
+/** A list that may be left out. */
+export function listAt(value: unknown, path: string): readonly unknown[] {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value)) return value
+  throw new RequestError(path, `${path} is no list`)
+}
+
+/** How long an answer may get. Clients that want no limit leave it out, or write -1. */
+export function limitAt(value: unknown, path: string): number | null {
+  const limit = countOf(value)
+  if (limit !== null || value === undefined || value === null || numberOf(value) === -1) return limit
+  throw new RequestError(path, `${path} is no whole number`)
 }

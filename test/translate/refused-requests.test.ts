@@ -73,3 +73,36 @@ describe('a request is refused by its place', () => {
     expect(`${fault?.param} ${fault?.message}`).toContain(place)
   })
 })
+
+const generate = (more: object) => ({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }], ...more })
+const responses = (more: object) => ({ model: 'm', input: 'hi', ...more })
+
+it.each([
+  ['chat', chat({ tools: { type: 'function', function: { name: 'f' } } }), 'tools'],
+  ['chat', chat({ stop: 5 }), 'stop'],
+  ['chat', chat({ max_tokens: '100' }), 'max_tokens'],
+  ['chat', chat({ max_completion_tokens: 1.5 }), 'max_completion_tokens'],
+  ['responses', responses({ tools: 'x' }), 'tools'],
+  ['responses', responses({ max_output_tokens: true }), 'max_output_tokens'],
+  ['messages', messages({ stop_sequences: 'END' }), 'stop_sequences'],
+  ['messages', messages({ tools: { name: 'f' } }), 'tools'],
+  ['messages', messages({ max_tokens: '100' }), 'max_tokens'],
+  ['generate', generate({ generationConfig: { maxOutputTokens: 'many' } }), 'generationConfig.maxOutputTokens'],
+] as const)('%s: a list that is none, and a limit that is none, are not left out: %j', (from, body, param) => {
+  const to = from === 'messages' ? 'chat' : 'messages'
+  const { refused: fault } = translateRequest(from, to, JSON.stringify(body), {})
+  expect(fault).toMatchObject({ code: 'invalid_request', param })
+})
+
+it('-1 is no limit, and Gemini takes numbers that are written as texts', () => {
+  const sent = (from: FormatName, body: object) =>
+    JSON.parse(translateRequest(from, 'chat', JSON.stringify(body)).body ?? '')
+  expect(sent('responses', responses({ max_output_tokens: -1 }))).not.toHaveProperty('max_completion_tokens')
+  const generationConfig = { maxOutputTokens: '256', temperature: '0.5', seed: '7', topP: 1 }
+  expect(sent('generate', generate({ generationConfig }))).toMatchObject({
+    max_completion_tokens: 256,
+    temperature: 0.5,
+    seed: 7,
+    top_p: 1,
+  })
+})

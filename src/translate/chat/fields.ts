@@ -7,6 +7,7 @@ import {
   logprobsRow,
   mapped,
   refused,
+  stopRow,
 } from '../field-table.ts'
 import { storedFile } from '../media-type.ts'
 
@@ -129,12 +130,7 @@ export const chatFields = {
   presence_penalty: { to: { generate: 'kept' }, otherwise: 'dropped', harmless: [0] },
   seed: { to: { generate: 'kept' }, otherwise: 'dropped' },
   logit_bias: { otherwise: 'dropped', harmless: [{}] },
-  stop: {
-    to: { responses: 'refused' },
-    otherwise: 'mapped',
-    harmless: [[], [''], ''],
-    why: 'without its stop sequences the answer would go on',
-  },
+  stop: { ...stopRow, harmless: [[], [''], ''] },
   n: refused('it gives one answer only', [1]),
   logprobs: { ...logprobsRow, harmless: [false] },
   top_logprobs: { ...logprobsRow, harmless: [0] },

@@ -12,7 +12,7 @@ import type {
 import { blankSettings } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { readAsked } from '../logprobs.ts'
-import { orFault, RequestError } from '../request-fault.ts'
+import { limitAt, listAt, orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { chatFields } from './fields.ts'
 import { namesWritten } from './names-written.ts'
@@ -51,13 +51,13 @@ function readSettings(body: JsonObject): ConversationSettings {
   const { stop, metadata } = body
   return {
     ...blankSettings,
-    maxOutput: countOf(body.max_completion_tokens) ?? countOf(body.max_tokens),
+    maxOutput: limitAt(body.max_completion_tokens, 'max_completion_tokens') ?? limitAt(body.max_tokens, 'max_tokens'),
     temperature: body.temperature ?? null,
     topP: body.top_p ?? null,
     frequencyPenalty: body.frequency_penalty ?? null,
     presencePenalty: body.presence_penalty ?? null,
     seed: body.seed ?? null,
-    stop: (typeof stop === 'string' ? [stop] : asArray(stop)).filter(
+    stop: (typeof stop === 'string' ? [stop] : listAt(stop, 'stop')).filter(
       (one) => typeof one === 'string' && one !== '',
     ) as string[],
     count: countOf(body.n),
@@ -137,8 +137,10 @@ function settingsOf(name: string, value: unknown): JsonObject | null {
 }
 
 function readTools(body: JsonObject): Tool[] {
-  const tools = asArray(body.tools).map((value, index) => readTool(asObject(value), `tools[${index}]`))
-  const functions = asArray(body.functions).map((value, index) => readFunction(asObject(value), `functions[${index}]`))
+  const tools = listAt(body.tools, 'tools').map((value, index) => readTool(asObject(value), `tools[${index}]`))
+  const functions = listAt(body.functions, 'functions').map((value, index) =>
+    readFunction(asObject(value), `functions[${index}]`),
+  )
   return [...tools, ...functions]
 }
 

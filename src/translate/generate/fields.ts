@@ -1,4 +1,14 @@
-import { below, dropped, type FieldTable, ignored, logprobsRow, mapped, refused, shownUnasked } from '../field-table.ts'
+import {
+  below,
+  dropped,
+  type FieldTable,
+  ignored,
+  logprobsRow,
+  mapped,
+  refused,
+  shownUnasked,
+  stopRow,
+} from '../field-table.ts'
 
 const hosted = (what: string) => refused(`${what} runs at Google, and no other provider has it`)
 const media = refused('it answers in text only')
@@ -133,12 +143,7 @@ export const generateFields = {
     seed: { otherwise: 'dropped', to: { chat: 'kept' } },
     presencePenalty: { otherwise: 'dropped', to: { chat: 'kept' }, harmless: [0] },
     frequencyPenalty: { otherwise: 'dropped', to: { chat: 'kept' }, harmless: [0] },
-    stopSequences: {
-      otherwise: 'mapped',
-      to: { responses: 'refused' },
-      why: 'without its stop sequences the answer would go on',
-      harmless: [[], ['']],
-    },
+    stopSequences: stopRow,
     responseLogprobs: { ...logprobsRow, harmless: [false] },
     logprobs: { ...logprobsRow, harmless: [0] },
     responseMimeType: mapped,

@@ -13,7 +13,7 @@ import {
 } from '../conversation.ts'
 import { countOf, numberOf } from '../json.ts'
 import { readAsked } from '../logprobs.ts'
-import { orFault, RequestError } from '../request-fault.ts'
+import { limitAt, listAt, orFault, RequestError } from '../request-fault.ts'
 import { schemaFromOpenApi } from '../schema/openapi.ts'
 import { orderProperties } from '../schema/property-order.ts'
 import { findSeen } from '../seen-fields.ts'
@@ -79,16 +79,19 @@ function readSettings(
   output: OutputFormat | null,
   streamed: boolean,
 ): ConversationSettings {
+  const stop = config.stopSequences
   return {
     ...blankSettings,
-    maxOutput: countOf(config.maxOutputTokens),
-    temperature: config.temperature ?? null,
-    topP: config.topP ?? null,
-    topK: config.topK ?? null,
-    frequencyPenalty: config.frequencyPenalty ?? null,
-    presencePenalty: config.presencePenalty ?? null,
-    seed: config.seed ?? null,
-    stop: asArray(config.stopSequences).filter((text): text is string => typeof text === 'string' && text !== ''),
+    maxOutput: limitAt(unquoted(config.maxOutputTokens), 'generationConfig.maxOutputTokens'),
+    temperature: unquoted(config.temperature),
+    topP: unquoted(config.topP),
+    topK: unquoted(config.topK),
+    frequencyPenalty: unquoted(config.frequencyPenalty),
+    presencePenalty: unquoted(config.presencePenalty),
+    seed: unquoted(config.seed),
+    stop: (typeof stop === 'string' ? [stop] : listAt(stop, 'generationConfig.stopSequences')).filter(
+      (text): text is string => typeof text === 'string' && text !== '',
+    ),
     count: countOf(config.candidateCount),
     streamed,
     output,
@@ -96,12 +99,17 @@ function readSettings(
     logprobs: readAsked({
       asked: config.responseLogprobs === true,
       path: 'generationConfig.responseLogprobs',
-      top: config.logprobs,
+      top: unquoted(config.logprobs),
       topPath: 'generationConfig.logprobs',
     }),
     serviceTier: readTier(body.serviceTier),
     store: typeof body.store === 'boolean' ? body.store : null,
   }
+}
+
+/** Google reads a number that is written as a text. */
+function unquoted(value: unknown): unknown {
+  return typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : (value ?? null)
 }
 
 /** `standard` is what everybody gets. */
@@ -147,7 +155,7 @@ function readThinking(config: JsonObject | null): ReasoningSettings | null {
   return {
     path,
     effort,
-    budget: numberOf(thinkingBudget),
+    budget: numberOf(unquoted(thinkingBudget)),
     visible: typeof includeThoughts === 'boolean' ? includeThoughts : null,
     encrypted: false,
   }

@@ -7,6 +7,7 @@ import {
   mapped,
   refused,
   shownUnasked,
+  stopRow,
 } from '../field-table.ts'
 import { storedFile } from '../media-type.ts'
 
@@ -149,12 +150,7 @@ export const messagesFields = {
   'output_config.effort': { otherwise: 'mapped', why: 'as the nearest that the model has' },
   'output_config.format': mapped,
   'output_config.task_budget': dropped,
-  stop_sequences: {
-    to: { responses: 'refused' },
-    otherwise: 'mapped',
-    harmless: [[], ['']],
-    why: 'without its stop sequences the answer would go on',
-  },
+  stop_sequences: stopRow,
   temperature: { otherwise: 'mapped', why: 'dropped for models that refuse it' },
   top_p: { otherwise: 'mapped', why: 'dropped for models that refuse it' },
   top_k: { to: { generate: 'kept' }, otherwise: 'dropped' },

@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
 import type { ReadContext } from '../codec.ts'
 import type {
   Conversation,
@@ -13,7 +13,7 @@ import type {
 import { blankSettings, plainTurn } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { PlainTurns } from '../plain-turns.ts'
-import { orFault, RequestError } from '../request-fault.ts'
+import { limitAt, listAt, orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { messagesFields } from './fields.ts'
 import { isHosted, readBlocks, readMark, readTexts } from './read-blocks.ts'
@@ -23,7 +23,7 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
   return orFault((): Conversation => {
     const toolChoice = asObject(body.tool_choice)
     const parallel = toolChoice?.disable_parallel_tool_use
-    const tools = asArray(body.tools).map((tool, index) => readTool(asObject(tool), `tools[${index}]`))
+    const tools = listAt(body.tools, 'tools').map((tool, index) => readTool(asObject(tool), `tools[${index}]`))
     const seen = body.max_tokens === 0 ? [warmsOnly] : []
     return {
       turns: [...readSystem(body.system), ...readTurns(body.messages, context)],
@@ -123,11 +123,13 @@ function readSettings(body: JsonObject): ConversationSettings {
   const tier = asText(body.service_tier)
   return {
     ...blankSettings,
-    maxOutput: countOf(body.max_tokens),
+    maxOutput: limitAt(body.max_tokens, 'max_tokens'),
     temperature: body.temperature ?? null,
     topP: body.top_p ?? null,
     topK: body.top_k ?? null,
-    stop: asArray(body.stop_sequences).filter((one): one is string => typeof one === 'string' && one !== ''),
+    stop: listAt(body.stop_sequences, 'stop_sequences').filter(
+      (one): one is string => typeof one === 'string' && one !== '',
+    ),
     streamed: body.stream === true,
     endUser: asText(asObject(body.metadata)?.user_id),
     output:

@@ -10,9 +10,8 @@ import {
   type ReasoningSettings,
   type SeenField,
 } from '../conversation.ts'
-import { countOf } from '../json.ts'
 import { readAsked } from '../logprobs.ts'
-import { orFault, RequestError } from '../request-fault.ts'
+import { limitAt, orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { responsesFields } from './fields.ts'
 import { readInput } from './read-input.ts'
@@ -84,7 +83,7 @@ function readSettings(body: JsonObject): ConversationSettings {
   const text = asObject(body.text) ?? {}
   return {
     ...blankSettings,
-    maxOutput: countOf(body.max_output_tokens),
+    maxOutput: limitAt(body.max_output_tokens, 'max_output_tokens'),
     temperature: body.temperature ?? null,
     topP: body.top_p ?? null,
     streamed: body.stream === true,

@@ -1,6 +1,7 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
 import { countOf } from '../json.ts'
+import { listAt } from '../request-fault.ts'
 import { searchName } from '../search-choice.ts'
 import { putWithin } from './namespaces.ts'
 import type { SkipObject } from './read-content.ts'
@@ -24,7 +25,7 @@ export function readTools(body: JsonObject, skip: SkipObject): Tool[] {
 }
 
 function readToolList(list: unknown, base: string, maxUses: number | null, skip: SkipObject): Tool[] {
-  return asArray(list).flatMap((value, index): Tool[] => {
+  return listAt(list, base).flatMap((value, index): Tool[] => {
     const tool = asObject(value)
     if (tool === null) return []
     const path = `${base}[${index}]`
