@@ -217,7 +217,7 @@ const joinedBytes = 16 * 1024
 async function passError(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
   const { arrival, trace } = call
   const { head } = answer.gated
-  const body = await readError(call, answer, answer.error?.body ?? Buffer.alloc(0))
+  const body = await readError(call, answer)
   if (!Buffer.isBuffer(body)) return reject(arrival, body)
   if (arrival.reply.opened) {
     const reason = `The provider answered ${head.status} after the stream was opened.`
@@ -239,11 +239,11 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
 }
 
 /** An error may repeat what the model wrote (`failed_generation`), or the prompt with its placeholders. */
-async function readError({ content }: Call, { leg, gated }: Answer, body: Buffer): Promise<Buffer | Fault> {
+async function readError({ content }: Call, { leg, gated, error }: Answer): Promise<Buffer | Fault> {
+  const body = error?.body ?? Buffer.alloc(0)
   if (content?.readsAnswer !== true || body.length === 0) return body
   const { ContentStage } = await contentStage()
   const stage = new ContentStage(leg, content)
-  const encoding = findHeader(gated.head.headers, 'content-encoding')
-  const isPlain = encoding === null || encoding === 'identity'
-  return (isPlain ? null : stage.faultIfUnread) ?? (await stage.whole(body))
+  const isPlain = (findHeader(gated.head.headers, 'content-encoding') ?? 'identity') === 'identity'
+  return isPlain ? stage.whole(body) : (stage.faultIfUnread ?? body)
 }

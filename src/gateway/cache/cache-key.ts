@@ -32,10 +32,8 @@ export function cacheKey(call: Call, route: SnapshotRoute): string {
 /** A provider may answer otherwise for a header that nobody here knows: others must not get that answer. */
 function askedHeaders({ arrival, presented }: Call): string[] {
   const sent = headersUp(arrival.request.rawHeaders, presented, [], [])
-  const asked: string[] = []
-  for (let at = 0; at + 1 < sent.length; at += 2)
-    if (!harmlessHeader.test(sent[at] ?? '')) asked.push(`${sent[at]}: ${sent[at + 1]}`)
-  return asked.sort()
+  const asked = sent.map((name, at) => (at % 2 === 1 || harmlessHeader.test(name) ? '' : `${name}: ${sent[at + 1]}`))
+  return asked.filter((header) => header !== '').sort()
 }
 
 const policyDigests = new WeakMap<EffectivePolicy, string>()

@@ -4,7 +4,7 @@ import type { Edit } from '../../core/json-scan.ts'
 import { replaceData, SseFramer } from '../../core/sse.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import { applyEdits } from '../../lanes/patch-body.ts'
-import { ArgumentsScan, shortestArgument } from '../../policy/content/arguments-scan.ts'
+import { type ArgumentsScan, scanFor, shortestArgument } from '../../policy/content/arguments-scan.ts'
 import { type ScanContext, TextScan } from '../../policy/content/text-scan.ts'
 import type { AnswerStage, Passed, StagePass } from '../answer/stage.ts'
 import { type Leg, notePatch } from '../upstream/leg.ts'
@@ -30,8 +30,8 @@ interface OpenText {
 /** Whose answer it is. */
 type AnsweredCall = Pick<Leg, 'call' | 'match'>
 
-/** More texts at once, or more held back, than any real answer has. */
-const mostOpenTexts = 2000
+/** More texts at once, or more held back, than any real answer has. A text costs so much beside what is kept for it. */
+const textCost = 8192
 const mostKept = 16 * 1024 * 1024
 const mostWaiting = 1024 * 1024
 
@@ -131,7 +131,7 @@ export class ContentStage implements AnswerStage {
 
   /** `read`: the piece of an event like the one before, as `RepeatedEvent` says; undefined: nobody has asked yet. */
   *#event(event: StreamEvent, pass: Buffer | null, read: StreamedPiece | null | undefined): ScanSteps<Passed> {
-    if (event.part !== 'whole' && event.part !== 'cut') return tooLarge
+    if (event.part !== 'whole' && event.part !== 'cut') return unreadable
     // What the gateway asked for itself is hidden, and has no text.
     if (pass === null) return null
     const passed = pass === event.bytes ? event : frameAgain(event, pass)
@@ -198,8 +198,7 @@ export class ContentStage implements AnswerStage {
       known.event = event
       return known
     }
-    if (this.#openTexts.size >= mostOpenTexts) throw new Error('the answer has too many texts at once')
-    const scan = piece.isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
+    const scan = scanFor(piece, this.#context)
     const open: OpenText = { piece, event, scan, waiting: this.#mayBlock && piece.isTool ? '' : null, kept: 0 }
     this.#openTexts.set(piece.textId, open)
     return open
@@ -220,10 +219,10 @@ export class ContentStage implements AnswerStage {
 
   /** Its last event is kept with what is held back, and a provider chooses how large both are. */
   #count(open: OpenText): void {
-    const kept = open.event.bytes.length + open.scan.held
-    this.#kept += kept - open.kept
-    open.kept = kept
-    if (this.#kept > mostKept) throw new Error('the answer has too many long texts at once')
+    this.#kept -= open.kept
+    open.kept = textCost + open.event.bytes.length + open.scan.held
+    this.#kept += open.kept
+    if (this.#kept > mostKept) throw new Error('it has too many texts at once')
   }
 
   /** What is left of the text. */
@@ -270,7 +269,7 @@ export class ContentStage implements AnswerStage {
       if (known.has(node.start)) continue
       others = true
       this.#at = path
-      const scan = isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
+      const scan = scanFor({ isJson }, this.#context)
       const written = yield* scanWhole(text, scan)
       yield
       if (written !== text) edits.push({ span: node, text: JSON.stringify(written) })
@@ -286,7 +285,7 @@ export class ContentStage implements AnswerStage {
     const edits: Edit[] = this.#hidden(logprobs)
     for (const { node, text, path, isJson } of texts) {
       this.#at = path
-      const scan = isJson ? new ArgumentsScan(this.#context) : new TextScan(this.#context)
+      const scan = scanFor({ isJson }, this.#context)
       const written = await scanSliced(text, scan, turn)
       if (this.#leg.call.abort.aborted || this.#context.refused !== null) return edits
       if (written !== text) edits.push({ span: node, text: JSON.stringify(written) })
@@ -361,9 +360,5 @@ const nameFor = (name: string) => (name === 'content_block_start' ? 'content_blo
 
 const unreadable = fault(
   'policy_denied',
-  'Content rules apply to the answer, and it could not be read: it is too large, or came compressed or malformed. Ask for less of it.',
-)
-const tooLarge = fault(
-  'policy_denied',
-  'Content rules apply to the answer, and an event of it is too large to be looked at. Ask for less of it.',
+  'Content rules apply to the answer, and it could not be read: it, or an event of it, is too large, or it came compressed or malformed. Ask for less of it.',
 )

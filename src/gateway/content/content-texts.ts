@@ -30,43 +30,34 @@ export interface FoundTexts {
 }
 
 /** Their values name things, or steer the call. */
-export const fixedNames: ReadonlySet<string> = new Set(
+export const fixedNames = words(
   `type role id object status call_id tool_call_id tool_use_id item_id previous_response_id prompt_cache_key user user_id
   safety_identifier service_tier encrypted_content signature thoughtSignature thought_signature media_type mime_type
   mimeType file_id fileUri file_uri finish_reason finishReason stop_reason system_fingerprint responseId modelVersion
-  model obfuscation event_id response_id stream_id conversation_id container`.split(/\s+/),
+  model obfuscation event_id response_id stream_id conversation_id container`,
 )
 /** Their values may be files in base64. */
-export const fileNames: ReadonlySet<string> = new Set(
-  'data file_data fileData b64_json partial_image_b64 url image_url bytes bytesBase64Encoded audio image'.split(' '),
+export const fileNames = words(
+  'data file_data fileData b64_json partial_image_b64 url image_url bytes bytesBase64Encoded audio image',
 )
 /** Content that others than the gateway read. */
-export const unseenNames: ReadonlySet<string> = new Set(
+export const unseenNames = words(
   `image_url input_audio file_data fileData inlineData inline_data file_url image_file b64_json bytesBase64Encoded gcsUri video_url
-  audio_url document_url`.split(/\s+/),
+  audio_url document_url`,
 )
 /** In a prompt, content that others read; an answer only cites it. */
-export const fileIdNames: ReadonlySet<string> = new Set(
-  'file_id file_ids input_file_id training_file validation_file'.split(' '),
-)
-export const unseenTypes: ReadonlySet<string> = new Set([
-  'image',
-  'input_image',
-  'input_file',
-  'file',
-  'input_audio',
-  'image_generation_call',
-])
+export const fileIdNames = words('file_id file_ids input_file_id training_file validation_file')
+export const unseenTypes = words('image input_image input_file file input_audio image_generation_call')
 /** Arguments of tools, and schemas of tools and answers: what is named like a file there is none. */
-const dataNames = new Set(
+const dataNames = words(
   `args arguments parameters parametersJsonSchema parameters_json_schema input_schema inputSchema json_schema schema
-  responseSchema response_schema responseJsonSchema response_json_schema`.split(/\s+/),
+  responseSchema response_schema responseJsonSchema response_json_schema`,
 )
 const argumentsName = /^arg(?:ument)?s$/
 /** JSON as the client or the model makes it: its names and numbers may be content too. */
 const freeNames = new Set([...dataNames, 'input', 'response', 'output', 'metadata', 'structuredContent'])
 /** JSON in a text. */
-const jsonNames = new Set(['arguments', 'partial_json'])
+const jsonNames = words('arguments partial_json')
 const smallestFile = 256
 const answerRole = /^(?:assistant|model)$/
 /** What a client notes for itself, which is never a file. */
@@ -76,8 +67,8 @@ const plainName = /^[A-Za-z_]{1,16}$/
 /** An argument of a tool that comes by its place (Gemini's `partialArgs`). */
 const numberArgument = 'numberValue'
 
-export const logprobNames: ReadonlySet<string> = new Set(['logprobs', 'logprobsResult', 'top_logprobs'])
-export const tokenNames: ReadonlySet<string> = new Set(['input', 'prompt'])
+export const logprobNames = words('logprobs logprobsResult top_logprobs')
+export const tokenNames = words('input prompt')
 
 /**
  * All texts of a prompt or an answer: every string but what is known to be none, and numbers that may be content.
@@ -103,20 +94,14 @@ const nowhere: Surroundings = { isFixed: false, isAnswer: false, isFree: false, 
 /** Values in between which others may have their turn: a small body may hold very many. */
 const valuesAtOnce = 500
 
-/** An object or array of which only the first values have been looked at. */
-interface OpenNode {
-  next: number
-  readonly count: number
-  look(index: number): void
-}
-
 /** `findTexts()` in steps. */
 export class TextFinder {
   readonly found: FoundTexts = { texts: [], unseen: false, logprobs: [] }
   readonly #bytes: Buffer
   readonly #side: ContentSide
   readonly #shortest: number
-  readonly #open: OpenNode[] = []
+  /** Of the objects and arrays that are open: each looks at one value more; false: it has no more. */
+  readonly #open: (() => boolean)[] = []
 
   constructor(bytes: Buffer, root: JsonNode, side: ContentSide, shortest: number) {
     this.#bytes = bytes
@@ -130,8 +115,7 @@ export class TextFinder {
     for (let left = valuesAtOnce; left > 0; left--) {
       const open = this.#open.at(-1)
       if (open === undefined) return false
-      if (open.next < open.count) open.look(open.next++)
-      else this.#open.pop()
+      if (!open()) this.#open.pop()
     }
     return true
   }
@@ -154,11 +138,11 @@ export class TextFinder {
   }
 
   #each<Value>(values: readonly Value[], look: (value: Value, index: number) => void): void {
-    this.#open.push({
-      next: 0,
-      count: values.length,
-      // biome-ignore lint/style/noNonNullAssertion: the index is below the count
-      look: (index) => look(values[index]!, index),
+    const entries = values.entries()
+    this.#open.push(() => {
+      const { done, value } = entries.next()
+      if (done !== true) look(value[1], value[0])
+      return done !== true
     })
   }
 
@@ -234,10 +218,11 @@ function holdsTokens({ items }: { items: readonly JsonNode[] }): boolean {
 
 /** Base64, or an address that holds it. */
 function isFile(text: string): boolean {
-  const address = text.startsWith('data:') ? text.slice(0, 500).indexOf(base64Mark) : -1
-  if (address >= 0) return isBase64(text.slice(address + base64Mark.length))
-  return text.length >= smallestFile && isBase64(text)
+  return (text.length >= smallestFile || text.startsWith('data:')) && fileForm.test(text)
 }
 
-const base64Mark = ';base64,'
-const isBase64 = (text: string) => /^[0-9A-Za-z+/_-]+={0,2}$/.test(text)
+const fileForm = /^(?:data:[^,]{0,500};base64,)?[\w+/-]+={0,2}$/
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/))
+}

@@ -49,9 +49,7 @@ export function buildDelta(index: string, name: 'text' | 'thinking'): FlushText 
 /** The same event with another text, and none in the place of all that it has said before. */
 export function refill(data: Buffer, node: TextNode): FlushText {
   return (text) => {
-    const root = readNodes(data)
-    if (root === null) throw new Error('an event of the answer cannot be read again')
-    const { texts, logprobs } = findTexts(data, root, 'answer')
+    const { texts, logprobs } = findTexts(data, readNodes(data) ?? node, 'answer')
     const others = texts.filter((other) => other.node.start !== node.start)
     return applyEdits(data, [
       { span: node, text: JSON.stringify(text) },

@@ -2,10 +2,9 @@ import type { ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import { type JsonNode, memberOf, readNodes } from '../../core/json-nodes.ts'
 import type { Inspection, Match } from '../../lanes/contract.ts'
-import { ArgumentsScan, shortestArgument } from '../../policy/content/arguments-scan.ts'
+import { scanFor, shortestArgument } from '../../policy/content/arguments-scan.ts'
 import { type ContentPolicy, readyRules } from '../../policy/content/compile.ts'
 import { highestIn, Placeholders } from '../../policy/content/placeholders.ts'
-import { TextScan } from '../../policy/content/text-scan.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
 import { CallContent, failedRule } from './call-content.ts'
@@ -100,8 +99,7 @@ export async function inspectBody(
   for (const text of texts) {
     if (text.isFixed && kept.length === 0) continue
     at = text.path
-    const own = text.isFixed ? forFixed : context
-    const scan = text.isJson ? new ArgumentsScan(own) : new TextScan(own)
+    const scan = scanFor(text, text.isFixed ? forFixed : context)
     const written = await scanSliced(joined.get(text) ?? text.text, scan, turn)
     if (abort.aborted || context.refused !== null) return context.refused
     if (!text.isFixed && written !== text.text) content.edits.push({ span: text.node, text: JSON.stringify(written) })

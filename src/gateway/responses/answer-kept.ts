@@ -34,13 +34,11 @@ export async function answerKept(
 async function show(call: Call, document: Buffer): Promise<Buffer | Fault> {
   const { contentPolicies, match } = call
   if (contentPolicies === null) return document
-  const [{ inspectPrompt }, { ContentStage }] = await Promise.all([
-    import('../content/inspect-prompt.ts'),
-    import('../content/content-stage.ts'),
-  ])
+  const { inspectPrompt } = await import('../content/inspect-prompt.ts')
+  const { ContentStage } = await import('../content/content-stage.ts')
   const denied = await inspectPrompt(call, contentPolicies)
   if (denied !== null || call.content === null) return denied ?? document
-  return await new ContentStage({ call, match }, call.content).whole(document)
+  return new ContentStage({ call, match }, call.content).whole(document)
 }
 
 function write(

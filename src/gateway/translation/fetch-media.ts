@@ -10,7 +10,8 @@ import { outOfMemory } from '../request/memory-budget.ts'
 /** Of all that one request names together. */
 const mostBytes = 20_000_000
 /** What comes is held in pieces, as a whole and in base64. */
-const heldTimes = 2 + 4 / 3
+const heldTimes = 4
+const noMemory = ''
 const mostAddresses = 20
 const timeoutMs = 10_000
 const mostRedirects = 3
@@ -44,8 +45,7 @@ export async function fetchMedia(
   try {
     for (const [url, part] of wanted) {
       const bytes = await fetch.get(url)
-      if (fetch.outOfMemory) return outOfMemory()
-      if (typeof bytes === 'string') return refused(part, bytes)
+      if (typeof bytes === 'string') return bytes === noMemory ? outOfMemory() : refused(part, bytes)
       const data = bytes.toString('base64')
       const type = sniffType('', data)
       const fits = part.kind === 'image' ? type.startsWith('image/') : type === 'application/pdf'
@@ -65,7 +65,6 @@ function refused({ path, kind }: MediaPart, why: string): Fault {
 
 /** One after another, within one limit of bytes and one of time. */
 class MediaFetch {
-  outOfMemory = false
   readonly #transport: Transport
   readonly #reserve: (bytes: number) => boolean
   #left = mostBytes
@@ -121,9 +120,8 @@ class MediaFetch {
         onData: (chunk) => {
           this.#left -= chunk.length
           if (this.#left < 0) return resolve(`it is larger than ${formatBytes(mostBytes)}`)
-          this.outOfMemory ||= !this.#reserve(Math.ceil((mostBytes - this.#left) * heldTimes))
-          if (this.outOfMemory) resolve('there is no memory for it')
-          else chunks.push(chunk)
+          if (this.#reserve((mostBytes - this.#left) * heldTimes)) chunks.push(chunk)
+          else resolve(noMemory)
         },
         onEnd: () => resolve(Buffer.concat(chunks)),
         onError: ({ message }) => resolve(message.replace(/\.$/, '')),

@@ -25,10 +25,6 @@ export class ArgumentsScan {
     this.#shortest = shortestArgument(context.rules)
   }
 
-  get blocked(): boolean {
-    return this.#blocked
-  }
-
   get held(): number {
     return this.#text?.held ?? 0
   }
@@ -108,6 +104,11 @@ export class ArgumentsScan {
     this.#blocked ||= text.blocked
     return out === number ? number : JSON.stringify(out)
   }
+}
+
+/** For a text of its own, or JSON in one. */
+export function scanFor({ isJson }: { isJson: boolean }, context: ScanContext): TextScan | ArgumentsScan {
+  return isJson ? new ArgumentsScan(context) : new TextScan(context)
 }
 
 /** A shorter one holds nothing that a detector looks for, and there are many of them. */

@@ -10,10 +10,11 @@ const otherShapes = '\\u{ff01}-\\u{ff5e}\\u{1d400}-\\u{1d7ff}'
 const hyphens = '\\u{2010}-\\u{2013}\\u{2212}\\u{fe58}\\u{fe63}'
 const spaces = '\\u{a0}\\u{2000}-\\u{200a}\\u{202f}\\u{205f}\\u{3000}'
 const isDisguised = new RegExp(`[${invisible}${otherShapes}${hyphens}${spaces}]`, 'u')
-const isInvisible = new RegExp(`^[${invisible}]`, 'u')
-const hasOtherShape = new RegExp(`^[${otherShapes}]`, 'u')
-const isHyphen = new RegExp(`^[${hyphens}]`, 'u')
-const isSpace = new RegExp(`^[${spaces}]`, 'u')
+const oneOf = (set: string) => new RegExp(`^[${set}]`, 'u')
+const isInvisible = oneOf(invisible)
+const hasOtherShape = oneOf(otherShapes)
+const isHyphen = oneOf(hyphens)
+const isSpace = oneOf(spaces)
 
 /** What stands in the bytes of a text, read as Latin-1, that is not plain; it also stands in some that are. */
 export const disguisedBytes = String.raw`\xc2[\xa0\xad]|\xcd\x8f|\xd8\x9c|\xe1\xa0|\xe2\x80[\x80-\x93\xaa-\xaf]|\xe2\x81[\x9f-\xaf]|\xe2\x88\x92|\xe3\x80\x80|\xef[\xb8\xb9\xbb-\xbd\xbf]|\xf0\x9d|\xf3\xa0`

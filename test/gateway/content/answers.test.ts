@@ -309,7 +309,7 @@ describe('an event of more than 1 MiB', () => {
       openai.body,
       chatOf((content) => ({ content }))(['a ', 'x'.repeat(1_100_000)]),
     )
-    expect(text).toContain('too large to be looked at')
+    expect(text).toContain('an event of it, is too large')
     expect(text.length).toBeLessThan(10_000)
   })
 })
