@@ -87,6 +87,14 @@ describe('requests a minute', () => {
     expect(await send(`${plane.baseUrl}/v1/models`, list)).toMatchObject({ status: 429 })
   })
 
+  it('count nothing that a budget refuses', async () => {
+    const plane = await start({ rpm: 2, tpm: 100_000, budgetTokensDay: 1 })
+    const refused = await ask(plane)
+    expectLaneError('openai', refused, 'budget_exceeded')
+    await expect.poll(() => plane.limits.used(limit('requests', 2))).toBe(0)
+    expect(plane.limits.used(limit('tokens', 100_000))).toBe(0)
+  })
+
   it('of 0 let nothing pass, and tell the client not to try again', async () => {
     const plane = await start({ rpm: 0 })
     const refused = await ask(plane)

@@ -66,8 +66,10 @@ function expectTokens({ inputTokens, inspection, outputCap }: Call): number {
 }
 
 /** At its end: of limits, and of budgets. What reports no usage stays as it was estimated, but an error used nothing. */
-export function releaseLimits({ gateway, limits }: Arrival, { tokens, status }: RequestEnd): void {
+export function releaseLimits({ gateway, limits, trace }: Arrival, { tokens, status, error }: RequestEnd): void {
   if (limits === null || limits.hold === null) return
+  // Content rules and budgets come after them: what they refuse has not counted.
+  if (error?.origin === 'policy' && trace.attempts.length === 0) return gateway.limits.cancel(limits.hold)
   if (tokens !== null) gateway.limits.correctTokens(limits.hold, tokens.input + tokens.output)
   else if (status >= 400 && status !== 499) gateway.limits.correctTokens(limits.hold, 0)
   gateway.limits.release(limits.hold)

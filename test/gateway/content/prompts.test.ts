@@ -196,7 +196,7 @@ describe('a secret in a prompt', () => {
     // In two parts of a thought that its provider has signed, and of one that it has not.
     const [half, rest] = [key.slice(0, 15), key.slice(15)]
     const thought = (signature: string) =>
-      `{"contents":[{"parts":[{"thought":true,"text":"${half}"${signature}},{"thought":true,"text":"${rest}"${signature}}]}]}`
+      `{"contents":[{"role":"model","parts":[{"thought":true,"text":"${half}"${signature}},{"thought":true,"text":"${rest}"${signature}}]}]}`
     const signed = await send('masks', generate, thought(',"thoughtSignature":"c2ln"'))
     expect([signed.sent, signed.signals]).toEqual([thought(',"thoughtSignature":"c2ln"'), []])
     expect((await send('masks', generate, thought(''))).signals).toMatchObject([{ data: { places: 1 } }])
