@@ -4,10 +4,9 @@ import type { ContentRule } from '../../../src/core/content-rules.ts'
 import { readNodes } from '../../../src/core/json-nodes.ts'
 import { findTexts } from '../../../src/gateway/content/content-texts.ts'
 import { mayMatch } from '../../../src/gateway/content/may-match.ts'
-import { ArgumentsScan } from '../../../src/policy/content/arguments-scan.ts'
+import { scanFor } from '../../../src/policy/content/arguments-scan.ts'
 import { readyRules } from '../../../src/policy/content/compile.ts'
 import { Placeholders } from '../../../src/policy/content/placeholders.ts'
-import { TextScan } from '../../../src/policy/content/text-scan.ts'
 
 const rule = (detector: string): ContentRule => ({
   ...{ name: 'keys', detector, pattern: null, action: 'redact', on: ['prompt', 'answer'], reversible: false },
@@ -27,7 +26,7 @@ function lookAtAll(bytes: Buffer, side: 'prompt' | 'answer'): boolean {
     },
   }
   const { texts, unseen, logprobs } = findTexts(bytes, root, side)
-  for (const { text, isJson } of texts) (isJson ? new ArgumentsScan(context) : new TextScan(context)).whole(text)
+  for (const { text, isJson } of texts) scanFor({ isJson }, context).whole(text)
   return found || unseen || logprobs.length > 0
 }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ArgumentsScan } from '../../../src/policy/content/arguments-scan.ts'
+import { scanFor } from '../../../src/policy/content/arguments-scan.ts'
 import { all, contextOf, cut, key, pem, rule } from './scan-context.ts'
 
 describe('arguments', () => {
   async function runArguments(pieces: readonly string[], rules = all) {
-    const scan = new ArgumentsScan(await contextOf(rules))
+    const scan = scanFor({ isJson: true }, await contextOf(rules))
     return pieces.map((piece) => scan.push(piece)).join('') + scan.end()
   }
 
@@ -60,7 +60,7 @@ describe('arguments', () => {
   it('stay as they are where they are cut off', async () => {
     const json = '{"a":["x\\u00e9\\ny", 12345, true],"b":"\\u0041\\\\"}'
     for (let at = 0; at <= json.length; at++)
-      expect(new ArgumentsScan(await contextOf(all)).whole(json.slice(0, at))).toBe(json.slice(0, at))
+      expect(scanFor({ isJson: true }, await contextOf(all)).whole(json.slice(0, at))).toBe(json.slice(0, at))
   })
 
   it('hide a private key of any length, and what follows it stays as it is written', async () => {
@@ -81,7 +81,7 @@ describe('arguments', () => {
     ['a number at the end', ['4111', '111111111111']],
   ])('end where %s is blocked, of which nothing comes out', async (_, pieces) => {
     const context = await contextOf([rule('stop', { detector: 'personal', action: 'block' })])
-    const scan = new ArgumentsScan(context)
+    const scan = scanFor({ isJson: true }, context)
     const out = pieces.map((piece) => scan.push(piece)).join('') + scan.end()
     expect(pieces[0]?.startsWith(out)).toBe(true)
     expect(out).not.toMatch(/jane|4111/)
