@@ -10,6 +10,7 @@ import type { OutboxState } from '../store/replica/outbox-types.ts'
 import type { ForeignRecord, RowChange, SharedRow } from '../store/replica/replica-types.ts'
 import type { SharedPage } from '../store/replica/shared-change.ts'
 import type { BodyRow } from '../store/schema.ts'
+import type { AlertQuestions } from './alert-questions.ts'
 import type { BudgetQuestions } from './budget-questions.ts'
 import type { WithoutServer } from './limits/windows.ts'
 import type { SeenMark } from './lost-changes.ts'
@@ -125,7 +126,7 @@ export interface ServerFacts {
 }
 
 /** What the thread answers, by what it is asked. */
-export interface Questions extends BudgetQuestions, PurgeQuestions, RepriceQuestions {
+export interface Questions extends AlertQuestions, BudgetQuestions, PurgeQuestions, RepriceQuestions {
   /** The cluster that is there; null: none. */
   find: { input: null; output: { cluster: string; sequence: number; members: ClusterPeer[] } | null }
   /** The server itself, for whoever looks after it. */

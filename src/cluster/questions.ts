@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { certainlyAhead } from '../core/clock-apart.ts'
+import { alertAnswerers } from './alert-questions.ts'
 import { budgetAnswerers } from './budget-questions.ts'
 import { createBudgets } from './budget-schema.ts'
 import { PostgresRefusal } from './connect.ts'
@@ -7,6 +8,7 @@ import type { SeenMark } from './lost-changes.ts'
 import type { ClusterPeer, ClusterQuestion, JoinRequest, PartQuestion, Questions, ServerFacts } from './protocol.ts'
 import { purgeAnswerers } from './records/purge.ts'
 import { repriceAnswerers } from './records/reprice.ts'
+import { alertReportsPart } from './schema/alert-reports.ts'
 import { channel, createSchema, schemaLevel, tryChanging } from './schema/configuration.ts'
 import { objectsPart } from './schema/objects.ts'
 import { raisePart } from './schema/parts.ts'
@@ -81,7 +83,7 @@ export const answerers: Answerers = {
       await client.query(createSchema)
       await client.query(createBudgets)
       // Nodes that may only read and write rows find all that they may come to need.
-      for (const part of [recordsPart, objectsPart, repricesPart]) await raisePart(client, part)
+      for (const part of [recordsPart, objectsPart, repricesPart, alertReportsPart]) await raisePart(client, part)
       for (let at = 0; at < rows.length; at += rowsAtOnce)
         await client.query(
           `insert into spgw.rows (name, key, row, sequence)
@@ -222,6 +224,7 @@ export const answerers: Answerers = {
     return found
   },
 
+  ...alertAnswerers,
   ...budgetAnswerers,
   ...purgeAnswerers,
   ...repriceAnswerers,

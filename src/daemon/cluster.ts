@@ -12,6 +12,8 @@ import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
 import type { StoreClient } from '../store/api.ts'
+import type { AlertReport } from './alerts/changes.ts'
+import { claimReports } from './cluster-alerts.ts'
 import { clusterFace } from './cluster-face.ts'
 import { ClusterTroubles, type ReportCluster } from './cluster-troubles.ts'
 import type { Foundation } from './foundation.ts'
@@ -46,6 +48,8 @@ export interface ClusterPart {
   wantLimit(want: LimitWant): void
   /** How long records, and captured bodies, are kept from now on. */
   keep(keeps: KeepTimes): void
+  /** Those of an alert's reports that this node is to send. */
+  claimReports(alertId: string, reports: readonly AlertReport[]): Promise<readonly AlertReport[]>
   stop(): Promise<void>
 }
 
@@ -84,9 +88,9 @@ class Announcing {
 
 /** Loaded only where the settings name a cluster. */
 export async function openCluster(options: ClusterOptions): Promise<ClusterPart> {
-  const { settings, dataDirectory, version, log } = options
-  const { store, keyring } = options.foundation
-  if (options.demo) refuseDemo()
+  const { settings, dataDirectory, version, log, foundation, demo } = options
+  const { store, keyring } = foundation
+  if (demo) refuseDemo()
   const name = settings.node ?? hostname()
   const address = toAddress(settings)
   let plane: StartedPlane['runtime'] | null = null
@@ -132,8 +136,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
     reportValkey: (listener) => limits.listen(listener),
     wantLimit: (want) => node.link.wantLimit(want),
     keep: (keeps) => records?.keep(keeps, node.link),
-    report: (listener) =>
-      troubles.listen(listener, node.state === null || node.trouble === notYet ? null : node.trouble),
+    report: (listener) => troubles.listen(listener, troubleOf(node)),
     async start({ counters, memory, runtime }) {
       plane = runtime
       // Before anybody is answered.
@@ -145,6 +148,7 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       announcing.start(() => describeNode({ node, troubles, limits }, runtime))
     },
     want: (want) => budgets?.want(want),
+    claimReports: (...asked) => claimReports({ node, name, settings }, ...asked),
     async stop() {
       announcing.stop()
       budgets?.stop()
@@ -152,6 +156,10 @@ export async function openCluster(options: ClusterOptions): Promise<ClusterPart>
       await node.close()
     },
   }
+}
+
+function troubleOf({ state, trouble }: ClusterNode): string | null {
+  return state === null || trouble === notYet ? null : trouble
 }
 
 function openLimits({ valkey }: ClusterSettings, send: (start: LimitsStart) => void): SharedLimits {

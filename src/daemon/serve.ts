@@ -107,6 +107,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     ...{ ...foundation, runtime },
     settings: () => control.settings,
     transport: () => control.transport.open(),
+    claim: cluster?.claimReports ?? null,
     log,
   })
   alerts.start()

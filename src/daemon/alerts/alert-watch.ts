@@ -5,7 +5,7 @@ import type { Transport } from '../../providers/contract.ts'
 import type { Alert, AlertDelivery } from '../../store/api.ts'
 import type { Log } from '../log.ts'
 import { TrafficWindow } from '../recent-traffic.ts'
-import { findChanges } from './changes.ts'
+import { type AlertReport, findChanges } from './changes.ts'
 import {
   type AlertCondition,
   diskCrossing,
@@ -29,6 +29,8 @@ export interface AlertWatchOptions extends Pick<AdminParts, 'store' | 'keyring' 
   settings(): CertificateFiles
   transport(): Promise<Transport>
   log: Log
+  /** On a node of a cluster: which of an alert's reports this node is to send. */
+  claim?: ((alertId: string, reports: readonly AlertReport[]) => Promise<readonly AlertReport[]>) | null
   now?(): number
 }
 
@@ -96,7 +98,7 @@ export class AlertWatch {
   }
 
   async #look(): Promise<void> {
-    const { store, runtime, settings } = this.#options
+    const { store, runtime, settings, claim } = this.#options
     const alerts = (await store.alerts.list()).filter(({ active }) => active)
     if (alerts.length === 0) return
     const now = this.#now()
@@ -107,9 +109,10 @@ export class AlertWatch {
     const reported = Map.groupBy(await store.alerts.crossings(), ({ alertId }) => alertId)
     for (const { id, events } of alerts) {
       const known = new Set((reported.get(id) ?? []).map(({ crossing }) => crossing))
-      const { crossed, ended, messages } = findChanges(events, conditions, known, { ...observed, unknown })
+      const { crossed, ended, reports } = findChanges(events, conditions, known, { ...observed, unknown })
       if (crossed.length + ended.length === 0) continue
-      const deliveries = messages.map((message) => makeDelivery(id, message, now))
+      const own = (await claim?.(id, reports)) ?? reports
+      const deliveries = own.map(({ message }) => makeDelivery(id, message, now))
       await store.alerts.raise(id, { time: this.#iso(), crossed, ended, deliveries })
     }
     // Of a clock that was ahead and was set back, the last time lies in the future.

@@ -4,7 +4,15 @@ import { type AlertCondition, lasts, providerCrossing } from './conditions.ts'
 export interface Changes {
   crossed: string[]
   ended: string[]
-  messages: AlertMessage[]
+  reports: AlertReport[]
+}
+
+export interface AlertReport {
+  /** What was crossed, or is over. */
+  crossing: string
+  /** What was crossed with it, and is not reported by itself any more. */
+  includes: readonly string[]
+  message: AlertMessage
 }
 
 interface Look {
@@ -26,16 +34,22 @@ export function findChanges(
   const fresh = wanted.filter(({ fires, crossing }) => fires && !reported.has(crossing))
   const current = new Set([...unknown, ...conditions.map(({ crossing }) => crossing)])
   const ended = [...reported].filter((crossing) => !current.has(crossing) && !lasts(crossing))
-  const recovered = ended.flatMap((crossing): AlertMessage[] => {
+  const recovered = ended.flatMap((crossing): AlertReport[] => {
     const provider = providers.find(({ id }) => crossing === providerCrossing(id))
     if (provider === undefined || !events.includes('provider')) return []
     const text = `Provider ${provider.name} works again.`
     const data = { resource: `provider:${provider.name}`, scope: null, percent: null, text }
-    return [{ type: 'provider.recovered', timestamp, data }]
+    return [{ crossing, includes: [], message: { type: 'provider.recovered', timestamp, data } }]
   })
   return {
     crossed: fresh.flatMap(({ crossing, includes }) => [crossing, ...includes]),
     ended,
-    messages: [...fresh.map(({ type, data }) => ({ type, timestamp, data })), ...recovered],
+    reports: [
+      ...fresh.map(({ crossing, includes, type, data }) => ({
+        ...{ crossing, includes },
+        message: { type, timestamp, data },
+      })),
+      ...recovered,
+    ],
   }
 }

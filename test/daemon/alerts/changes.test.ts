@@ -47,15 +47,18 @@ function follow(looks: readonly Look[]): { said: Said[]; reported: Set<string> }
   for (const each of looks) {
     now += each.passed
     const seen = observed(each, now)
-    const { crossed, ended, messages } = findChanges(alertEvents, findAlertConditions(seen), reported, {
+    const { crossed, ended, reports } = findChanges(alertEvents, findAlertConditions(seen), reported, {
       ...seen,
       unknown: new Set(),
     })
     // What is over was reported, and what is reported was not.
     for (const crossing of ended) expect(reported.delete(crossing)).toBe(true)
     for (const crossing of crossed) reported.add(crossing)
-    for (const { type } of messages) said.push({ type, crossings: crossed })
-    expect(messages.every(({ timestamp }) => timestamp === new Date(now).toISOString())).toBe(true)
+    for (const {
+      message: { type },
+    } of reports)
+      said.push({ type, crossings: crossed })
+    expect(reports.every(({ message }) => message.timestamp === new Date(now).toISOString())).toBe(true)
   }
   return { said, reported }
 }

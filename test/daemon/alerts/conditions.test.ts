@@ -27,13 +27,13 @@ function follow(looks: Partial<Observed>[], events: readonly (typeof all)[number
   const reported = new Set<string>()
   return looks.map((look) => {
     const observed = { ...quiet, ...look }
-    const { crossed, ended, messages } = findChanges(events, findAlertConditions(observed), reported, {
+    const { crossed, ended, reports } = findChanges(events, findAlertConditions(observed), reported, {
       ...observed,
       unknown: new Set(),
     })
     for (const crossing of crossed) reported.add(crossing)
     for (const crossing of ended) reported.delete(crossing)
-    return messages.map(({ type, data }) => `${type} ${data.percent ?? data.days ?? ''}`.trim())
+    return reports.map(({ message: { type, data } }) => `${type} ${data.percent ?? data.days ?? ''}`.trim())
   })
 }
 
