@@ -30,7 +30,6 @@ export class ResponsesStreamReader implements ReplyReader {
   /** A call came whose arguments are no JSON object. */
   #isBroken = false
   #out: ReplyEvent[] = []
-  readonly #callIds = new Set<string>()
 
   event(name: string, data: JsonObject): readonly ReplyEvent[] {
     this.#out = []
@@ -109,13 +108,12 @@ export class ResponsesStreamReader implements ReplyReader {
 
   #added({ item: value, output_index }: JsonObject): void {
     const item = asObject(value) ?? {}
-    const custom = item.type === 'custom_tool_call'
     // One that is said twice is one.
-    if ((item.type !== 'function_call' && !custom) || this.#parts.has(`${output_index}`)) return
+    if (!isCall(item) || this.#parts.has(`${output_index}`)) return
+    const custom = item.type === 'custom_tool_call'
     const part = this.#part(`${output_index}`, 'call')
     part.arguments = custom ? null : ''
-    const id = callIdOf(item)
-    if (id !== null) this.#callIds.add(id)
+    const id = asText(item.call_id) ?? asText(item.id)
     this.#out.push({ kind: 'call', part: part.number, id, name: asString(item.name), custom })
   }
 
@@ -232,11 +230,12 @@ export class ResponsesStreamReader implements ReplyReader {
     this.#start(response)
     // A server that sends nothing but the beginning and the end, or no events for calls.
     const isSilent = this.#parts.size === 0
+    // By no id: vLLM's end names each call by another id than its events did.
+    const hasCalls = [...this.#parts.values()].some(({ kind }) => kind === 'call')
     for (const [at, value] of asArray(response.output).entries()) {
       const item = asObject(value) ?? {}
-      const id = /^(?:function|custom_tool)_call$/.test(asString(item.type)) ? callIdOf(item) : null
       if (isSilent) this.#done({ item, output_index: at })
-      else if (id !== null && !this.#callIds.has(id)) this.#done({ item, output_index: id })
+      else if (!hasCalls && isCall(item)) this.#done({ item, output_index: `end ${at}` })
     }
     for (const [key, part] of this.#parts) this.#endCall(key, part.ended ? null : part.arguments)
     for (const name of lostOfResponse(response)) this.#out.push({ kind: 'dropped', name })
@@ -246,8 +245,8 @@ export class ResponsesStreamReader implements ReplyReader {
   }
 }
 
-function callIdOf(item: JsonObject): string | null {
-  return asText(item.call_id) ?? asText(item.id)
+function isCall({ type }: JsonObject): boolean {
+  return type === 'function_call' || type === 'custom_tool_call'
 }
 
 /** Where a server leaves out the number of an item, by its id. */

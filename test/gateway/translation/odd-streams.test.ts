@@ -80,6 +80,14 @@ describe.each(['chat', 'messages', 'generate'] as const)(
       expect(checkStream(client, written)).toEqual([])
     })
 
+    it('vLLM 47916: the ids of calls, which the end has others for', () => {
+      const [last = '', ...before] = eventsOf(responses).toReversed()
+      const renamed = last.replaceAll(/"(call_id|id)":"(call|fc|ctc)_[^"]*"/g, '"$1":"$2_other"')
+      expect(renamed).not.toBe(last)
+      const { written, error } = pass('responses', joined([...before.toReversed(), renamed]))
+      expect({ written, error }).toEqual({ written: pass('responses', responses).written, error: null })
+    })
+
     it('the same call twice, whose arguments are not what they were', () => {
       const { written, error } = pass('responses', joined(eventsOf(responses).flatMap((event) => [event, event])))
       expect(error?.code).toBe('provider_bad_response')
