@@ -266,7 +266,12 @@ export class LimitCounters {
   /** Milliseconds until so much of a limit a minute is free again that is used now. */
   freeIn(limit: Limit, amount: number, user: string | null = null): number {
     const row = this.#find(limit, user)
-    return row === null ? 0 : this.#counting.windowOf(limit.kind).wait(this.#rows, row, amount, this.#now())
+    if (row === null) return 0
+    const now = this.#now()
+    // What was used when, on all nodes, is not known here: all of it is free when the present bucket counts no longer.
+    if (this.#counting.isShared && amount >= this.used(limit, user))
+      return this.#counting.livesFor(this.#counting.epochAt(now) || Number.POSITIVE_INFINITY, now)
+    return this.#counting.windowOf(limit.kind).wait(this.#rows, row, amount, now)
   }
 
   #find({ perUser, counter }: Limit, user: string | null) {

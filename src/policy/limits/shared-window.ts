@@ -68,9 +68,6 @@ export async function nextAnswer(words: BigInt64Array, row: number, ms: number, 
 /** The bucket of a moment that may be in either of two; and of requests at once, which have none. */
 const none = 0
 
-/** For so long the present bucket counts after its end. */
-const laterBucketsMs = 60_000
-
 /** How a node of a cluster counts: an epoch is a bucket of the cluster's clock. */
 export function sharedCounting(clock: BucketClock): MinuteCounting {
   /** What could be used here, and, unless this node can be granted nothing, by what it heard last on others. */
@@ -99,12 +96,8 @@ export function sharedCounting(clock: BucketClock): MinuteCounting {
 
     used: ({ words }, row) => usedOf(words, row),
 
-    /**
-     * All of it when the present bucket counts no longer: what was used when, on all nodes, is not known here. Where it is not
-     * known when there is room for less, the next bucket may have some.
-     */
-    wait({ words }, row, missing, now) {
-      if (missing >= usedOf(words, row)) return clock.untilNext(now) + laterBucketsMs
+    /** Where it is not known when there is room, the next bucket may have some. */
+    wait({ words }, row, _missing, now) {
       const freesIn = Number(Atomics.load(words, row + sharedPlace.freesAt)) - now
       return Math.max(250, freesIn > 0 ? freesIn : clock.untilNext(now))
     },

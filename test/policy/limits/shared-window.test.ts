@@ -69,6 +69,15 @@ it('is all free again when the present bucket no longer counts', () => {
   expect([counters.freeIn(limit, 1), counters.freeIn(limit, 10)]).toEqual([2000, 65_000])
 })
 
+it('lets a client try again when an answer named, also where it needs the whole limit', () => {
+  const { admit, cell, counters, limit } = open('requests', 1)
+  cell.put(bucket, 1)
+  admit()
+  cell.answer(0, 6000, 7000)
+  expect(admit()).toMatchObject({ apart: 'held', waitMs: 2000 })
+  expect(counters.freeIn(limit, 1)).toBe(65_000)
+})
+
 it('takes nothing in another bucket, or where it is not certain in which it is', () => {
   const { admit, cell, clock, time } = open('requests')
   cell.put(bucket, 5)
