@@ -34,6 +34,8 @@ it('keeps apart what is asked with a header that a provider may go by, and not w
   expect(keyFor(key, ['X-Stainless-Lang', 'js', 'traceparent', '00-1', 'Host', 'a', 'X-Forwarded-For', 'b'])).toBe(
     plain,
   )
+  const traced = ['X-Amzn-Trace-Id', 'Root=1', 'X-Cloud-Trace-Context', '1/2', 'x-b3-traceid', '1', 'sentry-trace', '1']
+  expect(keyFor(key, [...traced, 'x-datadog-trace-id', '1', 'x-envoy-attempt-count', '1'])).toBe(plain)
   expect(keyFor(key, ['X-Portkey-Config', 'mine'])).not.toBe(plain)
   expect(keyFor(key, ['Idempotency-Key', 'k'])).not.toBe(plain)
   expect(keyFor(key, ['B', '2', 'A', '1'])).toBe(keyFor(key, ['a', '1', 'b', '2']))

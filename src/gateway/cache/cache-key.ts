@@ -5,9 +5,17 @@ import type { Call } from '../request/call.ts'
 import type { LiveConfiguration } from '../thread/read-model.ts'
 import { headersUp } from '../upstream/headers.ts'
 
-/** Headers that go up and differ between requests for the same answer: who asks, and by which id it is traced. */
-const harmlessHeader =
-  /^(?:user-agent|x-stainless-.*|x-(?:client-)?request-id|trace(?:parent|state)|baggage|cache-control|pragma)$/
+/**
+ * Headers that go up and differ between requests for the same answer: who asks, and by which id it is traced, as clients write it and
+ * whatever stands between them and the gateway.
+ */
+const harmlessNames = new Set(
+  `user-agent cache-control pragma true-client-ip x-client-ip request-id x-request-id x-client-request-id x-correlation-id traceparent
+  tracestate baggage b3 newrelic sentry-trace uber-trace-id elastic-apm-traceparent x-amzn-trace-id x-cloud-trace-context`.split(
+    /\s+/,
+  ),
+)
+const harmlessPrefix = /^x-(?:stainless|b3|datadog|envoy|azure)-/
 
 /**
  * What makes two requests the same: who may see the answer (project and environment, which no client can write), what was
@@ -32,8 +40,12 @@ export function cacheKey(call: Call, route: SnapshotRoute): string {
 /** A provider may answer otherwise for a header that nobody here knows: others must not get that answer. */
 function askedHeaders({ arrival, presented }: Call): string[] {
   const sent = headersUp(arrival.request.rawHeaders, presented, [], [])
-  const asked = sent.map((name, at) => (at % 2 === 1 || harmlessHeader.test(name) ? '' : `${name}: ${sent[at + 1]}`))
-  return asked.filter((header) => header !== '').sort()
+  const asked: string[] = []
+  for (let at = 0; at + 1 < sent.length; at += 2) {
+    const name = sent[at] ?? ''
+    if (!harmlessNames.has(name) && !harmlessPrefix.test(name)) asked.push(`${name}: ${sent[at + 1]}`)
+  }
+  return asked.sort()
 }
 
 const policyDigests = new WeakMap<EffectivePolicy, string>()
