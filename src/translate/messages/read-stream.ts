@@ -95,12 +95,7 @@ export class MessagesStreamReader implements ReplyReader {
   #add(index: number, delta: JsonObject): ReplyEvent[] {
     const block = this.#blocks.get(index)
     if (block === null) return []
-    // Some servers leave out how a text begins.
-    const type = asText(delta.type)?.replace(/_delta$/, '')
-    if (block === undefined)
-      return type === 'text' || type === 'thinking'
-        ? [...this.#begin(index, { type }), ...this.#add(index, delta)]
-        : [{ kind: 'dropped', name: `content[${index}].${type}` }]
+    if (block === undefined) return this.#addHeadless(index, delta)
     const { part } = block
     switch (delta.type) {
       case 'text_delta':
@@ -120,6 +115,13 @@ export class MessagesStreamReader implements ReplyReader {
       default:
         return [{ kind: 'dropped', name: `delta.${asText(delta.type) ?? 'unknown'}` }]
     }
+  }
+
+  /** Some servers leave out how a text begins. */
+  #addHeadless(index: number, delta: JsonObject): ReplyEvent[] {
+    const type = asText(delta.type)?.replace(/_delta$/, '') ?? 'unknown'
+    if (type === 'text' || type === 'thinking') return [...this.#begin(index, { type }), ...this.#add(index, delta)]
+    return [{ kind: 'dropped', name: `content[${index}].${type}` }]
   }
 
   #cite(part: number, value: unknown): ReplyEvent[] {

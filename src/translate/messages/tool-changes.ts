@@ -28,7 +28,7 @@ export function changeTools(
       if (asObject(block.cache_control) !== null)
         seen.push({ field: 'messages.content.cache_control:tool', path: `${path}.cache_control` })
       const tool = asObject(block.tool)
-      // Tools of a server that Anthropic calls: the table refuses the server.
+      // Tools of a server that Anthropic calls: the table lists the server.
       if (asString(tool?.server_name) !== '') continue
       changed = true
       const definition = asObject(tool?.definition)
