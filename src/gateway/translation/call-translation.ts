@@ -166,15 +166,14 @@ export class CallTranslation {
     if (wanted.size > 0) {
       const { gateway, trace, body } = this.#call
       const { fetchMedia } = await import('./fetch-media.ts')
-      const reserve = (bytes: number) => gateway.budget.reserve(body, body.bytes.length + bytes)
-      const found = await fetchMedia(gateway.transport, wanted, reserve)
+      const found = await fetchMedia(gateway.transport, wanted, gateway.budget)
       if (!(found instanceof Map)) {
         this.#unfetched = found
         return found
       }
       for (const [url, media] of found) this.#fetched.set(url, media)
       const bytes = [...this.#fetched.values()].reduce((sum, { data }) => sum + data.length, 0)
-      if (!reserve(bytes)) return outOfMemory()
+      if (!gateway.budget.reserve(body, body.bytes.length + bytes)) return outOfMemory()
       trace.note('media', `Fetched ${describeCount(found.size)} by address for ${provider.row.name}.`)
     }
     return this.#fetched.size === 0 ? conversation : placeMedia(conversation, this.#fetched)

@@ -5,7 +5,7 @@ import { refusePublicAddress } from '../../providers/address-guard.ts'
 import type { EgressOptions, Transport } from '../../providers/contract.ts'
 import type { MediaPart } from '../../translate/conversation.ts'
 import { sniffType } from '../../translate/media-type.ts'
-import { outOfMemory } from '../request/memory-budget.ts'
+import { type MemoryBudget, outOfMemory } from '../request/memory-budget.ts'
 
 /** Of all that one request names together. */
 const mostBytes = 20_000_000
@@ -27,20 +27,19 @@ export interface FetchedMedia {
   data: string
 }
 
-/**
- * What is at the addresses. A fault names the part at whose address nothing of use was found. `reserve`: memory for so many bytes in
- * all; false: there is none.
- */
+/** What is at the addresses. A fault names the part at whose address nothing of use was found. */
 export async function fetchMedia(
   transport: Transport,
   wanted: ReadonlyMap<string, MediaPart>,
-  reserve: (bytes: number) => boolean,
+  budget: Pick<MemoryBudget, 'reserve' | 'release'>,
 ): Promise<Map<string, FetchedMedia> | Fault> {
   const found = new Map<string, FetchedMedia>()
   const [first] = wanted.values()
   if (wanted.size > mostAddresses && first !== undefined)
     return refused(first, `the request names more than ${mostAddresses} addresses`)
-  const fetch = new MediaFetch(transport, reserve)
+  // Only for as long as it comes: then its base64 is all that is held.
+  const coming = { reserved: 0 }
+  const fetch = new MediaFetch(transport, (bytes) => budget.reserve(coming, bytes))
   const timeout = stallAwareTimeout(timeoutMs, () => fetch.expire(`it took longer than ${timeoutMs / 1000} s`))
   try {
     for (const [url, part] of wanted) {
@@ -55,6 +54,7 @@ export async function fetchMedia(
     return found
   } finally {
     timeout.cancel()
+    budget.release(coming)
   }
 }
 

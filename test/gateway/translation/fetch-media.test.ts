@@ -37,15 +37,16 @@ const part = (url: string, kind: 'image' | 'file' = 'image'): [string, MediaPart
   url,
   { kind, path: 'messages[0].content[1]', source: { kind: 'url', type: '', url } },
 ]
+const roomy = { reserve: () => true, release() {} }
 const fetchOne = (url: string, answers: Readonly<Record<string, Served>>, kind?: 'image' | 'file') =>
-  fetchMedia(serve(answers).transport, new Map([part(url, kind)]), () => true)
+  fetchMedia(serve(answers).transport, new Map([part(url, kind)]), roomy)
 
 describe('what is at an address', () => {
   const url = 'https://pictures.example/a?b=1'
 
   it('is told by its first bytes, whatever is said of it', async () => {
     const { transport, asked } = serve({ [url]: { headers: ['content-type', 'text/html'], chunks: [png] } })
-    const found = await fetchMedia(transport, new Map([part(url)]), () => true)
+    const found = await fetchMedia(transport, new Map([part(url)]), roomy)
     expect(found).toEqual(new Map([[url, { type: 'image/png', data: png.toString('base64') }]]))
     expect(asked).toMatchObject([
       {
@@ -60,13 +61,16 @@ describe('what is at an address', () => {
     expect(await fetchOne(url, { [url]: { chunks: [pdf] } }, 'file')).toBeInstanceOf(Map)
   })
 
-  it('is held only where there is memory for all that it takes on its way', async () => {
+  it('is held only where there is memory for all that it takes on its way, and only so long', async () => {
     const { transport, aborted } = serve({ [url]: { chunks: [png, Buffer.alloc(3_000_000), Buffer.alloc(3_000_000)] } })
     const asked: number[] = []
-    const found = await fetchMedia(transport, new Map([part(url)]), (bytes) => asked.push(bytes) < 2)
+    let released = 0
+    const reserve = (_: object, bytes: number) => asked.push(bytes) < 2
+    const found = await fetchMedia(transport, new Map([part(url)]), { reserve, release: () => released++ })
     expect(found).toMatchObject({ code: 'overloaded' })
     expect(aborted()).toBe(1)
     expect(asked[1]).toBeGreaterThan(9_000_000)
+    expect(released).toBe(1)
   })
 
   it.each([
