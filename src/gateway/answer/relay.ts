@@ -218,7 +218,10 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
   const { arrival, trace } = call
   const { head } = answer.gated
   const body = await readError(call, answer)
-  if (!Buffer.isBuffer(body)) return reject(arrival, body)
+  if (!Buffer.isBuffer(body)) {
+    answer.attempt.outcome = body.code
+    return reject(arrival, body)
+  }
   if (arrival.reply.opened) {
     const reason = `The provider answered ${head.status} after the stream was opened.`
     return reject(arrival, fault('provider_bad_response', reason))

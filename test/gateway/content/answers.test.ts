@@ -247,6 +247,7 @@ describe('a whole answer', () => {
       expect([masked.status, masked.text]).toEqual([400, failed.text.replace(token, '[TOKEN_1]')])
       const blocked = await ask('blocks', openai.path, openai.body, failed)
       expect([blocked.status, blocked.record.error?.code]).toEqual([403, 'policy_denied'])
+      expect(blocked.record.attempts).toMatchObject([{ status: 400, outcome: 'policy_denied' }])
       expect(blocked.text).not.toContain(token)
       expect((await ask('flags', openai.path, openai.body, failed)).text).toBe(failed.text)
     })
