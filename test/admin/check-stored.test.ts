@@ -33,7 +33,7 @@ it('says of a provider with one revision that there is none to go back to', asyn
   const { client } = await startTestGateway()
   await client.providers.add({ name: 'openai', kind: 'openai', credential })
   expect(await refusal(client.providers.rollback({ name: 'openai' }))).toMatchObject({
-    code: 'refused',
+    code: 'not_found',
     message: 'openai has only its first revision, so there is none to go back to.',
   })
 })

@@ -4,7 +4,7 @@ import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
-import { conflict, notFound, refused } from '../fault.ts'
+import { conflict, notFound, operationFault } from '../fault.ts'
 import { findProvider } from '../find.ts'
 import { addProvider } from './add-provider.ts'
 import { checkStored } from './check-stored.ts'
@@ -77,7 +77,8 @@ export const providers = {
     const provider = await findProvider(context, input.name)
     const number = input.revision ?? provider.activeRevision - 1
     if (number === 0)
-      throw refused(
+      throw operationFault(
+        'not_found',
         `${provider.name} has only its first revision, so there is none to go back to.`,
         `To change it: spgw providers edit ${provider.name}`,
       )
