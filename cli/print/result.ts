@@ -1,4 +1,5 @@
 import type { Column, Show } from '../../src/admin/contract/operation.ts'
+import { limitGroups } from '../../src/admin/contract/requests/limit-groups.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { escapeControls, valueAt } from '../../src/admin/contract/show-value.ts'
 import { isUnpriced } from '../../src/admin/contract/unpriced.ts'
@@ -70,7 +71,9 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   // For people: programs read the table from its first line.
   if (covered !== null && io.stdout.isTerminal) await io.stderr.write(`${view.paint('quiet', covered)}\n`)
   const all = rowsOf(show, output)
-  const rows = isCut(show, result.input, io) ? all.slice(0, show.first) : all
+  const { first } = show
+  const isCut = first !== undefined && result.input.limit === undefined && io.stdout.isTerminal
+  const rows = isCut ? limitGroups(all, result.input.by, first) : all
   if (rows.length === 0) return io.stderr.write(`${show.empty}\n`)
   await io.stdout.write(renderTable(columns ?? show.columns, rows, view))
   // A cell has room for one limit only.
@@ -80,13 +83,9 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   if (note !== null && io.stdout.isTerminal) await io.stderr.write(`${view.paint('quiet', note)}\n`)
   if (rows.length < all.length)
     await io.stderr.write(
-      `The first ${rows.length} of ${groupDigits(all.length)}. For more: --limit N; for all: --json\n`,
+      `Shown are ${rows.length} of ${groupDigits(all.length)}. For more: --limit N; for all: --json\n`,
     )
 }
-
-/** What is for a program is whole. */
-const isCut = ({ first }: Extract<Show, { as: 'table' }>, input: CommandResult['input'], io: Io) =>
-  first !== undefined && input.limit === undefined && io.stdout.isTerminal
 
 /** What is said below a table of costs in which some are missing; null: none is. */
 function describeUnpriced({ name }: Operation, rows: readonly unknown[]): string | null {

@@ -80,6 +80,9 @@ describe('requests.series', () => {
       ['n, 2xx', ['n', '2xx'], 1],
     ])
     expect(await client.requests.stats({ by: 'model', limit: 1 })).toMatchObject([{ group: 'm', requests: 3 }])
+    expect(await client.requests.stats({ by: 'day,model', limit: 1 })).toMatchObject([
+      { groups: [expect.anything(), 'm'] },
+    ])
     for (const by of ['nothing', 'key,key', 'key,model,tag', ''])
       expect(await refusal(client.requests.stats({ by }))).toMatchObject({ code: 'invalid' })
     const { groups } = await client.requests.series({ ...window, step: '1h', by: 'environment' })

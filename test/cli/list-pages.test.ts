@@ -52,9 +52,23 @@ describe('sums by what clients write', () => {
     const { lines, said } = await shown([])
     expect([lines, said]).toEqual([
       51,
-      expect.stringContaining('The first 50 of 1,200. For more: --limit N; for all: --json\n'),
+      expect.stringContaining('Shown are 50 of 1,200. For more: --limit N; for all: --json\n'),
     ])
-    expect(await shown(['--limit', '70'])).toEqual({ lines: 71, said: expect.not.stringContaining('first') })
+    expect(await shown(['--limit', '70'])).toEqual({ lines: 71, said: expect.not.stringContaining('Shown are') })
+  })
+
+  it('by day are those of the latest days, in their order', async () => {
+    const ofDays = Array.from({ length: 120 }, (_, index) => {
+      const groups = [`2026-0${1 + Math.floor(index / 40)}-01`, `m${index}`]
+      return { id: groups.join(), group: groups.join(', '), groups, requests: 120 - index, usd: 1 }
+    })
+    const { io } = await runLine(['requests', 'stats', '--by', 'day,model'], {
+      ...{ gateway: { 'requests.stats': () => ofDays }, terminal: true, columns: 200 },
+    })
+    const shown = io.out().match(/, m\d+/g)
+    expect([shown?.length, shown?.at(0), shown?.at(9), shown?.at(10), shown?.at(-1)]).toEqual([
+      ...[50, ', m40', ', m49', ', m80', ', m119'],
+    ])
   })
 
   it('are whole for a program', async () => {

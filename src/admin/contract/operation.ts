@@ -32,7 +32,7 @@ export type Show =
       columns: readonly Column[]
       empty: string
       rows?: readonly string[]
-      /** Of more rows a person is shown so many, on a terminal and where no `limit` is asked for. */
+      /** Of more groups (`limitGroups`) a person is shown so many, on a terminal and where no `limit` is asked for. */
       first?: number
     }
   | { as: 'record'; columns?: readonly Column[] }

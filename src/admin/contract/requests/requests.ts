@@ -176,9 +176,9 @@ export const requests = {
         }),
         limit: field(z.int().min(1).optional(), {
           description:
-            'Maximum number of groups, those with the most requests first; by day, the earliest days first (default: all, of which a terminal shows 50)',
+            'Maximum number of groups: those with the most requests, or by day the latest (default: all, of which a terminal shows 50)',
           label: 'Groups',
-          help: 'Maximum number of groups, those with the most requests first. Empty: all',
+          help: 'Maximum number of groups: those with the most requests, or by day the latest. Empty: all',
         }),
       }),
     )

@@ -1,5 +1,6 @@
 import { describeMissing } from '../../../core/degraded.ts'
 import type { RequestRecord } from '../../../core/record.ts'
+import { limitGroups } from '../../contract/requests/limit-groups.ts'
 import { readWays } from '../../contract/requests/requests.ts'
 import { bodiesUntil } from '../../contract/requests/why-no-bodies.ts'
 import { operations } from '../base.ts'
@@ -60,7 +61,7 @@ export const requests = {
     const ways = readWays(by) ?? []
     if (ways.includes('node')) needOtherNodes(context)
     const groups = await cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), ways)
-    return limit === undefined ? groups : groups.slice(0, limit)
+    return limit === undefined ? groups : [...limitGroups(groups, by, limit)]
   }),
   export: operations.requests.export.handler(async function* ({ context, input, signal }) {
     const { exportRequests } = await import('./export-requests.ts')
