@@ -4,7 +4,7 @@
  * the journal and commands that change something are refused. `thread`: fewer data-plane threads than there should be.
  * `valkey`: limits that nodes share cannot be granted here, so that this node goes by its part of each.
  * `postgres`: this node of a cluster is cut off from the others, so that its configuration is read-only.
- * `outbox`: records of this node have waited for PostgreSQL for more than a minute.
+ * `outbox`: records of this node have waited for PostgreSQL for more than a minute, or are refused there.
  * `records`: those of the other nodes cannot be read.
  * `isolated`: this node has reached no other for longer than it is to serve alone, so that it refuses requests.
  * `membership`: settings name a cluster that this gateway has not joined yet, and it has no keys of its own to admit;

@@ -353,6 +353,7 @@ describe('values', () => {
       '> 99.9%',
       '100%',
     ])
+    expect(formatValue({ after: 'p95', share: 5 }, 'text', view)).toBe('after p95, at most 5%')
     expect(formatValue({ code: 'model_not_found', message: 'No.' }, 'text', view)).toBe('model_not_found: No.')
     expect(formatValue({ first_byte_ms: 60_000 }, 'text', view)).toBe('first byte 1 min')
   })

@@ -128,7 +128,9 @@ function formatTarget(target: unknown): string {
 function formatObject(value: object, view: Clock): string {
   const members = Object.entries(value).filter(([, member]) => member !== null)
   if (members.length === 0) return absent
-  const { code, message } = value as { code?: unknown; message?: unknown }
+  const { after, share, code, message } = value as Partial<Record<'after' | 'share' | 'code' | 'message', unknown>>
+  // Of hedging it is a number of percent.
+  if (typeof after === 'string' && typeof share === 'number') return escapeControls(`after ${after}, at most ${share}%`)
   if (typeof code === 'string' && typeof message === 'string') return escapeControls(`${code}: ${message}`)
   if (isAttempts(value)) return formatAttempts(value, view)
   if (isLimitUsage(value)) return `${escapeControls(nameScope(value.scope))}: ${formatLimitUsage(value)}`
