@@ -68,6 +68,7 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await form.getByLabel('Applies to').fill('project:default')
     await form.getByText('More settings').click()
     await form.getByLabel('Max body').fill('1MB')
+    await form.getByLabel('Body capture').selectOption('redacted')
     // What was written is not lost by one press.
     await page.keyboard.press('Escape')
     await form.getByText('Press Escape or Close').waitFor()
@@ -78,10 +79,17 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await form.getByLabel('Requests a minute').fill('')
     await form.getByText('More settings').click()
     await form.getByLabel('Denied models').fill('o1')
+    await form.getByLabel('Body capture').selectOption('Default')
     await form.getByRole('button', { name: 'Save' }).click()
     await expect
       .poll(async () => (await gateway.admin.policies.list({}))[0])
-      .toMatchObject({ allow_models: ['gpt-4o-mini*'], deny_models: ['o1'], max_body_bytes: 1_000_000, rpm: null })
+      .toMatchObject({
+        allow_models: ['gpt-4o-mini*'],
+        deny_models: ['o1'],
+        max_body_bytes: 1_000_000,
+        rpm: null,
+        capture: null,
+      })
     await page.getByRole('button', { name: 'Try rules' }).click()
     const rules = page.getByRole('dialog', { name: 'Try content rules of small' })
     await rules.getByLabel('Text', { exact: true }).fill('Mail jane@example.com about <b>it</b>')

@@ -171,8 +171,6 @@ function SuggestControl(props: ControlProps) {
 function SelectControl(props: ControlProps) {
   const { field, value, onChange } = props
   const choices = props.choices ?? (field.choices ?? []).map((word) => ({ value: word, title: word }))
-  // What says `none` is a blank in words: beside it another one would only be a riddle.
-  const hasBlank = choices.some((choice) => choice.value === '' || (choice.value === 'none' && value !== ''))
   return (
     <select
       {...basics(props)}
@@ -180,7 +178,8 @@ function SelectControl(props: ControlProps) {
       value={String(value)}
       onChange={(event) => onChange(event.target.value)}
     >
-      {hasBlank || (field.required && value !== '') ? null : (
+      {/* A page's own choices have a word for the blank among them. */}
+      {props.choices !== undefined || (field.required && value !== '') ? null : (
         <option value="">{field.required ? 'Select' : 'Default'}</option>
       )}
       {choices.map((choice) => (
