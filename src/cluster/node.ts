@@ -374,7 +374,7 @@ export class ClusterNode {
     if (met.state !== 'member') return this.#setTrouble(sayWhy(met.state, name, state.sequence, met.sequence))
     this.#met = true
     this.link.be(this.self)
-    await this.catchUp()
+    await this.catchUp().then(() => this.link.ask('may-change', null))
     this.#setTrouble(null)
     this.#parts.onMet()
     this.#members = await this.link.ask('members', null)

@@ -147,6 +147,8 @@ export interface Questions extends AlertQuestions, BudgetQuestions, PurgeQuestio
       mark: string | null
     }
   }
+  /** Fails where this node may not change the configuration; it still follows what others change. */
+  'may-change': { input: null; output: null }
   append: { input: Self & { sequence: number; token: string; changes: RowChange[] }; output: number }
   /** `marks`: of the changes behind `after`, the last at least. */
   rows: { input: { after: number }; output: { sequence: number; mark: string; rows: SharedRow[]; marks: SeenMark[] } }

@@ -123,7 +123,6 @@ export const answerers: Answerers = {
     const at = { sequence: Number(head.sequence), mark: head.mark }
     if (head.level > schemaLevel) return { state: 'newer', ...at }
     if (!head.known) return { state: 'lost', ...at }
-    await client.query(tryChanging)
     const { rowCount } = await client.query(
       `update spgw.members set incarnation = $2, version = $3, beat = now(), applied = $4, name = $6
        where id = $1 and ($5 or incarnation = $2)
@@ -141,6 +140,11 @@ export const answerers: Answerers = {
     )
     if (!found.some(({ id }) => id === member)) return { state: 'removed', ...at }
     return { state: found.length > 1 ? 'taken name' : 'doubled', ...at }
+  },
+
+  async 'may-change'(client) {
+    await client.query(tryChanging)
+    return null
   },
 
   async append(client, { cluster, sequence, member, incarnation, token, changes }) {

@@ -184,6 +184,32 @@ describe.skipIf(postgresPrograms === null)(`nodes that may only read and write r
     await expect.poll(read, { timeout: 8000 }).toBeUndefined()
   })
 
+  it('follow what others change while they may change nothing', async () => {
+    const [first, second] = cluster.nodes
+    if (first === undefined || second === undefined) throw new Error('two nodes')
+    const restartAs = async (user: string) => {
+      await first.gateway.kill('SIGTERM')
+      cluster.user = user
+      await first.restart()
+      cluster.user = 'spgw_node'
+    }
+    const { key, id } = await first.gateway.createKey('followed')
+    await restartAs('spgw_owner')
+    const admits = async () => {
+      const headers = { authorization: `Bearer ${key}` }
+      return (await fetch(`${second.gateway.baseUrl}/v1/models`, { headers })).status
+    }
+    await expect.poll(admits).toBe(200)
+    query('revoke insert on spgw.rows from spgw_node')
+    const trouble = async () => (await second.gateway.admin.cluster.status({})).trouble
+    await expect.poll(trouble, { timeout: 8000 }).toContain('permission denied')
+    await first.gateway.admin.keys.revoke({ key: id })
+    await expect.poll(admits, { timeout: 5000 }).toBe(401)
+    for (const text of documentedGrants()) query(text)
+    await expect.poll(trouble, { timeout: 8000 }).toBeNull()
+    await restartAs('spgw_node')
+  })
+
   it('say what to do where the tables are older than they are', async () => {
     query(`update spgw.parts set level = ${recordsPart.steps.length - 1} where name = 'records'`)
     const [, second] = cluster.nodes
