@@ -356,9 +356,8 @@ describe.skipIf(postgresPrograms === null)(`records of two nodes (${needsPostgre
     await expect.poll(isOut).toBe(true)
     // What a load balancer has not noticed yet is served.
     sent.add((await ask('gw-b')) ?? '')
-    expect((await second.admin.cluster.drain({ undo: true })).draining).toBe(false)
+    expect([(await second.admin.cluster.drain({ undo: true })).draining, await readiness()]).toEqual([false, 200])
     await expect.poll(isOut, { timeout: 1500 }).toBe(false)
-    expect(await readiness()).toBe(200)
     await expect(first.admin.cluster.dissolve({})).rejects.toThrow(/other nodes are members \(gw-b\)/i)
     const made = await call('gw-b', 'POST', '')
     await second.admin.cluster.leave({})
