@@ -13,6 +13,7 @@ const pastTense: Readonly<Record<string, string>> = {
   add: 'Added',
   create: 'Created',
   edit: 'Changed',
+  rename: 'Changed',
   remove: 'Removed',
   revoke: 'Revoked',
   activate: 'Activated',
@@ -25,6 +26,7 @@ const pastTense: Readonly<Record<string, string>> = {
 }
 
 const nouns: Readonly<Record<string, string>> = {
+  workspace: 'workspace',
   providers: 'provider',
   'providers.credentials': 'credential of provider',
   routes: 'route',

@@ -52,6 +52,15 @@ describe('after a write', () => {
     expect(await told({ attached_to: [] })).toContain('It applies to nothing yet.')
   })
 
+  it.each([
+    ['rename', 'acme'],
+    ['edit', '--time-zone', 'Europe/Berlin'],
+  ])('is one of the workspace: %s %s', async (...argv) => {
+    const answer = { id: 'workspace', name: 'acme', time_zone: 'Europe/Berlin' }
+    const { io } = await runLine(['workspace', ...argv], { gateway: { [`workspace.${argv[0]}`]: () => answer } })
+    expect(io.out()).toBe('✓ Changed workspace acme\n')
+  })
+
   it('programs get all of it, and show leaves out what has no value', async () => {
     expect(JSON.parse((await run('keys', 'revoke', 'web', '--json'))[0] ?? '')).toEqual(key)
     expect((await run('keys', 'show', 'web'))[0]).not.toContain('Policy')
