@@ -61,7 +61,7 @@ export function effectivePolicy(compiled: CompiledPolicies, key: SnapshotKey): E
 
 /** Before the body is read: is the key good, and is it the key of the scope that the request names? */
 export function admitKey(key: SnapshotKey, facts: KeyFacts): Verdict {
-  const spent = findSpent(key, facts.now)
+  const spent = findInvalid(key, facts.now)
   if (spent !== null) return refuse([], 'key', fault('invalid_key', spent))
   if (facts.project === null && facts.environment === null) return goodKey
   const wrong =
@@ -131,7 +131,7 @@ const goodScope = admitted(...goodKey.signals, passed('scope', 'The request name
 const noPolicy = admitted(passed('policy', 'No policy applies.'))
 
 /** Why the key is not valid any more; null where it is. */
-export function findSpent(key: Pick<SnapshotKey, 'revokedAt' | 'expiresAt'>, now: number): string | null {
+export function findInvalid(key: Pick<SnapshotKey, 'revokedAt' | 'expiresAt'>, now: number): string | null {
   if (key.revokedAt !== null && key.revokedAt <= now) {
     return 'This gateway key has been revoked; ask the operator for a new one.'
   }

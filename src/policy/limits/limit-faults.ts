@@ -82,5 +82,5 @@ export function withinLimits({ taken }: { taken: readonly { limit: Limit; left: 
     const before = data[name]
     if (typeof before !== 'number' || left < before) data[name] = left
   }
-  return { rule: 'limits', verdict: 'pass', text: 'The request is within the limits of its policies.', data }
+  return { rule: 'limits', verdict: 'pass', text: 'The request is within its limits a minute and at once.', data }
 }

@@ -9,7 +9,7 @@ import {
   compilePolicies,
   type EffectivePolicy,
   effectivePolicy,
-  findSpent,
+  findInvalid,
   mayUseModel,
 } from '../../../policy/admit.ts'
 import { indexKinds } from '../../../providers/index.ts'
@@ -301,7 +301,7 @@ function findSnapshotKey({ runtime }: AdminContext, key: Key): SnapshotKey | nul
 /** A key that is revoked or expired is rejected, whatever its policies say. */
 function refuseSpent({ revokedAt, expiresAt }: Key): { fault: Fault; signal: Signal } | null {
   const time = (text: string | null) => (text === null ? null : Date.parse(text))
-  const text = findSpent({ revokedAt: time(revokedAt), expiresAt: time(expiresAt) }, Date.now())
+  const text = findInvalid({ revokedAt: time(revokedAt), expiresAt: time(expiresAt) }, Date.now())
   return text === null ? null : { fault: fault('invalid_key', text), signal: { rule: 'key', verdict: 'deny', text } }
 }
 
