@@ -165,6 +165,17 @@ describe('one overloaded model', () => {
   })
 })
 
+it('the control plane is told of the first answer of a provider that nobody has checked', async () => {
+  const plane = await start()
+  const readiness = { state: 'unchecked', reason: null, since: null } as const
+  const known = plane.hear('has')
+  plane.configure(({ providers }) => ({ providers: providers.map((each) => ({ ...each, readiness })) }))
+  await known
+  const answered = heard(plane, 'provider-answered')
+  expect((await call(plane, plane.key)).status).toBe(200)
+  expect(await answered).toEqual({ type: 'provider-answered', providerId: 'prv_openai' })
+})
+
 describe('a credential that is rejected with one call', () => {
   const said = `Missing scopes: ${secret} of org-abcdef123456 may not do this`
 
@@ -202,6 +213,20 @@ describe('a credential that is rejected with one call', () => {
     expect(plane.health(0, 1)).toEqual({ state: 'ready' })
     await call(plane, plane.otherKey, 'openai-compatible-model')
     expect(plane.health(0, 1)).toMatchObject({ state: 'cooling-down' })
+  })
+
+  it('is trusted again after an answer', async () => {
+    const settings = { preset: 'perplexity' }
+    const plane = await start({
+      providers: [{ kind: 'openai-compatible', baseUrl: origin, credentials: [secret], settings }],
+    })
+    act = () => ({ status: 401 })
+    for (let count = 0; count < 4; count++) await call(plane, plane.key, 'openai-compatible-model')
+    act = () => fine
+    expect((await call(plane, plane.key, 'openai-compatible-model')).status).toBe(200)
+    act = () => ({ status: 401 })
+    await call(plane, plane.otherKey, 'openai-compatible-model')
+    expect(plane.health(0, 1)).toEqual({ state: 'ready' })
   })
 })
 
