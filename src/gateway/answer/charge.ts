@@ -185,8 +185,9 @@ function priceUsage(arrival: Arrival, usage: PricedUsage, at: PricedAt = arrival
   const nano = price === null ? null : costOf(usage, price)
   if (price !== null && nano !== null) return { usd: usdOfNano(nano), price_version: price.version }
   const text = flatText('The model ', priced.model, ' has no price, so this request has no cost.')
-  if (!policySignals.some((signal) => signal.text === text))
-    policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
+  // Each attempt and each turn of a connection may say so.
+  for (const signal of policySignals) if (signal.text === text) return null
+  policySignals.push({ rule: 'unpriced', verdict: 'flag', text, data: { model: priced.model, provider } })
   return null
 }
 

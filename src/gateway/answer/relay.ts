@@ -173,11 +173,10 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   else if (call.createsObjects || match.endpoint.object?.effect === 'delete') recordObjects(answer, received)
   if (arrival.reply.opened) return reject(arrival, streamPromised)
   const { reader, earlier } = answer.leg
-  const used = {
-    tokens: usedByWhole(answer.leg, received),
-    detail: reader.usageDetail(),
-    ...(earlier !== undefined && { earlier }),
-  }
+  const reported = reader.usage()
+  const isWhole = reported !== null && reported.input > 0 && reported.output > 0
+  const tokens = isWhole ? reported : usedByWhole(answer.leg, received)
+  const used = { tokens, detail: reader.usageDetail(), ...(earlier !== undefined && { earlier }) }
   let body = received
   for (const stage of stages) {
     const passing = stage.whole(body)
