@@ -3,7 +3,7 @@ import type { FormatName } from '../core/format.ts'
 /** When a field that arrives is lost all the same, or changed. By target, or at each. */
 type ArrivalCondition = string | Partial<Record<FormatName, string>>
 
-const signed = 'what another provider has signed, and what nobody has, stays behind'
+const signed = 'what nobody or another provider has signed stays behind'
 const capped = 'no more than the model gives'
 const refusedByModel = 'lost at models that refuse it'
 const effort = 'the nearest that the model has; lost at one that does not reason'
@@ -19,7 +19,7 @@ const choice = 'a choice of some tools is one of all, and a call is not forced w
 const behind = 'images go behind the results'
 const behindOlder = 'images go behind the results at models before Gemini 3'
 const names = 'of files only: images, audio and video have no names there'
-const shown = "lost at OpenAI's chat, which shows no thoughts; others show them unasked"
+const shown = "lost at OpenAI's chat; others show thoughts unasked"
 
 const mark = { chat: servers, responses: servers, messages: marks }
 const schema = { messages: unenforced, generate: unenforced }

@@ -125,7 +125,7 @@ const columns: TableColumn<FormatLoss>[] = [
   {
     id: 'field',
     title: 'Field',
-    width: '38%',
+    width: '46%',
     cell: ({ field }) => (
       <code>
         <UntrustedText text={field} />
