@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parseModule, readModules } from './checks/modules.ts'
-import { checkOldFunctions } from './checks/old-functions.ts'
+import { checkAccessors, checkOldFunctions } from './checks/old-functions.ts'
+
+const rooms = ['gateway', 'lanes', 'providers', 'routing', 'policy', 'translate', 'core'].map((room) => `src/${room}`)
 
 describe('functions of the data plane', () => {
   const planted = (text: string) => checkOldFunctions([parseModule('src/gateway/a.ts', text)])
@@ -14,8 +16,15 @@ describe('functions of the data plane', () => {
   })
 
   it('are written to none', () => {
-    const rooms = ['gateway', 'lanes', 'providers', 'routing', 'policy', 'core'].map((room) => `src/${room}`)
     expect(checkOldFunctions(readModules(...rooms))).toEqual([])
+  })
+})
+
+describe('objects of the data plane', () => {
+  it('that have accessors are of a class', () => {
+    expect(checkAccessors([parseModule('src/gateway/a.ts', 'f({ get now() { return call } })')])).toHaveLength(1)
+    expect(checkAccessors([parseModule('src/gateway/a.ts', 'class A { get now() { return 1 } }')])).toEqual([])
+    expect(checkAccessors(readModules(...rooms))).toEqual([])
   })
 })
 

@@ -50,9 +50,7 @@ export class CallContent {
       placeholders,
       isAnswer,
       // A turn of a connection may bring more to put back while an answer flows.
-      get restorer() {
-        return isAnswer ? placeholders.restorer() : null
-      },
+      restorer: () => (isAnswer ? placeholders.restorer() : null),
       refused: null,
       found: (rule, note) => {
         this.#note(rule, side, where(), note)

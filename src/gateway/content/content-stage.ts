@@ -114,7 +114,7 @@ export class ContentStage implements AnswerStage {
   }
 
   whole(body: Buffer): Buffer | Promise<Buffer | Fault> {
-    if (this.#context.restorer === null && !mayMatch(body, 'answer', this.#content.rules)) return body
+    if (this.#context.restorer() === null && !mayMatch(body, 'answer', this.#content.rules)) return body
     return this.#whole(body)
   }
 

@@ -3,14 +3,26 @@ import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 
 /** The lane as this client sees it, and as the provider does. */
-export function laneUrls(call: Call, { kind, row }: LiveProvider): LaneUrls {
-  const { name, prefix } = call.lane
-  return {
-    lane: `${ownOrigin(call)}${prefix}`,
-    get provider() {
-      const { origin, path } = kind.address(row, name, '')
-      return `${origin}${path}`.replace(/\/$/, '')
-    },
+export function laneUrls(call: Call, provider: LiveProvider): LaneUrls {
+  return new CallUrls(call, provider)
+}
+
+/** Few bodies have anything of the provider's address. */
+class CallUrls implements LaneUrls {
+  readonly lane: string
+  readonly #name: Call['lane']['name']
+  readonly #provider: LiveProvider
+
+  constructor(call: Call, provider: LiveProvider) {
+    this.lane = `${ownOrigin(call)}${call.lane.prefix}`
+    this.#name = call.lane.name
+    this.#provider = provider
+  }
+
+  get provider(): string {
+    const { kind, row } = this.#provider
+    const { origin, path } = kind.address(row, this.#name, '')
+    return `${origin}${path}`.replace(/\/$/, '')
   }
 }
 

@@ -10,7 +10,7 @@ export interface ScanContext {
   rules: readonly ReadyRule[]
   placeholders: Placeholders
   /** Puts back what placeholders stand for; null: nothing. */
-  readonly restorer: Seeker | null
+  readonly restorer: () => Seeker | null
   /** What is redacted here is never put back. */
   isAnswer?: boolean
   /** Called for whatever a rule found and settled, in the order of the text. */
@@ -128,7 +128,7 @@ export class TextScan {
     for (const by of rules)
       for (const { start, end, note } of findEach(by, text, base, plain))
         if (start >= base) places.push({ start, end, note, by })
-    for (const { start, end, note } of restorer?.find(text) ?? [])
+    for (const { start, end, note } of restorer()?.find(text) ?? [])
       if (start >= base) places.push({ start, end, note, by: null })
     return places.length < 2 ? places : places.sort((one, other) => one.start - other.start || other.end - one.end)
   }
@@ -136,7 +136,7 @@ export class TextScan {
   /** Up to where nothing that comes can change what was found; no place is cut by it. */
   #settledTo(text: string, base: number, places: readonly Place[], plain: PlainText | null): number {
     const { rules, restorer } = this.#context
-    let limit = restorer?.growingFrom(text) ?? text.length
+    let limit = restorer()?.growingFrom(text) ?? text.length
     if (plain !== null) limit = Math.min(limit, plain.openFrom)
     for (const { seeker } of rules) {
       limit = Math.min(limit, seeker.growingFrom(text))

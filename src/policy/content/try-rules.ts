@@ -35,7 +35,7 @@ export async function tryRules(
   })
   matches.sort((one, other) => one.start - other.start || one.end - other.end)
   const placeholders = new Placeholders(highestIn(Buffer.from(text)))
-  const scan = new TextScan({ rules, placeholders, restorer: null, found: () => {} })
+  const scan = new TextScan({ rules, placeholders, restorer: () => null, found: () => {} })
   let written = ''
   for (let at = 0; at < text.length && !scan.blocked; at += pieceLength) {
     written += scan.push(text.slice(at, at + pieceLength))

@@ -13,7 +13,7 @@ async function join(content: unknown, action: 'redact' | 'block' = 'redact', mes
   const { prompt } = await readyRules(policies, import('../../../src/policy/content/pattern-seeker.ts'))
   const reported: string[] = []
   const found = (_rule: unknown, note: string) => reported.push(note)
-  const context = { rules: prompt, placeholders: new Placeholders(() => 0), restorer: null, found }
+  const context = { rules: prompt, placeholders: new Placeholders(() => 0), restorer: () => null, found }
   const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }, ...messages] }))
   const root = readNodes(body)
   if (root === null) throw new Error('The body is not read.')

@@ -20,7 +20,7 @@ function lookAtAll(bytes: Buffer, side: 'prompt' | 'answer'): boolean {
   if (root === null) throw new Error(`no JSON: ${bytes}`)
   let found = false
   const context = {
-    ...{ rules: rules[side], placeholders: new Placeholders(() => 0), restorer: null },
+    ...{ rules: rules[side], placeholders: new Placeholders(() => 0), restorer: () => null },
     found: () => {
       found = true
     },

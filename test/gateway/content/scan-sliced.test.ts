@@ -10,7 +10,7 @@ async function scanOfPins(): Promise<TextScan> {
   const policies = [{ policy: 'p', rules: [{ ...rule, action: 'redact' as const, on: ['answer' as const] }] }]
   const { answer } = await readyRules(policies, import('../../../src/policy/content/pattern-seeker.ts'))
   const placeholders = new Placeholders(() => 0)
-  return new TextScan({ rules: answer, placeholders, restorer: null, found: () => {} })
+  return new TextScan({ rules: answer, placeholders, restorer: () => null, found: () => {} })
 }
 
 it('gives others their turn within a long text, and finds what it would find at once', async () => {

@@ -12,7 +12,7 @@ export async function contextOf(rules: readonly ContentRule[]): Promise<ScanCont
   const { answer } = await readyRules([{ policy: 'p', rules }], import('../../../src/policy/content/pattern-seeker.ts'))
   const names: string[] = []
   const placeholders = new Placeholders(() => 0)
-  return { rules: answer, placeholders, restorer: null, names, found: ({ rule: { name } }) => names.push(name) }
+  return { rules: answer, placeholders, restorer: () => null, names, found: ({ rule: { name } }) => names.push(name) }
 }
 
 export const all = [rule('secrets', { detector: 'secrets' }), rule('personal', { detector: 'personal' })]
