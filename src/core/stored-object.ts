@@ -139,16 +139,9 @@ export type ObjectQuestion =
   | FindQuestion
   | PlacesQuestion
   | InputQuestion
-  | TakeInputQuestion
+  | PartQuestion
   | ReasoningQuestion
   | WorkQuestion
-
-/** The one message that is no question: what was seen of a file so far, after the provider has taken it so far. */
-export interface HoldInput {
-  kind: 'hold-input'
-  session: string
-  held: HeldInput
-}
 
 /** What the lines of a file name, and whether an operator has adopted it. */
 export interface InputQuestion {
@@ -176,14 +169,32 @@ export interface WorkQuestion {
   work: ObjectPlace & { batchId: string }
 }
 
-/** An upload goes on at that byte: what was held of it, which is then held no more. */
-export interface TakeInputQuestion {
+/** A part of a file that comes in several calls: before its bytes go up, and again when the provider has taken them. */
+export interface PartQuestion {
   id: number
-  kind: 'take-input'
+  kind: 'part'
   scope: Asker
-  /** Of the provider. */
-  session: string
+  part: UploadPart
+}
+
+export interface UploadPart {
+  step: 'take' | 'give'
+  /** Of the upload: a hash, since whoever knows what it is made of may go on with the upload. */
+  name: string
+  /** Of the call, and of no other. */
+  call: string
+  projectId: string
+  /** Where the call goes on, or the next has to. */
   offset: number
+  /** What is given back, sealed where nodes share it; null: nothing, or no part is to come. */
+  held: HeldInput | string | null
+}
+
+export interface PartAnswer {
+  /** This call alone goes on at that byte, and all before it was seen. */
+  known: boolean
+  /** What is taken; null, or '' where nodes share it: this is the first part. */
+  held: HeldInput | string | null
 }
 
 export interface FindQuestion {
@@ -215,8 +226,7 @@ export type ObjectReply =
   | { id: number; kind: 'input'; input: BatchInput | null; adopted: boolean }
   /** JSON of a `BatchHeldEntry`; null: it holds nothing that is known here. */
   | { id: number; kind: 'work'; held: string | null }
-  /** null: nobody knows all that came before. */
-  | { id: number; kind: 'held'; held: HeldInput | null }
+  | ({ id: number; kind: 'part' } & PartAnswer)
   /** By name. `certain`: nobody has what is not among it. */
   | { id: number; kind: 'reasoning'; found: Readonly<Record<string, string>>; certain: boolean }
   | { id: number; kind: 'failed'; reason: string }

@@ -2,7 +2,7 @@ import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 import { openBytes, sealBytes } from './aead.ts'
 
 /** What a token is for: one made for one purpose opens for no other. */
-export type TokenPurpose = 'upload' | 'client-secret' | 'auth-token' | 'reasoning' | 'response'
+export type TokenPurpose = 'upload' | 'client-secret' | 'auth-token' | 'reasoning' | 'response' | 'upload-part'
 
 export type OpenedToken =
   | { state: 'open'; payload: string; expiresAt: number }

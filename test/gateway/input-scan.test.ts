@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { BatchInput } from '../../src/core/stored-object.ts'
+import type { BatchInput, HeldInput } from '../../src/core/stored-object.ts'
 import { InputScan } from '../../src/gateway/objects/input-scan.ts'
 import { type LineReader, lineReaders } from '../../src/lanes/line-readers.ts'
-import { HeldInputs } from '../../src/store/objects/held-inputs.ts'
 
 const openai: LineReader = lineReaders.openai!
 const gemini: LineReader = lineReaders.gemini!
@@ -140,56 +139,17 @@ describe('the lines of an input file', () => {
     const whole = Buffer.from([line(plain), line({ ...plain, model: 'gpt-2', input: [file] }), line(plain)].join('\n'))
     fc.assert(
       fc.property(fc.array(fc.nat({ max: whole.length }), { maxLength: 6 }), (cuts) => {
-        const held = new HeldInputs()
-        let from = 0
+        let [held, from]: [HeldInput | null, number] = [null, 0]
         for (const to of cuts.sort((one, other) => one - other)) {
-          const part = new InputScan(openai, held.take('upload', from))
+          const part = new InputScan(openai, held)
           part.add(whole.subarray(from, to))
-          held.hold('upload', structuredClone(part.hold()))
+          held = structuredClone(part.hold())
           from = to
         }
-        const last = new InputScan(openai, held.take('upload', from))
+        const last = new InputScan(openai, held)
         last.add(whole.subarray(from))
         expect(last.end()).toEqual(scan(whole))
       }),
     )
-  })
-})
-
-describe('what is held of an upload', () => {
-  const next = (offset: number, rest = 0) => ({
-    offset,
-    input: { lines: 1, models: [], objects: [], unread: null },
-    rest: new Uint8Array(rest),
-  })
-
-  it('goes on at its very byte, and to one call', () => {
-    const held = new HeldInputs()
-    expect(held.take('a', 0)).toMatchObject({ offset: 0 })
-    held.hold('a', next(10))
-    expect(held.take('a', 10)).toEqual(next(10))
-    held.hold('a', next(20))
-    expect(held.take('a', 15)).toBeNull()
-    held.hold('a', next(15))
-    expect(held.take('a', 15)).toBeNull()
-    expect(held.take('b', 5)).toBeNull()
-  })
-
-  it('is lost where two calls go on with it at once, also from the beginning', () => {
-    const held = new HeldInputs()
-    held.take('a', 0)
-    expect(held.take('a', 0)).toBeNull()
-    held.hold('a', next(10))
-    expect(held.take('a', 10)).toBeNull()
-  })
-
-  it('is bounded: the oldest is let go', () => {
-    const held = new HeldInputs()
-    for (const name of ['a', 'b', 'c']) {
-      held.take(name, 0)
-      held.hold(name, next(10, 15 * 2 ** 20))
-    }
-    expect(held.take('a', 10)).toBeNull()
-    expect(held.take('c', 10)).toMatchObject({ offset: 10 })
   })
 })

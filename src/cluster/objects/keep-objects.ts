@@ -3,6 +3,8 @@ import type pg from 'pg'
 const rowsAtOnce = 5000
 /** A node that was away for longer begins with all that is left. */
 const forgottenDays = 30
+/** As long as the URL is good at which an upload goes on. */
+const uploadHours = 24
 
 /** What is over goes: answers at providers as old as the records that are dropped, reasoning by its own time. */
 export async function removeOldObjects(
@@ -33,5 +35,6 @@ export async function removeOldObjects(
     for (let removed = rowsAtOnce; removed === rowsAtOnce; ) removed = (await client.query(text, [value])).rowCount ?? 0
   }
   await client.query('delete from spgw.held where member not in (select id from spgw.members)')
+  await client.query(`delete from spgw.uploads where time < now() - interval '${uploadHours} hours'`)
   await client.query(`delete from spgw.forgotten where time < now() - interval '${forgottenDays} days'`)
 }

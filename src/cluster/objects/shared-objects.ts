@@ -8,6 +8,7 @@ import { OwnConnection } from '../own-connection.ts'
 import type { PostgresAddress } from '../protocol.ts'
 import { readCountedBehind, readHeldWork } from '../records/claim-usage.ts'
 import type { Gathered } from './gathering.ts'
+import { SharedUploads } from './shared-uploads.ts'
 import { columns } from './write-changes.ts'
 
 /** A request waits for it. */
@@ -20,10 +21,12 @@ const rowsAtOnce = 500
 export class SharedObjects {
   readonly #connection: OwnConnection
   readonly #gather: () => Promise<Gathered>
+  readonly #uploads: SharedUploads
 
   constructor(address: PostgresAddress, gather: () => Promise<Gathered>) {
     this.#connection = new OwnConnection({ address, statementMs })
     this.#gather = gather
+    this.#uploads = new SharedUploads(this.#connection)
   }
 
   async answer(asked: ObjectsAsked): Promise<unknown> {
@@ -43,6 +46,8 @@ export class SharedObjects {
       case 'work':
         if (asked.settled) await this.#gather()
         return await this.#connection.use((client) => readHeldWork(client, asked))
+      case 'part':
+        return await this.#uploads.answer(asked.part)
     }
   }
 

@@ -170,7 +170,10 @@ function flowHeaders({ headers }: Head): string[] {
 async function passWhole(call: Call, answer: Answer, received: Buffer, stages: readonly AnswerStage[]): Promise<void> {
   const { arrival, trace, match } = call
   if (match.endpoint.readWhole === true) recordStartedCall(answer)
-  else if (call.createsObjects || match.endpoint.object?.effect === 'delete') recordObjects(answer, received)
+  else if (call.createsObjects || match.endpoint.object?.effect === 'delete') {
+    const recording = recordObjects(answer, received)
+    if (recording instanceof Promise) await recording
+  }
   if (arrival.reply.opened) return reject(arrival, streamPromised)
   const { reader, earlier } = answer.leg
   const reported = reader.usage()

@@ -14,16 +14,22 @@ import { ObjectNotes } from './object-notes.ts'
 /** Who made an object, and with which of the provider's credentials. */
 export type MadeBy = Pick<Leg, 'call' | 'provider' | 'credentialIndex'>
 
-/** Records for the journal what a whole 2xx answer says of objects. */
-export function recordObjects({ leg }: Answer, body: Buffer): void {
+/** Records for the journal what a whole 2xx answer says of objects; a promise only for uploads in parts. */
+export function recordObjects({ leg }: Answer, body: Buffer): Promise<void> | void {
+  const { call } = leg
+  if (call.match.endpoint.object?.effect === 'delete') return recordForgotten(leg)
+  // What is translated is kept at no provider under the name that the client gets.
+  if (!call.createsObjects || leg.translation !== null) return
+  const input = call.arrival.objects?.input?.taken() ?? null
+  if (input instanceof Promise) return input.then((known) => recordMade(leg, body, known))
+  recordMade(leg, body, input)
+}
+
+function recordMade(leg: Leg, body: Buffer, input: BatchInput | null): void {
   const { call } = leg
   const { match } = call
   const { endpoint } = match
-  if (endpoint.object?.effect === 'delete') return recordForgotten(leg)
-  // What is translated is kept at no provider under the name that the client gets.
-  if (!call.createsObjects || leg.translation !== null) return
   const parsed = parse(body)
-  const input = call.arrival.objects?.input?.taken() ?? null
   const created = withInput(endpoint.createdObjects(match, call.inspection, parsed), input)
   recordCreated(leg, [...created, ...leg.reader.seen().objects])
   recordStarted(leg, endpoint.startedWork?.(parsed) ?? batchIn(endpoint, created))

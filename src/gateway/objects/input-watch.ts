@@ -5,6 +5,9 @@ export interface InputWatch {
   add(chunk: Buffer): void
   /** All of the body has come. */
   end(): void
-  /** The provider has taken it. What a batch's input file would name, where it may be one; null: nothing is known, or it goes on. */
-  taken(): BatchInput | null
+  /**
+   * The provider has taken it; has to be over before the client hears of that. What a batch's input file would name, where it may be
+   * one; null: nothing is known, or it goes on.
+   */
+  taken(): Promise<BatchInput | null> | BatchInput | null
 }

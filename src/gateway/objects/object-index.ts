@@ -6,15 +6,15 @@ import type {
   Asker,
   BatchInput,
   CountedPlace,
-  HeldInput,
-  HoldInput,
   ObjectName,
   ObjectPlace,
   ObjectQuestion,
   ObjectReply,
   ObjectType,
+  PartAnswer,
   ReasoningQuestion,
   StoredObject,
+  UploadPart,
 } from '../../core/stored-object.ts'
 import { FairQueue } from './fair-queue.ts'
 import { ListEnds } from './list-ends.ts'
@@ -29,6 +29,8 @@ const answerMs = 500
 
 /** What any other question costs the store, in names. */
 const otherNames = 20
+/** Of what is held of an upload: of lines of 4 MiB, two go at a time. */
+const bytesOfName = 4096
 
 /** The index cannot be asked now. */
 export interface IndexFailure {
@@ -106,10 +108,11 @@ export class ObjectIndex {
     return projectId === scope.projectId && environmentId === scope.environmentId ? held : null
   }
 
-  /** What was seen of a file before that byte; null where nobody knows. */
-  async takeInput(session: string, offset: number, scope: Asker): Promise<HeldInput | null> {
-    const reply = await this.#ask({ kind: 'take-input', session, offset, scope })
-    return reply.kind === 'held' ? reply.held : null
+  /** Takes what is held of an upload, or gives it back. `make`: when it is the key's turn, so that little waits; of so many bytes. */
+  async part(scope: Asker, bytes: number, make: () => UploadPart): Promise<PartAnswer | IndexFailure> {
+    const names = otherNames + Math.ceil(bytes / bytesOfName)
+    const reply = await this.#inTurn(scope.keyId, names, () => ({ kind: 'part', scope, part: make() }))
+    return reply.kind === 'part' ? reply : failure(reply)
   }
 
   /** Sealed reasoning by name; null: the store did not answer within so many milliseconds. `certain`: nobody has more. */
@@ -130,10 +133,6 @@ export class ObjectIndex {
     return reply.kind === 'reasoning' ? reply : null
   }
 
-  holdInput(session: string, held: HeldInput): void {
-    this.#port?.postMessage({ kind: 'hold-input', session, held } satisfies HoldInput)
-  }
-
   async #find(names: readonly ObjectName[], scope: Asker, fresh: boolean): Promise<StoredObject[] | IndexFailure> {
     const ids = new Map<ObjectType, Set<string>>()
     for (const { type, id } of names) {
@@ -149,14 +148,17 @@ export class ObjectIndex {
   }
 
   async #ask(asked: Asked): Promise<ObjectReply> {
-    const id = ++this.#lastId
-    const { keyId } = asked.scope
     const names = asked.kind === 'find' ? Math.max(1, asked.count) : otherNames
+    return await this.#inTurn(asked.scope.keyId, names, () => asked)
+  }
+
+  async #inTurn(keyId: string, names: number, make: () => Asked): Promise<ObjectReply> {
+    const id = ++this.#lastId
     const turn = this.#turns.take(keyId, names)
     const reason = turn === null ? null : await turn
     if (reason !== null) return { id, kind: 'failed', reason }
     try {
-      return await this.#send({ ...asked, id })
+      return await this.#send({ ...make(), id })
     } finally {
       this.#turns.leave(keyId, names)
     }

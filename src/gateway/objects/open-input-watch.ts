@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { type FormPart, FormScanner, type PartSink, readBoundary } from '../../core/form-scan.ts'
-import type { BatchInput, HeldInput } from '../../core/stored-object.ts'
+import type { BatchInput } from '../../core/stored-object.ts'
 import { type LineReader, lineReaders } from '../../lanes/line-readers.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { RequestCaller } from '../request/call.ts'
 import { scopeOf } from './find-owner.ts'
+import { HeldParts } from './held-parts.ts'
 import { InputScan } from './input-scan.ts'
 import type { InputWatch } from './input-watch.ts'
 
@@ -32,27 +34,25 @@ async function openPart(
   providerId: string,
   reader: LineReader,
 ): Promise<InputWatch | null> {
-  const { objects } = arrival.gateway
   const commands = (arrival.header('x-goog-upload-command') ?? '').split(',').map((command) => command.trim())
   const final = commands.includes('finalize')
   if (!final && !commands.includes('upload')) return null
-  const session = `${providerId} ${match.path}${query}`
+  const name = createHash('sha256').update(`${providerId} ${match.path}${query}`).digest('base64url')
   const offset = Number(arrival.header('x-goog-upload-offset') ?? 0)
-  const held = await objects.takeInput(session, offset, scopeOf(key))
-  if (held === null) return null
-  const hold = (next: HeldInput) => objects.holdInput(session, next)
-  return new FileInput(new InputScan(reader, held), final ? null : hold)
+  const parts = new HeldParts(arrival, scopeOf(key), name)
+  const before = await parts.take(Number.isSafeInteger(offset) ? offset : -1)
+  return before === null ? null : new FileInput(new InputScan(reader, before.held), { parts, final })
 }
 
 class FileInput implements InputWatch {
   readonly #scan: InputScan
-  readonly #hold: ((held: HeldInput) => void) | null
+  readonly #part: { parts: HeldParts; final: boolean } | null
   #whole = false
 
-  /** `hold`: where more of the file is to come. */
-  constructor(scan: InputScan, hold: ((held: HeldInput) => void) | null = null) {
+  /** `part`: it is one of several. */
+  constructor(scan: InputScan, part: { parts: HeldParts; final: boolean } | null = null) {
     this.#scan = scan
-    this.#hold = hold
+    this.#part = part
   }
 
   add(chunk: Buffer): void {
@@ -63,10 +63,20 @@ class FileInput implements InputWatch {
     this.#whole = true
   }
 
-  taken(): BatchInput | null {
+  taken(): Promise<BatchInput | null> | BatchInput | null {
     if (!this.#whole) return null
-    if (this.#hold === null) return this.#scan.end()
-    this.#hold(this.#scan.hold())
+    if (this.#part === null) return this.#scan.end()
+    const { parts, final } = this.#part
+    return final ? this.#finish(parts, this.#scan.end()) : this.#hold(parts)
+  }
+
+  /** Known is only a file with which no other call went on meanwhile. */
+  async #finish(parts: HeldParts, input: BatchInput | null): Promise<BatchInput | null> {
+    return input !== null && (await parts.give(null)) ? input : null
+  }
+
+  async #hold(parts: HeldParts): Promise<null> {
+    await parts.give(this.#scan.hold())
     return null
   }
 }

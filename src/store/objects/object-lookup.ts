@@ -1,14 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { type CacheQuestion, isCacheQuestion } from '../../core/cached-answer.ts'
 import type { BatchHeldEntry } from '../../core/journal-format.ts'
 import type {
   CountedPlace,
   FindQuestion,
-  HoldInput,
   InputQuestion,
   ObjectQuestion,
   ObjectReply,
+  PartAnswer,
+  PartQuestion,
   PlacesQuestion,
   ReasoningQuestion,
   StoredObject,
@@ -42,9 +42,8 @@ export class ObjectLookup {
   }
 
   serve(port: MessagePort): void {
-    port.on('message', (question: ObjectQuestion | HoldInput | CacheQuestion) => {
+    port.on('message', (question: ObjectQuestion | CacheQuestion) => {
       if (isCacheQuestion(question)) return
-      if (question.kind === 'hold-input') return this.#uploads.hold(question.session, question.held)
       let answered = false
       void this.#answer(question).then((reply) => {
         answered = true
@@ -68,13 +67,7 @@ export class ObjectLookup {
     try {
       if (question.kind === 'find') return { id, kind: 'found', objects: await this.#find(question) }
       if (question.kind === 'reasoning') return { id, kind: 'reasoning', ...(await this.#reasoning(question)) }
-      if (question.kind === 'take-input') {
-        // What came before may have been given back over another thread's port, which this turn of the loop may have looked at already:
-        // it does so again in the next.
-        await nextTurn()
-        await nextTurn()
-        return { id, kind: 'held', held: this.#uploads.take(question.session, question.offset) }
-      }
+      if (question.kind === 'part') return { id, kind: 'part', ...(await this.#part(question)) }
       if (question.kind === 'input') return { id, kind: 'input', ...(await this.#input(question)) }
       if (question.kind === 'work') return { id, kind: 'work', held: await this.#work(question) }
       return { id, kind: 'places', places: await this.#places(question) }
@@ -154,6 +147,12 @@ export class ObjectLookup {
     } catch {
       return own
     }
+  }
+
+  /** How far uploads are that come in several calls: where nodes share it, none of them alone knows. */
+  async #part({ part }: PartQuestion): Promise<PartAnswer> {
+    const others = this.#others()
+    return others === null ? this.#uploads.answer(part) : await others.ask({ act: 'part', part })
   }
 
   async #look({ names }: FindQuestion): Promise<StoredObject[]> {

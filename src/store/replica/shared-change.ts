@@ -1,5 +1,12 @@
 import type { BackgroundWork, BatchHeldEntry } from '../../core/journal-format.ts'
-import type { BatchInput, ObjectName, ObjectPlace, ObjectScope, StoredObject } from '../../core/stored-object.ts'
+import type {
+  BatchInput,
+  ObjectName,
+  ObjectPlace,
+  ObjectScope,
+  StoredObject,
+  UploadPart,
+} from '../../core/stored-object.ts'
 import type { HeldBatch } from '../ingest/batch-hold-statements.ts'
 import type { CountedUsage } from './usage-claim.ts'
 
@@ -67,6 +74,7 @@ export type ObjectsAsked =
   /** What work a call goes on with, wherever it is held. */
   | ({ act: 'work'; settled: boolean } & HeldBatch)
   | { act: 'reasoning'; names: readonly string[]; settled: boolean }
+  | { act: 'part'; part: UploadPart }
 
 export type ObjectsQuestion = ObjectsAsked & { question: number }
 export type ObjectsReply = { question: number; output: unknown } | { question: number; failure: string }

@@ -4,17 +4,17 @@ import { afterEach, expect, it } from 'vitest'
 import type { BatchHeldEntry } from '../../../src/core/journal-format.ts'
 import type {
   HeldInput,
-  HoldInput,
   ObjectQuestion,
   ObjectReply,
+  PartAnswer,
   StoredObject,
+  UploadPart,
 } from '../../../src/core/stored-object.ts'
 import { ObjectLookup } from '../../../src/store/objects/object-lookup.ts'
 import type { OtherNodes } from '../../../src/store/replica/other-nodes.ts'
 import type { ObjectsAsked } from '../../../src/store/replica/shared-change.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
 
-const session = 'prv_1 /upload/v1beta/files?upload_id=1'
 const scope = { keyId: 'key_1', projectId: 'prj_1', environmentId: 'env_1' }
 const held: HeldInput = {
   offset: 5,
@@ -34,24 +34,36 @@ function connect(lookup: ObjectLookup): MessagePort {
   return port2
 }
 
-async function take(port: MessagePort, id: number, offset: number): Promise<HeldInput | null> {
-  port.postMessage({ id, kind: 'take-input', session, offset, scope } satisfies ObjectQuestion)
+async function pass(port: MessagePort, more: Partial<UploadPart>): Promise<PartAnswer | string> {
+  const part = { step: 'take', name: 'a', call: 'one', projectId: 'prj_1', offset: 0, held: null, ...more } as const
+  port.postMessage({ id: 1, kind: 'part', scope, part } satisfies ObjectQuestion)
   for (;;) {
     const [reply]: ObjectReply[] = await once(port, 'message')
-    if (reply?.kind === 'held') return reply.held
+    if (reply?.kind === 'part') return { known: reply.known, held: reply.held }
+    if (reply?.kind === 'failed') return reply.reason
   }
 }
 
-it.each([
-  ['before', 0],
-  ['behind', 1],
-])('gives a call what another thread has given back, also where its port is read %s that one’s', async (_, place) => {
+it('gives a call what another thread has given back', async () => {
   const lookup = new ObjectLookup({} as Connection, async () => {})
-  const both = [connect(lookup), connect(lookup)]
-  const [asking, giving] = place === 0 ? both : both.toReversed()
-  expect(await take(giving!, 1, 0)).toMatchObject({ offset: 0 })
-  giving!.postMessage({ kind: 'hold-input', session, held } satisfies HoldInput)
-  expect(await take(asking!, 2, 5)).toEqual(held)
+  const [asking, giving] = [connect(lookup), connect(lookup)]
+  expect(await pass(giving, {})).toEqual({ known: true, held: null })
+  expect(await pass(giving, { step: 'give', offset: 5, held })).toEqual({ known: true, held: null })
+  expect(await pass(asking, { call: 'two', offset: 5 })).toEqual({ known: true, held })
+})
+
+it('has nothing of an upload itself where nodes share it, also while they do not', async () => {
+  const answers = [async () => ({ known: true, held: 'sealed' }), unreachable]
+  const ask = async () => answers.shift()?.()
+  const others = { ask } as Partial<OtherNodes> as OtherNodes
+  const lookup = new ObjectLookup(
+    {} as Connection,
+    async () => {},
+    () => others,
+  )
+  const port = connect(lookup)
+  expect(await pass(port, {})).toEqual({ known: true, held: 'sealed' })
+  expect(await pass(port, {})).toBe('PostgreSQL does not answer in time')
 })
 
 const object: StoredObject = {

@@ -1,0 +1,78 @@
+import type pg from 'pg'
+import type { PartAnswer, UploadPart } from '../../core/stored-object.ts'
+import type { OwnConnection } from '../own-connection.ts'
+
+/** Of one project, as `HeldInputs` has of all on a gateway alone; what is older is let go, and such a file is not known. */
+const mostBytes = 32 * 1024 * 1024
+const mostUploads = 1000
+/** On their way to a PostgreSQL that does not answer. */
+const mostWaiting = 32 * 1024 * 1024
+
+const unknown: PartAnswer = { known: false, held: null }
+
+/** How far uploads are whose parts come to several nodes: one row each, which only one call at a time may go on with. */
+export class SharedUploads {
+  readonly #connection: Pick<OwnConnection, 'use'>
+  #waiting = 0
+
+  constructor(connection: Pick<OwnConnection, 'use'>) {
+    this.#connection = connection
+  }
+
+  async answer(part: UploadPart): Promise<PartAnswer> {
+    const bytes = typeof part.held === 'string' ? part.held.length : 0
+    if (this.#waiting + bytes > mostWaiting) throw new Error('too much waits for PostgreSQL')
+    this.#waiting += bytes
+    try {
+      return await this.#connection.use((client) => (part.step === 'take' ? take(client, part) : give(client, part)))
+    } catch (error) {
+      // Of a connection that breaks off one hears no more than that.
+      throw new Error(`PostgreSQL: ${error instanceof Error ? error.message : error}`)
+    } finally {
+      this.#waiting -= bytes
+    }
+  }
+}
+
+/** Each statement is all or nothing, whatever other nodes do between them: at worst an upload is not known that could be. */
+async function take(client: pg.Client, { name, call, offset, projectId }: UploadPart): Promise<PartAnswer> {
+  const held = await client.query<{ sealed: string }>(
+    `update spgw.uploads set call = $2, time = now()
+     where name = $1 and at = $3 and (call is null or call = $2) returning sealed`,
+    [name, call, offset],
+  )
+  const [row] = held.rows
+  if (row !== undefined) return { known: true, held: row.sealed }
+  const marked = await client.query<{ call: string }>(
+    `insert into spgw.uploads (name, project_id, call, at) values ($1, $2, $3, 0)
+     on conflict (name) do update set call = '', sealed = '', time = now() returning call`,
+    [name, projectId, offset === 0 ? call : ''],
+  )
+  await keepBounds(client, projectId)
+  return marked.rows[0]?.call === call ? { known: true, held: '' } : unknown
+}
+
+async function give(client: pg.Client, { name, call, offset, held, projectId }: UploadPart): Promise<PartAnswer> {
+  // Taken before this node was one of several: it is not sealed.
+  if (held !== null && typeof held !== 'string') return unknown
+  const { rowCount } = await client.query(
+    'update spgw.uploads set call = $3, at = $4, sealed = $5, time = now() where name = $1 and call = $2',
+    [name, call, held === null ? '' : null, offset, held ?? ''],
+  )
+  if (held !== null) await keepBounds(client, projectId)
+  return rowCount === 1 ? { known: true, held: null } : unknown
+}
+
+/** Passes over what another node deletes now. */
+async function keepBounds(client: pg.Client, projectId: string): Promise<void> {
+  await client.query(
+    `delete from spgw.uploads where name in (
+       select name from spgw.uploads where name in (
+         select name from (
+           select name, sum(bytes) over youngest as bytes, row_number() over youngest as place from spgw.uploads
+           where project_id = $1 window youngest as (order by time desc, name)) as kept
+         where bytes > $2 or place > $3)
+       for update skip locked)`,
+    [projectId, mostBytes, mostUploads],
+  )
+}
