@@ -104,7 +104,7 @@ describe('examples/cluster/nginx.conf', () => {
     expect(status, stderr).toBe(0)
   })
 
-  it.skipIf(!hasProgram('nginx'))('keeps an upload with one node, and shares out the rest (needs nginx)', async () => {
+  it.skipIf(!hasProgram('nginx'))('shares out all that comes, parts of an upload too (needs nginx)', async () => {
     const asked: [node: string, url: string][] = []
     const servers = nodes.map((name) =>
       createServer(({ url = '' }, response) => {
@@ -137,8 +137,8 @@ describe('examples/cluster/nginx.conf', () => {
       return found.size
     }
     const upload = '/v1/gemini/upload/v1beta/files?upload_protocol=resumable&upload_id='
-    for (const id of ['one', 'two', 'three', 'four']) expect([id, await nodesOf(upload + id)]).toEqual([id, 1])
+    expect(await nodesOf(`${upload}one`)).toBe(3)
     expect(await nodesOf('/v1/models')).toBe(3)
-    expect(asked.at(-13)?.[1]).toBe(`${upload}four`)
+    expect(asked.at(-13)?.[1]).toBe(`${upload}one`)
   })
 })

@@ -199,17 +199,7 @@ describe('a batch of a file on the Gemini lane', () => {
 
   /** In as many parts; every other one on a connection of its own, which may be another thread's. */
   async function uploadParts(key: string, text: string, count = 2, skip: number | null = null): Promise<string> {
-    const name = `files/f${++number}`
-    const url = `${upstream.baseUrl}/upload/v1beta/files?upload_id=${number}&upload_protocol=resumable`
-    upstream.answer = () => ({ body: '{}', headers: { 'x-goog-upload-url': url, 'x-goog-upload-status': 'active' } })
-    const start = { 'x-goog-upload-protocol': 'resumable', 'x-goog-upload-command': 'start' }
-    const headers = { 'x-goog-api-key': key, 'content-type': 'application/json', ...start }
-    const begun = await fetch(`${gateway.baseUrl}/v1/gemini/upload/v1beta/files`, {
-      method: 'POST',
-      headers,
-      body: '{}',
-    })
-    const here = begun.headers.get('x-goog-upload-url') ?? ''
+    const { name, here } = await beginUpload(key)
     const bytes = Buffer.from(text)
     for (let part = 0; part < count; part++) {
       const [from, to] = [part, part + 1].map((place) => Math.floor((bytes.length * place) / count)) as [number, number]
@@ -225,6 +215,35 @@ describe('a batch of a file on the Gemini lane', () => {
     return name
   }
 
+  /** Resolves to the URL at which it goes on. */
+  async function beginUpload(key: string): Promise<{ name: string; here: string }> {
+    const name = `files/f${++number}`
+    const url = `${upstream.baseUrl}/upload/v1beta/files?upload_id=${number}&upload_protocol=resumable`
+    upstream.answer = () => ({ body: '{}', headers: { 'x-goog-upload-url': url, 'x-goog-upload-status': 'active' } })
+    const start = { 'x-goog-upload-protocol': 'resumable', 'x-goog-upload-command': 'start' }
+    const headers = { 'x-goog-api-key': key, 'content-type': 'application/json', ...start }
+    const begun = await fetch(`${gateway.baseUrl}/v1/gemini/upload/v1beta/files`, {
+      method: 'POST',
+      headers,
+      body: '{}',
+    })
+    return { name, here: begun.headers.get('x-goog-upload-url') ?? '' }
+  }
+
+  /** The first byte now, and the rest when it is let go. */
+  function inTwo(text: string): { body: ReadableStream; go: () => void } {
+    const gate = Promise.withResolvers<void>()
+    const body = new ReadableStream({
+      async start(stream) {
+        stream.enqueue(Buffer.from(text.slice(0, 1)))
+        await gate.promise
+        stream.enqueue(Buffer.from(text.slice(1)))
+        stream.close()
+      },
+    })
+    return { body, go: gate.resolve }
+  }
+
   const generate = (key: string, fileName: string) =>
     post(key, '/gemini/v1beta/models/gemini-1:batchGenerateContent', { batch: { inputConfig: { fileName } } })
 
@@ -234,6 +253,26 @@ describe('a batch of a file on the Gemini lane', () => {
       const file = await uploadParts(keys.owner, write(request({ model: 'models/gemini-1' }), using(own)), count)
       expect(await generate(keys.owner, file)).toMatchObject({ outcome: 200, sent: 1 })
     }
+  })
+
+  it('is refused where another call sent its last part as well, and the provider took that one', async () => {
+    const { name, here } = await beginUpload(keys.owner)
+    const body = JSON.stringify({ file: { name, uri: `https://x/v1beta/${name}` } })
+    const headers = { 'x-goog-upload-command': 'upload, finalize', 'x-goog-upload-offset': '0' }
+    const checked = inTwo(write(request()))
+    const seen = upstream.arrivals.length
+    const first = fetch(here, { method: 'POST', headers, body: checked.body, duplex: 'half' } as RequestInit)
+    // It has been taken for the one that goes on with the upload when the next comes.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    upstream.answer = () => ({ body, cut: 3 })
+    const other = write(request({ model: 'models/gemini-2' }))
+    expect((await fetch(here, { method: 'POST', headers, body: other })).status).toBe(502)
+    expect(upstream.arrivals.length).toBe(seen + 1)
+    // A provider may answer whoever comes with the file that there is.
+    upstream.answer = () => ({ body })
+    checked.go()
+    expect((await first).status).toBe(200)
+    expect(await generate(keys.owner, name)).toMatchObject({ outcome: 'invalid_request', sent: 0 })
   })
 
   it('is refused where a line names another project’s file or another model, or a part was left out', async () => {
@@ -246,7 +285,9 @@ describe('a batch of a file on the Gemini lane', () => {
     expect(await generate(keys.owner, holed)).toMatchObject({
       outcome: 'invalid_request',
       sent: 0,
-      text: expect.stringMatching(/as one resumable upload .*in a cluster all come to one node/),
+      text: expect.stringMatching(
+        /as one resumable upload .*all come to one node, where nodes of a cluster do not share records/,
+      ),
     })
   })
 })

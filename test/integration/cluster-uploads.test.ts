@@ -199,6 +199,25 @@ describe.skipIf(postgresPrograms === null)(`uploads in parts to three nodes (${n
     expect(query("select distinct name ~ '^[A-Za-z0-9_-]{43}$' from spgw.uploads")).toBe('t')
   })
 
+  it('are not believed where somebody put others in their place', async () => {
+    const [one, other] = [
+      await PartedUpload.begin('gw-a', keys.owner, plain, 3),
+      await PartedUpload.begin('gw-a', keys.owner, plain, 3),
+    ]
+    await one.send('gw-a', 0)
+    const [name, sealed] = query('select name, sealed from spgw.uploads where bytes > 0').split('|')
+    await other.send('gw-b', 0)
+    query(`update spgw.uploads set sealed = '${sealed}' where bytes > 0 and name <> '${name}'`)
+    await other.send('gw-c', 1)
+    await other.send('gw-a', 2)
+    expect(await generate('gw-b', keys.owner, other.file)).toMatchObject({ outcome: 'invalid_request' })
+    // Nor what was held before.
+    await one.send('gw-c', 1)
+    query(`update spgw.uploads set sealed = '${sealed}' where name = '${name}'`)
+    await one.send('gw-b', 2)
+    expect(await generate('gw-b', keys.owner, one.file)).toMatchObject({ outcome: 'invalid_request' })
+  })
+
   it('that name another project’s file, or another model, are refused', async () => {
     const own = await PartedUpload.begin('gw-a', keys.other, 'about us', 1)
     await own.sendAll(['gw-b'])

@@ -82,7 +82,7 @@ const heldForNothing =
 const readable: Partial<Record<LaneName, string>> = {
   openai: ', in one call: a form to /v1/files with the purpose `batch` and this one file, not in parts (/v1/uploads)',
   gemini:
-    ': as one resumable upload whose parts follow one another (and all come to one node, where nodes do not share records), or raw (`x-goog-upload-protocol`), not as multipart/related',
+    ': as one resumable upload whose parts follow one another (and all come to one node, where nodes of a cluster do not share records), or raw (`x-goog-upload-protocol`), not as multipart/related',
 }
 
 /** Adopting is an operator's word for what the file refers to, and not for which models each key may use. */

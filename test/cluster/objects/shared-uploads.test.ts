@@ -207,7 +207,7 @@ describe.skipIf(postgresPrograms === null)(`what is held of an upload (${needsPo
     async (_, of) => {
       for (const isStrict of [false, true]) {
         const { known, wrong, unknown } = await simulateAll(of, isStrict)
-      expect(wrong).toBe(0)
+        expect(wrong).toBe(0)
         expect(known).toBeGreaterThan(runs / 10)
         expect(unknown).toBeGreaterThan(runs / 10)
       }
