@@ -187,14 +187,14 @@ export interface UploadPart {
   /** Where the call goes on, or the next has to. */
   offset: number
   /** What is given back, sealed where nodes share it; null: nothing, or no part is to come. */
-  held: HeldInput | string | null
+  held: HeldInput | Uint8Array | null
 }
 
 export interface PartAnswer {
   /** This call alone goes on at that byte, and all before it was seen. */
   known: boolean
-  /** What is taken; null, or '' where nodes share it: this is the first part. */
-  held: HeldInput | string | null
+  /** What is taken; null, or no bytes where nodes share it: this is the first part. */
+  held: HeldInput | Uint8Array | null
 }
 
 export interface FindQuestion {

@@ -4,8 +4,8 @@ import { openBytes, sealBytes } from './aead.ts'
 /** What a token is for: one made for one purpose opens for no other. */
 export type TokenPurpose = 'upload' | 'client-secret' | 'auth-token' | 'reasoning' | 'response' | 'upload-part'
 
-export type OpenedToken =
-  | { state: 'open'; payload: string; expiresAt: number }
+export type OpenedToken<Payload = string> =
+  | { state: 'open'; payload: Payload; expiresAt: number }
   | { state: 'expired'; expiresAt: number }
   /** Not one of these, changed, for another purpose, or from before the machine key was rotated. */
   | { state: 'invalid' }
@@ -37,18 +37,28 @@ export class ClientTokens {
 
   /** In base64url without padding. `expiresAt`: whole milliseconds since the epoch. */
   seal(purpose: TokenPurpose, payload: string, expiresAt: number): string {
+    return this.sealRaw(purpose, Buffer.from(payload), expiresAt).toString('base64url')
+  }
+
+  /** The same as bytes, for what no client holds. */
+  sealRaw(purpose: TokenPurpose, payload: Buffer, expiresAt: number): Buffer {
     const { nonce, box } = sealBytes(this.#key, keyName, identityOf(purpose, expiresAt), payload)
     const head = Buffer.alloc(1 + expiryBytes)
     head.writeUInt8(version)
     head.writeUIntBE(expiresAt, 1, expiryBytes)
-    return Buffer.concat([head, nonce, box]).toString('base64url')
+    return Buffer.concat([head, nonce, box])
   }
 
   /** There is one text for each token: loose base64 is refused. */
   open(purpose: TokenPurpose, token: string, now: number): OpenedToken {
     const bytes = Buffer.from(token, 'base64url')
-    const sound = bytes.length >= headBytes + tagBytes && bytes[0] === version && bytes.toString('base64url') === token
-    if (!sound) return { state: 'invalid' }
+    if (bytes.toString('base64url') !== token) return { state: 'invalid' }
+    const opened = this.openRaw(purpose, bytes, now)
+    return opened.state === 'open' ? { ...opened, payload: opened.payload.toString('utf8') } : opened
+  }
+
+  openRaw(purpose: TokenPurpose, bytes: Buffer, now: number): OpenedToken<Buffer> {
+    if (bytes.length < headBytes + tagBytes || bytes[0] !== version) return { state: 'invalid' }
     const expiresAt = bytes.readUIntBE(1, expiryBytes)
     const parts = {
       keyId: keyName,
@@ -57,9 +67,7 @@ export class ClientTokens {
     }
     const payload = openBytes(this.#key, parts, identityOf(purpose, expiresAt))
     if (payload === null) return { state: 'invalid' }
-    return expiresAt <= now
-      ? { state: 'expired', expiresAt }
-      : { state: 'open', payload: payload.toString('utf8'), expiresAt }
+    return expiresAt <= now ? { state: 'expired', expiresAt } : { state: 'open', payload, expiresAt }
   }
 }
 

@@ -8,6 +8,7 @@ const mostUploads = 1000
 /** On their way to a PostgreSQL that does not answer. */
 const mostWaiting = 32 * 1024 * 1024
 
+const nothing = new Uint8Array()
 const unknown: PartAnswer = { known: false, held: null }
 
 /** How far uploads are whose parts come to several nodes: one row each, which only one call at a time may go on with. */
@@ -20,7 +21,7 @@ export class SharedUploads {
   }
 
   async answer(part: UploadPart): Promise<PartAnswer> {
-    const bytes = typeof part.held === 'string' ? part.held.length : 0
+    const bytes = part.held instanceof Uint8Array ? part.held.length : 0
     if (this.#waiting + bytes > mostWaiting) throw new Error('too much waits for PostgreSQL')
     this.#waiting += bytes
     try {
@@ -36,7 +37,7 @@ export class SharedUploads {
 
 /** Each statement is all or nothing, whatever other nodes do between them: at worst an upload is not known that could be. */
 async function take(client: pg.Client, { name, call, offset, projectId }: UploadPart): Promise<PartAnswer> {
-  const held = await client.query<{ sealed: string }>(
+  const held = await client.query<{ sealed: Buffer }>(
     `update spgw.uploads set call = $2, time = now()
      where name = $1 and at = $3 and (call is null or call = $2) returning sealed`,
     [name, call, offset],
@@ -49,15 +50,15 @@ async function take(client: pg.Client, { name, call, offset, projectId }: Upload
     [name, projectId, offset === 0 ? call : ''],
   )
   await keepBounds(client, projectId)
-  return marked.rows[0]?.call === call ? { known: true, held: '' } : unknown
+  return marked.rows[0]?.call === call ? { known: true, held: nothing } : unknown
 }
 
 async function give(client: pg.Client, { name, call, offset, held, projectId }: UploadPart): Promise<PartAnswer> {
   // Taken before this node was one of several: it is not sealed.
-  if (held !== null && typeof held !== 'string') return unknown
+  if (held !== null && !(held instanceof Uint8Array)) return unknown
   const { rowCount } = await client.query(
     'update spgw.uploads set call = $3, at = $4, sealed = $5, time = now() where name = $1 and call = $2',
-    [name, call, held === null ? '' : null, offset, held ?? ''],
+    [name, call, held === null ? '' : null, offset, Buffer.from(held ?? nothing)],
   )
   if (held !== null) await keepBounds(client, projectId)
   return rowCount === 1 ? { known: true, held: null } : unknown

@@ -40,7 +40,7 @@ alter table spgw.held add column work jsonb;
     // What was seen of a file that comes in several calls, sealed. `call`: which goes on with it now; '': it is not known; null: the next may.
     `
 create table spgw.uploads (
-  name text primary key, project_id text not null, call text, at bigint not null, sealed text not null default '',
+  name text primary key, project_id text not null, call text, at bigint not null, sealed bytea not null default '',
   bytes bigint generated always as (octet_length(sealed)) stored, time timestamptz not null default now());
 alter table spgw.uploads alter column sealed set storage external;
 create index uploads_project on spgw.uploads (project_id, time);

@@ -4,7 +4,13 @@ import type { Arrival } from '../request/arrival.ts'
 
 /** As long as the URL is good at which an upload goes on. */
 const lifeMs = 24 * 60 * 60 * 1000
-const lineFeed = '\n'
+/**
+ * What each part brings to PostgreSQL is at most so often as long as itself, or short: else bytes one by one could write a long line that
+ * often. Parts of Gemini's have 256 KiB or more, and lines 4 MiB or less.
+ */
+const mostTimes = 16
+const short = 64 * 1024
+const lineFeed = Buffer.from('\n')
 
 /**
  * What was seen of an upload before one of its calls, and from then on. It is with the store's thread, or in PostgreSQL where nodes share
@@ -15,6 +21,7 @@ export class HeldParts {
   readonly #scope: Asker
   readonly #part: Pick<UploadPart, 'name' | 'call' | 'projectId'>
   #isShared = false
+  #from = 0
 
   /** `name`: of the upload. */
   constructor(arrival: Arrival, scope: Asker, name: string) {
@@ -27,15 +34,20 @@ export class HeldParts {
   async take(offset: number): Promise<{ held: HeldInput | null } | null> {
     const { known, held } = await this.#ask(0, () => ({ ...this.#part, step: 'take', offset, held: null }))
     if (!known) return null
-    if (typeof held !== 'string') return { held }
+    if (!(held instanceof Uint8Array)) return { held }
     this.#isShared = true
-    if (held === '') return { held: null }
-    const opened = this.#open(held, offset)
+    this.#from = offset
+    if (held.length === 0) return { held: null }
+    const opened = this.#open(Buffer.from(held.buffer, held.byteOffset, held.length), offset)
     return opened && { held: opened }
   }
 
   /** The provider has taken this part. null: it was the last. False: another call went on with the upload as well. */
   async give(held: HeldInput | null): Promise<boolean> {
+    if (held !== null && this.#isShared && held.rest.length > Math.max(short, mostTimes * (held.offset - this.#from))) {
+      this.#note('a line comes in too many parts')
+      return false
+    }
     const given = await this.#ask(held?.rest.length ?? 0, () => {
       const kept = held !== null && this.#isShared ? this.#seal(held) : held
       return { ...this.#part, step: 'give', offset: held?.offset ?? 0, held: kept }
@@ -46,26 +58,28 @@ export class HeldParts {
   async #ask(bytes: number, make: () => UploadPart): Promise<PartAnswer> {
     const answer = await this.#arrival.gateway.objects.part(this.#scope, bytes, make)
     if (!('failed' in answer)) return answer
-    const text = `What this part of the file holds could not be noted (${answer.failed}): no batch can be made of the file.`
-    this.#arrival.trace.noteOnce('batch', text)
+    this.#note(answer.failed)
     return { known: false, held: null }
   }
 
-  /** As text of one character a byte: the rest may end within one of the client's. */
-  #seal({ offset, input, rest }: HeldInput): string {
-    const head = JSON.stringify([this.#part.name, offset, input])
-    const payload = head + lineFeed + Buffer.from(rest).toString('latin1')
-    return this.#arrival.gateway.model.configuration.tokens.seal('upload-part', payload, Date.now() + lifeMs)
+  #note(reason: string): void {
+    const text = `What this part of the file holds could not be noted (${reason}): no batch can be made of the file.`
+    this.#arrival.trace.noteOnce('batch', text)
+  }
+
+  #seal({ offset, input, rest }: HeldInput): Uint8Array {
+    const payload = Buffer.concat([Buffer.from(JSON.stringify([this.#part.name, offset, input])), lineFeed, rest])
+    return this.#arrival.gateway.model.configuration.tokens.sealRaw('upload-part', payload, Date.now() + lifeMs)
   }
 
   /** null: it is none of ours, or of another upload, or an earlier one. */
-  #open(sealed: string, offset: number): HeldInput | null {
-    const opened = this.#arrival.gateway.model.configuration.tokens.open('upload-part', sealed, Date.now())
+  #open(sealed: Buffer, offset: number): HeldInput | null {
+    const opened = this.#arrival.gateway.model.configuration.tokens.openRaw('upload-part', sealed, Date.now())
     if (opened.state !== 'open') return null
     const { payload } = opened
     const end = payload.indexOf(lineFeed)
-    const [name, at, input] = JSON.parse(payload.slice(0, end)) as [string, number, HeldInput['input']]
+    const [name, at, input] = JSON.parse(payload.toString('utf8', 0, end)) as [string, number, HeldInput['input']]
     if (name !== this.#part.name || at !== offset) return null
-    return { offset, input, rest: Buffer.from(payload.slice(end + 1), 'latin1') }
+    return { offset, input, rest: payload.subarray(end + 1) }
   }
 }

@@ -18,11 +18,11 @@ const partLength = 2
 interface Keeper {
   answer(part: UploadPart): Promise<PartAnswer>
   /** As it is held there. */
-  write(text: string): HeldInput | string
+  write(text: string): HeldInput | Uint8Array
 }
 
-function readText(held: HeldInput | string | null): string {
-  return typeof held === 'object' ? Buffer.from(held?.rest ?? []).toString() : held
+function readText(held: HeldInput | Uint8Array | null): string {
+  return Buffer.from(held instanceof Uint8Array ? held : (held?.rest ?? [])).toString()
 }
 
 /**
@@ -161,7 +161,7 @@ describe.skipIf(postgresPrograms === null)(`what is held of an upload (${needsPo
         return turn
       }
       const keeper = new SharedUploads({ use })
-      return { answer: (part) => keeper.answer(part), write: (text) => text }
+      return { answer: (part) => keeper.answer(part), write: (text) => Buffer.from(text) }
     })
   })
   afterAll(async () => {
@@ -276,7 +276,7 @@ describe.skipIf(postgresPrograms === null)(`what is held of an upload (${needsPo
     const begin = async (number: number, projectId: string, length: number) => {
       const named = { name: `upload ${uploads} ${number}`, projectId }
       await one.answer({ ...part('take', 'a', 0), ...named })
-      if (length > 0) await two.answer({ ...part('give', 'a', 10, 'x'.repeat(length)), ...named })
+      if (length > 0) await two.answer({ ...part('give', 'a', 10, Buffer.alloc(length)), ...named })
       return async () => await two.answer({ ...part('take', 'b', 10), ...named })
     }
     const other = await begin(0, 'prj_other', 10 * 2 ** 20)
