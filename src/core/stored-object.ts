@@ -139,7 +139,7 @@ export type ObjectQuestion =
   | FindQuestion
   | PlacesQuestion
   | InputQuestion
-  | PartQuestion
+  | UploadPartQuestion
   | ReasoningQuestion
   | WorkQuestion
 
@@ -170,7 +170,7 @@ export interface WorkQuestion {
 }
 
 /** A part of a file that comes in several calls: before its bytes go up, and again when the provider has taken them. */
-export interface PartQuestion {
+export interface UploadPartQuestion {
   id: number
   kind: 'part'
   scope: Asker

@@ -8,10 +8,10 @@ import type {
   ObjectQuestion,
   ObjectReply,
   PartAnswer,
-  PartQuestion,
   PlacesQuestion,
   ReasoningQuestion,
   StoredObject,
+  UploadPartQuestion,
   WorkQuestion,
 } from '../../core/stored-object.ts'
 import type { OtherNodes } from '../replica/other-nodes.ts'
@@ -150,7 +150,7 @@ export class ObjectLookup {
   }
 
   /** How far uploads are that come in several calls: where nodes share it, none of them alone knows. */
-  async #part({ part }: PartQuestion): Promise<PartAnswer> {
+  async #part({ part }: UploadPartQuestion): Promise<PartAnswer> {
     const others = this.#others()
     return others === null ? this.#uploads.answer(part) : await others.ask({ act: 'part', part })
   }
