@@ -15,6 +15,8 @@ export interface FieldRow {
   why?: string
   /** Values that ask for nothing, so that losing them is no loss (`n: 1`). Null is always one. */
   harmless?: readonly unknown[]
+  /** Where it is another than that of the name (`member-types.ts`); '': any. */
+  type?: string
 }
 
 /** Every member of a format's requests, by its path without indexes (`tools.function.strict`). */
@@ -23,6 +25,11 @@ export type FieldTable = Readonly<Record<string, FieldRow>>
 export const mapped: FieldRow = { otherwise: 'mapped' }
 export const dropped: FieldRow = { otherwise: 'dropped' }
 export const ignored: FieldRow = { otherwise: 'ignored' }
+
+/** Arrives, and has another type than its name says. */
+export function typed(type: string): FieldRow {
+  return { ...mapped, type }
+}
 
 export function refused(why: string, harmless?: readonly unknown[]): FieldRow {
   return { otherwise: 'refused', why, ...(harmless && { harmless }) }

@@ -1,8 +1,8 @@
 import { asArray, asObject, asString, type JsonObject } from '../core/json-value.ts'
 import type { TranslationTarget } from './codec.ts'
 import type { LogprobSettings, TokenLogprob } from './conversation.ts'
-import { countOf } from './json.ts'
 import type { Ledger } from './ledger.ts'
+import { limitAt } from './request-fault.ts'
 
 interface AskedMembers {
   /** Whether the client asks for them, and where it says so. */
@@ -14,7 +14,7 @@ interface AskedMembers {
 }
 
 export function readAsked({ asked, path, top, topPath }: AskedMembers): LogprobSettings | null {
-  const count = countOf(top) || null
+  const count = limitAt(top, topPath) || null
   if (!asked && count === null) return null
   return { path: asked ? path : topPath, top: count }
 }

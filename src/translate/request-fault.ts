@@ -21,13 +21,6 @@ export function orFault<T>(read: () => T): T | Fault {
   }
 }
 
-/** A list that may be left out. */
-export function listAt(value: unknown, path: string): readonly unknown[] {
-  if (value === undefined || value === null) return []
-  if (Array.isArray(value)) return value
-  throw new RequestError(path, `${path} is no list`)
-}
-
 /** How long an answer may get. Clients that want no limit leave it out, or write -1. */
 export function limitAt(value: unknown, path: string): number | null {
   const limit = countOf(value)

@@ -1,6 +1,7 @@
 import { asObject, type JsonObject } from '../core/json-value.ts'
 import type { SeenField } from './conversation.ts'
 import type { FieldTable } from './field-table.ts'
+import { checkType, typeOfName } from './member-types.ts'
 
 /** A row of a table, with those below it: what is worked out once for each table. */
 interface FieldNode {
@@ -9,6 +10,8 @@ interface FieldNode {
   isLossy: boolean
   /** Values that are no loss, as JSON. */
   harmless: ReadonlySet<string> | null
+  /** '': any. */
+  type: string
   /** Of `tools`: `function`. What is inside members without any is data, or shares their fate. */
   below: Map<string, FieldNode> | null
 }
@@ -16,8 +19,8 @@ interface FieldNode {
 const trees = new WeakMap<FieldTable, FieldNode>()
 
 /**
- * Finds the members of a request that some target loses, and those that no row names. `skips` leaves out an object (a block of a hosted
- * tool) whose reader reports it as a whole.
+ * Finds the members of a request that some target loses, and those that no row names, and rejects a member of a wrong type. `skips`
+ * leaves out an object (a block of a hosted tool) whose reader reports it as a whole.
  */
 export function findSeen(body: JsonObject, table: FieldTable, skips?: (object: JsonObject) => boolean): SeenField[] {
   const seen: SeenField[] = []
@@ -33,6 +36,7 @@ export function findSeen(body: JsonObject, table: FieldTable, skips?: (object: J
       const node = below.get(name)
       if (node?.isRow !== true) seen.push({ field: 'unknown', path: pathOf([...places, name]) })
       else {
+        if (node.type !== '') checkType(value, node.type, () => pathOf([...places, name]))
         if (node.isLossy && !node.harmless?.has(JSON.stringify(value)))
           seen.push({ field: [...fields, name].join('.'), path: pathOf([...places, name]) })
         if (node.below === null || typeof value !== 'object') continue
@@ -82,6 +86,7 @@ function treeOf(table: FieldTable): FieldNode {
     }
     const fates = [row.otherwise, ...Object.values(row.to ?? {})]
     node.isRow = true
+    node.type = row.type ?? typeOfName(field.slice(field.lastIndexOf('.') + 1))
     node.isLossy = fates.some((fate) => fate === 'dropped' || fate === 'approximated' || fate === 'refused')
     if (row.harmless) node.harmless = new Set(row.harmless.map((value) => JSON.stringify(value)))
   }
@@ -90,5 +95,5 @@ function treeOf(table: FieldTable): FieldNode {
 }
 
 function newNode(): FieldNode {
-  return { isRow: false, isLossy: false, harmless: null, below: null }
+  return { isRow: false, isLossy: false, harmless: null, type: '', below: null }
 }

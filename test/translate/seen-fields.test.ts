@@ -4,7 +4,7 @@ import { findSeen } from '../../src/translate/seen-fields.ts'
 const table = {
   plain: { otherwise: 'mapped' },
   lost: { to: { chat: 'kept' }, otherwise: 'dropped' },
-  data: { otherwise: 'mapped' },
+  schema: { otherwise: 'mapped' },
   one: { otherwise: 'refused', harmless: [1, { a: [] }] },
   list: { otherwise: 'mapped' },
   'list.name': { otherwise: 'dropped' },
@@ -24,7 +24,7 @@ describe('members of a request', () => {
   })
 
   it('are found where no row names them, and only the outermost', () => {
-    expect(paths({ brand: { new: 1 }, list: [{ mood: 1 }], data: { mood: 1 }, toString: 1 })).toEqual([
+    expect(paths({ brand: { new: 1 }, list: [{ mood: 1 }], schema: { mood: 1 }, toString: 1 })).toEqual([
       'unknown brand',
       'unknown list[0].mood',
       'unknown toString',

@@ -8,6 +8,7 @@ import {
   mapped,
   refused,
   stopRow,
+  typed,
 } from '../field-table.ts'
 import { storedFile } from '../media-type.ts'
 
@@ -38,6 +39,8 @@ export const chatFields = {
       'image_url.url': mapped,
       'image_url.detail': { to: { responses: 'kept', generate: 'mapped' }, otherwise: 'ignored' },
       input_audio: refusedMedia('audio'),
+      'input_audio.data': mapped,
+      'input_audio.format': typed('t'),
       file: mapped,
       'file.file_data': mapped,
       'file.file_id': {
@@ -53,7 +56,7 @@ export const chatFields = {
       'video_url.url': mapped,
       audio_url: refusedMedia('audio'),
       'audio_url.url': mapped,
-      thinking: signed,
+      thinking: { ...signed, type: 'tO' },
       closed: ignored,
       prompt_cache_breakpoint: { to: { responses: 'kept', messages: 'mapped' }, otherwise: 'dropped' },
       // What clients write for Anthropic through OpenAI's format.
@@ -66,7 +69,7 @@ export const chatFields = {
     // Mistral's: the answer goes on from here.
     prefix: { otherwise: 'dropped', harmless: [false] },
     audio: refused('audio of an earlier answer is only known to its provider'),
-    function_call: mapped,
+    function_call: typed('o'),
     'function_call.name': mapped,
     'function_call.arguments': mapped,
     tool_calls: mapped,
@@ -89,7 +92,7 @@ export const chatFields = {
     annotations: ignored,
     parsed: ignored,
     reasoning_content: signed,
-    reasoning: signed,
+    reasoning: { ...signed, type: 't' },
     extra_content: mapped,
   }),
   tools: mapped,
@@ -132,7 +135,7 @@ export const chatFields = {
   logit_bias: { otherwise: 'dropped', harmless: [{}] },
   stop: { ...stopRow, harmless: [[], [''], ''] },
   n: refused('it gives one answer only', [1]),
-  logprobs: { ...logprobsRow, harmless: [false] },
+  logprobs: { ...logprobsRow, harmless: [false], type: 'b' },
   top_logprobs: { ...logprobsRow, harmless: [0] },
   modalities: refused(noMeaning, [['text']]),
   audio: refused('it answers in text only'),

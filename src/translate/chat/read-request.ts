@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { ReadContext } from '../codec.ts'
 import type {
   Conversation,
@@ -12,7 +12,7 @@ import type {
 import { blankSettings } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { readAsked } from '../logprobs.ts'
-import { limitAt, listAt, orFault, RequestError } from '../request-fault.ts'
+import { limitAt, orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { chatFields } from './fields.ts'
 import { namesWritten } from './names-written.ts'
@@ -57,9 +57,9 @@ function readSettings(body: JsonObject): ConversationSettings {
     frequencyPenalty: body.frequency_penalty ?? null,
     presencePenalty: body.presence_penalty ?? null,
     seed: body.seed ?? null,
-    stop: (typeof stop === 'string' ? [stop] : listAt(stop, 'stop')).filter(
-      (one) => typeof one === 'string' && one !== '',
-    ) as string[],
+    stop: (typeof stop === 'string' ? [stop] : asArray(stop)).filter(
+      (one): one is string => typeof one === 'string' && one !== '',
+    ),
     count: countOf(body.n),
     streamed: body.stream === true,
     streamUsage: asObject(body.stream_options)?.include_usage === true,
@@ -110,7 +110,7 @@ const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as 
 
 /** Clients of other servers write `reasoning` (OpenRouter, Snowflake) or `thinking` (Z.ai, DeepSeek). */
 function readReasoning({ reasoning_effort, reasoning, thinking }: JsonObject): ReasoningSettings | null {
-  const [asked, thinks] = [settingsOf('reasoning', reasoning), settingsOf('thinking', thinking)]
+  const [asked, thinks] = [asObject(reasoning), asObject(thinking)]
   // `default` is Groq's word for what goes without saying.
   const written = reasoning_effort === 'default' ? null : (reasoning_effort ?? null)
   const wanted = written ?? asked?.effort ?? null
@@ -120,27 +120,22 @@ function readReasoning({ reasoning_effort, reasoning, thinking }: JsonObject): R
     const at = written !== null ? path : 'reasoning.effort'
     throw new RequestError(at, `${at} is none of the known efforts`)
   }
+  if (thinks !== null && !/^(?:enabled|disabled|adaptive|)$/.test(asString(thinks.type)))
+    throw new RequestError('thinking.type', 'thinking.type is none of the known types')
   const off = asked?.enabled === false || thinks?.type === 'disabled'
   const settings = { path, visible: null, encrypted: false }
   if (off) return { ...settings, effort: 'none', budget: null }
-  const budget = countOf(asked?.max_tokens) ?? countOf(thinks?.budget_tokens)
+  const budget =
+    limitAt(asked?.max_tokens, 'reasoning.max_tokens') ?? limitAt(thinks?.budget_tokens, 'thinking.budget_tokens')
   // `adaptive` is Anthropic's word, and some write it here.
   const open = asked?.enabled === true || thinks?.type === 'enabled' || thinks?.type === 'adaptive' ? -1 : null
   if (effort !== null) return { ...settings, effort, budget: null }
   return (budget ?? open) === null ? null : { ...settings, effort: null, budget: budget ?? open }
 }
 
-function settingsOf(name: string, value: unknown): JsonObject | null {
-  const settings = asObject(value)
-  if (settings === null && value !== null && value !== undefined) throw new RequestError(name, `${name} is no object`)
-  return settings
-}
-
 function readTools(body: JsonObject): Tool[] {
-  const tools = listAt(body.tools, 'tools').map((value, index) => readTool(asObject(value), `tools[${index}]`))
-  const functions = listAt(body.functions, 'functions').map((value, index) =>
-    readFunction(asObject(value), `functions[${index}]`),
-  )
+  const tools = asArray(body.tools).map((value, index) => readTool(asObject(value), `tools[${index}]`))
+  const functions = asArray(body.functions).map((value, index) => readFunction(asObject(value), `functions[${index}]`))
   return [...tools, ...functions]
 }
 
@@ -224,7 +219,8 @@ function readToolChoice({ tool_choice, function_call }: JsonObject): ToolChoice 
   const object = asObject(value)
   const allowed = asObject(object?.allowed_tools)
   if (object?.type === 'allowed_tools' && allowed !== null) {
-    const names = asArray(allowed.tools).flatMap((tool) => nameOf(asObject(tool)) ?? [])
+    const names = asArray(allowed.tools).map((tool) => nameOf(asObject(tool)) ?? '')
+    if (names.includes('')) throw new RequestError(path, `${path} has a tool without a name`)
     return choice('some', names, allowed.mode === 'required')
   }
   const name = nameOf(object)

@@ -1,4 +1,4 @@
-import { type FieldTable, ignored, mapped } from '../field-table.ts'
+import { type FieldTable, ignored, mapped, typed } from '../field-table.ts'
 
 const vendors = 'only Gemini knows it'
 
@@ -8,6 +8,7 @@ export const openaiEmbeddingFields = {
   input: {
     otherwise: 'mapped',
     why: 'texts; lists of tokens are refused, which only the own tokenizer of a model can read',
+    type: '',
   },
   dimensions: mapped,
   encoding_format: mapped,
@@ -17,7 +18,7 @@ export const openaiEmbeddingFields = {
 /** A request for one vector. */
 const single = {
   model: mapped,
-  content: mapped,
+  content: typed('o'),
   'content.role': ignored,
   'content.parts': mapped,
   'content.parts.text': mapped,

@@ -8,6 +8,7 @@ import {
   refused,
   shownUnasked,
   stopRow,
+  typed,
 } from '../field-table.ts'
 
 const hosted = (what: string) => refused(`${what} runs at Google, and no other provider has it`)
@@ -48,7 +49,7 @@ const content = {
       willContinue: refused('a result in pieces has no counterpart', [false]),
     }),
     ...data,
-    mediaResolution: resolution,
+    mediaResolution: { ...resolution, type: 'o' },
     'mediaResolution.level': resolution,
     'mediaResolution.numTokens': dropped,
     videoMetadata: dropped,
@@ -74,7 +75,7 @@ export const generateFields = {
   'systemInstruction.role': ignored,
   'systemInstruction.parts': mapped,
   'systemInstruction.parts.text': mapped,
-  tools: mapped,
+  tools: typed('oO'),
   'tools.functionDeclarations': mapped,
   ...below('tools.functionDeclarations', {
     name: mapped,

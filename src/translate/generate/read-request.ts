@@ -13,7 +13,7 @@ import {
 } from '../conversation.ts'
 import { countOf, numberOf } from '../json.ts'
 import { readAsked } from '../logprobs.ts'
-import { limitAt, listAt, orFault, RequestError } from '../request-fault.ts'
+import { limitAt, orFault, RequestError } from '../request-fault.ts'
 import { schemaFromOpenApi } from '../schema/openapi.ts'
 import { orderProperties } from '../schema/property-order.ts'
 import { findSeen } from '../seen-fields.ts'
@@ -89,7 +89,7 @@ function readSettings(
     frequencyPenalty: unquoted(config.frequencyPenalty),
     presencePenalty: unquoted(config.presencePenalty),
     seed: unquoted(config.seed),
-    stop: (typeof stop === 'string' ? [stop] : listAt(stop, 'generationConfig.stopSequences')).filter(
+    stop: (typeof stop === 'string' ? [stop] : asArray(stop)).filter(
       (text): text is string => typeof text === 'string' && text !== '',
     ),
     count: countOf(config.candidateCount),
@@ -152,6 +152,8 @@ function readThinking(config: JsonObject | null): ReasoningSettings | null {
   const effort = ownValue(levels, level ?? '') ?? null
   if (level !== null && level !== 'THINKING_LEVEL_UNSPECIFIED' && effort === null)
     throw new RequestError(`${path}.thinkingLevel`, `${path}.thinkingLevel is none of the known levels`)
+  if (thinkingBudget && numberOf(unquoted(thinkingBudget)) === null)
+    throw new RequestError(`${path}.thinkingBudget`, `${path}.thinkingBudget is no number`)
   return {
     path,
     effort,

@@ -1,5 +1,6 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { Tool, ToolChoice } from '../conversation.ts'
+import { RequestError } from '../request-fault.ts'
 import { schemaFromOpenApi } from '../schema/openapi.ts'
 import { orderProperties } from '../schema/property-order.ts'
 import { listOf } from './read-contents.ts'
@@ -61,7 +62,7 @@ export function readToolConfig(config: JsonObject | null): ToolChoice | null {
   if (config === null) return null
   const names = asArray(config.allowedFunctionNames).filter((name) => typeof name === 'string')
   const path = 'toolConfig.functionCallingConfig'
-  switch (asText(config.mode)?.toUpperCase()) {
+  switch (asString(config.mode).toUpperCase()) {
     case 'AUTO':
       return { path, mode: 'auto', names: [], required: false }
     case 'NONE':
@@ -71,7 +72,10 @@ export function readToolConfig(config: JsonObject | null): ToolChoice | null {
     // Either a text, or a call that its schema allows.
     case 'VALIDATED':
       return { path, mode: names.length > 0 ? 'some' : 'auto', names, required: false }
-    default:
+    case '':
+    case 'MODE_UNSPECIFIED':
       return null
+    default:
+      throw new RequestError(`${path}.mode`, `${path}.mode is none of the known modes`)
   }
 }

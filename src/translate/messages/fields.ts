@@ -8,6 +8,7 @@ import {
   refused,
   shownUnasked,
   stopRow,
+  typed,
 } from '../field-table.ts'
 import { storedFile } from '../media-type.ts'
 
@@ -90,12 +91,13 @@ export const messagesFields = {
     thinking: {
       otherwise: 'mapped',
       why: 'only to the provider whose signature it has; without one it is listed, and refused by no route',
+      type: 't',
     },
     signature: { otherwise: 'mapped', why: 'only to the provider whose signature it is' },
     data: mapped,
     id: mapped,
     name: mapped,
-    input: mapped,
+    input: typed('o'),
     caller: ignored,
     toolset_name: hosted,
     tool_use_id: mapped,
@@ -125,7 +127,7 @@ export const messagesFields = {
     }),
     ...below('source.content', inner),
   }),
-  system: mapped,
+  system: typed('tO'),
   ...below('system', {
     type: ignored,
     text: mapped,
@@ -134,7 +136,7 @@ export const messagesFields = {
   }),
   tools: mapped,
   ...below('tools', tool),
-  tool_choice: mapped,
+  tool_choice: typed('o'),
   ...below('tool_choice', {
     type: mapped,
     name: mapped,
@@ -143,6 +145,7 @@ export const messagesFields = {
   thinking: mapped,
   ...below('thinking', {
     type: mapped,
+    'type:between_tools': { otherwise: 'approximated', why: 'it thinks before the first call as well' },
     budget_tokens: { to: { generate: 'mapped' }, otherwise: 'approximated', why: 'as an effort' },
     display: { ...mapped, why: shownUnasked },
   }),

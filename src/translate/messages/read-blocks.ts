@@ -2,6 +2,7 @@ import { asArray, asObject, asString, asText, type JsonObject } from '../../core
 import { linkCarriers } from '../carried-reasoning.ts'
 import type { ReadContext } from '../codec.ts'
 import type { CacheMark, MediaPart, MediaSource, Opaque, Part, ResultPart, TextPart } from '../conversation.ts'
+import { checkType } from '../member-types.ts'
 import { RequestError } from '../request-fault.ts'
 
 /** A message's content, which may be a text alone. */
@@ -121,6 +122,12 @@ function readResultParts(content: unknown, path: string): (TextPart | MediaPart)
 
 /** Where it comes from stands before what was found. */
 function readSearchResult(block: JsonObject, path: string): TextPart {
+  for (const [member, type] of [
+    ['source', 't'],
+    ['title', 't'],
+    ['content', 'O'],
+  ] as const)
+    checkType(block[member], type, () => `${path}.${member}`)
   const found = asArray(block.content).map((value) => asObject(value) ?? {})
   const head = `${asString(block.title)} (${asString(block.source)})`
   const text = [head, ...found.map((one) => asString(one.text))].join('\n\n')

@@ -1,4 +1,4 @@
-import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { ReadContext } from '../codec.ts'
 import type {
   Conversation,
@@ -12,8 +12,9 @@ import type {
 } from '../conversation.ts'
 import { blankSettings, plainTurn } from '../conversation.ts'
 import { countOf } from '../json.ts'
+import { checkType } from '../member-types.ts'
 import { PlainTurns } from '../plain-turns.ts'
-import { limitAt, listAt, orFault, RequestError } from '../request-fault.ts'
+import { limitAt, orFault, RequestError } from '../request-fault.ts'
 import { findSeen } from '../seen-fields.ts'
 import { messagesFields } from './fields.ts'
 import { isHosted, readBlocks, readMark, readTexts } from './read-blocks.ts'
@@ -23,8 +24,9 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
   return orFault((): Conversation => {
     const toolChoice = asObject(body.tool_choice)
     const parallel = toolChoice?.disable_parallel_tool_use
-    const tools = listAt(body.tools, 'tools').map((tool, index) => readTool(asObject(tool), `tools[${index}]`))
+    const tools = asArray(body.tools).map((tool, index) => readTool(asObject(tool), `tools[${index}]`))
     const seen = body.max_tokens === 0 ? [warmsOnly] : []
+    if (asObject(body.thinking)?.type === 'between_tools') seen.push(thinksBetween)
     return {
       turns: [...readSystem(body.system), ...readTurns(body.messages, context)],
       tools: changeTools(tools, body.messages, readTool, seen),
@@ -35,6 +37,9 @@ export function readMessagesRequest(body: JsonObject, context: ReadContext) {
     }
   })
 }
+
+/** No other format lets a model think after its calls only. */
+const thinksBetween: SeenField = { field: 'thinking.type:between_tools', path: 'thinking.type' }
 
 /** Fills a cache, and wants no answer. */
 const warmsOnly: SeenField = { field: 'max_tokens:0', path: 'max_tokens' }
@@ -127,9 +132,7 @@ function readSettings(body: JsonObject): ConversationSettings {
     temperature: body.temperature ?? null,
     topP: body.top_p ?? null,
     topK: body.top_k ?? null,
-    stop: listAt(body.stop_sequences, 'stop_sequences').filter(
-      (one): one is string => typeof one === 'string' && one !== '',
-    ),
+    stop: asArray(body.stop_sequences).filter((one): one is string => typeof one === 'string' && one !== ''),
     streamed: body.stream === true,
     endUser: asText(asObject(body.metadata)?.user_id),
     output:
@@ -145,6 +148,7 @@ function readOutput(value: unknown, path: string): OutputFormat | null {
   const format = asObject(value)
   if (format === null) return null
   if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, `${path}.type is none of the known types`)
+  checkType(format.schema, 'o', () => `${path}.schema`)
   return { path, kind: 'schema', name: null, schema: format.schema ?? null, strict: true }
 }
 
@@ -163,8 +167,10 @@ function readReasoning(body: JsonObject): ReasoningSettings | null {
     visible: thinking?.display === 'omitted' ? false : thinking?.display === 'summarized' ? true : null,
     encrypted: false,
   }
+  if (thinking !== null && !/^(?:enabled|disabled|adaptive|between_tools)$/.test(asString(thinking.type)))
+    throw new RequestError('thinking.type', 'thinking.type is none of the known types')
   if (thinking?.type === 'disabled') return { ...settings, effort: 'none', budget: null }
-  const budget = thinking?.type === 'enabled' ? countOf(thinking.budget_tokens) : null
+  const budget = thinking?.type === 'enabled' ? limitAt(thinking.budget_tokens, 'thinking.budget_tokens') : null
   // Adaptive without an effort: as the model decides.
   const open = thinking !== null && effort === null && budget === null
   return { ...settings, effort, budget: effort === null ? (open ? -1 : budget) : null }

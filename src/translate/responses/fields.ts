@@ -8,6 +8,7 @@ import {
   mapped,
   refused,
   shownUnasked,
+  typed,
 } from '../field-table.ts'
 import { storedElsewhere } from '../media-type.ts'
 
@@ -35,6 +36,8 @@ const content = {
   file_id: storedFile,
   filename: { otherwise: 'mapped', to: { generate: 'dropped' } },
   input_audio: mapped,
+  'input_audio.data': mapped,
+  'input_audio.format': typed('t'),
   detail: { otherwise: 'ignored', to: { chat: 'kept', generate: 'mapped' } },
   prompt_cache_breakpoint: { otherwise: 'dropped', to: { chat: 'kept', messages: 'mapped' } },
   // Clients send answers back as they came.
@@ -91,7 +94,7 @@ export const responsesFields = {
   'include:computer_call_output.output.image_url': ignored,
   'include:code_interpreter_call.outputs': ignored,
   'include:unknown': dropped,
-  input: mapped,
+  input: typed('tO'),
   ...below('input', {
     type: mapped,
     id: ignored,
@@ -110,7 +113,7 @@ export const responsesFields = {
     caller: refused('the call was made by a program that runs at OpenAI', [{ type: 'direct' }]),
     output: mapped,
     ...below('output', content),
-    summary: mapped,
+    summary: typed('O'),
     encrypted_content: mapped,
     created_by: ignored,
   }),
@@ -167,7 +170,7 @@ export const responsesFields = {
   stream_options: ignored,
   'stream_options.include_obfuscation': ignored,
   temperature: mapped,
-  text: mapped,
+  text: typed('o'),
   'text.format': mapped,
   ...below('text.format', {
     type: mapped,

@@ -35,7 +35,6 @@ interface ReadItem {
 export function readInput(input: unknown, context: ReadContext, skip: SkipObject): ConversationTurn[] {
   if (typeof input === 'string')
     return [{ role: 'user', parts: [{ kind: 'text', text: input, path: 'input' }], path: 'input' }]
-  if (input !== undefined && !Array.isArray(input)) throw new RequestError('input', 'input is neither text nor a list')
   const turns: { role: ConversationTurn['role']; parts: Part[]; path: string; plain?: PlainTurns }[] = []
   const last: { role: ConversationTurn['role'] | null; parts: Part[] } = { role: null, parts: [] }
   // It passes holes.

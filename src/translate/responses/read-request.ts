@@ -22,7 +22,6 @@ export function readResponsesRequest(body: JsonObject, context: ReadContext) {
 }
 
 function readConversation(body: JsonObject, context: ReadContext): Conversation {
-  checkTypes(body)
   const seen: SeenField[] = []
   // Kinds of items and tools that no other format has are reported as a whole.
   const foreign = new Set<JsonObject>()
@@ -52,15 +51,6 @@ function readConversation(body: JsonObject, context: ReadContext): Conversation 
     },
     // Only hosted tools are counted: without a search there is nothing to count.
     seen: tools.some(({ kind }) => kind === 'search') ? found : found.filter(({ field }) => field !== 'max_tool_calls'),
-  }
-}
-
-function checkTypes({ text, reasoning, instructions }: JsonObject): void {
-  const isObject = (value: unknown) => value === undefined || value === null || asObject(value) !== null
-  if (!isObject(text)) throw new RequestError('text', 'text is no object')
-  if (!isObject(reasoning)) throw new RequestError('reasoning', 'reasoning is no object')
-  if (instructions !== undefined && instructions !== null && typeof instructions !== 'string') {
-    throw new RequestError('instructions', 'instructions is no text')
   }
 }
 

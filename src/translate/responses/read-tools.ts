@@ -1,7 +1,7 @@
 import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
 import type { SearchOptions, Tool, ToolChoice } from '../conversation.ts'
 import { countOf } from '../json.ts'
-import { listAt } from '../request-fault.ts'
+import { RequestError } from '../request-fault.ts'
 import { searchName } from '../search-choice.ts'
 import { putWithin } from './namespaces.ts'
 import type { SkipObject } from './read-content.ts'
@@ -25,7 +25,7 @@ export function readTools(body: JsonObject, skip: SkipObject): Tool[] {
 }
 
 function readToolList(list: unknown, base: string, maxUses: number | null, skip: SkipObject): Tool[] {
-  return listAt(list, base).flatMap((value, index): Tool[] => {
+  return asArray(list).flatMap((value, index): Tool[] => {
     const tool = asObject(value)
     if (tool === null) return []
     const path = `${base}[${index}]`
@@ -69,6 +69,7 @@ export function readToolChoice(value: unknown, skip: SkipObject): ToolChoice | n
   if (value === 'auto' || value === 'none') return { ...plain, mode: value }
   if (value === 'required') return { ...plain, mode: 'any', required: true }
   const choice = asObject(value)
+  if (typeof value === 'string') throw new RequestError(path, `${path} is none of the known choices`)
   if (choice === null) return null
   if (choice.type === 'function' || choice.type === 'custom') {
     return { path, mode: 'any', names: [asString(choice.name)], required: true }

@@ -106,12 +106,12 @@ function lossesWithoutRefused(from: FormatName, to: FormatName, whole: unknown, 
   return []
 }
 
-function isWithin(path: string, outer: string): boolean {
+export function isWithin(path: string, outer: string): boolean {
   return outer !== '' && (path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`))
 }
 
 /** `messages[3].content[0]` goes from its list, `n` from its object. */
-function removePath(value: unknown, path: string): unknown {
+export function removePath(value: unknown, path: string): unknown {
   const match = /^\.?([^.[\]]+)|^\[(\d+)\]/.exec(path)
   if (match === null) return value
   const [step, name = '', index] = match
