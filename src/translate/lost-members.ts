@@ -7,6 +7,17 @@ export function lostMembers(object: JsonObject | null, read: ReadonlySet<string>
   return lost
 }
 
+/** What filters found, by Azure's names and Google's: most say that there is nothing. */
+export function isFlagged(found: unknown): boolean {
+  if (Array.isArray(found)) return found.some(isFlagged)
+  const object = asObject(found)
+  if (object === null) return false
+  const { filtered, detected, blocked, severity, probability } = object
+  if (filtered === true || detected === true || blocked === true) return true
+  if ((severity ?? 'safe') !== 'safe' || (probability ?? 'NEGLIGIBLE') !== 'NEGLIGIBLE') return true
+  return Object.values(object).some(isFlagged)
+}
+
 function saysSomething(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0
   const object = asObject(value)

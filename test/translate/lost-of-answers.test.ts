@@ -99,8 +99,96 @@ describe('what no other format has a place for is named', () => {
   })
 
   it('of responses', () => {
-    const response = { id: 'r', status: 'completed', output: [], moderation: { input: {} } }
+    const response = { id: 'r', status: 'completed', output: [], moderation: { input: { model: 'm' } } }
     expect(ofWhole('responses', response)).toEqual(['moderation'])
     expect(ofStream('responses', [said({ type: 'response.completed', response })])).toEqual(['moderation'])
+    const item = { type: 'message', id: 'm', role: 'assistant', phase: 'commentary', mood: 1 }
+    const output = [
+      { ...item, content: [{ type: 'output_text', text: 'a', annotations: [], tone: 'b' }] },
+      { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', caller: { type: 'program', caller_id: 'p' } },
+      { type: 'image_generation_call', id: 'i', status: 'completed' },
+    ]
+    const more = { ...response, output, temperature: 1, billing: { payer: 'p' }, telepathy: 1, moderation: null }
+    const lost = ['message.mood', 'message.phase', 'message.tone', 'function_call.caller', 'image_generation_call']
+    expect(new Set(ofWhole('responses', more))).toEqual(new Set([...lost, 'telepathy']))
+    expect(new Set(ofStream('responses', [said({ type: 'response.completed', response: more })]))).toEqual(
+      new Set([...lost, 'telepathy']),
+    )
+  })
+
+  it('of events that nobody reads, by what they are of', () => {
+    const types = [
+      'response.code_interpreter_call_code.delta',
+      'response.mcp_list_tools.in_progress',
+      'response.image_generation_call.partial_image',
+      'response.audio.transcript.delta',
+      'response.compaction.compacting',
+      'response.output_text.done',
+      'response.queued',
+      'keepalive',
+    ]
+    expect(
+      ofStream(
+        'responses',
+        types.map((type) => said({ type })),
+      ),
+    ).toEqual(['code_interpreter_call', 'mcp_list_tools', 'image_generation_call', 'audio', 'compaction'])
+    expect(ofStream('messages', [said({ type: 'telepathy' }), said({ type: 'ping' })])).toEqual(['telepathy'])
+  })
+
+  it('of members of calls and parts', () => {
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' }, mood: 1 }
+    const choice = { index: 0, message: { content: null, tool_calls: [call] }, finish_reason: 'tool_calls', hunch: 'h' }
+    expect(ofWhole('chat', { choices: [choice] })).toEqual(['choices.hunch', 'message.tool_calls.mood'])
+    expect(ofStream('chat', [said({ choices: [{ ...choice, delta: choice.message, message: null }] })])).toEqual([
+      'choices.hunch',
+      'message.tool_calls.mood',
+    ])
+    const use = (caller: object) => [{ type: 'tool_use', id: 't', name: 'f', input: {}, caller }]
+    const code = { type: 'code_execution_20250825', tool_id: 's' }
+    const refusal = { stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'bio', explanation: null } }
+    expect(ofWhole('messages', { content: use(code), ...refusal })).toEqual([
+      'content[0].caller',
+      'stop_details.category',
+    ])
+    expect(ofWhole('messages', { content: use({ type: 'direct' }), stop_reason: 'tool_use' })).toEqual([])
+    const [block] = use(code)
+    const streamed = messageEvents([said({ type: 'content_block_start', index: 0, content_block: block })], 'tool_use')
+    expect(ofStream('messages', streamed)).toEqual(['content[0].caller'])
+    const parts = [
+      { text: 'a', partMetadata: { b: 1 }, thoughtSignature: 'c2ln' },
+      { executableCode: { code: '1' }, thoughtSignature: 'c2ln' },
+      { functionCall: { name: 'f', args: {}, partialArgs: [{ stringValue: 's' }] }, text: 'beside' },
+      { functionCall: { args: {} } },
+    ]
+    const answer = {
+      candidates: [{ content: { parts }, finishReason: 'STOP' }],
+      modelStatus: { modelStage: 'RETIRED' },
+      usageMetadata: {},
+    }
+    const lost = ['modelStatus', 'partMetadata', 'executableCode', 'text', 'functionCall.partialArgs', 'functionCall']
+    expect(ofWhole('generate', answer)).toEqual(lost)
+    expect(ofStream('generate', [said(answer)])).toEqual(lost)
+  })
+
+  it('of filters, where they found something', () => {
+    const safe = { hate: { filtered: false, severity: 'safe' }, jailbreak: { filtered: false, detected: false } }
+    const found = { ...safe, violence: { filtered: false, severity: 'medium' } }
+    const answer = (prompt: object, text: object) => ({
+      prompt_filter_results: [{ prompt_index: 0, content_filter_results: prompt }],
+      choices: [{ message: { content: 'a' }, finish_reason: 'stop', content_filter_results: text }],
+    })
+    expect(ofWhole('chat', answer(safe, safe))).toEqual([])
+    const lost = ['prompt_filter_results', 'choices.content_filter_results']
+    expect(ofWhole('chat', answer({ jailbreak: { detected: true } }, found))).toEqual(lost)
+    const { choices, ...first } = answer(found, found)
+    const [{ message, ...choice } = { message: null }] = choices
+    expect(ofStream('chat', [said(first), said({ choices: [{ ...choice, delta: message }] })])).toEqual(lost)
+    const filters = (blocked: boolean) => ({ output: [], content_filters: [{ blocked, source_type: 'prompt' }] })
+    expect(ofWhole('responses', filters(false))).toEqual([])
+    expect(ofWhole('responses', filters(true))).toEqual(['content_filters'])
+    const rating = { category: 'HARM_CATEGORY_HARASSMENT', probability: 'HIGH' }
+    const promptFeedback = { blockReason: 'SAFETY', safetyRatings: [rating] }
+    expect(ofWhole('generate', { promptFeedback })).toEqual(['promptFeedback.safetyRatings'])
   })
 })

@@ -4,7 +4,7 @@ import { brokenReply } from '../broken-answer.ts'
 import type { CallPart, TextPart, TokenLogprob } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { readLogprobs } from '../logprobs.ts'
-import { lostMembers } from '../lost-members.ts'
+import { isFlagged, lostMembers } from '../lost-members.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
@@ -33,6 +33,7 @@ export function readChatReply(body: JsonObject) {
     created: countOf(body.created),
     dropped: [
       ...lostOfAnswer(body),
+      ...lostOfChoice(choice),
       ...lostOfMessage(message).map((name) => `message.${name}`),
       ...lostLogprobs(logprobs, typeof message.content === 'string'),
       ...(choices.length > 1 ? ['choices[1]'] : []),
@@ -48,6 +49,14 @@ const readOfAnswer = new Set(
     'provider x_groq timings time_info request_id prompt_filter_results prompt_token_ids'
   ).split(' '),
 )
+const readOfChoice = new Set(
+  (
+    'index message delta finish_reason logprobs text content_filter_results content_filter_offsets ' +
+    // The same once more, in the words of a vendor behind it, and what only a debugger reads.
+    'native_finish_reason stop_reason matched_stop seed token_ids'
+  ).split(' '),
+)
+const readOfCall = new Set('id index type function custom extra_content'.split(' '))
 const readOfMessage = new Set(
   'role content refusal tool_calls function_call annotations reasoning reasoning_content reasoning_details parsed'.split(
     ' ',
@@ -56,13 +65,23 @@ const readOfMessage = new Set(
 
 /** Of an answer, or a chunk of one: what no other format has a place for. */
 export function lostOfAnswer(body: JsonObject): readonly string[] {
-  return lostMembers(body, readOfAnswer)
+  const { prompt_filter_results } = body
+  return [...lostMembers(body, readOfAnswer), ...(isFlagged(prompt_filter_results) ? ['prompt_filter_results'] : [])]
+}
+
+/** Of a choice, whole or a piece. That a filter stepped in is its reason to end; what it found has no place. */
+export function lostOfChoice(choice: JsonObject): readonly string[] {
+  const lost = lostMembers(choice, readOfChoice)
+  if (isFlagged(choice.content_filter_results)) lost.push('content_filter_results')
+  return lost.map((name) => `choices.${name}`)
 }
 
 /** Of a message, or a piece of one. */
 export function lostOfMessage(message: JsonObject): readonly string[] {
-  const { annotations, reasoning_details, content } = message
+  const { annotations, reasoning_details, content, tool_calls } = message
   const lost = lostMembers(message, readOfMessage)
+  for (const call of asArray(tool_calls))
+    lost.push(...lostMembers(asObject(call), readOfCall).map((name) => `tool_calls.${name}`))
   // OpenRouter's.
   if (asArray(reasoning_details).some((one) => asObject(one)?.type === 'reasoning.encrypted'))
     lost.push('reasoning_details')

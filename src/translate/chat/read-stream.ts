@@ -7,7 +7,7 @@ import { areArguments, cutsCalls, finalReason } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
 import { readFinish } from './finish.ts'
-import { isNew, lostLogprobs, lostOfAnswer, lostOfMessage, readContent } from './read-reply.ts'
+import { isNew, lostLogprobs, lostOfAnswer, lostOfChoice, lostOfMessage, readContent } from './read-reply.ts'
 
 interface StreamedCall {
   part: number
@@ -43,6 +43,7 @@ export class ChatStreamReader implements ReplyReader {
     }
     for (const name of lostOfAnswer(data)) events.push({ kind: 'dropped', name })
     if (!choice) return events
+    for (const name of lostOfChoice(choice)) events.push({ kind: 'dropped', name })
     const delta = asObject(choice.delta)
     const logprobs = asObject(choice.logprobs)
     const tokens = logprobs === null ? undefined : readLogprobs(logprobs.content)

@@ -4,6 +4,7 @@ import type { CallPart, Conversation, ReasoningPart } from '../conversation.ts'
 import { customToolNames, unwrapCustomInput } from '../custom-tools.ts'
 import { answerId, clientToolName, mintId } from '../ids.ts'
 import type { ModelReply, Stop } from '../reply.ts'
+import { servedTier } from '../service-tier.ts'
 import { finalReason } from '../stop.ts'
 import { writeCarried, writeCarriedCall } from './carriers.ts'
 import { writeAnnotation } from './citations.ts'
@@ -12,6 +13,7 @@ import { writeChatUsage } from './usage.ts'
 
 export function writeChatReply(reply: ModelReply, context: WriteContext): JsonObject {
   const usage = context.usage()
+  const service_tier = servedTier(usage, 'chat')
   const calls = reply.parts.filter((part) => part.kind === 'call')
   const reason = finalReason(reply.stop.reason, calls.length > 0)
   return {
@@ -27,6 +29,7 @@ export function writeChatReply(reply: ModelReply, context: WriteContext): JsonOb
         finish_reason: writeFinish(reason, usesFunctions(context.conversation)),
       },
     ],
+    ...(service_tier !== null && { service_tier }),
     ...(usage === null ? {} : { usage: writeChatUsage(usage) }),
   }
 }

@@ -5,6 +5,7 @@ import type { Citation, ReasoningPart, TokenLogprob } from '../conversation.ts'
 import { CustomInputDecoder, customToolNames } from '../custom-tools.ts'
 import { answerId, clientToolName } from '../ids.ts'
 import type { ReplyError, ReplyEvent, Stop } from '../reply.ts'
+import { servedTier } from '../service-tier.ts'
 import { finalReason } from '../stop.ts'
 import { writeCarried, writeCarriedCall } from './carriers.ts'
 import { writeAnnotation } from './citations.ts'
@@ -60,10 +61,13 @@ export class ChatStreamWriter implements ReplyWriter {
     const rest = this.#rest()
     if (Object.keys(rest).length > 0) written += this.#chunk(rest)
     const reason = finalReason(this.#stop.reason, this.#calls.size > 0)
-    written += this.#chunk({}, writeFinish(reason, this.#asFunction))
     const usage = this.#context.usage()
+    const tier = servedTier(usage, 'chat')
+    // Known at the end, and said with what ends the answer.
+    if (tier !== null) this.#tail = this.#tail.replace(']', `],"service_tier":"${tier}"`)
+    written += this.#chunk({}, writeFinish(reason, this.#asFunction))
     if (this.#context.conversation.settings.streamUsage && usage !== null)
-      written += this.#usageChunk(writeChatUsage(usage))
+      written += this.#usageChunk({ ...(tier !== null && { service_tier: tier }), usage: writeChatUsage(usage) })
     return `${written}data: [DONE]\n\n`
   }
 
@@ -201,8 +205,8 @@ export class ChatStreamWriter implements ReplyWriter {
     return `${this.#head}{"role":"assistant","content":${content},"refusal":null},"logprobs":null,"finish_reason":null${this.#tail}`
   }
 
-  #usageChunk(usage: JsonObject): string {
+  #usageChunk(members: JsonObject): string {
     const head = this.#head.slice(0, this.#head.lastIndexOf('"choices":'))
-    return `${head}"choices":[],"usage":${JSON.stringify(usage)}}\n\n`
+    return `${head}"choices":[],${JSON.stringify(members).slice(1)}\n\n`
   }
 }

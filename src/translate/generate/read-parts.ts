@@ -1,13 +1,25 @@
 import { asObject, asText, type JsonObject } from '../../core/json-value.ts'
 import type { Opaque } from '../conversation.ts'
+import { lostMembers } from '../lost-members.ts'
 
 /** One part of an answer, whole or streamed. */
 export type CandidatePart =
   | { kind: 'text' | 'reasoning'; text: string; opaque: Opaque | null }
   | { kind: 'call'; id: string | null; name: string; arguments: string; opaque: Opaque | null }
-  /** What no other format has: code that Google runs, images, tools of its own. */
-  | { kind: 'other'; name: string }
 
+const readOfText = new Set(['text', 'thought', 'thoughtSignature'])
+const readOfCall = new Set(['functionCall', 'thought', 'thoughtSignature'])
+const readInCall = new Set(['id', 'name', 'args'])
+
+/** What no other format has a place for: code that Google runs, images, tools of its own. */
+export function lostOfPart(part: JsonObject): string[] {
+  const call = asObject(part.functionCall)
+  if (call === null) return lostMembers(part, readOfText)
+  if (asText(call.name) === null) return ['functionCall']
+  return [...lostMembers(part, readOfCall), ...lostMembers(call, readInCall).map((name) => `functionCall.${name}`)]
+}
+
+/** Null: there is nothing of it in other formats. */
 export function readAnswerPart(part: JsonObject): CandidatePart | null {
   const signature = asText(part.thoughtSignature)
   const opaque: Opaque | null = signature === null ? null : { family: 'gemini', form: 'thought', value: signature }
@@ -22,6 +34,5 @@ export function readAnswerPart(part: JsonObject): CandidatePart | null {
     return { kind: part.thought === true ? 'reasoning' : 'text', text: part.text, opaque }
   // A signature may come by itself.
   if (opaque !== null && Object.keys(part).length === 1) return { kind: 'text', text: '', opaque }
-  const name = Object.keys(part).find((member) => member !== 'thought' && member !== 'thoughtSignature')
-  return name === undefined ? null : { kind: 'other', name }
+  return null
 }

@@ -1,13 +1,13 @@
 import { fault } from '../../core/errors.ts'
-import { asArray, asObject, asString, asText, type JsonObject } from '../../core/json-value.ts'
+import { asArray, asObject, asString, type JsonObject } from '../../core/json-value.ts'
 import { brokenReply } from '../broken-answer.ts'
-import { lostMembers } from '../lost-members.ts'
+import { isFlagged, lostMembers } from '../lost-members.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readGrounding } from './citations.ts'
 import { readFinish } from './finish.ts'
 import { readLogprobsResult, splitLogprobs } from './logprobs.ts'
-import { readAnswerPart } from './read-parts.ts'
+import { lostOfPart, readAnswerPart } from './read-parts.ts'
 
 type CandidateReplyPart = ModelReply['parts'][number]
 
@@ -17,8 +17,7 @@ export function readGenerateReply(body: JsonObject) {
   if (candidate === null && finish === null) {
     return fault('provider_bad_response', 'The answer has neither a candidate nor a reason why there is none.')
   }
-  const dropped = new Set<string>()
-  const parts = readParts(candidate, dropped)
+  const parts = readParts(candidate)
   const stop = finish ?? { reason: 'done', sequence: null, explanation: null }
   const logprobs = readLogprobsResult(candidate?.logprobsResult)
   const texts = parts.filter((part) => part.kind === 'text')
@@ -27,7 +26,6 @@ export function readGenerateReply(body: JsonObject) {
     texts.map(({ text }) => text),
   )
   for (const [index, text] of texts.entries()) if (split[index] !== undefined) text.logprobs = split[index]
-  if (logprobs !== undefined && texts.length === 0) dropped.add('logprobsResult')
   const settled = settleCalls(cite(parts, candidate), stop)
   if (settled.stop.reason === 'broken') return brokenReply(stop.explanation ?? undefined)
   const reply: ModelReply = {
@@ -36,9 +34,12 @@ export function readGenerateReply(body: JsonObject) {
     ...settled,
     created: null,
     dropped: [
-      ...dropped,
-      ...lostOfCandidate(candidate),
-      ...(asArray(body.candidates).length > 1 ? ['candidates[1]'] : []),
+      ...new Set([
+        ...lostOfAnswer(body),
+        ...lostOfCandidate(candidate),
+        ...(logprobs !== undefined && texts.length === 0 ? ['logprobsResult'] : []),
+        ...(asArray(body.candidates).length > 1 ? ['candidates[1]'] : []),
+      ]),
     ],
   }
   return reply
@@ -51,16 +52,12 @@ export function firstCandidate({ candidates }: JsonObject): JsonObject | null {
 }
 
 /** Texts and thoughts that follow each other are one: they may have been cut anywhere. */
-function readParts(candidate: JsonObject | null, dropped: Set<string>): CandidateReplyPart[] {
+function readParts(candidate: JsonObject | null): CandidateReplyPart[] {
   const parts: CandidateReplyPart[] = []
   for (const [index, value] of asArray(asObject(candidate?.content)?.parts).entries()) {
     const part = readAnswerPart(asObject(value) ?? {})
     const path = `candidates[0].content.parts[${index}]`
     if (part === null) continue
-    if (part.kind === 'other') {
-      dropped.add(part.name)
-      continue
-    }
     const opaque = part.opaque === null ? {} : { opaque: part.opaque }
     if (part.kind === 'call') {
       const { id, name, arguments: text } = part
@@ -102,21 +99,26 @@ const readOfCandidate = new Set(
 )
 const readOfGrounding = new Set(['groundingChunks', 'groundingSupports'])
 
-/** What no other format has a place for. */
+const readOfAnswer = new Set(
+  'candidates usageMetadata modelVersion responseId createTime promptFeedback traceId'.split(' '),
+)
+
+/** Of an answer, or a chunk of one: what no other format has a place for. */
+export function lostOfAnswer(body: JsonObject): string[] {
+  const ratings = asObject(body.promptFeedback)?.safetyRatings
+  return [...lostMembers(body, readOfAnswer), ...(isFlagged(ratings) ? ['promptFeedback.safetyRatings'] : [])]
+}
+
+/** The same of a candidate. */
 export function lostOfCandidate(candidate: JsonObject | null): string[] {
   if (candidate === null) return []
   const grounding = asObject(candidate.groundingMetadata)
   const isForeign = (chunk: unknown) => asObject(asObject(chunk)?.web) === null
   return [
+    ...asArray(asObject(candidate.content)?.parts).flatMap((part) => lostOfPart(asObject(part) ?? {})),
     ...lostMembers(candidate, readOfCandidate),
     ...lostMembers(grounding, readOfGrounding).map((name) => `groundingMetadata.${name}`),
     ...(asArray(grounding?.groundingChunks).some(isForeign) ? ['groundingMetadata.groundingChunks'] : []),
-    ...(asArray(candidate.safetyRatings).some(isRated) ? ['safetyRatings'] : []),
+    ...(isFlagged(candidate.safetyRatings) ? ['safetyRatings'] : []),
   ]
-}
-
-/** Most say that there is nothing. */
-function isRated(rating: unknown): boolean {
-  const { blocked, probability } = asObject(rating) ?? {}
-  return blocked === true || (asText(probability) ?? 'NEGLIGIBLE') !== 'NEGLIGIBLE'
 }

@@ -7,7 +7,7 @@ import { readGrounding } from './citations.ts'
 import { readFinish } from './finish.ts'
 import { readLogprobsResult, splitLogprobs } from './logprobs.ts'
 import { type CandidatePart, readAnswerPart } from './read-parts.ts'
-import { firstCandidate, lostOfCandidate } from './read-reply.ts'
+import { firstCandidate, lostOfAnswer, lostOfCandidate } from './read-reply.ts'
 
 interface StreamedText {
   number: number
@@ -47,7 +47,7 @@ export class GenerateStreamReader implements ReplyReader {
       this.#out.push({ kind: 'start', id, model })
     }
     this.#grounding = asObject(candidate?.groundingMetadata) ?? this.#grounding
-    for (const name of lostOfCandidate(candidate)) this.#drop(name)
+    for (const name of [...lostOfAnswer(data), ...lostOfCandidate(candidate)]) this.#drop(name)
     const parts = asArray(asObject(candidate?.content)?.parts).flatMap(
       (value) => readAnswerPart(asObject(value) ?? {}) ?? [],
     )
@@ -72,8 +72,7 @@ export class GenerateStreamReader implements ReplyReader {
   }
 
   #part(part: CandidatePart): void {
-    if (part.kind === 'other') this.#drop(part.name)
-    else if (part.kind === 'call') this.#call(part)
+    if (part.kind === 'call') this.#call(part)
     else this.#say(part)
   }
 

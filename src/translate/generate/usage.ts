@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { ReplyUsage } from '../reply.ts'
+import { servedTier } from '../service-tier.ts'
 
 /** Members that are zero are left out, as Google does. Reasoning is beside the answer's tokens here. */
-export function writeGenerateUsage({ tokens }: ReplyUsage): JsonObject {
-  const { input, output, cache_read, reasoning } = tokens
+export function writeGenerateUsage(usage: ReplyUsage): JsonObject {
+  const { input, output, cache_read, reasoning } = usage.tokens
+  const serviceTier = servedTier(usage, 'generate')
   const counts = {
     promptTokenCount: input,
     candidatesTokenCount: Math.max(0, output - reasoning),
@@ -11,5 +13,8 @@ export function writeGenerateUsage({ tokens }: ReplyUsage): JsonObject {
     cachedContentTokenCount: cache_read,
     thoughtsTokenCount: reasoning,
   }
-  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
+  return {
+    ...Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),
+    ...(serviceTier !== null && { serviceTier }),
+  }
 }

@@ -14,7 +14,9 @@ export function readMessagesReply(body: JsonObject) {
   const dropped: string[] = []
   for (const [index, value] of body.content.entries()) {
     const part = readBlock(asObject(value), `content[${index}]`, dropped)
-    if (part !== null) parts.push(part)
+    if (part === null) continue
+    parts.push(part)
+    dropped.push(...lostOfBlock(asObject(value)).map((name) => `content[${index}].${name}`))
   }
   const settled = settleCalls(parts, readStop(body))
   if (settled.stop.reason === 'broken') {
@@ -29,7 +31,16 @@ const readOfMessage = new Set('id type role model content stop_reason stop_seque
 
 /** Of a message, or of what a stream says at its beginning and end: what no other format has a place for. */
 export function lostOfMessage(message: JsonObject | null): readonly string[] {
-  return lostMembers(message, readOfMessage)
+  const category = asText(asObject(message?.stop_details)?.category)
+  return [...lostMembers(message, readOfMessage), ...(category === null ? [] : ['stop_details.category'])]
+}
+
+const readOfBlock = new Set('type text citations thinking signature data id name input'.split(' '))
+
+/** Of a block that is read. Where a tool was called from only says something where it was code that runs at Anthropic. */
+export function lostOfBlock(block: JsonObject | null): readonly string[] {
+  const isDirect = asObject(block?.caller)?.type === 'direct'
+  return lostMembers(block, readOfBlock).filter((name) => name !== 'caller' || !isDirect)
 }
 
 function readBlock(block: JsonObject | null, path: string, dropped: string[]): ModelReply['parts'][number] | null {

@@ -4,7 +4,7 @@ import { countOf } from '../json.ts'
 import type { ReplyEvent, Stop } from '../reply.ts'
 import { areArguments, cutsCalls, finalReason } from '../stop.ts'
 import { readCitation } from './citations.ts'
-import { lostOfMessage } from './read-reply.ts'
+import { lostOfBlock, lostOfMessage } from './read-reply.ts'
 import { readStop } from './stop.ts'
 
 interface StreamedBlock {
@@ -26,8 +26,12 @@ export class MessagesStreamReader implements ReplyReader {
         const message = asObject(data.message)
         return [{ kind: 'start', id: asString(message?.id), model: asString(message?.model) }, ...lostOf(message)]
       }
-      case 'content_block_start':
-        return this.#begin(countOf(data.index) ?? 0, asObject(data.content_block) ?? {})
+      case 'content_block_start': {
+        const [index, block] = [countOf(data.index) ?? 0, asObject(data.content_block) ?? {}]
+        const events = this.#begin(index, block)
+        if (this.#blocks.get(index) === null) return events
+        return events.concat(lostOfBlock(block).map((name) => ({ kind: 'dropped', name: `content[${index}].${name}` })))
+      }
       case 'content_block_delta':
         return this.#add(countOf(data.index) ?? 0, asObject(data.delta) ?? {})
       case 'content_block_stop': {
@@ -41,8 +45,10 @@ export class MessagesStreamReader implements ReplyReader {
       }
       case 'ping':
         return [{ kind: 'ping' }]
-      default:
+      case 'message_stop':
         return []
+      default:
+        return [{ kind: 'dropped', name: asText(data.type) ?? (name || 'event') }]
     }
   }
 

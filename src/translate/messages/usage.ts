@@ -1,8 +1,10 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { ReplyUsage } from '../reply.ts'
+import { servedTier } from '../service-tier.ts'
 
 /** Cached tokens are not in the input here. Source: wire/streaming.md, section 5. */
-export function writeMessagesUsage({ tokens, detail }: ReplyUsage): JsonObject {
+export function writeMessagesUsage(usage: ReplyUsage): JsonObject {
+  const { tokens, detail } = usage
   const longWrite = Math.min(detail?.cache_write_1h ?? 0, tokens.cache_write)
   return {
     input_tokens: Math.max(0, tokens.input - tokens.cache_read - tokens.cache_write),
@@ -15,7 +17,7 @@ export function writeMessagesUsage({ tokens, detail }: ReplyUsage): JsonObject {
     output_tokens: tokens.output,
     output_tokens_details: { thinking_tokens: tokens.reasoning },
     server_tool_use: detail?.searches ? { web_search_requests: detail.searches, web_fetch_requests: 0 } : null,
-    service_tier: null,
+    service_tier: servedTier(usage, 'messages'),
     inference_geo: null,
     speed: null,
   }

@@ -4,6 +4,7 @@ import { brokenReply } from '../broken-answer.ts'
 import type { Opaque } from '../conversation.ts'
 import { countOf } from '../json.ts'
 import { readLogprobs } from '../logprobs.ts'
+import { isFlagged, lostMembers } from '../lost-members.ts'
 import type { ModelReply, Stop } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { foreignAnnotations, readCitations } from './citations.ts'
@@ -19,7 +20,7 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
   for (const [index, value] of body.output.entries()) {
     const item = asObject(value) ?? {}
     const found = readOutputItem(item, `output[${index}]`, texts)
-    if (found === null) dropped.add(asText(item.type) ?? 'output')
+    for (const name of found === null ? [asText(item.type) ?? 'output'] : lostOfItem(item)) dropped.add(name)
     for (const part of asArray(item.content)) {
       for (const name of foreignAnnotations(asObject(part)?.annotations)) dropped.add(name)
       const kind = item.type === 'message' ? foreignContent(part) : null
@@ -41,9 +42,41 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
   }
 }
 
-/** Most of what is beside the output repeats the request. */
-export function lostOfResponse({ moderation }: JsonObject): readonly string[] {
-  return asObject(moderation) === null ? [] : ['moderation']
+const readOfResponse = new Set(
+  (
+    'id object created_at completed_at status error incomplete_details model output output_text usage tool_usage service_tier ' +
+    // Of the request, repeated.
+    'access_programs background conversation image instructions max_output_tokens max_tool_calls metadata parallel_tool_calls ' +
+    'previous_response_id prompt prompt_cache_key prompt_cache_options prompt_cache_retention reasoning safety_identifier store ' +
+    'temperature text tool_choice tools top_logprobs top_p truncation user ' +
+    // Who pays, how the cache did, and what other servers say of the way that it took.
+    'billing prompt_cache_diagnostics frequency_penalty presence_penalty min_p top_k content_filters'
+  ).split(' '),
+)
+const readOfItem = new Set(
+  (
+    'type id status role content summary encrypted_content call_id name namespace arguments input ' +
+    'phase async caller created_by parsed_arguments'
+  ).split(' '),
+)
+const readOfContent = new Set('type text annotations logprobs refusal parsed'.split(' '))
+
+/** What no other format has a place for. */
+export function lostOfResponse(response: JsonObject): readonly string[] {
+  const filters = isFlagged(response.content_filters) ? ['content_filters'] : []
+  return [...lostMembers(response, readOfResponse), ...filters]
+}
+
+/** The same of an item that is read. That a text is no more than a comment on the way is not said elsewhere. */
+export function lostOfItem(item: JsonObject): readonly string[] {
+  const isForeign = (asText(asObject(item.caller)?.type) ?? 'direct') !== 'direct'
+  return [
+    ...lostMembers(item, readOfItem),
+    ...(item.phase === 'commentary' ? ['phase'] : []),
+    ...(item.async === true ? ['async'] : []),
+    ...(isForeign ? ['caller'] : []),
+    ...asArray(item.content).flatMap((part) => lostMembers(asObject(part), readOfContent)),
+  ].map((name) => `${item.type}.${name}`)
 }
 
 function failed(body: JsonObject): Fault {

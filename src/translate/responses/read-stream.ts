@@ -5,7 +5,7 @@ import { readLogprobs } from '../logprobs.ts'
 import type { ReplyEvent } from '../reply.ts'
 import { areArguments, cutsCalls } from '../stop.ts'
 import { foreignAnnotations, readCitation } from './citations.ts'
-import { foreignContent, lostOfResponse, readEncrypted, readOutputItem, readStop } from './read-reply.ts'
+import { foreignContent, lostOfItem, lostOfResponse, readEncrypted, readOutputItem, readStop } from './read-reply.ts'
 
 /** What is known of one part: a content part of a message, or an item that is a part by itself. */
 interface StreamedPart {
@@ -79,9 +79,13 @@ export class ResponsesStreamReader implements ReplyReader {
       case 'response.incomplete':
         this.#stop(asObject(data.response) ?? {})
         break
-      case 'response.audio.delta':
-        this.#out.push({ kind: 'dropped', name: 'audio' })
+      default:
+        if (!saidAgain.test(type)) this.#drop(/\w+_call|\w+/.exec(type.replace(/^response\./, ''))?.[0] ?? 'event')
     }
+  }
+
+  #drop(name: string): void {
+    this.#out.push({ kind: 'dropped', name })
   }
 
   #start(response: JsonObject | null): void {
@@ -153,7 +157,7 @@ export class ResponsesStreamReader implements ReplyReader {
   }
 
   #cited({ output_index, content_index, annotation }: JsonObject): void {
-    for (const name of foreignAnnotations([annotation])) this.#out.push({ kind: 'dropped', name })
+    for (const name of foreignAnnotations([annotation])) this.#drop(name)
     const part = this.#parts.get(`${output_index}.${content_index ?? 0}`)
     const citation = part === undefined || part.ended ? null : readCitation(asObject(annotation), part.base)
     if (part !== undefined && citation !== null) this.#out.push({ kind: 'citation', part: part.number, citation })
@@ -189,14 +193,15 @@ export class ResponsesStreamReader implements ReplyReader {
         this.#doneCall(item, output_index)
         break
       default:
-        this.#out.push({ kind: 'dropped', name: asText(item.type) ?? 'output' })
+        return this.#drop(asText(item.type) ?? 'output')
     }
+    for (const name of lostOfItem(item)) this.#drop(name)
   }
 
   #doneContent(content: JsonObject, place: { output_index: unknown; content_index: number }): void {
     const key = `${place.output_index}.${place.content_index}`
     const foreign = foreignContent(content)
-    if (foreign !== null) this.#out.push({ kind: 'dropped', name: foreign })
+    if (foreign !== null) this.#drop(foreign)
     if ((this.#parts.get(key)?.length ?? 0) === 0) {
       if (content.type === 'output_text') {
         this.#wrote(place, asString(content.text), content.logprobs)
@@ -238,12 +243,16 @@ export class ResponsesStreamReader implements ReplyReader {
       else if (!hasCalls && isCall(item)) this.#done({ item, output_index: `end ${at}` })
     }
     for (const [key, part] of this.#parts) this.#endCall(key, part.ended ? null : part.arguments)
-    for (const name of lostOfResponse(response)) this.#out.push({ kind: 'dropped', name })
+    for (const name of lostOfResponse(response)) this.#drop(name)
     const stop = readStop(response, [...this.#parts.values()])
     const reason = this.#isBroken && !cutsCalls(stop.reason) ? 'broken' : stop.reason
     this.#out.push({ kind: 'stop', stop: { ...stop, reason } })
   }
 }
+
+/** Events that say once more, or begin, what others bring. */
+const saidAgain =
+  /^(?:response\.(?:queued|(?:content_part|reasoning_summary_part)\.added|reasoning_summary_part\.done|(?:output_text|refusal|reasoning_summary_text|reasoning_text|function_call_arguments|custom_tool_call_input)\.done)|keepalive|ping|)$/
 
 function isCall({ type }: JsonObject): boolean {
   return type === 'function_call' || type === 'custom_tool_call'

@@ -4,6 +4,7 @@ import type { KeptState, WriteContext } from '../codec.ts'
 import type { Conversation, OutputFormat } from '../conversation.ts'
 import { openAiErrorCode } from '../openai-errors.ts'
 import type { ReplyError, ReplyUsage, Stop } from '../reply.ts'
+import { servedTier } from '../service-tier.ts'
 import { ResponseIds } from './response-ids.ts'
 import { writeTool, writeToolChoice } from './write-tools.ts'
 
@@ -52,6 +53,7 @@ export class ResponseShell {
       error: null,
       incomplete_details: null,
       ...this.#constant,
+      service_tier: servedTier(usage, 'responses'),
       output,
       usage: usage === null ? null : writeUsage(usage),
       ...writeToolUsage(usage),
@@ -82,7 +84,6 @@ function repeat(conversation: Conversation, model: string, kept: KeptState | nul
       effort: settings.reasoning?.effort ?? null,
       summary: settings.reasoning?.visible === true ? 'auto' : null,
     },
-    service_tier: 'default',
     // An id that a client wrongly believed to be stored would break its next request.
     store: kept !== null,
     temperature: settings.temperature,

@@ -2,8 +2,8 @@ import type { Fault } from '../../../src/core/errors.ts'
 import type { FormatName } from '../../../src/core/format.ts'
 import { asObject, type JsonObject } from '../../../src/core/json-value.ts'
 import { MessageUsage } from '../../../src/lanes/anthropic/usage.ts'
-import { readGenerateUsage } from '../../../src/lanes/gemini/usage.ts'
-import { readChatUsage, readResponsesUsage } from '../../../src/lanes/openai/usage.ts'
+import { readGenerateDetail, readGenerateUsage } from '../../../src/lanes/gemini/usage.ts'
+import { readChatUsage, readResponsesUsage, readUsageDetail } from '../../../src/lanes/openai/usage.ts'
 import type { Carriers, Codec, TranslationTarget, WriteContext } from '../../../src/translate/codec.ts'
 import { blankSettings, type Conversation } from '../../../src/translate/conversation.ts'
 import { codecs } from '../../../src/translate/index.ts'
@@ -150,6 +150,7 @@ export class UsageSoFar {
   readonly #format: FormatName
   readonly #messages = new MessageUsage()
   #usage: ReplyUsage | null = null
+  #tier: unknown = null
 
   constructor(format: FormatName) {
     this.#format = format
@@ -161,13 +162,15 @@ export class UsageSoFar {
       this.#messages.take(data.usage)
       return
     }
-    const tokens =
-      this.#format === 'chat'
-        ? readChatUsage(data.usage)
-        : this.#format === 'responses'
-          ? readResponsesUsage(asObject(data.response)?.usage ?? data.usage)
-          : readGenerateUsage(data.usageMetadata)
-    if (tokens !== null) this.#usage = { tokens, detail: null }
+    if (this.#format === 'generate') {
+      const tokens = readGenerateUsage(data.usageMetadata)
+      if (tokens !== null) this.#usage = { tokens, detail: readGenerateDetail(data.usageMetadata) }
+      return
+    }
+    const { usage, service_tier } = asObject(data.response) ?? data
+    this.#tier = service_tier ?? this.#tier
+    const tokens = this.#format === 'chat' ? readChatUsage(usage) : readResponsesUsage(usage)
+    if (tokens !== null) this.#usage = { tokens, detail: readUsageDetail(usage, this.#tier) }
   }
 
   read(): ReplyUsage | null {
