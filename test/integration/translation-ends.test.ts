@@ -82,14 +82,25 @@ describe('what is lost', () => {
 
 describe('the way up', () => {
   it('has none of the client’s own vendor', async () => {
-    await anthropic.messages.create(
-      { model: 'gpt', max_tokens: 9, messages },
-      { headers: { 'anthropic-beta': 'x-1', 'x-own': 'kept' } },
-    )
+    const { response } = await anthropic.messages
+      .create(
+        { model: 'gpt', max_tokens: 9, messages },
+        { headers: { 'anthropic-beta': 'claude-code-20250219,x-1', 'x-own': 'kept' } },
+      )
+      .withResponse()
+    expect(response.headers.get('x-sp-lossy')).toBe('headers.anthropic-beta.x-1')
     const { headers } = stage.mocks.openai.last
     expect([...headers.keys()].filter((name) => /^(anthropic|x-stainless|x-api-key)/.test(name))).toEqual([])
     expect(headers.get('x-own')).toBe('kept')
     expect(headers.get('content-type')).toBe('application/json')
+  })
+
+  it('has what the provider’s own vendor tries out', async () => {
+    const { response } = await openai.chat.completions
+      .create({ model: 'claude', messages }, { headers: { 'anthropic-beta': 'x-1', 'openai-beta': 'x=2' } })
+      .withResponse()
+    expect(stage.mocks.anthropic.last.headers.get('anthropic-beta')).toBe('x-1')
+    expect(response.headers.get('x-sp-lossy')).toBe('headers.openai-beta.x=2')
   })
 
   it('ends at a body that is larger than what is translated', async () => {

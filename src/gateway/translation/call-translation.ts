@@ -29,6 +29,7 @@ import { refusedAt } from './refused-reasoning.ts'
 import { attachToTexts, TextTurns } from './text-turns.ts'
 import { type AskedTarget, TranslatedLeg } from './translated-leg.ts'
 import { ownerOf, vaultOf } from './vault.ts'
+import { lostHeaders } from './vendor-headers.ts'
 
 /** One request that is not in its provider's format: it is read once, and written for each provider that is asked. */
 export class CallTranslation {
@@ -216,7 +217,7 @@ export class CallTranslation {
       carries: this.#carries,
       // What would be kept of a conversation whose reasoning is refused would be refused with each turn.
       texts: written.reasoning === 'stripped' ? null : this.#texts,
-      losses: written.losses,
+      losses: [...written.losses, ...lostHeaders(this.#call.arrival.request.rawHeaders, to)],
       asked: kept ? this.#asked() : null,
       reasoning: written.reasoning === 'stripped' ? 'stripped' : (recalled.state ?? written.reasoning),
       writeUnsigned:

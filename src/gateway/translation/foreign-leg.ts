@@ -5,6 +5,7 @@ import type { Call } from '../request/call.ts'
 import { headersUp, withoutTrace } from '../upstream/headers.ts'
 import { type Leg, type LegTarget, limitsOf, mustDropTrace, traceUp, upstreamPath } from '../upstream/leg.ts'
 import { type CallForm, findUpstreamShape, inspectUpstream } from './upstream-call-shape.ts'
+import { neutralHeaders } from './vendor-headers.ts'
 
 /** A request as it was written for a provider. */
 interface ForeignRequest {
@@ -25,7 +26,7 @@ export function makeForeignLeg(call: Call, destination: LegTarget, { format, for
   const path = upstreamPath(lane, match, inspection, candidate.upstreamModel)
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers), jsonType]
   if (call.gateway.settings.traces) own.push(...traceUp(call))
-  const raw = neutralHeaders(call.arrival.request.rawHeaders)
+  const raw = neutralHeaders(call.arrival.request.rawHeaders, format)
   const headers = headersUp(raw, call.presented, own, kind.defaults ?? [])
   const request = {
     method: 'POST',
@@ -43,27 +44,3 @@ export function makeForeignLeg(call: Call, destination: LegTarget, { format, for
 }
 
 const jsonType = ['content-type', 'application/json'] as const
-
-/** Families of headers that mean something to one vendor, or to one vendor's client, and nothing to another's. */
-const vendorPrefixes = [
-  'anthropic-',
-  'openai-',
-  'x-goog-',
-  'x-gemini-',
-  'x-stainless-',
-  'x-codex-',
-  'chatgpt-',
-  'x-openai-',
-]
-const vendorNames = new Set(['accept', 'originator', 'session_id', 'conversation_id', 'x-app', 'version'])
-
-/** The client's headers without those of its own vendor. */
-function neutralHeaders(raw: readonly string[]): string[] {
-  const kept: string[] = []
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = raw[index]?.toLowerCase() ?? ''
-    if (vendorNames.has(name) || vendorPrefixes.some((prefix) => name.startsWith(prefix))) continue
-    kept.push(name, raw[index + 1] ?? '')
-  }
-  return kept
-}
