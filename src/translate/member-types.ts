@@ -68,5 +68,5 @@ function kindOf(value: unknown): string {
 
 function fail(type: string, path: string): never {
   const [first = '', other] = [...type].map((one) => words[one] ?? '')
-  throw new RequestError(path, `${path} is ${other === undefined ? `no ${first}` : `neither ${first} nor ${other}`}`)
+  throw new RequestError(path, `is ${other === undefined ? `no ${first}` : `neither ${first} nor ${other}`}`)
 }

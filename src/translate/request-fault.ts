@@ -5,9 +5,10 @@ import { countOf, numberOf } from './json.ts'
 export class RequestError extends Error {
   readonly fault: Fault
 
+  /** `why`: what the member at `param` is, or is not. */
   constructor(param: string, why: string) {
     super(why)
-    this.fault = fault('invalid_request', `The request body is not valid: ${why}.`, { param })
+    this.fault = fault('invalid_request', `The request body is not valid: ${param} ${why}.`, { param })
   }
 }
 
@@ -25,5 +26,5 @@ export function orFault<T>(read: () => T): T | Fault {
 export function limitAt(value: unknown, path: string): number | null {
   const limit = countOf(value)
   if (limit !== null || value === undefined || value === null || numberOf(value) === -1) return limit
-  throw new RequestError(path, `${path} is no whole number`)
+  throw new RequestError(path, 'is no whole number')
 }

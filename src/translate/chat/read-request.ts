@@ -94,7 +94,7 @@ function readOutput(value: unknown): OutputFormat | null {
   const path = 'response_format'
   if (format === null || format.type === 'text') return null
   if (format.type === 'json_object') return { path, kind: 'json', name: null, schema: null, strict: null }
-  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, `${path}.type is none of the known types`)
+  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, 'is none of the known types')
   const { name, description, schema, strict } = asObject(format.json_schema) ?? {}
   return {
     path,
@@ -118,10 +118,10 @@ function readReasoning({ reasoning_effort, reasoning, thinking }: JsonObject): R
   const path = written !== null ? 'reasoning_effort' : asked !== null ? 'reasoning' : 'thinking'
   if (wanted !== effort) {
     const at = written !== null ? path : 'reasoning.effort'
-    throw new RequestError(at, `${at} is none of the known efforts`)
+    throw new RequestError(at, 'is none of the known efforts')
   }
   if (thinks !== null && !/^(?:enabled|disabled|adaptive|)$/.test(asString(thinks.type)))
-    throw new RequestError('thinking.type', 'thinking.type is none of the known types')
+    throw new RequestError('thinking.type', 'is none of the known types')
   const off = asked?.enabled === false || thinks?.type === 'disabled'
   const settings = { path, visible: null, encrypted: false }
   if (off) return { ...settings, effort: 'none', budget: null }
@@ -146,7 +146,7 @@ function readTool(tool: JsonObject | null, path: string): Tool {
   // Mistral's clients leave the type out.
   const type = asText(tool?.type) ?? (declared === null ? null : 'function')
   if (type === 'function') return { ...readFunction(declared, path, `${path}.function`), ...marked }
-  if (type === null) throw new RequestError(`${path}.type`, `${path}.type is missing`)
+  if (type === null) throw new RequestError(`${path}.type`, 'is missing')
   const blank = { path, description: null, schema: null, strict: null }
   if (type !== 'custom') return { ...blank, kind: 'hosted', name: type, type }
   const { name, description, format } = asObject(tool?.custom) ?? {}
@@ -175,7 +175,7 @@ function readFunction(definition: JsonObject | null, path: string, inside = path
 
 function requireName(name: unknown, path: string): string {
   const text = asText(name)
-  if (text === null) throw new RequestError(path, `${path} is missing`)
+  if (text === null) throw new RequestError(path, 'is missing')
   return text
 }
 
@@ -220,11 +220,11 @@ function readToolChoice({ tool_choice, function_call }: JsonObject): ToolChoice 
   const allowed = asObject(object?.allowed_tools)
   if (object?.type === 'allowed_tools' && allowed !== null) {
     const names = asArray(allowed.tools).map((tool) => nameOf(asObject(tool)) ?? '')
-    if (names.includes('')) throw new RequestError(path, `${path} has a tool without a name`)
+    if (names.includes('')) throw new RequestError(path, 'has a tool without a name')
     return choice('some', names, allowed.mode === 'required')
   }
   const name = nameOf(object)
-  if (name === null) throw new RequestError(path, `${path} names no tool`)
+  if (name === null) throw new RequestError(path, 'names no tool')
   return choice('any', [name], true)
 }
 

@@ -20,12 +20,12 @@ import { readCarried, readCarriedCall } from './carriers.ts'
 import { readContent as readMixed } from './read-reply.ts'
 
 export function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
-  if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
+  if (!Array.isArray(messages)) throw new RequestError('messages', 'is no list')
   return messages.flatMap((value, index) => {
     const path = `messages[${index}]`
     if (value instanceof PlainTurns) return plainTurn(value, path)
     const message = asObject(value)
-    if (message === null) throw new RequestError(path, `${path} is no object`)
+    if (message === null) throw new RequestError(path, 'is no object')
     return markLast(readTurn(message, path, context), readCacheControl(message.cache_control))
   })
 }
@@ -55,13 +55,13 @@ function readTurn(message: JsonObject, path: string, context: ReadContext): Conv
     case 'function':
       return { role: 'tool', parts: [readResult(message, path, null, requireText(message, 'name', path))], path }
     default:
-      throw new RequestError(`${path}.role`, `${path}.role is none of the known roles`)
+      throw new RequestError(`${path}.role`, 'is none of the known roles')
   }
 }
 
 function requireText(message: JsonObject, member: string, path: string): string {
   const text = asText(message[member])
-  if (text === null) throw new RequestError(`${path}.${member}`, `${path}.${member} is missing`)
+  if (text === null) throw new RequestError(`${path}.${member}`, 'is missing')
   return text
 }
 
@@ -75,7 +75,7 @@ type ContentPart = TextPart | MediaPart | { kind: 'refusal'; path: string; text:
 function readContent({ content, role }: JsonObject, path: string): ContentPart[] {
   if (typeof content === 'string') return [{ kind: 'text', path: `${path}.content`, text: content }]
   if (content === null || content === undefined) return []
-  if (!Array.isArray(content)) throw new RequestError(`${path}.content`, `${path}.content is neither text nor a list`)
+  if (!Array.isArray(content)) throw new RequestError(`${path}.content`, 'is neither text nor a list')
   return content.flatMap((value, index) => {
     const part = asObject(value)
     // Mistral's, beside the text: `readAssistant` has it.
@@ -105,7 +105,7 @@ function readPart(part: JsonObject | null, path: string): ContentPart {
     case 'document_url':
       return readAddressed(part, part.type, base)
     default:
-      throw new RequestError(`${path}.type`, `${path}.type is none of the known types of content`)
+      throw new RequestError(`${path}.type`, 'is none of the known types of content')
   }
 }
 
@@ -114,13 +114,10 @@ type PartStart = Pick<MediaPart, 'path' | 'cacheMark'>
 function readImage({ image_url }: JsonObject, base: PartStart): MediaPart {
   // Some clients write the address itself where the object belongs.
   const url = typeof image_url === 'string' ? image_url : asText(asObject(image_url)?.url)
-  if (url === null) throw new RequestError(`${base.path}.image_url.url`, `${base.path}.image_url.url is missing`)
+  if (url === null) throw new RequestError(`${base.path}.image_url.url`, 'is missing')
   const source = readDataUrl(url)
   if (source.kind === 'url' && !/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
-    throw new RequestError(
-      `${base.path}.image_url.url`,
-      `${base.path}.image_url.url is neither an address nor a data URL`,
-    )
+    throw new RequestError(`${base.path}.image_url.url`, 'is neither an address nor a data URL')
   }
   const detail = asText(asObject(image_url)?.detail)
   return { kind: 'image', ...base, source, ...(detail === null ? {} : { detail }) }
@@ -129,7 +126,7 @@ function readImage({ image_url }: JsonObject, base: PartStart): MediaPart {
 /** As vLLM, OpenRouter and Mistral name them: an address, or a data URL. */
 function readAddressed(part: JsonObject, type: 'video_url' | 'audio_url' | 'document_url', base: PartStart): MediaPart {
   const url = asText(part[type]) ?? asText(asObject(part[type])?.url)
-  if (url === null) throw new RequestError(`${base.path}.${type}`, `${base.path}.${type} is missing`)
+  if (url === null) throw new RequestError(`${base.path}.${type}`, 'is missing')
   const kind = type === 'video_url' ? 'video' : type === 'audio_url' ? 'audio' : 'file'
   const name = asText(part.document_name)
   return { kind, ...base, source: readDataUrl(url), ...(name === null ? {} : { name }) }
@@ -141,7 +138,7 @@ function readFile(file: JsonObject | null, base: PartStart): MediaPart {
   const id = asText(file?.file_id)
   if (id !== null) return { ...named, source: { kind: 'id', id } }
   const data = asText(file?.file_data)
-  if (data === null) throw new RequestError(`${base.path}.file`, `${base.path}.file has neither file_data nor file_id`)
+  if (data === null) throw new RequestError(`${base.path}.file`, 'has neither file_data nor file_id')
   return { ...named, source: readDataUrl(data, typeForName(name)) }
 }
 
@@ -184,8 +181,8 @@ function readCall(call: JsonObject | null, path: string, carried: (extra: unknow
   const custom = call?.type === 'custom'
   const inside = asObject(custom ? call?.custom : call?.function)
   const [id, name] = [asText(call?.id), asText(inside?.name)]
-  if (id === null) throw new RequestError(`${path}.id`, `${path}.id is missing`)
-  if (name === null) throw new RequestError(path, `${path} names no tool`)
+  if (id === null) throw new RequestError(`${path}.id`, 'is missing')
+  if (name === null) throw new RequestError(path, 'names no tool')
   const opaque = carried(call?.extra_content)
   const cacheMark = readCacheControl(call?.cache_control)
   return {

@@ -31,7 +31,7 @@ function readRequest(body: JsonObject, ledger: Ledger): EmbeddingRequest {
   for (const { path } of findSeen(body, geminiEmbeddingFields)) if (!isInPart(path)) ledger.lose(path)
   const isBatch = body.requests !== undefined
   const requests = isBatch ? asArray(body.requests) : [body]
-  if (requests.length === 0) throw new RequestError('requests', 'requests is empty')
+  if (requests.length === 0) throw new RequestError('requests', 'is empty')
   const inputs = requests.map((each, place) => readText(asObject(each), isBatch ? `requests[${place}].` : '', ledger))
   const dimensions = new Set(requests.map((each) => asObject(each)?.outputDimensionality ?? null))
   if (dimensions.size > 1)
@@ -48,7 +48,7 @@ function isInPart(path: string): boolean {
 /** The texts of one content make one vector. */
 function readText(request: JsonObject | null, prefix: string, ledger: Ledger): string {
   const parts = asArray(asObject(request?.content)?.parts).map(asObject)
-  if (parts.length === 0) throw new RequestError(`${prefix}content`, `${prefix}content has no parts`)
+  if (parts.length === 0) throw new RequestError(`${prefix}content`, 'has no parts')
   const texts = parts.map((part, place) => {
     const { text } = part ?? {}
     if (typeof text !== 'string')

@@ -40,9 +40,9 @@ function readRequest(body: JsonObject, ledger: Ledger): EmbeddingRequest {
   for (const { path } of findSeen(body, openaiEmbeddingFields)) ledger.lose(path)
   const { dimensions, encoding_format: encoding } = body
   if (encoding !== undefined && encoding !== null && encoding !== 'float' && encoding !== 'base64')
-    throw new RequestError('encoding_format', 'encoding_format is neither `float` nor `base64`')
+    throw new RequestError('encoding_format', 'is neither `float` nor `base64`')
   if (dimensions !== undefined && dimensions !== null && (!Number.isSafeInteger(dimensions) || Number(dimensions) < 1))
-    throw new RequestError('dimensions', 'dimensions is no positive whole number')
+    throw new RequestError('dimensions', 'is no positive whole number')
   return {
     inputs: readInputs(body.input, ledger),
     dimensions: typeof dimensions === 'number' ? dimensions : null,
@@ -52,13 +52,12 @@ function readRequest(body: JsonObject, ledger: Ledger): EmbeddingRequest {
 
 function readInputs(input: unknown, ledger: Ledger): string[] {
   const list = Array.isArray(input) ? input : [input]
-  if (list.length === 0 || input === undefined || input === null)
-    throw new RequestError('input', 'input is missing or empty')
+  if (list.length === 0 || input === undefined || input === null) throw new RequestError('input', 'is missing or empty')
   if (list.some((each) => typeof each === 'number' || Array.isArray(each)))
     ledger.refuse('input', 'input holds tokens, which only the tokenizer of its own model can read; send texts')
   return list.map((each, place) => {
     if (typeof each === 'string' && each !== '') return each
     if (typeof each === 'number' || Array.isArray(each)) return ''
-    throw new RequestError(Array.isArray(input) ? `input[${place}]` : 'input', 'an input is no text, or an empty one')
+    throw new RequestError(Array.isArray(input) ? `input[${place}]` : 'input', 'is no text, or an empty one')
   })
 }

@@ -31,17 +31,17 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 export function readContents(contents: unknown, context: ReadContext, skip: SkipPart): ConversationTurn[] {
-  if (typeof contents === 'string') throw new RequestError('contents', 'contents is no list')
+  if (typeof contents === 'string') throw new RequestError('contents', 'is no list')
   return listOf(contents).flatMap((value, index) => {
     const path = `contents[${index}]`
     if (value instanceof PlainTurns) return plainTurn(value, path)
     const content = asObject(value)
-    if (content === null) throw new RequestError(path, `${path} is no object`)
+    if (content === null) throw new RequestError(path, 'is no object')
     const role = ownValue(roles, asText(content.role) ?? 'user')
-    if (role === undefined) throw new RequestError(`${path}.role`, `${path}.role is neither user nor model`)
+    if (role === undefined) throw new RequestError(`${path}.role`, 'is neither user nor model')
     const parts = listOf(content.parts).flatMap((part, at) => {
       const object = asObject(part)
-      if (object === null) throw new RequestError(`${path}.parts[${at}]`, `${path}.parts[${at}] is no object`)
+      if (object === null) throw new RequestError(`${path}.parts[${at}]`, 'is no object')
       return readPart(object, `${path}.parts[${at}]`, context, skip)
     })
     return { role, parts, path }
@@ -82,7 +82,7 @@ const describing = new Set([
 function checkDescribed(part: JsonObject, path: string): void {
   const [name] = Object.keys(part).filter((one) => one !== 'thought')
   if (name === undefined) return
-  throw new RequestError(path, `${path} has no data for its ${name}, which belongs into the part that it describes`)
+  throw new RequestError(path, `has no data for its ${name}, which belongs into the part that it describes`)
 }
 
 /**
@@ -117,7 +117,7 @@ function carriedReasoning(carried: Opaque, path: string): ReasoningPart {
 
 function readCall(call: JsonObject, path: string, opaque: Opaque | null): CallPart {
   const name = asText(call.name)
-  if (name === null) throw new RequestError(`${path}.functionCall.name`, `${path}.functionCall.name is missing`)
+  if (name === null) throw new RequestError(`${path}.functionCall.name`, 'is missing')
   return {
     kind: 'call',
     path,
@@ -131,10 +131,10 @@ function readCall(call: JsonObject, path: string, opaque: Opaque | null): CallPa
 
 function readResult(result: JsonObject, path: string, skip: SkipPart): ResultPart {
   const name = asText(result.name)
-  if (name === null) throw new RequestError(`${path}.functionResponse.name`, `${path}.functionResponse.name is missing`)
+  if (name === null) throw new RequestError(`${path}.functionResponse.name`, 'is missing')
   const at = `${path}.functionResponse.response`
   const response = asObject(result.response ?? {})
-  if (response === null) throw new RequestError(at, `${at} is no object`)
+  if (response === null) throw new RequestError(at, 'is no object')
   const media = asArray(result.parts).flatMap((value, index) => {
     const part = asObject(value)
     return part === null ? [] : (readMedia(part, `${path}.functionResponse.parts[${index}]`, skip) ?? [])

@@ -67,7 +67,7 @@ function readSystem(value: unknown): ConversationTurn[] {
   const texts = typeof value === 'string' ? [value] : listOf(asObject(value)?.parts).map((part) => asObject(part)?.text)
   const parts = texts.map((text, index): TextPart => {
     const at = `${path}.parts[${index}]`
-    if (typeof text !== 'string') throw new RequestError(at, `${at} is no text`)
+    if (typeof text !== 'string') throw new RequestError(at, 'is no text')
     return { kind: 'text', text, path: at }
   })
   return parts.length === 0 ? [] : [{ role: 'system', parts, path }]
@@ -151,9 +151,9 @@ function readThinking(config: JsonObject | null): ReasoningSettings | null {
   const level = asText(thinkingLevel)?.toUpperCase() ?? null
   const effort = ownValue(levels, level ?? '') ?? null
   if (level !== null && level !== 'THINKING_LEVEL_UNSPECIFIED' && effort === null)
-    throw new RequestError(`${path}.thinkingLevel`, `${path}.thinkingLevel is none of the known levels`)
+    throw new RequestError(`${path}.thinkingLevel`, 'is none of the known levels')
   if (thinkingBudget && numberOf(unquoted(thinkingBudget)) === null)
-    throw new RequestError(`${path}.thinkingBudget`, `${path}.thinkingBudget is no number`)
+    throw new RequestError(`${path}.thinkingBudget`, 'is no number')
   return {
     path,
     effort,

@@ -76,6 +76,6 @@ export function readToolConfig(config: JsonObject | null): ToolChoice | null {
     case 'MODE_UNSPECIFIED':
       return null
     default:
-      throw new RequestError(`${path}.mode`, `${path}.mode is none of the known modes`)
+      throw new RequestError(`${path}.mode`, 'is none of the known modes')
   }
 }

@@ -8,10 +8,10 @@ import { RequestError } from '../request-fault.ts'
 /** A message's content, which may be a text alone. */
 export function readBlocks(content: unknown, path: string, context: ReadContext): Part[] {
   if (typeof content === 'string') return [{ kind: 'text', path, text: content }]
-  if (!Array.isArray(content)) throw new RequestError(path, `${path} is neither text nor a list`)
+  if (!Array.isArray(content)) throw new RequestError(path, 'is neither text nor a list')
   const blocks = content.map((value, index) => {
     const block = asObject(value)
-    if (block === null) throw new RequestError(`${path}[${index}]`, `${path}[${index}] is no object`)
+    if (block === null) throw new RequestError(`${path}[${index}]`, 'is no object')
     return block
   })
   /** Of each part, since a document may be several. */
@@ -30,7 +30,7 @@ export function readTexts(content: unknown, path: string, skips?: (block: unknow
   return asArray(content).flatMap((value, index) => {
     if (skips?.(value) === true) return []
     const [block, inside] = [asObject(value) ?? {}, `${path}[${index}]`]
-    if (block.type !== 'text') throw new RequestError(`${inside}.type`, `${inside} is no text`)
+    if (block.type !== 'text') throw new RequestError(`${inside}.type`, 'is not `text`')
     return readText(block, inside)
   })
 }
@@ -62,7 +62,7 @@ function readBlock(block: JsonObject, path: string, context: ReadContext): Part[
       return readMedia(block, path)
     default:
       if (isHosted(block)) return [{ kind: 'server', path, family: 'anthropic', type: asString(block.type) }]
-      throw new RequestError(`${path}.type`, `${path}.type is none of the known types of content`)
+      throw new RequestError(`${path}.type`, 'is none of the known types of content')
   }
 }
 
@@ -88,15 +88,15 @@ function openCarrier(value: string, form: 'signature' | 'redacted', { carriers }
 
 function readCall(block: JsonObject, path: string): Part {
   const [id, name] = [asText(block.id), asText(block.name)]
-  if (id === null) throw new RequestError(`${path}.id`, `${path}.id is missing`)
-  if (name === null) throw new RequestError(`${path}.name`, `${path}.name is missing`)
-  if (asObject(block.input) === null) throw new RequestError(`${path}.input`, `${path}.input is no object`)
+  if (id === null) throw new RequestError(`${path}.id`, 'is missing')
+  if (name === null) throw new RequestError(`${path}.name`, 'is missing')
+  if (asObject(block.input) === null) throw new RequestError(`${path}.input`, 'is no object')
   return { kind: 'call', ...start(block, path), id, name, arguments: JSON.stringify(block.input), custom: false }
 }
 
 function readResult(block: JsonObject, path: string): ResultPart {
   const callId = asText(block.tool_use_id)
-  if (callId === null) throw new RequestError(`${path}.tool_use_id`, `${path}.tool_use_id is missing`)
+  if (callId === null) throw new RequestError(`${path}.tool_use_id`, 'is missing')
   return {
     kind: 'result',
     ...start(block, path),
@@ -165,7 +165,7 @@ function readContentSource(block: JsonObject, content: unknown, path: string): (
       flush()
       parts.push(...readMedia(inner, inside))
     } else if (inner.type === 'text') texts.push(asString(inner.text))
-    else throw new RequestError(`${inside}.type`, `${inside} is neither text nor an image`)
+    else throw new RequestError(`${inside}.type`, 'is neither `text` nor `image`')
   }
   flush()
   const last = parts.pop()
@@ -183,7 +183,7 @@ function readSource(source: JsonObject | null, path: string): MediaSource {
     case 'file':
       return { kind: 'id', id: asString(source.file_id) }
     default:
-      throw new RequestError(`${path}.source.type`, `${path}.source.type is none of the known types`)
+      throw new RequestError(`${path}.source.type`, 'is none of the known types')
   }
 }
 

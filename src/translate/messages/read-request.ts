@@ -59,14 +59,14 @@ function readSystem(system: unknown): ConversationTurn[] {
 }
 
 function readTurns(messages: unknown, context: ReadContext): ConversationTurn[] {
-  if (!Array.isArray(messages)) throw new RequestError('messages', 'messages is no list')
+  if (!Array.isArray(messages)) throw new RequestError('messages', 'is no list')
   return messages.flatMap((value, index): ConversationTurn | [] => {
     const path = `messages[${index}]`
     if (value instanceof PlainTurns) return plainTurn(value, path)
     const message = asObject(value)
     const role = message?.role
     if (message === null || (role !== 'user' && role !== 'assistant' && role !== 'system')) {
-      throw new RequestError(`${path}.role`, `${path}.role is none of the known roles`)
+      throw new RequestError(`${path}.role`, 'is none of the known roles')
     }
     if (role === 'system') {
       const parts = readTexts(message.content, `${path}.content`, isToolChange)
@@ -89,7 +89,7 @@ function readTool(tool: JsonObject | null, path: string): Tool {
   if (type.startsWith('web_search'))
     return { ...base, kind: 'search', name: 'web_search', schema: null, search: readSearch(tool) }
   if (type !== 'custom') return { ...base, kind: 'hosted', name: name ?? type, schema: null, type }
-  if (name === null) throw new RequestError(`${path}.name`, `${path}.name is missing`)
+  if (name === null) throw new RequestError(`${path}.name`, 'is missing')
   return { ...base, kind: 'function', name, schema: asObject(tool?.input_schema) }
 }
 
@@ -117,10 +117,10 @@ function readToolChoice(choice: JsonObject | null): ToolChoice | null {
     case 'tool': {
       const name = asText(choice.name)
       if (name !== null) return read('any', [name])
-      throw new RequestError('tool_choice.name', 'tool_choice.name is missing')
+      throw new RequestError('tool_choice.name', 'is missing')
     }
     default:
-      throw new RequestError('tool_choice.type', 'tool_choice.type is none of the known types')
+      throw new RequestError('tool_choice.type', 'is none of the known types')
   }
 }
 
@@ -147,7 +147,7 @@ function readSettings(body: JsonObject): ConversationSettings {
 function readOutput(value: unknown, path: string): OutputFormat | null {
   const format = asObject(value)
   if (format === null) return null
-  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, `${path}.type is none of the known types`)
+  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, 'is none of the known types')
   checkType(format.schema, 'o', () => `${path}.schema`)
   return { path, kind: 'schema', name: null, schema: format.schema ?? null, strict: true }
 }
@@ -158,8 +158,7 @@ const efforts = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 function readReasoning(body: JsonObject): ReasoningSettings | null {
   const asked = asObject(body.output_config)?.effort ?? null
   const effort = efforts.find((one) => one === asked) ?? null
-  if (asked !== effort)
-    throw new RequestError('output_config.effort', 'output_config.effort is none of the known efforts')
+  if (asked !== effort) throw new RequestError('output_config.effort', 'is none of the known efforts')
   const thinking = asObject(body.thinking)
   if (thinking === null && effort === null) return null
   const settings = {
@@ -168,7 +167,7 @@ function readReasoning(body: JsonObject): ReasoningSettings | null {
     encrypted: false,
   }
   if (thinking !== null && !/^(?:enabled|disabled|adaptive|between_tools)$/.test(asString(thinking.type)))
-    throw new RequestError('thinking.type', 'thinking.type is none of the known types')
+    throw new RequestError('thinking.type', 'is none of the known types')
   if (thinking?.type === 'disabled') return { ...settings, effort: 'none', budget: null }
   const budget = thinking?.type === 'enabled' ? limitAt(thinking.budget_tokens, 'thinking.budget_tokens') : null
   // Adaptive without an effort: as the model decides.

@@ -46,7 +46,7 @@ export function readInput(input: unknown, context: ReadContext, skip: SkipObject
       return
     }
     const item = asObject(value)
-    if (item === null) throw new RequestError(path, `${path} is no object`)
+    if (item === null) throw new RequestError(path, 'is no object')
     const read = readItem(item, path, context, skip)
     if (read === null) return
     // Messages of users and systems stay apart, as the client sent them.
@@ -67,7 +67,7 @@ function readItem(item: JsonObject, path: string, context: ReadContext, skip: Sk
   switch (type) {
     case 'message': {
       const role = ownValue(roles, asString(item.role))
-      if (role === undefined) throw new RequestError(`${path}.role`, `${path}.role is none of the known roles`)
+      if (role === undefined) throw new RequestError(`${path}.role`, 'is none of the known roles')
       return { role, parts: readContent(item.content, `${path}.content`, skip) }
     }
     case 'function_call':
@@ -107,7 +107,7 @@ function readCall(item: JsonObject, custom: boolean, path: string): ReadItem {
 
 function requireText(item: JsonObject, member: string, path: string): string {
   const text = asText(item[member])
-  if (text === null) throw new RequestError(`${path}.${member}`, `${path}.${member} is missing`)
+  if (text === null) throw new RequestError(`${path}.${member}`, 'is missing')
   return text
 }
 

@@ -8,6 +8,7 @@ import { isFlagged, lostMembers } from '../lost-members.ts'
 import type { ModelReply, Stop } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { foreignAnnotations, readCitations } from './citations.ts'
+import { responsesFields } from './fields.ts'
 
 type OutputPart = ModelReply['parts'][number]
 
@@ -44,38 +45,37 @@ export function readResponsesReply(body: JsonObject): ModelReply | Fault {
 
 const readOfResponse = new Set(
   (
-    'id object created_at completed_at status error incomplete_details model output output_text usage tool_usage service_tier ' +
-    // Of the request, repeated.
-    'access_programs background conversation image instructions max_output_tokens max_tool_calls metadata parallel_tool_calls ' +
-    'previous_response_id prompt prompt_cache_key prompt_cache_options prompt_cache_retention reasoning safety_identifier store ' +
-    'temperature text tool_choice tools top_logprobs top_p truncation user ' +
+    'id object created_at completed_at status error incomplete_details output output_text usage tool_usage ' +
     // Who pays, how the cache did, and what other servers say of the way that it took.
     'billing prompt_cache_diagnostics frequency_penalty presence_penalty min_p top_k content_filters'
   ).split(' '),
 )
-const readOfItem = new Set(
-  (
-    'type id status role content summary encrypted_content call_id name namespace arguments input ' +
-    'phase async caller created_by parsed_arguments'
-  ).split(' '),
-)
-const readOfContent = new Set('type text annotations logprobs refusal parsed'.split(' '))
+/** Added by OpenAI's SDKs, which some servers are made with. */
+const parsed = new Set(['parsed', 'parsed_arguments'])
+
+/** Members that requests do not have in the same place: much of an answer repeats its request, and items are sent back. */
+function lostBeyond(prefix: string, object: JsonObject | null, read: ReadonlySet<string>): string[] {
+  return lostMembers(object, read).filter((name) => !Object.hasOwn(responsesFields, `${prefix}${name}`))
+}
 
 /** What no other format has a place for. */
 export function lostOfResponse(response: JsonObject): readonly string[] {
-  const filters = isFlagged(response.content_filters) ? ['content_filters'] : []
-  return [...lostMembers(response, readOfResponse), ...filters]
+  return [
+    ...lostBeyond('', { ...response, moderation: null }, readOfResponse),
+    ...(asObject(response.moderation) === null ? [] : ['moderation']),
+    ...(isFlagged(response.content_filters) ? ['content_filters'] : []),
+  ]
 }
 
 /** The same of an item that is read. That a text is no more than a comment on the way is not said elsewhere. */
 export function lostOfItem(item: JsonObject): readonly string[] {
   const isForeign = (asText(asObject(item.caller)?.type) ?? 'direct') !== 'direct'
   return [
-    ...lostMembers(item, readOfItem),
+    ...lostBeyond('input.', item, parsed),
     ...(item.phase === 'commentary' ? ['phase'] : []),
     ...(item.async === true ? ['async'] : []),
     ...(isForeign ? ['caller'] : []),
-    ...asArray(item.content).flatMap((part) => lostMembers(asObject(part), readOfContent)),
+    ...asArray(item.content).flatMap((part) => lostBeyond('input.content.', asObject(part), parsed)),
   ].map((name) => `${item.type}.${name}`)
 }
 

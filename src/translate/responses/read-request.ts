@@ -98,7 +98,7 @@ function readOutput(format: JsonObject | null): OutputFormat | null {
   const path = 'text.format'
   if (format === null || format.type === 'text') return null
   if (format.type === 'json_object') return { path, kind: 'json', name: null, schema: null, strict: null }
-  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, `${path}.type is none of the known types`)
+  if (format.type !== 'json_schema') throw new RequestError(`${path}.type`, 'is none of the known types')
   const strict = typeof format.strict === 'boolean' ? format.strict : null
   const { name, description, schema = null } = format
   const described = typeof description === 'string' ? { description } : {}
@@ -116,8 +116,7 @@ function readReasoning(body: JsonObject): ReasoningSettings | null {
   const encrypted = asArray(body.include).includes('reasoning.encrypted_content')
   if (reasoning === null && !encrypted) return null
   const { effort = null, summary, generate_summary } = reasoning ?? {}
-  if (effort !== null && !isEffort(effort))
-    throw new RequestError('reasoning.effort', 'reasoning.effort is none of the known efforts')
+  if (effort !== null && !isEffort(effort)) throw new RequestError('reasoning.effort', 'is none of the known efforts')
   return {
     path: 'reasoning',
     effort,

@@ -69,7 +69,7 @@ export function readToolChoice(value: unknown, skip: SkipObject): ToolChoice | n
   if (value === 'auto' || value === 'none') return { ...plain, mode: value }
   if (value === 'required') return { ...plain, mode: 'any', required: true }
   const choice = asObject(value)
-  if (typeof value === 'string') throw new RequestError(path, `${path} is none of the known choices`)
+  if (typeof value === 'string') throw new RequestError(path, 'is none of the known choices')
   if (choice === null) return null
   if (choice.type === 'function' || choice.type === 'custom') {
     return { path, mode: 'any', names: [asString(choice.name)], required: true }
