@@ -176,5 +176,7 @@ export const messagesFields = {
     harmless: [{ edits: [] }, { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] }],
   },
   mcp_servers: refused('its servers are called by Anthropic', [[]]),
+  compaction: refused('only Anthropic compacts conversations'),
+  thread: refused('it refers to what another provider has stored; send the whole conversation'),
   betas: { otherwise: 'dropped', harmless: [[]] },
 } satisfies FieldTable

@@ -61,7 +61,13 @@ function readBlock(block: JsonObject, path: string, context: ReadContext): Part[
     case 'document':
       return readMedia(block, path)
     default:
-      if (isHosted(block)) return [{ kind: 'server', path, family: 'anthropic', type: asString(block.type) }]
+      if (isHosted(block)) {
+        const server = { kind: 'server', path, family: 'anthropic', type: asString(block.type) } as const
+        // It stands for the messages before it, and its text says what they were.
+        return block.type === 'compaction' && asString(block.content) !== ''
+          ? [{ kind: 'text', path: `${path}.content`, text: asString(block.content) }, server]
+          : [server]
+      }
       throw new RequestError(`${path}.type`, 'is none of the known types of content')
   }
 }

@@ -315,6 +315,8 @@ export const messagesBodies: readonly JsonObject[] = [
   { ...added({ type: 'tool_reference', name: 't' }), tools: [{ name: 't', input_schema: {} }] },
   added({ type: 'mcp_tool_reference', name: 't', server_name: 's' }),
   { ...question, container: 'c' },
+  { ...question, compaction: {} },
+  { ...question, thread: { type: 'create' } },
   { ...question, inference_geo: 'eu', output_format: { type: 'json_schema', schema: { type: 'object' } } },
   { ...question, mcp_servers: [{}] },
   { ...question, messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'f' } }] }] },
