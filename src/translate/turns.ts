@@ -266,7 +266,7 @@ function textsOf(turn: ConversationTurn, ledger: Ledger): TextPart[] {
 }
 
 /** The wrapping never changes: anything that varies would spoil caches and signatures. */
-function asUserText(part: TextPart): TextPart {
+export function asUserText(part: TextPart): TextPart {
   return { ...part, text: `<system-message>\n${part.text}\n</system-message>` }
 }
 

@@ -7,7 +7,7 @@ import { decodeText, embedJson, embedTurns } from '../json.ts'
 import type { Ledger } from '../ledger.ts'
 import { sniffType, storedFile } from '../media-type.ts'
 import type { ModelFacts } from '../model-facts.ts'
-import { beginningText, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
+import { asUserText, beginningText, type NamedCall, type NamedResult, type OrderedTurn } from '../turns.ts'
 import type { CacheMarks } from './cache-marks.ts'
 
 export interface BlockWriting {
@@ -29,11 +29,12 @@ export function writeTurns(turns: readonly OrderedTurn[], writing: BlockWriting)
       messages.push(embedTurns(turn.plain, 'messages'))
       continue
     }
-    const content = writeBlocks(turn, writing)
+    const begins = messages.length === 0 && turn.role === 'system'
+    const content = writeBlocks(begins ? saidByUser(turn, ledger) : turn, writing)
     if (content.length === 0) continue
     if (messages.length === 0) firstPath = turn.path
     lastPath = turn.path
-    messages.push({ role: turn.role, content })
+    messages.push({ role: begins ? 'user' : turn.role, content })
   }
   const [first, last] = [messages[0], messages.at(-1)]
   if (typeof last === 'object' && last.role === 'assistant') {
@@ -44,6 +45,12 @@ export function writeTurns(turns: readonly OrderedTurn[], writing: BlockWriting)
   if (typeof first !== 'object' || first.role !== 'assistant') return messages
   ledger.lose(firstPath)
   return [beginning, ...messages]
+}
+
+/** A system message before which nothing is left: the conversation must begin with the user. */
+function saidByUser(turn: OrderedTurn, ledger: Ledger): OrderedTurn {
+  ledger.lose(turn.path)
+  return { ...turn, role: 'user', parts: turn.parts.map((part) => (part.kind === 'text' ? asUserText(part) : part)) }
 }
 
 /** Of one part, as most turns are, without a list in between: a long chat has thousands of them. */
