@@ -52,6 +52,5 @@ export function lostHeaders(raw: readonly string[], to: FormatName): string[] {
 }
 
 function* pairs(raw: readonly string[]): Generator<readonly [string, string]> {
-  for (let index = 0; index + 1 < raw.length; index += 2)
-    yield [raw[index]?.toLowerCase() ?? '', raw[index + 1] ?? '']
+  for (let index = 0; index + 1 < raw.length; index += 2) yield [raw[index]?.toLowerCase() ?? '', raw[index + 1] ?? '']
 }
