@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { ReplyUsage } from '../reply.ts'
-import { servedTier } from '../service-tier.ts'
+import { servedTier } from '../served-tier.ts'
 
 /** Members that are zero are left out, as Google does. Reasoning is beside the answer's tokens here. */
 export function writeGenerateUsage(usage: ReplyUsage): JsonObject {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json-value.ts'
 import type { ReplyUsage } from '../reply.ts'
-import { servedTier } from '../service-tier.ts'
+import { servedTier } from '../served-tier.ts'
 
 /** Cached tokens are not in the input here. Source: wire/streaming.md, section 5. */
 export function writeMessagesUsage(usage: ReplyUsage): JsonObject {

@@ -4,7 +4,7 @@ import type { KeptState, WriteContext } from '../codec.ts'
 import type { Conversation, OutputFormat } from '../conversation.ts'
 import { openAiErrorCode } from '../openai-errors.ts'
 import type { ReplyError, ReplyUsage, Stop } from '../reply.ts'
-import { servedTier } from '../service-tier.ts'
+import { servedTier } from '../served-tier.ts'
 import { ResponseIds } from './response-ids.ts'
 import { writeTool, writeToolChoice } from './write-tools.ts'
 
