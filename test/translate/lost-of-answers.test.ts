@@ -171,6 +171,17 @@ describe('what no other format has a place for is named', () => {
     expect(ofStream('generate', [said(answer)])).toEqual(lost)
   })
 
+  it('of reasons to end that no other format has', () => {
+    const ends = (finish_reason: string) => ({ choices: [{ message: { content: 'a' }, finish_reason }] })
+    expect(ofWhole('chat', ends('boredom'))).toEqual(['choices.finish_reason'])
+    expect(ofWhole('chat', ends('length'))).toEqual([])
+    expect(ofWhole('messages', { content: [], stop_reason: 'boredom' })).toEqual(['stop_reason'])
+    expect(ofStream('messages', messageEvents(text, 'boredom'))).toEqual(['stop_reason'])
+    const candidates = [{ content: { parts: [{ text: 'a' }] }, finishReason: 'OTHER' }]
+    expect(ofWhole('generate', { candidates })).toEqual(['finishReason'])
+    expect(ofStream('generate', [said({ candidates })])).toEqual(['finishReason'])
+  })
+
   it('of filters, where they found something', () => {
     const safe = { hate: { filtered: false, severity: 'safe' }, jailbreak: { filtered: false, detected: false } }
     const found = { ...safe, violence: { filtered: false, severity: 'medium' } }

@@ -16,6 +16,12 @@ const reasons: Readonly<Record<string, StopReason>> = {
   insufficient_system_resource: 'broken',
 }
 
+/** One that nobody knows yet, or that no other format has. */
+export function isForeignFinish(value: unknown): boolean {
+  const reason = asText(value)
+  return reason !== null && ownValue(reasons, reason) === undefined
+}
+
 /** A reason that nobody knows yet is an end like any other. A refusal ends like an answer there. */
 export function readFinish(value: unknown, refused: boolean): StopReason {
   const reason = ownValue(reasons, asText(value) ?? '') ?? 'done'

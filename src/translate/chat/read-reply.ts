@@ -9,7 +9,7 @@ import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { thoughtSignature } from './carriers.ts'
 import { readAnnotations } from './citations.ts'
-import { readFinish } from './finish.ts'
+import { isForeignFinish, readFinish } from './finish.ts'
 
 export function readChatReply(body: JsonObject) {
   const choices = asArray(body.choices).map(asObject)
@@ -73,6 +73,7 @@ export function lostOfAnswer(body: JsonObject): readonly string[] {
 export function lostOfChoice(choice: JsonObject): readonly string[] {
   const lost = lostMembers(choice, readOfChoice)
   if (isFlagged(choice.content_filter_results)) lost.push('content_filter_results')
+  if (isForeignFinish(choice.finish_reason)) lost.push('finish_reason')
   return lost.map((name) => `choices.${name}`)
 }
 

@@ -22,6 +22,12 @@ const reasons: Readonly<Record<string, StopReason>> = {
   CONTINUATION: 'paused',
 }
 
+/** One that nobody knows yet, or that no other format has (`OTHER`, `NO_IMAGE`). */
+export function isForeignFinish(candidate: JsonObject): boolean {
+  const reason = asText(candidate.finishReason)
+  return reason !== null && ownValue(reasons, reason) === undefined
+}
+
 /** Null while the answer goes on. */
 export function readFinish(candidate: JsonObject | null, feedback: unknown): Stop | null {
   const written = asText(candidate?.finishReason)

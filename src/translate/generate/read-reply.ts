@@ -5,7 +5,7 @@ import { isFlagged, lostMembers } from '../lost-members.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readGrounding } from './citations.ts'
-import { readFinish } from './finish.ts'
+import { isForeignFinish, readFinish } from './finish.ts'
 import { readLogprobsResult, splitLogprobs } from './logprobs.ts'
 import { lostOfPart, readAnswerPart } from './read-parts.ts'
 
@@ -119,6 +119,7 @@ export function lostOfCandidate(candidate: JsonObject | null): string[] {
     ...lostMembers(candidate, readOfCandidate),
     ...lostMembers(grounding, readOfGrounding).map((name) => `groundingMetadata.${name}`),
     ...(asArray(grounding?.groundingChunks).some(isForeign) ? ['groundingMetadata.groundingChunks'] : []),
+    ...(isForeignFinish(candidate) ? ['finishReason'] : []),
     ...(isFlagged(candidate.safetyRatings) ? ['safetyRatings'] : []),
   ]
 }

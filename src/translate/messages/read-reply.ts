@@ -6,7 +6,7 @@ import { lostMembers } from '../lost-members.ts'
 import type { ModelReply } from '../reply.ts'
 import { settleCalls } from '../stop.ts'
 import { readCitations } from './citations.ts'
-import { readStop } from './stop.ts'
+import { isForeignStop, readStop } from './stop.ts'
 
 export function readMessagesReply(body: JsonObject) {
   if (!Array.isArray(body.content)) return fault('provider_bad_response', "The provider's answer has no content.")
@@ -32,7 +32,11 @@ const readOfMessage = new Set('id type role model content stop_reason stop_seque
 /** Of a message, or of what a stream says at its beginning and end: what no other format has a place for. */
 export function lostOfMessage(message: JsonObject | null): readonly string[] {
   const category = asText(asObject(message?.stop_details)?.category)
-  return [...lostMembers(message, readOfMessage), ...(category === null ? [] : ['stop_details.category'])]
+  return [
+    ...lostMembers(message, readOfMessage),
+    ...(category === null ? [] : ['stop_details.category']),
+    ...(isForeignStop(message ?? {}) ? ['stop_reason'] : []),
+  ]
 }
 
 const readOfBlock = new Set('type text citations thinking signature data id name input'.split(' '))

@@ -14,6 +14,12 @@ const reasons: Readonly<Record<string, StopReason>> = {
   compaction: 'paused',
 }
 
+/** One that nobody knows yet. */
+export function isForeignStop({ stop_reason }: JsonObject): boolean {
+  const reason = asText(stop_reason)
+  return reason !== null && ownValue(reasons, reason) === undefined
+}
+
 /** From a message, or the `delta` of `message_delta`. A reason that nobody knows yet is an end like any other. */
 export function readStop(from: JsonObject): Stop {
   return {
