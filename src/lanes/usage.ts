@@ -25,6 +25,24 @@ const mostSeconds = 7 * 86_400
 const timesOwnTools = 8
 const timesHostedTools = 64
 
+/** A count as vendors write it: as a text, or with a fraction, too. Null: anything else, and what is too large to be exact. */
+export function readCount(value: unknown): number | null {
+  if (isCount(value)) return value
+  const count = typeof value === 'string' && /^\d/.test(value) ? Number(value) : value
+  return typeof count === 'number' && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? Math.ceil(count) : null
+}
+
+/** The same usage with what a later report adds: zero and null take nothing back. */
+export function laterUsage(before: unknown, later: unknown): unknown {
+  const known = asObject(before)
+  const said = asObject(later)
+  if (known === null || said === null) return said ?? before
+  return {
+    ...known,
+    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && readCount(value) !== 0)),
+  }
+}
+
 /** What one answer can have used at most: what the model reads and writes, or what its bytes may come to, several times over. */
 export function mostPossible(
   price: { max_input: number | null; max_output: number | null } | null,
@@ -52,16 +70,17 @@ export function countUsage(written: WrittenUsage, { reasoningBeside }: UsageConv
   const cached = written.cacheRead + written.cacheWrite
   let input = written.input ?? 0
   let { output } = written
-  if (written.total !== null) {
-    const unexplained = Math.max(0, written.total - input - output)
-    const intoInput = unexplained === 0 ? 0 : missingInput(written, unexplained, cached)
+  const { total } = written
+  // Without a total, a part that is larger than the whole cannot be in it.
+  const beside = reasoningBeside || (total === null && reasoning > output) ? reasoning : 0
+  const unexplained = Math.max(0, (total ?? 0) - input - output)
+  if (unexplained > 0) {
+    const intoInput = missingInput(written, unexplained, { cached, beside })
     input += intoInput
     output += unexplained - intoInput
-    if (reasoningBeside && unexplained === 0) output += reasoning
   } else {
-    // A part cannot be larger than the whole.
-    if (reasoningBeside || reasoning > output) output += reasoning
-    if (cached > input) input += cached
+    output += beside
+    if (total === null && cached > input) input += cached
   }
   const cacheRead = Math.min(written.cacheRead, input)
   return believe({
@@ -74,9 +93,16 @@ export function countUsage(written: WrittenUsage, { reasoningBeside }: UsageConv
   })
 }
 
-/** How much of what only the total has is input: all where no input is given, or cached tokens that it left out. */
-function missingInput({ input, reasoning }: WrittenUsage, unexplained: number, cached: number): number {
-  if (input === null) return unexplained
+/**
+ * How much of what only the total has is input: all but the reasoning where no input is given, since no prompt has 0 tokens, or cached
+ * tokens that it left out.
+ */
+function missingInput(
+  { input, reasoning }: WrittenUsage,
+  unexplained: number,
+  { cached, beside }: { cached: number; beside: number },
+): number {
+  if (!input) return Math.max(0, unexplained - beside)
   if (cached === 0 || unexplained === reasoning) return 0
   return unexplained === cached || unexplained === cached + reasoning ? cached : 0
 }
@@ -116,5 +142,5 @@ export function countModality(list: unknown, modality: string): number {
 }
 
 function tokensOf({ tokenCount }: JsonObject): number {
-  return isCount(tokenCount) ? tokenCount : 0
+  return readCount(tokenCount) ?? 0
 }

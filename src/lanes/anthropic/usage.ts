@@ -1,7 +1,7 @@
-import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ResultUsage } from '../earlier-work.ts'
-import { believe, usageDetail } from '../usage.ts'
+import { believe, readCount, usageDetail } from '../usage.ts'
 
 const counted = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'] as const
 
@@ -23,11 +23,10 @@ export class MessageUsage {
     const usage: JsonObject | null = asObject(value)
     if (usage === null) return
     for (const name of counted) {
-      const count = usage[name]
-      if (isCount(count)) this.#counts[name] = count || this.#counts[name] || 0
+      const count = readCount(usage[name])
+      if (count !== null) this.#counts[name] = count || this.#counts[name] || 0
     }
-    const thinking = asObject(usage.output_tokens_details)?.thinking_tokens
-    if (isCount(thinking)) this.#thinking = thinking
+    this.#thinking = readCount(asObject(usage.output_tokens_details)?.thinking_tokens) ?? this.#thinking
     this.#longWrite = asObject(usage.cache_creation)?.ephemeral_1h_input_tokens ?? this.#longWrite
     this.#searches = asObject(usage.server_tool_use)?.web_search_requests ?? this.#searches
     this.#tier = usage.service_tier ?? this.#tier

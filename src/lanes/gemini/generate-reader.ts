@@ -4,6 +4,7 @@ import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { BodyReading, EventReading, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
+import { laterUsage } from '../usage.ts'
 import { readStreamedError } from './errors.ts'
 import { readGenerateDetail, readGenerateUsage, readSearches } from './usage.ts'
 
@@ -40,8 +41,8 @@ export class GenerateReader extends BaseReader {
   }
 
   #learnUsage(written: unknown): void {
-    this.#tokens = readGenerateUsage(written) ?? this.#tokens
-    this.#usage = written ?? this.#usage
+    this.#usage = laterUsage(this.#usage, written)
+    this.#tokens = readGenerateUsage(this.#usage) ?? this.#tokens
   }
 
   protected readEvent(event: StreamEvent): EventReading {

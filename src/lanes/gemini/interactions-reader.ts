@@ -1,8 +1,9 @@
-import { asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { ownValue } from '../../core/own-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary, shortMessage } from '../base-reader.ts'
 import type { EventReading, Framing, StreamEvent } from '../contract.ts'
+import { countParts } from './usage.ts'
 
 const eventType = /"event_type"\s*:\s*"([a-z_.]+)"/
 const doneMark = Buffer.from('[DONE]')
@@ -89,17 +90,15 @@ const statuses: Readonly<Record<string, number>> = {
   deadline_exceeded: 504,
 }
 
-/** Source: wire/streaming.md, section 4; the prompt of tools and the model's thoughts are counted beside, as in the other family. */
+/** Source: wire/streaming.md, section 4. */
 export function readInteractionUsage(value: unknown): TokenUsage | null {
   const usage = asObject(value)
   if (usage === null) return null
-  const reasoning = asCount(usage.total_thought_tokens)
-  return {
-    input: asCount(usage.total_input_tokens) + asCount(usage.total_tool_use_tokens),
-    output: asCount(usage.total_output_tokens) + reasoning,
-    cache_read: asCount(usage.total_cached_tokens),
-    cache_write: 0,
-    reasoning,
-    source: 'reported',
-  }
+  return countParts({
+    input: [usage.total_input_tokens, usage.total_tool_use_tokens],
+    output: usage.total_output_tokens,
+    reasoning: usage.total_thought_tokens,
+    cached: usage.total_cached_tokens,
+    total: usage.total_tokens,
+  })
 }

@@ -1,17 +1,8 @@
 import { scanObject } from '../../core/json-scan.ts'
-import {
-  asArray,
-  asCount,
-  asObject,
-  asText,
-  countOrNull,
-  isCount,
-  type JsonObject,
-  readMembers,
-} from '../../core/json-value.ts'
+import { asArray, asCount, asObject, asText, type JsonObject, readMembers } from '../../core/json-value.ts'
 import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { RequestContent } from '../contract.ts'
-import { countModality, countUsage, usageDetail, usualConvention } from '../usage.ts'
+import { countModality, countUsage, readCount, usageDetail, usualConvention } from '../usage.ts'
 
 /** Members that are zero are left out on the wire. Source: wire/streaming.md, sections 4 and 5. */
 export function readGenerateUsage(value: unknown): TokenUsage | null {
@@ -26,15 +17,33 @@ export function readLiveUsage(value: unknown): TokenUsage | null {
 }
 
 function read(usage: JsonObject, answered: unknown): TokenUsage | null {
-  const { promptTokenCount: prompt, toolUsePromptTokenCount: tools } = usage
-  const reasoning = asCount(usage.thoughtsTokenCount)
+  const { promptTokenCount, toolUsePromptTokenCount, thoughtsTokenCount, cachedContentTokenCount } = usage
+  return countParts({
+    input: [promptTokenCount, toolUsePromptTokenCount],
+    output: answered,
+    reasoning: thoughtsTokenCount,
+    cached: cachedContentTokenCount,
+    total: usage.totalTokenCount,
+  })
+}
+
+/** The prompt of tools and the model's thoughts are counted beside. Source: wire/streaming.md, section 4. */
+export function countParts(parts: {
+  input: readonly unknown[]
+  output: unknown
+  reasoning: unknown
+  cached: unknown
+  total: unknown
+}): TokenUsage | null {
+  const read = parts.input.map(readCount).filter((count) => count !== null)
+  const reasoning = readCount(parts.reasoning) ?? 0
   const written = {
-    input: isCount(prompt) || isCount(tools) ? asCount(prompt) + asCount(tools) : null,
-    output: asCount(answered) + reasoning,
-    cacheRead: asCount(usage.cachedContentTokenCount),
+    input: read.length === 0 ? null : read.reduce((sum, count) => sum + count, 0),
+    output: (readCount(parts.output) ?? 0) + reasoning,
+    cacheRead: readCount(parts.cached) ?? 0,
     cacheWrite: 0,
     reasoning,
-    total: countOrNull(usage.totalTokenCount),
+    total: readCount(parts.total),
   }
   return countUsage(written, usualConvention)
 }

@@ -5,6 +5,7 @@ import { locateInEvent } from '../../core/sse.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { AnswerReader, BodyPatch, EventReading, Framing, Inspection, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
+import { laterUsage } from '../usage.ts'
 import { readStreamedError } from './errors.ts'
 import { chatObjects } from './objects/created-objects.ts'
 import { readChatUsage, readUsageDetail } from './usage.ts'
@@ -41,9 +42,14 @@ export class ChatReader extends BaseReader {
     this.responseId ??= asText(answer.id)
     // Groq reports the usage of a stream in a member of its own where it is not asked for, and beside `usage` where it is.
     const written = asObject(answer.usage) ?? asObject(answer.x_groq)?.usage
-    this.#tokens = readChatUsage(written, this.#convention) ?? this.#tokens
-    this.#usage = written ?? this.#usage
+    this.#learnUsage(written)
     this.#tier = answer.service_tier ?? this.#tier
+  }
+
+  #learnUsage(written: unknown): void {
+    if (asObject(written) === null) return
+    this.#usage = laterUsage(this.#usage, written)
+    this.#tokens = readChatUsage(this.#usage, this.#convention) ?? this.#tokens
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -95,7 +101,7 @@ export class ChatReader extends BaseReader {
   protected readTail(event: StreamEvent): EventReading {
     this.#begun = true
     if (findMember(event.data, '"finish_reason"') === quoteByte) this.#finished = true
-    this.#tokens = readChatUsage(readLastMember(event.data, '"usage"'), this.#convention) ?? this.#tokens
+    this.#learnUsage(readLastMember(event.data, '"usage"'))
     return ordinary(event, true)
   }
 

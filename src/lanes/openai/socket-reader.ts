@@ -1,9 +1,8 @@
-import { asCount, asObject, asText, countOrNull, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
+import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, SocketReading, TurnUsage } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
-import { countUsage, usualConvention, type WrittenUsage } from '../usage.ts'
 import { addUsage } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
@@ -59,7 +58,7 @@ export class OpenaiSocketReader implements SocketReader {
       return { ...emptyReading, error: readStreamedError(asObject(event.error) ?? event) }
     }
     if (type === transcribed) {
-      this.beside = addUsage(this.beside, readSocketUsage(event.usage))
+      this.beside = addUsage(this.beside, readResponsesUsage(event.usage))
       return emptyReading
     }
     if (type === 'session.started')
@@ -78,7 +77,7 @@ export class OpenaiSocketReader implements SocketReader {
     if (id !== null && id === this.#ended) return { ...emptyReading, error }
     this.#ended = id
     this.#close(1)
-    const tokens = readSocketUsage(response?.usage)
+    const tokens = readResponsesUsage(response?.usage)
     const searches = response === null ? null : readSearches(response)
     const detail = readUsageDetail(response?.usage, response?.service_tier, searches)
     const model = asText(response?.model)
@@ -107,23 +106,4 @@ function reading({ type, id }: { type: ObjectName['type']; id: string | null }, 
   if (id === null) return emptyReading
   const named = [{ type, id }]
   return { ...emptyReading, seen: named, created: kept ? named : [] }
-}
-
-/**
- * Realtime names the details `input_token_details`, Responses `input_tokens_details`. Audio counts as tokens in both.
- */
-function readSocketUsage(value: unknown): TokenUsage | null {
-  const usage = asObject(value)
-  if (usage === null || !('input_token_details' in usage)) return readResponsesUsage(value)
-  if (!(isCount(usage.input_tokens) || isCount(usage.output_tokens))) return null
-  const output = asObject(usage.output_token_details)
-  const written: WrittenUsage = {
-    input: countOrNull(usage.input_tokens),
-    output: asCount(usage.output_tokens),
-    cacheRead: asCount(asObject(usage.input_token_details)?.cached_tokens),
-    cacheWrite: 0,
-    reasoning: asCount(output?.reasoning_tokens),
-    total: countOrNull(usage.total_tokens),
-  }
-  return countUsage(written, usualConvention)
 }

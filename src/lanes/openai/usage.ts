@@ -1,16 +1,7 @@
-import {
-  asArray,
-  asCount,
-  asObject,
-  asText,
-  countOrNull,
-  isCount,
-  type JsonObject,
-  parseObject,
-} from '../../core/json-value.ts'
+import { asArray, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
 import type { ResultUsage } from '../earlier-work.ts'
-import { countUsage, usageDetail, usualConvention, type WrittenUsage } from '../usage.ts'
+import { countUsage, readCount, usageDetail, usualConvention, type WrittenUsage } from '../usage.ts'
 
 /**
  * Chat, legacy completions and embeddings. Besides OpenAI's members these read the names by which compatible vendors
@@ -19,40 +10,49 @@ import { countUsage, usageDetail, usualConvention, type WrittenUsage } from '../
 export function readChatUsage(value: unknown, convention: UsageConvention = usualConvention): TokenUsage | null {
   const usage = asObject(value)
   if (usage === null) return null
-  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  const prompt = readCount(usage.prompt_tokens)
+  const completion = readCount(usage.completion_tokens)
+  const total = readCount(usage.total_tokens)
   // Some vendors of embeddings report a total alone.
-  const totalAlone = isCount(total_tokens) && !isCount(usage.input_tokens) && !isCount(usage.output_tokens)
-  if (!(isCount(prompt_tokens) || isCount(completion_tokens) || totalAlone)) return null
+  const alone = readCount(usage.input_tokens) === null && readCount(usage.output_tokens) === null ? total : null
+  if ((prompt ?? completion ?? alone) === null) return null
   const input = asObject(usage.prompt_tokens_details)
   const output = asObject(usage.completion_tokens_details)
   const cached = [input?.cached_tokens, usage.cached_tokens, usage.prompt_cache_hit_tokens, usage.num_cached_tokens]
   const reasoning = [output?.reasoning_tokens, usage.reasoning_tokens]
   const written: WrittenUsage = {
-    input: countOrNull(prompt_tokens),
-    output: asCount(completion_tokens),
-    cacheRead: asCount(cached.find(isCount)),
-    cacheWrite: asCount(input?.cache_write_tokens),
-    reasoning: asCount(reasoning.find(isCount)),
-    total: countOrNull(total_tokens),
+    input: prompt,
+    output: completion ?? 0,
+    cacheRead: firstCount(cached),
+    cacheWrite: readCount(input?.cache_write_tokens) ?? 0,
+    reasoning: firstCount(reasoning),
+    total,
   }
   return countUsage(written, convention)
 }
 
-/** Responses. Source: the same table. */
+function firstCount(values: readonly unknown[]): number {
+  return values.map(readCount).find((count) => count !== null) ?? 0
+}
+
+/** Responses, and Realtime, which names the details `input_token_details`. Source: the same table. */
 export function readResponsesUsage(value: unknown): TokenUsage | null {
   const usage = asObject(value)
-  if (usage === null || !(isCount(usage.input_tokens) || isCount(usage.output_tokens))) return null
-  const input = asObject(usage.input_tokens_details)
-  const output = asObject(usage.output_tokens_details)
-  const written: WrittenUsage = {
-    input: countOrNull(usage.input_tokens),
-    output: asCount(usage.output_tokens),
-    cacheRead: asCount(input?.cached_tokens),
-    cacheWrite: asCount(input?.cache_write_tokens),
-    reasoning: asCount(output?.reasoning_tokens),
-    total: countOrNull(usage.total_tokens),
+  if (usage === null) return null
+  const written = readCount(usage.input_tokens)
+  const answered = readCount(usage.output_tokens)
+  if ((written ?? answered) === null) return null
+  const input = asObject(usage.input_tokens_details ?? usage.input_token_details)
+  const output = asObject(usage.output_tokens_details ?? usage.output_token_details)
+  const counts: WrittenUsage = {
+    input: written,
+    output: answered ?? 0,
+    cacheRead: readCount(input?.cached_tokens) ?? 0,
+    cacheWrite: readCount(input?.cache_write_tokens) ?? 0,
+    reasoning: readCount(output?.reasoning_tokens) ?? 0,
+    total: readCount(usage.total_tokens),
   }
-  return countUsage(written, usualConvention)
+  return countUsage(counts, usualConvention)
 }
 
 /** Images, speech, transcriptions and decisions count like responses. What is billed by duration has no tokens. */
