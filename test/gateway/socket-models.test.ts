@@ -126,6 +126,36 @@ describe('a turn of a connection that names models to fall back to', () => {
     expect(askedSeveralModels(record)).toBe(true)
   })
 
+  it('is charged as its own model, and says so, where the turn before, of another, came to nothing', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 1 })
+    client.send(turn('cheap'))
+    const end = await far
+    await end.next()
+    end.send({ type: 'error', error: { type: 'invalid_request_error', message: 'no' } })
+    await client.next()
+    client.send(turn('dear'))
+    await end.next()
+    for (const frame of frames('up-dear')) end.send(frame)
+    for (const _frame of [1, 2]) await client.next()
+    client.socket.close(1000)
+    const record = await plane.record(client.requestId)
+    expect(record).toMatchObject({ upstream_model: 'up-cheap', cost: { usd: 0.0032 } })
+    expect(askedSeveralModels(record)).toBe(true)
+  })
+
+  it('says so where its only turn was answered by another model', async () => {
+    const { plane, client, far } = await connect({ budgetUsdDay: 1 })
+    client.send(turn('cheap', 'dear'))
+    const end = await far
+    await end.next()
+    for (const frame of frames('up-dear')) end.send(frame)
+    for (const _frame of [1, 2]) await client.next()
+    client.socket.close(1000)
+    const record = await plane.record(client.requestId)
+    expect(record).toMatchObject({ upstream_model: 'up-cheap', cost: { usd: 0.0032 } })
+    expect(askedSeveralModels(record)).toBe(true)
+  })
+
   it('does not begin where its budgets have no room for the dearest, or one has no price', async () => {
     const { client, far } = await connect({ budgetUsdDay: 0.006 })
     client.send(turn('cheap'))

@@ -43,8 +43,6 @@ export class SocketTurns {
   /** What the client has sent for a turn that the provider begins by itself. */
   #heard = 0
   #reports = false
-  /** That the first turn was charged as. */
-  #model: string | null = null
   #tokens: TokenUsage | null = null
   #detail: UsageDetail | null = null
 
@@ -197,10 +195,8 @@ export class SocketTurns {
     this.#detail = addUsageDetail(this.#detail, turn.detail)
     chargeTurn(this.#call, turn, model)
     const { trace } = this.#call
-    const asked = model ?? trace.upstreamModel
-    this.#model ??= asked
-    // Their sum cannot be priced again.
-    if (turn.tokens !== null && asked !== this.#model) trace.noteOnce(...severalModels)
+    // What another model than the record's has used cannot be priced again.
+    if ((model ?? trace.upstreamModel) !== trace.upstreamModel) trace.noteOnce(...severalModels)
   }
 
   /** Of what is asked the input counts already. */
