@@ -67,9 +67,15 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   const hedge = planned.route?.hedge == null ? null : (await hedging()).prepareHedge(call, planned)
   const outcome = await attemptAll(call, planned, hedge)
   if (outcome.kind === 'gone') return settleAborted(arrival)
-  if (outcome.kind === 'failed') return reject(arrival, outcome.fault)
+  if (outcome.kind === 'failed') return reject(arrival, await readFailure(call, outcome.fault))
   await relay(call, outcome.answer, outcome.retryAfterMs)
   if (planned.route?.shadow != null && outcome.answer.error === null) (await shadow()).sendShadow(call, planned.route)
+}
+
+/** What it quotes of the provider is read like an answer. */
+async function readFailure(call: Call, reason: Fault): Promise<Fault> {
+  if (call.content?.readsAnswer !== true) return reason
+  return (await import('./content/read-error.ts')).readQuoted(call, call.content, reason)
 }
 
 /** A batch holds what all of its requests may come to. */

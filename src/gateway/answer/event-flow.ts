@@ -125,7 +125,10 @@ export class EventFlow extends AnswerFlow {
     upstream.abort()
     const { reason, health } = restFailed(leg, gated)
     applyBreak(leg, health)
-    this.breakWith(reason)
+    const { content } = this.call
+    if (content?.readsAnswer !== true) return this.breakWith(reason)
+    const { readQuoted } = await import('../content/read-error.ts')
+    this.breakWith(await readQuoted(this.call, content, reason))
   }
 
   #endPaused(): void {

@@ -219,7 +219,7 @@ const joinedBytes = 16 * 1024
 async function passError(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
   const { arrival, trace } = call
   const { head } = answer.gated
-  const body = await readError(call, answer)
+  const body = await readErrorBody(call, answer)
   if (!Buffer.isBuffer(body)) {
     answer.attempt.outcome = body.code
     return reject(arrival, body)
@@ -243,12 +243,9 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
   arrival.response.end(body)
 }
 
-/** An error may repeat what the model wrote (`failed_generation`), or the prompt with its placeholders. */
-async function readError({ content }: Call, { leg, gated, error }: Answer): Promise<Buffer | Fault> {
+async function readErrorBody({ content }: Call, { leg, gated, error }: Answer): Promise<Buffer | Fault> {
   const body = error?.body ?? Buffer.alloc(0)
   if (content?.readsAnswer !== true || body.length === 0) return body
-  const { ContentStage } = await contentStage()
-  const stage = new ContentStage(leg, content)
   const isPlain = (findHeader(gated.head.headers, 'content-encoding') ?? 'identity') === 'identity'
-  return isPlain ? stage.whole(body) : (stage.faultIfUnread ?? body)
+  return (await import('../content/read-error.ts')).readError(leg, content, body, isPlain)
 }

@@ -51,13 +51,7 @@ let received = ''
 let status = 200
 let coding: string | null = null
 
-beforeAll(async () => {
-  provider = http.createServer(async (request, response) => {
-    received = Buffer.concat(await request.toArray()).toString()
-    response.writeHead(status, { 'content-type': sent.type, ...(coding !== null && { 'content-encoding': coding }) })
-    response.end(sent.text)
-  })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+async function startPlane() {
   const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   plane = await startDataPlane({
     providers: [
@@ -68,6 +62,16 @@ beforeAll(async () => {
     policies,
   })
   plane.ownAll()
+}
+
+beforeAll(async () => {
+  provider = http.createServer(async (request, response) => {
+    received = Buffer.concat(await request.toArray()).toString()
+    response.writeHead(status, { 'content-type': sent.type, ...(coding !== null && { 'content-encoding': coding }) })
+    response.end(sent.text)
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  await startPlane()
 })
 afterAll(async () => {
   await plane.stop()
@@ -258,6 +262,79 @@ describe('a whole answer', () => {
       expect(got).toBe(403)
       expect(text).toContain('came compressed')
     })
+  })
+
+  describe('that is an error in a stream, before any content', () => {
+    // What has failed before rests.
+    beforeEach(async () => {
+      await plane.stop()
+      await startPlane()
+    })
+    const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0'
+    const says = `No such thing: ${token}.`
+    const event = (data: object) => ({ type: 'text/event-stream', text: `data: ${JSON.stringify(data)}\n\n` })
+    const googles = (code: number) => ({
+      error: { code, status: code < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL', message: says },
+    })
+    const errors: Record<string, [path: string, body: object, answer: (status: number) => Answer]> = {
+      chat: [openai.path, openai.body, (code) => event({ error: { message: says, code } })],
+      completions: [
+        '/completions',
+        { model: 'openai-model', stream: true, prompt: 'hi' },
+        (code) => event({ error: { message: says, code } }),
+      ],
+      responses: [
+        '/responses',
+        { model: 'openai-model', stream: true, input: 'hi' },
+        (code) => event({ type: 'error', code: code < 500 ? 'invalid_prompt' : 'server_error', message: says }),
+      ],
+      'a failed response': [
+        '/responses',
+        { model: 'openai-model', stream: true, input: 'hi' },
+        (code) =>
+          event({
+            type: 'response.failed',
+            response: {
+              id: 'r',
+              status: 'failed',
+              error: { code: code < 500 ? 'invalid_prompt' : 'server_error', message: says },
+            },
+          }),
+      ],
+      images: [
+        '/images/generations',
+        { model: 'openai-model', stream: true, prompt: 'hi' },
+        (code) => event({ type: 'error', error: { code, message: says } }),
+      ],
+      messages: [
+        '/anthropic/v1/messages',
+        { model: 'anthropic-model', max_tokens: 9, stream: true, messages },
+        (code) =>
+          event({ type: 'error', error: { type: code < 500 ? 'invalid_request_error' : 'api_error', message: says } }),
+      ],
+      gemini: [`${gemini}:streamGenerateContent?alt=sse`, {}, (code) => event(googles(code))],
+      'the array of gemini': [`${gemini}:streamGenerateContent`, {}, (code) => json([googles(code)])],
+      interactions: [
+        '/gemini/v1beta/interactions',
+        { model: 'gemini-model', stream: true, input: 'hi' },
+        (code) =>
+          event({ event_type: 'error', error: { code: code < 500 ? 'invalid_argument' : 'internal', message: says } }),
+      ],
+    }
+
+    it.each(Object.entries(errors).flatMap(([name, each]) => [400, 500].map((code) => [name, code, ...each] as const)))(
+      'is looked at as any other: %s, %i',
+      async (_name, code, path, body, answer) => {
+        const flagged = await ask('flags', path, body, answer(code))
+        expect(flagged.text).toContain(token)
+        const masked = await ask('masks', path, body, answer(code))
+        expect(masked.text).not.toContain(token)
+        expect(masked.text).toContain('No such thing: [TOKEN_1]')
+        const blocked = await ask('blocks', path, body, answer(code))
+        expect(blocked.text).not.toContain(token)
+        expect(blocked.record.error?.code).toBe('policy_denied')
+      },
+    )
   })
 
   it('is refused where more is kept of it than of any real one', async () => {

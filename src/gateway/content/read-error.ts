@@ -1,0 +1,24 @@
+import { type Fault, originOf } from '../../core/errors.ts'
+import type { Leg } from '../upstream/leg.ts'
+import type { CallContent } from './call-content.ts'
+import { ContentStage } from './content-stage.ts'
+
+type AnsweredCall = Pick<Leg, 'call' | 'match'>
+
+/** A provider's error may repeat what the model wrote (`failed_generation`), or the prompt with its placeholders. */
+export async function readError(
+  leg: AnsweredCall,
+  content: CallContent,
+  body: Buffer,
+  isPlain: boolean,
+): Promise<Buffer | Fault> {
+  const stage = new ContentStage(leg, content)
+  return isPlain ? stage.whole(body) : (stage.faultIfUnread ?? body)
+}
+
+/** The same where the gateway quotes it. */
+export async function readQuoted(call: Leg['call'], content: CallContent, reason: Fault): Promise<Fault> {
+  if (originOf(reason) !== 'provider') return reason
+  const passed = await readError({ call, match: call.match }, content, Buffer.from(reason.message), true)
+  return Buffer.isBuffer(passed) ? { ...reason, message: passed.toString() } : passed
+}
