@@ -103,7 +103,7 @@ export interface Endpoint {
   usesTokens: boolean
   /**
    * What no content rule sees: a connection past the gateway, directly between client and provider (`webrtc`), which is served only where
-   * the operator allows that, or a telephone's (`sip`); images or videos that it asks for (`answer`).
+   * the operator allows that, or a telephone's (`sip`); images, videos or a file of results that it asks for (`answer`).
    */
   media?: 'webrtc' | 'sip' | 'answer'
   /** Of a call that can be translated for a provider with another format. */

@@ -46,7 +46,7 @@ export const unseenNames = words(
   audio_url document_url`,
 )
 /** In a prompt, content that others read; an answer only cites it. */
-export const fileIdNames = words('file_id file_ids input_file_id training_file validation_file')
+export const fileIdNames = words('file_id file_ids fileName file_name input_file_id training_file validation_file')
 export const unseenTypes = words('image input_image input_file file input_audio image_generation_call')
 /** Arguments of tools, and schemas of tools and answers: what is named like a file there is none. */
 const dataNames = words(

@@ -58,16 +58,30 @@ function unseenBefore({ match: { endpoint }, body }: Prompt, content: CallConten
   return denials.find((denial) => denial !== null) ?? null
 }
 
-/** Whether the answer cannot be text alone: a chat that asks for sound gets some, and one of Gemini's has only what it asks for. */
+/**
+ * Whether the answer cannot be text alone: a chat that asks for sound gets some, one of Gemini's has only what it asks for, a response
+ * has the picture that it must make. Each request of a batch may ask so; where they come in a file, their answers do.
+ */
 function asksForMedia(body: Buffer): boolean {
-  if (!body.includes('odalities"')) return false
+  if (!mediaNames.some((name) => body.includes(name))) return false
   const root = readNodes(body)
+  const input = either(memberOf(root, 'batch'), 'inputConfig', 'input_config')
+  if (either(input, 'fileName', 'file_name') !== null) return true
   const words = (node: JsonNode | null) =>
     node?.kind === 'array' ? node.items.map(({ start, end }) => body.toString('latin1', start + 1, end - 1)) : []
-  const config = memberOf(root, 'generationConfig') ?? memberOf(root, 'generation_config')
-  const held = words(memberOf(config, 'responseModalities') ?? memberOf(config, 'response_modalities'))
-  return words(memberOf(root, 'modalities')).includes('audio') || (held.length > 0 && !/text/i.test(held.join()))
+  const asks = (request: JsonNode | null) =>
+    [memberOf(request, 'modalities'), request, either(request, 'generationConfig', 'generation_config')]
+      .map((node) => words(node?.kind === 'array' ? node : either(node, 'responseModalities', 'response_modalities')))
+      .some((asked) => asked.length > 0 && (/audio/i.test(asked.join()) || !/text/i.test(asked.join())))
+  const type = memberOf(memberOf(root, 'tool_choice'), 'type')
+  if (type !== null && body.toString('latin1', type.start + 1, type.end - 1) === 'image_generation') return true
+  const batch = memberOf(memberOf(input, 'requests'), 'requests')
+  return batch?.kind === 'array' ? batch.items.some((item) => asks(memberOf(item, 'request'))) : asks(root)
 }
+
+const mediaNames = ['odalities"', '"image_generation"', '"fileName"', '"file_name"']
+
+const either = (node: JsonNode | null, name: string, other: string) => memberOf(node, name) ?? memberOf(node, other)
 
 const passingFiles = 'files and sound pass as they are'
 const noText = 'images, sound and files are no text'

@@ -97,6 +97,7 @@ export const endpoints: readonly Endpoint[] = [
   // The SDKs find the results by `results_url`, which leads back here (wire/lanes.md, section 2.5).
   row('batches.create', 'POST /v1/messages/batches', {
     billed: false,
+    media: 'answer',
     model: 'body-optional',
     requestForms: json,
     object: creates('batch'),

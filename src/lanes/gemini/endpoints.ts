@@ -145,7 +145,7 @@ export const endpoints: readonly Endpoint[] = [
   call('count_tokens', 'countTokens', { counts: 'generate', usesTokens: false, inspect: inspectNamed(waysInCalls) }),
   call('embed', 'embedContent', { embeds: true, reader: readEmbedding }),
   call('embed', 'batchEmbedContents', { embeds: true, reader: readEmbedding, inspect: inspectNamed(waysInCalls) }),
-  call('predict', 'predict', { readUnits: readImageUnits }),
+  call('predict', 'predict', { media: 'answer', readUnits: readImageUnits }),
   call('predict.start', 'predictLongRunning', { media: 'answer', object: creates('operation') }),
   call('batches.create', 'batchGenerateContent', { ...batch, batchAsks: askedByBatch }),
   call('batches.create', 'asyncBatchEmbedContent', { ...batch, batchAsks: askedByEmbeddings }),

@@ -51,7 +51,13 @@ let received = ''
 let status = 200
 let coding: string | null = null
 
-async function startPlane() {
+beforeAll(async () => {
+  provider = http.createServer(async (request, response) => {
+    received = Buffer.concat(await request.toArray()).toString()
+    response.writeHead(status, { 'content-type': sent.type, ...(coding !== null && { 'content-encoding': coding }) })
+    response.end(sent.text)
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   plane = await startDataPlane({
     providers: [
@@ -62,16 +68,6 @@ async function startPlane() {
     policies,
   })
   plane.ownAll()
-}
-
-beforeAll(async () => {
-  provider = http.createServer(async (request, response) => {
-    received = Buffer.concat(await request.toArray()).toString()
-    response.writeHead(status, { 'content-type': sent.type, ...(coding !== null && { 'content-encoding': coding }) })
-    response.end(sent.text)
-  })
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  await startPlane()
 })
 afterAll(async () => {
   await plane.stop()
@@ -266,9 +262,8 @@ describe('a whole answer', () => {
 
   describe('that is an error in a stream, before any content', () => {
     // What has failed before rests.
-    beforeEach(async () => {
-      await plane.stop()
-      await startPlane()
+    beforeEach(() => {
+      for (const at of [0, 1, 2]) plane.heal(at)
     })
     const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0'
     const says = `No such thing: ${token}.`

@@ -162,6 +162,26 @@ describe('a policy that denies what its rules cannot look at', () => {
   })
 })
 
+describe("a batch of Gemini's", () => {
+  const batch = '/gemini/v1beta/models/gemini-model:batchGenerateContent'
+  const request = (responseModalities: string[]) => ({ contents: [], generationConfig: { responseModalities } })
+  const inline = (responseModalities: string[]) => ({
+    requests: { requests: [{ request: request(['TEXT']) }, { request: request(responseModalities) }] },
+  })
+  it.each<[what: string, name: string, config: object, denied: boolean]>([
+    ['with its requests in a file', 'prompts', { fileName: 'files/1' }, true],
+    ['whose answers come in a file', 'answers', { file_name: 'files/1' }, true],
+    ['that asks for pictures', 'answers', inline(['IMAGE']), true],
+    ['that asks for text', 'answers', inline(['TEXT']), false],
+    ['that asks for pictures', 'prompts', inline(['IMAGE']), false],
+  ])('%s under a policy with rules on %s', async (_what, name, inputConfig, isDenied) => {
+    plane.ownAll('gemini', { lines: 1, models: [], objects: [], unread: null })
+    const { status, called } = await send(name, batch, post({ batch: { inputConfig } }))
+    expect([status, called]).toEqual(isDenied ? [403, false] : [200, true])
+    plane.ownAll()
+  })
+})
+
 describe('a WebSocket', () => {
   const handshake = async (name: string) => {
     await plane.changeKey({ policyId: `pol_${name}` })
@@ -242,6 +262,23 @@ describe('an answer that rules cannot look at', () => {
     ['changed pictures', '/images/edits', form()],
     ['a video', '/videos', post({ model: 'openai-model', prompt: 'a cat' })],
     ['a video of Gemini', `${gemini}:predictLongRunning`, post({ instances: [{ prompt: 'a cat' }] })],
+    ['a picture in the form of Imagen', `${gemini}:predict`, post({ instances: [{ prompt: 'a cat' }] })],
+    ['a picture in a chat', '/chat/completions', chat('a cat', { modalities: ['image'] })],
+    [
+      'a picture of a response',
+      '/responses',
+      post({ model: 'openai-model', input: 'a cat', tool_choice: { type: 'image_generation' } }),
+    ],
+    [
+      'a picture of an interaction',
+      '/gemini/v1beta/interactions',
+      post({ model: 'gemini-model', input: 'a cat', response_modalities: ['image'] }),
+    ],
+    [
+      'results in a file',
+      '/anthropic/v1/messages/batches',
+      post({ requests: [{ custom_id: '1', params: { model: 'anthropic-model', max_tokens: 1, messages: [] } }] }),
+    ],
     [
       'sound in a chat',
       '/chat/completions',
@@ -269,8 +306,10 @@ describe('an answer that rules cannot look at', () => {
   })
 
   it('is denied where it is a picture in the form of Imagen', async () => {
-    answer = { type: 'application/json', text: `{"predictions":[{"bytesBase64Encoded":"${file}"}]}` }
-    const denied = await send('answers', `${gemini}:predict`, post({ instances: [{ prompt: 'a cat' }] }))
+    answer = { type: 'application/json', text: `{"response":{"predictions":[{"bytesBase64Encoded":"${file}"}]}}` }
+    plane.ownAll('gemini')
+    const denied = await send('answers', '/gemini/v1beta/operations/op_1', {})
+    plane.ownAll()
     expect([denied.status, denied.text]).toEqual([403, expect.not.stringContaining(file)])
   })
 

@@ -30,6 +30,7 @@ export const files = (match: Matcher): readonly Endpoint[] => [
   row('uploads.cancel', 'POST /uploads/{object}/cancel', { object: uses('upload') }),
 
   row('batches.create', 'POST /batches', {
+    media: 'answer',
     requestForms: json,
     object: creates('batch'),
     inspect: inspectJson({ validate: rejectUnserved(match) }),
