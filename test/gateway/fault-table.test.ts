@@ -66,6 +66,45 @@ describe('what a fault does to provider and target', () => {
   })
 })
 
+describe('among calls that were cut, of several models', () => {
+  const cut: Act = (response) => response.socket?.resetAndDestroy()
+  const silence: Act = () => {}
+  const malformed: Act = (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":')
+  }
+
+  it.each([
+    // A connection that stood and brought nothing says nothing for the provider, and nothing against it.
+    ['silence neither opens nor closes the provider', silence, 504, 'open'],
+    ['an answer that cannot be read shows that the provider is there', malformed, 502, 'ready'],
+    ['a 500 shows that the provider is there', status(500), 500, 'ready'],
+  ] as const)('%s', async (_what, other, seenStatus, state) => {
+    const names = ['a', 'b', 'c']
+    const plane = await startDataPlane({
+      providers: [{ kind: 'openai', baseUrl: `${origin}/v1` }],
+      routes: names.map((name) => makeRoute(name, [makeTarget(`openai:${name}`)], { retries: 0 })),
+      timeouts: { firstByte: 400 },
+    })
+    onTestFinished(() => plane.stop())
+    const ask = async (model: string, acts: Act) => {
+      act = acts
+      const answer = await fetch(`${plane.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, messages: [] }),
+      })
+      await answer.text()
+      await plane.record(answer.headers.get('x-sp-request-id'))
+      return answer.status
+    }
+    expect([await ask('a', cut), await ask('a', cut), await ask('b', cut)]).toEqual([502, 502, 502])
+    expect(await ask('b', other)).toBe(seenStatus)
+    expect([await ask('c', cut), await ask('c', cut)]).toEqual([502, 502])
+    expect(plane.health(0, 1).state).toBe(state)
+    for (const name of names) expect(plane.health(0, 1, name).state).toBe(state)
+  })
+})
+
 describe('after a 429', () => {
   const reset = (seconds: number) =>
     status(429, { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': `${seconds}s` })
