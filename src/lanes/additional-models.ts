@@ -5,8 +5,18 @@ import { groupDigits } from '../core/units.ts'
 import type { Inspection, NamedModel } from './contract.ts'
 import { isFault, isLongName, longModel, rejectMisspelled, tooManyToScan } from './request-body.ts'
 
-/** Members of a body that may name models besides `model`: those that the provider may answer with instead (OpenRouter), and those of its own tools. */
-export const additionalNames = ['models', 'tools']
+/** By these a client would choose what answers, or whose account pays, at a provider that is a gateway itself (LiteLLM). */
+const leadingNames = ['api_base', 'base_url', 'api_key', 'user_config', 'custom_llm_provider', 'model_list'].concat([
+  'context_window_fallbacks',
+  'content_policy_fallbacks',
+  'context_window_fallback_dict',
+  'router_settings_override',
+])
+/**
+ * Members of a body that may name models besides `model`: those that the provider may answer with instead (OpenRouter's `models`,
+ * Anthropic's and LiteLLM's `fallbacks`), and those of its own tools.
+ */
+export const additionalNames = ['models', 'tools', 'fallbacks', ...leadingNames]
 
 /** Routes and policies are asked for each. */
 const mostModels = 50
@@ -22,6 +32,8 @@ export function readAdditionalModels(
   const models = new Map<string, NamedModel>()
   const looked = new Set<string>()
   for (const member of members) {
+    const isNull = member.end - member.start === 4 && body[member.start] === firstOfNull
+    if (leadingNames.includes(member.name) && !isNull) return elsewhere(member.name)
     if (!mayName(body, member)) continue
     if (looked.has(member.name)) return twice(member.name)
     looked.add(member.name)
@@ -34,7 +46,7 @@ export function readAdditionalModels(
       if (name === null) continue
       const model = name === own?.name ? own : models.getOrInsertComputed(name, () => ({ name, spans: [] }))
       model.spans.push(span)
-      if (member.name === 'models') model.mayAnswer = true
+      if (member.name !== 'tools') model.mayAnswer = true
       if (models.size > mostModels) return tooManyModels
     }
   }
@@ -59,34 +71,57 @@ const tooManyEntries = (param: string) =>
 
 const twice = (param: string) => fault('invalid_request', `\`${param}\` is given twice; send it once.`, { param })
 
+const elsewhere = (param: string) =>
+  fault('invalid_request', `\`${param}\` would lead this call elsewhere than its route does. Leave it out.`, { param })
+
+const unnamed = fault(
+  'invalid_request',
+  'An entry of `fallbacks` names no model: give each as a name, or as an object with `model`.',
+  { param: 'fallbacks' },
+)
+
+const uncounted = fault(
+  'invalid_request',
+  'Limits count `max_tokens` of the request alone: leave it out of `fallbacks`.',
+  { param: 'fallbacks' },
+)
+
 const quote = 0x22
+const firstOfNull = 0x6e
 const openBracket = 0x5b
 const modelName = Buffer.from('"model"')
 const unicodeEscape = Buffer.from('\\u')
 
 /** Hardly any tool does. */
 function mayName(body: Buffer, { name, start, end }: Member): boolean {
-  if (name !== 'tools') return name === 'models'
+  if (name !== 'tools') return name === 'models' || name === 'fallbacks'
   const bytes = body.subarray(start, end)
   return bytes.includes(modelName) || bytes.includes(unicodeEscape)
 }
 
 function namedIn(body: Buffer, member: Member): readonly Span[] | Fault {
+  // A word in place of a list is the provider's own choice.
+  if (member.name === 'fallbacks' && body[member.start] !== openBracket) return []
   const elements = body[member.start] === openBracket ? scanElements(body, member) : [member]
   if (elements === null || elements.length > mostEntries) return tooManyEntries(member.name)
-  return member.name === 'models' ? elements : namedByTools(body, elements)
+  return member.name === 'models' ? elements : namedByObjects(body, elements, member.name === 'fallbacks')
 }
 
-function namedByTools(body: Buffer, tools: readonly Span[]): readonly Span[] | Fault {
+/** `areModels`: each is one by its name, or has one. */
+function namedByObjects(body: Buffer, objects: readonly Span[], areModels: boolean): readonly Span[] | Fault {
   const spans: Span[] = []
-  for (const tool of tools) {
-    const scan = scanObject(body, ['model'], tool)
+  for (const object of objects) {
+    const scan = scanObject(body, areModels ? ['model', 'max_tokens', ...leadingNames] : ['model'], object)
     if (!scan.ok) {
       if (scan.tooMany) return tooManyToScan
+      if (areModels) spans.push(object)
       continue
     }
     const odd = rejectMisspelled(body, scan)
     if (odd !== null) return odd
+    const leading = scan.members.find(({ name }) => name !== 'model')
+    if (leading !== undefined) return leading.name === 'max_tokens' ? uncounted : elsewhere(leading.name)
+    if (areModels && scan.members.length === 0) return unnamed
     spans.push(...scan.members)
   }
   return spans

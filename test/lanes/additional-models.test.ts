@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FrameAsk } from '../../src/lanes/contract.ts'
 import { findLane } from '../../src/lanes/index.ts'
+import { readLine } from '../../src/lanes/openai/objects/input-lines.ts'
 import { isFault } from '../../src/lanes/request-body.ts'
 
 function inspect(path: string, body: string) {
@@ -26,6 +27,8 @@ describe('models that a call names besides its own', () => {
     ['of a tool', responses, '"tools":[{"type":"image_generation","model":"b"}]', ['b']],
     ['of a tool, with an escape', responses, '"tools":[{"type":"image_generation","m\\u006fdel":"b"}]', ['b']],
     ['of a tool, on the Anthropic lane', messages, '"tools":[{"name":"x"},{"type":"advisor_1","model":"b"}]', ['b']],
+    ["to fall back to, LiteLLM's", chat, '"fallbacks":["b",{"model":"c","messages":[]}]', ['b', 'c']],
+    ["to fall back to, Anthropic's", messages, '"fallbacks":[{"model":"b","speed":"fast"}]', ['b']],
   ])('are asked for: %s', (_what, path, member, names) => {
     const { found } = inspect(path, `{"model":"a","max_tokens":9,${member}}`)
     expect(found).toMatchObject({ model: 'a', additionalModels: names.map((name) => ({ name })) })
@@ -37,6 +40,8 @@ describe('models that a call names besides its own', () => {
     ['values that are no text', chat, '"models":[1,{"a":"b"},null]'],
     ['its own model again', chat, '"models":["a"]'],
     ['a tool whose argument is a model', chat, '"tools":[{"function":{"parameters":{"properties":{"model":{}}}}}]'],
+    ['a word to fall back by', messages, '"max_tokens":9,"fallbacks":"default"'],
+    ['nothing that leads elsewhere', chat, '"api_base":null,"fallbacks":null'],
     ['a tool whose model is none', responses, '"tools":[{"type":"x","model":null},"model",3]'],
   ])('are none in %s', (_what, path, member) => {
     const { found } = inspect(path, `{"model":"a",${member}}`)
@@ -68,6 +73,15 @@ describe('models that a call names besides its own', () => {
   it.each([
     ['in other letters', '"Models":["b"]', 'must be written `models`'],
     ['in other letters, of a tool', '"tools":[{"model":"b","MODEL":"c"}]', '`MODEL` must be written `model`'],
+    ['of a map', '"fallbacks":[{"a":["b"]}]', 'names no model'],
+    ['of a map by another name', '"context_window_fallbacks":[{"a":["b"]}]', '`context_window_fallbacks` would lead'],
+    ['with another server', '"fallbacks":[{"model":"b","api_base":"http://x"}]', '`api_base` would lead this call'],
+    ['with a limit of its own', '"fallbacks":[{"model":"b","max_tokens":9}]', 'leave it out of `fallbacks`'],
+    ...['api_base', 'base_url', 'api_key', 'custom_llm_provider'].map((name) => [
+      `at another server: ${name}`,
+      `"${name}":"x"`,
+      `\`${name}\` would lead this call elsewhere than its route does. Leave it out.`,
+    ]),
     ['too long', `"models":["${'b'.repeat(5000)}"]`, 'longer than 512 characters'],
     ['in two lists', '"models":["b"],"models":["b"]', '`models` is given twice; send it once.'],
     ['again and again', `"models":[${'"b",'.repeat(5000)}"b"]`, '`models` has more than 5,000 entries; send fewer.'],
@@ -90,6 +104,32 @@ describe('models that a call names besides its own', () => {
   it('are looked for in as many as 5,000 entries', () => {
     const { found } = inspect(chat, `{"model":"a","models":[${'"b",'.repeat(4999)}"c"]}`)
     expect(found).toMatchObject({ additionalModels: [{ name: 'b' }, { name: 'c' }] })
+  })
+
+  it('are asked for in each request of a batch, too', () => {
+    const params = (model: string, more: object) => ({ custom_id: model, params: { model, max_tokens: 9, ...more } })
+    const requests = [
+      params('a', { fallbacks: [{ model: 'b' }] }),
+      params('c', {
+        tools: [
+          { type: 'x', model: 'd' },
+          { type: 'y', model: 'c' },
+        ],
+      }),
+    ]
+    const { found, patched } = inspect(`${messages}/batches`, JSON.stringify({ requests }))
+    expect(found).toMatchObject({ model: 'a', additionalModels: ['b', 'c', 'd'].map((name) => ({ name })) })
+    expect(patched(['B', 'C', 'D']).match(/"model":"\w+"/g)).toEqual(
+      ['new', 'B', 'C', 'D', 'C'].map((name) => `"model":"${name}"`),
+    )
+    const elsewhere = inspect(`${messages}/batches`, JSON.stringify({ requests: [params('a', { api_base: 'x' })] }))
+    expect(elsewhere.found).toMatchObject({ code: 'invalid_request' })
+  })
+
+  it('are asked for in a line of a batch, too', () => {
+    const body = { model: 'a', messages: [], models: ['b'], fallbacks: ['c'], tools: [{ type: 'x', model: 'd' }] }
+    const line = Buffer.from(JSON.stringify({ custom_id: '1', method: 'POST', url: chat, body }))
+    expect(readLine(line)).toMatchObject({ models: ['a', 'b', 'c', 'd'] })
   })
 
   it('are asked for in a frame, too', () => {

@@ -3,6 +3,7 @@ import { type Member, maximumElements, type Span, scanElements, scanObject } fro
 import { promptBytes } from '../../core/prompt-tokens.ts'
 import { addBatchAsk, type BatchAsk } from '../../core/stored-object.ts'
 import { groupDigits } from '../../core/units.ts'
+import { additionalNames, readAdditionalModels } from '../additional-models.ts'
 import type { NamedModel } from '../contract.ts'
 import { isFault, readModel, readOutputLimit, rejectMisspelled } from '../request-body.ts'
 
@@ -25,9 +26,14 @@ export function readBatchModels(body: Buffer, members: readonly Member[]): Batch
     if (named === null) continue
     if (isFault(named)) return named
     if (named.model === null) continue
-    const known = models.get(named.model)
-    if (known !== undefined) known.spans.push(...named.spans)
-    else models.set(named.model, { name: named.model, spans: named.spans })
+    const own = { name: named.model, spans: named.spans }
+    const more = scan.ok ? readAdditionalModels(body, scan.members, own) : []
+    if (isFault(more)) return more
+    for (const { name, spans } of [own, ...more.filter((each) => each !== own)]) {
+      const known = models.get(name)
+      if (known !== undefined) known.spans.push(...spans)
+      else models.set(name, { name, spans })
+    }
     if (models.size > mostModels) return tooManyModels
     const output = scan.ok ? readOutputLimit(body, scan.members, limits) : null
     addBatchAsk(asks, { model: named.model, bytes: promptBytes(body.subarray(params.start, params.end)), output })
@@ -42,7 +48,7 @@ interface BatchModels {
 }
 
 const limits = { names: ['max_tokens'], choices: [], within: null }
-const wanted = ['model', ...limits.names]
+const wanted = ['model', ...additionalNames, ...limits.names]
 
 const tooManyModels = fault(
   'invalid_request',

@@ -52,6 +52,7 @@ function readCall(match: Match, body: Buffer, found: FoundInLine): Fault | null 
   const objects = inspection.mayRefer ? match.endpoint.references('', body) : []
   if ('code' in objects) return objects
   if (inspection.model !== null) found.models.push(inspection.model)
+  found.models.push(...(inspection.additionalModels ?? []).map(({ name }) => name))
   found.ask.model = inspection.model
   // Where it may be either of two calls, any limit that it sets is one of the right call's.
   if (match.endpoint.outputLimits !== undefined) found.ask.output = inspection.outputLimit ?? (found.ask.output || null)
