@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
+import { readBounded, tooLong } from '../src/core/bounded-text.ts'
 import { CommandFault, exitStatus, usageFault } from './fault.ts'
 import { type ParsedFlags, readValue } from './flags.ts'
 import { canAsk, type Io } from './io.ts'
@@ -80,8 +81,11 @@ async function fetchSecret(field: Field, source: TypedSecretSource, io: Io): Pro
 
 async function readSource(field: Field, source: TypedSecretSource, io: Io): Promise<string> {
   if (source.from === 'variable') return io.environment[source.name] ?? ''
-  if (source.from === 'file')
-    return await readFile(source.name, 'utf8').catch((error: unknown) => refuse(source, error))
+  if (source.from === 'file') {
+    const text = await readBounded(createReadStream(source.name)).catch((error: unknown) => refuse(source, error))
+    if (text === null) throw usageFault(`${source.name} ${tooLong}.`, `Give a file that holds the ${field.flag} alone.`)
+    return text
+  }
   if (io.stdin.isTerminal && canAsk(io)) return io.prompter.askHidden(field.prompt ?? field.description)
   return io.stdin.readAll()
 }

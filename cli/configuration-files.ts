@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readBounded, tooLong } from '../src/core/bounded-text.ts'
 import { fileOfVariable, variablesIn } from '../src/core/variables.ts'
 import { CommandFault, usageFault } from './fault.ts'
 import type { Io } from './io.ts'
@@ -12,8 +13,6 @@ export interface ConfigurationFiles {
   variables: Record<string, string>
 }
 
-/** In characters: far more than a gateway takes. A file of a repository may be a link to a device that never ends. */
-const mostText = 8 * 1024 * 1024
 const endings = /\.(yaml|yml|json)$/
 
 /** A directory stands for the files in it (`*.yaml`, `*.yml`, `*.json`), `-` for standard input. */
@@ -39,11 +38,8 @@ async function read(path: string): Promise<string> {
 }
 
 async function readText(path: string): Promise<string> {
-  let text = ''
-  for await (const piece of createReadStream(path, 'utf8')) {
-    text += piece
-    if (text.length > mostText) throw usageFault(`${path} is too large.`, 'Apply the configuration in smaller files.')
-  }
+  const text = await readBounded(createReadStream(path))
+  if (text === null) throw usageFault(`${path} ${tooLong}.`, 'Give what is in it in smaller files.')
   return text
 }
 

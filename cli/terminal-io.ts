@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty'
-import { Interrupted, OutputClosed } from './fault.ts'
+import { readBounded, tooLong } from '../src/core/bounded-text.ts'
+import { Interrupted, OutputClosed, usageFault } from './fault.ts'
 import type { EnvironmentVariables, Io, Output, Prompter } from './io.ts'
 
 interface Streams {
@@ -53,9 +54,9 @@ function openOutput(open: () => NodeJS.WriteStream, isTerminal: boolean): Output
 }
 
 async function readAll(stream: NodeJS.ReadStream): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
-  return Buffer.concat(chunks).toString('utf8')
+  const text = await readBounded(stream)
+  if (text === null) throw usageFault(`Standard input ${tooLong}.`, 'Give less of it at a time.')
+  return text
 }
 
 function openPrompter(streams: Streams): Prompter {

@@ -1,3 +1,4 @@
+import { readBounded, tooLong } from '../core/bounded-text.ts'
 import { escapeControls } from '../core/escape-controls.ts'
 import type { Converted, LeftOut } from '../import/converted.ts'
 import type { CommandIo, DaemonCommand } from './local-command.ts'
@@ -58,11 +59,13 @@ async function refuseEmpty({ left }: Converted, format: string, name: string, io
 }
 
 async function readText(path: string): Promise<string> {
-  const { readFile } = await import('node:fs/promises')
-  return await readFile(path, 'utf8').catch((error: unknown) => {
+  const { createReadStream } = await import('node:fs')
+  const text = await readBounded(createReadStream(path)).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     throw new ImportRefused(`${path} cannot be read (${code}).`, 'Give a file that you can read.')
   })
+  if (text === null) throw new ImportRefused(`${path} ${tooLong}.`, 'Give the configuration file alone.')
+  return text
 }
 
 type File = Parameters<typeof import('../import/litellm.ts').convertLitellm>[0]

@@ -98,7 +98,7 @@ Note: a note.
     symlinkSync('/dev/zero', join(directory, 'more.yaml'))
     const { status, io } = await runLine(['diff', '-f', directory], { gateway: gatewayOf(planOf()) })
     expect(status).toBe(2)
-    expect(io.err()).toContain('more.yaml is too large.')
+    expect(io.err()).toContain('more.yaml is longer than 8 MiB.')
     writeFileSync(file, `providers: [{ name: a, credential: "\${file:/dev/zero}" }]`)
     const { calls } = await runLine(['diff', '-f', file], { gateway: gatewayOf(planOf()) })
     expect(calls).toMatchObject([['diff', { variables: {} }]])

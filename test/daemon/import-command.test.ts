@@ -30,6 +30,12 @@ describe('spgw import', () => {
     expect(err).toContain(`${file}:3:45: rpm: that file does not make it a limit`)
   })
 
+  it('reads no more of a file than a configuration has', async () => {
+    const { status, err } = await runImport(['litellm', '/dev/zero'])
+    expect(status).toBe(2)
+    expect(err).toContain('/dev/zero is longer than 8 MiB.')
+  })
+
   it('reads standard input, as JSON too', async () => {
     const { status, out } = await runImport(['portkey', '-', '--model', 'fast'], {
       stdin: '{"provider": "openai", "override_params": {"model": "gpt-4o"}}',
