@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { fieldTitles } from '../../src/admin/contract/field-titles.ts'
 import type { Show } from '../../src/admin/contract/operation.ts'
-import { limitColumns } from '../../src/admin/contract/show-limit.ts'
+import { formatPart, limitColumns } from '../../src/admin/contract/show-limit.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { formatCell, formatValue } from '../../src/admin/contract/show-value.ts'
 import { policyRules } from '../../src/core/policy-rules.ts'
@@ -43,6 +43,16 @@ it('a row for each limit of each policy, budgets first', () => {
     ['team', 'project:search', 'requests a minute', '12 (20%)', '–', '60', '–'],
     ['team', 'project:search', 'requests a minute', '12 (20%) used or held', '–', '60', '–'],
   ])
+})
+
+it.each([
+  [201.2, 200, '100%'],
+  [202, 200, '101%'],
+  [199.9, 200, '99%'],
+  [0.024, 0.03, '80%'],
+  [0.2, 200, '0.1%'],
+])('%d of %d is the %s that its alert says', (used, limit, percent) => {
+  expect(formatPart(used, limit)).toBe(percent)
 })
 
 it.each(['rpm', 'tpm', 'concurrency'] as const)('%s is called in forms what it is called in answers', (rule) => {

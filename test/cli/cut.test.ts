@@ -15,10 +15,10 @@ it('leaves out where a limit applies before what is used of it, and of how much'
   expect(at(72).slice(0, 3)).toEqual([
     'POLICY          LIMIT              USED             OF      RESETS',
     'team            USD a month        $0.003 (< 0.1%)  $7.50   in 12 h',
-    'per-key-limits  tokens a day       18,204 (46%)     40,000  in 12 h',
+    'per-key-limits  tokens a day       18,204 (45%)     40,000  in 12 h',
   ])
-  expect(at(80)[2]).toBe('per-key-limits  key:s…n/bot  tokens a day       18,204 (46%)     40,000  in 12 h')
-  expect(at(88)[2]).toBe('per-key-limits  key:support/pr…/bot  tokens a day       18,204 (46%)     40,000  in 12 h')
+  expect(at(80)[2]).toBe('per-key-limits  key:s…n/bot  tokens a day       18,204 (45%)     40,000  in 12 h')
+  expect(at(88)[2]).toBe('per-key-limits  key:support/pr…/bot  tokens a day       18,204 (45%)     40,000  in 12 h')
 })
 
 it('shortens a scope last and in its middle, so that its project and its key stay', () => {

@@ -1,3 +1,4 @@
+import { wholePercent } from '../../core/whole-percent.ts'
 import type { Column } from './operation.ts'
 import { formatMoney, formatShare, groupDigits } from './show-number.ts'
 
@@ -48,8 +49,14 @@ export function formatAmount({ kind }: Pick<LimitUsage, 'kind'>, amount: number)
 export function formatUsed(usage: LimitUsage): string {
   const { used, limit } = usage
   if (used === null) return 'per user'
-  const words = limit === 0 ? formatAmount(usage, used) : `${formatAmount(usage, used)} (${formatShare(used / limit)})`
+  const words = limit === 0 ? formatAmount(usage, used) : `${formatAmount(usage, used)} (${formatPart(used, limit)})`
   return `${words}${nameHeld(usage)}`
+}
+
+/** As alerts say it, which fire at whole percents: what is not all used is not 100%, and what is a little over is. */
+export function formatPart(used: number, limit: number): string {
+  const percent = wholePercent(used, limit)
+  return percent < 10 ? formatShare(used / limit) : `${percent}%`
 }
 
 /** What nodes hold in hand of a limit that they share is used by nobody yet, and cannot be told from what is. */

@@ -2,6 +2,7 @@ import { nameScope } from '../../admin/contract/show-limit.ts'
 import { formatMoney, groupDigits } from '../../admin/contract/show-number.ts'
 import type { AlertEvent, AlertMessage, AlertType } from '../../core/alert.ts'
 import type { ShownState } from '../../core/provider-state.ts'
+import { wholePercent } from '../../core/whole-percent.ts'
 
 /** Something that alerts report, once for as long as it holds. */
 export interface AlertCondition {
@@ -63,12 +64,6 @@ export function findAlertConditions(observed: Observed): AlertCondition[] {
     ...findDisk(observed.disk),
     ...observed.expiries.flatMap((expiry) => findExpiry(expiry, observed.now)),
   ]
-}
-
-/** Rounded down, of billionths: 0.024 of 0.03 is 80%, and a little less in binary. */
-function wholePercent(used: number, limit: number): number {
-  const [part, whole] = [used, limit].map((amount) => BigInt(Math.round(amount * 1e9))) as [bigint, bigint]
-  return whole === 0n ? 100 : Number((part * 100n) / whole)
 }
 
 /** On what is spent, never on what is held. */

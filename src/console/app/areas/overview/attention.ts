@@ -1,10 +1,11 @@
-import { formatAmount, nameScope } from '../../../../admin/contract/show-limit.ts'
-import { formatMilliseconds, formatShare } from '../../../../admin/contract/show-value.ts'
+import { formatAmount, formatPart, nameScope } from '../../../../admin/contract/show-limit.ts'
+import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
 import { isUnpriced } from '../../../../admin/contract/unpriced.ts'
 import { failsOften } from '../../../../core/attempt-figures.ts'
 import { describeApart } from '../../../../core/clock-apart.ts'
 import { describeDegraded } from '../../../../core/degraded.ts'
 import type { ErrorCode } from '../../../../core/errors.ts'
+import { wholePercent } from '../../../../core/whole-percent.ts'
 import type { StatusOutput } from '../../live/status-output.ts'
 import type { Key, Provider, Route, StatsRow } from '../outputs.ts'
 import { pluralize } from '../units.ts'
@@ -164,18 +165,18 @@ function ofErrors({ group, requests }: StatsRow): Attention[] {
 }
 
 /** From here on it is worth a look. */
-const nearEnd = 0.8
+const nearEnd = 80
 
 function ofBudget(budget: Budget): Attention[] {
   const { policy, scope, kind, period, used, limit } = budget
-  if (used === null || limit === 0 || used / limit < nearEnd) return []
+  if (used === null || limit === 0 || wholePercent(used, limit) < nearEnd) return []
   const isSpent = used >= limit
   return [
     {
       key: `budget ${policy} ${scope} ${kind} ${period}`,
       tone: isSpent ? 'bad' : 'warning',
       subject: `Budget of ${scope === 'workspace' ? 'the workspace' : nameScope(scope)}`,
-      text: `${formatAmount(budget, used)} of ${formatAmount(budget, limit)} a ${period} ${kind === 'usd' ? 'spent' : 'used'} (${formatShare(used / limit)}, policy ${policy})`,
+      text: `${formatAmount(budget, used)} of ${formatAmount(budget, limit)} a ${period} ${kind === 'usd' ? 'spent' : 'used'} (${formatPart(used, limit)}, policy ${policy})`,
       to: '/settings/$section',
       params: { section: 'policies' },
       search: {},
