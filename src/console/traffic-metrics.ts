@@ -129,7 +129,7 @@ export class TrafficMetrics {
       {
         name: 'spgw_first_byte_seconds',
         type: 'histogram',
-        help: 'Time from receiving a request to the first byte of its response, by lane.',
+        help: 'Time from receiving a request to the first byte of its streamed response, by lane.',
         samples: this.#firstBytes.samples(),
       },
     ]

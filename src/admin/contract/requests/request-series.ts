@@ -46,7 +46,7 @@ export const series = operation({
       { field: 'input', title: 'TOKENS IN', format: 'number' },
       { field: 'output', title: 'TOKENS OUT', format: 'number' },
       { field: 'usd', title: 'COST', format: 'money' },
-      { field: 'first_byte_p50_ms', title: 'FIRST BYTE P50', format: 'duration' },
+      { field: 'first_byte_p50_ms', title: 'STREAM FIRST BYTE P50', format: 'duration' },
       { field: 'duration_p50_ms', title: 'P50', format: 'duration' },
       { field: 'duration_p95_ms', title: 'P95', format: 'duration' },
       { field: 'duration_p99_ms', title: 'P99', format: 'duration' },

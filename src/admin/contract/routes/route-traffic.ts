@@ -31,7 +31,7 @@ export const traffic = operation({
       { field: 'tried', title: 'TRIED', format: 'number' },
       { field: 'failed', title: 'FAILED', format: 'number' },
       { field: 'fell_back', title: 'FELL BACK', format: 'number' },
-      { field: 'first_byte_p50_ms', title: 'FIRST BYTE P50', format: 'duration' },
+      { field: 'first_byte_p50_ms', title: 'STREAM FIRST BYTE P50', format: 'duration' },
       { field: 'duration_p95_ms', title: 'P95', format: 'duration' },
     ],
     empty: 'No requests went through this route. Try it: spgw routes test MODEL',

@@ -37,7 +37,7 @@ export function OverviewFigures({ sum, isLoaded, window }: OverviewFiguresProps)
       >
         {once(formatShare(share))}
       </Figure>
-      <Figure title="Latency p50" search={window} note={<Pair title="First byte" ms={sum?.first_byte_p50_ms} />}>
+      <Figure title="Latency p50" search={window} note={<Pair title="Stream first byte" ms={sum?.first_byte_p50_ms} />}>
         <Duration ms={sum?.duration_p50_ms} />
       </Figure>
       <Figure title="Latency p95" search={{ ...window, ...slow }} note={<Pair title="p99" ms={sum?.duration_p99_ms} />}>
