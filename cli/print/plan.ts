@@ -88,7 +88,7 @@ function renderMarks({ owner, adopted, released }: ShownPlan): string[] {
   return [
     ...(adopted === 0
       ? []
-      : [`${fields(adopted)} will be managed by these files (owner ${owner}), unchanged; by hand only with --force.`]),
+      : [`${fields(adopted)} will be managed by these files (owner ${owner}): by hand they change only with --force.`]),
     ...(released === 0 ? [] : [`${fields(released)} will no longer be managed by files.`]),
   ]
 }

@@ -199,6 +199,18 @@ describe('applying a file', () => {
     expect(checks.asked.at(-1)).toEqual({ baseUrl: 'https://other.example/v1', credential: canary })
   })
 
+  it('says how many fields of what was made by hand it takes over, where it changes some of them, too', async () => {
+    const { client } = await startTestGateway()
+    await client.policies.add({ name: 'small', maxBody: '2MB' })
+    const text = 'owner: platform\npolicies:\n  - name: small\n    max_body: 1MB\n  - name: other\n    max_body: 1MB\n'
+    const plan = await client.diff(files(text))
+    expect(told(plan.changes).sort()).toEqual(['change policy small', 'create policy other'])
+    // The name and the rule; what the file makes is its own anyway.
+    expect(plan.adopted).toBe(2)
+    expect(await client.apply({ ...files(text), expect: plan.expect })).toMatchObject({ adopted: 2 })
+    expect((await client.diff(files(text))).adopted).toBe(0)
+  })
+
   it('plans all but a new credential whose variable is not set, and makes nothing of it', async () => {
     const { client } = await startTestGateway()
     const input = { ...files(), variables: {} }

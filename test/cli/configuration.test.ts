@@ -57,7 +57,7 @@ describe('diff', () => {
   ~ change route gpt-4o in default/production
     retries  1 → 3
   - remove policy old\\u001b[2J
-2 fields will be managed by these files (owner platform), unchanged; by hand only with --force.
+2 fields will be managed by these files (owner platform): by hand they change only with --force.
 Note: a note.
 `)
     expect(calls[0]?.[1]).toMatchObject({ variables: { ONE: 'sk-canary' } })

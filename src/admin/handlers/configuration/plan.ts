@@ -142,10 +142,10 @@ export async function showPlan({ owner, plan, unset }: Made) {
   }
 }
 
-/** Marks of what is not changed anyway. */
+/** Marks of what is there already, and was made by hand or by other files. */
 function adopted({ own, changes }: ManifestPlan): number {
-  const changed = new Set(changes.map(keyOf))
-  return own.filter(({ key }) => !changed.has(key)).length
+  const made = new Set(changes.filter(({ action }) => action === 'create').map(keyOf))
+  return own.filter(({ key }) => !made.has(key)).length
 }
 
 function showChange(change: PlannedChange) {
