@@ -57,11 +57,6 @@ export function asCount(value: unknown): number {
   return isCount(value) ? value : 0
 }
 
-/** Null for anything but a count. */
-export function countOrNull(value: unknown): number | null {
-  return isCount(value) ? value : null
-}
-
 /** Null for anything but a count of at least one. */
 export function asPositiveCount(value: unknown): number | null {
   return isCount(value) && value > 0 ? value : null

@@ -110,5 +110,7 @@ function filterOf(
 
 function sumOf({ counter, scope, kind }: Limit, rows: readonly UsageRow[]): number {
   const own = scope.startsWith('key:') ? rows.filter(({ id }) => id === placeOfCounter(counter)) : rows
-  return own.reduce((sum, { whole }) => sum + (kind === 'usd' ? Math.round((whole.usd ?? 0) * 1e9) : whole.tokens), 0)
+  const amountOf = ({ usd, tokens, cached }: UsageRow['whole']) =>
+    kind === 'usd' ? Math.round((usd ?? 0) * 1e9) : tokens - cached
+  return own.reduce((sum, { whole }) => sum + amountOf(whole), 0)
 }

@@ -109,6 +109,10 @@ it('count what their month has cost already, once, also after the next start', a
     record({}, month.start - 60_000),
     record({ environment: 'staging' }),
     record({ project: 'other', provider: 'b' }),
+    // Out of the cache, which budgets do not count.
+    record({ provider: null, cost: { usd: 0, price_version: 'cache' } }),
+    // Of a thread that died: it may have asked one.
+    record({ provider: null, state: 'interrupted' }),
   ]
   writer.writeBytes(Buffer.concat(spent.map((each) => encodeEntry({ kind: 'settled', record: each }))))
   const store = await startTestStore(data)
@@ -139,11 +143,11 @@ it('count what their month has cost already, once, also after the next start', a
   await change({ ...whole, policies: [wide] })
   await change({ ...whole })
   const expected = [
-    ['pol_1 workspace tokens month', month.name, 60],
-    ['pol_1 workspace usd month', month.name, 4_000_000],
-    ['pol_2 env_a usd month', month.name, 2_000_000],
-    ['pol_2 key_1 usd month', month.name, 3_000_000],
-    ['pol_2 prj_a usd month', month.name, 3_000_000],
+    ['pol_1 workspace tokens month', month.name, 75],
+    ['pol_1 workspace usd month', month.name, 5_000_000],
+    ['pol_2 env_a usd month', month.name, 3_000_000],
+    ['pol_2 key_1 usd month', month.name, 4_000_000],
+    ['pol_2 prj_a usd month', month.name, 4_000_000],
     ['prv_b account usd month', month.name, 1_000_000],
   ]
   expect((await store.spend.list([month.name])).used.toSorted()).toEqual(expected)

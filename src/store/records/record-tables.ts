@@ -149,6 +149,8 @@ export interface UsageSum {
   requests: number
   /** Of input and output. */
   tokens: number
+  /** Those that no provider has written: of answers out of the cache, which no budget counts. */
+  cached: number
   /** null: nothing of it has a price. */
   usd: number | null
 }

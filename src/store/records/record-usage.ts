@@ -2,11 +2,12 @@ import { usdOfNano } from '../../core/money.ts'
 import { noGroup } from '../../core/record.ts'
 import type { RecordFilter, UsageRow, UsageSum } from '../api.ts'
 import { type CountedRow, countOf, spentNano } from './record-groups.ts'
-import { isShadow, type RecordSource } from './record-source.ts'
+import { type Counted, isShadow, type RecordSource } from './record-source.ts'
 
 interface KeySum {
   requests: number
   tokens: number
+  cached: number
   nano: number | null
 }
 
@@ -24,7 +25,7 @@ export async function recordUsage(source: RecordSource, filter: RecordFilter, la
         const id = labels.get(row.label)?.key_id ?? noGroup
         const sums = keys.get(id) ?? { before: nothing(), lately: nothing() }
         keys.set(id, sums)
-        add(sums[span.name], row, isShadow(labels, row))
+        add(sums[span.name], row, labels)
       }
   return [...keys].map(([id, { before, lately }]) => ({
     id,
@@ -40,22 +41,26 @@ const earlier = (until: string | undefined, lately: string) =>
 const later = (since: string | undefined, lately: string) =>
   since !== undefined && Date.parse(since) > Date.parse(lately) ? since : lately
 
-const nothing = (): KeySum => ({ requests: 0, tokens: 0, nano: null })
+const nothing = (): KeySum => ({ requests: 0, tokens: 0, cached: 0, nano: null })
 
 /** A copy for a shadow target is spent, and no request of its key. */
-function add(sum: KeySum, row: CountedRow, shadow: boolean): void {
-  if (!shadow) sum.requests += countOf(row)
+function add(sum: KeySum, row: CountedRow, labels: Counted['labels']): void {
+  if (!isShadow(labels, row)) sum.requests += countOf(row)
   // What is under way has its hold on the record; only an end makes it a charge.
-  if (row.state !== 'admitted') sum.tokens += (row.input ?? 0) + (row.output ?? 0)
+  const tokens = row.state === 'admitted' ? 0 : (row.input ?? 0) + (row.output ?? 0)
+  sum.tokens += tokens
+  // What was interrupted may have asked a provider.
+  if (row.state === 'settled' && labels.get(row.label)?.provider === null) sum.cached += tokens
   const nano = spentNano(row)
   if (nano !== null) sum.nano = (sum.nano ?? 0) + nano
 }
 
 function join(one: KeySum, other: KeySum): KeySum {
   const nano = one.nano === null && other.nano === null ? null : (one.nano ?? 0) + (other.nano ?? 0)
-  return { requests: one.requests + other.requests, tokens: one.tokens + other.tokens, nano }
+  const { requests, tokens, cached } = other
+  return { requests: one.requests + requests, tokens: one.tokens + tokens, cached: one.cached + cached, nano }
 }
 
-function finish({ requests, tokens, nano }: KeySum): UsageSum {
-  return { requests, tokens, usd: nano === null ? null : usdOfNano(BigInt(nano)) }
+function finish({ requests, tokens, cached, nano }: KeySum): UsageSum {
+  return { requests, tokens, cached, usd: nano === null ? null : usdOfNano(BigInt(nano)) }
 }

@@ -64,7 +64,7 @@ describe('copies for shadow targets', () => {
     }
 
     const [key] = await store.records.usage({ limit: 1, since }, since)
-    expect(key?.whole).toEqual({ requests: hours, tokens: spent.input + spent.output, usd: spent.usd })
+    expect(key?.whole).toEqual({ requests: hours, tokens: spent.input + spent.output, cached: 0, usd: spent.usd })
 
     for (const [by, stepMs] of [
       ['total', hourMs],

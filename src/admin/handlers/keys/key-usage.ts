@@ -77,6 +77,7 @@ async function chooseKeys(context: AdminContext, input: UsageInput): Promise<Key
   return keys.filter((key) => key.revokedAt === null && scope.includes(key))
 }
 
-function showSum({ requests, tokens, usd }: UsageSum = { requests: 0, tokens: 0, usd: null }, resetsAt: string) {
+function showSum(sum: UsageSum | undefined, resetsAt: string) {
+  const { requests, tokens, usd } = sum ?? { requests: 0, tokens: 0, usd: null }
   return { requests, tokens, usd, resets_at: resetsAt }
 }
