@@ -3,11 +3,9 @@ import type { Leg } from '../upstream/leg.ts'
 import type { CallContent } from './call-content.ts'
 import { ContentStage } from './content-stage.ts'
 
-type AnsweredCall = Pick<Leg, 'call' | 'match'>
-
 /** A provider's error may repeat what the model wrote (`failed_generation`), or the prompt with its placeholders. */
 export async function readError(
-  leg: AnsweredCall,
+  leg: Pick<Leg, 'call' | 'match'>,
   content: CallContent,
   body: Buffer,
   isPlain: boolean,

@@ -13,25 +13,22 @@ interface KeySum {
 
 /** Both spans come of one reading of each time: what lies before `lately`, and what since. */
 export async function recordUsage(source: RecordSource, filter: RecordFilter, lately: string): Promise<UsageRow[]> {
-  const keys = new Map<string, { before: KeySum; lately: KeySum }>()
+  const keys = new Map<string, { whole: KeySum; lately: KeySum }>()
   const { until, since } = filter
   const spans = [
-    { name: 'before', filter: { ...filter, until: earlier(until, lately) } },
-    { name: 'lately', filter: { ...filter, since: later(since, lately) } },
-  ] as const
+    { isLate: false, filter: { ...filter, until: earlier(until, lately) } },
+    { isLate: true, filter: { ...filter, since: later(since, lately) } },
+  ]
   for (const span of spans)
     for await (const { rows, labels } of source.totals(span.filter, scan))
       for (const row of rows) {
         const id = labels.get(row.label)?.key_id ?? noGroup
-        const sums = keys.get(id) ?? { before: nothing(), lately: nothing() }
+        const sums = keys.get(id) ?? { whole: nothing(), lately: nothing() }
         keys.set(id, sums)
-        add(sums[span.name], row, labels)
+        add(sums.whole, row, labels)
+        if (span.isLate) add(sums.lately, row, labels)
       }
-  return [...keys].map(([id, { before, lately }]) => ({
-    id,
-    whole: finish(join(before, lately)),
-    lately: finish(lately),
-  }))
+  return [...keys].map(([id, { whole, lately }]) => ({ id, whole: finish(whole), lately: finish(lately) }))
 }
 
 const scan = { longest: 'ever', by: ['key'], withLatencies: false } as const
@@ -53,12 +50,6 @@ function add(sum: KeySum, row: CountedRow, labels: Counted['labels']): void {
   if (row.state === 'settled' && labels.get(row.label)?.provider === null) sum.cached += tokens
   const nano = spentNano(row)
   if (nano !== null) sum.nano = (sum.nano ?? 0) + nano
-}
-
-function join(one: KeySum, other: KeySum): KeySum {
-  const nano = one.nano === null && other.nano === null ? null : (one.nano ?? 0) + (other.nano ?? 0)
-  const { requests, tokens, cached } = other
-  return { requests: one.requests + requests, tokens: one.tokens + tokens, cached: one.cached + cached, nano }
 }
 
 function finish({ requests, tokens, cached, nano }: KeySum): UsageSum {

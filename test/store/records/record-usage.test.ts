@@ -38,7 +38,9 @@ it('of keys is what their records add up to, whole and lately, from one reading'
   await store.ingest()
   const summed = async (from: string, more: { key?: string } = {}) => {
     const rows = await store.records.stats({ limit: 1, since: from, ...more }, 'key')
-    return new Map(rows.map(({ id, requests, input, output, usd }) => [id, { requests, tokens: input + output, cached: 0, usd }]))
+    return new Map(
+      rows.map(({ id, requests, input, output, usd }) => [id, { requests, tokens: input + output, cached: 0, usd }]),
+    )
   }
   for (const more of [{}, { key: 'key_1' }, { key: 'ci' }, { key: 'nobody' }]) {
     const rows = await store.records.usage({ limit: 1, since, ...more }, lately)

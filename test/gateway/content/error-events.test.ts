@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type DataPlane, startDataPlane } from '../../support/data-plane.ts'
+import { gemini, messages, openai } from '../../support/shows/lane-streams.ts'
+import { type Answer, json } from '../../support/shows/streams.ts'
+import { makePolicy } from '../../support/snapshot.ts'
+
+const rule = { name: 'keys', detector: 'secrets', pattern: null, reversible: false, longest: 200 } as const
+const policies = (['block', 'redact', 'flag'] as const).map((action) =>
+  makePolicy(action, {
+    attachedTo: { workspace: false, ids: [] },
+    contentRules: [{ ...rule, action, on: ['answer'] }],
+  }),
+)
+
+let provider: http.Server
+let plane: DataPlane
+let sent: Answer
+
+beforeAll(async () => {
+  provider = http.createServer(async (request, response) => {
+    await request.toArray()
+    response.writeHead(200, { 'content-type': sent.type }).end(sent.text)
+  })
+  await once(provider.listen(0, '127.0.0.1'), 'listening')
+  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  plane = await startDataPlane({
+    providers: [
+      { kind: 'openai', baseUrl: `${baseUrl}/v1` },
+      { kind: 'anthropic', baseUrl },
+      { kind: 'gemini', baseUrl },
+    ],
+    policies,
+  })
+  plane.ownAll()
+})
+afterAll(async () => {
+  await plane.stop()
+  provider.closeAllConnections()
+  provider.close()
+})
+
+async function ask(policy: string, path: string, body: object, answer: Answer) {
+  await plane.changeKey({ policyId: `pol_${policy}` })
+  sent = answer
+  const response = await fetch(`${plane.baseUrl}/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  return { text, record: await plane.record(response.headers.get('x-sp-request-id')) }
+}
+
+describe('an error in a stream, before any content', () => {
+  // What has failed before rests.
+  beforeEach(() => {
+    for (const at of [0, 1, 2]) plane.heal(at)
+  })
+  const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0'
+  const says = `No such thing: ${token}.`
+  const event = (data: object) => ({ type: 'text/event-stream', text: `data: ${JSON.stringify(data)}\n\n` })
+  const googles = (code: number) => ({
+    error: { code, status: code < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL', message: says },
+  })
+  const errors: Record<string, [path: string, body: object, answer: (status: number) => Answer]> = {
+    chat: [openai.path, openai.body, (code) => event({ error: { message: says, code } })],
+    completions: [
+      '/completions',
+      { model: 'openai-model', stream: true, prompt: 'hi' },
+      (code) => event({ error: { message: says, code } }),
+    ],
+    responses: [
+      '/responses',
+      { model: 'openai-model', stream: true, input: 'hi' },
+      (code) => event({ type: 'error', code: code < 500 ? 'invalid_prompt' : 'server_error', message: says }),
+    ],
+    'a failed response': [
+      '/responses',
+      { model: 'openai-model', stream: true, input: 'hi' },
+      (code) =>
+        event({
+          type: 'response.failed',
+          response: {
+            id: 'r',
+            status: 'failed',
+            error: { code: code < 500 ? 'invalid_prompt' : 'server_error', message: says },
+          },
+        }),
+    ],
+    images: [
+      '/images/generations',
+      { model: 'openai-model', stream: true, prompt: 'hi' },
+      (code) => event({ type: 'error', error: { code, message: says } }),
+    ],
+    messages: [
+      '/anthropic/v1/messages',
+      { model: 'anthropic-model', max_tokens: 9, stream: true, messages },
+      (code) =>
+        event({ type: 'error', error: { type: code < 500 ? 'invalid_request_error' : 'api_error', message: says } }),
+    ],
+    gemini: [`${gemini}:streamGenerateContent?alt=sse`, {}, (code) => event(googles(code))],
+    'the array of gemini': [`${gemini}:streamGenerateContent`, {}, (code) => json([googles(code)])],
+    interactions: [
+      '/gemini/v1beta/interactions',
+      { model: 'gemini-model', stream: true, input: 'hi' },
+      (code) =>
+        event({ event_type: 'error', error: { code: code < 500 ? 'invalid_argument' : 'internal', message: says } }),
+    ],
+  }
+
+  it.each(Object.entries(errors).flatMap(([name, each]) => [400, 500].map((code) => [name, code, ...each] as const)))(
+    'is looked at as any other: %s, %i',
+    async (_name, code, path, body, answer) => {
+      const flagged = await ask('flag', path, body, answer(code))
+      expect(flagged.text).toContain(token)
+      const masked = await ask('redact', path, body, answer(code))
+      expect(masked.text).not.toContain(token)
+      expect(masked.text).toContain('No such thing: [TOKEN_1]')
+      const blocked = await ask('block', path, body, answer(code))
+      expect(blocked.text).not.toContain(token)
+      expect(blocked.record.error?.code).toBe('policy_denied')
+    },
+  )
+})
