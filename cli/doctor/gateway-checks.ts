@@ -74,9 +74,12 @@ const remedies: readonly [reason: RegExp, remedy: string][] = [
   [/damaged/, 'Stop the gateway, keep its journal and restore a backup: spgw restore FILE --force'],
 ]
 
-function adviseDegraded(reason: string): string {
-  const known = remedies.find(([pattern]) => pattern.test(reason))
-  return known?.[1] ?? "Requests are still served; see the gateway's log for details."
+/** `refuses`: the gateway serves nothing, whatever a part alone would mean. */
+function adviseDegraded(reason: string, refuses: boolean): string {
+  const known = remedies.find(([pattern]) => pattern.test(reason))?.[1]
+  if (refuses && (known === undefined || known.startsWith('Requests are served')))
+    return "Requests are refused, as the part isolated says; see the gateway's log for details."
+  return known ?? "Requests are still served; see the gateway's log for details."
 }
 
 /** Names of the parts. A gateway that is no member of its cluster yet says nothing of the servers: it may not reach them. */
@@ -92,6 +95,7 @@ function checkStatus(status: unknown, version: string): Diagnostic[] {
   const theirs = String(valueAt(status, 'version'))
   const place = `${valueAt(status, 'gateway_url')} (process ${valueAt(status, 'process_id')})`
   const degraded = valueAt(status, 'degraded')
+  const refuses = listDegraded(status).includes('isolated')
   const lost = Number(valueAt(status, 'entries_lost'))
   return [
     theirs === version
@@ -105,7 +109,7 @@ function checkStatus(status: unknown, version: string): Diagnostic[] {
       problem(
         String(valueAt(part, 'part')),
         `degraded since ${valueAt(part, 'since')}: ${valueAt(part, 'reason')}`,
-        adviseDegraded(String(valueAt(part, 'reason'))),
+        adviseDegraded(String(valueAt(part, 'reason')), refuses),
       ),
     ),
     ...checkDisk(status),

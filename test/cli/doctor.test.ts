@@ -165,6 +165,19 @@ describe('doctor', () => {
     expect(ran.io.out()).toContain(remedy)
   })
 
+  it('says of no part that requests are served while the node refuses them', async () => {
+    const parts = [
+      ['postgres', 'PostgreSQL cannot be reached: connect ECONNREFUSED'],
+      ['valkey', 'Valkey cannot be used: it does not answer'],
+      ['isolated', 'requests are refused: PostgreSQL and Valkey not reached for longer than cluster.isolation_limit'],
+    ]
+    const degraded = parts.map(([part, reason]) => ({ part, since: 'noon', reason }))
+    const { io } = await examine({ status: { ...status, degraded } })
+    expect(io.out()).not.toMatch(/are (still )?served/)
+    expect(io.out().match(/Requests are refused, as the part isolated says/g)).toHaveLength(2)
+    expect(io.out()).toContain('Let this machine reach PostgreSQL or Valkey')
+  })
+
   it('tells that no gateway runs, or that one does not answer, and goes on', async () => {
     const failing = (error: Error) => ({ gateway: { status: () => Promise.reject(error) } })
     const idle = await examine({}, [], failing(new GatewayNotRunning('/found', null)))

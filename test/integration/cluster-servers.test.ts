@@ -6,6 +6,7 @@ import { openClient } from '../../src/cluster/connect.ts'
 import { answerers } from '../../src/cluster/questions.ts'
 import { Script, Valkey } from '../../src/cluster/valkey.ts'
 import {
+  describeMeanwhile,
   showClock,
   showEviction,
   showPostgres,
@@ -204,6 +205,15 @@ describe('what is said of PostgreSQL', () => {
     expect(showRights({ ...facts, missing })).toMatchObject([
       { state: 'problem', message: expect.stringMatching(/may do less .* it may not use the schema spgw$/) },
     ])
+  })
+
+  it('what a node does until a server is back, by its settings and by whether it serves', () => {
+    expect(describeMeanwhile('postgres', 'share', ['postgres'])).toMatch(/^Requests are served/)
+    expect(describeMeanwhile('valkey', 'share', ['valkey'])).toMatch(/goes by its part of shared limits/)
+    expect(describeMeanwhile('valkey', 'refuse', ['valkey'])).toMatch(/under shared limits are refused/)
+    expect(describeMeanwhile('valkey', 'local', ['valkey'])).toMatch(/the whole of shared limits/)
+    for (const name of ['postgres', 'valkey'] as const)
+      expect(describeMeanwhile(name, 'local', ['postgres', 'valkey', 'isolated'])).toMatch(/^Requests are refused/)
   })
 
   const refused = 'password authentication failed for user "u"'

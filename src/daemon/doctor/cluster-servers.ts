@@ -1,4 +1,5 @@
 import type { ServerFacts, ValkeyFacts } from '../../cluster/protocol.ts'
+import type { ValkeySettings } from '../../config/settings.ts'
 import { clockApart, clockRemedy, describeApart } from '../../core/clock-apart.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
 
@@ -61,6 +62,25 @@ export function showEviction(place: string, { evicts }: ValkeyFacts): Diagnostic
       'Set maxmemory-policy noeviction there: docs/cluster.md, Limits shared through Valkey.',
     ),
   ]
+}
+
+const withoutValkey: Record<ValkeySettings['without'], string> = {
+  share: 'Until it is back each node goes by its part of shared limits: docs/cluster.md',
+  refuse: 'Until it is back requests under shared limits are refused (cluster.limits_without_valkey): docs/cluster.md',
+  local:
+    'Until it is back each node lets the whole of shared limits pass (cluster.limits_without_valkey): docs/cluster.md',
+}
+
+/** What a node does until the server is back. `degraded`: what of the gateway that runs is. */
+export function describeMeanwhile(
+  name: 'postgres' | 'valkey',
+  without: ValkeySettings['without'],
+  degraded: readonly string[],
+): string {
+  if (degraded.includes('isolated'))
+    return 'Requests are refused until PostgreSQL or Valkey is reached (cluster.isolation_limit): docs/cluster.md'
+  if (name === 'valkey') return withoutValkey[without]
+  return 'Requests are served, and the configuration is read-only until it is back: docs/cluster.md'
 }
 
 /** What servers and TLS say where the settings are wrong, and time alone mends nothing. */

@@ -2,7 +2,7 @@ import type { PostgresAddress, ValkeyAddress } from '../../cluster/protocol.ts'
 import type { ClusterSettings, Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import { type Diagnostic, ok, problem, warning } from '../../core/diagnostic.ts'
-import { showClock, showEviction, showPostgres, showRights, showServer } from './cluster-servers.ts'
+import { describeMeanwhile, showClock, showEviction, showPostgres, showRights, showServer } from './cluster-servers.ts'
 
 const check = 'cluster'
 const waitMs = 5000
@@ -26,18 +26,28 @@ export async function checkCluster(
     const { facts } = troubles
     // Of one that has not joined yet, or was removed, the check of its membership says what it serves.
     const isMember = isRunning && !degraded.includes('membership')
-    const meanwhile = 'Requests are served, and the configuration is read-only until it is back: docs/cluster.md'
+    const meanwhile = (name: 'postgres' | 'valkey') =>
+      describeMeanwhile(name, cluster.valkey?.without ?? 'share', degraded)
     const found =
       facts === null
-        ? [showServer(place, 'postgres', troubles.postgres, isReached('postgres'), isMember ? meanwhile : null)]
+        ? [
+            showServer(
+              place,
+              'postgres',
+              troubles.postgres,
+              isReached('postgres'),
+              isMember ? meanwhile('postgres') : null,
+            ),
+          ]
         : [showPostgres(place, facts), ...showClock(facts), ...showRights(facts)]
     if (valkey !== null) {
-      const advice = 'Until it is back each node goes by its part of shared limits: docs/cluster.md'
       const at = `Valkey at ${valkey.host}:${valkey.port}`
       const { valkeyFacts } = troubles
       const how = `${valkeyFacts?.product ?? 'version unknown'}, ${valkey.plain ? 'not encrypted' : 'TLS'}`
       const named = troubles.valkey === null ? `${at} (${how})` : at
-      found.push(showServer(named, 'valkey', troubles.valkey, isReached('valkey'), isRunning ? advice : null))
+      found.push(
+        showServer(named, 'valkey', troubles.valkey, isReached('valkey'), isRunning ? meanwhile('valkey') : null),
+      )
       if (valkeyFacts !== null) found.push(...showEviction(at, valkeyFacts))
     }
     return [...found, apart]
