@@ -172,6 +172,9 @@ export async function openRedis(address: ValkeyAddress, connectionName: string):
     ...(user === null ? {} : { username: user }),
     ...(password === null ? {} : { password }),
     ...(plain ? {} : { tls: authority === null ? {} : { ca: authority } }),
+    // Whatever the name leads to. Else it takes IPv4, IPv6 at the second try, and from then on IPv4 again for good.
+    family: 0,
+    familyFallback: { enabled: false },
     db: database,
     connectionName,
     connectTimeout: connectMs,

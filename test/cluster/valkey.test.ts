@@ -1,5 +1,6 @@
+import dns from 'node:dns'
 import { type AddressInfo, createServer } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Script, Valkey } from '../../src/cluster/valkey.ts'
 import { hasRedis, needsRedis, RedisServer } from '../support/redis-server.ts'
 
@@ -49,6 +50,20 @@ describe.skipIf(!hasRedis)(`the connection to Valkey (${needsRedis})`, () => {
     await replica.promote()
     await until(null)
     expect(valkey.run).toMatch(/^\w+$/)
+  })
+
+  it('takes every address that the name leads to, at each try', async () => {
+    const families: unknown[] = []
+    const asked = vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, options: object, done: () => void) => {
+      families.push('family' in options ? options.family : 0)
+      Reflect.apply(done, null, [Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' })])
+    }) as never)
+    closing.push(() => asked.mockRestore())
+    const address = { host: 'cache.test', port: 1, user: null, password: null, database: 0, authority: null }
+    const valkey = await Valkey.open({ ...address, plain: true }, () => {})
+    closing.push(() => valkey.close())
+    await expect.poll(() => families.length, { timeout: 10_000 }).toBeGreaterThan(2)
+    expect(new Set(families)).toEqual(new Set([0]))
   })
 
   it('says that a server hangs which still takes connections, and goes on when that answers again', async () => {
