@@ -60,6 +60,7 @@ const remedies: readonly [reason: RegExp, remedy: string][] = [
     /PostgreSQL cannot be/,
     'Requests are served, and the configuration is read-only until it takes changes again: docs/cluster.md',
   ],
+  [/^Valkey cannot be/, 'Requests are served; what passes of shared limits meanwhile: spgw cluster status'],
   [/waits? (for PostgreSQL|to be counted)/, 'Nothing of it is lost; what keeps it back: spgw cluster status'],
   [
     /locked/,

@@ -158,6 +158,7 @@ describe('doctor', () => {
     ['this gateway has not joined its cluster yet, and has no keys', 'No requests are served until it has joined'],
     ['requests are refused: PostgreSQL not reached for longer than …', 'Let this machine reach PostgreSQL or Valkey'],
     ['PostgreSQL cannot be used: it is a standby', 'read-only until it takes changes again'],
+    ['Valkey cannot be used: it does not answer', 'what passes of shared limits meanwhile: spgw cluster status'],
     ['3 records wait for PostgreSQL, …: cannot execute INSERT in a read-only transaction', 'Nothing of it is lost'],
     ['something new', 'log for details'],
   ])('tells what to do when %s', async (reason, remedy) => {
