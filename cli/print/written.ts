@@ -1,3 +1,4 @@
+import { describeMissing } from '../../src/admin/contract/show-reach.ts'
 import { escapeControls, formatMoney, formatValue, groupDigits, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { GatewayClient, Operation } from '../operation.ts'
 import { describeClusterWrite } from './cluster.ts'
@@ -49,10 +50,15 @@ export async function describeWritten(
 ): Promise<WriteSummary | null> {
   const ofCluster = path[0] === 'cluster' ? describeClusterWrite(path.join('.'), output) : null
   if (ofCluster !== null) return { line: writeDone(ofCluster.text, view), next: ofCluster.next }
+  const operation = path.join('.')
+  if (operation === 'sessions.revoke') {
+    const ended = Number(valueAt(output, 'revoked'))
+    const line = writeDone(`Ended ${groupDigits(ended)} ${ended === 1 ? 'session' : 'sessions'}`, view)
+    return { line, next: describeMissing(operation, output) }
+  }
   const name = nameOf(output)
   const done = sayWritten({ path, meta }, name, output)
   if (done === null || name === null) return null
-  const operation = path.join('.')
   const facts = await factsOf(operation, output, gateway, view).catch(() => null)
   return {
     line: writeDone(`${done}${facts === null ? '' : `: ${facts}`}`, view),
@@ -170,20 +176,11 @@ function nextStep(operation: string, name: string, output: unknown): string | nu
     'policies.grant': `To end it now: spgw policies edit ${name} --clear grants`,
     'projects.add': `Next, an environment in it: spgw environments add production -p ${name}`,
     'environments.add': `Next, a key in it: spgw keys create --name NAME${scope} -e ${name}`,
-    'keys.revoke': missingNodes(output) ?? `It stays listed. To remove it: spgw keys remove ${name}${scope}`,
+    'tokens.revoke': describeMissing(operation, output),
+    'keys.revoke':
+      describeMissing(operation, output) ?? `It stays listed. To remove it: spgw keys remove ${name}${scope}`,
   }
   return steps[operation] ?? null
-}
-
-/** The nodes of a cluster that a revocation did not reach still admit the key; null: all reject it. */
-function missingNodes(output: unknown): string | null {
-  const missing = valueAt(output, 'nodes.missing')
-  if (!Array.isArray(missing) || missing.length === 0) return null
-  const nodes = missing.map((node: unknown) => {
-    const heard = valueAt(node, 'last_heard_at')
-    return `${valueAt(node, 'name')} (last heard of ${typeof heard === 'string' ? heard : 'never'})`
-  })
-  return `Not reached: ${nodes.join(', ')}. Each admits the key until it reaches PostgreSQL or Valkey: spgw cluster status`
 }
 
 const alertHint = '. To be told at 50, 80 and 100%: spgw alerts add NAME --url URL --on budget'

@@ -40,6 +40,25 @@ describe('after a write', () => {
     ])
   })
 
+  it('of a revocation names the nodes that it did not reach', async () => {
+    const missing = [{ name: 'gw-c', last_heard_at: '2026-11-30T06:10:56.046Z' }]
+    const nodes = { reached: ['gw-a'], missing }
+    const cut = {
+      'keys.revoke': () => ({ ...key, nodes }),
+      'tokens.revoke': () => ({ id: 'tok_1', name: 'deploy', nodes }),
+      'sessions.revoke': () => ({ revoked: 2, nodes }),
+    }
+    const told = async (...argv: string[]) => {
+      const { io } = await runLine([...argv, '--yes'], { gateway: { ...gateway, ...cut } })
+      return [io.out(), io.err()]
+    }
+    const words = (what: string) =>
+      `Not reached: gw-c (last heard of 2026-11-30T06:10:56.046Z). Each admits the ${what} until it reaches PostgreSQL or Valkey: spgw cluster status\n`
+    expect((await told('keys', 'revoke', 'web'))[1]).toBe(words('key'))
+    expect(await told('tokens', 'revoke', 'deploy')).toEqual(['✓ Revoked API token deploy\n', words('token')])
+    expect(await told('sessions', 'revoke', '--operator', 'anna')).toEqual(['✓ Ended 2 sessions\n', words('session')])
+  })
+
   it('of a policy says where to see what is used of it, if there is a limit to use up', async () => {
     const added = (more: object) => ({ name: 'safe', attached_to: ['workspace'], ...more })
     const told = async (more: object) => {

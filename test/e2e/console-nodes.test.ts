@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Browser, hasBrowser, openBrowser, openPage, signIn } from '../support/browser.ts'
 import { TestCluster } from '../support/cluster.ts'
-import { visit } from '../support/console-stage.ts'
+import { confirmDanger, visit } from '../support/console-stage.ts'
 import { needsPostgres, postgresPrograms } from '../support/postgres-server.ts'
 
 const isPossible = hasBrowser && postgresPrograms !== null
@@ -69,6 +69,20 @@ describe.skipIf(!isPossible)(`the console of several nodes (needs chromium; ${ne
     const read = await cluster.node('gw-a').gateway.admin.audit.list({ operation: 'requests.show', limit: 9 })
     expect(read).toHaveLength(1)
     expect(page.faults()).toEqual([])
+  })
+
+  it('names a node that a revocation did not reach', async () => {
+    const { gateway } = cluster.node('gw-b')
+    const silent = cluster.node('gw-a').gateway
+    const { id } = await gateway.createKey('leaked')
+    silent.signal('SIGSTOP')
+    try {
+      await visit(page, gateway, `/keys/${id}`)
+      await confirmDanger(page, 'Revoke', 'leaked')
+      await page.getByText(/^Not reached: gw-a \(last heard of .*Each admits the key until/).waitFor()
+    } finally {
+      silent.signal('SIGCONT')
+    }
   })
 
   it('groups figures by node', async () => {

@@ -107,6 +107,14 @@ export const forceField = {
 export const owned = z.record(z.string(), z.string())
 
 /** What `remove` answers. */
+/** On a node of a cluster: which nodes reject it by now, and which were not heard of; null: there is one gateway. */
+export const nodesReached = z
+  .object({
+    reached: z.array(z.string()),
+    missing: z.array(z.object({ name: z.string(), last_heard_at: time.nullable() })),
+  })
+  .nullable()
+
 export const removed = z.object({ id: z.string(), name: z.string(), removed: z.literal(true) })
 
 export const countedUser = field(z.string().min(1).optional(), {

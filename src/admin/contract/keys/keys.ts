@@ -4,6 +4,7 @@ import {
   forceField,
   listScopeFields,
   momentText,
+  nodesReached,
   owned,
   reference,
   removed,
@@ -169,17 +170,7 @@ export const keys = {
         }),
       }),
     )
-    .output(
-      keyShape.extend({
-        /** On a node of a cluster: which nodes reject it by now, and which were not heard of; null: there is one gateway. */
-        nodes: z
-          .object({
-            reached: z.array(z.string()),
-            missing: z.array(z.object({ name: z.string(), last_heard_at: time.nullable() })),
-          })
-          .nullable(),
-      }),
-    ),
+    .output(keyShape.extend({ nodes: nodesReached })),
   remove: operation({
     summary: 'Remove a key; request records keep its name',
     role: 'admin',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { reference, time } from '../fields.ts'
+import { nodesReached, reference, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 
 export const sessionShape = z.object({
@@ -56,5 +56,5 @@ export const sessions = {
         operator: field(reference.optional(), { description: 'End all sessions of this operator (name or ID)' }),
       }),
     )
-    .output(z.object({ revoked: z.number() })),
+    .output(z.object({ revoked: z.number(), nodes: nodesReached })),
 }

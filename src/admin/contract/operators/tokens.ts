@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { momentText, nameField, newNameField, reference, removed, time } from '../fields.ts'
+import { momentText, nameField, newNameField, nodesReached, reference, removed, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 import { roleNames } from './roles.ts'
 
@@ -101,7 +101,7 @@ export const tokens = {
     confirm: 'Revoke token {name}? Everything that uses it is rejected from now on.',
   })
     .input(one)
-    .output(tokenShape),
+    .output(tokenShape.extend({ nodes: nodesReached })),
   remove: operation({
     summary: 'Remove an API token; the audit log keeps its name',
     role: 'admin',

@@ -4,6 +4,7 @@ import type { Key } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, refused } from '../fault.ts'
 import { findKey, findListScope, findPolicy, findScope } from '../find.ts'
@@ -148,13 +149,6 @@ export const keys = {
     await context.runtime.publish()
     return { id: key.id, name: key.name, removed: true as const }
   }),
-}
-
-async function confirmReach({ runtime }: AdminContext, keyId: string) {
-  const reach = (await runtime.cluster?.confirm(keyId)) ?? null
-  if (reach === null) return null
-  const missing = reach.missing.map(({ name, heardAt }) => ({ name, last_heard_at: heardAt }))
-  return { reached: reach.reached, missing }
 }
 
 function readExpiry(text: string | undefined, before: string | null): string | null {

@@ -1,6 +1,7 @@
 import type { Session } from '../../../store/operators/operator-tables.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { invalid, notFound } from '../fault.ts'
 import { withReserve } from '../with-reserve.ts'
@@ -57,6 +58,8 @@ export const sessions = {
       const now = new Date().toISOString()
       revoked += await withReserve(context, () => audited(context, line).sessions.revoke([session.id], now))
     }
-    return { revoked }
+    // Nodes learn of them in this order.
+    const last = ending.at(-1)
+    return { revoked, nodes: last === undefined ? null : await confirmReach(context, last.id) }
   }),
 }

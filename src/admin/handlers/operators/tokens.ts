@@ -4,6 +4,7 @@ import { newId } from '../../../core/ids.ts'
 import type { ApiToken } from '../../../store/operators/token-tables.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
+import { confirmReach } from '../confirm-reach.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, notFound } from '../fault.ts'
 import { findProject } from '../find.ts'
@@ -68,6 +69,14 @@ function readExpiry(text: string): string | null {
   return text === 'never' ? null : readEnd(text)
 }
 
+async function revoke(context: AdminContext, token: ApiToken, before: Shown): Promise<Shown> {
+  const revokedAt = new Date().toISOString()
+  const after = await showOne(context, { ...token, revokedAt })
+  const line = { operation: 'tokens.revoke', resource: resource(token), before, after }
+  await withReserve(context, () => audited(context, line).tokens.revoke(token.id, revokedAt))
+  return after
+}
+
 export const tokens = {
   create: operations.tokens.create.handler(async ({ context, input }) => {
     const { name, role } = input
@@ -97,12 +106,8 @@ export const tokens = {
   show: operations.tokens.show.handler(async ({ context, input }) => (await load(context, input.name)).before),
   revoke: operations.tokens.revoke.handler(async ({ context, input }) => {
     const { token, before } = await loadOwn(context, input.name)
-    if (token.revokedAt !== null) return before
-    const revokedAt = new Date().toISOString()
-    const after = await showOne(context, { ...token, revokedAt })
-    const line = { operation: 'tokens.revoke', resource: resource(token), before, after }
-    await withReserve(context, () => audited(context, line).tokens.revoke(token.id, revokedAt))
-    return after
+    const after = token.revokedAt === null ? await revoke(context, token, before) : before
+    return { ...after, nodes: await confirmReach(context, token.id) }
   }),
   remove: operations.tokens.remove.handler(async ({ context, input }) => {
     const { token, before } = await loadOwn(context, input.name)

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react'
+import { describeMissing } from '../../../admin/contract/show-reach.ts'
 import { escapeControls } from '../../../admin/contract/show-value.ts'
 import { callOperation } from '../client/admin.ts'
 import { refreshConfiguration } from '../client/queries.ts'
@@ -55,7 +56,9 @@ export function OperationButton(props: OperationButtonProps) {
     const answer = await runOperation(operation, input)
     setBusy(false)
     if (answer === failed) return
-    if (done !== undefined) sayDone(done, undo)
+    const missing = describeMissing(operation, answer)
+    if (missing !== null) toast({ tone: 'bad', title: done ?? titleOf(meta.summary), text: missing })
+    else if (done !== undefined) sayDone(done, undo)
     onDone?.(answer)
   }
   const isDanger = meta.effect === 'danger'
