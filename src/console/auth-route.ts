@@ -41,6 +41,8 @@ export interface AuthRoute {
   method: 'GET' | 'POST'
   /** Requires a session. */
   signedIn: boolean
+  /** The answer waits for another server, which has its own limits on time. */
+  asksOthers?: true
   handle(call: AuthCall): Promise<AuthAnswer>
 }
 

@@ -1,6 +1,7 @@
+import type { OidcFailure } from '../core/oidc-failure.ts'
 import { oidcMinutes } from '../sign-in/oidc-settings.ts'
 import { passkeySite } from '../sign-in/passkey-site.ts'
-import { SignInRefused } from '../sign-in/refusal.ts'
+import { OidcRefused, SignInRefused } from '../sign-in/refusal.ts'
 import type { BegunSession } from '../sign-in/sessions.ts'
 import type { AuthAnswer, AuthCall, AuthRoute } from './auth-route.ts'
 import { sessionOf, showOperator, siteOf } from './auth-route.ts'
@@ -14,8 +15,8 @@ export const signInRoutes: Record<string, AuthRoute> = {
   '/auth/link': { method: 'POST', signedIn: false, handle: signInWithLink },
   '/auth/passkey/options': { method: 'POST', signedIn: false, handle: createPasskeyOptions },
   '/auth/passkey': { method: 'POST', signedIn: false, handle: signInWithPasskey },
-  '/auth/oidc': { method: 'GET', signedIn: false, handle: beginOidc },
-  '/auth/oidc/callback': { method: 'GET', signedIn: false, handle: finishOidc },
+  '/auth/oidc': { method: 'GET', signedIn: false, asksOthers: true, handle: beginOidc },
+  '/auth/oidc/callback': { method: 'GET', signedIn: false, asksOthers: true, handle: finishOidc },
   '/auth/sign-out': { method: 'POST', signedIn: true, handle: signOut },
 }
 
@@ -69,7 +70,7 @@ async function beginOidc(call: AuthCall): Promise<AuthAnswer> {
   return { cookies: [cookie], location: url }
 }
 
-/** This request is a navigation, not a call by the page: errors reach the page as query parameters. */
+/** This request is a navigation, not a call by the page: why it failed reaches the page as a query parameter. */
 async function finishOidc(call: AuthCall): Promise<AuthAnswer> {
   const forget = writeCookie(cookieName(call.source.host, oidcCookie), '', 0, 'Lax')
   try {
@@ -80,13 +81,23 @@ async function finishOidc(call: AuthCall): Promise<AuthAnswer> {
     return { begun, cookies: [forget], location: '/' }
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error
-    return { cookies: [forget], location: `/sign-in?error=${encodeURIComponent(`${error.message} ${error.hint}`)}` }
+    return { cookies: [forget], location: `/sign-in?error=${failureOf(error)}` }
   }
+}
+
+function failureOf(error: SignInRefused): OidcFailure {
+  if (error instanceof OidcRefused) return error.failure
+  return error.code === 'throttled' ? 'throttled' : 'disabled'
 }
 
 async function providerOf({ lazy, oidc }: AuthCall) {
   if (oidc === null)
-    throw new SignInRefused('not_found', 'No identity provider is configured.', 'Set console.oidc in config.yaml.')
+    throw new OidcRefused(
+      'not-configured',
+      'not_found',
+      'No identity provider is configured.',
+      'Set console.oidc in config.yaml.',
+    )
   return await lazy.oidc(oidc)
 }
 

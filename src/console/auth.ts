@@ -32,6 +32,8 @@ export async function replyAuth(
     if (route.method !== readMethod(request))
       return { ...jsonReply(405, errorBody('invalid', `Use ${route.method}.`, '')), headers: { allow: route.method } }
     if (route.method === 'POST') rejectForged(request, source, parts.guardSettings)
+    // A silent connection would be closed before it is known what came of it.
+    if (route.asksOthers === true) request.socket.setTimeout(0)
     const session = await findSession(request, source, parts.signIn)
     if (route.signedIn && session === null)
       throw new SignInRefused('not_signed_in', 'You are not signed in.', 'Sign in again.')

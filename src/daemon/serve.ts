@@ -198,7 +198,12 @@ async function takeConsole(
   begun: AsyncDisposableStack,
 ): Promise<ConsoleListener> {
   const { host, port } = settings.console
-  const onFault = (error: unknown) => log.error('the console had an internal error', { reason: describe(error) })
+  const onFault = (error: unknown) => {
+    // Checked by name: its module is loaded with the first sign-in of that kind.
+    if (error instanceof Error && error.name === 'IdentityProviderFault')
+      log.warn('the identity provider gave no valid answer', { reason: error.message })
+    else log.error('the console had an internal error', { reason: describe(error) })
+  }
   const consoleListener = await startConsole({
     ...consoleSettings(settings, certificates),
     host,
@@ -240,7 +245,14 @@ function openListeners(
     state: async () => readGatewayState(runtime, alerts.counts),
     // Drawn up when it is first asked for: nobody should wait for it at the start.
     openApi: () => (document ??= drawUpDocument(version)),
-    signIn: { store, keyring },
+    signIn: {
+      store,
+      keyring,
+      async askProvider(url, question) {
+        const { askIdentityProvider } = await import('./ask-identity-provider.ts')
+        return await askIdentityProvider(await control.transport.open(), url, question)
+      },
+    },
     dispatcher,
   })
 }

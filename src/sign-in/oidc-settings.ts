@@ -20,6 +20,20 @@ export interface OidcSettings {
   roles: Readonly<Record<string, readonly MappedRole[]>>
 }
 
+/** Asks the provider. Rejects with `NoProviderAnswer` where no whole answer comes in time. */
+export type AskProvider = (url: string, question: ProviderQuestion) => Promise<Response>
+
+/** It is down, or says what nobody can use: no fault of who signs in. */
+export class NoProviderAnswer extends Error {
+  override readonly name = 'NoProviderAnswer'
+}
+
+export interface ProviderQuestion {
+  method: string
+  headers: Record<string, string>
+  body?: unknown
+}
+
 export interface MappedRole {
   role: Role
   /** Name or id; null: the whole workspace. */

@@ -3,15 +3,16 @@ import { newId } from '../core/ids.ts'
 import { isThisMachine } from '../core/this-machine.ts'
 import type { Grant, Operator } from '../store/operators/operator-tables.ts'
 import { type AuditLine, operatorLine } from './audit-line.ts'
-import { mapRoles, type OidcSettings, oidcMinutes } from './oidc-settings.ts'
+import { type AskProvider, mapRoles, NoProviderAnswer, type OidcSettings, oidcMinutes } from './oidc-settings.ts'
 import { PendingValues } from './pending.ts'
 import type { RequestOrigin } from './place.ts'
-import { SignInRefused } from './refusal.ts'
+import { OidcRefused, SignInRefused } from './refusal.ts'
 import { type BegunSession, beginSession } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
 import { hashToken, mintToken } from './token.ts'
 
-const timeoutSeconds = 10
+/** OpenID Connect Core 1.0, section 2: a subject has no more characters. */
+const longestSubject = 255
 /** The provider's configuration is read again after this: endpoints and keys move. */
 const configurationMs = 3_600_000
 
@@ -66,13 +67,24 @@ export class Oidc {
   async finish(token: string, query: string, place: RequestOrigin): Promise<BegunSession> {
     const begin = this.#begun.take(hashToken(token))
     if (begin === null)
-      throw new SignInRefused('wrong', 'This sign-in was not started here, or took too long.', 'Start it again.')
+      throw new OidcRefused(
+        'not-started',
+        'wrong',
+        'This sign-in was not started here, or took too long.',
+        'Start it again.',
+      )
+    // Each failure is a line in the log and a call to the provider: whoever makes them has to wait.
+    const attempt = this.#signIn.throttle.begin(null, place.address)
     const claims = await this.#redeem(begin, query).catch((error: unknown) => {
-      throw this.#signIn.fail(null, 'oidc', place, this.#explain(error))
+      const refusal = this.#explain(error)
+      if (refusal.code !== 'unavailable') throw this.#signIn.fail(null, 'oidc', place, refusal)
+      attempt.cancel()
+      throw refusal
     })
     const operator = await this.#settle(claims)
     if (operator === null)
-      throw this.#signIn.fail(null, 'oidc', place, noRole(this.#settings, String(claims[this.#settings.roleClaim])))
+      throw this.#signIn.fail(null, 'oidc', place, noRole(this.#settings, claims[this.#settings.roleClaim]))
+    attempt.succeed()
     return await beginSession(this.#signIn.parts.store, operator, 'oidc', place)
   }
 
@@ -86,6 +98,8 @@ export class Oidc {
     })
     const claims: Claims | undefined = tokens.claims()
     if (claims === undefined) throw new TypeError('there is no ID token')
+    if (claims.sub === '' || claims.sub.length > longestSubject)
+      throw new TypeError(`the subject is empty, or longer than ${longestSubject} characters`)
     const isWhole = claims[this.#settings.roleClaim] !== undefined && typeof nameClaim(claims) === 'string'
     if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
     // Many providers tell names and groups there only.
@@ -132,39 +146,79 @@ export class Oidc {
     const kept = this.#configuration
     const now = performance.now()
     if (kept !== null && now - kept.at < configurationMs) return await kept.read
-    const read = discover(this.#settings)
+    const read = discover(this.#settings, this.#signIn.parts.askProvider)
     this.#configuration = { read, at: now }
     return await read.catch((error: unknown) => {
       this.#configuration = null
-      this.#signIn.parts.onFault(error)
-      const hint = 'See the log of the gateway, and console.oidc.issuer.'
-      throw new SignInRefused('unavailable', `${this.#settings.name} did not give a valid answer.`, hint)
+      this.#report(error)
+      throw this.#unavailable()
     })
   }
 
   /** What went wrong goes to the log: an answer of the provider may hold anything. */
   #explain(error: unknown): SignInRefused {
     if (error instanceof SignInRefused) return error
-    const cancelled = error instanceof client.AuthorizationResponseError && error.error === 'access_denied'
-    if (cancelled) return new SignInRefused('refused', `${this.#settings.name} did not let you in.`, 'Try again.')
-    this.#signIn.parts.onFault(error)
-    return new SignInRefused('wrong', `The answer of ${this.#settings.name} could not be verified.`, 'Try again.')
+    const { name } = this.#settings
+    if (error instanceof client.AuthorizationResponseError && error.error === 'access_denied')
+      return new OidcRefused('cancelled', 'refused', `${name} did not let you in.`, 'Try again.')
+    this.#report(error)
+    if (causesOf(error).some((cause) => cause instanceof NoProviderAnswer)) return this.#unavailable()
+    return new OidcRefused('unverified', 'wrong', `The answer of ${name} could not be verified.`, 'Try again.')
+  }
+
+  #unavailable(): SignInRefused {
+    const hint = 'See the log of the gateway, and console.oidc.issuer.'
+    return new OidcRefused('unavailable', 'unavailable', `${this.#settings.name} did not give a valid answer.`, hint)
+  }
+
+  #report(error: unknown): void {
+    this.#signIn.parts.onFault(new IdentityProviderFault(reasonsOf(error), { cause: error }))
   }
 }
 
 type Claims = Record<string, unknown> & { iss: string; sub: string }
 
-async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<client.Configuration> {
+/** It is the provider's, and no fault of the gateway. */
+class IdentityProviderFault extends Error {
+  override readonly name = 'IdentityProviderFault'
+}
+
+/** The library says what is wrong in a cause of its error. What the provider itself said is left out, but for a code. */
+function reasonsOf(error: unknown): string {
+  const reasons = causesOf(error).flatMap((each) => {
+    const code = 'error' in each && typeof each.error === 'string' ? each.error : ''
+    return /^[a-z_]{1,40}$/.test(code) ? [each.message, code] : [each.message]
+  })
+  return [...new Set(reasons)].join(': ')
+}
+
+/** With the error itself. */
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = []
+  for (let each = error; each instanceof Error && causes.length < 5; each = each.cause) causes.push(each)
+  return causes
+}
+
+async function discover(
+  { issuer, clientId, clientSecret }: OidcSettings,
+  ask: AskProvider,
+): Promise<client.Configuration> {
   const server = new URL(issuer)
   const execute = [
     client.enableNonRepudiationChecks,
     ...(isThisMachine(server.hostname) ? [client.allowInsecureRequests] : []),
   ]
   const secret = clientSecret?.reveal()
-  return await client.discovery(server, clientId, secret, secret === undefined ? client.None() : undefined, {
-    execute,
-    timeout: timeoutSeconds,
-  })
+  const configuration = await client.discovery(
+    server,
+    clientId,
+    secret,
+    secret === undefined ? client.None() : undefined,
+    { execute, [client.customFetch]: ask },
+  )
+  // Throws where the address that browsers are to be sent to is none of the web.
+  client.buildAuthorizationUrl(configuration, {})
+  return configuration
 }
 
 function nameClaim(claims: Claims): string | null {
@@ -196,7 +250,9 @@ function isSameGrants(left: readonly Grant[], right: readonly Grant[]): boolean 
   return text(left) === text(right)
 }
 
-function noRole({ name, roleClaim }: OidcSettings, value: string): SignInRefused {
-  const said = value === 'undefined' ? `the claim ${roleClaim} is missing` : `no value of ${roleClaim} has one`
-  return new SignInRefused('refused', `${name} knows you, but gives you no role here: ${said}.`, 'Ask an owner.')
+function noRole({ name, roleClaim }: OidcSettings, value: unknown): SignInRefused {
+  const missing = value === undefined
+  const said = missing ? `the claim ${roleClaim} is missing` : `no value of ${roleClaim} has one`
+  const message = `${name} knows you, but gives you no role here: ${said}.`
+  return new OidcRefused(missing ? 'claim-missing' : 'no-role', 'refused', message, 'Ask an owner.')
 }

@@ -45,6 +45,7 @@ export class Passkeys {
     const counter = passkey && (await this.#verify(answer, passkey, site))
     if (passkey === null || operator === null || counter === null)
       throw this.#signIn.fail(operator, 'passkey', place, unknownPasskey())
+    if (operator.oidcIssuer !== null) throw this.#signIn.fail(operator, 'passkey', place, throughProvider())
     attempt.succeed()
     const begun = await beginSession(store, operator, 'passkey', place)
     await store.passkeys.noteUse(passkey.id, counter, new Date().toISOString())
@@ -52,6 +53,7 @@ export class Passkeys {
   }
 
   async newOptions({ operator }: SessionOfOperator, { id }: PasskeySite): Promise<object> {
+    if (operator.oidcIssuer !== null) throw throughProvider()
     const passkeys = await this.#signIn.parts.store.passkeys.list(operator.id)
     if (passkeys.length >= mostPasskeys)
       throw new SignInRefused('refused', 'You have too many passkeys.', 'Remove one that you no longer use.')
@@ -133,6 +135,12 @@ export class Passkeys {
 
 function known(transports: readonly string[]) {
   return { transports: transports as AuthenticatorTransport[] }
+}
+
+/** It would let them in when the provider no longer does, with the roles of before. */
+function throughProvider(): SignInRefused {
+  const hint = 'Add a passkey there, and sign in through it.'
+  return new SignInRefused('refused', 'This operator signs in through the identity provider.', hint)
 }
 
 function unknownPasskey(): SignInRefused {

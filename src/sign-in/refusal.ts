@@ -1,3 +1,5 @@
+import type { OidcFailure } from '../core/oidc-failure.ts'
+
 /** Why somebody is not signed in, or may not change how they sign in. `message` is the cause, `hint` what to do. */
 export class SignInRefused extends Error {
   override readonly name = 'SignInRefused'
@@ -11,6 +13,16 @@ export class SignInRefused extends Error {
     this.code = code
     this.hint = hint
     this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** A sign-in through an identity provider. */
+export class OidcRefused extends SignInRefused {
+  readonly failure: OidcFailure
+
+  constructor(failure: OidcFailure, code: SignInCode, message: string, hint: string) {
+    super(code, message, hint)
+    this.failure = failure
   }
 }
 

@@ -3,6 +3,7 @@ import type { StoreClient } from '../store/api.ts'
 import type { Operator, SessionOfOperator } from '../store/operators/operator-tables.ts'
 import { Failures } from './failures.ts'
 import { takeLink } from './links.ts'
+import type { AskProvider } from './oidc-settings.ts'
 import { verifyPassword } from './password-hash.ts'
 import type { RequestOrigin } from './place.ts'
 import { SignInRefused } from './refusal.ts'
@@ -13,6 +14,7 @@ import { takeCode } from './totp.ts'
 export interface SignInParts {
   store: StoreClient
   keyring: Keyring
+  askProvider: AskProvider
   onFault(error: unknown): void
 }
 

@@ -4,6 +4,7 @@ import { mintLink } from '../../src/sign-in/links.ts'
 import type { Grant, Operator } from '../../src/store/operators/operator-tables.ts'
 import { startTestGateway } from '../admin/gateway.ts'
 import { password, sampleOperator } from '../sign-in/sample-operator.ts'
+import { askProvider } from '../support/ask-provider.ts'
 import { type Answer, ask, sampleState, startListener } from './open-listener.ts'
 
 export { password }
@@ -17,7 +18,12 @@ export async function openSite(options: Partial<ConsoleOptions> = {}) {
   const { store, keyring } = gateway.parts
   const listener = await startListener(options)
   const dispatcher = lazyDispatcher({ ...gateway.parts, onWrite: () => listener.recheck() })
-  listener.open({ state: async () => sampleState(), openApi: async () => ({}), signIn: { store, keyring }, dispatcher })
+  listener.open({
+    state: async () => sampleState(),
+    openApi: async () => ({}),
+    signIn: { store, keyring, askProvider },
+    dispatcher,
+  })
   const origin = `http://localhost:${listener.port}`
   const url = `http://127.0.0.1:${listener.port}`
   const headersOf = (cookie: string) => ({

@@ -130,6 +130,12 @@ describe.skipIf(!hasBrowser)('an operator before a browser (needs chromium)', ()
     await page.goto(`${url.slice(0, -2)}xx`)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('This link has been used or has expired.').waitFor()
+    // A link of somebody else's puts no words into the console's mouth.
+    await page.goto(`${gateway.consoleUrl}/sign-in?error=Run%20this%20on%20the%20machine`)
+    await page.getByLabel('Password').waitFor()
+    expect(await page.getByText('Run this on the machine').count()).toBe(0)
+    await page.goto(`${gateway.consoleUrl}/sign-in?error=no-role`)
+    await page.getByText('gives you no role here').waitFor()
     await page.context().close()
   })
 

@@ -3,6 +3,8 @@ import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Oidc } from '../../src/sign-in/oidc.ts'
 import type { SignIn } from '../../src/sign-in/sign-in.ts'
+import { Throttle } from '../../src/sign-in/throttle.ts'
+import { askProvider } from '../support/ask-provider.ts'
 import { refusedWith } from './start-desk.ts'
 
 const minuteMs = 60_000
@@ -11,6 +13,8 @@ const redirectUri = 'http://localhost:8788/auth/oidc/callback'
 let server: Server
 let reads: number
 let status: number
+/** What it says of itself otherwise. */
+let told: object
 let faults: unknown[]
 let oidc: Oidc
 
@@ -18,17 +22,25 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] })
   reads = 0
   status = 200
+  told = {}
   faults = []
   server = createServer((_request, response) => {
     reads++
-    const metadata = { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` }
+    const metadata = {
+      ...{ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` },
+      ...told,
+    }
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(metadata))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const place = server.address()
   const issuer = `http://127.0.0.1:${typeof place === 'object' ? place?.port : ''}`
-  const signIn = { parts: { onFault: (error: unknown) => faults.push(error) } } as unknown as SignIn
+  const signIn = {
+    parts: { askProvider, onFault: (error: unknown) => faults.push(error) },
+    throttle: new Throttle(),
+    fail: (_operator: unknown, _method: string, _place: unknown, refusal: Error) => refusal,
+  } as unknown as SignIn
   oidc = new Oidc(signIn, {
     ...{ issuer, clientId: 'spgw', clientSecret: null, name: 'Our provider', scopes: ['openid'], roleClaim: 'groups' },
     roles: {},
@@ -59,6 +71,38 @@ describe('what an identity provider says of itself', () => {
     status = 200
     await oidc.begin(redirectUri)
     expect(reads).toBe(2)
+  })
+
+  it('may be nothing for a while, which is counted against nobody who signs in', async () => {
+    const place = { origin: 'http://localhost:8788', address: '::1', userAgent: '' }
+    for (let number = 0; number < 20; number++) {
+      status = 200
+      const { token, url } = await oidc.begin(redirectUri)
+      status = 503
+      const state = new URL(url).searchParams.get('state')
+      expect(await refusedWith(oidc.finish(token, `code=1&state=${state}`, place))).toBe('unavailable')
+    }
+    expect(String(faults[0])).toContain('answered 503')
+  })
+
+  it('leads no browser to what is no page', async () => {
+    told = { authorization_endpoint: 'javascript:alert(1)' }
+    expect(await refusedWith(oidc.begin(redirectUri))).toBe('unavailable')
+  })
+
+  it('is read up to a bound, and to no end', async () => {
+    told = { filler: 'a'.repeat(2_000_000) }
+    expect(await refusedWith(oidc.begin(redirectUri))).toBe('unavailable')
+    expect(String(faults[0])).toContain('larger than')
+  })
+
+  it('leads the gateway to no address of the machine or its cloud', async () => {
+    const place = { origin: 'http://localhost:8788', address: '::1', userAgent: '' }
+    told = { token_endpoint: 'http://169.254.169.254/token' }
+    const { token, url } = await oidc.begin(redirectUri)
+    const state = new URL(url).searchParams.get('state')
+    expect(await refusedWith(oidc.finish(token, `code=1&state=${state}`, place))).toBe('unavailable')
+    expect(String(faults[0])).toContain('it is never called')
   })
 
   it('leads the browser there with what only it knows, other words each time', async () => {

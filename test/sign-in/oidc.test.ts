@@ -83,7 +83,7 @@ describe('an identity provider', () => {
     expect((await store.operators.find('anna'))?.grants).toEqual([{ project: null, role: 'owner' }])
     provider.groups.anna = []
     const refused = await signIn('anna')
-    expect(refused.headers.location).toContain('/sign-in?error=Example%20knows%20you')
+    expect(refused.headers.location).toBe('/sign-in?error=no-role')
     expect(sessionOf(refused)).toBeUndefined()
     expect((await store.operators.find('anna'))?.grants).toEqual([])
     expect(await store.operators.list()).toHaveLength(1)
@@ -122,6 +122,27 @@ describe('an identity provider', () => {
     const third = await begin()
     const forged = `${await passProvider(third.to, 'anna', callback)}x`
     expect(sessionOf(await comeBack(forged.replace(/code=[^&]+/, 'code=forged'), third.cookie))).toBeUndefined()
+  })
+
+  it('is not believed about a subject that no provider may have', async () => {
+    const { provider, signIn, sessionOf, store } = await openWithProvider()
+    const name = 'a'.repeat(256)
+    provider.groups[name] = ['platform']
+    const refused = await signIn(name)
+    expect([refused.headers.location, sessionOf(refused)]).toEqual(['/sign-in?error=unverified', undefined])
+    expect(await store.operators.list()).toEqual([])
+  })
+
+  it('is asked more and more slowly by who comes back with what is not its', async () => {
+    const { begin, comeBack, callback, listener } = await openWithProvider()
+    const failures: (string | undefined)[] = []
+    for (let number = 0; number < 17; number++) {
+      const { cookie } = await begin()
+      failures.push((await comeBack(`${callback}?code=1&state=forged`, cookie)).headers.location)
+    }
+    expect(new Set(failures)).toEqual(new Set(['/sign-in?error=unverified', '/sign-in?error=throttled']))
+    expect(listener.faults.length).toBe(failures.filter((where) => where?.endsWith('unverified')).length)
+    expect(String(listener.faults[0])).toMatch(/^IdentityProviderFault: invalid response/)
   })
 
   it('that does not answer is said not to', async () => {

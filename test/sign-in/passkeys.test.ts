@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { passkeySite } from '../../src/sign-in/passkey-site.ts'
 import { cookieOf, openSite } from '../console/open-site.ts'
 import { type AuthenticatorTwist, makeAuthenticator } from '../support/authenticator.ts'
+import { sampleOperator } from './sample-operator.ts'
 
 async function openWithPasskey() {
   const site = await openSite()
@@ -71,6 +72,22 @@ describe('a passkey', () => {
     expect((await post('/auth/account/passkeys/remove', { id }, cookie)).status).toBe(401)
     expect((await post('/auth/account/passkeys/remove', { id }, again)).status).toBe(200)
     expect((await signIn()).status).toBe(401)
+  })
+
+  it('is nothing for who signs in through an identity provider, which may no longer let him in', async () => {
+    const { register, signIn, post, enter, store, anna } = await openWithPasskey()
+    const known = { oidcIssuer: 'https://login.example', oidcSubject: 'ben' }
+    const ben = await store.operators.insert(await sampleOperator('ben', known))
+    const options = await post('/auth/account/passkeys/options', {}, await enter(ben))
+    expect([options.status, JSON.parse(options.body).code]).toEqual([403, 'refused'])
+    // One from before.
+    expect((await register()).status).toBe(200)
+    const [passkey] = await store.passkeys.list(anna.id)
+    if (passkey === undefined) throw new Error('there is none')
+    await store.passkeys.remove(passkey.id, anna.id)
+    await store.passkeys.insert({ ...passkey, operatorId: ben.id })
+    const entered = await signIn()
+    expect([entered.status, JSON.parse(entered.body).code]).toEqual([403, 'refused'])
   })
 
   it('is removed by its own operator only', async () => {

@@ -7,6 +7,7 @@ import { SignIn } from '../../src/sign-in/sign-in.ts'
 import type { AuditEvent } from '../../src/store/api.ts'
 import type { Operator } from '../../src/store/operators/operator-tables.ts'
 import { addScope, startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
+import { askProvider } from '../support/ask-provider.ts'
 import { password, sampleOperator } from './sample-operator.ts'
 
 export { password }
@@ -28,7 +29,7 @@ export async function startDesk() {
   const { project } = await addScope(store)
   const keyring = makeKeyring(createMachineKey(join(directory, 'machine.key')))
   const faults: unknown[] = []
-  const signIn = new SignIn({ store, keyring, onFault: (error) => faults.push(error) })
+  const signIn = new SignIn({ store, keyring, askProvider, onFault: (error) => faults.push(error) })
   const addOperator = async (name: string, change: Partial<Operator> = {}) =>
     await store.operators.insert(await sampleOperator(name, change))
   const audited = async (operation: string): Promise<AuditEvent[]> => await store.audit.list({ operation, limit: 100 })

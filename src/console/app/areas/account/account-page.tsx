@@ -33,7 +33,8 @@ export function AccountPage() {
           <>
             {account.data.oidc ? (
               <p className="notice">
-                You sign in through {escapeControls(account.data.oidc)}. Change your password there.
+                You sign in through {escapeControls(account.data.oidc)}. Change your password there, and add passkeys
+                there.
               </p>
             ) : (
               <>
@@ -41,7 +42,9 @@ export function AccountPage() {
                 <TotpCard account={account.data} />
               </>
             )}
-            <PasskeysCard account={account.data} refused={session?.passkey_refused ?? null} />
+            {account.data.oidc && account.data.passkeys.length === 0 ? null : (
+              <PasskeysCard account={account.data} refused={session?.passkey_refused ?? null} />
+            )}
             <SessionsCard account={account.data} />
           </>
         )}

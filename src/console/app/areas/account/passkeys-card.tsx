@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { queries } from '../../client/queries.ts'
 import { Button, Time, toast, toastFault, UntrustedText } from '../../parts/index.ts'
 import { addPasskey } from '../sign-in/passkey.ts'
@@ -50,9 +51,11 @@ export function PasskeysCard({ account, refused }: { account: AccountState; refu
           ))}
         </ul>
       )}
-      {refused ? (
-        <p className="notice notice-warning">{refused}</p>
-      ) : (
+      {refused ? <p className="notice notice-warning">{refused}</p> : null}
+      {account.oidc ? (
+        <p className="notice notice-warning">You sign in through {escapeControls(account.oidc)}.</p>
+      ) : null}
+      {refused || account.oidc ? null : (
         <form className="form stack" onSubmit={(event) => void add(event)}>
           <TextField label="Passkey name" hint="For example, the device it is on" value={name} onType={setName} />
           <div>

@@ -1,4 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
+import { type OidcFailure, oidcFailures } from '../../../../core/oidc-failure.ts'
 import { textIn } from '../../shell/address.ts'
 import { rootRoute } from '../../shell/app-route.ts'
 import { lazyPage } from '../../shell/lazy-page.ts'
@@ -7,9 +8,14 @@ export interface SignInSearch {
   /** Where to go afterwards. */
   next?: string
   /** Why the way through another service failed. */
-  error?: string
+  error?: OidcFailure
   /** The session ended while a page stood open. */
   ended?: true
+}
+
+function failureIn(word: unknown): Pick<SignInSearch, 'error'> {
+  const error = oidcFailures.find((known) => known === word)
+  return error === undefined ? {} : { error }
 }
 
 const signIn = createRoute({
@@ -17,7 +23,7 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: (search: Record<string, unknown>): SignInSearch => ({
     ...textIn(search, 'next'),
-    ...textIn(search, 'error'),
+    ...failureIn(search.error),
     ...(search.ended === true ? { ended: true } : {}),
   }),
   component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),

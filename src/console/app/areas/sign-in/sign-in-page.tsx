@@ -2,6 +2,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Fingerprint } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import type { OidcFailure } from '../../../../core/oidc-failure.ts'
 import { Button, Command, FaultNotice } from '../../parts/index.ts'
 import { refreshSession, useSession } from '../../session/session.ts'
 import { safeNext } from '../../shell/address.ts'
@@ -11,6 +12,22 @@ import { PasswordForm } from './password-form.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
 
 const route = getRouteApi('/sign-in')
+
+const failureTexts: Record<OidcFailure, (provider: string) => string> = {
+  'not-started': () => 'This sign-in was not started here, or took too long. Start it again.',
+  'not-configured': () => 'No identity provider is configured. Set console.oidc in config.yaml.',
+  unavailable: (provider) =>
+    `${provider} did not give a valid answer. See the log of the gateway, and console.oidc.issuer.`,
+  unverified: (provider) =>
+    `The answer of ${provider} could not be verified. Try again; the log of the gateway says why.`,
+  cancelled: (provider) => `${provider} did not let you in. Try again.`,
+  'claim-missing': (provider) =>
+    `${provider} knows you, but gives you no role here: the claim of console.oidc.role_claim is missing. Ask an owner.`,
+  'no-role': (provider) =>
+    `${provider} knows you, but gives you no role here: no value of the claim has one in console.oidc.roles. Ask an owner.`,
+  disabled: () => 'This operator is disabled. An owner can enable it again.',
+  throttled: () => 'Too many failed attempts. Wait, then try again.',
+}
 
 /** All sign-in methods that the gateway offers at this address. */
 export function SignInPage() {
@@ -42,7 +59,11 @@ export function SignInPage() {
   }
   return (
     <SignInFrame title="Sign in">
-      {error === undefined ? null : <p className="notice notice-bad breakable">{escapeControls(error)}</p>}
+      {error === undefined ? null : (
+        <p className="notice notice-bad breakable">
+          {escapeControls(failureTexts[error](methods.oidc?.name ?? 'The identity provider'))}
+        </p>
+      )}
       {fault === null ? null : <FaultNotice error={fault} />}
       {ended ? (
         <p className="notice" role="status">
