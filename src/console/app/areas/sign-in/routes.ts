@@ -8,14 +8,9 @@ export interface SignInSearch {
   /** Where to go afterwards. */
   next?: string
   /** Why the way through another service failed. */
-  error?: OidcFailure
+  error?: OidcFailure | undefined
   /** The session ended while a page stood open. */
   ended?: true
-}
-
-function failureIn(word: unknown): Pick<SignInSearch, 'error'> {
-  const error = oidcFailures.find((known) => known === word)
-  return error === undefined ? {} : { error }
 }
 
 const signIn = createRoute({
@@ -23,7 +18,8 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: (search: Record<string, unknown>): SignInSearch => ({
     ...textIn(search, 'next'),
-    ...failureIn(search.error),
+    // Named even where there is none: what is left out stays as it stands in the address.
+    error: oidcFailures.find((known) => known === search.error),
     ...(search.ended === true ? { ended: true } : {}),
   }),
   component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
