@@ -253,6 +253,13 @@ describe('a body that is no HTTP', () => {
   })
 })
 
+it('chunks in HTTP/1.0 are refused, and nothing behind them is read', async () => {
+  const head = `POST /v1/chat/completions HTTP/1.0\r\nauthorization: Bearer ${plane.key}\r\nconnection: keep-alive\r\n`
+  const next = `GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plane.key}\r\nconnection: close\r\n\r\n`
+  const answer = await exchange(`${head}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n${next}`)
+  expect(answer.match(/^HTTP\S+ \d+/gm)).toEqual(['HTTP/1.1 501'])
+})
+
 describe('every answer carries an id', () => {
   const close = 'connection: close\r\n'
   it.each([
@@ -267,6 +274,7 @@ describe('every answer carries an id', () => {
       400,
     ],
     ['in the form of a proxy', `GET http://x/v1/models HTTP/1.1\r\nhost: x\r\n${close}\r\n`, 401],
+    ['for a proxy', `CONNECT example.com:443 HTTP/1.1\r\nhost: example.com\r\n\r\n`, 400],
     ['to no path', `OPTIONS * HTTP/1.1\r\nhost: x\r\n${close}\r\n`, 401],
   ])('to a request %s', async (_name, request, status) => {
     const answer = await exchange(request)

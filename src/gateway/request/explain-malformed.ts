@@ -28,5 +28,6 @@ export function explainMalformed({ code, reason = '' }: ParserError): Fault {
   // The same code stands for a body that has a length besides its chunks.
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && !reason.includes('Content-Length'))
     return fault('unsupported_transfer')
+  if (code === 'CONNECT') return fault('invalid_request', 'The gateway is no proxy. Send requests to its own paths.')
   return fault('invalid_request', 'This is no valid HTTP/1.1 request.')
 }

@@ -72,6 +72,8 @@ function refuseUnknown({ gateway }: Arrival, presented: string): Fault {
 function checkHead({ request }: Arrival): Fault | null {
   const { host, 'transfer-encoding': coding } = request.headers
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return fault('unsupported_transfer')
+  // A proxy that speaks it knows no chunks, and would take them for the next request (RFC 9112, 6.1).
+  if (coding !== undefined && request.httpVersion === '1.0') return fault('unsupported_transfer', chunksBefore)
   if (host === undefined && request.httpVersion === '1.1')
     return fault('invalid_request', 'The request has no Host header; HTTP/1.1 asks for one.')
   // Two are joined like any header; the addresses that clients are told are made of it.
@@ -98,6 +100,7 @@ function checkPath({ gateway, request, path, lane, match, trace }: Arrival): { l
   return { lane, match }
 }
 
+const chunksBefore = 'HTTP/1.0 knows no transfer-encoding. Send the body with a content-length, or use HTTP/1.1.'
 const webrtcUnseen: Signal = Object.freeze({
   rule: 'webrtc',
   verdict: 'note',
