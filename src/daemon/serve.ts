@@ -23,6 +23,7 @@ import { makeDirectory } from './make-directory.ts'
 import { ManifestReader } from './manifest-reader.ts'
 import { hearOwnFault } from './own-fault.ts'
 import { consoleSettings, Reloader } from './reload.ts'
+import { requireDescriptors } from './require-descriptors.ts'
 
 export interface ServeOptions {
   settings: Settings
@@ -73,6 +74,7 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
 
 async function startParts(options: ServeOptions, begun: AsyncDisposableStack): Promise<Serving> {
   const { settings, version, demo, wantsRecoveryKey, log, writeLog } = options
+  requireDescriptors()
   const certificates = readCertificates(settings)
   announceCertificates(certificates, log)
   // Thread numbers and sequences name the segments within a boot, so only the boot must never come twice.

@@ -59,7 +59,9 @@ export function createGatewayServer(traffic: Traffic, certificate: ServerCertifi
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
     acceptSocket(traffic, { request, socket, head }),
   )
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => rejectMalformed(traffic, { code: 'CONNECT' }, socket))
+  server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    rejectMalformed(traffic, { code: 'CONNECT' }, socket),
+  )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => rejectMalformed(traffic, error, socket))
   return server
 }

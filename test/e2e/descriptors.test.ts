@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { executable } from '../support/executable.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 let gateway: TestGateway
@@ -40,6 +42,13 @@ async function call(): Promise<string> {
   await new Promise((resolve) => socket.once('close', resolve))
   return text
 }
+
+it('a gateway that could only refuse does not start, and says what it needs', () => {
+  const command = ['prlimit', '--nofile=64:64', executable, 'serve', '--data-dir', '/nonexistent']
+  const { status, stderr } = spawnSync(command[0] ?? '', command.slice(1), { encoding: 'utf8' })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/may open 64 files, too few to serve requests\nAllow at least \d+, .*LimitNOFILE=/)
+})
 
 describe('a gateway with few descriptors left', () => {
   it('says so itself to everybody whom it cannot serve, and blames no provider', async () => {

@@ -75,7 +75,7 @@ export class Descriptors {
     const now = performance.now()
     if (now - this.#lookedAt > lookEveryMs) {
       this.#lookedAt = now
-      this.#limit = readLimit() ?? this.#limit
+      this.#limit = readDescriptorLimit() ?? this.#limit
     }
     return this.#limit
   }
@@ -114,7 +114,8 @@ function reserveOf(limit: number): number {
   return Math.min(largestReserve, Math.max(smallestReserve, Math.floor(limit / 8)))
 }
 
-function readLimit(): number | null {
+/** Of the process; null: nobody knows. */
+export function readDescriptorLimit(): number | null {
   try {
     const line = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return line === undefined ? Number.POSITIVE_INFINITY : Number(line)
