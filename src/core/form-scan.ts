@@ -240,7 +240,11 @@ function readPartName(
   if (!isWanted(wanted, name)) {
     const meant = plain(name)
     const odd = isWanted(wanted, meant) && (!isFile || wanted.has(meant))
-    return odd ? { wrong: `the name ${meant} is escaped or in other letters` } : { wanted: null, part }
+    if (odd) return { wrong: `the name ${meant} is escaped or in other letters` }
+    // As a list or a map of it, which some parsers make one field of.
+    const [root = ''] = meant.split('[', 1)
+    const isListed = wanted.has(root) && !wanted.has(rootForm(root))
+    return isListed ? { wrong: `the field ${root} is named in brackets` } : { wanted: null, part }
   }
   // Such a field may be a file as well as name one.
   if (isFile) return wanted.has(name) ? { wrong: `the field ${name} is sent as a file` } : { wanted: null, part }
@@ -272,7 +276,8 @@ function isEncoded(headers: readonly [string, string][]): boolean {
 }
 
 function plain(name: string): string {
-  const unescaped = name.replaceAll('\\', '')
+  // PHP takes a name in single quotes for one without.
+  const unescaped = name.replaceAll(/[\\']/g, '')
   try {
     return foldName(decodeURIComponent(unescaped)).trim()
   } catch {

@@ -46,6 +46,8 @@ const neverDown: [string, string][] = [
   ['x-envoy-upstream-service-time', 'canary'],
   ['alt-svc', 'h3="canary:443"'],
   ['strict-transport-security', 'max-age=1'],
+  ['clear-site-data', '"cookies", "canary"'],
+  ['reporting-endpoints', 'default="https://canary"'],
   ['proxy-authenticate', 'Basic realm=canary'],
   ['x-hop-down', 'canary'],
 ]

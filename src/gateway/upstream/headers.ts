@@ -62,6 +62,9 @@ const keptFromClient = new Set([
   'strict-transport-security',
   'nel',
   'report-to',
+  'reporting-endpoints',
+  // A browser would forget what it holds of the gateway's whole host, an operator's session too.
+  'clear-site-data',
   'openai-organization',
   'openai-project',
   'anthropic-organization-id',
