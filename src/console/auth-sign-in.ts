@@ -52,7 +52,7 @@ async function signInWithLink({ signIn, source, body }: AuthCall): Promise<AuthA
 
 async function createPasskeyOptions(call: AuthCall): Promise<AuthAnswer> {
   const passkeys = await call.lazy.passkeys()
-  return { value: await passkeys.signInOptions(siteOf(call)) }
+  return { value: await passkeys.signInOptions(siteOf(call), call.source) }
 }
 
 async function signInWithPasskey(call: AuthCall): Promise<AuthAnswer> {
@@ -64,7 +64,7 @@ const oidcCookie = 'oidc'
 
 async function beginOidc(call: AuthCall): Promise<AuthAnswer> {
   rejectInsecure(call.source)
-  const { token, url } = await (await providerOf(call)).begin(callbackOf(call))
+  const { token, url } = await (await providerOf(call)).begin(callbackOf(call), call.source.address)
   // Not `Strict`: the browser returns from another site.
   const cookie = writeCookie(cookieName(call.source.host, oidcCookie), token, oidcMinutes * 60, 'Lax')
   return { cookies: [cookie], location: url }

@@ -48,7 +48,7 @@ export class Account {
     if (operator.totpSealed !== null)
       throw new SignInRefused('refused', 'An authenticator is already set up.', 'Remove it first.')
     const made = await makeTotp(operator)
-    this.#unconfirmed.put(operator.id, made.secret)
+    this.#unconfirmed.put(operator.id, made.secret, operator.id)
     return made
   }
 

@@ -42,7 +42,7 @@ export class Oidc {
     this.#settings = settings
   }
 
-  async begin(redirectUri: string): Promise<OidcStart> {
+  async begin(redirectUri: string, address: string): Promise<OidcStart> {
     const configuration = await this.#configure()
     const token = mintToken()
     const begin = {
@@ -51,7 +51,7 @@ export class Oidc {
       verifier: client.randomPKCECodeVerifier(),
       redirectUri,
     }
-    this.#begun.put(hashToken(token), begin)
+    this.#begun.put(hashToken(token), begin, address)
     const url = client.buildAuthorizationUrl(configuration, {
       redirect_uri: redirectUri,
       scope: this.#settings.scopes.join(' '),

@@ -31,9 +31,9 @@ export class Passkeys {
     this.#signIn = signIn
   }
 
-  async signInOptions({ id }: PasskeySite): Promise<object> {
+  async signInOptions({ id }: PasskeySite, { address }: RequestOrigin): Promise<object> {
     const options = await generateAuthenticationOptions({ rpID: id, userVerification: 'required' })
-    this.#challenges.put(options.challenge, '')
+    this.#challenges.put(options.challenge, '', address)
     return options
   }
 
@@ -68,7 +68,7 @@ export class Passkeys {
       supportedAlgorithmIDs: algorithms,
       excludeCredentials: passkeys.map(({ credentialId, transports }) => ({ id: credentialId, ...known(transports) })),
     })
-    this.#challenges.put(options.challenge, operator.id)
+    this.#challenges.put(options.challenge, operator.id, operator.id)
     return options
   }
 
