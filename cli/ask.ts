@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { fillIn } from '../src/admin/contract/fill-in.ts'
 import { readBounded, tooLong } from '../src/core/bounded-text.ts'
+import { errorCode } from '../src/core/caught.ts'
 import { CommandFault, exitStatus, usageFault } from './fault.ts'
 import { type ParsedFlags, readValue } from './flags.ts'
 import { canAsk, type Io } from './io.ts'
@@ -91,7 +92,7 @@ async function readSource(field: Field, source: TypedSecretSource, io: Io): Prom
 }
 
 function refuse({ name }: Extract<TypedSecretSource, { name: string }>, error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  const code = errorCode(error) ?? 'unknown'
   throw usageFault(`${name} cannot be read (${code}).`, 'Check the path and the permissions of the file.')
 }
 

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readBounded, tooLong } from '../src/core/bounded-text.ts'
+import { errorCode } from '../src/core/caught.ts'
 import { fileOfVariable, variablesIn } from '../src/core/variables.ts'
 import { CommandFault, usageFault } from './fault.ts'
 import type { Io } from './io.ts'
@@ -45,7 +46,7 @@ async function readText(path: string): Promise<string> {
 
 function refuse(path: string, error: unknown): never {
   if (error instanceof CommandFault) throw error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  const code = errorCode(error) ?? 'unknown'
   if (code === 'ENOENT') throw usageFault(`${path} does not exist.`, 'Name a file or a directory of files.')
   throw usageFault(`${path} cannot be read (${code}).`, 'Check the permissions of the file.')
 }

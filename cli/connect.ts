@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCaller } from '../src/admin/client-calls.ts'
+import { errorCode } from '../src/core/caught.ts'
 import { catalog } from './catalog.ts'
 import { CommandFault, exitStatus } from './fault.ts'
 import type { Connect } from './run.ts'
@@ -38,7 +39,7 @@ function hasDied(dataDirectory: string): boolean {
     return /\) Z [^)]*$/.test(readText(`/proc/${processId}/stat`) ?? '')
   } catch (error) {
     // Any other failure is that of a process that is there and somebody else's.
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+    return errorCode(error) === 'ESRCH'
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { errorCode } from '../src/core/caught.ts'
 import { CommandFault, exitStatus, Interrupted } from './fault.ts'
 import type { FileName } from './file-name.ts'
 import type { Io } from './io.ts'
@@ -96,7 +97,7 @@ async function receive(
 }
 
 function refusePlace(part: string, error: unknown): never {
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  const reason = errorCode(error) ?? String(error)
   throw new CommandFault(`${part} cannot be written (${reason}).`, 'Name a file in a directory that you can write to.')
 }
 

@@ -1,3 +1,5 @@
+import { errorText } from '../src/core/caught.ts'
+
 /** Exit statuses (product.md section 5); 130 is the shell's own word for Ctrl-C. */
 export const exitStatus = {
   done: 0,
@@ -45,7 +47,7 @@ export interface FaultReport {
 /** Everything that can end a command, in the same three parts. A fault of any other room is read by its `hint` and `exitStatus`. */
 export function reportFault(error: unknown): FaultReport {
   if (isAnsweredError(error)) return reportAnswer(error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   const name = error instanceof Error ? error.name : ''
   const status =
     numberIn(error, 'exitStatus') ?? (name === 'GatewayNotRunning' ? exitStatus.notRunning : exitStatus.failed)

@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty'
 import { readBounded, tooLong } from '../src/core/bounded-text.ts'
+import { errorCode } from '../src/core/caught.ts'
 import { Interrupted, OutputClosed, usageFault } from './fault.ts'
 import type { EnvironmentVariables, Io, Output, Prompter } from './io.ts'
 
@@ -47,7 +48,7 @@ function openOutput(open: () => NodeJS.WriteStream, isTerminal: boolean): Output
       new Promise((resolve, reject) => {
         stream().write(text, (error) => {
           if (!error) resolve()
-          else reject('code' in error && error.code === 'EPIPE' ? new OutputClosed() : error)
+          else reject(errorCode(error) === 'EPIPE' ? new OutputClosed() : error)
         })
       }),
   }

@@ -9,6 +9,7 @@ import {
   formatValue,
   valueAt,
 } from '../src/admin/contract/show-value.ts'
+import { errorText } from '../src/core/caught.ts'
 import { describeMissing } from '../src/core/degraded.ts'
 import { clip, toAscii } from './clip.ts'
 import { wrap } from './lines.ts'
@@ -157,7 +158,7 @@ function drawScreen(session: TuiSession, area: DrawArea): string[] {
     return session.screen.draw(area)
   } catch (error) {
     // An answer of another version may have another form: the rest stays of use.
-    const said = error instanceof Error ? error.message : String(error)
+    const said = errorText(error)
     return [area.theme.paint('bad', 'Cannot show this.'), ...wrap(said, area.width).slice(0, 8)]
   }
 }

@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import type { AdminClient } from '../../src/admin/client.ts'
+import { errorText } from '../../src/core/caught.ts'
 import type { HostileCase } from './case.ts'
 import { fill, MB, values } from './shapes.ts'
 import type { Stage } from './stage.ts'
@@ -41,7 +42,7 @@ async function describeOutcome(call: Promise<unknown>): Promise<string> {
     return 'done'
   } catch (error) {
     if (error instanceof ORPCError) return `${error.status} ${error.code}`
-    return error instanceof Error ? error.message : String(error)
+    return errorText(error)
   }
 }
 

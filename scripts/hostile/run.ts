@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorText } from '../../src/core/caught.ts'
 import { bundle } from '../bundle.ts'
 import { answerCases } from './answers.ts'
 import type { HostileCase } from './case.ts'
@@ -73,7 +74,7 @@ function fillRecords(dataDirectory: string): void {
 async function runCase(stage: HostileStage, { area, name, run }: HostileCase): Promise<Result> {
   await stage.heal()
   const begun = Date.now()
-  const outcome = await run(stage).catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+  const outcome = await run(stage).catch(errorText)
   const seconds = (Date.now() - begun) / 1000
   return { area, name, outcome, seconds, worst: await stage.worstSince(begun) }
 }

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { errorCode } from '../core/caught.ts'
 import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
 import { AnswerLost, GatewayNotRunning, OperationFailed, SocketForbidden } from './client-fault.ts'
 import { socketHost } from './contract/socket-host.ts'
@@ -131,7 +132,7 @@ const dialFailures = [
 
 /** The call was never sent, so it may be sent again. */
 function isDialFailure(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && dialFailures.includes(String(error.code)) && !isUnderWay(error)
+  return error instanceof Error && dialFailures.includes(errorCode(error) ?? '') && !isUnderWay(error)
 }
 
 /** The connection stood, and the call may have arrived. */
@@ -146,7 +147,7 @@ function notRunning({ destination, startHint }: CallerOptions, cause: unknown): 
 }
 
 function asForbidden(error: unknown, destination: Destination): SocketForbidden | null {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCode(error) ?? ''
   return destination.kind === 'socket' && ['EACCES', 'EPERM'].includes(code)
     ? new SocketForbidden(destination.path, error)
     : null
@@ -156,7 +157,7 @@ const untrusted = /^(CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
 /** Somebody answers, but not with a certificate that says who it is. */
 function asTrustFault(error: unknown, destination: Destination): GatewayNotRunning | null {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCode(error) ?? ''
   if (destination.kind !== 'remote' || !untrusted.test(code)) return null
   const hint = 'Add the certificate of its issuer to the file that $NODE_EXTRA_CA_CERTS names.'
   return new GatewayNotRunning(`${destination.url.origin} that can be trusted (${code})`, error, hint)
@@ -168,7 +169,7 @@ type Lose = (error: unknown) => unknown
 const cutOff = ['ECONNRESET', 'EPIPE']
 
 function asLost(error: unknown, hint = 'Check that it is running: spgw status'): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCode(error) ?? ''
   const isLost = cutOff.includes(code) || (error instanceof Error && isUnderWay(error))
   return isLost ? new AnswerLost(error, hint) : error
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestOptions } from 'node:http'
+import { errorCode } from '../core/caught.ts'
 import { socketHost } from './contract/socket-host.ts'
 
 /** How a gateway is, as a probe needs it. */
@@ -65,7 +66,7 @@ function read({ status, body }: ProbeAnswer, listener: string): ProbeResult {
 }
 
 function explain(error: unknown, socketPath: string, listener: string | null, timeoutMs: number): ProbeResult {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCode(error) ?? ''
   const name = error instanceof Error ? error.name : ''
   if (name === 'TimeoutError' || code === 'ABORT_ERR')
     return unwell('no answer', `no answer within ${timeoutMs} ms`, listener)

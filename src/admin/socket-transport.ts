@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent } from 'undici'
+import { errorCode } from '../core/caught.ts'
 import type { ClientTransport } from './client.ts'
 import { GatewayNotRunning } from './client-fault.ts'
 import { socketHost } from './contract/socket-host.ts'
@@ -61,6 +62,6 @@ async function sendOnce(request: Request, body: string, agent: Agent): Promise<R
 }
 
 function isDialFailure(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = errorCode(error)
   return code === 'ENOENT' || code === 'ECONNREFUSED'
 }

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { errorText } from '../core/caught.ts'
 import type { NodeCondition } from '../core/node-condition.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { LimitWant } from '../policy/limits/limit-counters.ts'
@@ -146,7 +147,7 @@ export class ClusterLink {
     this.#reason = ended
     worker.on('message', (message) => this.#receive(message))
     worker.on('error', (error) => {
-      this.#reason = `the cluster thread crashed: ${error instanceof Error ? error.message : error}`
+      this.#reason = `the cluster thread crashed: ${errorText(error)}`
     })
     worker.on('exit', () => this.#end())
     return worker

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { errorText } from '../core/caught.ts'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import { newId } from '../core/ids.ts'
 import type { BookedAmount } from '../core/journal-format.ts'
@@ -372,7 +373,7 @@ export class Membership {
 }
 
 function refuseRest(error: unknown): never {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = errorText(error)
   throw new StoreConflict(
     `this gateway is alone again, but PostgreSQL still holds the cluster (${reason})`,
     'Drop it there, as the owner of the schema: drop schema spgw cascade',

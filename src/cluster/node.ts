@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { errorText } from '../core/caught.ts'
 import type { NodeCondition, NodeStanding } from '../core/node-condition.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { Keyring } from '../sealing/keyring.ts'
@@ -305,7 +306,7 @@ export class ClusterNode {
   }
 
   #fallBehind(sequence: number, error: unknown): StoreReadOnly {
-    const reason = `a change of the cluster cannot be made here: ${error instanceof Error ? error.message : error}`
+    const reason = `a change of the cluster cannot be made here: ${errorText(error)}`
     if (reason !== this.behind) this.#parts.log.error(reason, { sequence })
     this.behind = reason
     this.#parts.onTrouble(reason)
@@ -350,7 +351,7 @@ export class ClusterNode {
 
   #meet(): void {
     this.#meeting ??= this.#meetOnce()
-      .catch((error: unknown) => this.#setTrouble(error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) => this.#setTrouble(errorText(error)))
       .finally(() => {
         this.#meeting = null
         // What is wrong may be put right there without the connection being lost: a right, a table, the cluster itself.

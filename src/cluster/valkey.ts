@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Redis } from 'iovalkey'
+import { errorText } from '../core/caught.ts'
 import { explainLoss } from './explain-loss.ts'
 import type { ValkeyAddress, ValkeyFacts } from './protocol.ts'
 
@@ -77,7 +78,7 @@ export class Valkey {
       this.#isRefused = false
       return output
     } catch (error) {
-      this.#refuse(error instanceof Error ? error.message : String(error))
+      this.#refuse(errorText(error))
       throw error
     }
   }

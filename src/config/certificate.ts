@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { errorCode } from '../core/caught.ts'
 import { Secret } from '../core/secret.ts'
 import type { TlsFiles } from './settings.ts'
 import { SettingsRefused } from './settings-refused.ts'
@@ -36,7 +37,7 @@ function readPem(setting: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = errorCode(error) ?? 'unknown'
     return refuse(setting, path, code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`)
   }
 }

@@ -8,6 +8,7 @@ import type { KeepTimes, LimitsStart, PostgresAddress, ValkeyAddress } from '../
 import { notYet } from '../cluster/troubles.ts'
 import type { ClusterSettings, ValkeySettings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
+import { errorCode } from '../core/caught.ts'
 import type { AllowanceWant } from '../policy/limits/allowance.ts'
 import type { LimitCounters, LimitWant } from '../policy/limits/limit-counters.ts'
 import type { LimitMemory } from '../policy/limits/limit-memory.ts'
@@ -240,7 +241,7 @@ function readAuthority(path: string, setting: string): string {
   try {
     authority = readFileSync(path, 'utf8')
   } catch (error) {
-    throw refuse(`cannot be read (${error instanceof Error && 'code' in error ? String(error.code) : String(error)})`)
+    throw refuse(`cannot be read (${errorCode(error) ?? String(error)})`)
   }
   // OpenSSL passes over what is none, and then trusts nobody.
   if (!authority.includes('-----BEGIN CERTIFICATE-----')) throw refuse('has no certificate in PEM')

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { ClusterFace, Runtime, SentCall, SentPiece } from '../admin/handlers/context.ts'
 import type { Settings } from '../config/settings.ts'
+import { errorText } from '../core/caught.ts'
 import type { PartName } from '../core/degraded.ts'
 import { Liveness } from '../core/turn-watch.ts'
 import type { TrafficEvent } from '../gateway/gateway.ts'
@@ -311,10 +312,7 @@ export class ControlPlane {
   /** A store that is sick at the end stops nobody from ending: the journal keeps what it does not take. */
   async #storeRest(): Promise<void> {
     const { foundation, log } = this.#options
-    const reason = await foundation.store.ingest().then(
-      () => null,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    )
+    const reason = await foundation.store.ingest().then(() => null, errorText)
     if (reason !== null) log.warn('records wait in the journal until the next start', { reason })
     if (this.#lost() > 0) log.error('the journal could not be written', { entries_lost: this.#lost() })
   }

@@ -1,4 +1,5 @@
 import { readBounded, tooLong } from '../core/bounded-text.ts'
+import { errorCode, errorText } from '../core/caught.ts'
 import { escapeControls } from '../core/escape-controls.ts'
 import type { Converted, LeftOut } from '../import/converted.ts'
 import type { CommandIo, DaemonCommand } from './local-command.ts'
@@ -61,7 +62,7 @@ async function refuseEmpty({ left }: Converted, format: string, name: string, io
 async function readText(path: string): Promise<string> {
   const { createReadStream } = await import('node:fs')
   const text = await readBounded(createReadStream(path)).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = errorCode(error) ?? 'unknown'
     throw new ImportRefused(`${path} cannot be read (${code}).`, 'Give a file that you can read.')
   })
   if (text === null) throw new ImportRefused(`${path} ${tooLong}.`, 'Give the configuration file alone.')
@@ -75,10 +76,7 @@ async function parse(text: string, name: string): Promise<File> {
   try {
     return parseSettingsFile(text, name)
   } catch (error) {
-    throw new ImportRefused(
-      error instanceof Error ? error.message : String(error),
-      'Fix the file: it is neither YAML nor JSON, or not one object.',
-    )
+    throw new ImportRefused(errorText(error), 'Fix the file: it is neither YAML nor JSON, or not one object.')
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSea } from 'node:sea'
+import { errorCode } from '../core/caught.ts'
 
 declare const __BUNDLED__: boolean | undefined
 /** Of the addon, SHA-256 in hex: what stands in the data directory is compared without reading the executable's copy. */
@@ -39,7 +40,7 @@ function holds(path: string, hash: string): boolean {
   try {
     return hashFile(path) === hash
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    if (errorCode(error) === 'ENOENT') return false
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { errorText } from '../core/caught.ts'
 import type { Secret } from '../core/secret.ts'
 import type { TrafficEvent } from '../gateway/gateway.ts'
 import type { CheckResult, ProviderKind, ProviderTarget, Transport } from '../providers/contract.ts'
@@ -196,7 +197,7 @@ export class ReadinessKeeper {
       this.#schedule(providerId, intervalMs)
       this.#ports.log.error('check failed', {
         provider: providerId,
-        reason: error instanceof Error ? error.message : String(error),
+        reason: errorText(error),
       })
     } finally {
       this.#checking.delete(providerId)

@@ -1,6 +1,7 @@
 import { compareSettings } from '../config/compare.ts'
 import { logLevels, type Settings } from '../config/settings.ts'
 import type { ConsoleSettings } from '../console/listener.ts'
+import { errorText } from '../core/caught.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import {
   announceCertificates,
@@ -78,7 +79,7 @@ export class Reloader {
   }
 
   #refuse(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     const { control, log } = this.#parts
     log.error('configuration not reloaded: the previous one stays in use', { reason })
     control.reportConfiguration(`the new settings are invalid; the previous ones stay in use: ${reason}`)

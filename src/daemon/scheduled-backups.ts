@@ -2,6 +2,7 @@ import { open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BackupEvent } from '../admin/contract/backup.ts'
 import type { BackupSchedule, Settings } from '../config/settings.ts'
+import { errorText } from '../core/caught.ts'
 import type { Log } from './log.ts'
 import { makeDirectory } from './make-directory.ts'
 
@@ -110,7 +111,7 @@ export class ScheduledBackups {
   }
 
   #fail(error: unknown, changes: number): void {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     // Of settings that no longer hold, such as a directory that was corrected meanwhile.
     if (changes !== this.#changes) return this.#options.log.warn('a scheduled backup failed', { reason })
     this.#notBefore = this.#now() + retryMs

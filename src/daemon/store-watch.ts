@@ -1,3 +1,4 @@
+import { errorText } from '../core/caught.ts'
 import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
 import type { StoreClient, StoreHealth } from '../store/api.ts'
 import type { Log } from './log.ts'
@@ -51,7 +52,7 @@ export class StoreWatch {
       this.#options.onDegraded(health.degraded)
       this.#reportSetAside(health.setAside)
     } catch (error) {
-      this.#options.onDegraded(error instanceof Error ? error.message : String(error))
+      this.#options.onDegraded(errorText(error))
     } finally {
       timeout.cancel()
       this.#asking = false

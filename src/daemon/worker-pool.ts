@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
+import { errorText } from '../core/caught.ts'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { Writers } from '../core/journal-format.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
@@ -268,14 +269,14 @@ export class WorkerPool implements SnapshotAudience {
       worker = this.#start()
     } catch (error) {
       // The machine has no room for another thread now; those that run go on.
-      return this.#lose({ thread: this.#nextThread - 1, startedAt: Date.now() }, describe(error))
+      return this.#lose({ thread: this.#nextThread - 1, startedAt: Date.now() }, errorText(error))
     }
     try {
       // A drain in progress would close the connections that this thread accepts now.
       if (!(await this.#prepare(worker)) || this.#draining) return
       await worker.listen()
     } catch (error) {
-      worker.crashing = describe(error)
+      worker.crashing = errorText(error)
       this.#lose(worker, worker.crashing)
       await worker.end()
       return
@@ -316,8 +317,4 @@ export class WorkerPool implements SnapshotAudience {
   #wake(): void {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

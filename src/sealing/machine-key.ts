@@ -1,6 +1,7 @@
 import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode, errorText } from '../core/caught.ts'
 import { crc32 } from '../core/crc32.ts'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import {
@@ -70,7 +71,7 @@ function openNewFile(path: string): number {
   try {
     return openSync(path, 'wx', 0o600)
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error
+    if (errorCode(error) !== 'EEXIST') throw error
     throw new MachineKeyExists(`${path} already exists; it was not changed.`, 'Use it, or move it away first.')
   }
 }
@@ -112,14 +113,14 @@ function readKeyFile(path: string, sources: MachineKeySources): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) {
+    if (errorCode(error) === 'ENOENT') {
       const hint =
         path === sources.explicitPath
           ? 'Put the key there, or correct the setting that names this path.'
           : 'Restore it from your copy. For a new data directory, `spgw init` creates one.'
       throw new MachineKeyMissing(`There is no machine key at ${path}.`, hint)
     }
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     throw new MachineKeyUnreadable(
       `The machine key cannot be read: ${reason}.`,
       `Let the user that runs spgw read ${path}.`,
@@ -147,8 +148,4 @@ function keyIdOf(bytes: Buffer): string {
 
 function checksum(line: string): string {
   return crc32(Buffer.from(line)).toString(16).padStart(8, '0')
-}
-
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

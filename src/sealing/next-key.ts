@@ -1,8 +1,9 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { errorCode } from '../core/caught.ts'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import { checkWitness, type Keyring, makeKeyring } from './keyring.ts'
-import { createMachineKey, hasCode, type MachineKey, machineKeyFile, parseMachineKey } from './machine-key.ts'
+import { createMachineKey, type MachineKey, machineKeyFile, parseMachineKey } from './machine-key.ts'
 import { MachineKeyExists, MachineKeyWrong, RotationRefused } from './seal-error.ts'
 
 /**
@@ -73,7 +74,7 @@ function loadNextKey(dataDirectory: string): MachineKey | null {
   try {
     return parseMachineKey(readFileSync(path, 'utf8'), path)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null
+    if (errorCode(error) === 'ENOENT') return null
     throw error
   }
 }

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { errorText } from '../core/caught.ts'
 import type { SettledHold } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
@@ -252,7 +253,7 @@ class Calls {
         return life
       },
       (error: unknown) => {
-        const reason = `the store cannot restart: ${error instanceof Error ? error.message : String(error)}`
+        const reason = `the store cannot restart: ${errorText(error)}`
         if (this.#closing === null) this.#pause = setTimeout(() => this.#revive(), longestPauseMs)
         throw new StoreDegraded(reason)
       },

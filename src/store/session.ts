@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { errorText } from '../core/caught.ts'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import type { Writers } from '../core/journal-format.ts'
 import type { PurgeQuestion, PurgeSlice, StoredSnapshot, StoreHealth } from './api.ts'
@@ -203,7 +204,7 @@ export class StoreSession {
   #noteUnread(error: unknown): number {
     // A database that cannot be written says so itself, and stops saying so by itself.
     if (this.#store.connection.trouble === null)
-      this.#ingestTrouble = `the journal is not being read: ${error instanceof Error ? error.message : String(error)}`
+      this.#ingestTrouble = `the journal is not being read: ${errorText(error)}`
     return 0
   }
 
@@ -225,7 +226,7 @@ export class StoreSession {
       reachFaultPoint('checkpoint.after')
       this.#checkpointTrouble = null
     } catch (error) {
-      this.#checkpointTrouble = `no checkpoint: ${error instanceof Error ? error.message : String(error)}`
+      this.#checkpointTrouble = `no checkpoint: ${errorText(error)}`
     }
   }
 }

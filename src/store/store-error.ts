@@ -1,3 +1,5 @@
+import { errorCode } from '../core/caught.ts'
+
 /** It exists already, is still in use, or is gone; the message names what, and by whom. */
 export class StoreConflict extends Error {
   override readonly name = 'StoreConflict'
@@ -136,6 +138,6 @@ export function isBusy(error: unknown): boolean {
 }
 
 function sqliteCode(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null
-  return error.code.startsWith('SQLITE_') ? error.code : null
+  const code = errorCode(error)
+  return code?.startsWith('SQLITE_') ? code : null
 }

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { errorText } from '../core/caught.ts'
 import type { SchemaUpgrade } from './api.ts'
 import type { StoreMessage, StoreNews, StoreRequest } from './protocol.ts'
 import { fromPlainError, StoreDegraded } from './store-error.ts'
@@ -36,7 +37,7 @@ export class StoreLife {
     this.#opening.promise.catch(() => {})
     worker.on('message', (message) => this.#receive(message))
     worker.on('error', (error) => {
-      this.#reason = `the store thread crashed: ${error instanceof Error ? error.message : error}`
+      this.#reason = `the store thread crashed: ${errorText(error)}`
     })
     worker.on('exit', () => {
       this.#end()

@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/server'
+import { errorCode } from '../../core/caught.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { SealError } from '../../sealing/seal-error.ts'
 import {
@@ -64,9 +65,9 @@ const diskTroubles: Record<string, string> = {
 
 /** Of a file that the gateway writes itself: a machine key, a copy for a backup. */
 function diskTrouble(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null
-  const trouble = ownValue(diskTroubles, error.code)
-  return trouble === undefined ? null : sentence(`${trouble} (${error.code})`)
+  const code = errorCode(error) ?? ''
+  const trouble = ownValue(diskTroubles, code)
+  return trouble === undefined ? null : sentence(`${trouble} (${code})`)
 }
 
 /** By why it cannot be changed here (`src/cluster/troubles.ts`). */

@@ -1,5 +1,6 @@
 import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode } from '../../core/caught.ts'
 import { reserveFile } from '../../core/reserve.ts'
 import { StoreDegraded } from '../../store/store-error.ts'
 import type { AdminContext } from './context.ts'
@@ -32,7 +33,8 @@ export function hasRoom(directory: string, bytes = partBytes): boolean {
     writeFileSync(probe, Buffer.alloc(bytes), { mode: 0o600 })
     return true
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+    const code = errorCode(error)
+    return code !== 'ENOSPC' && code !== 'EDQUOT'
   } finally {
     rmSync(probe, { force: true })
   }

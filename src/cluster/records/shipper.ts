@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
+import { errorText } from '../../core/caught.ts'
 import {
   type OutboxBatch,
   type OutboxMark,
@@ -286,7 +287,7 @@ export class Shipper {
     try {
       return { question, output: await this.#options.ask(asked) }
     } catch (error) {
-      return { question, failure: error instanceof Error ? error.message : String(error) }
+      return { question, failure: errorText(error) }
     }
   }
 

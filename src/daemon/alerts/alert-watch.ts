@@ -1,4 +1,5 @@
 import type { AdminParts } from '../../admin/handlers/context.ts'
+import { errorText } from '../../core/caught.ts'
 import { newId } from '../../core/ids.ts'
 import type { TrafficTally } from '../../core/traffic-tally.ts'
 import type { Transport } from '../../providers/contract.ts'
@@ -75,7 +76,7 @@ export class AlertWatch {
   /** Never rejects: a store in trouble is asked again at the next look. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
-      .catch((error: unknown) => this.#options.log.warn('alerts were not looked at', { reason: describe(error) }))
+      .catch((error: unknown) => this.#options.log.warn('alerts were not looked at', { reason: errorText(error) }))
       .finally(() => {
         this.#looking = null
       })
@@ -123,7 +124,7 @@ export class AlertWatch {
     }
     // Nobody waits: a receiver may stall for long, and the next look finds what is left.
     this.sendDue().catch((error: unknown) =>
-      this.#options.log.warn('alerts were not sent', { reason: describe(error) }),
+      this.#options.log.warn('alerts were not sent', { reason: errorText(error) }),
     )
   }
 
@@ -177,7 +178,7 @@ export class AlertWatch {
       const receiver = JSON.parse(keyring.open(alert.sealed, `alert:${alert.id}`).reveal()) as Receiver
       return await send(await transport(), writeRequest(delivery, alert.format, receiver, this.#now()))
     } catch (error) {
-      return { status: null, reason: describe(error) }
+      return { status: null, reason: errorText(error) }
     }
   }
 
@@ -194,8 +195,4 @@ function makeDelivery(alertId: string, message: AlertDelivery['message'], now: n
   const createdAt = new Date(now).toISOString()
   const untried = { state: 'pending', tries: 0, endedAt: null, status: null, reason: null } as const
   return { id: newId('msg', now), alertId, message, createdAt, nextAt: createdAt, ...untried }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatBytes } from '../../admin/contract/show-value.ts'
 import type { Settings } from '../../config/settings.ts'
+import { errorCode, errorText } from '../../core/caught.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { ok, problem } from '../../core/diagnostic.ts'
 import { groupDigits } from '../../core/units.ts'
@@ -60,14 +61,14 @@ async function readDatabase(path: string, nativeBinding: string | undefined): Pr
   try {
     return await checkDatabase({ path, ...(nativeBinding === undefined ? {} : { nativeBinding }) })
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = errorText(error)
     return problem('database', `${path} cannot be read: ${message}`, remedyFor(error))
   }
 }
 
 /** Only what is damaged is worth a backup: it takes away what came since. */
 export function remedyFor(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCode(error) ?? ''
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return 'End the other program that has it open, then check again.'
   if (/^SQLITE_(CANTOPEN|PERM|READONLY|AUTH)/.test(code))
     return 'Let the user of spgw read and write it; as that user or as root, check again: sudo spgw doctor.'

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Settings } from '../../config/settings.ts'
+import { errorText } from '../../core/caught.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { ok, problem, warning } from '../../core/diagnostic.ts'
 
@@ -22,7 +23,7 @@ async function checkAddress(name: 'gateway' | 'console', host: string, port: num
     await claimPort(host, port)
     return ok(`${name} address`, `${address} is free`)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = errorText(error)
     return problem(
       `${name} address`,
       message,

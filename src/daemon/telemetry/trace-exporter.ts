@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TelemetrySettings } from '../../config/settings.ts'
+import { errorText } from '../../core/caught.ts'
 import type { Transport } from '../../providers/contract.ts'
 import type { StoreClient } from '../../store/api.ts'
 import type { Log } from '../log.ts'
@@ -108,7 +109,7 @@ export class TraceExporter {
   /** Exports what waits, batch by batch, until nothing does or an export fails. Never rejects. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
-      .catch((error: unknown) => this.#fail(describe(error), null))
+      .catch((error: unknown) => this.#fail(errorText(error), null))
       .finally(() => {
         this.#looking = null
       })
@@ -189,8 +190,4 @@ function describeRejected(sent: Exclude<ExportOutcome, { outcome: 'unavailable' 
   if (sent.outcome === 'rejected') return `the collector rejected ${records} requests: ${sent.reason}`
   if (sent.rejectedSpans === 0) return null
   return `the collector rejected ${sent.rejectedSpans} spans${sent.message === null ? '' : `: ${sent.message}`}`
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
 import type { BodyHead, BodyNote, BodyPart, CapturedBody } from '../../core/capture.ts'
+import { errorText } from '../../core/caught.ts'
 import type { BodyEntry } from '../../core/journal-format.ts'
 import type { EffectivePolicy } from '../../policy/effective.ts'
 import { type BodyKey, sealBody } from '../../sealing/body-seal.ts'
@@ -92,7 +93,7 @@ class Capture implements BodyTap {
       void journal.append(request)
       if (answer !== null) void journal.append(answer)
     } catch (error) {
-      recordLoss(this.#arrival, error instanceof Error ? error.message : String(error))
+      recordLoss(this.#arrival, errorText(error))
     } finally {
       release?.()
       this.#answer.release()

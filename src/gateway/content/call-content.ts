@@ -1,3 +1,4 @@
+import { errorText } from '../../core/caught.ts'
 import type { ContentAction, ContentSide } from '../../core/content-rules.ts'
 import { type Fault, fault } from '../../core/errors.ts'
 import type { Edit } from '../../core/json-scan.ts'
@@ -103,7 +104,7 @@ function refusal({ policy, rule }: ReadyRule, side: ContentSide, at: string, not
 
 /** Nobody knows what it would have found. */
 export function failedRule(side: ContentSide, error: unknown): Fault {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = errorText(error)
   return fault(
     'policy_denied',
     `A content rule could not look at the ${side}, so it is blocked: ${why}. Ask the operator.`,

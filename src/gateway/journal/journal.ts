@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
+import { errorCode, errorText } from '../../core/caught.ts'
 import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } from '../../core/journal-format.ts'
 import { reserveFile } from '../../core/reserve.ts'
@@ -236,8 +237,8 @@ const diskFaults: Record<string, string> = {
 
 /** Why the journal cannot be written, in words. Without the path: every client of `/readyz` reads it. */
 function describeDiskFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : null
-  if (code === null) return error instanceof Error ? error.message : String(error)
+  const code = errorCode(error)
+  if (code === null) return errorText(error)
   return `${diskFaults[code] ?? 'the journal cannot be written'} (${code})`
 }
 

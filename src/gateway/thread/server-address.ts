@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
+import { errorText } from '../../core/caught.ts'
 import type { ServerCertificate } from './messages.ts'
 
 /** Why TLS cannot be spoken with these, as OpenSSL sees it; null when it can. */
@@ -8,7 +9,7 @@ export function certificateProblem({ cert, key }: Pick<ServerCertificate, 'cert'
     createSecureContext({ cert, key })
     return null
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return errorText(error)
   }
 }
 

@@ -1,5 +1,6 @@
 import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
 import { AddressSet } from '../../addresses/address-set.ts'
+import { errorText } from '../../core/caught.ts'
 import { armThread, reachFaultPoint } from '../../core/fault-point.ts'
 import { Liveness, nowDoing, TurnWatch } from '../../core/turn-watch.ts'
 import { attachCounters, listeners } from '../../policy/counters.ts'
@@ -141,7 +142,7 @@ function accept(apply: () => void): void {
     apply()
     reachFaultPoint('publish.first-swapped')
   } catch (error) {
-    send({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
+    send({ type: 'refused', reason: errorText(error) })
   }
   const { configuration, keysVersion, pricesRevision } = gateway.model
   send({ type: 'has', configuration: configuration.version, keys: keysVersion, prices: pricesRevision })

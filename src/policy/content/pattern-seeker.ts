@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { errorText } from '../../core/caught.ts'
 import { isWithinCharacter } from '../../core/character-pairs.ts'
 import type { Detection } from '../detectors/detector.ts'
 import { readPattern } from './pattern-parts.ts'
@@ -28,7 +29,7 @@ export function wrongPattern(pattern: string): string | null {
     RE2JS.compile(`(?:${partial})\\z`)
     return null
   } catch (error) {
-    return describeWrong(pattern, error instanceof Error ? error.message : String(error))
+    return describeWrong(pattern, errorText(error))
   }
 }
 

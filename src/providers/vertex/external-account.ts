@@ -1,3 +1,4 @@
+import { errorCode } from '../../core/caught.ts'
 import { asObject, asString, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { type Ask, readAddress, TokenRejected } from '../access-token.ts'
 import type { OutboundRequest } from '../contract.ts'
@@ -32,7 +33,7 @@ async function readTokenFile(path: string): Promise<string> {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(largestToken), 0, largestToken, 0)
     return buffer.toString('utf8', 0, bytesRead)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = errorCode(error) ?? 'unknown'
     throw new TokenRejected(`its token file cannot be read: ${code}`)
   }
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
+import { errorText } from '../../core/caught.ts'
 import type { Reseal, SealedValue } from '../../sealing/reseal.ts'
 import { readEverySeal, replaceSealed } from '../configuration/seal.ts'
 import type { Database, Schema } from '../schema.ts'
@@ -135,7 +136,7 @@ function refuseDamaged(database: Sqlite.Database): void {
   try {
     found = database.pragma('integrity_check(1)', { simple: true })
   } catch (error) {
-    found = error instanceof Error ? error.message : error
+    found = errorText(error)
   }
   if (found !== 'ok') throw new StoreRefused(`the database is damaged: ${String(found)}`)
 }

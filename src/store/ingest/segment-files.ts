@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { copyFile, link, mkdir, open, readdir, rename, stat, statfs, truncate, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorCode } from '../../core/caught.ts'
 import { mayWrite, parseSegmentName, type SegmentName, type Writers } from '../../core/journal-format.ts'
 
 export interface Segment extends SegmentName {
@@ -60,7 +61,7 @@ export async function deleteSegment(segment: Segment): Promise<void> {
 export async function keepSegment(directory: string, segment: Segment): Promise<void> {
   const kept = await placeAside(directory, segment.file)
   await link(segment.path, kept).catch(async (error: unknown) => {
-    if (codeOf(error) === 'EEXIST') return
+    if (errorCode(error) === 'EEXIST') return
     // A file system without hard links.
     await copyFile(segment.path, kept)
   })
@@ -119,12 +120,8 @@ async function names(directory: string): Promise<string[]> {
 
 export function ignoreMissing(error: unknown): undefined {
   // A file where the directory should be holds no segments either; the writer is who reports it.
-  if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
+  if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined
   throw error
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : null
 }
 
 /** What the file system of a directory has left for us; null where it does not say. */

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import { type CacheQuestion, isCacheQuestion } from '../../core/cached-answer.ts'
+import { errorText } from '../../core/caught.ts'
 import type { BatchHeldEntry } from '../../core/journal-format.ts'
 import type {
   CountedPlace,
@@ -72,7 +73,7 @@ export class ObjectLookup {
       if (question.kind === 'work') return { id, kind: 'work', held: await this.#work(question) }
       return { id, kind: 'places', places: await this.#places(question) }
     } catch (error) {
-      return { id, kind: 'failed', reason: error instanceof Error ? error.message : String(error) }
+      return { id, kind: 'failed', reason: errorText(error) }
     }
   }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
+import { errorText } from '../../core/caught.ts'
 import { type Audience, notify } from '../ingest/ingest.ts'
 import { setAsideFolder } from '../ingest/segment-files.ts'
 import { bookClaims, countWaiting, releaseHolds } from '../ingest/shared-usage.ts'
@@ -78,7 +79,7 @@ export class Outbox {
     try {
       return { id, output: await this.#answer(question) }
     } catch (error) {
-      return { id, failure: error instanceof Error ? error.message : String(error) }
+      return { id, failure: errorText(error) }
     }
   }
 

@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { errorText } from '../../core/caught.ts'
 
 /** What an open database stands on. What changes something is called while no transaction is open. */
 export interface Ground {
@@ -66,7 +67,7 @@ function rescueInto(file: string, sqlite: Statements) {
       words: `its contents were saved to ${basename(file)}: stop the gateway, rename that file to the database's name, start again`,
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     return { file, words: `put it back, or stop the gateway and restore a backup (a copy failed: ${reason})` }
   }
 }

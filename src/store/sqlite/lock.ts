@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
+import { errorCode } from '../../core/caught.ts'
 import { isBusy, refuseToStart, StoreInUse } from '../store-error.ts'
 import type { SqliteFile } from './sqlite.ts'
 
@@ -67,7 +68,7 @@ function isAlive(pid: number): boolean {
     return process.kill(pid, 0)
   } catch (error) {
     // It is there, and somebody else's.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return errorCode(error) === 'EPERM'
   }
 }
 

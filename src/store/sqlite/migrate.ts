@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
+import { errorText } from '../../core/caught.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { SchemaUpgrade } from '../api.ts'
 import type { Database } from '../schema.ts'
@@ -92,6 +93,6 @@ async function migrateAll({ db, sqlite }: MigrationTarget, migrations: Record<st
 }
 
 function failed(migration: string | undefined, error: unknown): StoreRefused {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = errorText(error)
   return new StoreRefused(`migration ${migration ?? 'set-up'} failed and was undone: ${reason}`)
 }

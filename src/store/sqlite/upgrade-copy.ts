@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { errorText } from '../../core/caught.ts'
 import { isBusy, StoreRefused, translateSqliteError } from '../store-error.ts'
 
 /** An open database, and where it lies. */
@@ -34,7 +35,7 @@ export function copyBeforeUpgrade({ path, nativeBinding, sqlite }: DatabaseFile,
     removeDatabase(partial)
     if (isBusy(error)) throw error
     const cause = translateSqliteError(error)
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorText(cause)
     throw new StoreRefused(
       `the copy before the upgrade could not be created, and nothing was changed: ${reason}`,
       'Free as much space as the database uses, then start again.',

@@ -1,3 +1,4 @@
+import { errorText } from '../../../core/caught.ts'
 import { boundNotes, boundProblems } from '../../../manifest/bounded-problems.ts'
 import type { PlannedChange } from '../../../manifest/plan.ts'
 import { describe, objectsIn } from '../../../manifest/resource.ts'
@@ -89,7 +90,7 @@ async function checkProviders(
   const [first, ...others] = faults
   if (first !== undefined && others.length === 0) throw first
   if (first !== undefined) {
-    const texts = faults.map((fault) => (fault instanceof Error ? fault.message : String(fault)))
+    const texts = faults.map(errorText)
     throw operationFault(
       'refused',
       boundNotes(texts).join('\n'),

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { errorText } from '../../../core/caught.ts'
 import { asObject, asText } from '../../../core/json-value.ts'
 import { fillPrice, type ModelPrice, priceVariants, type TokenRates } from '../../../core/model-price.ts'
 import { ratePaths } from '../../../core/rate-paths.ts'
@@ -94,7 +95,7 @@ function parse(file: string, text: string): unknown {
     // As editors of Windows begin a file.
     return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     throw invalid(`${file} is not JSON: ${reason}`, 'Compare it with: spgw prices list --json')
   }
 }

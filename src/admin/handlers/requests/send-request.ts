@@ -1,3 +1,4 @@
+import { errorText } from '../../../core/caught.ts'
 import { newId } from '../../../core/ids.ts'
 import type { LaneName } from '../../../core/lane.ts'
 import { type LaneCall, lanePath, writeLaneCall } from '../../../core/lane-call.ts'
@@ -59,7 +60,7 @@ function readBody(text: string): string {
     JSON.parse(text)
     return text
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     throw invalid(`The body is not JSON: ${reason}.`, 'Fix it, or leave it out and give a message.')
   }
 }
@@ -126,7 +127,7 @@ export async function* answerEvents(
     }
     for (const { raw, text } of reader.rest()) yield partEvent(raw, text)
   } catch (fault) {
-    error = fault instanceof Error ? fault.message : String(fault)
+    error = errorText(fault)
   }
   yield { kind: 'end', duration_ms: since(), first_text_ms: firstText, error, text: null }
 }

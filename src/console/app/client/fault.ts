@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/client'
+import { errorText } from '../../../core/caught.ts'
 import { AuthFault } from './http.ts'
 
 /** Why a call failed, in the parts that every surface shows. */
@@ -19,7 +20,7 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof AuthFault)
     return { code: error.code, message: error.message, hint: error.hint, fields: {}, requestId: null, reason: null }
   if (error instanceof ORPCError) return faultOfCall(error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   if (error instanceof TypeError && /fetch|network|load failed/i.test(message))
     return {
       code: 'unreachable',
